@@ -1,0 +1,56 @@
+# The menu: every target does its own set-up.
+
+VENV    := .venv
+PYTHON  := $(VENV)/bin/python
+STAMP   := $(VENV)/.installed
+SOURCES := $(shell find engine src schema -type f \( -name '*.[ch]pp' -o -name '*.in' -o -name '*.txt' \)) \
+           CMakeLists.txt pyproject.toml
+
+.PHONY: help setup build test check gen fmt bench demo docs clean
+
+help:            ## what can be made
+	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
+
+setup: $(STAMP)  ## a virtual environment in .venv with venturi and its engine in it
+
+$(STAMP): $(SOURCES)
+	@packaging/prepare base
+	@test -x $(PYTHON) || packaging/make-venv $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+build: setup     ## the engine, built again where its sources changed
+
+demo: setup      ## logs of real runs -> proxies -> runs here -> a report
+	@packaging/demo
+
+test:            ## every test and every check
+	@packaging/prepare test
+	@$(MAKE) --no-print-directory setup
+	@packaging/build-tests
+	@$(MAKE) --no-print-directory check
+	$(PYTHON) -m pytest
+
+check: setup     ## formatters, linters, types, orders, generated files
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy src schema
+	$(VENV)/bin/lint-imports --no-cache
+	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp')
+	$(PYTHON) schema/generate --check
+
+gen: setup       ## schemas, structs and reference pages from the models
+	$(PYTHON) schema/generate
+
+fmt: setup       ## format everything
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/clang-format -i $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp')
+
+bench: setup     ## Venturi against the limit, as ratios measured side by side
+	@bench/run
+
+docs: gen        ## the reference pages in docs/
+
+clean:           ## remove what was built
+	rm -rf build $(VENV) demo

@@ -1,0 +1,3 @@
+"""Venturi measures, models and predicts the I/O of high-performance computing."""
+
+__version__ = "0.1.0"

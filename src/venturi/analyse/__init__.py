@@ -1,0 +1,1 @@
+"""Statistics, metrics, verdicts and comparisons: numbers from phases, without any I/O."""

@@ -1,0 +1,132 @@
+"""Metrics: named numbers over phases, one value for each repetition."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from venturi.analyse.statistic import median_interval
+from venturi.model.error import UserError
+from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
+from venturi.model.record import MetricValue, PhaseRow
+from venturi.model.workload import Metric, Workload
+
+_TERM = re.compile(r"\b(bytes|time|operations)\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
+_KINDS = {
+    "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
+}  # fmt: skip
+
+
+def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
+    """Raise UserError for a metric that names no phase or is no expression."""
+    for name, metric in workload.metrics.items():
+        for match in _TERM.finditer(metric.value):
+            for word in (match[2], match[3]):
+                if word is not None and word not in _KINDS and word not in phase_paths:
+                    words = ", ".join(phase_paths)
+                    raise UserError(
+                        f"metrics.{name}: '{word}' is neither a phase nor a kind of operation",
+                        f"phases: {words}",
+                    )
+        try:
+            parse(_TERM.sub("1", metric.value))
+        except ExpressionError as error:
+            raise UserError(f"metrics.{name}: {error}") from None
+
+
+def metrics_of(
+    workload: Workload, parameters: dict[str, Number], phases: Sequence[PhaseRow]
+) -> dict[str, MetricValue]:
+    """The workload's metrics and a rate for each phase, with intervals over repetitions.
+
+    Rates are total bytes (or operations) over total time of a repetition; they are never
+    averaged. Repetitions in which a metric has no value are left out and show in its `n`.
+    """
+    repetitions = sorted({row.repetition for row in phases})
+    wanted = {**_default_metrics(phases), **workload.metrics}
+    result = {}
+    for name, metric in wanted.items():
+        values = []
+        for repetition in repetitions:
+            rows = [row for row in phases if row.repetition == repetition]
+            value = _evaluate(metric.value, parameters, rows)
+            if value is not None:
+                values.append(value)
+        if values:
+            interval = median_interval(values)
+            result[name] = MetricValue(
+                value=interval.median,
+                unit=metric.unit,
+                median=interval.median,
+                low=interval.low,
+                high=interval.high,
+                n=len(values),
+                coverage=interval.coverage,
+                values=values,
+            )
+    return result
+
+
+def _default_metrics(phases: Sequence[PhaseRow]) -> dict[str, Metric]:
+    metrics = {}
+    for path in dict.fromkeys(row.path for row in phases):
+        if any(row.bytes for row in phases if row.path == path) and not _is_metadata(phases, path):
+            metrics[path] = Metric(value=f"bytes({path}) / time({path})", unit="B/s")
+        else:
+            kind = _main_kind(phases, path)
+            metrics[path] = Metric(value=f"operations({kind}, {path}) / time({path})", unit="1/s")
+    return metrics
+
+
+def _is_metadata(phases: Sequence[PhaseRow], path: str) -> bool:
+    """Whether a phase makes, opens or removes a file for nearly every request it moves."""
+    rows = [row for row in phases if row.path == path]
+    data = sum(_count(row, kind) for row in rows for kind in ("write", "read"))
+    names = max(
+        sum(_count(row, kind) for row in rows) for kind in ("create", "open", "stat", "unlink")
+    )
+    return names >= 100 and 2 * names > data
+
+
+def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
+    """The operation that a metadata phase is about."""
+    rows = [row for row in phases if row.path == path]
+    order = ("create", "stat", "unlink", "mkdir", "rmdir", "open", "read", "write", "sync", "close")
+    counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
+    return max(order, key=lambda kind: counts[kind])
+
+
+def _count(row: PhaseRow, kind: str) -> int:
+    operation = row.by_operation.get(kind)
+    return operation.operations if operation else 0
+
+
+def _evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]) -> float | None:
+    """The value of a metric in one repetition; None where it has none."""
+    known = {name: Literal(value) for name, value in parameters.items()}
+    terms: list[Number] = []
+
+    def placeholder(match: re.Match[str]) -> str:
+        terms.append(_term(match[1], [w for w in (match[2], match[3]) if w], rows))
+        return f" _term{len(terms) - 1} "
+
+    rewritten = _TERM.sub(placeholder, text)
+    known |= {f"_term{index}": Literal(value) for index, value in enumerate(terms)}
+    try:
+        tree = bind(parse(rewritten), known)
+    except ExpressionError:
+        return None
+    return float(tree.value) if isinstance(tree, Literal) else None
+
+
+def _term(function: str, words: list[str], rows: Sequence[PhaseRow]) -> Number:
+    """bytes(...), operations(...) or time(...) of a kind, a phase, or a kind in a phase."""
+    kinds = [word for word in words if word in _KINDS]
+    paths = [word for word in words if word not in _KINDS]
+    chosen = [row for row in rows if not paths or row.path in paths]
+    if function == "time":
+        return sum(row.seconds.total for row in chosen)
+    if not kinds:
+        return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
+    found = [row.by_operation[kind] for row in chosen for kind in kinds if kind in row.by_operation]
+    return sum(item.bytes if function == "bytes" else item.operations for item in found)

@@ -1,0 +1,91 @@
+"""Order statistics: medians and intervals that assume no distribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from venturi.model.event import Histogram
+from venturi.model.record import LatencyNs
+
+_SUB_BUCKETS = 16
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A median with an interval for it; `coverage` is how sure the interval is."""
+
+    median: float
+    low: float
+    high: float
+    coverage: float
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle value, or the mean of the two in the middle."""
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interval:
+    """The median and the narrowest symmetric pair of order statistics that covers it.
+
+    The pair (k-th smallest, k-th largest) of n values covers the median with probability
+    1 - 2 * P(Binomial(n, 1/2) < k) (David and Nagaraja, Order Statistics, 7.1). With fewer
+    than six values no pair reaches 95 %: then the extremes are given with what they cover.
+    """
+    ordered = sorted(values)
+    n = len(ordered)
+    best = 1
+    for k in range(1, n // 2 + 1):
+        if _coverage(n, k) >= confidence:
+            best = k
+    return Interval(median(ordered), ordered[best - 1], ordered[n - best], _coverage(n, best))
+
+
+def _coverage(n: int, k: int) -> float:
+    below: int = sum(math.comb(n, i) for i in range(k))
+    return max(0.0, 1.0 - 2.0 * below / 2.0**n)
+
+
+def bucket_bounds_ns(bucket: int) -> tuple[int, int]:
+    """Lowest value in a histogram's bucket, and the lowest above it (see `Histogram`)."""
+    if bucket < _SUB_BUCKETS:
+        return bucket, bucket + 1
+    shift = bucket // _SUB_BUCKETS - 1
+    return (
+        (_SUB_BUCKETS + bucket % _SUB_BUCKETS) << shift,
+        (_SUB_BUCKETS + 1 + bucket % _SUB_BUCKETS) << shift,
+    )
+
+
+def percentile_ns(histogram: Histogram, share: float) -> int:
+    """The latency that `share` of the operations do not exceed, to within 1/16.
+
+    It is the middle of the bucket that holds it, and never outside the exact extremes.
+    """
+    total = sum(histogram.count)
+    if total == 0:
+        return 0
+    wanted = max(1, math.ceil(share * total))
+    seen = 0
+    for bucket, count in zip(histogram.bucket, histogram.count, strict=True):
+        seen += count
+        if seen >= wanted:
+            low, high = bucket_bounds_ns(bucket)
+            return min(max((low + high - 1) // 2, histogram.min_ns), histogram.max_ns)
+    return histogram.max_ns
+
+
+def latency_of(histogram: Histogram) -> LatencyNs:
+    """The percentiles that scripts rely on."""
+    return LatencyNs(
+        min=histogram.min_ns,
+        p50=percentile_ns(histogram, 0.5),
+        p90=percentile_ns(histogram, 0.9),
+        p99=percentile_ns(histogram, 0.99),
+        p99_9=percentile_ns(histogram, 0.999),
+        max=histogram.max_ns,
+    )

@@ -1,0 +1,106 @@
+"""The verdict: one word on what a result is worth, with every reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from venturi.model.event import CacheState, StoppedBy
+from venturi.model.machine import Bound
+from venturi.model.record import Level, PhaseRow, Substitution, Verdict
+
+ENOUGH_REPETITIONS = 6
+"""Fewer values have no 95 % interval of the median without assuming a distribution."""
+LONG_ENOUGH_S = 1.0
+"""A shorter phase says more of start-up and scheduling than of storage."""
+CLOCK_RESOLUTIONS = 100
+CLOCK_OFFSET_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a verdict is made from."""
+
+    phases: Sequence[PhaseRow]
+    repetitions: int
+    asked: int
+    substituted: Sequence[Substitution]
+    interfaces: frozenset[str]
+    clock_resolution_ns: float
+    clock_offset_s: float = 0.0
+    bounds: Sequence[Bound] = ()
+    failure: str | None = None
+    target_changed: str | None = None
+    warnings: Sequence[str] = field(default_factory=tuple)
+
+
+def verdict_of(facts: Facts) -> Verdict:
+    """INVALID if anything is wrong, INDICATIVE if anything is missing, else VALID."""
+    wrong = _wrong(facts)
+    if wrong:
+        return Verdict(level=Level.INVALID, reasons=wrong)
+    missing = _missing(facts)
+    if missing:
+        return Verdict(level=Level.INDICATIVE, reasons=missing)
+    reason = f"{facts.repetitions} repetitions, caches declared, no errors"
+    return Verdict(level=Level.VALID, reasons=[reason])
+
+
+def _wrong(facts: Facts) -> list[str]:
+    reasons = [facts.failure] if facts.failure else []
+    if facts.target_changed:
+        reasons.append(f"the target changed during the run: {facts.target_changed}")
+    if not facts.phases and not facts.failure:
+        reasons.append("no phase was finished")
+    for path in dict.fromkeys(row.path for row in facts.phases):
+        rows = [row for row in facts.phases if row.path == path]
+        errors = sum(row.errors for row in rows)
+        if errors:
+            detail = next((d for row in rows for d in row.details), None)
+            first = f"; the first: {detail.what}" if detail else ""
+            reasons.append(f"{path}: {errors} operations failed{first}")
+        shortest = min(row.seconds.total for row in rows)
+        if shortest * 1e9 < CLOCK_RESOLUTIONS * facts.clock_resolution_ns:
+            reasons.append(
+                f"{path}: {shortest:.3g} s is under {CLOCK_RESOLUTIONS} resolutions of the clock"
+            )
+        reasons += _impossible(path, rows, facts.bounds)
+    return reasons
+
+
+def _impossible(path: str, rows: Sequence[PhaseRow], bounds: Sequence[Bound]) -> list[str]:
+    reasons = []
+    for bound in bounds:
+        for row in rows:
+            moved = row.by_operation.get(bound.operation)
+            rate = moved.bytes / row.seconds.total if moved and row.seconds.total else 0.0
+            if rate > bound.bytes_per_second:
+                reasons.append(
+                    f"{path}: {rate:.4g} B/s is above the known bound of "
+                    f"{bound.bytes_per_second:.4g} B/s for {bound.operation}"
+                )
+                break
+    return reasons
+
+
+def _missing(facts: Facts) -> list[str]:
+    reasons = [
+        f"{name} does no storage I/O" for name in ("simulated", "null") if name in facts.interfaces
+    ]
+    for item in facts.substituted:
+        reasons.append(f"{item.file}: {item.used} stood in for {item.wanted}")
+    if facts.repetitions < ENOUGH_REPETITIONS:
+        reasons.append(f"{facts.repetitions} repetitions; {ENOUGH_REPETITIONS} give an interval")
+    for path in dict.fromkeys(row.path for row in facts.phases):
+        rows = [row for row in facts.phases if row.path == path]
+        unknown = [row for row in rows if row.cache is CacheState.UNKNOWN]
+        if unknown:
+            reasons.append(f"{path}: cache state unknown ({unknown[0].cache_reason})")
+        shortest = min(row.seconds.total for row in rows)
+        if shortest < LONG_ENOUGH_S:
+            reasons.append(f"{path}: {shortest:.3g} s is shorter than {LONG_ENOUGH_S:g} s")
+        if any(row.stopped_by is StoppedBy.DEADLINE for row in rows):
+            reasons.append(f"{path}: ended at its deadline before all ranks did the same count")
+        if facts.clock_offset_s > CLOCK_OFFSET_SHARE * shortest:
+            reasons.append(f"{path}: clocks of the nodes are known to {facts.clock_offset_s:.3g} s")
+    return reasons

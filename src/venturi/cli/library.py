@@ -1,0 +1,42 @@
+"""`venturi library`: the workloads that ship."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from venturi.cli.option import json_option
+
+
+@click.group()
+def command() -> None:
+    """Workloads that ship with Venturi."""
+
+
+@command.command("ls")
+@json_option
+def list_workloads(as_json: bool) -> None:
+    """List them."""
+    from venturi import library
+
+    loaded = [library.load(name) for name in library.names()]
+    if as_json:
+        click.echo(json.dumps([{"name": w.name, "about": w.about} for w in loaded]))
+        return
+    from venturi.cli.console import stdout_console
+    from venturi.report.listing import print_library
+
+    print_library(loaded, stdout_console())
+
+
+@command.command("show")
+@click.argument("name")
+def show(name: str) -> None:
+    """Print the workload NAME as YAML."""
+    from venturi import library
+    from venturi.model.error import UserError
+
+    if name not in library.names():
+        raise UserError(f"there is no workload '{name}'", f"there are {', '.join(library.names())}")
+    click.echo(library.text_of(name), nl=False)

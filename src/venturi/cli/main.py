@@ -1,0 +1,93 @@
+"""The command `venturi`: finds the command's file, and prints errors in one place."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from venturi import __version__
+from venturi.model.error import ExitCode, VenturiError
+
+COMMANDS = {
+    "doctor": "What is this place: file system, memory, MPI, backends built or why not.",
+    "library": "Workloads that ship with Venturi: ls, show.",
+    "plan": "Totals, files, operations and time of a workload, without any I/O.",
+    "run": "Run a workload; live progress; a record.",
+    "derive": "A compact proxy workload from a log, and what the application does badly.",
+    "report": "HTML (one offline file), md, json, csv of one or more runs.",
+    "results": "The archive: ls, show, rm.",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command's file only when that command is used: `--help` stays instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"venturi.cli.{cmd_name}")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            import difflib
+
+            close = difflib.get_close_matches(args[0], list(COMMANDS), n=1)
+            hint = f"did you mean '{close[0]}'?" if close else "venturi --help lists them"
+            raise click.UsageError(f"there is no command '{args[0]}'; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", prog_name="venturi")
+@click.option("--debug", is_flag=True, help="Show tracebacks of errors.")
+def venturi(debug: bool) -> None:
+    """Measure, model and predict the I/O of high-performance computing.
+
+    First result: venturi run quick -d DIR
+    """
+
+
+def main() -> None:
+    """Run the command line and exit with the code that scripts rely on."""
+    debug = "--debug" in sys.argv
+    try:
+        outcome: Any = venturi.main(standalone_mode=False)
+    except VenturiError as error:
+        _complain(error.message, error.hint)
+        if debug:
+            raise
+        sys.exit(error.exit_code)
+    except click.ClickException as error:
+        _complain(error.format_message(), "")
+        sys.exit(ExitCode.USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(ExitCode.INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(ExitCode.FAULT)
+    except Exception as error:
+        _complain(f"a fault of ours: {type(error).__name__}: {error}", "repeat it with --debug")
+        if debug:
+            raise
+        sys.exit(ExitCode.FAULT)
+    sys.exit(outcome if isinstance(outcome, int) else ExitCode.FINE)
+
+
+def _complain(message: str, hint: str) -> None:
+    click.echo(f"venturi: {message}", err=True)
+    if hint:
+        click.echo(f"  {hint}", err=True)

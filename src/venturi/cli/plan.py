@@ -1,0 +1,51 @@
+"""`venturi plan`: what a workload will do, without doing it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from venturi.cli.option import (
+    json_option,
+    open_workload,
+    settings_of,
+    store_option,
+    units_option,
+    workload_options,
+)
+from venturi.model.error import ExitCode
+
+
+@click.command()
+@click.argument("workload")
+@workload_options
+@store_option
+@json_option
+@units_option
+def command(workload: str, store: str | None, as_json: bool, units: str, **options: Any) -> int:
+    """Totals, files, operations and time of WORKLOAD, without any I/O."""
+    from dataclasses import replace
+
+    from venturi.analyse.metric import check_metrics
+    from venturi.execute.launcher import machine_named
+    from venturi.plan.make import make_plan
+    from venturi.plan.summary import summary_of
+
+    opened, _ = open_workload(workload, store)
+    machine = machine_named(options["machine"])
+    settings = replace(settings_of(options), most_ranks=machine.most_ranks)
+    made = make_plan(opened, settings)
+    check_metrics(opened, made.totals.phases)
+    summary = summary_of(made)
+    if as_json:
+        click.echo(json.dumps(summary, indent=1))
+    else:
+        from venturi.cli.console import stdout_console
+        from venturi.report.quantity import Units
+        from venturi.report.terminal import print_workload_plan
+
+        print_workload_plan(summary, stdout_console(), Units(units))
+    broken = not all(expectation.holds for expectation in made.expectations)
+    return ExitCode.USAGE if broken else ExitCode.FINE

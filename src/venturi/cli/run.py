@@ -1,0 +1,85 @@
+"""`venturi run`: from a workload to a record."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from venturi.cli.option import (
+    json_option,
+    open_workload,
+    settings_of,
+    store_option,
+    units_option,
+    workload_options,
+)
+from venturi.model.error import ExitCode
+from venturi.model.record import Level
+
+
+@click.command()
+@click.argument("workload")
+@click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
+@workload_options
+@store_option
+@json_option
+@units_option
+@click.option("--dry-run", is_flag=True, help="Print what would be done.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Say more.")
+def command(
+    workload: str,
+    directory: str,
+    store: str | None,
+    as_json: bool,
+    units: str,
+    dry_run: bool,
+    quiet: bool,
+    verbose: bool,
+    **options: Any,
+) -> int:
+    """Run WORKLOAD in a new directory of its own below DIR; live progress; a record."""
+    if dry_run:
+        from venturi.cli.plan import command as plan_command
+
+        wanted = {"workload": workload, "store": store, "as_json": as_json, "units": units}
+        code: int = click.get_current_context().invoke(plan_command, **wanted, **options)
+        return code
+    from venturi.execute.launcher import machine_named
+    from venturi.report.live import LiveView, Setting
+    from venturi.report.quantity import Units
+    from venturi.store.place import store_directory
+    from venturi.store.run import Request, perform, prepare
+
+    opened, text = open_workload(workload, store)
+    request = Request(
+        workload=opened,
+        workload_text=text,
+        settings=settings_of(options),
+        machine=machine_named(options["machine"]),
+        directory=Path(directory).absolute(),
+        store=store_directory(store),
+        command=["venturi", *sys.argv[1:]],
+    )
+    prepared = prepare(request)
+    made = prepared.made
+    setting = Setting(
+        made.plan.name, made.plan.repetitions, made.totals.bytes_by_phase, Units(units)
+    )
+    with contextlib.nullcontext() if quiet else LiveView(setting) as view:
+        record = perform(prepared, view.feed if view else lambda event: None)
+    if as_json:
+        click.echo(record.to_json(indent=1))
+    else:
+        from venturi.cli.console import stdout_console
+        from venturi.report.terminal import print_summary
+
+        saved = str(request.store / "runs" / record.id) if verbose else None
+        print_summary(record, stdout_console(), Units(units), saved)
+    if record.interrupted:
+        return ExitCode.INTERRUPTED
+    return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE

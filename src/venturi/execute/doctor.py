@@ -1,0 +1,80 @@
+"""What a place is: the directory, the host, the engines and what they were built with."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+from pathlib import Path
+from typing import Any
+
+from venturi.execute import host
+from venturi.execute.engine import describe, executable_name, find_engine
+from venturi.execute.target import check_directory, file_system_of
+from venturi.model.error import UserError, VenturiError
+from venturi.model.machine import MpiLibrary
+
+_MPI_PACKAGES = {
+    MpiLibrary.OPENMPI: "openmpi-bin libopenmpi-dev",
+    MpiLibrary.MPICH: "mpich libmpich-dev",
+}
+
+
+def examine(directory: Path) -> dict[str, Any]:
+    """Facts as data: `directory`, `host`, `engines`, `interfaces`, `tools`."""
+    engines = [_engine(mpi) for mpi in (None, *MpiLibrary)]
+    return {
+        "schema": "venturi.doctor/1",
+        "directory": _directory(directory),
+        "host": {
+            "name": platform.node(),
+            "system": host.system_name(),
+            "kernel": platform.release(),
+            "cpu": host.cpu_name(),
+            "cores": os.cpu_count(),
+            "memory_bytes": host.memory_bytes(),
+            "load_average": os.getloadavg()[0],
+        },
+        "engines": engines,
+        "interfaces": _interfaces(),
+        "tools": [
+            {"name": name, "path": shutil.which(name)}
+            for name in ("mpirun.openmpi", "mpirun.mpich", "srun", "darshan-parser")
+        ],
+    }
+
+
+def _directory(directory: Path) -> dict[str, Any]:
+    """Whether runs may start there, and what it lies on."""
+    try:
+        check_directory(directory)
+    except VenturiError as error:
+        return {"path": str(directory), "usable": False, "problem": error.message}
+    system = file_system_of(directory).to_data()
+    return {"path": str(directory), "usable": True, "problem": "", "file_system": system}
+
+
+def _engine(mpi: MpiLibrary | None) -> dict[str, Any]:
+    name = executable_name(mpi)
+    try:
+        described = describe(find_engine(mpi))
+    except UserError as error:
+        need = f"install {_MPI_PACKAGES[mpi]} and build again" if mpi else error.hint
+        return {"name": name, "built": False, "reason": need}
+    return {
+        "name": name,
+        "built": True,
+        "reason": "",
+        "version": described["version"],
+        "clock": described.get("clock"),
+    }
+
+
+def _interfaces() -> list[dict[str, Any]]:
+    """The plain engine's interfaces, built or with the reason why not."""
+    try:
+        backends = describe(find_engine())["backends"]
+    except VenturiError as error:
+        return [{"name": "all", "built": False, "reason": error.message}]
+    keys = ("name", "built", "reason")
+    return [{key: backend[key] for key in keys} for backend in backends]

@@ -1,0 +1,72 @@
+"""The engine's executables: where they are, what they can do, and cleaning up after them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from venturi.model.error import UserError, VenturiError
+from venturi.model.machine import MpiLibrary
+
+PLAIN = "venturi-engine"
+_DESCRIBE_LIMIT_S = 30
+
+
+def executable_name(mpi: MpiLibrary | None) -> str:
+    """The name of the engine for an MPI library; None means without MPI."""
+    return PLAIN if mpi is None else f"{PLAIN}-{mpi.value}"
+
+
+def find_engine(mpi: MpiLibrary | None = None) -> Path:
+    """The engine's path; UserError if this installation has none for that MPI.
+
+    Looked for in `$VENTURI_ENGINE_DIR`, beside the Python that runs, and in `PATH`.
+    """
+    name = executable_name(mpi)
+    folders = [os.environ.get("VENTURI_ENGINE_DIR", ""), sysconfig.get_path("scripts")]
+    for folder in folders:
+        if folder and os.access(Path(folder, name), os.X_OK):
+            return Path(folder, name).resolve()
+    found = shutil.which(name)
+    if found is None:
+        library = mpi.value if mpi else "no MPI"
+        raise UserError(
+            f"this installation has no engine for {library} ({name} not found)",
+            "install the MPI library's development package and build again; "
+            "'venturi doctor' shows what is built",
+        )
+    return Path(found).resolve()
+
+
+@lru_cache(maxsize=4)
+def describe(engine: Path) -> dict[str, Any]:
+    """What an engine says about itself: version, interfaces, options, clock."""
+    try:
+        done = subprocess.run(
+            [str(engine), "describe"], capture_output=True, timeout=_DESCRIBE_LIMIT_S, check=True
+        )
+        described: dict[str, Any] = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise VenturiError(f"{engine} does not answer: {error}") from None
+    return described
+
+
+def clean(folder: Path) -> list[str]:
+    """Remove the files that a run made, by the manifests in `folder`; what is left.
+
+    Only entries of the manifest that are still the same inode are removed.
+    """
+    try:
+        done = subprocess.run(
+            [str(find_engine()), "clean", str(folder)], capture_output=True, check=False
+        )
+        answer = json.loads(done.stdout)
+    except (OSError, ValueError) as error:
+        raise VenturiError(f"cleaning by {folder} failed: {error}") from None
+    return [str(path) for path in answer["left"]]

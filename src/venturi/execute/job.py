@@ -1,0 +1,103 @@
+"""A running engine: its events as they happen, and how it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from pydantic import ValidationError
+
+from venturi.model.error import VenturiError
+from venturi.model.event import Event as AnyEvent
+from venturi.model.event import EventLine, Warning
+
+_GRACE_S = 10.0
+
+
+class Job:
+    """One start of the engine.
+
+    The first Ctrl-C asks it to end after the running repetition, the second ends it at once.
+    `lock` is a descriptor that the engine inherits, so that others see that it lives.
+    """
+
+    def __init__(self, command: list[str], journal: Path, lock: int) -> None:
+        self._journal = journal
+        self.interrupts = 0
+        self._stderr_path = journal / "stderr.txt"
+        with self._stderr_path.open("wb") as stderr:
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=stderr,
+                    start_new_session=True,
+                    pass_fds=(lock,),
+                )
+            except OSError as error:
+                raise VenturiError(f"{command[0]}: {error.strerror}") from None
+
+    def events(self) -> Iterator[tuple[str, AnyEvent]]:
+        """Every event with its line of text, until the engine ends."""
+        assert self._process.stdout is not None
+        with self._interruptible():
+            for raw in self._process.stdout:
+                line = raw.decode("utf-8", "replace").strip()
+                if not line:
+                    continue
+                try:
+                    yield line, EventLine.model_validate_json(line).root
+                except ValidationError:
+                    warning = Warning(what=f"a line of the engine is no event: {line[:200]}")
+                    yield warning.model_dump_json(by_alias=True), warning
+            self._process.wait()
+
+    @property
+    def returncode(self) -> int:
+        """The engine's exit code; negative for a signal. Waits for its end."""
+        return self._process.wait()
+
+    def stderr(self) -> str:
+        """What the engine and its launcher wrote to standard error."""
+        return self._stderr_path.read_text("utf-8", "replace")
+
+    def stop(self) -> None:
+        """End the engine now: politely, then by force."""
+        if self._process.poll() is None:
+            self._signal(signal.SIGTERM)
+            try:
+                self._process.wait(_GRACE_S)
+            except subprocess.TimeoutExpired:
+                self._signal(signal.SIGKILL)
+                self._process.wait()
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, number)
+
+    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.interrupts += 1
+        if self.interrupts == 1 and number == signal.SIGINT:
+            (self._journal / "stop").touch()
+        else:
+            self._signal(signal.SIGTERM)
+
+    @contextlib.contextmanager
+    def _interruptible(self) -> Iterator[None]:
+        """Take over Ctrl-C and SIGTERM while the engine works."""
+        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        before = {number: signal.signal(number, self._on_interrupt) for number in numbers}
+        try:
+            yield
+        except BaseException:
+            self.stop()
+            raise
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)

@@ -1,0 +1,57 @@
+"""Launch lines: how the engine's ranks are started on a machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from venturi.execute.engine import find_engine
+from venturi.model.error import UserError
+from venturi.model.machine import Launcher, LauncherKind, Machine, MpiLibrary
+from venturi.model.yaml_text import load_yaml
+
+_MPIRUN = {
+    MpiLibrary.OPENMPI: ["mpirun.openmpi", "--oversubscribe", "-n", "{ranks}"],
+    MpiLibrary.MPICH: ["mpirun.mpich", "-n", "{ranks}"],
+}
+BUILT_IN = ("local", "openmpi", "mpich")
+
+
+def machine_named(name: str) -> Machine:
+    """A built-in machine (local, openmpi, mpich) or the one in a YAML file."""
+    if name == "local":
+        return Machine(name="local", about="forked processes on this host, without MPI")
+    if name in BUILT_IN:
+        launcher = Launcher(kind=LauncherKind.MPIRUN, mpi=MpiLibrary(name))
+        return Machine(name=name, about=f"this host, started by {name}'s mpirun", launcher=launcher)
+    if Path(name).suffix in (".yaml", ".yml") or Path(name).exists():
+        return load_yaml(Path(name), Machine)
+    raise UserError(f"--on {name}: no such machine", f"use {', '.join(BUILT_IN)} or a machine file")
+
+
+def launch_line(machine: Machine, ranks: int, plan: Path) -> list[str]:
+    """The command that starts the engine on `ranks` ranks; UserError if it cannot be started."""
+    launcher = machine.launcher
+    if launcher.kind is LauncherKind.LOCAL:
+        return [str(find_engine()), "run", str(plan)]
+    if launcher.mpi is None:
+        raise UserError(f"machine {machine.name}: the launcher needs 'mpi': openmpi or mpich")
+    start = [word.replace("{ranks}", str(ranks)) for word in _start_of(launcher)]
+    if shutil.which(start[0]) is None:
+        raise UserError(
+            f"machine {machine.name}: {start[0]} is not installed",
+            f"install {launcher.mpi.value}, or give the 'command' in a machine file",
+        )
+    if launcher.mpi is MpiLibrary.OPENMPI and os.geteuid() == 0:
+        start.insert(1, "--allow-run-as-root")
+    return [*start, str(find_engine(launcher.mpi)), "run", str(plan)]
+
+
+def _start_of(launcher: Launcher) -> list[str]:
+    """The launcher's own line, or the default of its MPI."""
+    assert launcher.mpi is not None
+    if launcher.command:
+        return launcher.command
+    default = _MPIRUN[launcher.mpi]
+    return default if shutil.which(default[0]) else ["mpirun", *default[1:]]

@@ -1,0 +1,1 @@
+"""The documents that the stages exchange, their units and their errors."""

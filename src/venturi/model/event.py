@@ -1,0 +1,248 @@
+"""Events: what the engine says while it works, one JSON object a line, from rank 0."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, RootModel
+
+from venturi.model.document import Count, Document, Integer, Positive, Seconds
+from venturi.model.plan import OperationKind, SyncMode
+
+EVENT_SCHEMA = "venturi.event/1"
+
+
+class StoppedBy(StrEnum):
+    """Why a phase ended."""
+
+    WORK = "work"
+    LIMIT = "limit"
+    DEADLINE = "deadline"
+    ERROR = "error"
+
+
+class CacheState(StrEnum):
+    """Whether the data of a phase was in memory before it began."""
+
+    COLD = "cold"
+    WARM = "warm"
+    MIXED = "mixed"
+    UNKNOWN = "unknown"
+    NONE = "none"
+
+
+class ClockFacts(Document):
+    """The clock that all durations of the run come from."""
+
+    source: str
+    """`tsc`, `monotonic` or `simulated`."""
+    resolution_ns: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    overhead_ns: Annotated[float, Field(ge=0, allow_inf_nan=False)]
+    offset_uncertainty_s: Seconds = 0.0
+    """Bound of the clock offset between nodes."""
+
+
+class Iteration(Document):
+    """The value of an enclosing loop's variable."""
+
+    name: str
+    value: Integer
+
+
+class Histogram(Document):
+    """A log-linear histogram: 16 buckets for each power of two, of nanoseconds.
+
+    Bucket i < 16 holds the value i; above, bucket i covers
+    [(16 + i % 16) << (i // 16 - 1), (17 + i % 16) << (i // 16 - 1)).
+    Only buckets that hold something are listed.
+    """
+
+    bucket: list[Count] = []
+    count: list[Count] = []
+    min_ns: Count = 0
+    max_ns: Count = 0
+
+
+class OperationSummary(Document):
+    """All operations of one kind in a phase, over all ranks."""
+
+    kind: OperationKind
+    bytes: Count
+    operations: Count
+    errors: Count
+    seconds: Seconds
+    """The largest of the ranks' sums."""
+    latency: Histogram
+
+
+class RequestSize(Document):
+    """How many requests of one size a phase made, over all ranks."""
+
+    kind: OperationKind
+    bytes: Count
+    count: Count
+
+
+class PhaseSeconds(Document):
+    """Times of a phase: `total` is last end - first start; the others, the largest rank's sum."""
+
+    open: Seconds
+    transfer: Seconds
+    close: Seconds
+    compute: Seconds
+    total: Seconds
+
+
+class RankTimes(Document):
+    """One value per rank of the group, in rank order."""
+
+    bytes: list[Count]
+    operations: list[Count]
+    open_s: list[Seconds]
+    transfer_s: list[Seconds]
+    close_s: list[Seconds]
+    total_s: list[Seconds]
+    start_s: list[Seconds]
+    """Seconds after the phase's first start."""
+
+
+class TimeLine(Document):
+    """What was completed in each bin of time after the phase's first start, over all ranks."""
+
+    bin_s: Seconds
+    bytes_written: list[Count]
+    bytes_read: list[Count]
+    operations: list[Count]
+
+
+class ErrorDetail(Document):
+    """One of the first errors of a phase."""
+
+    rank: Count
+    operation: OperationKind
+    path: str
+    offset: Count
+    errno: Count
+    """0 where the system gave none."""
+    what: str
+
+
+class Hello(Document):
+    """The engine is there, on the right number of ranks."""
+
+    event: Literal["hello"] = "hello"
+    schema_: Literal["venturi.event/1"] = Field("venturi.event/1", alias="schema")
+    run: str
+    engine: str
+    """Version of the engine."""
+    comm: str
+    """`alone`, `forked` or `mpi`, with the library's version."""
+    ranks: Positive
+    hosts: list[str]
+    """The host of each node, in order."""
+    node_of_rank: list[Count]
+    clock: ClockFacts
+    time: str
+    """UTC, ISO 8601."""
+
+
+class PhaseStarted(Document):
+    """A phase begins."""
+
+    event: Literal["phase_started"] = "phase_started"
+    path: str
+    group: str
+    instance: Count
+    repetition: Count
+    iteration: list[Iteration]
+    at_s: Seconds
+    """Seconds since hello."""
+    limit_s: Seconds | None = None
+
+
+class Progress(Document):
+    """How far the running phase is."""
+
+    event: Literal["progress"] = "progress"
+    path: str
+    repetition: Count
+    at_s: Seconds
+    """Seconds since the phase started."""
+    bytes: Count
+    operations: Count
+    active: Count
+    """Ranks that are still at work."""
+
+
+class PhaseFinished(Document):
+    """A phase ended and this is what was measured."""
+
+    event: Literal["phase_finished"] = "phase_finished"
+    path: str
+    group: str
+    instance: Count
+    repetition: Count
+    iteration: list[Iteration]
+    at_s: Seconds
+    """Seconds from hello to the phase's first start."""
+    bytes: Count
+    operations: Count
+    errors: Count
+    ranks: Positive
+    seconds: PhaseSeconds
+    by_operation: list[OperationSummary]
+    request_sizes: list[RequestSize]
+    other_requests: Count = 0
+    """Requests of sizes beyond the 32 that are kept apart on a rank."""
+    per_rank: RankTimes
+    time_line: TimeLine
+    stopped_by: StoppedBy
+    cache: CacheState
+    cache_reason: str
+    persisted: SyncMode
+    """The weakest means, inside the phase's time, that covered all that was written."""
+    short_transfers: Count = 0
+    details: list[ErrorDetail]
+
+
+class Warning(Document):
+    """Something that the reader of the result must know."""
+
+    event: Literal["warning"] = "warning"
+    what: str
+
+
+class Failed(Document):
+    """The run cannot go on."""
+
+    event: Literal["failed"] = "failed"
+    code: str
+    """A word for programs: `target`, `plan`, `ranks`, `io`, `verification`, `lost_rank`, `fault`."""
+    message: str
+    hint: str
+    where: str
+    """Phase path, file or plan path."""
+    exit_code: Count
+
+
+class Finished(Document):
+    """The run came to its end."""
+
+    event: Literal["finished"] = "finished"
+    at_s: Seconds
+    repetitions: Count
+    """Those that were completed."""
+    errors: Count
+    left: list[str]
+    """Files that were made and are still there, because `keep` asked for it."""
+
+
+Event = Annotated[
+    Hello | PhaseStarted | Progress | PhaseFinished | Warning | Failed | Finished,
+    Field(discriminator="event"),
+]
+
+
+class EventLine(RootModel[Event]):
+    """One line of the engine's output."""

@@ -1,0 +1,69 @@
+"""The machine: where a workload runs and how jobs are started there."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from venturi.model.document import Count, Document, Positive, Real
+
+MACHINE_SCHEMA = "venturi.machine/1"
+
+
+class LauncherKind(StrEnum):
+    """How the engine's ranks are started."""
+
+    LOCAL = "local"
+    MPIRUN = "mpirun"
+
+
+class MpiLibrary(StrEnum):
+    """The MPI that a launcher belongs to."""
+
+    OPENMPI = "openmpi"
+    MPICH = "mpich"
+
+
+class Launcher(Document):
+    """One way to start ranks."""
+
+    kind: LauncherKind = LauncherKind.LOCAL
+    mpi: MpiLibrary | None = None
+    command: list[str] = []
+    """The launch line up to the engine; `{ranks}` is replaced. Empty: a sound default."""
+
+
+class Bound(Document):
+    """A known upper limit of a rate; a measurement above it is wrong."""
+
+    operation: Literal["write", "read"]
+    bytes_per_second: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    about: str = ""
+
+
+class Target(Document):
+    """A place where I/O is done."""
+
+    name: str
+    path: str
+    about: str = ""
+
+
+class Machine(Document):
+    """One computer or cluster, as the planner and the launchers see it."""
+
+    schema_: Literal["venturi.machine/1"] = Field("venturi.machine/1", alias="schema")
+    name: str
+    about: str = ""
+    launcher: Launcher = Launcher()
+    cores: Positive | None = None
+    """Of one node."""
+    memory_bytes: Count | None = None
+    """Of one node."""
+    most_ranks: Positive = 4096
+    """More than this is taken for a slip of the pen."""
+    clock_resolution_ns: Real | None = None
+    targets: list[Target] = []
+    bounds: list[Bound] = []

@@ -1,0 +1,221 @@
+"""The record: the immutable result of one run, with all that led to it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import Field
+
+from venturi.model.document import Count, Document, Integer, Positive, Real, Seconds
+from venturi.model.event import (
+    CacheState,
+    ClockFacts,
+    ErrorDetail,
+    Histogram,
+    RankTimes,
+    RequestSize,
+    StoppedBy,
+    TimeLine,
+)
+
+RECORD_SCHEMA = "venturi.record/1"
+
+
+class Level(StrEnum):
+    """What a result is worth, best first."""
+
+    RULES_OK = "RULES-OK"
+    VALID = "VALID"
+    INDICATIVE = "INDICATIVE"
+    INVALID = "INVALID"
+
+
+class Verdict(Document):
+    """One word on a result, and why."""
+
+    level: Level
+    reasons: list[str]
+
+
+class LatencyNs(Document):
+    """Percentiles of the operations' latencies, in nanoseconds."""
+
+    min: Count
+    p50: Count
+    p90: Count
+    p99: Count
+    p99_9: Count
+    max: Count
+
+
+class OperationRow(Document):
+    """All operations of one kind in a phase."""
+
+    bytes: Count
+    operations: Count
+    errors: Count
+    seconds: Seconds
+    latency_ns: LatencyNs
+    histogram: Histogram
+
+
+class Seconds4(Document):
+    """Times of a phase; definitions as in the event."""
+
+    open: Seconds
+    transfer: Seconds
+    close: Seconds
+    total: Seconds
+    compute: Seconds
+
+
+class PhaseRow(Document):
+    """One phase in one repetition."""
+
+    path: str
+    group: str
+    instance: Count
+    iteration: dict[str, Integer]
+    repetition: Count
+    at_s: Seconds
+    bytes: Count
+    operations: Count
+    errors: Count
+    ranks: Positive
+    seconds: Seconds4
+    bytes_per_second: Real
+    by_operation: dict[str, OperationRow]
+    stopped_by: StoppedBy
+    cache: CacheState
+    cache_reason: str
+    persisted: str
+    request_sizes: list[RequestSize]
+    other_requests: Count
+    per_rank: RankTimes
+    time_line: TimeLine
+    short_transfers: Count
+    details: list[ErrorDetail]
+
+
+class MetricValue(Document):
+    """A metric over the repetitions: `low` and `high` bound its median.
+
+    The interval is that of order statistics (no distribution is assumed); `coverage` says how
+    sure it is, and `values` lists every repetition.
+    """
+
+    value: Real
+    unit: str
+    median: Real
+    low: Real
+    high: Real
+    n: Count
+    coverage: Real
+    values: list[Real]
+
+
+class FidelityRow(Document):
+    """One number of the application beside the proxy's."""
+
+    what: str
+    unit: str
+    application: Real
+    proxy: Real
+    error: Real | None
+    """(proxy - application) / application; absent where the application's is 0."""
+
+
+class Fidelity(Document):
+    """How well a proxy does what the application's log counted (one repetition)."""
+
+    layer: str
+    rows: list[FidelityRow]
+    size_distance: Real
+    """Half the sum of the differences of the request-size shares: 0 same, 1 disjoint."""
+    rank_distance: Real | None
+    """The same for the ranks' shares of the bytes; absent where the log reduced them."""
+    unseen: list[str]
+    """What the log could not show and the comparison leaves out."""
+
+
+class Substitution(Document):
+    """An interface that ran in place of the workload's own."""
+
+    file: str
+    wanted: str
+    used: str
+    why: str
+
+
+class FileSystem(Document):
+    """What the target directory lies on."""
+
+    type: str
+    source: str
+    mount: str
+    total_bytes: Count
+    free_bytes: Count
+    free_inodes: Count
+    options: str = ""
+
+
+class Environment(Document):
+    """Where and how the run was made."""
+
+    host: str
+    hosts: list[str]
+    kernel: str
+    system: str
+    cpu: str
+    cores: Count
+    memory_bytes: Count
+    load_average: Real
+    """Of the last minute, before the run."""
+    directory: str
+    """The target, as the user gave it."""
+    file_system: FileSystem
+    python: str
+    venturi: str
+    engine: str
+    comm: str
+    clock: ClockFacts
+    variables: dict[str, str] = {}
+    """Environment variables that steer MPI and I/O libraries."""
+
+
+class Record(Document):
+    """One run: everything that a report needs."""
+
+    schema_: Literal["venturi.record/1"] = Field("venturi.record/1", alias="schema")
+    id: str
+    name: str
+    about: str
+    started: str
+    """UTC, ISO 8601."""
+    command: list[str]
+    ranks: Positive
+    seed: Count
+    repetitions: Count
+    """Completed ones."""
+    repetitions_asked: Positive
+    partial: bool
+    """The engine did not do all that was asked."""
+    interrupted: bool = False
+    """The user ended it."""
+    parameters: dict[str, Any]
+    verdict: Verdict
+    phases: list[PhaseRow]
+    metrics: dict[str, MetricValue]
+    scores: dict[str, MetricValue] = {}
+    substituted: list[Substitution]
+    fidelity: Fidelity | None = None
+    environment: Environment
+    warnings: list[str] = []
+    failure: str | None = None
+    left: list[str] = []
+    """Files of the run that are still there."""
+    left_command: str | None = None
+    """What removes them."""
+    workload: dict[str, Any]
+    """The workload as it was run."""

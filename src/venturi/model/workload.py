@@ -1,0 +1,397 @@
+"""The workload: what an application does to storage, in the language people read and write.
+
+A value is a number, a number with its unit (`64 MiB`, `30 s`) or an expression over the
+parameters, the loop variables and the reserved names; see `venturi.model.expression`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from venturi.model.document import Count, Document, Fraction, Real
+from venturi.model.plan import (
+    CachePolicy,
+    ComputeMode,
+    FaultKind,
+    Interface,
+    ItemVerb,
+    OperationKind,
+    Slot,
+    SyncMode,
+)
+
+RESERVED_NAMES = tuple(slot.value for slot in Slot)
+
+Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
+"""A number, a number with a unit, or an expression."""
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class Method(StrEnum):
+    """How a workload came to be."""
+
+    PAPER = "paper"
+    DARSHAN = "darshan"
+    DXT = "dxt"
+    TRACE = "trace"
+    HAND = "hand"
+
+
+class Severity(StrEnum):
+    """How much a finding is likely to cost."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+    NOTE = "note"
+
+
+class Finding(Document):
+    """Something that an application does badly, and the numbers that show it."""
+
+    id: str
+    """A stable word: `small-requests`, `misaligned`, `random`, ..."""
+    severity: Severity
+    what: str
+    evidence: str
+    advice: str
+
+
+class Confidence(Document):
+    """How sure an inferred field is, and by which rule it was inferred."""
+
+    stream: str
+    field: str
+    value: str
+    """As text; `unknown` where the source cannot show it."""
+    confidence: Fraction
+    rule: str
+
+
+class RequestBucket(Document):
+    """Requests of a range of sizes; upper edges are inclusive."""
+
+    up_to_bytes: Count
+    """2^63 - 1 for the last, open bucket."""
+    writes: Count
+    reads: Count
+
+
+class Observed(Document):
+    """What the source of a derived workload counted, for the comparison with the proxy.
+
+    Totals are over the streams that the workload reproduces; `coverage_*` says which share
+    of the whole that is.
+    """
+
+    layer: str
+    """The layer the counts are from: `posix`, `mpiio`, `stdio`, ..."""
+    ranks: Count
+    seconds: Real | None = None
+    """Run time of the job."""
+    io_seconds: Real | None = None
+    """The slowest rank's time inside I/O calls, where the source tells."""
+    bytes_written: Count
+    bytes_read: Count
+    operations: dict[str, Count]
+    """By operation kind; only kinds that the source can see."""
+    request_sizes: list[RequestBucket]
+    bytes_per_rank: list[Count] | None = None
+    """Data moved by each rank; absent where the source reduced it over the ranks."""
+    coverage_bytes: Fraction
+    coverage_operations: Fraction
+
+
+class Origin(Document):
+    """Where a workload comes from and how far it can be trusted."""
+
+    source: str
+    method: Method = Method.HAND
+    confidence: list[Confidence] = []
+    assumed: list[str] = []
+    truncated: bool = False
+    observed: Observed | None = None
+    findings: list[Finding] = []
+    ior: str | None = None
+    """The IOR command line that does the same, where one exists."""
+
+
+class Parameter(Document):
+    """A number that the user may set, and its values for named scales."""
+
+    default: Value
+    about: str = ""
+    unit: str = ""
+    least: Value | None = None
+    most: Value | None = None
+    role: Literal["ranks"] | None = None
+    """`ranks`: the parameter that `-n` sets."""
+    laptop: Value | None = None
+    paper: Value | None = None
+    small: Value | None = None
+    large: Value | None = None
+
+    def at_scale(self, scale: str) -> Value:
+        """The value for a named scale: its own, or the default."""
+        own: Value | None = getattr(self, scale)
+        return self.default if own is None else own
+
+
+SCALES = ("laptop", "paper", "small", "large")
+"""Names of scales; `laptop` is the default."""
+
+
+class GroupSpec(Document):
+    """Ranks that act together."""
+
+    ranks: Value
+    instances: Value = 1
+    about: str = ""
+
+
+class ElementType(StrEnum):
+    """Types of the elements of a dataset."""
+
+    F64 = "f64"
+    F32 = "f32"
+    I64 = "i64"
+    I32 = "i32"
+    I16 = "i16"
+    I8 = "i8"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element."""
+        return int(self.value[1:]) // 8
+
+
+class Dataset(Document):
+    """An n-dimensional array in a file, split over the ranks."""
+
+    count: Value = 1
+    """That many equal datasets, one behind the other."""
+    type: ElementType = ElementType.F64
+    shape: Annotated[list[Value], Field(min_length=1)]
+    split: list[Value] = []
+    """Parts along each dimension; their product is the number of ranks. Default: the first."""
+
+
+class ContentSpec(Document):
+    """What the bytes are."""
+
+    seed: Count = 0
+    verify: bool = False
+    compressibility: Fraction = 0.0
+
+
+class TreeSpec(Document):
+    """Directories and items below the file's path."""
+
+    depth: Value = 0
+    branch: Value = 1
+    items: Value
+    """In each directory, for each rank."""
+    owner: Literal["rank"] = "rank"
+    size: Value = 0
+
+
+class FaultSpec(Document):
+    """A fault to inject, for tests of the tool and of its readers."""
+
+    kind: FaultKind
+    operation: OperationKind
+    nth: Annotated[int, Field(ge=1)] = 1
+    every: Count = 0
+    rank: Annotated[int, Field(ge=-1)] = -1
+    seconds: Value = 0
+
+
+class FileSpec(Document):
+    """What is touched."""
+
+    path: Annotated[str, Field(min_length=1)]
+    """A template: `{name}` or `{name:04d}` over parameters, loop variables, reserved names."""
+    interface: Interface = Interface.POSIX
+    options: dict[str, str | int | float | bool] = {}
+    shared: Annotated[str, Field(pattern=r"^(all|rank|node|every [1-9][0-9]*)$")] = "all"
+    datasets: dict[Name, Dataset] = {}
+    content: ContentSpec = ContentSpec()
+    tree: TreeSpec | None = None
+    prestage: Value | None = None
+    """Bytes of each rank's part that exist before the run; made unmeasured."""
+    keep: bool = False
+    foreign: bool = False
+    """An existing file of somebody else's: only read."""
+    faults: list[FaultSpec] = []
+
+
+class PatternKind(StrEnum):
+    """How the requests of one step lie in the file."""
+
+    CONTIGUOUS = "contiguous"
+    SEGMENTED = "segmented"
+    STRIDED = "strided"
+    RANDOM = "random"
+
+
+class DataStep(Document):
+    """The long form of `write` and `read`."""
+
+    to: str | None = None
+    """What is written: a file or `file.dataset`."""
+    from_: str | None = Field(None, alias="from")
+    """What is read."""
+    pattern: PatternKind = PatternKind.CONTIGUOUS
+    transfer: Value | None = None
+    """Bytes of one request; absent: the whole part in one."""
+    size: Value | None = None
+    """Bytes that each rank moves."""
+    block: Value | None = None
+    """Bytes that lie together, in a segmented pattern."""
+    segments: Value | None = None
+    count: Value | None = None
+    """Requests of each rank."""
+    total: Value | None = None
+    """Requests of all ranks, dealt to them."""
+    at: Value | None = None
+    """Where the pattern begins in the file."""
+    replacement: bool = False
+    """Random access may touch a place twice."""
+    collective: bool = False
+    sync: SyncMode = SyncMode.NONE
+    """After every request."""
+    think: Value = 0
+    """Pause before every request."""
+
+
+class EachStep(Document):
+    """The long form of `each`: verbs on every item of a tree, item by item."""
+
+    on: str
+    do: Annotated[list[ItemVerb], Field(min_length=1)]
+    order: Literal["sorted", "shuffled"] = "sorted"
+
+
+class SyncStep(Document):
+    """The long form of `sync`."""
+
+    on: str
+    mode: SyncMode = SyncMode.FSYNC
+
+
+class ComputeStep(Document):
+    """The long form of `compute`."""
+
+    seconds: Value
+    mode: ComputeMode = ComputeMode.SLEEP
+
+
+class LimitStep(Document):
+    """A phase's limit of time."""
+
+    after: Value
+    then: Literal["same count", "stop"] = "same count"
+    bound: Value | None = None
+    """How long the rest may take; default: as long as the limit again."""
+
+
+VERBS = (
+    "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
+    "close", "stat", "unlink", "mkdir", "rmdir", "each", "sync",
+)  # fmt: skip
+
+
+BareStep = Literal["barrier"]
+"""A step that is a single word."""
+
+
+class StepSpec(Document):
+    """One step: exactly one verb, and the keys that belong to it."""
+
+    for_: Name | None = Field(None, alias="for")
+    in_: Value | None = Field(None, alias="in")
+    """How often the loop runs: over 0 ... n - 1."""
+    when: Value | None = None
+    phase: Annotated[str, Field(pattern=r"^[A-Za-z0-9_. -]+$")] | None = None
+    limit: LimitStep | Value | None = None
+    cache: CachePolicy = CachePolicy.KEEP
+    barrier: Literal["all"] | None = None
+    compute: ComputeStep | Value | None = None
+    write: DataStep | str | None = None
+    read: DataStep | str | None = None
+    create: str | None = None
+    open: str | None = None
+    close: str | None = None
+    stat: str | None = None
+    unlink: str | None = None
+    mkdir: str | None = None
+    rmdir: str | None = None
+    each: EachStep | None = None
+    sync: SyncStep | SyncMode | None = None
+    from_: Annotated[str, Field(pattern=r"^(self|next node|shift .+)$")] = Field(
+        "self", alias="from"
+    )
+    """In whose place a rank acts: its own, a rank of the next node, or n ranks further."""
+    do: list[StepSpec | BareStep] | None = None
+
+    @property
+    def verb(self) -> str:
+        """The one verb of this step."""
+        return next(verb for verb in VERBS if getattr(self, verb) is not None)
+
+    @model_validator(mode="after")
+    def _one_verb(self) -> StepSpec:
+        verbs = [verb.rstrip("_") for verb in VERBS if getattr(self, verb) is not None]
+        if len(verbs) != 1:
+            raise ValueError(f"a step has exactly one verb; this one has {verbs or 'none'}")
+        nests = verbs[0] in ("for", "when", "phase")
+        if nests != (self.do is not None):
+            raise ValueError(f"'{verbs[0]}' {'needs' if nests else 'does not take'} a 'do'")
+        if (verbs[0] == "for") != (self.in_ is not None):
+            raise ValueError("'for' and 'in' belong together")
+        return self
+
+
+class Metric(Document):
+    """A named number over phases."""
+
+    value: str
+    """An expression over `bytes(...)`, `time(...)`, `operations(...)`, `rate(...)`."""
+    unit: str = ""
+    about: str = ""
+
+
+class Reference(Document):
+    """A published value, shown beside ours and never a pass mark."""
+
+    metric: str
+    value: str | int | float
+    machine: str = ""
+    source: str = ""
+    caveat: str = ""
+
+
+class Workload(Document):
+    """A whole workload file."""
+
+    workload: Literal[1]
+    """Version of the language."""
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    about: str = ""
+    origin: Origin | None = None
+    repeat: Annotated[int, Field(ge=1)] | None = None
+    """Repetitions where the user does not say; default 6."""
+    parameters: dict[Name, Parameter | Value] = {}
+    groups: dict[Name, GroupSpec] = {}
+    files: dict[Name, FileSpec] = {}
+    program: dict[Name, list[StepSpec | BareStep]]
+    metrics: dict[Name, Metric] = {}
+    expect: dict[str, Value] = {}
+    references: list[Reference] = []
+
+
+StepSpec.model_rebuild()

@@ -1,0 +1,191 @@
+"""YAML files people write: read safely, with the line of every key for messages.
+
+Scalars follow YAML 1.2's core schema, so that `on`, `yes` and `1:30` stay text. Aliases are
+allowed up to a bounded expansion; tags, duplicate keys and recursion are refused.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from venturi.model.error import UserError
+
+_MAX_BYTES = 4 * 2**20
+_MAX_NODES = 200_000
+_MAX_DEPTH = 100
+_INTEGER = re.compile(r"[-+]?[0-9]+$|0x[0-9a-fA-F]+$")
+_REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$")
+_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+
+Model = TypeVar("Model", bound=BaseModel)
+Place = tuple[int | str, ...]
+
+
+class _Reader:
+    """Turns the node graph into plain data and notes the line of each place."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._nodes = 0
+        self.lines: dict[Place, int] = {}
+
+    def data(self, node: yaml.Node, place: Place = ()) -> Any:
+        self._nodes += 1
+        line = node.start_mark.line + 1
+        self.lines[place] = line
+        if self._nodes > _MAX_NODES or len(place) > _MAX_DEPTH:
+            raise UserError(
+                f"{self._name}:{line}: the document is too large or refers to itself",
+                "write the repeated part once, or with a 'for'",
+            )
+        if isinstance(node, yaml.ScalarNode):
+            return self._scalar(node, line)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.data(child, (*place, i)) for i, child in enumerate(node.value)]
+        return self._mapping(node, place)
+
+    def _mapping(self, node: yaml.Node, place: Place) -> dict[str, Any]:
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise UserError(f"{self._name}:{line}: a key must be a word")
+            key = str(key_node.value)
+            if key in result:
+                raise UserError(f"{self._name}:{line}: the key '{key}' stands twice")
+            result[key] = self.data(value_node, (*place, key))
+            self.lines[(*place, key)] = line
+        return result
+
+    def _scalar(self, node: yaml.ScalarNode, line: int) -> Any:
+        if not node.tag.startswith("tag:yaml.org,2002:"):
+            raise UserError(f"{self._name}:{line}: the tag '{node.tag}' is not allowed")
+        text = str(node.value)
+        if node.style is not None:
+            return text
+        if text in _WORDS:
+            return _WORDS[text]
+        if _INTEGER.match(text):
+            return int(text, 16 if text.startswith("0x") else 10)
+        return float(text) if _REAL.match(text) else text
+
+
+def read_text(path: Path) -> str:
+    """The text of a file; UserError if it is missing, too large or not UTF-8."""
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise UserError(f"{path}: larger than {_MAX_BYTES // 2**20} MiB")
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", "check the path") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: this is not a text file (UTF-8)") from None
+
+
+def parse_yaml(text: str, name: str, model: type[Model]) -> Model:
+    """The document of class `model` in YAML text; `name` stands in messages for its file."""
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise UserError(f"{name}:{line}: not valid YAML: {error.problem}") from None
+    except (yaml.YAMLError, RecursionError) as error:
+        raise UserError(f"{name}: not valid YAML: {type(error).__name__}") from None
+    if node is None:
+        raise UserError(f"{name}: the file is empty")
+    reader = _Reader(name)
+    data = reader.data(node)
+    if not isinstance(data, dict):
+        raise UserError(f"{name}: a document is a mapping of keys, not a {type(data).__name__}")
+    try:
+        return model.model_validate_json(json.dumps(data))
+    except ValidationError as error:
+        raise _explained(error, data, reader.lines, name) from None
+    except RecursionError:
+        raise UserError(f"{name}: nested too deeply") from None
+
+
+def load_yaml(path: Path, model: type[Model]) -> Model:
+    """The document of class `model` in a YAML file."""
+    return parse_yaml(read_text(path), str(path), model)
+
+
+def _explained(error: ValidationError, data: Any, lines: dict[Place, int], name: str) -> UserError:
+    """The deepest fault, with its line, its path and the nearest known key."""
+    faults = error.errors(include_url=False)
+    placed = [(_place_in(fault["loc"], data), fault) for fault in faults]
+    place, fault = max(placed, key=lambda item: (len(item[0]), _weight(item[1]["type"])))
+    line = next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
+    where = ".".join(str(part) for part in place) or "document"
+    message, hint = str(fault["msg"]).removeprefix("Value error, "), ""
+    if fault["type"] == "extra_forbidden":
+        message = f"unknown key '{place[-1]}'"
+        known = _known_keys(fault["loc"], placed, error)
+        close = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=0.5)
+        hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
+    return UserError(f"{name}:{line}: {where}: {message}", hint)
+
+
+def _weight(kind: str) -> int:
+    """Unknown keys tell most; a union's other members least."""
+    return {"extra_forbidden": 3, "missing": 2, "value_error": 2, "literal_error": 0}.get(kind, 1)
+
+
+def _place_in(location: tuple[int | str, ...], data: Any) -> Place:
+    """The part of a location that exists in the data: union and validator tags drop out."""
+    place: list[int | str] = []
+    for index, part in enumerate(location):
+        inside: Any = range(len(data)) if isinstance(data, list) else data
+        if isinstance(data, dict | list) and part in inside:
+            data = data[part]  # type: ignore[index]
+        elif not (isinstance(data, dict) and index == len(location) - 1):
+            continue
+        place.append(part)
+    return tuple(place)
+
+
+def _known_keys(
+    location: tuple[int | str, ...], placed: list[Any], error: ValidationError
+) -> list[str]:
+    """The keys of the model that refused a key, found by its place in the document's schema."""
+    from venturi.model import machine, trace, workload
+
+    classes = {
+        cls.__name__: cls
+        for module in (workload, machine, trace)
+        for cls in vars(module).values()
+        if isinstance(cls, type) and issubclass(cls, BaseModel)
+    }
+    owner = classes.get(error.title)
+    for part in location[:-1]:
+        if owner is None:
+            break
+        owner = _class_below(owner, part, classes)
+    if owner is None:
+        return []
+    return [field.alias or name for name, field in owner.model_fields.items()]
+
+
+def _class_below(
+    owner: type[BaseModel], part: int | str, classes: dict[str, type[BaseModel]]
+) -> type[BaseModel]:
+    """The model that holds the values under key `part` of `owner`, or `owner` itself."""
+    for name, field in owner.model_fields.items():
+        if part in (name, field.alias):
+            found = [cls for key, cls in classes.items() if _mentions(field.annotation, cls)]
+            return found[0] if found else owner
+    return owner
+
+
+def _mentions(annotation: Any, cls: type[BaseModel]) -> bool:
+    """Whether a type annotation contains a class."""
+    if annotation is cls:
+        return True
+    return any(_mentions(part, cls) for part in getattr(annotation, "__args__", ()))

@@ -1,0 +1,108 @@
+"""The names that an expression may read at one place of a program, and its compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from venturi.model.error import UserError
+from venturi.model.expression import (
+    Apply,
+    ExpressionError,
+    Literal,
+    Number,
+    Tree,
+    bind,
+    compile_tree,
+    names_in,
+    tree_of,
+)
+from venturi.model.plan import Instruction, Operator
+from venturi.model.workload import RESERVED_NAMES, Value
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Parameters as constants, reserved names and loop variables as slots."""
+
+    constants: Mapping[str, Number]
+    slots: Mapping[str, int]
+
+    def inside(self, variable: str, slot: int) -> Scope:
+        """The scope of a loop's body."""
+        if variable in RESERVED_NAMES or variable in self.constants:
+            raise UserError(f"the loop variable '{variable}' is already a name of something else")
+        return Scope(self.constants, {**self.slots, variable: slot})
+
+    def tree(self, value: Value, where: str) -> Tree:
+        """The tree of a value with all constants computed; UserError names `where`."""
+        try:
+            tree = tree_of(value)
+            known: dict[str, Tree] = {name: Literal(n) for name, n in self.constants.items()}
+            bound = bind(tree, known)
+            unknown = names_in(bound) - self.slots.keys()
+            if unknown:
+                raise ExpressionError(f"unknown name '{min(unknown)}'")
+        except ExpressionError as error:
+            raise UserError(f"{where}: {error}") from None
+        return bound
+
+    def code(self, value: Value, where: str) -> list[Instruction]:
+        """The postfix code of a value."""
+        return self.compile(self.tree(value, where), where)
+
+    def compile(self, tree: Tree, where: str) -> list[Instruction]:
+        """The postfix code of a tree, constants computed."""
+        try:
+            return compile_tree(bind(tree, {}), self.slots)
+        except ExpressionError as error:
+            raise UserError(f"{where}: {error}") from None
+
+    def constant(self, value: Value, where: str) -> Number:
+        """The number of a value that may not depend on rank or loops."""
+        tree = self.tree(value, where)
+        if not isinstance(tree, Literal):
+            names = ", ".join(sorted(names_in(tree)))
+            raise UserError(f"{where}: this must be a fixed number, but it depends on {names}")
+        return tree.value
+
+    def whole(self, value: Value, where: str, least: int = 0) -> int:
+        """A fixed whole number of at least `least`."""
+        number = self.constant(value, where)
+        if not isinstance(number, int) or number < least:
+            raise UserError(f"{where}: a whole number of {least} or more is needed, not {number}")
+        return number
+
+
+def apply(operator: Operator, *operands: Tree | int) -> Tree:
+    """A tree of one operator, with numbers as literals and constants computed."""
+    trees = tuple(Literal(o) if isinstance(o, int) else o for o in operands)
+    return bind(Apply(operator, trees), {})
+
+
+def times(left: Tree | int, right: Tree | int) -> Tree:
+    """The product; 0 and 1 vanish."""
+    for one, other in ((left, right), (right, left)):
+        if one in (1, Literal(1)):
+            return Literal(other) if isinstance(other, int) else other
+        if one in (0, Literal(0)):
+            return Literal(0)
+    return apply(Operator.MULTIPLY, left, right)
+
+
+def plus(left: Tree | int, right: Tree | int) -> Tree:
+    """The sum; 0 vanishes."""
+    for one, other in ((left, right), (right, left)):
+        if one in (0, Literal(0)):
+            return Literal(other) if isinstance(other, int) else other
+    return apply(Operator.ADD, left, right)
+
+
+def over(left: Tree | int, right: Tree | int) -> Tree:
+    """The quotient rounded down."""
+    return apply(Operator.FLOOR_DIVIDE, left, right)
+
+
+def rest(left: Tree | int, right: Tree | int) -> Tree:
+    """The remainder."""
+    return apply(Operator.MODULO, left, right)

@@ -1,0 +1,1 @@
+"""Events to records; the results archive, a folder of immutable folders."""

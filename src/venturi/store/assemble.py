@@ -1,0 +1,210 @@
+"""Events and the facts known before the start, put together to a record."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from venturi.analyse.fidelity import fidelity_of
+from venturi.analyse.metric import metrics_of
+from venturi.analyse.statistic import latency_of
+from venturi.analyse.verdict import Facts as VerdictFacts
+from venturi.analyse.verdict import verdict_of
+from venturi.execute.target import identity_of
+from venturi.model.document import Count, Document, Positive, Real
+from venturi.model.event import (
+    ClockFacts,
+    Event,
+    Failed,
+    Finished,
+    Hello,
+    PhaseFinished,
+    Warning,
+)
+from venturi.model.machine import Bound
+from venturi.model.record import (
+    Environment,
+    FileSystem,
+    OperationRow,
+    PhaseRow,
+    Record,
+    Seconds4,
+    Substitution,
+)
+from venturi.model.workload import Workload
+
+
+class RunFacts(Document):
+    """What is known before the engine starts."""
+
+    id: str
+    started: str
+    command: list[str]
+    directory: str
+    target_identity: str
+    ranks: Positive
+    seed: Count
+    repetitions_asked: Positive
+    parameters: dict[str, int | float]
+    substituted: list[Substitution]
+    interfaces: list[str]
+    bounds: list[Bound]
+    warnings: list[str]
+    host: str
+    kernel: str
+    system: str
+    cpu: str
+    cores: Count
+    memory_bytes: Count
+    load_average: Real
+    file_system: FileSystem
+    python: str
+    venturi: str
+    variables: dict[str, str]
+    workload: dict[str, Any]
+
+
+def assemble(
+    facts: RunFacts, events: Sequence[Event], left: list[str], interrupted: bool
+) -> Record:
+    """The record of a run; partial where the engine did not come to its end."""
+    workload = Workload.model_validate_json(json.dumps(facts.workload))
+    hello = next((e for e in events if isinstance(e, Hello)), None)
+    finished = next((e for e in events if isinstance(e, Finished)), None)
+    phases = [_row(e) for e in events if isinstance(e, PhaseFinished)]
+    completed = finished.repetitions if finished else _completed(phases)
+    failure = _failure(events, finished, interrupted)
+    clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
+    verdict = verdict_of(
+        VerdictFacts(
+            phases=phases,
+            repetitions=completed,
+            asked=facts.repetitions_asked,
+            substituted=facts.substituted,
+            interfaces=frozenset(facts.interfaces),
+            clock_resolution_ns=clock.resolution_ns,
+            clock_offset_s=clock.offset_uncertainty_s,
+            bounds=facts.bounds,
+            failure=failure,
+            target_changed=_target_change(facts),
+        )
+    )
+    observed = workload.origin.observed if workload.origin else None
+    kept = list(finished.left) if finished else []
+    remaining = left or kept
+    return Record(
+        id=facts.id,
+        name=workload.name,
+        about=workload.about,
+        started=facts.started,
+        command=facts.command,
+        ranks=facts.ranks,
+        seed=facts.seed,
+        repetitions=completed,
+        repetitions_asked=facts.repetitions_asked,
+        partial=finished is None or completed < facts.repetitions_asked,
+        interrupted=interrupted,
+        parameters=dict(facts.parameters),
+        verdict=verdict,
+        phases=phases,
+        metrics=metrics_of(workload, facts.parameters, phases),
+        substituted=facts.substituted,
+        fidelity=fidelity_of(observed, phases) if observed else None,
+        environment=_environment(facts, hello, clock),
+        warnings=facts.warnings + [e.what for e in events if isinstance(e, Warning)],
+        failure=failure,
+        left=remaining,
+        left_command=f"venturi results rm --files {facts.id}" if remaining else None,
+        workload=facts.workload,
+    )
+
+
+def _completed(phases: Sequence[PhaseRow]) -> int:
+    """Repetitions in which every phase of the first one came to its end."""
+    if not phases:
+        return 0
+    counts: dict[int, int] = {}
+    for row in phases:
+        counts[row.repetition] = counts.get(row.repetition, 0) + 1
+    last = max(counts)
+    return sum(1 for n, count in counts.items() if n < last and count >= counts[0])
+
+
+def _failure(events: Sequence[Event], finished: Finished | None, interrupted: bool) -> str | None:
+    failed = next((e for e in events if isinstance(e, Failed)), None)
+    if failed is not None:
+        where = f" ({failed.where})" if failed.where else ""
+        return f"{failed.message}{where}"
+    if finished is not None:
+        return None
+    if interrupted:
+        return "interrupted before the end of a repetition"
+    return "the engine ended without a word: it, a rank or the command was killed"
+
+
+def _target_change(facts: RunFacts) -> str | None:
+    directory = Path(facts.directory)
+    now = identity_of(directory) if directory.is_dir() else "gone"
+    return None if now == facts.target_identity else f"it was {facts.target_identity}, now {now}"
+
+
+def _row(event: PhaseFinished) -> PhaseRow:
+    total = event.seconds.total
+    return PhaseRow(
+        path=event.path,
+        group=event.group,
+        instance=event.instance,
+        iteration={item.name: item.value for item in event.iteration},
+        repetition=event.repetition,
+        at_s=event.at_s,
+        bytes=event.bytes,
+        operations=event.operations,
+        errors=event.errors,
+        ranks=event.ranks,
+        seconds=Seconds4(**event.seconds.model_dump()),
+        bytes_per_second=event.bytes / total if total else 0.0,
+        by_operation={
+            item.kind.value: OperationRow(
+                bytes=item.bytes,
+                operations=item.operations,
+                errors=item.errors,
+                seconds=item.seconds,
+                latency_ns=latency_of(item.latency),
+                histogram=item.latency,
+            )
+            for item in event.by_operation
+        },
+        stopped_by=event.stopped_by,
+        cache=event.cache,
+        cache_reason=event.cache_reason,
+        persisted=event.persisted.value,
+        request_sizes=event.request_sizes,
+        other_requests=event.other_requests,
+        per_rank=event.per_rank,
+        time_line=event.time_line,
+        short_transfers=event.short_transfers,
+        details=event.details,
+    )
+
+
+def _environment(facts: RunFacts, hello: Hello | None, clock: ClockFacts) -> Environment:
+    return Environment(
+        host=facts.host,
+        hosts=hello.hosts if hello else [facts.host],
+        kernel=facts.kernel,
+        system=facts.system,
+        cpu=facts.cpu,
+        cores=facts.cores,
+        memory_bytes=facts.memory_bytes,
+        load_average=facts.load_average,
+        directory=facts.directory,
+        file_system=facts.file_system,
+        python=facts.python,
+        venturi=facts.venturi,
+        engine=hello.engine if hello else "unknown",
+        comm=hello.comm if hello else "unknown",
+        clock=clock,
+        variables=facts.variables,
+    )

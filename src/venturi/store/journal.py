@@ -1,0 +1,127 @@
+"""The journal of a run that is under way: enough to make its record, whoever is killed.
+
+A folder in the store with the plan, the facts known before the start, and the events as they
+came. A lock that the command and the engine hold tells whether anybody is still at work.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from pydantic import ValidationError
+
+from venturi.execute.engine import clean
+from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
+from venturi.model.plan import Plan
+from venturi.store.assemble import RunFacts, assemble
+from venturi.store.place import new_id
+
+_KEPT = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
+
+
+class Journal:
+    """A run under way, written by the process that started it."""
+
+    def __init__(self, store: Path, name: str) -> None:
+        self.run = new_id(name)
+        self.folder = store / "running" / self.run
+        self.folder.mkdir()
+        self.lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self._events: TextIO | None = None
+
+    def begin(self, plan: Plan, facts: RunFacts, workload_text: str) -> Path:
+        """Write all that is known before the start; the plan's path."""
+        (self.folder / "plan.json").write_text(plan.to_json(), "utf-8")
+        (self.folder / "workload.yaml").write_text(workload_text, "utf-8")
+        (self.folder / "facts.json").write_text(facts.to_json(), "utf-8")
+        self._events = (self.folder / "events.jsonl").open("a", encoding="utf-8")
+        return self.folder / "plan.json"
+
+    def note(self, line: str) -> None:
+        """Keep one event."""
+        assert self._events is not None
+        self._events.write(line + "\n")
+        self._events.flush()
+
+    def close(self) -> None:
+        """Nobody is at work any more."""
+        if self._events is not None:
+            self._events.close()
+        os.close(self.lock)
+
+    def discard(self) -> None:
+        """Forget a run that never measured anything."""
+        self.close()
+        shutil.rmtree(self.folder)
+
+
+def is_alive(folder: Path) -> bool:
+    """Whether the command or the engine of a journal still runs."""
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def read_events(folder: Path) -> Iterator[Event]:
+    """The events of a journal; a line that was cut off by a kill is left out."""
+    path = folder / "events.jsonl"
+    if not path.exists():
+        return
+    for line in path.read_text("utf-8", "replace").splitlines():
+        try:
+            yield EventLine.model_validate_json(line).root
+        except ValidationError:
+            continue
+
+
+def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | None:
+    """Make the record of a run that ended, remove its files and the journal.
+
+    Returns the record's folder, or None where nothing was measured: a run that was refused
+    before its first measured operation leaves nothing.
+    """
+    facts_path = folder / "facts.json"
+    events = list(read_events(folder))
+    left = clean(folder) if (folder / "plan.json").exists() else []
+    refused = any(isinstance(e, Failed) and e.exit_code in (2, 5) for e in events)
+    began = any(isinstance(e, Hello | PhaseFinished) for e in events)
+    if not facts_path.exists() or refused or not began:
+        shutil.rmtree(folder)
+        return None
+    facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
+    record = assemble(facts, events, left, interrupted)
+    final = store / "runs" / record.id
+    temporary = store / "runs" / f".{record.id}.tmp"
+    temporary.mkdir()
+    for name in (*_KEPT, *(path.name for path in folder.glob("manifest.*"))):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, temporary / name)
+    (temporary / "record.json").write_text(record.to_json(indent=1), "utf-8")
+    temporary.rename(final)
+    shutil.rmtree(folder)
+    return final
+
+
+def sweep(store: Path) -> list[Path]:
+    """Conclude every journal whose processes are gone; the records that came of it."""
+    made = []
+    for folder in sorted((store / "running").glob("*")):
+        if folder.is_dir() and not is_alive(folder):
+            record = conclude(store, folder)
+            if record is not None:
+                made.append(record)
+    return made

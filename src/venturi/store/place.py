@@ -1,0 +1,40 @@
+"""Where results are kept, and the ids of runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from datetime import UTC, datetime
+from pathlib import Path
+
+from venturi.model.error import UserError
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+
+
+def store_directory(chosen: str | None) -> Path:
+    """The store: as chosen, else `$VENTURI_STORE`, else in the user's data directory."""
+    named = chosen or os.environ.get("VENTURI_STORE")
+    if named:
+        return Path(named).absolute()
+    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    return Path(data, "venturi").absolute()
+
+
+def make_store(store: Path) -> None:
+    """Make the store's folders; UserError if that is impossible."""
+    try:
+        for name in ("runs", "running"):
+            (store / name).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(
+            f"{store}: the store cannot be made: {error.strerror}", "choose another with --store"
+        ) from None
+
+
+def new_id(name: str) -> str:
+    """A run's id: sorts by time, says its name, and is unique."""
+    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+    tail = "".join(secrets.choice(_ALPHABET) for _ in range(4))
+    return f"{stamp}-{re.sub(r'[^A-Za-z0-9_.-]', '-', name)[:40]}-{tail}"

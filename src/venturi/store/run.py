@@ -1,0 +1,182 @@
+"""One run, from a workload to its record: check, plan, start, follow, conclude."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import venturi
+from venturi.analyse.metric import check_metrics
+from venturi.execute import host
+from venturi.execute.engine import describe, find_engine
+from venturi.execute.job import Job
+from venturi.execute.launcher import launch_line
+from venturi.execute.target import (
+    check_directory,
+    check_room,
+    file_system_of,
+    identity_of,
+)
+from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
+from venturi.model.event import Event, Failed
+from venturi.model.machine import Machine
+from venturi.model.plan import Interface, Plan
+from venturi.model.record import Record
+from venturi.model.workload import Workload
+from venturi.plan.make import Made, make_plan
+from venturi.plan.setting import Settings
+from venturi.store.archive import load_record
+from venturi.store.assemble import RunFacts
+from venturi.store.journal import Journal, conclude
+from venturi.store.place import make_store
+
+_WITHOUT_STORAGE = {Interface.NULL, Interface.SIMULATED}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run, where, and for whom."""
+
+    workload: Workload
+    workload_text: str
+    settings: Settings
+    machine: Machine
+    directory: Path
+    store: Path
+    command: list[str]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that can start: its plan, its journal, and the line that starts it."""
+
+    made: Made
+    journal: Journal
+    launch: list[str]
+    store: Path
+
+
+def prepare(request: Request) -> Prepared:
+    """Check and plan a run. Raises UserError or TargetProblem, and then nothing is left."""
+    check_directory(request.directory)
+    make_store(request.store)
+    journal = Journal(request.store, request.workload.name)
+    try:
+        made = _planned(request, journal)
+        facts = _facts(request, made, journal)
+        plan_path = journal.begin(made.plan, facts, request.workload_text)
+        line = launch_line(request.machine, made.plan.ranks, plan_path)
+    except BaseException:
+        journal.discard()
+        raise
+    return Prepared(made, journal, line, request.store)
+
+
+def perform(prepared: Prepared, watch: Callable[[Event], None]) -> Record:
+    """Do a prepared run and return its record; `watch` is told every event.
+
+    Raises UserError, TargetProblem or RunFailed where there is no record to return.
+    """
+    journal = prepared.journal
+    failed: Failed | None = None
+    job = Job(prepared.launch, journal.folder, journal.lock)
+    try:
+        for text, event in job.events():
+            journal.note(text)
+            watch(event)
+            failed = event if isinstance(event, Failed) else failed
+    finally:
+        code, errors = job.returncode, job.stderr()
+        journal.close()
+        folder = conclude(prepared.store, journal.folder, interrupted=job.interrupts > 0)
+    if folder is None:
+        raise _refusal(failed, code, errors)
+    return load_record(folder)
+
+
+def _planned(request: Request, journal: Journal) -> Made:
+    """The plan, checked against the engine and the target."""
+    settings = replace(
+        request.settings,
+        most_ranks=request.machine.most_ranks,
+        run=journal.run,
+        directory=str(request.directory),
+        run_directory=str(request.directory / f"venturi-{journal.run}"),
+        journal=str(journal.folder),
+    )
+    made = make_plan(request.workload, settings)
+    check_metrics(request.workload, made.totals.phases)
+    check_built(made.plan, request.machine)
+    if any(file.interface not in _WITHOUT_STORAGE for file in made.plan.files):
+        totals = made.totals
+        check_room(request.directory, totals.bytes_written + totals.bytes_prestaged, totals.files)
+    return made
+
+
+def check_built(plan: Plan, machine: Machine) -> None:
+    """Raise UserError for an interface that the engine does not have, or a wrong option."""
+    described = describe(find_engine(machine.launcher.mpi))
+    backends = {backend["name"]: backend for backend in described["backends"]}
+    for file in plan.files:
+        backend = backends.get(file.interface.value)
+        if backend is None or not backend["built"]:
+            reason = backend["reason"] if backend else "unknown to this engine"
+            raise UserError(
+                f"files.{file.name}: the interface '{file.interface.value}' is not built here "
+                f"({reason})",
+                "run it on another one with --set interface=posix; the result then says so",
+            )
+        known = {option["name"] for option in backend["options"]}
+        for option in file.options:
+            if option.name not in known:
+                words = ", ".join(sorted(known)) or "none"
+                raise UserError(
+                    f"files.{file.name}: {file.interface.value} has no option '{option.name}'",
+                    f"its options: {words}",
+                )
+
+
+def _facts(request: Request, made: Made, journal: Journal) -> RunFacts:
+    return RunFacts(
+        id=journal.run,
+        started=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=request.command,
+        directory=str(request.directory),
+        target_identity=identity_of(request.directory),
+        ranks=made.plan.ranks,
+        seed=made.plan.seed,
+        repetitions_asked=made.plan.repetitions,
+        parameters=made.parameters,
+        substituted=made.substituted,
+        interfaces=sorted({file.interface.value for file in made.plan.files}),
+        bounds=request.machine.bounds,
+        warnings=made.warnings,
+        host=platform.node(),
+        kernel=platform.release(),
+        system=host.system_name(),
+        cpu=host.cpu_name(),
+        cores=os.cpu_count() or 1,
+        memory_bytes=host.memory_bytes(),
+        load_average=os.getloadavg()[0],
+        file_system=file_system_of(request.directory),
+        python=sys.version.split()[0],
+        venturi=venturi.__version__,
+        variables=host.io_variables(),
+        workload=json.loads(request.workload.model_dump_json(by_alias=True, exclude_defaults=True)),
+    )
+
+
+def _refusal(failed: Failed | None, code: int, errors: str) -> VenturiError:
+    """Why the engine measured nothing."""
+    if failed is not None:
+        message = failed.message + (f" ({failed.where})" if failed.where else "")
+        kinds = {ExitCode.USAGE: UserError, ExitCode.TARGET: TargetProblem}
+        return kinds.get(ExitCode(failed.exit_code), RunFailed)(message, failed.hint)
+    last = next((line for line in reversed(errors.splitlines()) if line.strip()), "no message")
+    return RunFailed(f"the engine did not start (exit code {code}): {last}")

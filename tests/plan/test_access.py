@@ -1,0 +1,140 @@
+"""Patterns touch what they say: exactly, disjointly, and in order."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from venturi.model import plan as p
+from venturi.model.error import UserError
+from venturi.model.expression import evaluate
+from venturi.model.workload import Workload
+from venturi.plan.make import Made, make_plan
+from venturi.plan.setting import Settings
+
+
+def made_of(step: str, ranks: int, file: str = "{path: f}", extra: str = "") -> Made:
+    """The plan of a workload with one `write`."""
+    from venturi.model.yaml_text import parse_yaml
+
+    text = (
+        f"workload: 1\nname: t\nparameters: {{np: {{default: {ranks}, role: ranks}}}}\n"
+        f"groups: {{g: {{ranks: np}}}}\nfiles:\n  f: {file}\n{extra}"
+        f"program:\n  g:\n    - phase: w\n      do:\n        - write: {step}\n"
+    )
+    return make_plan(parse_yaml(text, "t.yaml", Workload), Settings())
+
+
+def requests_of(made: Made, rank: int) -> list[tuple[int, int]]:
+    """(offset, size) of all requests of one rank, in order."""
+    slots = [rank, made.plan.ranks, made.plan.ranks, 0, 0, 0]
+    phase = made.plan.groups[0].program[0]
+    assert isinstance(phase, p.Phase)
+    found = []
+    for step in phase.body:
+        if not isinstance(step, p.Transfer):
+            continue
+        assert isinstance(step.pattern, p.Nest)
+        size, base = int(evaluate(step.size, slots)), int(evaluate(step.pattern.base, slots))
+        counts = [int(evaluate(loop.count, slots)) for loop in step.pattern.loops]
+        strides = [int(evaluate(loop.stride, slots)) for loop in step.pattern.loops]
+        for index in product(*(range(count) for count in counts)):
+            offset = base + sum(i * s for i, s in zip(index, strides, strict=True))
+            found.append((offset, size))
+    return found
+
+
+def assert_covers(made: Made, total: int) -> None:
+    """All ranks together touch every byte of [0, total) once."""
+    pieces = sorted(piece for rank in range(made.plan.ranks) for piece in requests_of(made, rank))
+    end = 0
+    for offset, size in pieces:
+        assert offset == end
+        end = offset + size
+    assert end == total
+    assert made.totals.bytes_written == total
+
+
+@given(st.integers(1, 5), st.integers(1, 6), st.integers(1, 4), st.integers(1, 50))
+def test_segmented_is_ior_s_nest(ranks: int, segments: int, per_block: int, transfer: int) -> None:
+    block = per_block * transfer
+    step = (
+        f"{{to: f, pattern: segmented, transfer: {transfer}, block: {block}, segments: {segments}}}"
+    )
+    made = made_of(step, ranks)
+    assert_covers(made, ranks * block * segments)
+    expected = [
+        (s * ranks * block + (ranks - 1) * block + t * transfer, transfer)
+        for s in range(segments)
+        for t in range(per_block)
+    ]
+    assert requests_of(made, ranks - 1) == expected
+
+
+@given(st.integers(1, 5), st.integers(1, 500), st.integers(1, 60))
+def test_contiguous_covers_with_a_short_last_request(ranks: int, size: int, transfer: int) -> None:
+    made = made_of(f"{{to: f, transfer: {transfer}, size: {size}}}", ranks)
+    assert_covers(made, ranks * size)
+    sizes = [length for _, length in requests_of(made, 0)]
+    assert sizes[:-1] == [transfer] * (len(sizes) - 1)
+
+
+@given(st.integers(1, 5), st.integers(1, 40))
+def test_strided_interleaves(ranks: int, count: int) -> None:
+    made = made_of(f"{{to: f, pattern: strided, transfer: 47008, count: {count}}}", ranks)
+    assert_covers(made, ranks * count * 47008)
+    assert requests_of(made, 0)[0] == (0, 47008)
+
+
+@given(st.integers(1, 6), st.integers(1, 60))
+def test_a_total_is_dealt(ranks: int, total: int) -> None:
+    made = made_of(f"{{to: f, transfer: 10, total: {total}}}", ranks)
+    assert_covers(made, total * 10)
+
+
+@given(
+    st.integers(1, 3), st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(1, 3)
+)
+def test_datasets_cover_their_array(a: int, b: int, c: int, extent: int, count: int) -> None:
+    shape = [a * extent, b * 2, c * extent]
+    file = (
+        f"{{path: f, datasets: {{u: {{count: {count}, type: f32, shape: {shape}, "
+        f"split: [{a}, {b}, {c}]}}}}}}"
+    )
+    made = made_of("{to: f.u}", a * b * c, file)
+    elements = shape[0] * shape[1] * shape[2]
+    assert_covers(made, elements * 4 * count)
+
+
+def test_own_files_begin_at_zero() -> None:
+    made = made_of("{to: f, transfer: 4, size: 8}", 3, "{path: f, shared: rank}")
+    assert requests_of(made, 2) == [(0, 4), (4, 4)]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("{to: f, transfer: 4}", "say how much"),
+        (
+            "{to: f, pattern: segmented, block: 10, segments: 2, transfer: 3}",
+            "3 does not divide 10",
+        ),
+        ("{to: f, pattern: strided, count: 4}", "'transfer' is missing"),
+        ("{to: f, transfer: 4, size: 8, segments: 2}", "'segments' does not go with"),
+        ("{to: f, transfer: 0, size: 8}", "division by zero"),
+        ("{to: f, transfer: 4, size: '8 if rank else 4'}", "need an 'at'"),
+        ("{to: g, transfer: 4, size: 8}", "there is no file 'g'"),
+        ("{from: f, transfer: 4, size: 8}", "use 'to' here"),
+        ("{to: f.x}", "no dataset 'x'"),
+        ("{to: f, transfer: 4, size: x}", "unknown name 'x'"),
+        ("{to: f, transfer: 4, size: 9223372036854775807}", "2^63 - 1"),
+        ("{to: f, size: 8.5}", "whole number"),
+    ],
+)
+def test_refused_steps(step: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        made_of(step, 2)
+    assert message in caught.value.message
