@@ -12,6 +12,7 @@ from venturi.model.record import MetricValue, PhaseRow
 from venturi.model.workload import Metric, Workload
 
 _TERM = re.compile(r"\b(bytes|time|operations)\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
+_ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
 }  # fmt: skip
@@ -21,13 +22,15 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
     """Raise UserError for a metric that names no phase or is no expression."""
     for name, metric in workload.metrics.items():
         for match in _TERM.finditer(metric.value):
-            for word in (match[2], match[3]):
-                if word is not None and word not in _KINDS and word not in phase_paths:
-                    words = ", ".join(phase_paths)
-                    raise UserError(
-                        f"metrics.{name}: '{word}' is neither a phase nor a kind of operation",
-                        f"phases: {words}",
-                    )
+            kind, path = _meaning(match[1], match[2], match[3])
+            wrong = kind if kind is not None and kind not in _KINDS else None
+            wrong = path if path is not None and path not in phase_paths else wrong
+            if wrong is not None:
+                words = ", ".join(phase_paths)
+                raise UserError(
+                    f"metrics.{name}: '{wrong}' is neither a phase nor a kind of operation",
+                    f"phases: {words}",
+                )
         try:
             parse(_TERM.sub("1", metric.value))
         except ExpressionError as error:
@@ -71,7 +74,7 @@ def _default_metrics(phases: Sequence[PhaseRow]) -> dict[str, Metric]:
     metrics = {}
     for path in dict.fromkeys(row.path for row in phases):
         if any(row.bytes for row in phases if row.path == path) and not _is_metadata(phases, path):
-            metrics[path] = Metric(value=f"bytes({path}) / time({path})", unit="B/s")
+            metrics[path] = Metric(value=f"bytes({_ALL}, {path}) / time({path})", unit="B/s")
         else:
             kind = _main_kind(phases, path)
             metrics[path] = Metric(value=f"operations({kind}, {path}) / time({path})", unit="1/s")
@@ -107,7 +110,7 @@ def _evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]
     terms: list[Number] = []
 
     def placeholder(match: re.Match[str]) -> str:
-        terms.append(_term(match[1], [w for w in (match[2], match[3]) if w], rows))
+        terms.append(_term(match[1], match[2], match[3], rows))
         return f" _term{len(terms) - 1} "
 
     rewritten = _TERM.sub(placeholder, text)
@@ -119,14 +122,26 @@ def _evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]
     return float(tree.value) if isinstance(tree, Literal) else None
 
 
-def _term(function: str, words: list[str], rows: Sequence[PhaseRow]) -> Number:
-    """bytes(...), operations(...) or time(...) of a kind, a phase, or a kind in a phase."""
-    kinds = [word for word in words if word in _KINDS]
-    paths = [word for word in words if word not in _KINDS]
-    chosen = [row for row in rows if not paths or row.path in paths]
+def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow]) -> Number:
+    """One term: `time(phase)`, `bytes(kind)`, `bytes(phase)` or `bytes(kind, phase)`."""
+    kind, path = _meaning(function, first, second)
+    chosen = [row for row in rows if path is None or row.path == path]
     if function == "time":
         return sum(row.seconds.total for row in chosen)
-    if not kinds:
+    if kind is None:
         return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
-    found = [row.by_operation[kind] for row in chosen for kind in kinds if kind in row.by_operation]
+    found = [row.by_operation[kind] for row in chosen if kind in row.by_operation]
     return sum(item.bytes if function == "bytes" else item.operations for item in found)
+
+
+def _meaning(function: str, first: str, second: str | None) -> tuple[str | None, str | None]:
+    """The kind and the phase that a term names; a phase may be called like a kind.
+
+    Time has phases only. A single word is a kind if there is one of that name; `all` with a
+    phase stands for every kind.
+    """
+    if function == "time":
+        return None, first
+    if second is not None:
+        return (None if first == _ALL else first), second
+    return (first, None) if first in _KINDS else (None, first)

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from venturi.model.document import Place, keys_of, path_of, place_of
 from venturi.model.error import UserError
 
 _MAX_BYTES = 4 * 2**20
@@ -25,7 +26,6 @@ _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 Model = TypeVar("Model", bound=BaseModel)
-Place = tuple[int | str, ...]
 
 
 class _Reader:
@@ -105,9 +105,9 @@ def parse_yaml(text: str, name: str, model: type[Model]) -> Model:
     if not isinstance(data, dict):
         raise UserError(f"{name}: a document is a mapping of keys, not a {type(data).__name__}")
     try:
-        return model.model_validate_json(json.dumps(data))
+        return model.model_validate_json(json.dumps(data), by_alias=True, by_name=False)
     except ValidationError as error:
-        raise _explained(error, data, reader.lines, name) from None
+        raise _explained(model, error, reader.lines, name) from None
     except RecursionError:
         raise UserError(f"{name}: nested too deeply") from None
 
@@ -117,75 +117,24 @@ def load_yaml(path: Path, model: type[Model]) -> Model:
     return parse_yaml(read_text(path), str(path), model)
 
 
-def _explained(error: ValidationError, data: Any, lines: dict[Place, int], name: str) -> UserError:
+def _explained(
+    model: type[BaseModel], error: ValidationError, lines: dict[Place, int], name: str
+) -> UserError:
     """The deepest fault, with its line, its path and the nearest known key."""
-    faults = error.errors(include_url=False)
-    placed = [(_place_in(fault["loc"], data), fault) for fault in faults]
-    place, fault = max(placed, key=lambda item: (len(item[0]), _weight(item[1]["type"])))
+    faults = [(*place_of(model, fault["loc"]), fault) for fault in error.errors()]
+    place, owner, fault = max(faults, key=lambda item: (len(item[0]), _weight(item[2]["type"])))
     line = next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
-    where = ".".join(str(part) for part in place) or "document"
     message, hint = str(fault["msg"]).removeprefix("Value error, "), ""
     if fault["type"] == "extra_forbidden":
+        known = keys_of(owner)
         message = f"unknown key '{place[-1]}'"
-        known = _known_keys(fault["loc"], placed, error)
         close = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=0.5)
         hint = f"did you mean '{close[0]}'?" if close else f"known keys: {', '.join(known)}"
-    return UserError(f"{name}:{line}: {where}: {message}", hint)
+    elif fault["type"] == "missing":
+        message = "is missing"
+    return UserError(f"{name}:{line}: {path_of(place) or 'document'}: {message}", hint)
 
 
 def _weight(kind: str) -> int:
     """Unknown keys tell most; a union's other members least."""
     return {"extra_forbidden": 3, "missing": 2, "value_error": 2, "literal_error": 0}.get(kind, 1)
-
-
-def _place_in(location: tuple[int | str, ...], data: Any) -> Place:
-    """The part of a location that exists in the data: union and validator tags drop out."""
-    place: list[int | str] = []
-    for index, part in enumerate(location):
-        inside: Any = range(len(data)) if isinstance(data, list) else data
-        if isinstance(data, dict | list) and part in inside:
-            data = data[part]  # type: ignore[index]
-        elif not (isinstance(data, dict) and index == len(location) - 1):
-            continue
-        place.append(part)
-    return tuple(place)
-
-
-def _known_keys(
-    location: tuple[int | str, ...], placed: list[Any], error: ValidationError
-) -> list[str]:
-    """The keys of the model that refused a key, found by its place in the document's schema."""
-    from venturi.model import machine, trace, workload
-
-    classes = {
-        cls.__name__: cls
-        for module in (workload, machine, trace)
-        for cls in vars(module).values()
-        if isinstance(cls, type) and issubclass(cls, BaseModel)
-    }
-    owner = classes.get(error.title)
-    for part in location[:-1]:
-        if owner is None:
-            break
-        owner = _class_below(owner, part, classes)
-    if owner is None:
-        return []
-    return [field.alias or name for name, field in owner.model_fields.items()]
-
-
-def _class_below(
-    owner: type[BaseModel], part: int | str, classes: dict[str, type[BaseModel]]
-) -> type[BaseModel]:
-    """The model that holds the values under key `part` of `owner`, or `owner` itself."""
-    for name, field in owner.model_fields.items():
-        if part in (name, field.alias):
-            found = [cls for key, cls in classes.items() if _mentions(field.annotation, cls)]
-            return found[0] if found else owner
-    return owner
-
-
-def _mentions(annotation: Any, cls: type[BaseModel]) -> bool:
-    """Whether a type annotation contains a class."""
-    if annotation is cls:
-        return True
-    return any(_mentions(part, cls) for part in getattr(annotation, "__args__", ()))

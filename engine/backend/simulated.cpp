@@ -1,0 +1,167 @@
+// An in-memory store with a latency and a bandwidth, on the rank's own simulated clock.
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <unordered_map>
+
+#include "backend/table.hpp"
+#include "base/error.hpp"
+
+namespace venturi::backend {
+namespace {
+
+/// A rank's store knows what this rank wrote. Names that it does not know are taken for another
+/// rank's: they can be opened and read, and read as zeros.
+class Simulated : public Backend {
+ public:
+  struct Speed {
+    double latency_s;
+    double bandwidth_bytes_per_s;
+  };
+
+  Simulated(const Environment& environment, Speed speed)
+      : clock_(environment.clock), keep_contents_(environment.keep_contents), speed_(speed) {}
+
+  [[nodiscard]] Traits traits() const noexcept override { return {}; }
+
+  int open_directory(const char* path, Directory& out) override {
+    out = next_directory_++;
+    directories_.emplace(out, path);
+    return 0;
+  }
+  void close_directory(Directory directory) noexcept override { directories_.erase(directory); }
+
+  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
+    std::string path = path_of(at, name);
+    const auto found = names_.find(path);
+    // Costs nothing, because the engine then opens the file again to truncate it: creating a file
+    // takes the same time in every repetition.
+    if (mode == OpenMode::kCreate && found != names_.end()) return EEXIST;
+    pass(0);
+    if (found != names_.end()) {
+      out = found->second;
+    } else if (!free_.empty()) {
+      out = free_.back();
+      free_.pop_back();
+      names_.emplace(std::move(path), out);
+    } else {
+      out = static_cast<Handle>(files_.size());
+      files_.emplace_back();
+      names_.emplace(std::move(path), out);
+    }
+    if (mode == OpenMode::kTruncate) files_[static_cast<std::size_t>(out)] = {};
+    return 0;
+  }
+  int close(Handle) override {
+    pass(0);
+    return 0;
+  }
+  int sync(Handle, schema::SyncMode) override {
+    pass(0);
+    return 0;
+  }
+  int identify(Handle, Identity&) override { return ENOTSUP; }
+  int stat(Directory at, const char* name, Identity& out) override {
+    pass(0);
+    const auto found = names_.find(path_of(at, name));
+    out = {};
+    if (found != names_.end()) out.bytes = file(found->second).bytes;
+    return 0;
+  }
+  int unlink(Directory at, const char* name) override {
+    pass(0);
+    const auto found = names_.find(path_of(at, name));
+    if (found != names_.end()) {
+      files_[static_cast<std::size_t>(found->second)] = {};
+      free_.push_back(found->second);
+      names_.erase(found);
+    }
+    return 0;
+  }
+  int make_directory(Directory, const char*) override {
+    pass(0);
+    return 0;
+  }
+  int remove_directory(Directory, const char*) override {
+    pass(0);
+    return 0;
+  }
+
+  std::size_t submit(Handle handle, schema::Direction direction, std::span<const Request> requests,
+                     std::span<Completion> completions) override {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      move(file(handle), direction, requests[i]);
+      pass(requests[i].bytes);
+      completions[i] = {clock_->now_ns(), requests[i].bytes, 0};
+    }
+    return requests.size();
+  }
+
+ private:
+  struct Content {
+    std::uint64_t bytes = 0;
+    std::vector<std::byte> data;
+  };
+
+  Content& file(Handle handle) { return files_[static_cast<std::size_t>(handle)]; }
+
+  [[nodiscard]] std::string path_of(Directory at, const char* name) const {
+    return at == kRoot ? name : directories_.at(at) + "/" + name;
+  }
+
+  void pass(std::uint64_t bytes) noexcept {
+    const double ns = (speed_.latency_s + static_cast<double>(bytes) /
+                                              speed_.bandwidth_bytes_per_s) * base::kNsPerS;
+    clock_->advance(static_cast<std::uint64_t>(std::llround(ns)));
+  }
+
+  void move(Content& content, schema::Direction direction, const Request& request) const {
+    const std::uint64_t end = request.offset + request.bytes;
+    if (direction == schema::Direction::kWrite) {
+      content.bytes = std::max(content.bytes, end);
+      if (!keep_contents_) return;
+      if (content.data.size() < end) content.data.resize(end);
+      std::memcpy(content.data.data() + request.offset, request.data, request.bytes);
+    } else if (keep_contents_) {
+      std::memset(request.data, 0, request.bytes);
+      if (request.offset >= content.data.size()) return;
+      std::memcpy(request.data, content.data.data() + request.offset,
+                  std::min<std::size_t>(request.bytes, content.data.size() - request.offset));
+    }
+  }
+
+  base::Clock* clock_;
+  bool keep_contents_;
+  Speed speed_;
+  std::unordered_map<Directory, std::string> directories_;
+  Directory next_directory_ = 0;
+  std::unordered_map<std::string, Handle> names_;
+  std::vector<Content> files_;
+  std::vector<Handle> free_;
+};
+
+}  // namespace
+
+const Entry& simulated_entry();
+const Entry& simulated_entry() {
+  static const Entry entry{
+      {{"latency_s", "real", "0.0001", "seconds that every operation of a rank takes",
+        "a number of at least 0"},
+       {"bandwidth_bytes_per_s", "real", "1e9", "bytes that a rank moves in a second",
+        "a number greater than 0"}},
+      {"shared files", "random access", "names", "sync", "simulated clock"},
+      [](const Environment& environment,
+         const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
+        const Simulated::Speed speed{
+            real_option(simulated_entry(), options, "latency_s"),
+            real_option(simulated_entry(), options, "bandwidth_bytes_per_s")};
+        if (speed.bandwidth_bytes_per_s <= 0.0) {
+          throw base::plan_error("files.options", "bandwidth_bytes_per_s must be greater than 0");
+        }
+        return std::make_unique<Simulated>(environment, speed);
+      }};
+  return entry;
+}
+
+}  // namespace venturi::backend

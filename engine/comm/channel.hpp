@@ -1,0 +1,77 @@
+// What a group of processes must be able to do; alone, forked and mpi implement it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/error.hpp"
+
+namespace venturi::comm {
+
+enum class Reduction : std::uint8_t { kSum, kMinimum, kMaximum };
+
+/// Where the ranks are.
+struct Placement {
+  std::size_t rank = 0;
+  std::size_t size = 1;
+  /// The host of each node, by node.
+  std::vector<std::string> hosts;
+  /// The node of each rank, by rank.
+  std::vector<std::size_t> node_of_rank;
+};
+
+/// What a rank has done in the running phase; in memory that others on its node can read.
+struct alignas(64) Counters {
+  std::atomic<std::uint64_t> bytes = 0;
+  std::atomic<std::uint64_t> operations = 0;
+  std::atomic<std::uint64_t> active = 0;
+};
+
+/// Called again and again while a rank waits; may throw to end the wait.
+using Poll = std::function<void()>;
+
+/// All functions but `check`, `abort` and the counters are collective: every rank calls them in
+/// the same order. They wait by polling with back-off and call `poll` meanwhile. They throw
+/// base::Error with the problem of the rank that aborted.
+class Channel {
+ public:
+  Channel() = default;
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+  virtual ~Channel() = default;
+
+  [[nodiscard]] virtual const Placement& placement() const noexcept = 0;
+  /// `alone`, `forked` or `mpi` with the library's version.
+  [[nodiscard]] virtual std::string name() const = 0;
+
+  virtual void barrier(const Poll& poll) = 0;
+  /// Every rank gets the sums (or extremes) of each element over the ranks.
+  virtual void reduce(std::span<std::uint64_t> values, Reduction how, const Poll& poll) = 0;
+  virtual void reduce(std::span<double> values, Reduction how, const Poll& poll) = 0;
+  /// Rank 0 gets `mine.size()` bytes of each rank in `all`, in rank order.
+  virtual void gather(std::span<const std::byte> mine, std::span<std::byte> all,
+                      const Poll& poll) = 0;
+  /// Every rank gets rank 0's bytes.
+  virtual void broadcast(std::span<std::byte> data, const Poll& poll) = 0;
+
+  /// Nanoseconds to add to this rank's clock to get rank 0's; 0 if they share a node.
+  /// `uncertainty_ns` is a bound of the error.
+  virtual std::int64_t clock_offset_ns(const base::Clock& clock, std::uint64_t& uncertainty_ns) = 0;
+
+  [[nodiscard]] virtual Counters& own_counters() noexcept = 0;
+  /// Those that this rank can read, its own among them.
+  [[nodiscard]] virtual std::span<Counters> visible_counters() noexcept = 0;
+
+  /// Throws if a rank has aborted the group.
+  virtual void check() = 0;
+  /// Makes all waits of all ranks end with this problem. The first one counts.
+  virtual void abort(const base::Problem& problem) noexcept = 0;
+};
+
+}  // namespace venturi::comm

@@ -1,0 +1,43 @@
+// Starting the ranks: how a program becomes a group, and what happens when the group breaks.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "comm/group.hpp"
+
+namespace venturi::comm {
+
+/// How many ranks, and what they do.
+struct Launch {
+  std::size_t ranks = 1;
+  /// Fork even for one rank.
+  bool forked = false;
+  /// What every rank runs; returns its exit code, or throws base::Error, which ends the group.
+  std::function<int(Group&)> body;
+  /// Called once, by a process that may write to stdout, after the group broke and nobody works
+  /// any more.
+  std::function<void(const base::Problem&)> on_broken;
+};
+
+/// Runs the body on all ranks and returns the exit code of the run. Throws base::Error (exit 3)
+/// if the group cannot have that size: started by another MPI, or by mpirun without MPI.
+int launch(const Launch& how);
+
+/// What `venturi-engine describe` says about starting.
+struct LaunchFacts {
+  std::string comm;
+  std::string library;
+};
+LaunchFacts launch_facts();
+
+/// One process.
+int launch_alone(const Launch& how);
+/// `ranks` processes of this machine with shared memory; this process watches them.
+int launch_forked(const Launch& how);
+/// The processes that mpirun started. Only in the MPI engines.
+int launch_mpi(const Launch& how);
+/// The MPI library that the program is bound to.
+std::string mpi_library();
+
+}  // namespace venturi::comm

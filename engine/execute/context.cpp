@@ -1,0 +1,264 @@
+// The state of a rank: trouble, waiting, progress, names and what was noted about files.
+#include "execute/context.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/random.hpp"
+#include "pattern/name.hpp"
+
+namespace venturi::execute {
+namespace {
+
+constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
+constexpr auto kNodeSlot = static_cast<std::size_t>(schema::Slot::kNode);
+
+pattern::Value number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
+
+/// Throws if SIGINT or SIGTERM is waiting; both are blocked, so nothing is torn.
+void check_signals() {
+  sigset_t waiting;
+  if (sigpending(&waiting) != 0) return;
+  if (sigismember(&waiting, SIGINT) == 0 && sigismember(&waiting, SIGTERM) == 0) return;
+  throw base::Broken({.code = "interrupted",
+                      .message = "a signal asked the engine to stop",
+                      .exit_code = base::kExitInterrupted});
+}
+
+}  // namespace
+
+Context::Context(const schema::Plan& the_plan, comm::Group& the_group, base::Clock& the_clock,
+                 Report report)
+    : plan(the_plan),
+      group(the_group),
+      clock(the_clock),
+      slots(the_plan.slots.size()),
+      report_(std::move(report)),
+      idle_meter_(std::make_unique<measure::Meter>(0)) {
+  group.set_poll([this] { poll(); });
+  using enum schema::Slot;
+  slots[kRankSlot] = number(group.rank());
+  slots[static_cast<std::size_t>(kRanks)] = number(group.size());
+  slots[static_cast<std::size_t>(kWorld)] = number(group.size());
+  slots[static_cast<std::size_t>(kInstance)] = plan.groups.front().instance;
+  slots[kNodeSlot] = number(group.node());
+}
+
+Context::~Context() { group.set_poll({}); }
+
+void Context::poll() {
+  check_signals();
+  report_progress();
+}
+
+void Context::report_progress() {
+  if (group.rank() != 0 || phases.empty()) return;
+  const std::uint64_t now = base::monotonic_ns();
+  if (now - last_progress_ns_ < kProgressNs) return;
+  last_progress_ns_ = now;
+  schema::Progress event;
+  event.path = phases.back().plan->path;
+  event.repetition = static_cast<std::int64_t>(repetition);
+  const std::uint64_t at = clock.now_ns();
+  event.at_s = base::seconds(at > phases.back().start_ns ? at - phases.back().start_ns : 0);
+  for (const comm::Counters& counters : group.visible_counters()) {
+    event.bytes += static_cast<std::int64_t>(counters.bytes.load(std::memory_order_relaxed));
+    event.operations +=
+        static_cast<std::int64_t>(counters.operations.load(std::memory_order_relaxed));
+    event.active += static_cast<std::int64_t>(counters.active.load(std::memory_order_relaxed));
+  }
+  report(std::move(event));
+}
+
+void Context::count(std::uint64_t bytes, std::uint64_t operations) noexcept {
+  comm::Counters& mine = group.own_counters();
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  mine.bytes.store(mine.bytes.load(kRelaxed) + bytes, kRelaxed);
+  mine.operations.store(mine.operations.load(kRelaxed) + operations, kRelaxed);
+}
+
+void Context::set_trouble(base::Problem problem) {
+  if (trouble_) return;
+  if (measured) {
+    problem.exit_code = base::kExitFailed;
+    if (problem.code == "target") problem.code = "io";
+  }
+  trouble_ = std::move(problem);
+}
+
+void Context::fail_operation(measure::Fault fault, const char* hint) {
+  const std::string reason = fault.error != 0 ? std::strerror(fault.error) : fault.what;
+  fault.what = fault.what.empty() ? reason : fault.what;
+  fault.at_ns = clock.now_ns();
+  const std::string where = phases.empty() ? fault.path : phases.back().plan->path;
+  set_trouble({.code = measured ? "io" : "target",
+               .message = fmt::format("{} of {} failed on rank {} at offset {}: {}",
+                                      to_string(fault.kind), fault.path, group.rank(),
+                                      fault.offset, reason),
+               .hint = hint,
+               .where = where,
+               .exit_code = measured ? base::kExitFailed : base::kExitTarget});
+  meter().fail(std::move(fault));
+}
+
+void Context::fail_verification(measure::Fault fault) {
+  fault.at_ns = clock.now_ns();
+  ++verification_errors;
+  meter().fail(std::move(fault));
+}
+
+void Context::agree_or_throw() {
+  if (auto problem = agree(group, trouble_)) throw RunFailed(std::move(*problem));
+}
+
+void Context::pause(double seconds) {
+  if (clock.is_simulated()) {
+    clock.advance(static_cast<std::uint64_t>(seconds * base::kNsPerS + 0.5));
+    return;
+  }
+  constexpr double kSliceS = 0.01;
+  const std::uint64_t end =
+      clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
+  for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) {
+    const double left = std::min(base::seconds(end - now), kSliceS);
+    const timespec slice{.tv_sec = 0, .tv_nsec = static_cast<long>(left * base::kNsPerS)};
+    nanosleep(&slice, nullptr);
+    tick(clock.now_ns());
+  }
+}
+
+void Context::spin(double seconds) {
+  if (clock.is_simulated()) return pause(seconds);
+  const std::uint64_t end =
+      clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
+  for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) tick(now);
+}
+
+std::uint64_t Context::owner_of(const schema::Expression& owner) {
+  const std::uint64_t rank = evaluator.count(owner, slots, "owner");
+  if (rank >= group.size()) {
+    throw base::plan_error("owner", fmt::format("there is no rank {}", rank));
+  }
+  return rank;
+}
+
+std::uint64_t Context::first_sharer(const schema::File& file, std::uint64_t rank) const {
+  switch (file.sharing) {
+    case schema::Sharing::kAll:
+      return 0;
+    case schema::Sharing::kRank:
+      return rank;
+    case schema::Sharing::kEvery:
+      return rank - rank % static_cast<std::uint64_t>(file.every);
+    case schema::Sharing::kNode:
+      break;
+  }
+  std::uint64_t first = 0;
+  while (group.node_of(first) != group.node_of(rank)) ++first;
+  return first;
+}
+
+std::uint64_t Context::sharer_index(const schema::File& file, std::uint64_t rank) const {
+  if (file.sharing != schema::Sharing::kNode) return rank - first_sharer(file, rank);
+  std::uint64_t index = 0;
+  for (std::uint64_t other = 0; other < rank; ++other) {
+    index += static_cast<std::uint64_t>(group.node_of(other) == group.node_of(rank));
+  }
+  return index;
+}
+
+std::string Context::path_of(const schema::File& file) const {
+  std::string path;
+  pattern::render_path(file.path, slots, path);
+  if (file.foreign) return path;
+  if (const char* fault = pattern::path_fault(path)) {
+    throw base::plan_error("files.path", fmt::format("{}: {}", fault, path));
+  }
+  return path;
+}
+
+std::uint64_t& Context::generation_of(FileState& file) {
+  pattern::Slots family = slots;
+  family[kRankSlot] = std::int64_t{0};
+  family[kNodeSlot] = std::int64_t{0};
+  std::string path;
+  pattern::render_path(file.plan->path, family, path);
+  return file.generations[base::key_of(path)];
+}
+
+payload::Stamp Context::stamp(const schema::File& file, std::uint64_t path_key,
+                              std::uint64_t generation) const {
+  const std::uint64_t seed = base::combine(static_cast<std::uint64_t>(plan.seed),
+                                           static_cast<std::uint64_t>(file.content.seed));
+  return payload::Stamp({seed, path_key, generation, file.content.compressibility});
+}
+
+std::byte* Context::filler(const schema::File& file, std::uint64_t bytes) {
+  const auto memory_pages = static_cast<std::uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  if (bytes / 4096 > memory_pages / 2) {
+    throw base::plan_error("size", fmt::format("a request of {} bytes is more than half of this "
+                                               "machine's memory", bytes));
+  }
+  std::byte* data = write_buffer.reserve(bytes + 1);
+  const double wanted = file.content.compressibility;
+  if (file.content.verify) {
+    filled_bytes_ = 0;
+  } else if (filled_bytes_ < bytes || filled_compressibility_ != wanted) {
+    stamp(file, group.rank(), 0).fill({data, bytes}, 0);
+    filled_bytes_ = bytes;
+    filled_compressibility_ = wanted;
+  }
+  return data;
+}
+
+void Context::note_write(FileState& file, OpenFile* open) {
+  const backend::Traits traits = file.storage->traits();
+  if (traits.real_files) {
+    file.residency = traits.bypasses_cache ? Residency::kStorage : Residency::kMemory;
+  }
+  for (PhaseState& phase : phases) phase.wrote = true;
+  if (open != nullptr) open->unsynced_in = next_serial - 1;
+}
+
+void Context::note_sync(OpenFile* open, schema::SyncMode mode) {
+  if (open->unsynced_in == 0) return;
+  open->unsynced_in = 0;
+  for (PhaseState& phase : phases) phase.weakest = std::min(phase.weakest, strength(mode));
+}
+
+void Context::note_close(const OpenFile& open) {
+  for (PhaseState& phase : phases) phase.unsynced |= open.unsynced_in >= phase.serial;
+}
+
+void Context::note_read(FileState& file, std::uint64_t owner) {
+  const backend::Traits traits = file.storage->traits();
+  if (!traits.real_files) return;
+  file.read_in_phase = true;
+  Residency from = file.residency;
+  if (traits.bypasses_cache) {
+    from = Residency::kStorage;
+  } else if (group.node_of(owner) != group.node()) {
+    from = Residency::kForeign;
+  }
+  for (PhaseState& phase : phases) {
+    phase.read_from[static_cast<std::size_t>(from)] = 1;
+    phase.bypassed_cache |= traits.bypasses_cache;
+  }
+}
+
+ActAs::ActAs(Context& context, std::uint64_t rank)
+    : context_(context), rank_(context.slots[kRankSlot]), node_(context.slots[kNodeSlot]) {
+  context.slots[kRankSlot] = number(rank);
+  context.slots[kNodeSlot] = number(context.group.node_of(rank));
+}
+
+ActAs::~ActAs() {
+  context_.slots[kRankSlot] = rank_;
+  context_.slots[kNodeSlot] = node_;
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,159 @@
+// What every step of a program needs: the rank, its clock, its files, and what is measured now.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/buffer.hpp"
+#include "base/clock.hpp"
+#include "comm/group.hpp"
+#include "execute/file_set.hpp"
+#include "execute/limiter.hpp"
+#include "execute/manifest.hpp"
+#include "execute/phase_state.hpp"
+#include "execute/trouble.hpp"
+#include "pattern/expression.hpp"
+#include "schema/event.hpp"
+
+namespace venturi::execute {
+
+/// Takes an event; called on rank 0 only. Throws base::Broken when nobody listens any more.
+using Report = std::function<void(const schema::Event&)>;
+
+/// The state of one rank during one run.
+class Context {
+ public:
+  Context(const schema::Plan& the_plan, comm::Group& the_group, base::Clock& the_clock,
+          Report report);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context();
+
+  const schema::Plan& plan;
+  comm::Group& group;
+  base::Clock& clock;
+  pattern::Slots slots;
+  pattern::Evaluator evaluator;
+  std::vector<FileState> files;
+  std::optional<Manifest> manifest;
+  std::optional<Limiter> limiter;
+  std::vector<PhaseState> phases;
+  /// Slots of the loops around the current step.
+  std::vector<std::size_t> loops;
+  base::Buffer write_buffer;
+  base::Buffer read_buffer;
+  std::uint64_t repetition = 0;
+  std::uint64_t next_serial = 1;
+  std::uint64_t hello_ns = 0;
+  std::int64_t clock_offset_ns = 0;
+  std::uint64_t verification_errors = 0;
+  /// A phase has begun: from here on failures are failures of the measurement.
+  bool measured = false;
+  /// Some phase drops caches, so paths must be remembered.
+  bool remembers_paths = false;
+
+  /// What measures now: the innermost phase, or a meter that nobody reads.
+  [[nodiscard]] measure::Meter& meter() noexcept {
+    return phases.empty() ? *idle_meter_ : *phases.back().meter;
+  }
+  /// Nothing is to be done but waiting with the others: something failed or the limit was reached.
+  [[nodiscard]] bool idle() const noexcept {
+    return trouble_.has_value() || (limiter && limiter->stopped());
+  }
+
+  /// Rank 0 reports.
+  template <class Kind>
+  void report(Kind event) {
+    if (group.rank() == 0) report_(schema::Event{std::move(event)});
+  }
+  void warn(std::string what) { report(schema::Warning{std::move(what)}); }
+
+  /// Between operations: progress, signals, an aborted group. Cheap; looks once a millisecond.
+  void tick(std::uint64_t now_ns) {
+    if (clock.is_simulated()) now_ns = base::monotonic_ns();
+    if (now_ns - last_tick_ns_ < kTickNs) return;
+    last_tick_ns_ = now_ns;
+    group.poll();
+  }
+  /// Counts for the progress of the phase.
+  void count(std::uint64_t bytes, std::uint64_t operations) noexcept;
+  /// After operations: counts and ticks, and stops at the limit.
+  void after_operations(std::uint64_t now_ns, std::uint64_t bytes, std::uint64_t operations) {
+    count(bytes, operations);
+    tick(now_ns);
+    if (limiter) limiter->check(now_ns, meter().operations());
+  }
+
+  /// This rank cannot go on; told to the others at the next agreement. The first problem counts.
+  void set_trouble(base::Problem problem);
+  /// An operation failed with an errno (0: without one).
+  void fail_operation(measure::Fault fault, const char* hint);
+  /// Data was not what was written; the run goes on.
+  void fail_verification(measure::Fault fault);
+  [[nodiscard]] bool has_trouble() const noexcept { return trouble_.has_value(); }
+  /// All ranks throw RunFailed if one has trouble. Collective.
+  void agree_or_throw();
+  /// Waits for all ranks.
+  void wait() { group.synchronise(clock); }
+
+  /// Sleeps or advances the simulated clock; ends early with an exception when the run does.
+  void pause(double seconds);
+  void spin(double seconds);
+
+  /// The rank in whose place to act. Throws base::Error (exit 2) if there is no such rank.
+  std::uint64_t owner_of(const schema::Expression& owner);
+  /// The first rank of those that share the file with `rank`.
+  [[nodiscard]] std::uint64_t first_sharer(const schema::File& file, std::uint64_t rank) const;
+  /// Which of the sharers `rank` is, from 0.
+  [[nodiscard]] std::uint64_t sharer_index(const schema::File& file, std::uint64_t rank) const;
+  /// The path of the file for the current slots. Throws base::Error (exit 2) if it is unsafe.
+  [[nodiscard]] std::string path_of(const schema::File& file) const;
+  /// The entry of the generation table for the current slots.
+  std::uint64_t& generation_of(FileState& file);
+  /// The stamps of a path's content.
+  [[nodiscard]] payload::Stamp stamp(const schema::File& file, std::uint64_t path_key,
+                                     std::uint64_t generation) const;
+  /// At least `bytes` of incompressible (or as compressible as asked) data to write.
+  std::byte* filler(const schema::File& file, std::uint64_t bytes);
+
+  /// Data was written to, made persistent in, or read from a file.
+  void note_write(FileState& file, OpenFile* open);
+  void note_sync(OpenFile* open, schema::SyncMode mode);
+  void note_close(const OpenFile& open);
+  void note_read(FileState& file, std::uint64_t owner);
+
+ private:
+  static constexpr std::uint64_t kTickNs = 1'000'000;
+  static constexpr std::uint64_t kProgressNs = 500'000'000;
+
+  void poll();
+  void report_progress();
+
+  Report report_;
+  std::unique_ptr<measure::Meter> idle_meter_;
+  std::optional<base::Problem> trouble_;
+  std::uint64_t last_tick_ns_ = 0;
+  std::uint64_t last_progress_ns_ = 0;
+  std::uint64_t filled_bytes_ = 0;
+  double filled_compressibility_ = 0.0;
+};
+
+/// While it lives, `rank` and `node` in expressions are another rank's.
+class ActAs {
+ public:
+  ActAs(Context& context, std::uint64_t rank);
+  ActAs(const ActAs&) = delete;
+  ActAs& operator=(const ActAs&) = delete;
+  ~ActAs();
+
+ private:
+  Context& context_;
+  pattern::Value rank_;
+  pattern::Value node_;
+};
+
+}  // namespace venturi::execute

@@ -1,0 +1,77 @@
+// The time limit of a phase: everybody's own deadline, then the largest count for a bounded time.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "base/clock.hpp"
+#include "comm/group.hpp"
+#include "schema/event.hpp"
+
+namespace venturi::execute {
+
+/// Each rank works until its deadline, or to its end. Then all agree, once, on the largest number
+/// of operations, and those that were stopped go on to that number, for at most the bound.
+class Limiter {
+ public:
+  Limiter(comm::Group& group, base::Clock& clock, double bound_s)
+      : group_(group), clock_(clock), bound_ns_(static_cast<std::uint64_t>(bound_s * 1e9)) {}
+
+  /// The phase begins; until then nothing is limited.
+  void begin(std::uint64_t start_ns, double limit_s) noexcept {
+    deadline_ns_ = start_ns + static_cast<std::uint64_t>(limit_s * 1e9);
+    state_ = State::kRunning;
+  }
+  [[nodiscard]] bool stopped() const noexcept { return state_ == State::kStopped; }
+  /// How many operations may be done before the next check.
+  [[nodiscard]] std::uint64_t allowance(std::uint64_t done) const noexcept {
+    if (state_ != State::kFinishing) return std::numeric_limits<std::uint64_t>::max();
+    return done < target_ ? target_ - done : 0;
+  }
+  /// To be called between operations: at the deadline it waits for the agreement.
+  void check(std::uint64_t now_ns, std::uint64_t done) {
+    if (state_ == State::kRunning && now_ns >= deadline_ns_) {
+      agree(done, true);
+      state_ = State::kFinishing;
+      deadline_ns_ = clock_.now_ns() + bound_ns_;
+      now_ns = clock_.now_ns();
+    }
+    if (state_ != State::kFinishing) return;
+    if (done >= target_) {
+      state_ = State::kStopped;
+    } else if (now_ns >= deadline_ns_) {
+      state_ = State::kStopped;
+      cut_ = true;
+    }
+  }
+  /// The rank's work is done or stopped; every rank calls it once. Says why the phase ended.
+  schema::StoppedBy finish(std::uint64_t done) {
+    if (state_ == State::kRunning) agree(done, false);
+    state_ = State::kOff;
+    const bool any_cut = group_.maximum(static_cast<std::uint64_t>(cut_)) != 0;
+    if (any_cut) return schema::StoppedBy::kDeadline;
+    return any_hit_ ? schema::StoppedBy::kLimit : schema::StoppedBy::kWork;
+  }
+
+ private:
+  enum class State : std::uint8_t { kOff, kRunning, kFinishing, kStopped };
+
+  void agree(std::uint64_t done, bool hit) {
+    std::uint64_t values[] = {done, static_cast<std::uint64_t>(hit), clock_.now_ns()};
+    group_.reduce(values, comm::Reduction::kMaximum);
+    target_ = values[0];
+    any_hit_ = values[1] != 0;
+    clock_.advance_to(clock_.is_simulated() ? values[2] : 0);
+  }
+
+  comm::Group& group_;
+  base::Clock& clock_;
+  std::uint64_t bound_ns_;
+  std::uint64_t deadline_ns_ = 0;
+  std::uint64_t target_ = 0;
+  State state_ = State::kOff;
+  bool any_hit_ = false;
+  bool cut_ = false;
+};
+
+}  // namespace venturi::execute

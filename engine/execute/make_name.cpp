@@ -1,0 +1,64 @@
+// Making names so that nothing of others is touched and nothing of ours is forgotten.
+#include "execute/make_name.hpp"
+
+#include <cerrno>
+
+namespace venturi::execute {
+
+using backend::Backend;
+using backend::OpenMode;
+
+int NameMaker::create(const std::string& path, backend::Handle& handle) {
+  int error = storage_.open(Backend::kRoot, path.c_str(), OpenMode::kCreate, handle);
+  if (error == ENOENT) {
+    error = make_parents(path);
+    if (error == 0) error = storage_.open(Backend::kRoot, path.c_str(), OpenMode::kCreate, handle);
+  }
+  return error == EEXIST ? take_over(path, handle) : error;
+}
+
+int NameMaker::take_over(const std::string& path, backend::Handle& handle) {
+  if (storage_.traits().real_files) {
+    backend::Identity identity;
+    if (storage_.stat(Backend::kRoot, path.c_str(), identity) != 0 ||
+        !context_.manifest->owns(identity.device, identity.inode)) {
+      return EEXIST;
+    }
+  }
+  taken_over_ = true;
+  return storage_.open(Backend::kRoot, path.c_str(), OpenMode::kTruncate, handle);
+}
+
+int NameMaker::make_directory(const std::string& path) {
+  const int error = storage_.make_directory(Backend::kRoot, path.c_str());
+  if (error != ENOENT) return error;
+  const int parents = make_parents(path);
+  return parents != 0 ? parents : storage_.make_directory(Backend::kRoot, path.c_str());
+}
+
+int NameMaker::make_parents(const std::string& path) {
+  for (std::size_t slash = path.find('/'); slash != std::string::npos;
+       slash = path.find('/', slash + 1)) {
+    const std::string parent = path.substr(0, slash);
+    const int error = storage_.make_directory(Backend::kRoot, parent.c_str());
+    if (error == 0) list_directory(parent, EntryKind::kDirectory);
+    if (error != 0 && error != EEXIST) return error;
+  }
+  return 0;
+}
+
+void NameMaker::list_file(const std::string& path, backend::Handle handle, EntryKind kind) {
+  backend::Identity identity;
+  // A file that was ours before is listed already.
+  if (taken_over_ || storage_.identify(handle, identity) != 0) return;
+  context_.manifest->add({kind, identity.device, identity.inode, path});
+}
+
+void NameMaker::list_directory(const std::string& path, EntryKind kind) {
+  backend::Identity identity;
+  if (!storage_.traits().real_files) return;
+  if (file_.plain->stat(Backend::kRoot, path.c_str(), identity) != 0) return;
+  context_.manifest->add({kind, identity.device, identity.inode, path});
+}
+
+}  // namespace venturi::execute

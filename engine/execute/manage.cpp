@@ -1,0 +1,212 @@
+// Names of files and directories: who makes them, and what is listed so that it can be removed.
+#include <fmt/format.h>
+
+#include <cerrno>
+
+#include "base/random.hpp"
+#include "execute/make_name.hpp"
+#include "execute/step.hpp"
+#include "pattern/name.hpp"
+
+namespace venturi::execute {
+namespace {
+
+using backend::OpenMode;
+using schema::NameVerb;
+using schema::OperationKind;
+
+/// One measured call: its time if it succeeds, trouble if it does not.
+template <class Call>
+bool measured(Context& context, FileState& file, measure::Fault what, const Call& call) {
+  const std::uint64_t begin = context.clock.now_ns();
+  what.error = call();
+  const std::uint64_t end = context.clock.now_ns();
+  if (what.error != 0) {
+    const bool taken = what.error == EEXIST && what.kind == OperationKind::kCreate;
+    const char* hint = taken ? "the name is there and this run did not make it; it is left alone"
+                             : file.storage->hint(what.error);
+    context.fail_operation(std::move(what), hint);
+    return false;
+  }
+  context.meter().record(what.kind, begin, end, 0);
+  context.after_operations(end, 0, 1);
+  return true;
+}
+
+void remember(Context& context, FileState& file, OpenFile open) {
+  if (context.remembers_paths) file.touched.insert(open.path);
+  file.open.push_back(std::move(open));
+}
+
+void open_file(Context& context, FileState& file, const std::string& path) {
+  OpenFile open{.path = path, .generation = file.plan->content.verify
+                                                ? context.generation_of(file) : 0};
+  const OpenMode mode = file.plan->foreign ? OpenMode::kRead : OpenMode::kReadWrite;
+  const bool fine =
+      measured(context, file, {.kind = OperationKind::kOpen, .path = path}, [&] {
+        return file.storage->open(backend::Backend::kRoot, path.c_str(), mode, open.handle);
+      });
+  if (fine) remember(context, file, std::move(open));
+}
+
+void create_file(Context& context, FileState& file, const std::string& path) {
+  OpenFile open{.path = path, .generation = file.plan->content.verify
+                                                ? context.generation_of(file) : 0};
+  NameMaker maker(context, file, *file.storage);
+  const bool fine =
+      measured(context, file, {.kind = OperationKind::kCreate, .path = path},
+               [&] { return maker.create(path, open.handle); });
+  if (!fine) return;
+  maker.list_file(path, open.handle, file.plan->keep ? EntryKind::kKept : EntryKind::kFile);
+  remember(context, file, std::move(open));
+}
+
+void create(Context& context, FileState& file, std::uint64_t owner) {
+  const bool creator = context.first_sharer(*file.plan, owner) == owner;
+  const std::string path = context.path_of(*file.plan);
+  if (file.plan->content.verify) ++context.generation_of(file);
+  if (creator && !context.idle()) create_file(context, file, path);
+  if (file.plan->sharing == schema::Sharing::kRank) return;
+  context.wait();
+  if (!creator && !context.idle()) open_file(context, file, path);
+}
+
+void close_file(Context& context, FileState& file, const std::string& path) {
+  OpenFile* open = file.find(path);
+  if (open == nullptr) throw base::plan_error(file.plan->name, "close of a file that is not open");
+  context.note_close(*open);
+  const backend::Handle handle = open->handle;
+  file.open.erase(file.open.begin() + (open - file.open.data()));
+  measured(context, file, {.kind = OperationKind::kClose, .path = path},
+           [&] { return file.storage->close(handle); });
+}
+
+void stat_name(Context& context, FileState& file, const std::string& path) {
+  backend::Identity identity;
+  measured(context, file, {.kind = OperationKind::kStat, .path = path}, [&] {
+    return file.storage->stat(backend::Backend::kRoot, path.c_str(), identity);
+  });
+}
+
+void unlink_file(Context& context, FileState& file, std::uint64_t owner) {
+  const bool remover = context.first_sharer(*file.plan, owner) == owner;
+  const std::string path = context.path_of(*file.plan);
+  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
+  if (!remover || context.idle()) return;
+  measured(context, file, {.kind = OperationKind::kUnlink, .path = path},
+           [&] { return file.storage->unlink(backend::Backend::kRoot, path.c_str()); });
+  file.touched.erase(path);
+}
+
+std::uint64_t nodes_of(const schema::File& file) {
+  return file.tree ? pattern::tree_nodes(file.tree->depth, file.tree->branch) : 1;
+}
+
+std::string node_path(const schema::File& file, const std::string& path, std::uint64_t node) {
+  if (!file.tree) return path;
+  return path + pattern::tree_node_path(node, static_cast<std::uint64_t>(file.tree->branch));
+}
+
+EntryKind directory_kind(const schema::File& file) {
+  if (file.keep) return EntryKind::kKept;
+  return file.tree ? EntryKind::kTree : EntryKind::kDirectory;
+}
+
+void make_directories(Context& context, FileState& file, std::uint64_t owner) {
+  const std::string path = context.path_of(*file.plan);
+  NameMaker maker(context, file, *file.storage);
+  const std::uint64_t nodes = nodes_of(*file.plan);
+  const bool maker_rank = context.first_sharer(*file.plan, owner) == owner;
+  for (std::uint64_t node = 0; maker_rank && node < nodes && !context.idle(); ++node) {
+    const std::string name = node_path(*file.plan, path, node);
+    const bool fine = measured(context, file, {.kind = OperationKind::kMkdir, .path = name},
+                               [&] { return maker.make_directory(name); });
+    if (fine) maker.list_directory(name, directory_kind(*file.plan));
+  }
+  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
+}
+
+void remove_directories(Context& context, FileState& file, std::uint64_t owner) {
+  const std::string path = context.path_of(*file.plan);
+  // Others may still be unlinking items in it.
+  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
+  const bool remover = context.first_sharer(*file.plan, owner) == owner;
+  for (std::uint64_t node = nodes_of(*file.plan); remover && node > 0 && !context.idle(); --node) {
+    const std::string name = node_path(*file.plan, path, node - 1);
+    measured(context, file, {.kind = OperationKind::kRmdir, .path = name}, [&] {
+      return file.storage->remove_directory(backend::Backend::kRoot, name.c_str());
+    });
+  }
+  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
+}
+
+void stat_all(Context& context, FileState& file) {
+  const std::string path = context.path_of(*file.plan);
+  for (std::uint64_t node = 0; node < nodes_of(*file.plan) && !context.idle(); ++node) {
+    stat_name(context, file, node_path(*file.plan, path, node));
+  }
+}
+
+}  // namespace
+
+bool manage_waits(const schema::File& file, NameVerb verb) {
+  return file.sharing != schema::Sharing::kRank &&
+         (verb == NameVerb::kCreate || verb == NameVerb::kUnlink || verb == NameVerb::kMkdir ||
+          verb == NameVerb::kRmdir);
+}
+
+void run_manage(Context& context, const schema::Manage& step) {
+  FileState& file = context.files[static_cast<std::size_t>(step.file)];
+  if (context.idle() && !manage_waits(*file.plan, step.verb)) return;
+  const std::uint64_t owner = context.owner_of(step.owner);
+  const ActAs acting(context, owner);
+  switch (step.verb) {
+    case NameVerb::kCreate:
+      return create(context, file, owner);
+    case NameVerb::kOpen:
+      return open_file(context, file, context.path_of(*file.plan));
+    case NameVerb::kClose:
+      return close_file(context, file, context.path_of(*file.plan));
+    case NameVerb::kStat:
+      return stat_all(context, file);
+    case NameVerb::kUnlink:
+      return unlink_file(context, file, owner);
+    case NameVerb::kMkdir:
+      return make_directories(context, file, owner);
+    case NameVerb::kRmdir:
+      return remove_directories(context, file, owner);
+  }
+}
+
+void close_all(Context& context) {
+  for (FileState& file : context.files) {
+    for (const OpenFile& open : file.open) file.plain->close(open.handle);
+    file.open.clear();
+  }
+}
+
+void make_trees(Context& context, EntryKind kind) {
+  for (FileState& file : context.files) {
+    const bool wanted = file.plan->tree && !file.plan->foreign &&
+                        (!file.has_mkdir || kind == EntryKind::kStagedTree) &&
+                        (kind == EntryKind::kStagedTree) == file.plan->prestage.has_value();
+    if (!wanted) continue;
+    const std::string path = context.path_of(*file.plan);
+    NameMaker maker(context, file, *file.plain);
+    const bool first = context.first_sharer(*file.plan, context.group.rank()) ==
+                       context.group.rank();
+    for (std::uint64_t node = 0; first && node < nodes_of(*file.plan); ++node) {
+      const std::string name = node_path(*file.plan, path, node);
+      const int error = maker.make_directory(name);
+      if (error == EEXIST) continue;
+      if (error != 0) {
+        context.fail_operation({.kind = OperationKind::kMkdir, .path = name, .error = error}, "");
+        break;
+      }
+      maker.list_directory(name, file.plan->keep ? EntryKind::kKept : kind);
+    }
+    context.wait();
+  }
+}
+
+}  // namespace venturi::execute

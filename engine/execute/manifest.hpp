@@ -1,0 +1,95 @@
+// What a rank made: one text line per name, in a file that survives the death of the process.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "base/descriptor.hpp"
+
+namespace venturi::execute {
+
+/// Why a name is listed, and so when it may be removed.
+enum class EntryKind : std::uint8_t {
+  /// The run's directory itself.
+  kRoot,
+  /// The file in it that says that it is ours.
+  kMarker,
+  /// Removed at the end of the repetition.
+  kFile,
+  kDirectory,
+  /// A directory of a tree: names in it that `pattern::ItemName` gives are ours, too.
+  kTree,
+  /// Made before the first repetition; removed at the end of the run.
+  kStagedFile,
+  kStagedTree,
+  /// Stays, because the plan says so.
+  kKept,
+};
+
+/// One line: kind, device, inode and the path relative to the run's directory.
+struct Entry {
+  EntryKind kind = EntryKind::kFile;
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::string path;
+};
+
+/// The lines of a manifest's text; a line that was cut off by the death of its writer is left out.
+std::vector<Entry> parse_manifest(std::string_view text);
+
+/// The entries of all ranks: `manifest.<rank>` in the journal, `.manifest.<rank>` in the directory.
+std::vector<Entry> read_manifests(const std::string& journal, const std::string& directory);
+
+/// Whether a process still holds one of these manifests.
+bool manifests_in_use(const std::string& journal, const std::string& directory);
+
+/// The manifest of one rank. Lines are written into a mapped file, so one costs a memcpy and yet
+/// outlives `kill -9`.
+class Manifest {
+ public:
+  /// Opens `manifest.<rank>` in the journal, or `.manifest.<rank>` in the directory where the
+  /// journal cannot be reached. Throws base::Error (exit 5).
+  Manifest(const std::string& journal, const std::string& directory, std::size_t rank);
+  Manifest(const Manifest&) = delete;
+  Manifest& operator=(const Manifest&) = delete;
+  ~Manifest();
+
+  /// Throws base::Error (exit 5) when the file cannot grow.
+  void add(const Entry& entry);
+  /// All that was listed from this position on.
+  [[nodiscard]] std::vector<Entry> since(std::size_t position) const;
+  /// Where the next line will be.
+  [[nodiscard]] std::size_t position() const noexcept { return used_bytes_; }
+  /// Forgets everything from this position on but these entries.
+  void rewind(std::size_t position, const std::vector<Entry>& remaining);
+
+  /// Whether this rank, or else any rank, made the file.
+  bool owns(std::uint64_t device, std::uint64_t inode);
+
+ private:
+  struct Pair {
+    std::uint64_t device;
+    std::uint64_t inode;
+    bool operator==(const Pair&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Pair& pair) const noexcept;
+  };
+
+  void grow(std::size_t bytes);
+
+  std::string journal_;
+  std::string directory_;
+  base::Descriptor file_;
+  char* memory_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
+  std::size_t used_bytes_ = 0;
+  /// Built only when somebody asks: asking is rare, making files is not.
+  std::unordered_set<Pair, Hash> known_;
+  std::size_t known_bytes_ = 0;
+};
+
+}  // namespace venturi::execute

@@ -1,0 +1,165 @@
+// The one implementation of removal: at the end of repetitions and runs, and after a crash.
+#include "execute/removal.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+
+#include "base/error.hpp"
+#include "pattern/name.hpp"
+
+namespace venturi::execute {
+namespace {
+
+constexpr std::size_t kMostListed = 100;
+
+bool same(const struct stat& status, const Entry& entry) {
+  return static_cast<std::uint64_t>(status.st_dev) == entry.device &&
+         static_cast<std::uint64_t>(status.st_ino) == entry.inode;
+}
+
+/// Names of our own book-keeping in the run's directory.
+bool is_ours(const std::filesystem::path& relative) {
+  const std::string name = relative.string();
+  return name == kMarkerName || name.starts_with(".manifest.");
+}
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
+};
+
+}  // namespace
+
+bool is_directory(EntryKind kind) noexcept {
+  return kind == EntryKind::kDirectory || kind == EntryKind::kTree ||
+         kind == EntryKind::kStagedTree;
+}
+
+bool outlives_repetition(EntryKind kind) noexcept {
+  return kind != EntryKind::kFile && kind != EntryKind::kDirectory && kind != EntryKind::kTree;
+}
+
+std::size_t depth_of(const std::string& path) noexcept {
+  return static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
+}
+
+Remover::Remover(const std::string& directory, const Entry* root)
+    : root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+  struct stat status{};
+  const bool ours = root_ && root != nullptr && ::fstat(root_.get(), &status) == 0 &&
+                    same(status, *root);
+  if (!ours) root_ = base::Descriptor();
+}
+
+bool Remover::is_still(const Entry& entry) const {
+  struct stat status{};
+  return ::fstatat(root_.get(), entry.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+         same(status, entry);
+}
+
+bool Remover::remove_file(const Entry& entry) {
+  struct stat status{};
+  if (::fstatat(root_.get(), entry.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    return errno == ENOENT;
+  }
+  if (!same(status, entry)) return true;  // a name that is no longer ours is not our business
+  if (::unlinkat(root_.get(), entry.path.c_str(), 0) != 0) return errno == ENOENT;
+  ++removed_;
+  return true;
+}
+
+bool Remover::remove_directory(const Entry& entry) {
+  if (!is_still(entry)) return true;
+  if (entry.kind == EntryKind::kTree || entry.kind == EntryKind::kStagedTree) {
+    remove_items(entry.path);
+  }
+  if (::unlinkat(root_.get(), entry.path.c_str(), AT_REMOVEDIR) != 0) return errno == ENOENT;
+  ++removed_;
+  return true;
+}
+
+void Remover::remove_items(const std::string& path) {
+  const int descriptor =
+      ::openat(root_.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (descriptor < 0) return;
+  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(descriptor));
+  if (!directory) {
+    ::close(descriptor);
+    return;
+  }
+  while (const dirent* item = ::readdir(directory.get())) {  // NOLINT: one thread
+    const bool regular = item->d_type == DT_REG || item->d_type == DT_UNKNOWN;
+    if (!regular || !pattern::ItemName::matches(item->d_name)) continue;
+    if (::unlinkat(::dirfd(directory.get()), item->d_name, 0) == 0) ++removed_;
+  }
+}
+
+Leftover list_left(const std::string& directory) {
+  Leftover left;
+  std::error_code error;
+  std::filesystem::recursive_directory_iterator walk(directory, error);
+  const std::filesystem::recursive_directory_iterator end;
+  for (; !error && walk != end; walk.increment(error)) {
+    if (walk->is_directory(error) && !std::filesystem::is_empty(walk->path(), error)) continue;
+    if (is_ours(walk->path().lexically_relative(directory))) continue;
+    ++left.count;
+    if (left.paths.size() < kMostListed) {
+      left.paths.push_back(walk->path().lexically_relative(directory));
+    }
+  }
+  return left;
+}
+
+bool remove_root(Remover& remover, const std::vector<Entry>& entries,
+                 const std::string& directory) {
+  if (!remover.reachable() || list_left(directory).count > 0) return false;
+  for (const Entry& entry : entries) {
+    if (entry.kind == EntryKind::kMarker) remover.remove_file(entry);
+  }
+  std::error_code error;
+  for (const auto& item : std::filesystem::directory_iterator(directory, error)) {
+    if (is_ours(item.path().filename())) ::unlink(item.path().c_str());
+  }
+  return ::rmdir(directory.c_str()) == 0;
+}
+
+Leftover clean(const std::string& journal, const std::string& directory) {
+  if (manifests_in_use(journal, directory)) {
+    throw base::Error({.code = "fault",
+                       .message = "a process of this run is still alive",
+                       .hint = "end it first, then clean again",
+                       .where = journal});
+  }
+  std::vector<Entry> entries = read_manifests(journal, directory);
+  const auto root = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) {
+    return entry.kind == EntryKind::kRoot;
+  });
+  Remover remover(directory, root == entries.end() ? nullptr : &*root);
+  if (!remover.reachable()) return {};
+  for (const Entry& entry : entries) {
+    const bool file = entry.kind == EntryKind::kFile || entry.kind == EntryKind::kStagedFile;
+    if (file) remover.remove_file(entry);
+  }
+  std::erase_if(entries, [](const Entry& entry) {
+    return !is_directory(entry.kind) && entry.kind != EntryKind::kMarker &&
+           entry.kind != EntryKind::kRoot;
+  });
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return depth_of(a.path) > depth_of(b.path);
+  });
+  for (const Entry& entry : entries) {
+    if (is_directory(entry.kind)) remover.remove_directory(entry);
+  }
+  remove_root(remover, entries, directory);
+  Leftover left = list_left(directory);
+  left.removed = remover.removed();
+  return left;
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,65 @@
+// Taking away what we made, and nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "execute/manifest.hpp"
+
+namespace venturi::execute {
+
+/// The file in a run's directory that says whose it is.
+inline constexpr const char* kMarkerName = ".venturi";
+
+/// Removes listed names below one directory. Before each removal the name must still be the
+/// (device, inode) that the manifest lists; a name that became something else stays.
+class Remover {
+ public:
+  /// Opens the directory; if it is gone or another one, there is nothing to remove.
+  Remover(const std::string& directory, const Entry* root);
+
+  /// Removes a file; true if it is gone now.
+  bool remove_file(const Entry& entry);
+  /// Removes a directory if it is empty, once the items of a tree are gone; true if it is gone.
+  bool remove_directory(const Entry& entry);
+  [[nodiscard]] std::uint64_t removed() const noexcept { return removed_; }
+  [[nodiscard]] bool reachable() const noexcept { return static_cast<bool>(root_); }
+
+ private:
+  [[nodiscard]] bool is_still(const Entry& entry) const;
+  void remove_items(const std::string& path);
+
+  base::Descriptor root_;
+  std::uint64_t removed_ = 0;
+};
+
+/// Whether the entry is a directory that may be removed.
+[[nodiscard]] bool is_directory(EntryKind kind) noexcept;
+/// Whether the entry lasts longer than a repetition.
+[[nodiscard]] bool outlives_repetition(EntryKind kind) noexcept;
+/// How many directories are above a path.
+[[nodiscard]] std::size_t depth_of(const std::string& path) noexcept;
+
+/// What a removal left behind.
+struct Leftover {
+  std::uint64_t removed = 0;
+  /// At most 100 paths relative to the directory.
+  std::vector<std::string> paths;
+  std::uint64_t count = 0;
+};
+
+/// The names below a directory that are still there; none if the directory is gone.
+Leftover list_left(const std::string& directory);
+
+/// Removes the marker and the directory itself, if nothing else is in it; true if it is gone.
+bool remove_root(Remover& remover, const std::vector<Entry>& entries,
+                 const std::string& directory);
+
+/// Removes everything that the manifests of a dead run list, at last the directory itself.
+/// Throws base::Error (exit 3) if a process of the run is still alive.
+Leftover clean(const std::string& journal, const std::string& directory);
+
+}  // namespace venturi::execute

@@ -1,0 +1,28 @@
+// The leaves of a program: each does its operations, or only waits when the rank is idle.
+#pragma once
+
+#include "execute/context.hpp"
+#include "schema/plan.hpp"
+
+namespace venturi::execute {
+
+/// Requests to an open file. Throws base::Error (exit 2) on expressions without a value.
+void run_transfer(Context& context, const schema::Transfer& step);
+/// One operation on a name, or on every directory of a tree. Collective where names are shared.
+void run_manage(Context& context, const schema::Manage& step);
+/// Verbs on every item of a tree.
+void run_items(Context& context, const schema::Items& step);
+/// Makes an open file persistent.
+void run_sync(Context& context, const schema::Sync& step);
+
+/// Whether ranks wait for each other in a `manage` step.
+[[nodiscard]] bool manage_waits(const schema::File& file, schema::NameVerb verb);
+
+/// Closes what is still open, unmeasured.
+void close_all(Context& context);
+/// Makes the directories of trees for which the program has no `mkdir`, unmeasured. Collective.
+void make_trees(Context& context, EntryKind kind);
+/// Writes the data that must be there before the first repetition. Collective.
+void prestage(Context& context);
+
+}  // namespace venturi::execute

@@ -1,0 +1,66 @@
+// The less frequent half of measuring: sizes, faults, nesting.
+#include "measure/meter.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace venturi::measure {
+
+void Meter::count_size(schema::OperationKind kind, std::uint64_t bytes, std::uint64_t count) {
+  if (count == 0) return;
+  const auto found = std::find_if(sizes_.begin(), sizes_.end(), [&](const SizeCount& size) {
+    return size.kind == kind && size.bytes == bytes;
+  });
+  if (found != sizes_.end()) {
+    found->count += count;
+  } else if (sizes_.size() < kSizes) {
+    sizes_.push_back({kind, bytes, count});
+  } else {
+    other_requests_ += count;
+  }
+}
+
+void Meter::fail(Fault fault) {
+  ++tallies_[static_cast<std::size_t>(fault.kind)].errors;
+  if (faults_.size() < kFaults) faults_.push_back(std::move(fault));
+}
+
+void Meter::merge(const Meter& inner) {
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    const Tally& from = inner.tallies_[kind];
+    Tally& into = tallies_[kind];
+    into.bytes += from.bytes;
+    into.operations += from.operations;
+    into.errors += from.errors;
+    into.ns += from.ns;
+    into.latency.merge(from.latency);
+  }
+  time_line_.merge(inner.time_line_);
+  for (const SizeCount& size : inner.sizes_) count_size(size.kind, size.bytes, size.count);
+  other_requests_ += inner.other_requests_;
+  for (const Fault& fault : inner.faults_) {
+    if (faults_.size() < kFaults) faults_.push_back(fault);
+  }
+  short_transfers_ += inner.short_transfers_;
+  compute_ns_ += inner.compute_ns_;
+}
+
+std::uint64_t Meter::operations() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Tally& tally : tallies_) sum += tally.operations;
+  return sum;
+}
+
+std::uint64_t Meter::bytes() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Tally& tally : tallies_) sum += tally.bytes;
+  return sum;
+}
+
+std::uint64_t Meter::errors() const noexcept {
+  std::uint64_t sum = 0;
+  for (const Tally& tally : tallies_) sum += tally.errors;
+  return sum;
+}
+
+}  // namespace venturi::measure

@@ -1,0 +1,117 @@
+// The stack machine of expressions.
+#include "pattern/expression.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "base/error.hpp"
+#include "pattern/arithmetic.hpp"
+
+namespace venturi::pattern {
+namespace {
+
+using schema::Instruction;
+using schema::Operator;
+
+bool is_jump(const Instruction& step) {
+  return step.operator_ == Operator::kJump || step.operator_ == Operator::kJumpIfFalse;
+}
+
+std::size_t index_of(const Instruction& step) { return static_cast<std::size_t>(step.integer); }
+
+}  // namespace
+
+void validate(const schema::Expression& code, std::size_t slots, const std::string& where) {
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    const Instruction& step = code[at];
+    const bool bad_slot = step.operator_ == Operator::kVariable &&
+                          (step.integer < 0 || index_of(step) >= slots);
+    if (bad_slot) {
+      throw base::plan_error(fmt::format("{}[{}].integer", where, at),
+                             fmt::format("there is no slot {}", step.integer));
+    }
+    if (is_jump(step) && (step.integer < 0 || index_of(step) <= at || index_of(step) > code.size())) {
+      throw base::plan_error(fmt::format("{}[{}].integer", where, at),
+                             "a jump must go forward and not beyond the end");
+    }
+    if (!std::isfinite(step.real)) {
+      throw base::plan_error(fmt::format("{}[{}].real", where, at), "must be finite");
+    }
+  }
+}
+
+bool reads_slot(const schema::Expression& code, std::span<const std::size_t> slots) {
+  return std::any_of(code.begin(), code.end(), [&](const Instruction& step) {
+    return step.operator_ == Operator::kVariable &&
+           std::find(slots.begin(), slots.end(), index_of(step)) != slots.end();
+  });
+}
+
+Value Evaluator::value(const schema::Expression& code, const Slots& slots, const char* where) {
+  const auto fail = [&](const char* what) -> base::Error {
+    return base::plan_error(where, fmt::format("the expression has no value: {}", what));
+  };
+  stack_.clear();
+  for (std::size_t at = 0; at < code.size();) {
+    const Instruction& step = code[at++];
+    const std::size_t operands = arity(step.operator_);
+    if (stack_.size() < operands) throw fail("an operator has too few operands");
+    if (step.operator_ == Operator::kInteger) {
+      stack_.emplace_back(step.integer);
+    } else if (step.operator_ == Operator::kReal) {
+      stack_.emplace_back(step.real);
+    } else if (step.operator_ == Operator::kVariable) {
+      if (index_of(step) >= slots.size()) throw fail("there is no such slot");
+      stack_.push_back(slots[index_of(step)]);
+    } else if (is_jump(step)) {
+      if (index_of(step) < at) throw fail("a jump goes back");
+      bool taken = true;
+      if (step.operator_ == Operator::kJumpIfFalse) {
+        taken = stack_.back().is_zero();
+        stack_.pop_back();
+      }
+      if (taken) at = index_of(step);
+    } else {
+      try {
+        const Value result =
+            apply(step.operator_, std::span(stack_).subspan(stack_.size() - operands));
+        stack_.resize(stack_.size() - operands);
+        stack_.push_back(result);
+      } catch (const std::domain_error& error) {
+        throw fail(error.what());
+      }
+    }
+  }
+  if (stack_.size() != 1) throw fail("it does not leave exactly one number");
+  return stack_.back();
+}
+
+std::int64_t Evaluator::integer(const schema::Expression& code, const Slots& slots,
+                                const char* where) {
+  const Value found = value(code, slots, where);
+  if (!found.is_real()) return found.integer();
+  const double real = found.real();
+  const bool fits = real >= -9223372036854775808.0 && real < 9223372036854775808.0;
+  if (!fits || std::trunc(real) != real) {
+    throw base::plan_error(where, fmt::format("{} is not an integer", real));
+  }
+  return static_cast<std::int64_t>(real);
+}
+
+std::uint64_t Evaluator::count(const schema::Expression& code, const Slots& slots,
+                               const char* where) {
+  const std::int64_t found = integer(code, slots, where);
+  if (found < 0) throw base::plan_error(where, fmt::format("{} is negative", found));
+  return static_cast<std::uint64_t>(found);
+}
+
+double Evaluator::seconds(const schema::Expression& code, const Slots& slots, const char* where) {
+  const double found = value(code, slots, where).real();
+  if (found < 0.0) throw base::plan_error(where, fmt::format("{} s is negative", found));
+  return found;
+}
+
+}  // namespace venturi::pattern

@@ -1,0 +1,240 @@
+// The event document: generated from the model of the same name by `make gen`; do not edit.
+// clang-format off
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "schema/plan.hpp"
+
+namespace venturi::schema {
+
+struct Event;
+
+/// Why a phase ended.
+enum class StoppedBy { kWork, kLimit, kDeadline, kError };
+inline constexpr std::array<std::string_view, 4> kStoppedByWords{"work", "limit", "deadline",
+    "error"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(StoppedBy) {
+  return kStoppedByWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(StoppedBy value) {
+  return kStoppedByWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `StoppedBy`.
+[[nodiscard]] std::optional<StoppedBy> parse_stopped_by(std::string_view word);
+
+/// Whether the data of a phase was in memory before it began.
+enum class CacheState { kCold, kWarm, kMixed, kUnknown, kNone };
+inline constexpr std::array<std::string_view, 5> kCacheStateWords{"cold", "warm", "mixed",
+    "unknown", "none"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(CacheState) {
+  return kCacheStateWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(CacheState value) {
+  return kCacheStateWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `CacheState`.
+[[nodiscard]] std::optional<CacheState> parse_cache_state(std::string_view word);
+
+/// The clock that all durations of the run come from.
+struct ClockFacts {
+  /// `tsc`, `monotonic` or `simulated`.
+  std::string source = {};
+  double resolution_ns = 0.0;
+  double overhead_ns = 0.0;
+  /// Bound of the clock offset between nodes.
+  double offset_uncertainty_s = 0.0;
+};
+
+/// The value of an enclosing loop's variable.
+struct Iteration {
+  std::string name = {};
+  std::int64_t value = 0;
+};
+
+/// A log-linear histogram: 16 buckets for each power of two, of nanoseconds.
+///
+/// Bucket i < 16 holds the value i; above, bucket i covers
+/// [(16 + i % 16) << (i // 16 - 1), (17 + i % 16) << (i // 16 - 1)).
+/// Only buckets that hold something are listed.
+struct Histogram {
+  std::vector<std::int64_t> bucket = {};
+  std::vector<std::int64_t> count = {};
+  std::int64_t min_ns = 0;
+  std::int64_t max_ns = 0;
+};
+
+/// All operations of one kind in a phase, over all ranks.
+struct OperationSummary {
+  OperationKind kind = {};
+  std::int64_t bytes = 0;
+  std::int64_t operations = 0;
+  std::int64_t errors = 0;
+  /// The largest of the ranks' sums.
+  double seconds = 0.0;
+  Histogram latency = {};
+};
+
+/// How many requests of one size a phase made, over all ranks.
+struct RequestSize {
+  OperationKind kind = {};
+  std::int64_t bytes = 0;
+  std::int64_t count = 0;
+};
+
+/// Times of a phase: `total` is last end - first start; the others, the largest rank's sum.
+struct PhaseSeconds {
+  double open = 0.0;
+  double transfer = 0.0;
+  double close = 0.0;
+  double compute = 0.0;
+  double total = 0.0;
+};
+
+/// One value per rank of the group, in rank order.
+struct RankTimes {
+  std::vector<std::int64_t> bytes = {};
+  std::vector<std::int64_t> operations = {};
+  std::vector<double> open_s = {};
+  std::vector<double> transfer_s = {};
+  std::vector<double> close_s = {};
+  std::vector<double> total_s = {};
+  /// Seconds after the phase's first start.
+  std::vector<double> start_s = {};
+};
+
+/// What was completed in each bin of time after the phase's first start, over all ranks.
+struct TimeLine {
+  double bin_s = 0.0;
+  std::vector<std::int64_t> bytes_written = {};
+  std::vector<std::int64_t> bytes_read = {};
+  std::vector<std::int64_t> operations = {};
+};
+
+/// One of the first errors of a phase.
+struct ErrorDetail {
+  std::int64_t rank = 0;
+  OperationKind operation = {};
+  std::string path = {};
+  std::int64_t offset = 0;
+  /// 0 where the system gave none.
+  std::int64_t errno_ = 0;
+  std::string what = {};
+};
+
+/// The engine is there, on the right number of ranks.
+struct Hello {
+  std::string run = {};
+  /// Version of the engine.
+  std::string engine = {};
+  /// `alone`, `forked` or `mpi`, with the library's version.
+  std::string comm = {};
+  std::int64_t ranks = 0;
+  /// The host of each node, in order.
+  std::vector<std::string> hosts = {};
+  std::vector<std::int64_t> node_of_rank = {};
+  ClockFacts clock = {};
+  /// UTC, ISO 8601.
+  std::string time = {};
+};
+
+/// A phase begins.
+struct PhaseStarted {
+  std::string path = {};
+  std::string group = {};
+  std::int64_t instance = 0;
+  std::int64_t repetition = 0;
+  std::vector<Iteration> iteration = {};
+  /// Seconds since hello.
+  double at_s = 0.0;
+  std::optional<double> limit_s = {};
+};
+
+/// How far the running phase is.
+struct Progress {
+  std::string path = {};
+  std::int64_t repetition = 0;
+  /// Seconds since the phase started.
+  double at_s = 0.0;
+  std::int64_t bytes = 0;
+  std::int64_t operations = 0;
+  /// Ranks that are still at work.
+  std::int64_t active = 0;
+};
+
+/// A phase ended and this is what was measured.
+struct PhaseFinished {
+  std::string path = {};
+  std::string group = {};
+  std::int64_t instance = 0;
+  std::int64_t repetition = 0;
+  std::vector<Iteration> iteration = {};
+  /// Seconds from hello to the phase's first start.
+  double at_s = 0.0;
+  std::int64_t bytes = 0;
+  std::int64_t operations = 0;
+  std::int64_t errors = 0;
+  std::int64_t ranks = 0;
+  PhaseSeconds seconds = {};
+  std::vector<OperationSummary> by_operation = {};
+  std::vector<RequestSize> request_sizes = {};
+  /// Requests of sizes beyond the 32 that are kept apart on a rank.
+  std::int64_t other_requests = 0;
+  RankTimes per_rank = {};
+  TimeLine time_line = {};
+  StoppedBy stopped_by = {};
+  CacheState cache = {};
+  std::string cache_reason = {};
+  /// The weakest means, inside the phase's time, that covered all that was written.
+  SyncMode persisted = {};
+  std::int64_t short_transfers = 0;
+  std::vector<ErrorDetail> details = {};
+};
+
+/// Something that the reader of the result must know.
+struct Warning {
+  std::string what = {};
+};
+
+/// The run cannot go on.
+struct Failed {
+  /// A word for programs: `target`, `plan`, `ranks`, `io`, `verification`, `lost_rank`, `fault`.
+  std::string code = {};
+  std::string message = {};
+  std::string hint = {};
+  /// Phase path, file or plan path.
+  std::string where = {};
+  std::int64_t exit_code = 0;
+};
+
+/// The run came to its end.
+struct Finished {
+  double at_s = 0.0;
+  /// Those that were completed.
+  std::int64_t repetitions = 0;
+  std::int64_t errors = 0;
+  /// Files that were made and are still there, because `keep` asked for it.
+  std::vector<std::string> left = {};
+};
+
+/// One of these, by `event`.
+struct Event {
+  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, Warning, Failed, Finished> value;
+};
+
+/// Reads one event from JSON text. Throws `base::Error` with the path of the fault as `where`,
+/// such as `groups[0].program[1].file`; empty means the document as a whole.
+[[nodiscard]] Event decode_event(std::string_view text);
+
+/// Writes one event as one line of JSON, every field written, without the line's end.
+/// Throws `std::domain_error` if a number is not finite.
+[[nodiscard]] std::string encode_event(const Event& value);
+
+}  // namespace venturi::schema

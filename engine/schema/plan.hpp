@@ -1,0 +1,411 @@
+// The plan document: generated from the model of the same name by `make gen`; do not edit.
+// clang-format off
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace venturi::schema {
+
+struct Pattern;
+struct Step;
+
+/// The closed set of instructions of an expression (integers are checked 64-bit).
+enum class Operator { kInteger, kReal, kVariable, kAdd, kSubtract, kMultiply, kDivide, kFloorDivide,
+    kModulo, kPower, kNegate, kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kNot,
+    kMinimum, kMaximum, kCeil, kFloor, kIsqrt, kLog2, kCeilTo, kNumroc, kBlock, kSkew, kJump,
+    kJumpIfFalse };
+inline constexpr std::array<std::string_view, 30> kOperatorWords{"integer", "real", "variable",
+    "add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power", "negate", "less",
+    "less_equal", "greater", "greater_equal", "equal", "not_equal", "not", "minimum", "maximum",
+    "ceil", "floor", "isqrt", "log2", "ceil_to", "numroc", "block", "skew", "jump",
+    "jump_if_false"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Operator) {
+  return kOperatorWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Operator value) {
+  return kOperatorWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Operator`.
+[[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
+
+/// One step of the stack machine that evaluates an expression.
+struct Instruction {
+  Operator operator_ = {};
+  /// The literal of `integer`, the slot of `variable`, the target index of a jump.
+  std::int64_t integer = 0;
+  /// The literal of `real`.
+  double real = 0.0;
+};
+
+using Expression = std::vector<Instruction>;
+
+/// The variables that every expression may read; loop variables follow in later slots.
+enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration };
+inline constexpr std::array<std::string_view, 6> kSlotWords{"rank", "ranks", "world", "instance",
+    "node", "iteration"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Slot) {
+  return kSlotWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Slot value) {
+  return kSlotWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Slot`.
+[[nodiscard]] std::optional<Slot> parse_slot(std::string_view word);
+
+/// A piece of a path: fixed text, or a number printed with leading zeros.
+struct PathPart {
+  std::string text = {};
+  std::optional<Expression> value = {};
+  std::int64_t width = 0;
+};
+
+/// One setting of a storage interface, by the name that `engine describe` gives.
+struct Option {
+  std::string name = {};
+  std::string value = {};
+};
+
+/// How storage is reached. What is built is said by `engine describe`.
+enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kNull,
+    kSimulated };
+inline constexpr std::array<std::string_view, 10> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "null", "simulated"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
+  return kInterfaceWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Interface value) {
+  return kInterfaceWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Interface`.
+[[nodiscard]] std::optional<Interface> parse_interface(std::string_view word);
+
+/// Who shares one file: all ranks of the group, one rank, one node, or every n ranks.
+enum class Sharing { kAll, kRank, kNode, kEvery };
+inline constexpr std::array<std::string_view, 4> kSharingWords{"all", "rank", "node", "every"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Sharing) {
+  return kSharingWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Sharing value) {
+  return kSharingWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Sharing`.
+[[nodiscard]] std::optional<Sharing> parse_sharing(std::string_view word);
+
+/// What the bytes are.
+struct Content {
+  std::int64_t seed = 0;
+  /// Stamp every word with seed, file, generation and offset, and check what is read.
+  bool verify = false;
+  /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
+  double compressibility = 0.0;
+};
+
+/// Directories and items below the file's path: node k > 0 is child of (k - 1) // branch.
+struct Tree {
+  std::int64_t depth = 0;
+  std::int64_t branch = 1;
+  /// Items in each directory, for each rank.
+  Expression items = {};
+  /// Bytes of each item, as `write` and `read` move them.
+  Expression size = {};
+};
+
+/// What the faulty wrapper does to an operation.
+enum class FaultKind { kEio, kEnospc, kShort, kDelay, kFlip, kHang };
+inline constexpr std::array<std::string_view, 6> kFaultKindWords{"eio", "enospc", "short", "delay",
+    "flip", "hang"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(FaultKind) {
+  return kFaultKindWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(FaultKind value) {
+  return kFaultKindWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `FaultKind`.
+[[nodiscard]] std::optional<FaultKind> parse_fault_kind(std::string_view word);
+
+/// The operations whose counts, bytes, times and latencies are kept apart.
+enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
+    kSync };
+inline constexpr std::array<std::string_view, 10> kOperationKindWords{"write", "read", "open",
+    "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
+  return kOperationKindWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(OperationKind value) {
+  return kOperationKindWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `OperationKind`.
+[[nodiscard]] std::optional<OperationKind> parse_operation_kind(std::string_view word);
+
+/// A fault that the faulty wrapper injects into the file's interface.
+struct Fault {
+  FaultKind kind = {};
+  OperationKind operation = {};
+  /// The first operation of that kind on a rank that is hit, from 1.
+  std::int64_t nth = 1;
+  /// 0: only that one; n: every n-th from there on.
+  std::int64_t every = 0;
+  /// -1 means every rank.
+  std::int64_t rank = -1;
+  /// How long `delay` lasts.
+  double seconds = 0.0;
+};
+
+/// A file, a family of files (one per rank, one per iteration) or a tree of files.
+struct File {
+  std::string name = {};
+  std::vector<PathPart> path = {};
+  Interface interface = {};
+  std::vector<Option> options = {};
+  Sharing sharing = Sharing::kAll;
+  /// The number of ranks that share a file when `sharing` is `every`.
+  std::int64_t every = 1;
+  Content content = {};
+  std::optional<Tree> tree = {};
+  /// Bytes that each rank writes into its part, unmeasured, before the first repetition.
+  std::optional<Expression> prestage = {};
+  bool keep = false;
+  /// An existing file that somebody else made: it is only ever read.
+  bool foreign = false;
+  std::vector<Fault> faults = {};
+};
+
+/// One level of an affine nest.
+struct Loop {
+  Expression count = {};
+  /// Bytes between two turns of this level.
+  Expression stride = {};
+};
+
+/// Regular access: offset = base + sum(index * stride), outermost loop first.
+struct Nest {
+  Expression base = {};
+  std::vector<Loop> loops = {};
+};
+
+/// Random access: request i touches slot p(first + i * step) at base + slot * size.
+///
+/// `p` is a keyed permutation of the slots, or, with replacement, a uniform choice.
+struct Random {
+  Expression base = {};
+  Expression slots = {};
+  Expression count = {};
+  Expression first = {};
+  Expression step = {};
+  bool replacement = false;
+};
+
+/// One of these, by `kind`.
+struct Pattern {
+  std::variant<Nest, Random> value;
+};
+
+/// Which way the bytes go.
+enum class Direction { kWrite, kRead };
+inline constexpr std::array<std::string_view, 2> kDirectionWords{"write", "read"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Direction) {
+  return kDirectionWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Direction value) {
+  return kDirectionWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Direction`.
+[[nodiscard]] std::optional<Direction> parse_direction(std::string_view word);
+
+/// What makes data persistent.
+enum class SyncMode { kNone, kFsync, kFdatasync, kFlush };
+inline constexpr std::array<std::string_view, 4> kSyncModeWords{"none", "fsync", "fdatasync",
+    "flush"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(SyncMode) {
+  return kSyncModeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(SyncMode value) {
+  return kSyncModeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `SyncMode`.
+[[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
+
+/// What happens to cached pages of the phase's files before the phase starts.
+enum class CachePolicy { kKeep, kDrop };
+inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(CachePolicy) {
+  return kCachePolicyWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(CachePolicy value) {
+  return kCachePolicyWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `CachePolicy`.
+[[nodiscard]] std::optional<CachePolicy> parse_cache_policy(std::string_view word);
+
+/// How a rank spends the time between its I/O.
+enum class ComputeMode { kSleep, kSpin };
+inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spin"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ComputeMode) {
+  return kComputeModeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ComputeMode value) {
+  return kComputeModeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ComputeMode`.
+[[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
+
+/// What is done to one name.
+enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir };
+inline constexpr std::array<std::string_view, 7> kNameVerbWords{"create", "open", "close", "stat",
+    "unlink", "mkdir", "rmdir"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(NameVerb) {
+  return kNameVerbWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(NameVerb value) {
+  return kNameVerbWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `NameVerb`.
+[[nodiscard]] std::optional<NameVerb> parse_name_verb(std::string_view word);
+
+/// What is done to each item of a tree, one item after the other.
+enum class ItemVerb { kCreate, kOpen, kWrite, kRead, kSync, kClose, kStat, kUnlink };
+inline constexpr std::array<std::string_view, 8> kItemVerbWords{"create", "open", "write", "read",
+    "sync", "close", "stat", "unlink"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ItemVerb) {
+  return kItemVerbWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ItemVerb value) {
+  return kItemVerbWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ItemVerb`.
+[[nodiscard]] std::optional<ItemVerb> parse_item_verb(std::string_view word);
+
+/// Run the body `count` times; the variable runs over 0 ... count - 1.
+struct For {
+  /// The slot of the loop variable.
+  std::int64_t variable = 0;
+  Expression count = {};
+  std::vector<Step> body = {};
+};
+
+/// Run the body if the condition is not 0.
+struct When {
+  Expression condition = {};
+  std::vector<Step> body = {};
+};
+
+/// The measured unit: all ranks start it together, and it becomes one row of the record.
+struct Phase {
+  /// Its name, with the names of enclosing phases before it: `a/b`.
+  std::string path = {};
+  /// Each rank stops here; then all do the largest count, for `bound_s` at most.
+  std::optional<double> limit_s = {};
+  double bound_s = 0.0;
+  CachePolicy cache = CachePolicy::kKeep;
+  std::vector<Step> body = {};
+};
+
+/// All ranks of the group wait for each other.
+struct Barrier {
+};
+
+/// Time in which the application computes.
+struct Compute {
+  Expression seconds = {};
+  ComputeMode mode = ComputeMode::kSleep;
+};
+
+/// Move data between memory and an open file, one request after the other.
+struct Transfer {
+  Direction operation = {};
+  /// Index into the plan's files.
+  std::int64_t file = 0;
+  /// The rank in whose place this rank acts: its own, or that of another writer.
+  Expression owner = {};
+  /// Bytes of each request.
+  Expression size = {};
+  Pattern pattern = {};
+  /// Done after every request.
+  SyncMode sync = SyncMode::kNone;
+  /// Pause before every request.
+  double think_s = 0.0;
+};
+
+/// One operation on the name of a file, or on every directory of its tree.
+struct Manage {
+  NameVerb verb = {};
+  std::int64_t file = 0;
+  Expression owner = {};
+};
+
+/// The verbs, in order, on each item of a tree, item by item.
+struct Items {
+  std::int64_t file = 0;
+  Expression owner = {};
+  std::vector<ItemVerb> verbs = {};
+  bool shuffled = false;
+};
+
+/// Make what was written to an open file persistent.
+struct Sync {
+  std::int64_t file = 0;
+  SyncMode mode = {};
+};
+
+/// One of these, by `kind`.
+struct Step {
+  std::variant<For, When, Phase, Barrier, Compute, Transfer, Manage, Items, Sync> value;
+};
+
+/// Ranks that act together: `ranks` of them from `first` on run the program.
+struct Group {
+  std::string name = {};
+  std::int64_t first = 0;
+  std::int64_t ranks = 0;
+  std::int64_t instance = 0;
+  std::vector<Step> program = {};
+};
+
+/// Whether time passes by itself or only as the simulated storage says.
+enum class ClockKind { kReal, kSimulated };
+inline constexpr std::array<std::string_view, 2> kClockKindWords{"real", "simulated"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ClockKind) {
+  return kClockKindWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ClockKind value) {
+  return kClockKindWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ClockKind`.
+[[nodiscard]] std::optional<ClockKind> parse_clock_kind(std::string_view word);
+
+/// All that one run of the engine does.
+struct Plan {
+  /// The run's id.
+  std::string run = {};
+  std::string name = {};
+  std::int64_t seed = 0;
+  /// The engine refuses to start on another number.
+  std::int64_t ranks = 0;
+  std::int64_t repetitions = 0;
+  ClockKind clock = ClockKind::kReal;
+  /// The run's own directory; the engine makes it and nothing outside it is written.
+  std::string directory = {};
+  /// An existing directory for the manifest and the stop file.
+  std::string journal = {};
+  /// Names of the variables: those of `Slot`, then one for each loop.
+  std::vector<std::string> slots = {};
+  std::vector<File> files = {};
+  std::vector<Group> groups = {};
+};
+
+/// Reads one plan from JSON text. Throws `base::Error` with the path of the fault as `where`,
+/// such as `groups[0].program[1].file`; empty means the document as a whole.
+[[nodiscard]] Plan decode_plan(std::string_view text);
+
+/// Writes one plan as one line of JSON, every field written, without the line's end.
+/// Throws `std::domain_error` if a number is not finite.
+[[nodiscard]] std::string encode_plan(const Plan& value);
+
+}  // namespace venturi::schema

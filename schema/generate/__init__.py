@@ -1,0 +1,1 @@
+"""Writes all that is generated from the models: run `python schema/generate`."""

@@ -1,0 +1,57 @@
+"""Writes or checks all generated files: `python schema/generate [--check]`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(PROJECT / "schema"), str(PROJECT / "src")]
+
+from generate import cpp, json_schema, reference  # noqa: E402
+from generate.documents import available  # noqa: E402
+
+
+def generated() -> Iterator[tuple[Path, str]]:
+    """Every generated file, relative to the project, with the text that it should have."""
+    for kind in available():
+        yield Path("schema", f"{kind.name}.schema.json"), json_schema.text(kind)
+        yield Path("docs/reference", f"{kind.name}.md"), reference.text(kind)
+        if kind.engine:
+            yield Path("engine/schema", f"{kind.name}.hpp"), cpp.header(kind)
+            yield Path("engine/schema", f"{kind.name}.cpp"), cpp.source(kind)
+
+
+def stale(project: Path) -> list[Path]:
+    """The generated files that are missing or differ from what would be written."""
+    return [path for path, text in generated() if _read(project / path) != text]
+
+
+def _read(path: Path) -> str | None:
+    return path.read_text(encoding="utf-8") if path.is_file() else None
+
+
+def main() -> int:
+    """0 if all is written or up to date, 1 if `--check` found stale files."""
+    parser = argparse.ArgumentParser(prog="generate", description=__doc__)
+    parser.add_argument("--check", action="store_true", help="write nothing; name stale files")
+    parser.add_argument("--project", type=Path, default=PROJECT, help="folder to write to")
+    arguments = parser.parse_args()
+    if arguments.check:
+        old = stale(arguments.project)
+        for path in old:
+            print(f"{path} is stale: run `make gen`", file=sys.stderr)
+        return 1 if old else 0
+    for path, text in generated():
+        target = arguments.project / path
+        if _read(target) != text:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""One file as all layers of the I/O stack saw it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from venturi.derive.counts import bytes_of, requests_of, total
+from venturi.model.plan import Direction, Interface
+from venturi.model.trace import CounterRecord, Layer, Trace
+
+_PARTS = {Layer.HDF5_DATASET: Layer.HDF5_FILE, Layer.PNETCDF_VARIABLE: Layer.PNETCDF_FILE}
+"""Layers of datasets and variables, and the layer of the file around them."""
+
+_DATA_LAYERS = (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE, Layer.MPIIO, Layer.POSIX, Layer.STDIO)
+"""Where data can be counted, highest first."""
+
+
+@dataclass
+class FileView:
+    """The records of one file; STDIO is a stack of its own, beside POSIX and all above it."""
+
+    identity: str
+    path: str
+    records: dict[Layer, list[CounterRecord]] = field(default_factory=dict)
+
+    @property
+    def interface(self) -> Interface:
+        """The highest layer that knows the file."""
+        if Layer.HDF5_FILE in self.records or Layer.HDF5_DATASET in self.records:
+            return Interface.HDF5
+        if Layer.PNETCDF_FILE in self.records or Layer.PNETCDF_VARIABLE in self.records:
+            return Interface.PNETCDF
+        if Layer.MPIIO in self.records:
+            return Interface.MPIIO
+        return Interface.STDIO if Layer.STDIO in self.records else Interface.POSIX
+
+    @property
+    def data_layer(self) -> Layer:
+        """The highest layer that counted data; without data, the lowest one there is."""
+        there = [layer for layer in _DATA_LAYERS if layer in self.records]
+        for layer in there:
+            if any(bytes_of(r, d) for r in self.records[layer] for d in Direction):
+                return layer
+        return there[-1] if there else Layer.POSIX
+
+    @property
+    def data(self) -> list[CounterRecord]:
+        """The records of the data layer."""
+        return self.records.get(self.data_layer, [])
+
+    @property
+    def ranks(self) -> frozenset[int]:
+        """Ranks that used the file; -1 stands for all. From the highest layer that knows."""
+        top = self.data or next(iter(self.records.values()))
+        used = [record for record in top if _is_used(record)]
+        return frozenset(record.rank for record in used or top)
+
+    def bytes(self, direction: Direction) -> int:
+        """Bytes moved at the data layer."""
+        return sum(bytes_of(record, direction) for record in self.data)
+
+    def requests(self, direction: Direction) -> int:
+        """Requests at the data layer."""
+        return sum(requests_of(record, direction)[0] for record in self.data)
+
+    @property
+    def opens(self) -> int:
+        """How often the file was opened, at POSIX or STDIO where they saw it."""
+        low = self.records.get(Layer.POSIX) or self.records.get(Layer.STDIO) or []
+        return total(low, "OPENS")
+
+    @property
+    def operations(self) -> int:
+        """Requests of both directions; opens where no layer above POSIX was used."""
+        opens = self.opens if self.interface in (Interface.POSIX, Interface.STDIO) else 0
+        return opens + sum(self.requests(direction) for direction in Direction)
+
+
+def _is_used(record: CounterRecord) -> bool:
+    return any(requests_of(record, direction)[0] for direction in Direction)
+
+
+def files_of(trace: Trace) -> list[FileView]:
+    """All files of a trace; datasets and variables join the file that they lie in."""
+    views: dict[tuple[str, bool], FileView] = {}
+    for record in trace.records:
+        if record.layer is Layer.LUSTRE:
+            continue
+        is_part = record.layer in _PARTS
+        path = record.file.rsplit(":", 1)[0] if is_part else record.file
+        identity = _file_identity(record, path, views) if is_part else record.identity
+        key = (identity, record.layer is Layer.STDIO)
+        view = views.setdefault(key, FileView(identity, path))
+        view.records.setdefault(record.layer, []).append(record)
+    return list(views.values())
+
+
+def _file_identity(
+    record: CounterRecord, path: str, views: dict[tuple[str, bool], FileView]
+) -> str:
+    """The file of a dataset: by id where the source tells it, else by the name before ':'."""
+    if record.within:
+        return record.within
+    same = (view.identity for view in views.values() if view.path == path)
+    return next(same, f"file of {path}")

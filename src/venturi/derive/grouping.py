@@ -1,0 +1,133 @@
+"""Files that an application treats alike become one group, and the groups that matter stay."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+
+from venturi.derive.file_view import FileView
+from venturi.model.plan import Direction, Interface
+
+COVERED_SHARE = 0.95
+"""Groups are kept until they hold this share of the bytes and of the operations."""
+
+MOST_CLASSES = 3
+"""A group is split by the amounts that ranks move only if there are at most so many amounts."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True)
+class FileGroup:
+    """Files with the same name but for digits, the same interface, shared by the same ranks."""
+
+    interface: Interface
+    is_shared: bool
+    owners: tuple[int, ...]
+    """The ranks that use these files."""
+    views: tuple[FileView, ...]
+    directory_per_rank: bool | None = None
+    """Whether no directory holds files of two ranks; None where files are shared."""
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of both directions."""
+        return sum(view.bytes(direction) for view in self.views for direction in Direction)
+
+    @property
+    def operations(self) -> int:
+        """Requests and opens."""
+        return sum(view.operations for view in self.views)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The groups that a proxy reproduces."""
+
+    groups: tuple[FileGroup, ...]
+    coverage_bytes: float
+    coverage_operations: float
+    dropped: int
+    """Groups that were left out."""
+
+
+def groups_of(views: list[FileView], ranks: int) -> list[FileGroup]:
+    """All groups, the one with most bytes first; `ranks` is the size of the job."""
+    piles: dict[tuple[str, str, bool], list[FileView]] = defaultdict(list)
+    for view in views:
+        pattern = _DIGITS.sub("#", view.path)
+        piles[pattern, view.interface.value, _is_shared(view)].append(view)
+    groups = []
+    for (_, interface, is_shared), pile in piles.items():
+        group = FileGroup(Interface(interface), is_shared, _owners(pile, ranks), tuple(pile))
+        groups += [group] if is_shared else _by_class(_with_directories(group))
+    return sorted(groups, key=lambda group: (-group.bytes, -group.operations))
+
+
+def select(groups: list[FileGroup]) -> Selection:
+    """The fewest groups, by bytes and then by operations, that cover 95 % of both."""
+    all_bytes = sum(group.bytes for group in groups)
+    all_operations = sum(group.operations for group in groups)
+    kept: list[FileGroup] = []
+    for amount, whole in (("bytes", all_bytes), ("operations", all_operations)):
+        covered = sum(getattr(group, amount) for group in kept)
+        for group in sorted(groups, key=lambda group: -int(getattr(group, amount))):
+            if covered >= COVERED_SHARE * whole:
+                break
+            if not any(group is one for one in kept):
+                kept.append(group)
+                covered += getattr(group, amount)
+    kept.sort(key=lambda group: (-group.bytes, -group.operations))
+    return Selection(
+        groups=tuple(kept),
+        coverage_bytes=_share(sum(group.bytes for group in kept), all_bytes),
+        coverage_operations=_share(sum(group.operations for group in kept), all_operations),
+        dropped=len(groups) - len(kept),
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0
+
+
+def _is_shared(view: FileView) -> bool:
+    return -1 in view.ranks or len(view.ranks) > 1
+
+
+def _owners(views: list[FileView], ranks: int) -> tuple[int, ...]:
+    used = frozenset[int]().union(*(view.ranks for view in views))
+    if -1 in used:
+        return tuple(range(ranks))
+    return tuple(sorted(rank for rank in used if rank < ranks)) or (0,)
+
+
+def _with_directories(group: FileGroup) -> FileGroup:
+    """Notes whether each rank keeps to directories of its own."""
+    ranks_in: dict[str, set[int]] = defaultdict(set)
+    for view in group.views:
+        ranks_in[view.path.rpartition("/")[0]] |= view.ranks
+    alone = all(len(ranks) == 1 for ranks in ranks_in.values())
+    return replace(group, directory_per_rank=alone)
+
+
+def _by_class(group: FileGroup) -> list[FileGroup]:
+    """Splits a group where few different amounts per rank show that ranks have roles."""
+    of_rank: dict[int, list[FileView]] = defaultdict(list)
+    for view in group.views:
+        of_rank[min(view.ranks)].append(view)
+    keys: dict[tuple[tuple[tuple[int, ...], int], ...], list[int]] = defaultdict(list)
+    for rank, views in of_rank.items():
+        amounts_of_rank = Counter(_amounts(view) for view in views)
+        keys[tuple(sorted(amounts_of_rank.items()))].append(rank)
+    if len(keys) == 1 or len(keys) > MOST_CLASSES:
+        return [group]
+    classes = []
+    for ranks in keys.values():
+        views = tuple(view for rank in ranks for view in of_rank[rank])
+        classes.append(replace(group, owners=tuple(sorted(ranks)), views=views))
+    return classes
+
+
+def _amounts(view: FileView) -> tuple[int, ...]:
+    return tuple(view.bytes(d) for d in Direction) + tuple(view.requests(d) for d in Direction)

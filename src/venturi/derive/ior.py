@@ -1,0 +1,94 @@
+"""A stream as a command line of IOR, where one does the same."""
+
+from __future__ import annotations
+
+from venturi.derive.layout import Kind, Layout, Nest
+from venturi.derive.program import is_reopened, is_tree
+from venturi.derive.stream import Flow, Stream, SyncHabit
+from venturi.model.plan import Direction, Interface
+
+API = {
+    Interface.POSIX: "POSIX",
+    Interface.STDIO: "STDIO",
+    Interface.MPIIO: "MPIIO",
+    Interface.HDF5: "HDF5",
+    Interface.PNETCDF: "NCMPI",
+}
+"""IOR's names of the interfaces; it has no STDIO, and POSIX stands for that in its lines."""
+
+_SUFFIXES = ((2**30, "g"), (2**20, "m"), (2**10, "k"))
+
+
+def ior_size(size_bytes: int) -> str:
+    """A size as IOR reads it: binary suffixes where they are exact, else bytes."""
+    for unit, suffix in _SUFFIXES:
+        if size_bytes and size_bytes % unit == 0:
+            return f"{size_bytes // unit}{suffix}"
+    return str(size_bytes)
+
+
+def ior_line(stream: Stream, layouts: dict[Direction, Layout]) -> tuple[str | None, str]:
+    """The command line and, where there is none or it lacks something, why."""
+    if not stream.flows:
+        return None, "IOR moves data, and this stream only opens files"
+    if is_tree(stream):
+        return None, "many small files are mdtest's shape, not IOR's"
+    if stream.is_interleaved:
+        return None, "IOR does not mix reads and writes"
+    if any(flow.active < stream.ranks for flow in stream.flows):
+        return None, "only some of the ranks move data"
+    if len({_shape(flow, layouts[flow.direction]) for flow in stream.flows}) > 1:
+        return None, "reads and writes have different shapes"
+    flow = stream.flows[0]
+    layout = layouts[flow.direction]
+    if flow.reads_whole:
+        return None, "every rank reads the whole file"
+    if layout.nests and flow.passes > 1 and not is_reopened(stream, flow):
+        return None, "the same bytes are moved again without opening the file again"
+    if layout.kind is Kind.RANDOM and _random_nest(stream, flow) is None:
+        return None, "random requests do not cover the file exactly once"
+    nest = layout.nest if layout.kind is not Kind.RANDOM else _random_nest(stream, flow)
+    if nest is None:
+        return None, "the requests do not form one regular nest of segments, blocks and transfers"
+    return " ".join(_words(stream, flow, layout, nest)), ""
+
+
+def _shape(flow: Flow, layout: Layout) -> tuple[object, ...]:
+    if layout.kind is Kind.RANDOM:
+        return (Kind.RANDOM, flow.mix.transfer, flow.is_collective)
+    return (layout.kind, layout.nests, flow.is_collective, flow.passes, flow.reads_whole)
+
+
+def _random_nest(stream: Stream, flow: Flow) -> Nest | None:
+    """All of a random flow as one block: the true block cannot be seen."""
+    volume, rest = divmod(flow.counts.bytes, stream.units)
+    transfer = flow.mix.transfer
+    if rest or len(flow.mix.parts) != 1 or volume % transfer:
+        return None
+    covers = flow.counts.bytes >= flow.counts.extent
+    return Nest(transfer, volume, 1) if covers else None
+
+
+def _words(stream: Stream, flow: Flow, layout: Layout, nest: Nest) -> list[str]:
+    interface = stream.interface
+    words = ["ior", "-a", API[Interface.POSIX if interface is Interface.STDIO else interface]]
+    if not stream.is_shared and stream.ranks > 1:
+        words.append("-F")
+    if flow.is_collective:
+        words.append("-c")
+    words += [f"-{other.direction.value[0]}" for other in _write_first(stream)]
+    if layout.kind is Kind.RANDOM:
+        words.append("-z")
+    if stream.sync.habit is not SyncHabit.NONE:
+        words.append("-Y" if stream.sync.habit is SyncHabit.EACH else "-e")
+    words += ["-t", ior_size(nest.transfer), "-b", ior_size(nest.block), "-s", str(nest.segments)]
+    repeats = flow.passes if layout.nests else 1
+    if stream.files_each > 1:
+        words += ["-i", str(repeats * stream.files_each), "-m"]
+    elif repeats > 1:
+        words += ["-i", str(repeats)]
+    return words
+
+
+def _write_first(stream: Stream) -> list[Flow]:
+    return sorted(stream.flows, key=lambda flow: flow.direction is Direction.READ)

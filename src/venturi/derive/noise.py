@@ -1,0 +1,70 @@
+"""Files that are not the application's I/O: systems, libraries, standard streams, side files.
+
+Names are used here, to drop files, and in `grouping`, to put files together; nothing else in
+this package looks at a name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from venturi.derive.file_view import FileView
+from venturi.model.plan import Direction, Interface
+from venturi.model.trace import Layer
+
+SYSTEM_PREFIXES = (
+    "/etc/", "/dev/", "/usr/", "/bin/", "/boot/", "/lib/", "/lib64/", "/opt/", "/sbin/",
+    "/sys/", "/proc/", "/var/", "/run/",
+)  # fmt: skip
+"""The directories that Darshan itself leaves out by default (darshan-config.c), and /run."""
+
+_CODE = re.compile(
+    r"\.(py|pyc|pyo|pth|so|so\.[\d.]+|egg-link|dist-info|jar|mod)$|/pyvenv\.cfg$"
+    r"|/(site-packages|dist-packages|__pycache__)(/|$)"
+)
+"""Programs and libraries: read while something starts, not the application's data."""
+
+_STANDARD_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
+
+SIDE_FILE_BYTES = 4096
+"""MPI-IO libraries keep lock files and shared file pointers (OMPI: 40-byte writes)."""
+
+
+def without_noise(views: list[FileView]) -> list[FileView]:
+    """The files that are the application's own."""
+    has_mpiio = any(Layer.MPIIO in view.records for view in views)
+    return [
+        view
+        for view in views
+        if not (
+            _is_system(view.path)
+            or is_standard_stream(view)
+            or (has_mpiio and _is_side_file(view))
+            or _is_untouched(view)
+        )
+    ]
+
+
+def is_standard_stream(view: FileView) -> bool:
+    """Whether this is stdin, stdout or stderr: named so, or used without having been opened."""
+    if view.path in _STANDARD_STREAMS:
+        return True
+    if view.interface is not Interface.STDIO:
+        return False
+    records = view.records[Layer.STDIO]
+    is_opened = any(record.times.get("F_OPEN_START_TIMESTAMP", 0.0) > 0.0 for record in records)
+    return not is_opened
+
+
+def _is_system(path: str) -> bool:
+    return path.startswith(SYSTEM_PREFIXES) or _CODE.search(path) is not None
+
+
+def _is_side_file(view: FileView) -> bool:
+    """A tiny POSIX file beside MPI-IO ones."""
+    moved = sum(view.bytes(direction) for direction in Direction)
+    return view.interface is Interface.POSIX and moved <= SIDE_FILE_BYTES
+
+
+def _is_untouched(view: FileView) -> bool:
+    return view.operations == 0 and not view.opens

@@ -1,0 +1,101 @@
+"""What the log counted for the streams that a proxy reproduces, in the engine's words."""
+
+from __future__ import annotations
+
+from venturi.derive.counts import BUCKETS, bucket_of, bytes_of
+from venturi.derive.grouping import Selection
+from venturi.derive.stream import Flow, Stream
+from venturi.model.plan import Direction, Interface
+from venturi.model.trace import CounterRecord, Trace
+from venturi.model.workload import Observed, RequestBucket
+
+_TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
+_CAN_SEE_OPENS = (Interface.POSIX, Interface.STDIO)
+
+
+def observed_of(trace: Trace, streams: list[Stream], selection: Selection) -> Observed:
+    """The totals at the layer of the interface that each stream uses.
+
+    Requests that moved nothing (reads at the end of a file) are left out: a proxy has none.
+    `open` counts all openings, with those that made the file.
+    """
+    moved = {d: sum(_bytes(stream, d) for stream in streams) for d in Direction}
+    operations = {
+        direction.value: sum(flow.requests for flow in _flows(streams, direction))
+        for direction in Direction
+    }
+    if all(stream.interface in _CAN_SEE_OPENS for stream in streams):
+        operations["open"] = sum(stream.opens for stream in streams)
+        operations["sync"] = sum(stream.sync.calls for stream in streams)
+    return Observed(
+        layer="+".join(sorted({stream.layer.value for stream in streams})),
+        ranks=trace.job.ranks,
+        seconds=round(trace.job.seconds, 6),
+        io_seconds=_io_seconds(streams),
+        bytes_written=moved[Direction.WRITE],
+        bytes_read=moved[Direction.READ],
+        operations={kind: count for kind, count in operations.items() if count},
+        request_sizes=_request_sizes(streams),
+        bytes_per_rank=_bytes_per_rank(streams, trace.job.ranks),
+        coverage_bytes=selection.coverage_bytes,
+        coverage_operations=selection.coverage_operations,
+    )
+
+
+def _flows(streams: list[Stream], direction: Direction) -> list[Flow]:
+    return [flow for stream in streams for flow in stream.flows if flow.direction is direction]
+
+
+def _bytes(stream: Stream, direction: Direction) -> int:
+    flow = stream.flow(direction)
+    return flow.counts.bytes if flow else 0
+
+
+def _request_sizes(streams: list[Stream]) -> list[RequestBucket]:
+    """Darshan's ten buckets; from the sizes of the mix where a layer has no buckets."""
+    counted = {direction: [0] * len(BUCKETS) for direction in Direction}
+    for stream in streams:
+        for flow in stream.flows:
+            buckets = counted[flow.direction]
+            if sum(flow.counts.buckets) == flow.requests:
+                for index, count in enumerate(flow.counts.buckets):
+                    buckets[index] += count
+            else:
+                for size, count in flow.mix.parts:
+                    buckets[bucket_of(size)] += count
+    return [
+        RequestBucket(
+            up_to_bytes=edge,
+            writes=counted[Direction.WRITE][index],
+            reads=counted[Direction.READ][index],
+        )
+        for index, (_, edge) in enumerate(BUCKETS)
+        if any(counted[direction][index] for direction in Direction)
+    ]
+
+
+def _bytes_per_rank(streams: list[Stream], ranks: int) -> list[int] | None:
+    """Both directions together; None where a record stands for all ranks."""
+    moved = [0] * ranks
+    for record in (record for stream in streams for record in stream.records):
+        if not 0 <= record.rank < ranks:
+            return None
+        moved[record.rank] += sum(bytes_of(record, direction) for direction in Direction)
+    return moved
+
+
+def _io_seconds(streams: list[Stream]) -> float | None:
+    """The slowest rank's time in calls: its own files, and the slowest of each shared file."""
+    own: dict[int, float] = {}
+    shared = 0.0
+    for record in (record for stream in streams for record in stream.records):
+        if record.rank >= 0:
+            own[record.rank] = own.get(record.rank, 0.0) + _time(record)
+        else:
+            shared += record.times.get("F_SLOWEST_RANK_TIME", 0.0)
+    slowest = max(own.values(), default=0.0) + shared
+    return round(slowest, 6) if slowest > 0.0 else None
+
+
+def _time(record: CounterRecord) -> float:
+    return sum(record.times.get(name, 0.0) for name in _TIMES)

@@ -1,0 +1,162 @@
+"""Derives a workload from a trace: the order of the rules, and nothing else."""
+
+from __future__ import annotations
+
+import re
+
+from venturi.derive.confidence import blind_spots, confidence_of
+from venturi.derive.file_view import FileView, files_of
+from venturi.derive.finding import Case, findings_of
+from venturi.derive.grouping import Selection, groups_of, select
+from venturi.derive.ior import ior_line
+from venturi.derive.layout import Kind, Layout, layout_of
+from venturi.derive.noise import without_noise
+from venturi.derive.observed import observed_of
+from venturi.derive.program import Draft, add_stream
+from venturi.derive.stream import Stream, stream_of
+from venturi.model.error import UserError
+from venturi.model.plan import Direction
+from venturi.model.trace import Trace
+from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
+
+GROUP = "application"
+RANKS = "np"
+"""The parameter that `-n` sets; `ranks` itself is a reserved name."""
+
+IOR_SHARE = 0.8
+"""The largest stream alone is given as an IOR line if it holds this share of the bytes."""
+
+_METHODS = {"darshan": Method.DARSHAN, "darshan-parser": Method.DARSHAN}
+
+
+def derive(trace: Trace, name: str) -> Workload:
+    """A compact proxy of the run in `trace`, called `name`.
+
+    A pure function of the counters: the stored command line is not part of a trace, and names
+    of files serve only to group them and to drop noise. Raises UserError where the trace holds
+    no I/O of the application.
+    """
+    views = without_noise(files_of(trace))
+    groups = groups_of(views, trace.job.ranks)
+    if not groups:
+        raise UserError(_nothing(trace, views), "capture a job that reads, writes or opens files")
+    selection = select(groups)
+    streams = [
+        stream_of(group, f"stream{number}", trace.job.ranks)
+        for number, group in enumerate(selection.groups, start=1)
+    ]
+    cases = [
+        Case(stream, {flow.direction: layout_of(stream, flow) for flow in stream.flows})
+        for stream in streams
+    ]
+    draft = Draft()
+    for case in cases:
+        add_stream(draft, case.stream, case.layouts, alone=len(cases) == 1)
+    return Workload(
+        workload=1,
+        name=workload_name(name),
+        about=_about(trace, streams),
+        origin=_origin(trace, cases, selection, draft),
+        parameters={RANKS: Parameter(default=trace.job.ranks, role="ranks")},
+        groups={GROUP: GroupSpec(ranks=RANKS)},
+        files=draft.files,
+        program={GROUP: draft.program()},
+    )
+
+
+def workload_name(text: str) -> str:
+    """The text as a legal name of a workload."""
+    cleaned = re.sub(r"[^A-Za-z0-9_.-]+", "-", text).strip("-._")
+    return cleaned or "derived"
+
+
+def _nothing(trace: Trace, views: list[FileView]) -> str:
+    where = f"'{trace.source.file}'"
+    if not trace.records:
+        return f"{where} holds no records of I/O, so there is nothing to derive"
+    del views
+    return (
+        f"{where} holds {len(trace.records)} records, but none of them is I/O of the application "
+        "(only systems, libraries, standard streams and side files)"
+    )
+
+
+def _about(trace: Trace, streams: list[Stream]) -> str:
+    count = len(streams)
+    words = f"{count} stream{'s' if count > 1 else ''} of files"
+    ranks = trace.job.ranks
+    return (
+        f"Proxy of a run on {ranks} rank{'s' if ranks > 1 else ''}: {words}, from its counters"
+    )
+
+
+def _origin(trace: Trace, cases: list[Case], selection: Selection, draft: Draft) -> Origin:
+    streams = [case.stream for case in cases]
+    line, notes = _ior(cases)
+    confidence = [entry for c in cases for entry in confidence_of(c.stream, c.layouts)]
+    return Origin(
+        source=trace.source.file,
+        method=_METHODS.get(trace.source.format, Method.TRACE),
+        confidence=confidence + blind_spots(),
+        assumed=draft.assumed + _assumptions(cases, selection) + notes,
+        truncated=bool(trace.gaps),
+        observed=observed_of(trace, streams, selection),
+        findings=findings_of(trace, cases),
+        ior=line,
+    )
+
+
+def _ior(cases: list[Case]) -> tuple[str | None, list[str]]:
+    """The IOR line of the largest stream, and what it leaves out or why there is none."""
+    all_bytes = sum(case.stream.group.bytes for case in cases)
+    first = cases[0]
+    if first.stream.group.bytes < IOR_SHARE * all_bytes:
+        return None, ["no IOR line: no stream holds most of the bytes"]
+    line, why = ior_line(first.stream, first.layouts)
+    if line is None:
+        return None, [f"no IOR line: {why}"]
+    notes = []
+    if len(cases) > 1:
+        share = first.stream.group.bytes / all_bytes
+        notes.append(f"the IOR line is {first.stream.name} only, {share:.0%} of the bytes")
+    if any(layout.kind is Kind.RANDOM for layout in first.layouts.values()):
+        notes.append("the block of the IOR line is all of a rank: random order hides the true one")
+    return line, notes
+
+
+def _assumptions(cases: list[Case], selection: Selection) -> list[str]:
+    """What the proxy does because the counters do not say."""
+    texts = []
+    if selection.dropped:
+        texts.append(
+            f"{selection.dropped} small groups of files are left out; the streams hold "
+            f"{selection.coverage_bytes:.1%} of the bytes and "
+            f"{selection.coverage_operations:.1%} of the operations"
+        )
+    for case in cases:
+        texts += _stream_assumptions(case.stream, case.layouts)
+    return texts
+
+
+def _stream_assumptions(stream: Stream, layouts: dict[Direction, Layout]) -> list[str]:
+    texts = []
+    for flow in stream.flows:
+        layout = layouts[flow.direction]
+        what = f"{stream.name} {flow.direction.value}"
+        if flow.mix.empty:
+            texts.append(f"{what}: {flow.mix.empty} requests of 0 bytes are left out")
+        if layout.kind is Kind.SIZES:
+            texts.append(f"{what}: sizes come one after the other; order and places were not seen")
+        if flow.mix.known_share < 1.0:
+            share = 1.0 - flow.mix.known_share
+            texts.append(f"{what}: {share:.0%} of the bytes in requests of mean size")
+        if layout.kind is Kind.RANDOM:
+            texts.append(f"{what}: each place once; whether places repeat was not seen")
+        if flow.active < len(stream.group.owners):
+            movers = "rank 0 stands" if flow.active == 1 else f"ranks 0 to {flow.active - 1} stand"
+            texts.append(f"{what}: {movers} for the ranks that moved data")
+    if not stream.flows:
+        texts.append(f"{stream.name}: the first open makes the file; counters do not say so")
+    if stream.is_interleaved:
+        texts.append(f"{stream.name}: reads and writes alternate in the run, not in the proxy")
+    return texts

@@ -1,0 +1,96 @@
+"""A workload as YAML that people like to read: only what differs from the defaults."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from venturi.model.workload import Workload
+
+MOST_COLUMNS = 120
+WIDE_COLUMNS = 160
+"""For rows of tables: lists in `origin`, one entry in each line."""
+WIDE_KEYS = frozenset({"confidence", "request_sizes"})
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ ./%()-]*$")
+_SIZE = re.compile(r"\d+ [kKMGTPE]?i?B$")
+_WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
+
+_COMMENTS = {
+    "origin": "how sure each field is, and what the log counted",
+    "files": "what is touched",
+    "program": "what the ranks do, in order; only phases are measured",
+}
+_LAST = "origin"
+
+
+def to_yaml(workload: Workload) -> str:
+    """YAML text that loads as the same workload."""
+    data = workload.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    lines = []
+    origin = data.pop(_LAST, None)
+    if origin is not None:
+        data[_LAST] = origin
+    for key, value in data.items():
+        if key in _COMMENTS:
+            lines += ["", f"# {_COMMENTS[key]}"]
+        lines += _entry(key, value, 0)
+    return "\n".join(lines) + "\n"
+
+
+def _entry(key: str, value: Any, indent: int) -> list[str]:
+    """A key with its value, on one line if that fits."""
+    lead = f"{' ' * indent}{_key(key)}:"
+    flat = f"{lead} {_flow(value)}"
+    if not isinstance(value, dict | list) or not value:
+        return [flat]
+    if len(flat) <= MOST_COLUMNS and not _is_tall(value, indent):
+        return [flat]
+    if isinstance(value, dict):
+        return [lead] + [line for k, v in value.items() for line in _entry(k, v, indent + 2)]
+    columns = WIDE_COLUMNS if key in WIDE_KEYS else MOST_COLUMNS
+    return [lead] + [line for item in value for line in _item(item, indent + 2, columns)]
+
+
+def _is_tall(value: Any, indent: int) -> bool:
+    """Whether a value reads better on lines of its own: nested, or at the left margin."""
+    inner = value.values() if isinstance(value, dict) else value
+    nested = any(isinstance(item, dict | list) and item for item in inner)
+    return nested or (indent == 0 and len(value) > 1)
+
+
+def _item(item: Any, indent: int, columns: int = MOST_COLUMNS) -> list[str]:
+    lead = f"{' ' * indent}- "
+    flat = lead + _flow(item)
+    if not isinstance(item, dict | list) or not item:
+        return [flat]
+    deep = isinstance(item, dict) and any(isinstance(value, list) for value in item.values())
+    if len(flat) <= columns and not deep:
+        one = len(item) == 1 and isinstance(item, dict)
+        return [lead + _flow(item)[1:-1]] if one else [flat]
+    if isinstance(item, list):
+        return [f"{' ' * indent}-", *(line for i in item for line in _item(i, indent + 2))]
+    lines = [line for k, v in item.items() for line in _entry(k, v, indent + 2)]
+    lines[0] = lead + lines[0][indent + 2 :]
+    return lines
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_key(k)}: {_flow(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    return _scalar(value)
+
+
+def _key(key: str) -> str:
+    """Keys stay plain, also `on`: Venturi reads YAML 1.2."""
+    return key if _PLAIN.match(key) else json.dumps(key)
+
+
+def _scalar(value: Any) -> str:
+    """A scalar, quoted only where it would be read as something else."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    is_word = _PLAIN.match(value) and value.lower() not in _WORDS and not value.endswith(" ")
+    return value if is_word or _SIZE.match(value) else json.dumps(value, ensure_ascii=False)

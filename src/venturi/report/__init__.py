@@ -1,0 +1,1 @@
+"""Documents to what a person looks at: terminal, HTML, Markdown, JSON and CSV."""

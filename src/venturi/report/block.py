@@ -1,0 +1,132 @@
+"""The parts of a report, before any form: what HTML and Markdown both draw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Tone = Literal["plain", "good", "fair", "bad"]
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A few sentences."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table; numbers are set to the right."""
+
+    title: str
+    numeric: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text, one tuple a row."""
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    folded: bool = False
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture: its finding in words, how to read it, the Vega-Lite spec and the numbers."""
+
+    name: str
+    title: str
+    finding: str
+    reading: str
+    spec: dict[str, Any]
+    table: Table
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values."""
+
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something found: how serious, what, and sentences on it."""
+
+    label: str
+    tone: Tone
+    title: str
+    lines: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Notes:
+    """A list of findings."""
+
+    items: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text as a machine reads it."""
+
+    title: str
+    text: str
+    language: str = ""
+    folded: bool = False
+
+
+Block = Paragraph | Table | Figure | Facts | Notes | Code
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, a sentence under it, and blocks."""
+
+    name: str
+    title: str
+    lead: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Headline:
+    """One number that stands for a phase."""
+
+    name: str
+    value: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One run."""
+
+    name: str
+    title: str
+    about: str
+    level: str
+    tone: Tone
+    meaning: str
+    reasons: tuple[str, ...]
+    headlines: tuple[Headline, ...]
+    fidelity: str
+    remarks: tuple[Paragraph, ...]
+    sections: tuple[Section, ...]
+    facts: str
+    """One line: ranks, repetitions, host, file system, date."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """The whole report."""
+
+    title: str
+    lead: str
+    chapters: tuple[Chapter, ...]
+    comparison: Table | None = None
+    made_with: str = field(default="")

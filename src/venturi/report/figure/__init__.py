@@ -1,0 +1,1 @@
+"""Figures: Vega-Lite specifications as plain dictionaries, and their drawing as SVG."""

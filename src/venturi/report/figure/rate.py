@@ -1,0 +1,194 @@
+"""Rate per phase: every repetition as a mark, the median as a line, its interval as a band."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from venturi.report import quantity
+from venturi.report.block import Column, Figure, Table
+from venturi.report.figure import theme
+from venturi.report.palette import INK, SHADE
+from venturi.report.phase import Phase
+from venturi.report.quantity import Units
+
+_LOG_FROM_RATIO = 15
+_ROW_PX = 46
+_SPREAD_ROWS = 0.27
+
+
+def _offset(index: int, n: int) -> float:
+    """Vertical place of a repetition within its row: the first above."""
+    return 0.0 if n == 1 else _SPREAD_ROWS * (2 * index / (n - 1) - 1)
+
+
+def _values(phases: list[Phase], factor: float) -> tuple[list[dict[str, Any]], ...]:
+    marks, medians, names = [], [], []
+    for row, phase in enumerate(phases):
+        kind = phase.main_kind
+        n = len(phase.samples)
+        marks += [
+            {"x": rate / factor, "y": row + _offset(i, n), "kind": kind}
+            for i, rate in enumerate(phase.rates)
+        ]
+        interval = phase.rate
+        medians.append(
+            {
+                "x": interval.median / factor,
+                "low": interval.low / factor,
+                "high": interval.high / factor,
+                "y": row,
+                "top": row - 0.38,
+                "bottom": row + 0.38,
+            }
+        )
+        names.append({"y": row, "name": theme.shortened(phase.title), "n": n})
+    return marks, medians, names
+
+
+def _horizontal(phases: list[Phase], units: Units) -> tuple[float, dict[str, Any]]:
+    """The unit of the axis (bytes or operations per second), and the encoding of x."""
+    highest = max(phase.rate.most for phase in phases)
+    lowest = min(phase.rate.least for phase in phases)
+    unit = quantity.rate_unit(highest, units) if phases[0].in_bytes else None
+    factor, name = unit or quantity.operation_rate_unit(highest)
+    axis: dict[str, Any] = {"title": name, "grid": True, "titleAnchor": "end"}
+    scale: dict[str, Any] = {"domain": [0, highest / factor * 1.04]}
+    if lowest > 0 and highest / lowest > _LOG_FROM_RATIO:
+        axis |= {"title": f"{name}, logarithmic scale", "tickCount": 6, "format": "~g"}
+        scale = {"type": "log", "domain": [lowest / factor * 0.8, highest / factor * 1.25]}
+    return factor, {"field": "x", "type": "quantitative", "axis": axis, "scale": scale}
+
+
+def _panel(phases: list[Phase], units: Units) -> dict[str, Any]:
+    factor, x = _horizontal(phases, units)
+    marks, medians, names = _values(phases, factor)
+    for median, phase in zip(medians, phases, strict=True):
+        median["text"] = phase.text(phase.rate.median, units)
+    domain = {"domain": [-0.5, len(phases) - 0.5], "reverse": True, "nice": False}
+    y = {"field": "y", "type": "quantitative", "axis": None, "scale": domain}
+    vertical = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
+    kinds = sorted({mark["kind"] for mark in marks})
+    colours, shapes, _ = theme.kind_scales(kinds)
+    width = theme.WIDTH - theme.NAME_PX - theme.VALUE_PX
+    number = {"type": "text", "align": "left", "fontSize": 13, "fontWeight": "bold", "color": INK}
+    band = {
+        "data": {"values": medians},
+        "mark": {"type": "rect", "color": SHADE, "opacity": 0.55},
+        "encoding": {"x": {**x, "field": "low"}, "x2": {"field": "high"}, **vertical},
+    }
+    middle = {
+        "data": {"values": medians},
+        "mark": {"type": "rule", "color": INK, "strokeWidth": 2},
+        "encoding": {"x": x, **vertical},
+    }
+    repetitions = {
+        "data": {"values": marks},
+        "mark": {"type": "point", "filled": True, "size": 66, "opacity": 0.9},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "shape": {"field": "kind", "scale": shapes, "legend": None},
+            "color": {"field": "kind", "scale": colours, "legend": None},
+        },
+    }
+    values = {
+        "data": {"values": medians},
+        "mark": number,
+        "encoding": {"x": {"value": width + 16}, "y": y, "text": {"field": "text"}},
+    }
+    return {
+        "width": width,
+        "height": _ROW_PX * len(phases),
+        "layer": [band, middle, repetitions, theme.names(names, y), values],
+    }
+
+
+def _finding(phases: list[Phase], units: Units) -> str:
+    parts = []
+    for data in (True, False):
+        rated = [phase for phase in phases if phase.in_bytes is data]
+        if not rated:
+            continue
+        best = max(rated, key=lambda phase: phase.rate.median)
+        top = f"{best.title} at {best.text(best.rate.median, units)}"
+        if len(rated) == 1:
+            parts.append(f"{'Data' if data else 'Names'}: {top}.")
+            continue
+        worst = min(rated, key=lambda phase: phase.rate.median)
+        low = f"{worst.title} at {worst.text(worst.rate.median, units)}"
+        parts.append(f"Fastest {'' if data else 'on names '}is {top}, slowest {low}.")
+    widest = max(phases, key=_relative_range)
+    share = _relative_range(widest)
+    if max(phase.rate.n for phase in phases) < 2:
+        parts.append("Each ran once, so nothing is known about how much the rates vary.")
+    elif share > 0.25:
+        parts.append(
+            f"The repetitions of {widest.title} differ by {quantity.percent(share)} of the "
+            "median: do not rest a decision on its median alone."
+        )
+    else:
+        parts.append(
+            f"Repetitions agree: the widest range is {quantity.percent(share)} of the median"
+            f" ({widest.title})."
+        )
+    return " ".join(parts)
+
+
+def _relative_range(phase: Phase) -> float:
+    """(largest - smallest) / median of the repetitions' rates."""
+    rate = phase.rate
+    return (rate.most - rate.least) / rate.median if rate.median > 0 else 0.0
+
+
+def table(phases: list[Phase], units: Units) -> Table:
+    """Every repetition of every phase."""
+    columns = ("Phase", "Repetition", "Rate", "Time", "Bytes", "Operations", "Errors")
+    rows = tuple(
+        (
+            phase.title,
+            str(sample.repetition + 1),
+            phase.text(value, units),
+            quantity.seconds(sample.total_s),
+            quantity.size(sample.bytes, units),
+            quantity.count(sample.operations),
+            quantity.count(sample.errors),
+        )
+        for phase in phases
+        for sample, value in zip(phase.samples, phase.rates, strict=True)
+    )
+    return Table(
+        "Every repetition",
+        tuple(Column(title, index > 0) for index, title in enumerate(columns)),
+        rows,
+        folded=True,
+    )
+
+
+def figure(phases: list[Phase], units: Units) -> Figure | None:
+    """The strip plot; none where no phase moved anything."""
+    active = [phase for phase in phases if not phase.idle and phase.rate.most > 0]
+    if not active:
+        return None
+    panels = [
+        _panel(chosen, units)
+        for chosen in ([p for p in active if p.in_bytes], [p for p in active if not p.in_bytes])
+        if chosen
+    ]
+    return Figure(
+        name="rate",
+        title="Rate of each phase",
+        finding=_finding(active, units),
+        reading=(
+            "Each mark is one repetition, the first on top (circle: mostly writes, square: mostly"
+            " reads, other shapes: operations on names). Line: median. Band: interval of the"
+            " median."
+        ),
+        spec=theme.whole(
+            {
+                "vconcat": panels,
+                "spacing": 26,
+                "resolve": {"scale": {"color": "independent", "shape": "independent"}},
+            }
+        ),
+        table=table(active, units),
+    )

@@ -1,0 +1,57 @@
+"""Drawing: a Vega-Lite specification becomes a static SVG element for an HTML page."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import Any
+
+from venturi.report.figure.theme import VEGA_LITE
+
+_NOISE = (
+    (re.compile(r' xmlns(:xlink)?="[^"]*"'), ""),
+    (re.compile(r' (aria-hidden|role|aria-roledescription|aria-label)="[^"]*"'), ""),
+    (re.compile(r' pointer-events="none"| version="1\.1"| opacity="1"'), ""),
+    (re.compile(r' class="[^"]*"'), ""),
+    (re.compile(r' font-family="[^"]*"'), ""),
+    (re.compile(r'<path d="" display="none"/>'), ""),
+    (re.compile(r'<path d="M0,0h0v0h0Z"/>'), ""),
+    (re.compile(r"(\.\d{2})\d+"), r"\1"),
+)
+_MARKUP = re.compile(r"<[^>]*>")
+_SIZE = re.compile(r'^<svg width="([\d.]+)" height="([\d.]+)"')
+
+
+def _slim(svg: str) -> str:
+    """The same picture in fewer bytes: only what is inside tags is touched, never text."""
+
+    def clean(tag: re.Match[str]) -> str:
+        text = tag.group()
+        for pattern, replacement in _NOISE:
+            text = pattern.sub(replacement, text)
+        return text
+
+    return _MARKUP.sub(clean, svg)
+
+
+def draw(spec: dict[str, Any], name: str, label: str) -> str | None:
+    """The figure as an `<svg>` element; none where the drawing library is missing.
+
+    `name` keeps the element's ids apart from those of other figures on the page; `label` says
+    in words what the figure shows, for readers who do not see it.
+    """
+    try:
+        import vl_convert
+    except ImportError:
+        return None
+    text = _slim(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[]))
+    text = re.sub(r'(<[^>]*) id="([^"]+)"', rf'\1 id="{name}-\2"', text)
+    text = text.replace("url(#", f"url(#{name}-")
+    size = _SIZE.match(text)
+    if size is not None:
+        text = text.replace(
+            size.group(),
+            f'<svg role="img" aria-label="{html.escape(label)}" style="width:{size.group(1)}px"',
+            1,
+        )
+    return text

@@ -1,0 +1,207 @@
+"""Rate over time: what was completed in each moment of one repetition."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from venturi.report import quantity
+from venturi.report.block import Column, Figure, Table
+from venturi.report.figure import theme
+from venturi.report.palette import MUTED, style
+from venturi.report.phase import Phase
+from venturi.report.quantity import Units
+
+_MOST_PANELS = 8
+_MOST_BINS = 160
+
+
+@dataclass(frozen=True)
+class Line:
+    """Rates in equal bins of time."""
+
+    bin_s: float
+    rates: dict[str, list[float]]
+    """By `write`, `read` or `operations`: bytes or operations per second in each bin."""
+
+
+def _totals(phase: Phase) -> tuple[float, dict[str, list[float]]]:
+    """Bytes or operations in equal bins since the first start of the repetition's rows."""
+    rows = [row for row in phase.median_sample.rows if row.time_line.bin_s > 0]
+    if not rows:
+        return 0.0, {}
+    start = min(row.at_s for row in rows)
+    bin_s = max(row.time_line.bin_s for row in rows)
+    end = max(row.at_s + row.time_line.bin_s * len(row.time_line.operations) for row in rows)
+    bins = max(1, math.ceil((end - start) / bin_s - 1e-9))
+    names = {"write": "bytes_written", "read": "bytes_read"}
+    names = names if phase.in_bytes else {"operations": "operations"}
+    bin_s *= max(1, math.ceil(bins / _MOST_BINS))
+    bins = max(1, math.ceil((end - start) / bin_s - 1e-9))
+    totals = {kind: [0.0] * bins for kind in names}
+    for row in rows:
+        for kind, name in names.items():
+            for i, value in enumerate(getattr(row.time_line, name)):
+                middle = row.at_s - start + (i + 0.5) * row.time_line.bin_s
+                totals[kind][min(int(middle / bin_s), bins - 1)] += value
+    return bin_s, totals
+
+
+def line(phase: Phase) -> Line | None:
+    """The rates of the repetition with the median rate, in at most 160 bins.
+
+    The last bin is as long as the phase lasted in it, so that an unfinished bin is no drop.
+    """
+    bin_s, totals = _totals(phase)
+    if not totals or not any(any(values) for values in totals.values()):
+        return None
+    sample = phase.median_sample
+    start = min(row.at_s for row in sample.rows)
+    end_s = max(row.at_s + row.seconds.total for row in sample.rows) - start
+    bins = len(next(iter(totals.values())))
+    last_s = min(max(end_s - (bins - 1) * bin_s, 0.1 * bin_s), bin_s)
+    rates = {
+        kind: [v / (last_s if i == bins - 1 else bin_s) for i, v in enumerate(values)]
+        for kind, values in totals.items()
+        if any(values)
+    }
+    return Line(bin_s, rates)
+
+
+def _time_unit(end_s: float) -> tuple[float, str]:
+    if end_s < 0.1:
+        return 1e-3, "ms"
+    return (1.0, "s") if end_s < 600 else (60.0, "min")
+
+
+def _panel(phase: Phase, drawn: Line, width: int, units: Units) -> dict[str, Any]:
+    highest = max(max(values) for values in drawn.rates.values())
+    factor, name = (
+        quantity.rate_unit(highest, units)
+        if phase.in_bytes
+        else quantity.operation_rate_unit(highest)
+    )
+    bins = len(next(iter(drawn.rates.values())))
+    step, unit = _time_unit(bins * drawn.bin_s)
+    values = []
+    for kind, rates in drawn.rates.items():
+        points = [*rates, rates[-1]]
+        values += [
+            {"t": i * drawn.bin_s / step, "rate": rate / factor, "kind": kind}
+            for i, rate in enumerate(points)
+        ]
+    x = {
+        "field": "t",
+        "type": "quantitative",
+        "axis": {"title": f"{unit} since the phase began", "titleAnchor": "end", "tickCount": 5},
+        "scale": {"domain": [0, bins * drawn.bin_s / step], "nice": False},
+    }
+    y = {
+        "field": "rate",
+        "type": "quantitative",
+        "axis": theme.unit_title(name),
+        "scale": {"domain": [0, highest / factor * 1.08], "nice": True},
+        "stack": None,
+    }
+    layers: list[dict[str, Any]] = []
+    for kind in drawn.rates:
+        look = style(phase.main_kind if kind == "operations" else kind)
+        own = [value for value in values if value["kind"] == kind]
+        layers.append(
+            {
+                "data": {"values": own},
+                "mark": {
+                    "type": "area",
+                    "interpolate": "step-after",
+                    "color": look.colour,
+                    "fillOpacity": 0.16,
+                    "line": {"color": look.colour, "strokeWidth": 2, "strokeDash": list(look.dash)},
+                },
+            }
+        )
+    median = phase.median_sample
+    mean = (median.bytes_per_s if phase.in_bytes else median.operations_per_s()) / factor
+    layers.append(
+        {
+            "data": {"values": [{"rate": mean}]},
+            "mark": {"type": "rule", "color": MUTED, "strokeWidth": 1, "strokeDash": [2, 3]},
+            "encoding": {"x": {"value": 0}, "x2": {"value": "width"}},
+        }
+    )
+    kinds = " and ".join(f"{kind}s" if kind != "operations" else kind for kind in drawn.rates)
+    return {
+        "title": {"text": theme.shortened(phase.title, 40), "subtitle": kinds},
+        "width": width,
+        "height": 120,
+        "layer": layers,
+        "encoding": {"x": x, "y": y},
+    }
+
+
+def _finding(drawn: list[tuple[Phase, Line]], units: Units) -> str:
+    def unrest(entry: tuple[Phase, Line]) -> float:
+        total = _inner(entry[1])
+        mean = sum(total) / len(total)
+        return (max(total) - min(total)) / mean if mean > 0 and len(total) > 2 else 0.0
+
+    phase, chosen = max(drawn, key=unrest)
+    share = unrest((phase, chosen))
+    if not any(len(_inner(entry)) > 2 for _, entry in drawn):
+        return "The phases are too short for a course of the rate: one or two bins each."
+    total = _inner(chosen)
+    low, high = phase.text(min(total), units), phase.text(max(total), units)
+    if share < 0.3:
+        return f"All phases run steadily; {phase.title} varies most, from {low} to {high}."
+    if min(total) == 0:
+        return f"The least steady is {phase.title}: it pauses, and reaches {high} at best."
+    return f"The least steady is {phase.title}: between {low} and {high}."
+
+
+def _inner(drawn: Line) -> list[float]:
+    """The rate of all kinds together in each bin but the last, in which the phase ended."""
+    return [sum(values) for values in zip(*drawn.rates.values(), strict=True)][:-1]
+
+
+def _table(drawn: list[tuple[Phase, Line]], units: Units) -> Table:
+    rows = []
+    for phase, entry in drawn:
+        for kind, rates in entry.rates.items():
+            busy = sorted(rates)
+            picks = (busy[0], busy[len(busy) // 2], busy[-1])
+            rows.append(
+                (
+                    phase.title,
+                    kind,
+                    quantity.seconds(entry.bin_s),
+                    str(len(rates)),
+                    *(phase.text(value, units) for value in picks),
+                )
+            )
+    titles = ("Phase", "What", "Bin", "Bins", "Lowest", "Middle", "Highest")
+    columns = tuple(Column(title, index > 1) for index, title in enumerate(titles))
+    return Table("Rates in the bins", columns, tuple(rows), folded=True)
+
+
+def figure(phases: list[Phase], units: Units) -> Figure | None:
+    """The time lines; none where none was recorded."""
+    lines = [(phase, line(phase)) for phase in phases]
+    drawn = [(phase, entry) for phase, entry in lines if entry is not None]
+    if not drawn:
+        return None
+    shown = drawn[:_MOST_PANELS]
+    columns = 3 if len(shown) in (3, 5, 6) else 2
+    width = theme.WIDTH if len(shown) == 1 else (theme.WIDTH + 34) // columns
+    panels = [_panel(phase, entry, width - 74, units) for phase, entry in shown]
+    rest = len(drawn) - len(panels)
+    return Figure(
+        name="timeline",
+        title="Rate over time",
+        finding=_finding(drawn, units),
+        reading=(
+            "The repetition with the median rate, all ranks together. Dotted: its mean rate. Each "
+            "panel has its own scales." + (f" {rest} more phases are in the table." if rest else "")
+        ),
+        spec=theme.whole({"concat": panels, "columns": columns, "spacing": 36}),
+        table=_table(drawn, units),
+    )

@@ -1,0 +1,188 @@
+"""Progress while a run lasts: a live display on a terminal, a line every ten seconds elsewhere."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, TextIO
+
+from venturi.model.event import Event, Warning
+from venturi.report import quantity
+from venturi.report.character import shown, speaks_utf8
+from venturi.report.course import Course, Done
+from venturi.report.quantity import Units
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_LINE_EVERY_S = 10.0
+_BAR = 28
+_NAME = 22
+_MOST_DONE = 8
+_SPARKS = "▁▂▃▄▅▆▇█"
+_REFRESHES_PER_S = 4
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a display knows before the run starts."""
+
+    name: str
+    repetitions: int = 1
+    expected_bytes: Mapping[str, int] | None = None
+    """Bytes of each phase, by path, where the plan knows them; they give the bar its length."""
+    units: Units = Units.IEC
+
+
+def _clock_text(elapsed_s: float) -> str:
+    """`4:05` or `1:02:03`."""
+    whole = int(elapsed_s)
+    hours, minutes, seconds = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
+
+
+def _rate_text(value: float, in_bytes: bool, units: Units) -> str:
+    return quantity.rate(value, units) if in_bytes else quantity.operation_rate(value)
+
+
+def sparkline(values: list[float]) -> str:
+    """The values as blocks of eight heights, from 0 to the largest."""
+    top = max(values, default=0.0)
+    if top <= 0:
+        return ""
+    return "".join(_SPARKS[min(int(8 * value / top), 7)] for value in values)
+
+
+class LiveView:
+    """Shows the events of one run on stderr, and nothing on stdout.
+
+    Use it as a context manager and `feed` it every event. On a terminal it redraws four times
+    a second; elsewhere, and with TERM=dumb, it prints one line when ten seconds have passed.
+    """
+
+    def __init__(
+        self,
+        setting: Setting,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._setting = setting
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._course = Course(expected_bytes=setting.expected_bytes or {})
+        self._utf8 = speaks_utf8(getattr(self._stream, "encoding", None))
+        self._start_s = clock()
+        self._last_line_s = self._start_s
+        self._live: Any = None
+
+    def __enter__(self) -> LiveView:
+        if self._stream.isatty() and os.environ.get("TERM") != "dumb":
+            from rich.console import Console
+            from rich.live import Live
+
+            console = Console(file=self._stream, no_color="NO_COLOR" in os.environ or None)
+            self._live = Live(
+                get_renderable=self._picture,
+                console=console,
+                refresh_per_second=_REFRESHES_PER_S,
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+            )
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def feed(self, event: Event) -> None:
+        """Take in one event and show what it changes."""
+        self._course.feed(event)
+        if isinstance(event, Warning):
+            self._say(f"warning: {event.what}")
+        elif self._live is None and self._clock() - self._last_line_s >= _LINE_EVERY_S:
+            self._last_line_s = self._clock()
+            self._say(self.line())
+
+    def close(self) -> None:
+        """Take the display away; what is printed afterwards begins on a clean line."""
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _say(self, text: str) -> None:
+        """One whole line, above the display where there is one."""
+        clean = shown(text, self._utf8)
+        if self._live is not None:
+            self._live.console.print(clean, markup=False, highlight=False)
+        else:
+            print(clean, file=self._stream, flush=True)
+
+    def line(self) -> str:
+        """The state as one plain line, as a batch log shows it."""
+        course, setting = self._course, self._setting
+        elapsed = _clock_text(self._clock() - self._start_s)
+        head = f"{elapsed} {setting.name} repetition {course.repetition + 1}/{setting.repetitions}"
+        if not course.path:
+            return f"{head} between phases"
+        share = course.share
+        parts = [head, course.path]
+        if share is not None:
+            parts.append(quantity.percent(share))
+        for name, rate in (("now", course.now_rate), ("avg", course.mean_rate)):
+            parts.append(f"{name} {_rate_text(rate, course.in_bytes, setting.units)}")
+        parts.append(f"ranks {course.active}/{course.ranks}")
+        return "  ".join(parts)
+
+    def _picture(self) -> Text:
+        """The display: finished phases, the running one, its rates and their course."""
+        from rich.text import Text
+
+        course, setting = self._course, self._setting
+        text = Text(no_wrap=True, overflow="ellipsis")
+        elapsed = _clock_text(self._clock() - self._start_s)
+
+        def add(part: str, style: str = "") -> None:
+            text.append(shown(part, self._utf8), style)
+
+        add(f" {setting.name}", "bold")
+        add(f"   {course.ranks} ranks   repetition {course.repetition + 1}/{setting.repetitions}")
+        add(f"   elapsed {elapsed}", "dim")
+        for path, done in list(course.done.items())[-_MOST_DONE:]:
+            if path != course.path:
+                text.append("\n")
+                add(self._done_line(path, done))
+        if course.path:
+            text.append("\n")
+            add(f" ▸ {course.path:<{_NAME}.{_NAME}} ", "bold")
+            add(self._bar(course.share), "cyan")
+            now = _rate_text(course.now_rate, course.in_bytes, setting.units)
+            mean = _rate_text(course.mean_rate, course.in_bytes, setting.units)
+            text.append("\n")
+            add(f"   now {now:<13} avg {mean:<13} ranks {course.active}/{course.ranks} active")
+            if course.history:
+                text.append("\n")
+                add("   rate ", "dim")
+                add(sparkline(list(course.history)), "cyan")
+        text.append("\n")
+        add("   Ctrl-C: stop after this repetition; twice: stop now", "dim")
+        return text
+
+    def _done_line(self, path: str, done: Done) -> str:
+        rate = _rate_text(done.rate, done.in_bytes, self._setting.units)
+        return f" ✓ {path:<{_NAME}.{_NAME}} {rate:<14} n={done.times}"
+
+    def _bar(self, share: float | None) -> str:
+        if share is None:
+            return f"{quantity.seconds(self._course.at_s)} so far"
+        full = round(share * _BAR)
+        return f"{'█' * full}{'░' * (_BAR - full)} {quantity.percent(share)}"

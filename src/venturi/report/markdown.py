@@ -1,0 +1,100 @@
+"""The report as Markdown, for issue trackers and mail: the same words and tables, no pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from venturi.model.record import Record
+from venturi.report import page
+from venturi.report.block import Block, Chapter, Code, Facts, Figure, Notes, Paragraph, Table
+from venturi.report.quantity import Units
+
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
+_FEWEST_BACKTICKS = 3
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown and HTML leave as it is, on one line."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _table(table: Table) -> list[str]:
+    if not table.rows:
+        return []
+    head = " | ".join(_plain(column.title) for column in table.columns)
+    rule = " | ".join("---:" if column.numeric else "---" for column in table.columns)
+    rows = [f"| {' | '.join(_plain(cell) for cell in row)} |" for row in table.rows]
+    return [f"**{_plain(table.title)}**", "", f"| {head} |", f"| {rule} |", *rows, ""]
+
+
+def _code(block: Code) -> list[str]:
+    longest = max((len(run) for run in re.findall(r"`+", block.text)), default=0)
+    fence = "`" * max(_FEWEST_BACKTICKS, longest + 1)
+    text = block.text.rstrip("\n")
+    return [f"{_plain(block.title)}:", "", f"{fence}{block.language}", text, fence, ""]
+
+
+def _notes(block: Notes) -> list[str]:
+    lines = []
+    for note in block.items:
+        lines.append(f"- **{_plain(note.label)}: {_plain(note.title)}**")
+        lines += [f"  {_plain(name)}: {_plain(text)}" for name, text in note.lines if text]
+    return [*lines, ""]
+
+
+def _block(block: Block) -> list[str]:
+    match block:
+        case Paragraph():
+            mark = "> " if block.tone != "plain" else ""
+            return [f"{mark}{_plain(block.text)}", ""]
+        case Table():
+            return _table(block)
+        case Figure():
+            return [f"**{_plain(block.title)}.** {_plain(block.finding)}", "", *_table(block.table)]
+        case Facts():
+            return [*(f"- {_plain(name)}: {_plain(value)}" for name, value in block.rows), ""]
+        case Notes():
+            return _notes(block)
+        case Code():
+            return _code(block)
+
+
+def _chapter(chapter: Chapter, level: int) -> list[str]:
+    head = "#" * level
+    lines = [f"{head} {_plain(chapter.title)}", ""]
+    if chapter.about:
+        lines += [_plain(chapter.about), ""]
+    lines += [_plain(chapter.facts), ""]
+    lines += [f"**{_plain(chapter.level)}**: {_plain(chapter.meaning)}", ""]
+    if chapter.reasons:
+        lines += [*(f"- {_plain(reason)}" for reason in chapter.reasons), ""]
+    for remark in chapter.remarks:
+        lines += _block(remark)
+    for headline in chapter.headlines:
+        parts = (headline.name, headline.value, headline.detail)
+        name, value, detail = (_plain(part) for part in parts)
+        lines.append(f"- {name}: **{value}** ({detail})")
+    lines.append("")
+    for section in chapter.sections:
+        lines += [f"{head}# {_plain(section.title)}", ""]
+        if section.lead:
+            lines += [_plain(section.lead), ""]
+        for block in section.blocks:
+            lines += _block(block)
+    return lines
+
+
+def render_markdown(records: Sequence[Record], units: Units = Units.IEC) -> str:
+    """The report on one or several records as Markdown text."""
+    built = page.build(records, units)
+    lines: list[str] = []
+    if len(records) != 1:
+        lines += [f"# {_plain(built.title)}", "", _plain(built.lead), ""]
+    if built.comparison is not None:
+        lines += _table(built.comparison)
+    for chapter in built.chapters:
+        lines += _chapter(chapter, 1 if len(records) == 1 else 2)
+    lines += [f"Made with {_plain(built.made_with)}."]
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
+    return text + "\n"

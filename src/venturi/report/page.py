@@ -1,0 +1,95 @@
+"""The whole report as blocks: one chapter for each record, and their comparison before."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from venturi.model.record import Record
+from venturi.report import application, fidelity, provenance, quantity, service, verdict
+from venturi.report.block import Chapter, Column, Page, Table
+from venturi.report.phase import phases
+from venturi.report.quantity import Units
+
+
+def _facts(record: Record) -> str:
+    here = record.environment
+    return " · ".join(
+        (
+            quantity.counted(record.ranks, "rank"),
+            quantity.counted(record.repetitions, "repetition"),
+            f"{here.file_system.type} at {here.directory}",
+            here.host,
+            record.started[:16].replace("T", " "),
+        )
+    )
+
+
+def chapter(record: Record, units: Units, name: str) -> Chapter:
+    """Everything about one run."""
+    tone, meaning = verdict.MEANING[record.verdict.level]
+    sections = (
+        application.section(record, units),
+        fidelity.section(record, units),
+        service.section(record, units),
+        provenance.environment(record, units),
+        provenance.making(record),
+    )
+    return Chapter(
+        name=name,
+        title=record.name,
+        about=record.about,
+        level=record.verdict.level.value,
+        tone=tone,
+        meaning=meaning,
+        reasons=tuple(record.verdict.reasons),
+        headlines=verdict.headlines(phases(record), units),
+        fidelity=fidelity.sentence(record.fidelity),
+        remarks=verdict.remarks(record),
+        sections=tuple(section for section in sections if section is not None),
+        facts=_facts(record),
+    )
+
+
+def _comparison(records: Sequence[Record], units: Units) -> Table:
+    rows = []
+    for record in records:
+        for phase in phases(record):
+            sample = phase.median_sample
+            rows.append(
+                (
+                    record.name,
+                    phase.title,
+                    "–" if phase.idle else phase.text(phase.rate.median, units),
+                    "–" if phase.idle else service.interval_text(phase, units),
+                    quantity.seconds(sample.total_s),
+                    quantity.size(sample.bytes, units) if sample.bytes else "–",
+                    quantity.size(sample.bytes / sample.operations, units)
+                    if sample.bytes and sample.operations
+                    else "–",
+                    record.verdict.level.value,
+                )
+            )
+    titles = ("Application", "Phase", "Rate", "95 % interval", "Time", "Bytes", "Per operation",
+              "Verdict")  # fmt: skip
+    columns = tuple(Column(title, 1 < index < 7) for index, title in enumerate(titles))
+    return Table("All phases side by side", columns, tuple(rows))
+
+
+def build(records: Sequence[Record], units: Units) -> Page:
+    """The page for one or several records, in their order."""
+    names = [record.name for record in records]
+    chapters = tuple(
+        chapter(record, units, f"run-{index + 1}") for index, record in enumerate(records)
+    )
+    versions = sorted({record.environment.venturi for record in records})
+    made_with = f"Venturi {', '.join(versions)}"
+    if len(records) == 1:
+        return Page(names[0], records[0].about, chapters, None, made_with)
+    return Page(
+        title=f"{len(records)} workloads on this storage",
+        lead="What each application does, how well its proxy reproduces it, and how this storage "
+        "serves it.",
+        chapters=chapters,
+        comparison=_comparison(records, units) if records else None,
+        made_with=made_with,
+    )

@@ -1,0 +1,71 @@
+"""Colours, marks and dashes: fixed for each operation, readable without colour.
+
+The hues are those of Okabe and Ito (2008) that keep a contrast of 3:1 on white; where two
+operations share a hue, mark and dash tell them apart. `DARK` says what each becomes on a dark
+page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INK = "#1b1f24"
+MUTED = "#59626d"
+GRID = "#e4e7eb"
+SHADE = "#c9d0d8"
+PAPER = "#fefefe"
+
+BLUE = "#0072b2"
+VERMILLION = "#d55e00"
+GREEN = "#009e73"
+PURPLE = "#cc79a7"
+ORANGE = "#e69f00"
+
+DARK = {
+    INK: "#e9ebee",
+    MUTED: "#a7b0bb",
+    GRID: "#2d333a",
+    SHADE: "#4b5560",
+    PAPER: "#15181c",
+    BLUE: "#56b4e9",
+    VERMILLION: "#f0894a",
+    GREEN: "#2fc196",
+    PURPLE: "#dd93bb",
+    ORANGE: "#b57d00",
+}
+"""Light colour to dark colour."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How one operation is drawn: colour, point shape and dash pattern (pixels on, off)."""
+
+    colour: str
+    shape: str
+    dash: tuple[int, ...]
+
+
+OPERATIONS = {
+    "write": Style(BLUE, "circle", (1, 0)),
+    "read": Style(VERMILLION, "square", (7, 3)),
+    "open": Style(GREEN, "triangle-up", (2, 2)),
+    "create": Style(PURPLE, "diamond", (8, 2, 2, 2)),
+    "close": Style(INK, "cross", (1, 3)),
+    "stat": Style(GREEN, "triangle-down", (10, 3)),
+    "unlink": Style(PURPLE, "triangle-right", (4, 2)),
+    "mkdir": Style(BLUE, "triangle-left", (2, 4)),
+    "rmdir": Style(VERMILLION, "stroke", (1, 2)),
+    "sync": Style(INK, "arrow", (12, 2, 2, 2)),
+}
+"""In the order in which they are listed everywhere."""
+
+
+def style(kind: str) -> Style:
+    """The style of an operation; unknown ones are grey."""
+    return OPERATIONS.get(kind, Style(MUTED, "circle", (1, 0)))
+
+
+def ordered(kinds: set[str]) -> list[str]:
+    """Operations in their fixed order, unknown ones last."""
+    known = [kind for kind in OPERATIONS if kind in kinds]
+    return known + sorted(kinds - set(known))

@@ -1,0 +1,287 @@
+"""The rows of a record, gathered: one phase with its repetitions, rates and shares."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from venturi.model.record import MetricValue, PhaseRow, Record
+from venturi.report import quantity
+from venturi.report.latency import Latency, merge
+from venturi.report.quantity import Units
+
+_WANTED_COVERAGE = 0.95
+_NAME_KINDS = ("create", "stat", "unlink", "mkdir", "rmdir", "open")
+"""What a phase that moves little data is about; the first of equals stands for it."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Repeated values: `low` and `high` bound their median with probability `coverage`."""
+
+    median: float
+    low: float
+    high: float
+    coverage: float
+    least: float
+    most: float
+    n: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval has at least 95 % coverage; below six values it cannot."""
+        return self.coverage >= _WANTED_COVERAGE
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Median and its narrowest symmetric order-statistics interval of at least 95 %.
+
+    The k-th smallest and k-th largest of n values bound the median with probability
+    1 - 2 P(B < k), B binomial (n, 1/2), whatever the distribution (David and Nagaraja, Order
+    Statistics, section 7.1). With too few values it is the whole range.
+    """
+    ordered = sorted(values)
+    n = len(ordered)
+    if n == 0:
+        return Spread(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)
+    tail, best, coverage = 0.0, 1, 1 - 2 * 0.5**n
+    for k in range(1, n // 2 + 1):
+        tail += math.comb(n, k - 1) * 0.5**n
+        if 1 - 2 * tail < _WANTED_COVERAGE:
+            break
+        best, coverage = k, 1 - 2 * tail
+    return Spread(
+        median=float(statistics.median(ordered)),
+        low=float(ordered[best - 1]),
+        high=float(ordered[n - best]),
+        coverage=max(coverage, 0.0),
+        least=float(ordered[0]),
+        most=float(ordered[-1]),
+        n=n,
+    )
+
+
+def _covered_s(rows: Sequence[PhaseRow]) -> float:
+    """Seconds in which at least one of the rows ran: concurrent instances count once."""
+    covered, end = 0.0, -math.inf
+    for start, stop in sorted((row.at_s, row.at_s + row.seconds.total) for row in rows):
+        covered += max(0.0, stop - max(start, end))
+        end = max(end, stop)
+    return covered
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """What each rank did in one repetition of a phase, in rank order."""
+
+    bytes: list[int]
+    open_s: list[float]
+    transfer_s: list[float]
+    close_s: list[float]
+
+    @property
+    def busy_s(self) -> list[float]:
+        """Seconds inside I/O calls."""
+        times = zip(self.open_s, self.transfer_s, self.close_s, strict=True)
+        return [sum(parts) for parts in times]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """All rows of one phase in one repetition: iterations and instances together."""
+
+    repetition: int
+    rows: tuple[PhaseRow, ...]
+
+    @cached_property
+    def total_s(self) -> float:
+        """Time of the phase; of one row its own total, of several the time they cover."""
+        return self.rows[0].seconds.total if len(self.rows) == 1 else _covered_s(self.rows)
+
+    @cached_property
+    def bytes(self) -> int:
+        """Bytes moved."""
+        return sum(row.bytes for row in self.rows)
+
+    @cached_property
+    def operations(self) -> int:
+        """Operations done."""
+        return sum(row.operations for row in self.rows)
+
+    @cached_property
+    def errors(self) -> int:
+        """Operations that failed."""
+        return sum(row.errors for row in self.rows)
+
+    @property
+    def bytes_per_s(self) -> float:
+        """Rate of data; 0 where no time passed."""
+        return self.bytes / self.total_s if self.total_s > 0 else 0.0
+
+    def operations_per_s(self, kind: str | None = None) -> float:
+        """Rate of all operations, or of one kind; 0 where no time passed."""
+        done = self.operations
+        if kind is not None:
+            done = sum(
+                row.by_operation[kind].operations for row in self.rows if kind in row.by_operation
+            )
+        return done / self.total_s if self.total_s > 0 else 0.0
+
+    def ranks(self) -> Ranks:
+        """Sums over the iterations; instances stand behind each other."""
+        by_instance: dict[int, list[PhaseRow]] = {}
+        for row in self.rows:
+            by_instance.setdefault(row.instance, []).append(row)
+        parts: dict[str, list[float]] = {}
+        for name in ("bytes", "open_s", "transfer_s", "close_s"):
+            parts[name] = []
+            for _, rows in sorted(by_instance.items()):
+                lists = [getattr(row.per_rank, name) for row in rows]
+                width = max(map(len, lists), default=0)
+                full = [values for values in lists if len(values) == width]
+                parts[name] += [sum(values) for values in zip(*full, strict=True)]
+        n = min(len(values) for values in parts.values())
+        return Ranks(
+            bytes=[int(value) for value in parts["bytes"][:n]],
+            open_s=parts["open_s"][:n],
+            transfer_s=parts["transfer_s"][:n],
+            close_s=parts["close_s"][:n],
+        )
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase over all repetitions."""
+
+    path: str
+    group: str
+    title: str
+    """The path; with the group before it where two groups have the same path."""
+    samples: tuple[Sample, ...]
+    metric: MetricValue | None = None
+    """The record's own rate of this phase, where it has one for each repetition."""
+
+    @cached_property
+    def in_bytes(self) -> bool:
+        """Whether bytes per second say more than operations: most operations move data."""
+        if self.metric is not None:
+            return self.metric.unit == "B/s"
+        moved = sum(
+            operation.operations
+            for sample in self.samples
+            for row in sample.rows
+            for kind, operation in row.by_operation.items()
+            if kind in ("write", "read")
+        )
+        total = sum(sample.operations for sample in self.samples)
+        return any(sample.bytes for sample in self.samples) and 2 * moved >= total
+
+    @property
+    def idle(self) -> bool:
+        """Whether the phase did no I/O at all."""
+        return not any(sample.operations or sample.bytes for sample in self.samples)
+
+    @cached_property
+    def rates(self) -> list[float]:
+        """Of each repetition: bytes or, by `in_bytes`, main operations per second."""
+        if self.metric is not None:
+            return list(self.metric.values)
+        if self.in_bytes:
+            return [sample.bytes_per_s for sample in self.samples]
+        return [sample.operations_per_s(self.main_kind) for sample in self.samples]
+
+    @cached_property
+    def rate(self) -> Spread:
+        """Median rate and its interval: the record's, else from the rows."""
+        found = self.metric
+        if found is None:
+            return spread(self.rates)
+        ends = (min(found.values), max(found.values), len(found.values))
+        return Spread(found.median, found.low, found.high, found.coverage, *ends)
+
+    @cached_property
+    def median_sample(self) -> Sample:
+        """The repetition whose rate is the median (the lower one of two)."""
+        order = sorted(range(len(self.samples)), key=lambda i: self.rates[i])
+        return self.samples[order[(len(order) - 1) // 2]]
+
+    @property
+    def rows(self) -> list[PhaseRow]:
+        """All rows of all repetitions."""
+        return [row for sample in self.samples for row in sample.rows]
+
+    @property
+    def kinds(self) -> set[str]:
+        """The operations that occur."""
+        return {kind for row in self.rows for kind, o in row.by_operation.items() if o.operations}
+
+    @cached_property
+    def main_kind(self) -> str:
+        """The operation that stands for the phase: the one that moved most, else most frequent."""
+        weight: dict[str, tuple[int, int]] = {}
+        for row in self.rows:
+            for kind, operation in row.by_operation.items():
+                moved, done = weight.get(kind, (0, 0))
+                weight[kind] = (moved + operation.bytes, done + operation.operations)
+        if not self.in_bytes:
+            names = {kind: (0, weight[kind][1]) for kind in _NAME_KINDS if kind in weight}
+            weight = names or weight
+        return max(weight, key=lambda kind: weight[kind], default="write")
+
+    def latency(self, kind: str) -> Latency:
+        """The distribution of one operation's latencies, over all repetitions."""
+        return merge(
+            row.by_operation[kind].histogram for row in self.rows if kind in row.by_operation
+        )
+
+    def text(self, value: float, units: Units) -> str:
+        """A rate of this phase with its unit."""
+        if self.in_bytes:
+            return quantity.rate(value, units)
+        return quantity.operation_rate(value, self.main_kind)
+
+    def bounds(self, low: float, high: float, units: Units, between: str = " to ") -> str:
+        """Two rates in the unit of the median, without it: `0.966 to 1.15`."""
+        unit = quantity.rate_unit if self.in_bytes else _operation_unit
+        factor, _ = unit(self.rate.median or high, units)
+        return f"{quantity.number(low / factor)}{between}{quantity.number(high / factor)}"
+
+    def words(self, attribute: str) -> str:
+        """The distinct values of a row's field (`cache`, `persisted`, `stopped_by`)."""
+        return ", ".join(sorted({str(getattr(row, attribute)) for row in self.rows}))
+
+
+def _operation_unit(per_s: float, units: Units) -> tuple[float, str]:
+    """As `quantity.rate_unit`; operations count in thousands whatever the units."""
+    del units
+    return quantity.operation_rate_unit(per_s)
+
+
+def _metric(record: Record, path: str, repetitions: int) -> MetricValue | None:
+    """The rate that the record gives for a phase, if it has one for each repetition."""
+    found = record.metrics.get(path)
+    if found is None or found.unit not in ("B/s", "1/s") or len(found.values) != repetitions:
+        return None
+    return found
+
+
+def phases(record: Record) -> list[Phase]:
+    """The record's phases, in the order in which they first ran."""
+    groups: dict[tuple[str, str], dict[int, list[PhaseRow]]] = {}
+    for row in record.phases:
+        by_repetition = groups.setdefault((row.group, row.path), {})
+        by_repetition.setdefault(row.repetition, []).append(row)
+    paths = [path for _, path in groups]
+    return [
+        Phase(
+            path=path,
+            group=group,
+            title=path if paths.count(path) == 1 else f"{group}: {path}",
+            samples=tuple(Sample(r, tuple(rows)) for r, rows in sorted(by_repetition.items())),
+            metric=_metric(record, path, len(by_repetition)) if paths.count(path) == 1 else None,
+        )
+        for (group, path), by_repetition in groups.items()
+    ]

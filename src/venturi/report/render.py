@@ -1,0 +1,27 @@
+"""Records to the text of a report in one of its forms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from venturi.model.record import Record
+from venturi.report.quantity import Units
+
+
+def render(records: Sequence[Record], form: str, units: str = "iec") -> str:
+    """The report as `html`, `md`, `json` or `csv` text; `units` is `iec` or `si`."""
+    if form == "html":
+        from venturi.report.html import render_html
+
+        return render_html(records, Units(units))
+    if form == "md":
+        from venturi.report.markdown import render_markdown
+
+        return render_markdown(records, Units(units))
+    if form == "csv":
+        from venturi.report.csv_text import render_csv
+
+        return render_csv(records)
+    from venturi.report.json_text import render_json
+
+    return render_json(records)

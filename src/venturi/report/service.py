@@ -1,0 +1,137 @@
+"""How this storage serves the workload: rates, times, latencies, balance."""
+
+from __future__ import annotations
+
+from venturi.model.record import Record
+from venturi.report import quantity
+from venturi.report.block import Block, Column, Paragraph, Section, Table
+from venturi.report.figure import balance, distribution, rate, split, timeline
+from venturi.report.phase import Phase, phases
+from venturi.report.quantity import Units
+from venturi.report.verdict import substitutions
+
+_PERSISTED = {"none": "not forced"}
+
+
+def interval_text(phase: Phase, units: Units) -> str:
+    """The interval of the median in the median's unit, marked where it is not 95 % sure."""
+    found = phase.rate
+    if found.n < 2:
+        return "–"
+    bounds = phase.bounds(found.low, found.high, units)
+    return bounds if found.sure else f"{bounds} ({quantity.percent(found.coverage)})"
+
+
+def phase_table(found: list[Phase], units: Units) -> Table:
+    """One row for each phase: medians over the repetitions."""
+    titles = ["Phase", "Rate", "95 % interval", "Operations", "Time", "Bytes", "Errors", "Cache",
+              "Persisted"]  # fmt: skip
+    cut_short = any(phase.words("stopped_by") != "work" for phase in found)
+    rows = []
+    for phase in found:
+        sample = phase.median_sample
+        persisted = phase.words("persisted")
+        writes = phase.kinds & {"write", "create", "unlink", "mkdir", "rmdir"}
+        rows.append(
+            (
+                phase.title,
+                "–" if phase.idle else phase.text(phase.rate.median, units),
+                "–" if phase.idle else interval_text(phase, units),
+                quantity.operation_rate(sample.operations_per_s()) if sample.operations else "–",
+                quantity.seconds(sample.total_s),
+                quantity.size(sample.bytes, units) if sample.bytes else "–",
+                quantity.count(sum(s.errors for s in phase.samples)),
+                phase.words("cache"),
+                _PERSISTED.get(persisted, persisted) if writes else "–",
+                *([phase.words("stopped_by")] if cut_short else []),
+            )
+        )
+    titles += ["Ended by"] if cut_short else []
+    columns = tuple(Column(title, 0 < index < 7) for index, title in enumerate(titles))
+    return Table("Phases, medians over the repetitions", columns, tuple(rows))
+
+
+def _caches(found: list[Phase]) -> Table | None:
+    """How the state of the caches is known."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for phase in found:
+        for row in phase.rows:
+            if row.cache_reason:
+                names = reasons.setdefault((row.cache.value, row.cache_reason), [])
+                if phase.title not in names:
+                    names.append(phase.title)
+    if not reasons:
+        return None
+    rows = tuple((", ".join(names), *key) for key, names in reasons.items())
+    columns = (Column("Phases"), Column("Cache"), Column("How that is known"))
+    return Table("Caches before each phase", columns, rows, folded=True)
+
+
+def _errors(found: list[Phase]) -> Table | None:
+    rows = tuple(
+        (
+            phase.title,
+            str(row.repetition + 1),
+            str(detail.rank),
+            detail.operation.value,
+            detail.path,
+            quantity.count(detail.offset),
+            detail.what,
+        )
+        for phase in found
+        for row in phase.rows
+        for detail in row.details
+    )
+    titles = ("Phase", "Repetition", "Rank", "Operation", "Path", "Offset", "What")
+    columns = tuple(Column(title, title in ("Repetition", "Offset")) for title in titles)
+    return Table("The first errors", columns, rows) if rows else None
+
+
+def _metrics(record: Record, found: list[Phase], units: Units) -> Table | None:
+    paths = {phase.path for phase in found if phase.metric is not None}
+    named = {name: entry for name, entry in record.metrics.items() if name not in paths}
+    values = named | record.scores
+    if not values:
+        return None
+    rows = tuple(
+        (
+            name,
+            quantity.with_unit(entry.median, entry.unit, units),
+            f"{quantity.with_unit(entry.low, entry.unit, units)} to "
+            f"{quantity.with_unit(entry.high, entry.unit, units)}"
+            if entry.n > 1
+            else "–",
+            quantity.percent(entry.coverage) if entry.n > 1 else "–",
+            quantity.count(entry.n),
+            ", ".join(quantity.with_unit(value, entry.unit, units) for value in entry.values),
+        )
+        for name, entry in values.items()
+    )
+    titles = ("Metric", "Median", "Interval", "Sure", "n", "Every repetition")
+    columns = tuple(Column(title, 0 < index < 5) for index, title in enumerate(titles))
+    return Table("Metrics that the workload names", columns, rows)
+
+
+def section(record: Record, units: Units) -> Section:
+    """Figures and tables of what was measured."""
+    found = phases(record)
+    if not found:
+        lead = "No phase was finished, so there is nothing to show."
+        return Section("service", "How this storage serves it", lead, ())
+    blocks: list[Block] = [Paragraph(text, "fair") for text in substitutions(record)]
+    blocks.append(phase_table(found, units))
+    candidates: tuple[Block | None, ...] = (
+        _caches(found),
+        _errors(found),
+        _metrics(record, found, units),
+        rate.figure(found, units),
+        timeline.figure(found, units),
+        distribution.figure(found),
+        split.figure(found),
+        balance.figure(found, units),
+    )
+    blocks += [block for block in candidates if block is not None]
+    directory = record.environment.directory
+    kind = record.environment.file_system.type
+    lead = f"Measured in {directory} ({kind}) with {quantity.counted(record.ranks, 'rank')}."
+    return Section("service", "How this storage serves it", lead, tuple(blocks))

@@ -1,0 +1,240 @@
+"""What commands print when they are done: tables of at most 80 columns, and the next command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from venturi.model.record import Level, Record
+from venturi.model.workload import Finding, Severity, Workload
+from venturi.report import application, quantity
+from venturi.report.character import shown, speaks_utf8
+from venturi.report.figure.balance import slowest
+from venturi.report.phase import Phase, phases
+from venturi.report.quantity import Units
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LEVEL_STYLES = {
+    Level.RULES_OK: "bold green",
+    Level.VALID: "bold green",
+    Level.INDICATIVE: "bold yellow",
+    Level.INVALID: "bold red",
+}
+_SEVERITY_STYLES = {
+    Severity.HIGH: "bold red",
+    Severity.MEDIUM: "bold yellow",
+    Severity.LOW: "bold",
+    Severity.NOTE: "bold",
+}
+_UNSTEADY = 0.25
+_UNBALANCED = 0.2
+_FAR_OFF = 0.3
+
+
+class _Printer:
+    """Prints text that may hold anything: no markup, no control codes, ASCII where needed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._utf8 = speaks_utf8(console.encoding)
+
+    def line(self, *parts: str | tuple[str, str]) -> None:
+        """One line of plain or (text, style) parts."""
+        from rich.text import Text
+
+        plain = [part if isinstance(part, tuple) else (part, "") for part in parts]
+        text = Text.assemble(*((shown(text, self._utf8), style) for text, style in plain))
+        self._console.print(text, soft_wrap=len(text) <= self._console.width)
+
+    def wrapped(self, lead: str, text: str, style: str = "") -> None:
+        """A paragraph whose lines begin below the first one's text."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        body = Text(shown(f"{lead}{text}", self._utf8), style=style)
+        self._console.print(Padding(body, (0, 0, 0, 1), expand=False))
+
+    def table(self, titles: Sequence[str], rows: Sequence[Sequence[str]], left: str = "") -> None:
+        """A table without rules; columns are set right unless named in `left` or the first."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+        for index, title in enumerate(titles):
+            justify: Any = "left" if index == 0 or title in left.split(",") else "right"
+            table.add_column(
+                shown(title, self._utf8),
+                justify=justify,
+                no_wrap=index < len(titles) - 1,
+                overflow="ellipsis" if self._utf8 else "crop",
+            )
+        for row in rows:
+            table.add_row(*(Text(shown(cell, self._utf8)) for cell in row))
+        from rich.padding import Padding
+
+        self._console.print(Padding(table, (0, 0, 0, 1), expand=False))
+
+
+def notes(phase: Phase) -> str:
+    """What a reader of one row should know, the gravest first; empty if all is well."""
+    found = []
+    errors = sum(sample.errors for sample in phase.samples)
+    if errors:
+        found.append(quantity.counted(errors, "error"))
+    stopped = phase.words("stopped_by")
+    if stopped != "work":
+        found.append(f"ended by {stopped}")
+    rate = phase.rate
+    if rate.n > 1 and not rate.sure:
+        found.append(f"interval only {quantity.percent(rate.coverage)} sure")
+    if rate.median > 0 and (rate.most - rate.least) / rate.median > _UNSTEADY:
+        far = max(range(rate.n), key=lambda i: abs(phase.rates[i] - rate.median))
+        off = phase.rates[far] / rate.median - 1
+        if abs(off) > _FAR_OFF:
+            found.append(f"rep {phase.samples[far].repetition + 1} {quantity.signed_percent(off)}")
+        else:
+            found.append("unsteady")
+    ranks = phase.median_sample.ranks()
+    if len(ranks.busy_s) > 1:
+        at, excess = slowest(ranks)
+        if excess > _UNBALANCED:
+            found.append(f"slow: rank {at}")
+    return ", ".join(found)
+
+
+def print_summary(
+    record: Record, console: Console, units: Units = Units.IEC, saved: str | None = None
+) -> None:
+    """The end of a run: phases, verdict, where it is kept (`saved`) and what to do next."""
+    out = _Printer(console)
+    here = record.environment
+    ranks = quantity.counted(record.ranks, "rank")
+    out.line((f" {record.name}", "bold"), f"   {ranks}   {here.file_system.type} {here.directory}")
+    out.line()
+    rows = []
+    for phase in phases(record):
+        rate = phase.rate
+        idle = phase.idle
+        persisted = phase.words("persisted")
+        rows.append(
+            (
+                phase.title,
+                "-" if idle else phase.text(rate.median, units),
+                "-" if idle or rate.n < 2 else phase.bounds(rate.low, rate.high, units, " .. "),
+                "-" if idle or rate.n < 2 else phase.bounds(rate.least, rate.most, units, " .. "),
+                phase.words("cache"),
+                persisted if phase.kinds & {"write", "create"} else "-",
+            )
+        )
+    titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "CACHE", "PERSISTED")
+    if rows:
+        out.table(titles, rows, left="CACHE,PERSISTED")
+        for phase in phases(record):
+            if text := notes(phase):
+                out.wrapped("NOTE ", f"{phase.title}: {text}")
+        out.line()
+    _print_verdict(record, out)
+    if saved is not None:
+        out.line((" saved   ", "dim"), saved)
+    out.line((" report  ", "dim"), f"venturi report {record.id} -o {record.id}.html")
+    out.line((" show    ", "dim"), f"venturi results show {record.id}")
+
+
+def _print_verdict(record: Record, out: _Printer) -> None:
+    level = record.verdict.level
+    done = f"{record.repetitions} of {record.repetitions_asked} repetitions"
+    out.line((f" {level.value}", _LEVEL_STYLES[level]), f"   {done}")
+    for reason in record.verdict.reasons:
+        out.wrapped("- ", reason)
+    for warning in record.warnings:
+        out.wrapped("- warning: ", warning)
+    if record.left:
+        command = record.left_command or "remove them by hand"
+        out.wrapped(
+            "- ", f"{quantity.counted(len(record.left), 'file')} of the run still there: {command}"
+        )
+    out.line()
+
+
+def print_workload_plan(
+    summary: Mapping[str, Any], console: Console, units: Units = Units.IEC
+) -> None:
+    """A plan's totals (`venturi.plan-summary/1`) and whether the workload's promises hold."""
+    out = _Printer(console)
+    totals = summary["totals"]
+    out.line((f" {summary['name']}", "bold"), f"   {quantity.counted(summary['ranks'], 'rank')}")
+    out.line()
+    rows = [
+        ("written", quantity.size(totals["bytes_written"], units),
+         f"{quantity.count(totals['bytes_written'])} B"),
+        ("read", quantity.size(totals["bytes_read"], units),
+         f"{quantity.count(totals['bytes_read'])} B"),
+        ("files", quantity.count(totals["files"]), ""),
+        ("operations", quantity.count(totals["operations"]), ""),
+    ]  # fmt: skip
+    kinds = totals.get("operations_by_kind", {})
+    rows += [(f"  {kind}", quantity.count(n), "") for kind, n in kinds.items() if n]
+    out.table(("ONE REPETITION", "TOTAL", "EXACTLY"), rows)
+    expected = summary.get("expect", [])
+    if expected:
+        out.line()
+        checks = [
+            (
+                entry["name"],
+                quantity.with_unit(entry["expected"], ""),
+                quantity.with_unit(entry["planned"], ""),
+                "holds" if entry["holds"] else "DIFFERS",
+            )
+            for entry in expected
+        ]
+        out.table(("EXPECTED", "VALUE", "PLANNED", ""), checks)
+
+
+def print_findings(findings: Sequence[Finding], console: Console) -> None:
+    """What an application does badly, the costliest first, with evidence and advice."""
+    out = _Printer(console)
+    if not findings:
+        out.line(" Nothing in the log looks costly by the rules that are checked.")
+        return
+    order = list(Severity)
+    for finding in sorted(findings, key=lambda entry: order.index(entry.severity)):
+        style = _SEVERITY_STYLES[finding.severity]
+        out.line((f" {finding.severity.value.upper():<7}", style), finding.what)
+        out.wrapped("        seen: ", finding.evidence)
+        out.wrapped("        try:  ", finding.advice)
+
+
+def print_derived(workload: Workload, console: Console, units: Units = Units.IEC) -> None:
+    """What was derived from a log: streams, coverage, the IOR line and the findings."""
+    out = _Printer(console)
+    origin = workload.origin
+    if origin is None:
+        out.line((f" {workload.name}", "bold"), "   nothing is known of its origin")
+        return
+    out.line((f" {workload.name}", "bold"), f"   from {origin.source}")
+    observed = origin.observed
+    if observed is not None:
+        out.wrapped(
+            "",
+            f"{quantity.counted(observed.ranks, 'rank')}, "
+            f"{quantity.size(observed.bytes_written, units)} written, "
+            f"{quantity.size(observed.bytes_read, units)} read; reproduced: "
+            f"{quantity.percent(observed.coverage_bytes)} of the bytes, "
+            f"{quantity.percent(observed.coverage_operations)} of the operations",
+        )
+    table = application.stream_table(origin.confidence)
+    if table is not None:
+        out.line()
+        titles = [column.title.upper() for column in table.columns]
+        out.table(titles, table.rows, left=",".join(titles))
+    if unseen := application.blind_spots(origin.confidence):
+        out.wrapped("", unseen)
+    out.line()
+    if origin.ior:
+        out.line((" ior  ", "dim"), origin.ior)
+        out.line()
+    for text in origin.assumed:
+        out.wrapped("assumed: ", text)
+    print_findings(origin.findings, console)

@@ -1,0 +1,1 @@
+"""Readers: what others captured becomes a trace."""

@@ -1,0 +1,79 @@
+"""Darshan's modules and counters in the trace's words; shared by both routes into a log."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from venturi.model.trace import Gap, Layer
+
+LAYERS: dict[str, tuple[Layer, str]] = {
+    "POSIX": (Layer.POSIX, "POSIX_"),
+    "STDIO": (Layer.STDIO, "STDIO_"),
+    "MPI-IO": (Layer.MPIIO, "MPIIO_"),
+    "H5F": (Layer.HDF5_FILE, "H5F_"),
+    "H5D": (Layer.HDF5_DATASET, "H5D_"),
+    "PNETCDF_FILE": (Layer.PNETCDF_FILE, "PNETCDF_FILE_"),
+    "PNETCDF_VAR": (Layer.PNETCDF_VARIABLE, "PNETCDF_VAR_"),
+}
+"""Modules whose counters are read: layer, and the prefix of the counters' names."""
+
+OWNER_COUNTER = "FILE_REC_ID"
+"""Not a count: the id of the file that a dataset or a variable lies in."""
+
+RENAMED_COUNTER = "RENAMED_FROM"
+"""Not a count either: the id of the file's former name; nothing here needs it."""
+
+MOST_PLAUSIBLE = 2**56
+"""No count or size of one file is larger than this (64 PiB); damaged records are."""
+
+UNREAD_STORAGE = frozenset({"DFS", "DAOS", "MDHIM"})
+"""Modules that count I/O which no reader here understands: the trace lacks it."""
+
+WATCHED_ONLY = {"LUSTRE": Layer.LUSTRE}
+"""Modules that were on, but whose records describe storage and not the application."""
+
+UNKNOWN = -1
+"""What Darshan writes where it could not count; no counter read here may be negative."""
+
+INCOMPLETE = "incomplete: memory for records ran out, so these counts are lower bounds"
+UNREAD = "this module counted I/O, but its records cannot be read"
+
+
+def strip_prefix(module: str, counter: str) -> str:
+    """The counter's name without that of its module: `POSIX_READS` is `READS`."""
+    return counter.removeprefix(LAYERS[module][1])
+
+
+def known_counters(module: str, pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """Counters by short name, without those that Darshan marked as unknown."""
+    return {
+        strip_prefix(module, name): value
+        for name, value in pairs
+        if value != UNKNOWN and not name.endswith((OWNER_COUNTER, RENAMED_COUNTER))
+    }
+
+
+def is_plausible(rank: int, ranks: int, counters: dict[str, int]) -> bool:
+    """Whether a record of a job of `ranks` ranks can be true; shifted or torn ones cannot."""
+    return -1 <= rank < ranks and all(0 <= v <= MOST_PLAUSIBLE for v in counters.values())
+
+
+def damage(module: str, count: int) -> Gap:
+    """The gap that `count` implausible records of a module leave."""
+    return Gap(layer=module, what=f"{count} damaged records were left out")
+
+
+def known_times(module: str, pairs: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """Times in seconds by short name, without those that are unknown or no numbers."""
+    return {
+        strip_prefix(module, name): value
+        for name, value in pairs
+        if value != UNKNOWN and math.isfinite(value)
+    }
+
+
+def layers_of(modules: Iterable[str]) -> list[Layer]:
+    """The layers that a capture with these modules watched."""
+    known = {name: layer for name, (layer, _) in LAYERS.items()} | WATCHED_ONLY
+    return [known[module] for module in modules if module in known]

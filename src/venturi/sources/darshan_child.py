@@ -1,0 +1,129 @@
+"""Reads one Darshan log with the C library; its own process, because bad logs crash it.
+
+Prints the trace as JSON on stdout and nothing else. Exit code 0, or one of those below with
+one line on stderr.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import warnings
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from pydantic import ValidationError
+
+from venturi.model.trace import CounterRecord, Gap, Job, Source, Trace
+from venturi.sources.counter import (
+    INCOMPLETE,
+    LAYERS,
+    UNREAD,
+    UNREAD_STORAGE,
+    damage,
+    is_plausible,
+    known_counters,
+    known_times,
+    layers_of,
+)
+
+EXIT_UNREADABLE = 3
+EXIT_NO_LIBRARY = 4
+MEMORY_LIMIT_BYTES = 8 * 2**30
+UINT64 = 2**64
+
+
+def main(path: str) -> int:
+    """Read the log, print the trace; see the file's first lines."""
+    report = os.dup(1)
+    os.dup2(2, 1)  # the C library may print on stdout
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
+    warnings.simplefilter("ignore")
+    try:
+        from darshan.backend import cffi_backend as library
+    except Exception as error:  # anything here means: not usable on this machine
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return EXIT_NO_LIBRARY
+    try:
+        text = read(library, path).to_json()
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in detail["loc"])
+        print(f"impossible value of {place}: {detail['input']}", file=sys.stderr)
+        return EXIT_UNREADABLE
+    except Exception as error:  # whatever the library trips over, the log is not readable
+        print(f"{type(error).__name__}: {error}".splitlines()[0], file=sys.stderr)
+        return EXIT_UNREADABLE
+    with os.fdopen(report, "w", encoding="utf-8") as out:
+        out.write(text)
+    return 0
+
+
+def read(library: Any, path: str) -> Trace:
+    """The trace of the log at `path`; `library` is PyDarshan's C binding."""
+    log = library.log_open(path)
+    job = library.log_get_job(log)
+    modules: dict[str, Any] = library.log_get_modules(log)
+    names: dict[int, str] = library.log_get_name_records(log)
+    ranks = int(job["nprocs"])
+    records: list[CounterRecord] = []
+    gaps: list[Gap] = []
+    for module, about in modules.items():
+        if module in UNREAD_STORAGE:
+            gaps.append(Gap(layer=module, what=UNREAD))
+        if module not in LAYERS:
+            continue
+        if about["partial_flag"]:
+            gaps.append(Gap(layer=module, what=INCOMPLETE))
+        found = list(records_of(library, log, module, names))
+        whole = [r for r in found if is_plausible(r.rank, ranks, r.counters)]
+        if len(whole) < len(found):
+            gaps.append(damage(module, len(found) - len(whole)))
+        records += whole
+    return Trace(
+        source=Source(
+            format="darshan",
+            file=os.path.basename(path),
+            library_version=str(job["metadata"].get("lib_ver", "")),
+            log_version=str(job["log_ver"]),
+        ),
+        job=Job(
+            ranks=ranks,
+            seconds=max(0.0, float(job["run_time"])),
+            started=datetime.fromtimestamp(job["start_time_sec"], UTC).isoformat(),
+        ),
+        layers=layers_of(modules),
+        records=records,
+        mounts={str(point): str(kind) for point, kind in library.log_get_mounts(log)},
+        gaps=gaps,
+        record_count=len(records),
+    )
+
+
+def records_of(
+    library: Any, log: Any, module: str, names: dict[int, str]
+) -> Iterator[CounterRecord]:
+    """All records of one module. Ids stay integers: they do not fit a double."""
+    counter_names = library.counter_names(module)
+    time_names = library.fcounter_names(module)
+    while (record := library.log_get_generic_record(log, module)) is not None:
+        identity = int(record["id"]) % UINT64
+        owner = record.get("file_rec_id")
+        yield CounterRecord(
+            layer=LAYERS[module][0],
+            file=names.get(identity, ""),
+            identity=str(identity),
+            within=str(int(owner) % UINT64) if owner else "",
+            rank=max(-1, int(record["rank"])),
+            counters=known_counters(
+                module, zip(counter_names, record["counters"].tolist(), strict=False)
+            ),
+            times=known_times(module, zip(time_names, record["fcounters"].tolist(), strict=False)),
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,72 @@
+"""Metrics are totals over totals, one value for each repetition."""
+
+from __future__ import annotations
+
+import pytest
+
+from analyse.phase import phase
+from venturi import library
+from venturi.analyse.fidelity import fidelity_of
+from venturi.analyse.metric import check_metrics, metrics_of
+from venturi.model.error import UserError
+from venturi.model.workload import Metric, Observed, RequestBucket
+
+
+def test_rates_are_never_averaged() -> None:
+    rows = [
+        phase("checkpoint", 1.0, 0, {"write": (1, 1000)}),
+        phase("checkpoint", 3.0, 0, {"write": (1, 1000)}),
+    ]
+    metrics = metrics_of(library.load("flash3"), {}, rows)
+    assert metrics["write_bandwidth"].value == pytest.approx(500.0)
+    assert metrics["write_bandwidth"].unit == "B/s"
+    assert metrics["checkpoint"].value == pytest.approx(500.0)
+
+
+def test_a_metadata_phase_counts_its_main_operation() -> None:
+    kinds = {"create": (200, 0), "write": (200, 10), "close": (200, 0)}
+    metrics = metrics_of(library.load("quick"), {}, [phase("create", 2.0, 0, kinds)])
+    assert metrics["create"].value == pytest.approx(100.0)
+    assert metrics["create"].unit == "1/s"
+
+
+def test_a_metric_over_an_unknown_phase_is_refused() -> None:
+    workload = library.load("flash3")
+    metric = Metric(value="bytes(write) / time(chekpoint)")
+    broken = workload.model_copy(update={"metrics": {"x": metric}})
+    with pytest.raises(UserError, match="chekpoint"):
+        check_metrics(broken, ["checkpoint"])
+
+
+def observed(**changes: object) -> Observed:
+    data = {
+        "layer": "posix",
+        "ranks": 1,
+        "bytes_written": 1000,
+        "bytes_read": 0,
+        "operations": {"write": 10},
+        "request_sizes": [
+            RequestBucket(up_to_bytes=100, writes=10, reads=0),
+            RequestBucket(up_to_bytes=2**63 - 1, writes=0, reads=0),
+        ],
+        "bytes_per_rank": [1000],
+        "coverage_bytes": 1.0,
+        "coverage_operations": 1.0,
+    }
+    return Observed(**{**data, **changes})
+
+
+def test_a_faithful_proxy_has_no_distance() -> None:
+    fidelity = fidelity_of(observed(), [phase("w", 1.0, 0, {"write": (10, 100)})])
+    assert fidelity is not None
+    assert fidelity.size_distance == 0
+    assert fidelity.rank_distance == 0
+    assert {row.error for row in fidelity.rows} == {0.0, None}
+
+
+def test_other_sizes_and_counts_show() -> None:
+    fidelity = fidelity_of(observed(), [phase("w", 1.0, 0, {"write": (5, 200)})])
+    assert fidelity is not None
+    assert fidelity.size_distance == 1
+    writes = next(row for row in fidelity.rows if row.what == "write operations")
+    assert writes.error == pytest.approx(-0.5)

@@ -1,0 +1,110 @@
+"""Commands that do no I/O of their own: help, plan, library, doctor, and the docs' examples."""
+
+from __future__ import annotations
+
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Cli
+from venturi.cli.main import COMMANDS
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import parse_yaml
+from venturi.plan.make import make_plan
+from venturi.plan.setting import Settings
+
+ROOT = Path(__file__).parents[2]
+HEAVY = {"pydantic", "rich", "numpy", "yaml", "jinja2", "vl_convert", "darshan"}
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, contextlib\nsys.argv = ['venturi', '--help']\n"
+        "from venturi.cli.main import main\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "print(sorted(sys.modules), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Usage" in done.stdout
+    loaded = {name.strip("' ").split(".")[0] for name in done.stderr.strip("[]\n").split(",")}
+    assert not loaded & HEAVY
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help(cli: Cli, command: str) -> None:
+    done = cli(command, "--help")
+    assert done.returncode == 0
+    assert "Usage" in done.stdout
+    assert max(len(line) for line in done.stdout.splitlines()) <= 80
+
+
+def test_plan_as_json(cli: Cli) -> None:
+    summary = cli.json("plan", "flash3", "--scale", "paper")
+    assert summary["schema"] == "venturi.plan-summary/1"
+    assert summary["ranks"] == 64
+    assert summary["totals"]["bytes_written"] == 81_920_000_000
+    assert summary["expect"] == [
+        {
+            "name": "bytes_written",
+            "expected": 81_920_000_000,
+            "planned": 81_920_000_000,
+            "holds": True,
+        }
+    ]
+
+
+def test_a_broken_promise_is_an_error(cli: Cli, tmp_path: Path) -> None:
+    text = cli("library", "show", "flash3").stdout.replace("dumps * np", "dumps * 3 * np")
+    (tmp_path / "w.yaml").write_text(text)
+    done = cli("plan", str(tmp_path / "w.yaml"))
+    assert done.returncode == 2
+    assert "DIFFERS" in done.stdout
+
+
+def test_doctor(cli: Cli) -> None:
+    found = cli.json("doctor", str(cli.target))
+    assert found["directory"]["usable"]
+    built = {entry["name"]: entry["built"] for entry in found["interfaces"]}
+    assert built["posix"]
+    assert not built["hdf5"]
+    assert all(entry["reason"] for entry in found["interfaces"] if not entry["built"])
+    assert {entry["name"] for entry in found["engines"] if entry["built"]} == {
+        "venturi-engine",
+        "venturi-engine-openmpi",
+        "venturi-engine-mpich",
+    }
+    assert cli("doctor", str(cli.target / "none")).returncode == 0
+
+
+def test_examples_in_the_language_s_page_can_be_planned() -> None:
+    text = (ROOT / "docs" / "workload.md").read_text("utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", text, re.S)
+    assert blocks
+    for block in blocks:
+        made = make_plan(parse_yaml(block, "docs/workload.md", Workload), Settings())
+        assert all(expectation.holds for expectation in made.expectations)
+
+
+def test_readme_names_only_commands_that_exist() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    used = set(re.findall(r"^venturi ([a-z]+)", text, re.M))
+    assert used
+    assert used <= set(COMMANDS)
+
+
+def test_64_forked_ranks_start_quickly(cli: Cli) -> None:
+    """A rough bound, far from the aim (1 s), so that a busy machine cannot fail it."""
+    times = []
+    for _ in range(3):
+        begin = time.monotonic()
+        cli.json(
+            "run", "flash3", "-d", str(cli.target), "-n", "64", "--repeat", "1",
+            "--set", "interface=null", "--set", "think=0 s", "--set", "dumps=1",
+        )  # fmt: skip
+        times.append(time.monotonic() - begin)
+    assert statistics.median(times) < 10

@@ -1,0 +1,232 @@
+"""`venturi run` as its user would: results, bad targets, kills, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Cli, engines_of, wait_for
+
+SIMULATED = ["--set", "interface=simulated", "--set", "interface.latency_s=0.001"]
+
+
+def test_a_run_makes_a_record_and_leaves_no_file(cli: Cli) -> None:
+    record = cli.json("run", "ior", "-d", str(cli.target), "--repeat", "2", "-n", "2")
+    assert record["schema"] == "venturi.record/1"
+    assert {row["path"] for row in record["phases"]} == {"write", "read"}
+    assert all(row["bytes"] == 2 * 16 * 2**20 for row in record["phases"])
+    assert record["metrics"]["write"]["n"] == 2
+    assert record["verdict"]["level"] == "INDICATIVE"
+    assert not list(cli.target.iterdir())
+    assert not list(cli.store.glob("running/*"))
+    assert cli.json("results", "ls")[0]["id"] == record["id"]
+    assert cli.json("results", "show", "@last")["id"] == record["id"]
+
+
+def test_simulated_time_is_exact(cli: Cli) -> None:
+    words = [*SIMULATED, "--set", "interface.bandwidth_bytes_per_s=1e9", "--repeat", "1"]
+    record = cli.json("run", "ior", "-d", str(cli.target), "-n", "3", *words)
+    for row in record["phases"]:
+        requests, part = 64, 16 * 2**20
+        expected = requests * 0.001 + part / 1e9
+        assert row["seconds"]["transfer"] == pytest.approx(expected, rel=1e-6)
+        # create or open, 64 requests, close: each costs the latency
+        assert row["seconds"]["total"] == pytest.approx(expected + 0.002, rel=1e-6)
+    assert record["verdict"]["level"] == "INDICATIVE"
+    assert any("simulated" in reason for reason in record["verdict"]["reasons"])
+
+
+@pytest.mark.parametrize("machine", ["openmpi", "mpich"])
+def test_both_mpis_do_the_same_work(cli: Cli, machine: str) -> None:
+    record = cli.json("run", "ior", "-d", str(cli.target), "--repeat", "1", "--on", machine)
+    assert machine.replace("openmpi", "open mpi") in record["environment"]["comm"].lower()
+    assert [row["bytes"] for row in record["phases"]] == [2 * 16 * 2**20] * 2
+
+
+def test_someone_s_files_are_not_touched(cli: Cli) -> None:
+    (cli.target / "testfile").write_text("precious")
+    (cli.target / "venturi-old").mkdir()
+    before = sorted(os.listdir(cli.target))
+    cli.json("run", "ior", "-d", str(cli.target), "--repeat", "1")
+    assert sorted(os.listdir(cli.target)) == before
+    assert (cli.target / "testfile").read_text() == "precious"
+
+
+def assert_refused(done: subprocess.CompletedProcess[str], code: int, message: str) -> None:
+    assert done.returncode == code, done.stderr
+    lines = done.stderr.strip().splitlines()
+    assert lines[0].startswith("venturi: ")
+    assert message in done.stderr
+    assert len(lines) <= 2
+    assert not done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["run", "ior", "-d", "{dir}/none"], 5, "no such directory"),
+        (["run", "ior", "-d", "{file}"], 5, "not a directory"),
+        (["run", "ior", "-d", "/proc"], 5, "nothing can be written"),
+        (["run", "ior", "-d", "{dir}", "--set", "block=1 PiB"], 5, "are free"),
+        (["run", "ior", "-d", "{dir}", "-n", "0"], 2, "at least one"),
+        (["run", "ior", "-d", "{dir}", "-n", "1000000000"], 2, "most_ranks"),
+        (["run", "ior", "-d", "{dir}", "--set", "block=9223372036854775808"], 2, "overflow"),
+        (["run", "ior", "-d", "{dir}", "--set", "blok=1"], 2, "did you mean 'block'"),
+        (["run", "ior", "-d", "{dir}", "--set", "interface=hdf5"], 2, "not built here"),
+        (["run", "ior", "-d", "{dir}", "--set", "interface.x=1"], 2, "no option 'x'"),
+        (["run", "ior", "-d", "{dir}", "--on", "nowhere"], 2, "no such machine"),
+        (["run", "iorr", "-d", "{dir}"], 2, "no workload"),
+        (["run", "ior"], 2, "--dir"),
+        (["runn"], 2, "did you mean 'run'"),
+        (["report", "@last"], 2, "0 runs"),
+    ],
+)
+def test_bad_input_is_one_clear_error(
+    cli: Cli, tmp_path: Path, words: list[str], code: int, message: str
+) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    words = [word.format(dir=cli.target, file=file) for word in words]
+    assert_refused(cli(*words), code, message)
+    assert not list(cli.target.iterdir())
+    assert not cli.records()
+    assert not list(cli.store.glob("running/*"))
+
+
+def test_a_file_system_that_fills_up_fails_the_measurement(cli: Cli, tmp_path: Path) -> None:
+    mount = tmp_path / "small"
+    mount.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(mount)], check=True)
+    try:
+        # Each rank writes in turn the same 6 MiB: planned bytes fit nothing, so plan less first.
+        refused = cli("run", "ior", "-d", str(mount), "--set", "block=6 MiB")
+        assert_refused(refused, 5, "are free")
+        workload = tmp_path / "w.yaml"
+        workload.write_text(
+            "workload: 1\nname: holes\nfiles: {f: {path: f}}\nprogram:\n  g:\n    - phase: w\n"
+            "      do: [{create: f}, {write: {to: f, transfer: 1 MiB, size: 7 MiB}}]\n"
+        )
+        (mount / "ballast").write_bytes(b"x" * 2**19)
+        blocker = cli.start("run", str(workload), "-d", str(mount), "--repeat", "1")
+        (mount / "late").write_bytes(b"x" * 2**20)
+        blocker.communicate(timeout=60)
+        assert blocker.returncode in (3, 5)
+        assert sorted(p.name for p in mount.iterdir()) == ["ballast", "late"]
+    finally:
+        subprocess.run(["umount", str(mount)], check=True)
+
+
+def test_an_error_of_the_storage_is_exit_3_with_its_place(cli: Cli, tmp_path: Path) -> None:
+    workload = tmp_path / "w.yaml"
+    workload.write_text(
+        "workload: 1\nname: broken\nparameters: {np: {default: 2, role: ranks}}\n"
+        "groups: {g: {ranks: np}}\nfiles:\n  f:\n    path: f\n    shared: rank\n"
+        "    faults: [{kind: enospc, operation: write, nth: 3, rank: 1}]\n"
+        "program:\n  g:\n    - phase: w\n"
+        "      do: [{create: f}, {write: {to: f, transfer: 1 KiB, count: 8}}]\n"
+    )
+    record = cli.json("run", str(workload), "-d", str(cli.target), code=3)
+    assert record["verdict"]["level"] == "INVALID"
+    detail = record["phases"][0]["details"][0]
+    assert (detail["rank"], detail["operation"], detail["errno"]) == (1, "write", 28)
+    assert record["partial"]
+    assert not list(cli.target.iterdir())
+
+
+def test_a_flipped_bit_is_found(cli: Cli, tmp_path: Path) -> None:
+    workload = tmp_path / "w.yaml"
+    workload.write_text(
+        "workload: 1\nname: flip\nfiles:\n  f:\n    path: f\n    content: {verify: true}\n"
+        "    faults: [{kind: flip, operation: read, nth: 5}]\n"
+        "program:\n  g:\n"
+        "    - phase: w\n      do: [{write: {to: f, transfer: 64 KiB, count: 8}}]\n"
+        "    - phase: r\n      do: [{read: {from: f, transfer: 64 KiB, count: 8}}]\n"
+    )
+    record = cli.json("run", str(workload), "-d", str(cli.target), "--repeat", "1", code=3)
+    row = next(row for row in record["phases"] if row["path"] == "r")
+    assert row["errors"] == 1
+    assert "bit" in row["details"][0]["what"]
+    assert not record["partial"]
+
+
+@pytest.mark.parametrize("victim", ["engine", "rank"])
+def test_kill_9_keeps_finished_phases(cli: Cli, slow_workload: Path, victim: str) -> None:
+    process = cli.start("run", str(slow_workload), "-d", str(cli.target), "--json")
+    cli.journal()
+    engines = engines_of(process.pid)
+    assert len(engines) == 3
+    os.kill(engines[0 if victim == "engine" else -1], signal.SIGKILL)
+    process.communicate(timeout=60)
+    assert process.returncode == 3
+    (record,) = cli.records()
+    assert record["partial"]
+    assert record["verdict"]["level"] == "INVALID"
+    assert "first" in {row["path"] for row in record["phases"]}
+    assert not list(cli.target.iterdir())
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in engines))
+
+
+def test_kill_9_of_the_command_is_concluded_later(cli: Cli, slow_workload: Path) -> None:
+    process = cli.start("run", str(slow_workload), "-d", str(cli.target))
+    cli.journal()
+    engines = engines_of(process.pid)
+    process.kill()
+    process.wait()
+    wait_for(lambda: not any(Path(f"/proc/{pid}").exists() for pid in engines))
+    listed = cli.json("results", "ls")
+    assert [entry["level"] for entry in listed] == ["INVALID"]
+    (record,) = cli.records()
+    assert record["partial"]
+    assert "first" in {row["path"] for row in record["phases"]}
+    assert not list(cli.target.iterdir())
+
+
+def test_ctrl_c_once_finishes_the_repetition(cli: Cli, tmp_path: Path) -> None:
+    workload = tmp_path / "w.yaml"
+    workload.write_text(
+        "workload: 1\nname: w\nfiles: {f: {path: f}}\nprogram:\n  g:\n    - phase: p\n"
+        "      do: [{create: f}, {write: {to: f, transfer: 1 KiB, count: 20, think: 20 ms}}]\n"
+    )
+    words = ["run", str(workload), "-d", str(cli.target), "--repeat", "50"]
+    process = cli.start(*words)
+    cli.journal()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    (record,) = cli.records()
+    assert record["partial"]
+    assert 1 <= record["repetitions"] < 50
+    assert record["verdict"]["level"] != "INVALID"
+    assert not list(cli.target.iterdir())
+
+
+def test_ctrl_c_twice_stops_now(cli: Cli, slow_workload: Path) -> None:
+    process = cli.start("run", str(slow_workload), "-d", str(cli.target))
+    cli.journal()
+    process.send_signal(signal.SIGINT)
+    wait_for(lambda: list(cli.store.glob("running/*/stop")))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    (record,) = cli.records()
+    assert "first" in {row["path"] for row in record["phases"]}
+    assert not list(cli.target.iterdir())
+
+
+def test_kept_files_are_listed_with_what_removes_them(cli: Cli, tmp_path: Path) -> None:
+    workload = tmp_path / "w.yaml"
+    workload.write_text(
+        "workload: 1\nname: keep\nfiles: {f: {path: data/f, keep: true}}\nprogram:\n  g:\n"
+        "    - phase: p\n      do: [{create: f}, {write: {to: f, size: 1 KiB}}]\n"
+    )
+    record = cli.json("run", str(workload), "-d", str(cli.target), "--repeat", "1")
+    assert len(record["left"]) == 1
+    assert Path(record["left"][0]).stat().st_size == 1024
+    words = record["left_command"].split()[1:]
+    assert cli(*words).returncode == 0
+    assert not list(cli.target.iterdir())
+    assert cli.json("results", "show")["left"] == []

@@ -1,0 +1,151 @@
+"""The style that STYLE promises: sizes, orders, words; each message says what to do instead."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ENGINE = ROOT / "engine"
+ENGINE_ORDER = (
+    "base",
+    "schema",
+    "comm",
+    "pattern",
+    "payload",
+    "backend",
+    "measure",
+    "execute",
+    "health",
+    "app",
+)
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 70
+MAX_LINE = 100
+GENERATED = ("engine/schema/plan.", "engine/schema/event.", "schema/", "docs/reference/")
+BAD_FOLDERS = {"utils", "util", "common", "helpers", "helper", "core", "manager", "misc"}
+FOREIGN_WORDS = re.compile(r"/work/|/root/|pypi\.org|files\.pythonhosted|deb\.debian\.org", re.I)
+
+
+def tracked(*endings: str) -> list[Path]:
+    """The project's own text files with one of these endings."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    paths = [ROOT / line for line in listed.stdout.splitlines()]
+    return [p for p in paths if p.suffix in endings and p.is_file()]
+
+
+def is_generated(path: Path) -> bool:
+    name = path.relative_to(ROOT).as_posix()
+    return name.startswith(GENERATED) and not name.startswith("schema/generate")
+
+
+def test_no_file_is_two_things() -> None:
+    long = {
+        str(path.relative_to(ROOT)): count
+        for path in tracked(".py", ".cpp", ".hpp")
+        if not is_generated(path)
+        and (count := len(path.read_text("utf-8").splitlines())) > MAX_FILE_LINES
+    }
+    assert not long, f"split these files (lines): {long}"
+
+
+def test_no_python_function_is_two_things() -> None:
+    long = []
+    for path in tracked(".py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                if lines > MAX_FUNCTION_LINES:
+                    long.append(f"{path.relative_to(ROOT)}:{node.lineno} {node.name} ({lines})")
+    assert not long, f"split these functions (lines): {long}"
+
+
+def test_no_engine_function_is_two_things() -> None:
+    long = []
+    for path in tracked(".cpp", ".hpp"):
+        if is_generated(path):
+            continue
+        start, name = None, ""
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if re.match(r"^[A-Za-z].*\)[a-z ]*\{$", line) or re.match(r"^    .*\) const \{$", line):
+                start, name = number, line.strip()
+            elif line == "}" and start is not None:
+                if number - start + 1 > MAX_FUNCTION_LINES:
+                    long.append(f"{path.relative_to(ROOT)}:{start} {name}")
+                start = None
+    assert not long, f"split these functions: {long}"
+
+
+def test_lines_fit() -> None:
+    long = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked(".py", ".cpp", ".hpp")
+        if not is_generated(path)
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if len(line) > MAX_LINE and "http" not in line
+    ]
+    assert not long, f"break these lines at {MAX_LINE} columns: {long}"
+
+
+def test_engine_folders_include_only_folders_before_them() -> None:
+    wrong = []
+    for path in tracked(".cpp", ".hpp"):
+        if ENGINE not in path.parents:
+            continue
+        own = ENGINE_ORDER.index(path.relative_to(ENGINE).parts[0])
+        for folder in re.findall(r'#include "([a-z_]+)/', path.read_text("utf-8")):
+            if folder in ENGINE_ORDER and ENGINE_ORDER.index(folder) > own:
+                wrong.append(f"{path.relative_to(ROOT)} includes {folder}/")
+    assert not wrong, f"move the code down, or turn the call round: {wrong}"
+
+
+def test_mpi_and_json_have_one_place_each() -> None:
+    for path in tracked(".cpp", ".hpp"):
+        name, text = path.relative_to(ROOT).as_posix(), path.read_text("utf-8")
+        if "mpi.h" in text and "#include <mpi.h>" in text:
+            assert name.startswith("engine/comm/mpi"), f"{name}: only comm/mpi.cpp includes mpi.h"
+        if "nlohmann" in text and name.startswith("engine/"):
+            assert name.startswith("engine/schema/"), f"{name}: only schema/ knows JSON"
+
+
+def test_no_conditional_compilation_in_logic() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in tracked(".cpp", ".hpp")
+        if not is_generated(path)
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1)
+        if re.match(r"\s*#\s*(if|ifdef|ifndef|elif)\b", line)
+    ]
+    assert not wrong, f"let CMake choose files instead of #if: {wrong}"
+
+
+def test_folders_have_the_name_of_a_concept() -> None:
+    folders = {part for path in tracked(".py", ".cpp", ".hpp") for part in path.parts}
+    assert not folders & BAD_FOLDERS, "name the folder after what lives in it"
+
+
+@pytest.mark.parametrize("ending", [".py", ".cpp", ".hpp", ".md", ".yaml", ".toml", ".txt", ""])
+def test_no_word_of_this_machine(ending: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in tracked(ending)
+        if path != Path(__file__)
+        and (match := FOREIGN_WORDS.search(path.read_text("utf-8", "replace")))
+    ]
+    assert not wrong, f"machine paths and registry hosts do not belong here: {wrong}"
+
+
+def test_every_file_says_what_it_is_for() -> None:
+    mute = []
+    for path in tracked(".py", ".cpp", ".hpp"):
+        first = path.read_text("utf-8").lstrip()[:3]
+        if path.suffix == ".py" and first != '"""':
+            mute.append(str(path.relative_to(ROOT)))
+        if path.suffix != ".py" and first[:2] != "//":
+            mute.append(str(path.relative_to(ROOT)))
+    assert not mute, f"begin with a line that says what the file is for: {mute}"

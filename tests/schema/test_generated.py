@@ -1,0 +1,176 @@
+"""The generated files are those that the models demand, and what has no C++ is refused."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from conftest import PROJECT
+from pydantic import BaseModel, Field, field_validator
+
+from generate.__main__ import generated, stale
+from generate.cpp_type import cpp_type, parts_of
+from generate.documents import DOCUMENTS
+from generate.shape import CannotExpress, Choice, members_of, shape_of, tag_word
+from venturi.model import plan
+from venturi.model.document import Count, Document
+
+
+def test_no_generated_file_is_stale() -> None:
+    assert [str(path) for path in stale(PROJECT)] == [], "run `make gen`"
+
+
+def test_every_document_has_its_files() -> None:
+    paths = {str(path) for path, _ in generated()}
+    for kind in DOCUMENTS:
+        assert f"schema/{kind.name}.schema.json" in paths
+        assert f"docs/reference/{kind.name}.md" in paths
+        assert (f"engine/schema/{kind.name}.hpp" in paths) == kind.engine
+
+
+def test_check_names_what_is_stale(tmp_path: Path) -> None:
+    for path, text in generated():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    assert check(tmp_path).returncode == 0
+    changed = tmp_path / "engine/schema/plan.hpp"
+    changed.write_text(changed.read_text().replace("kUring", "kRing"))
+    shutil.rmtree(tmp_path / "docs/reference")
+    done = check(tmp_path)
+    assert done.returncode == 1
+    assert "engine/schema/plan.hpp is stale" in done.stderr
+    assert "docs/reference/event.md is stale" in done.stderr
+    assert "plan.cpp" not in done.stderr
+    assert "kRing" in changed.read_text(), "a check must write nothing"
+
+
+def check(project: Path) -> subprocess.CompletedProcess[str]:
+    """Runs the generator's check on a project folder."""
+    command = [
+        sys.executable,
+        str(PROJECT / "schema/generate"),
+        "--check",
+        "--project",
+        str(project),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_only_the_codec_knows_json() -> None:
+    knowing = [
+        path.name
+        for path in (PROJECT / "engine").rglob("*.?pp")
+        if re.search(r"#include\s*[<\"]nlohmann/", path.read_text())
+    ]
+    assert knowing == ["codec.hpp"]
+    including = {
+        path.name
+        for path in (PROJECT / "engine").rglob("*.hpp")
+        if "schema/codec.hpp" in path.read_text()
+    }
+    assert including == set()
+
+
+class Circle(Document):
+    kind: Literal["circle"] = "circle"
+
+
+class Square(Document):
+    kind: Literal["square"] = "square"
+
+
+class Shared(Document):
+    number: Count = 3
+
+
+REFUSED: dict[str, tuple[Any, Any, str]] = {
+    "mapping": (dict[str, Count], ..., "dict"),
+    "anything": (Any, ..., "unknown"),
+    "tuple": (tuple[Count, Count], ..., "unknown"),
+    "bytes": (bytes, ..., "unknown"),
+    "integer without bounds": (int, ..., "bounds"),
+    "integer with one bound": (Annotated[int, Field(ge=0)], ..., "bounds"),
+    "integer above 64 bits": (Annotated[int, Field(ge=0, le=2**63)], ..., "64 bits"),
+    "real that may be infinite": (float, ..., "allow_inf_nan"),
+    "open bound": (Annotated[float, Field(gt=0, allow_inf_nan=False)], ..., "constraint"),
+    "multiple": (Annotated[int, Field(ge=0, le=9, multiple_of=3)], ..., "constraint"),
+    "pattern": (Annotated[str, Field(pattern="a+")], ..., "constraint"),
+    "longest text": (Annotated[str, Field(max_length=9)], ..., "constraint"),
+    "text of two characters": (Annotated[str, Field(min_length=2)], ..., "bytes"),
+    "longest list": (Annotated[list[str], Field(max_length=9)], ..., "constraint"),
+    "union": (Count | str, ..., "discriminator"),
+    "union of models": (Circle | Square, ..., "discriminator"),
+    "two literals": (Literal["a", "b"], ..., "unknown"),
+    "literal number": (Literal[1], ..., "unknown"),
+    "unbounded in a list": (list[int], ..., "bounds"),
+    "default list with items": (list[str], ["a"], "empty list"),
+    "default beside null": (Count | None, 3, "null"),
+    "default of a part": (Shared, Shared(number=4), "own defaults"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_cpp_cannot_express_is_refused_by_name(what: str) -> None:
+    hint, default, reason = REFUSED[what]
+    members = {"__annotations__": {"field": hint}, "__module__": __name__}
+    if default is not ...:
+        members["field"] = default
+    model = type("Strange", (BaseModel,), members)
+    with pytest.raises(CannotExpress, match=rf"^Strange\.field: .*{reason}"):
+        members_of(model)
+
+
+def test_bounds_beside_a_default_are_seen() -> None:
+    class Strange(Document):
+        field: Count = Field(3, multiple_of=3)
+
+    with pytest.raises(CannotExpress, match=r"^Strange\.field: .*constraint"):
+        members_of(Strange)
+
+
+def test_a_validator_in_python_is_refused() -> None:
+    class Strange(Document):
+        field: Count
+
+        @field_validator("field")
+        @classmethod
+        def _even(cls, value: int) -> int:
+            return value
+
+    with pytest.raises(CannotExpress, match=r"^Strange: validators"):
+        members_of(Strange)
+
+
+def test_a_default_factory_is_refused() -> None:
+    class Strange(Document):
+        field: list[str] = Field(default_factory=list)
+
+    with pytest.raises(CannotExpress, match=r"^Strange\.field: .*factory"):
+        members_of(Strange)
+
+
+def test_a_union_without_a_name_is_refused() -> None:
+    choice = shape_of(Annotated[Circle | Square, Field(discriminator="kind")])
+    assert choice == Choice("kind", (Circle, Square))
+    with pytest.raises(CannotExpress, match="name"):
+        cpp_type(choice)
+
+
+def test_a_union_told_apart_by_a_free_text_is_refused() -> None:
+    class Free(Document):
+        kind: str
+
+    with pytest.raises(CannotExpress, match=r"Free\.kind"):
+        tag_word(Free, "kind")
+
+
+def test_parts_are_found_in_the_order_of_the_module() -> None:
+    names = [part.name for part in parts_of(plan)]
+    assert names[:3] == ["Operator", "Instruction", "Expression"]
+    assert names.index("Pattern") < names.index("Transfer") < names.index("Step")
+    assert "Count" not in names
