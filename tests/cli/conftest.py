@@ -120,7 +120,8 @@ def slow_workload(tmp_path: Path) -> Path:
         "workload: 1\nname: slow\nparameters: {np: {default: 2, role: ranks}}\n"
         "groups: {g: {ranks: np}}\nfiles:\n  f: {path: f, shared: rank}\n"
         "program:\n  g:\n"
-        "    - phase: first\n      do: [{create: f}, {write: {to: f, transfer: 4 KiB, count: 8}}, {close: f}]\n"
+        "    - phase: first\n      do:\n        - create: f\n"
+        "        - write: {to: f, transfer: 4 KiB, count: 8}\n        - close: f\n"
         "    - phase: second\n      do:\n        - open: f\n"
         "        - write: {to: f, transfer: 4 KiB, count: 3000, think: 10 ms}\n"
     )

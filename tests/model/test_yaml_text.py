@@ -37,7 +37,7 @@ def test_a_good_file_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        (GOOD.replace("transfer", "trnsfer"), "w.yaml:9: program.g[0].do[0].write.trnsfer", "transf"),
+        (GOOD.replace("transfer", "tranfer"), "w.yaml:9: program.g[0].do[0].write", "'transfer'"),
         (GOOD.replace("path", "pth"), "w.yaml:4: files.data.pth", "'path'"),
         (GOOD.replace("files:", "fils:"), "w.yaml:3: fils", "'files'"),
         (GOOD.replace("name: x", "name: [x]"), "w.yaml:2: name", ""),

@@ -34,16 +34,16 @@ def _dark_rules() -> str:
     return f"@media screen and (prefers-color-scheme: dark) {{\n  {body}\n}}\n"
 
 
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|[kKMGTPE]?i?B|[nmµ]?s|min|h|k?IOPS)(?![A-Za-z]))")
-
-_KIND_RATE = re.compile(r"(?<=\d) ([kMGTPE]?) ?(?=[a-z]+s/s\b)")
+_UNIT = re.compile(
+    r"(?<=\d) (?:%|[kKMGTPE]?i?B\b|(?:[nmµ]?s|min|h|k?IOPS)\b|[kMGTPE]? ?[a-z]+s/s\b)"
+)
 
 
 def _bound(value: object) -> object:
     """A number stays with its unit when a line breaks."""
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    return _KIND_RATE.sub("\u00a0\\1\u00a0", _UNIT.sub("\u00a0", value))
+    return _UNIT.sub(lambda found: found.group().replace(" ", "\u00a0"), value)
 
 
 def _svg(figure: Figure, prefix: str) -> Markup | None:

@@ -1,0 +1,102 @@
+"""What commands print: 80 columns, no markup from names, ASCII where there is no UTF-8."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from record_factory import Shape, invalid, record, substituted, workload
+from rich.console import Console
+
+from venturi.model.record import Record
+from venturi.model.workload import Workload
+from venturi.report import terminal
+from venturi.report.character import shown
+
+
+def console(width: int = 80, encoding: str = "utf-8") -> Console:
+    """A console without colour that keeps what it is told."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    return Console(file=stream, width=width, highlight=False)
+
+
+def said(to: Console) -> str:
+    """What was printed, decoded as the stream encodes."""
+    stream = to.file
+    assert isinstance(stream, io.TextIOWrapper)
+    raw = stream.buffer
+    assert isinstance(raw, io.BytesIO)
+    return raw.getvalue().decode(stream.encoding)
+
+
+@pytest.mark.parametrize("made", [record(), substituted(), invalid(), record(shapes=())])
+def test_the_summary_fits_80_columns(made: Record) -> None:
+    to = console()
+    terminal.print_summary(made, to)
+    lines = said(to).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(line.split()[:1] == [made.verdict.level.value] for line in lines)
+    assert f"venturi report {made.id}" in said(to)
+
+
+def test_the_summary_has_median_interval_and_range() -> None:
+    to = console()
+    terminal.print_summary(record(), to, saved="archive/r7k2m4q8")
+    text = said(to)
+    heading = next(line for line in text.splitlines() if "PHASE" in line)
+    for title in ("MEDIAN", "95 % INTERVAL", "MIN..MAX", "CACHE", "PERSISTED"):
+        assert title in heading
+    row = next(line for line in text.splitlines() if line.startswith(" checkpoint "))
+    next(line for line in text.splitlines() if "957 MiB/s" in line and "701 .. 989" in line)
+    assert row
+    assert "archive/r7k2m4q8" in text
+
+
+def test_what_is_wrong_is_noted() -> None:
+    to = console()
+    terminal.print_summary(invalid(), to)
+    text = said(to)
+    assert "1 error" in text
+    assert "2 of 6 repetitions" in text
+    assert "venturi results rm r7k2m4q8 --files" in text
+
+
+def test_names_cannot_paint_or_move_the_cursor() -> None:
+    name = "[red]x[/red]\x1b[2J"
+    to = console()
+    terminal.print_summary(record(name=name, shapes=(Shape(name, "write", 4, 4096, 1e8),)), to)
+    text = said(to)
+    assert "\x1b" not in text
+    assert "[red]x" in text
+
+
+def test_ascii_terminals_get_ascii() -> None:
+    to = console(encoding="ascii")
+    terminal.print_summary(invalid(), to)
+    terminal.print_derived(Workload.model_validate_json(json.dumps(workload())), to)
+    assert said(to).isascii()
+    assert shown("1 µs − 2 ▁█ é", utf8=False) == "1 us - 2 .# ?"
+
+
+def test_a_derived_workload_shows_streams_ior_and_findings_by_severity() -> None:
+    to = console()
+    terminal.print_derived(Workload.model_validate_json(json.dumps(workload())), to)
+    text = said(to)
+    assert "ior -a POSIX -w -r -t 1m -b 96m -s 1 -e" in text
+    assert text.index("HIGH") < text.index("MEDIUM")
+    assert "unknown" in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(("holds", "word"), [(True, "holds"), (False, "DIFFERS")])
+def test_a_plan_says_whether_promises_hold(holds: bool, word: str) -> None:
+    to = console()
+    totals = {"bytes_written": 81_920_000_000, "bytes_read": 0, "files": 1, "operations": 1344,
+              "operations_by_kind": {"write": 1280}}  # fmt: skip
+    expected = {"name": "bytes_written", "expected": 1, "planned": 1, "holds": holds}
+    summary = {"name": "flash3", "ranks": 64, "totals": totals, "expect": [expected]}
+    terminal.print_workload_plan(summary, to)
+    assert "81,920,000,000 B" in said(to)
+    assert "76.3 GiB" in said(to)
+    assert word in said(to)
