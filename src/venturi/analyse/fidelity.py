@@ -26,7 +26,7 @@ def fidelity_of(observed: Observed, phases: Sequence[PhaseRow]) -> Fidelity | No
         for kind, count in observed.operations.items()
     ]
     ranks = _rank_distance(observed.bytes_per_rank, rows)
-    unseen = [f"{kind} operations" for kind in done if kind not in observed.operations]
+    unseen = [f"{kind} operations" for kind in sorted(done) if kind not in observed.operations]
     if ranks is None:
         unseen.append("each rank's share of the bytes")
     return Fidelity(
@@ -48,10 +48,12 @@ def _bytes(rows: Sequence[PhaseRow], kind: str) -> int:
 
 
 def _operations(rows: Sequence[PhaseRow]) -> dict[str, int]:
+    """Operations by kind; a create counts as an open, as in the logs that we compare with."""
     done: dict[str, int] = {}
     for row in rows:
         for kind, operation in row.by_operation.items():
-            done[kind] = done.get(kind, 0) + operation.operations
+            counted = "open" if kind == "create" else kind
+            done[counted] = done.get(counted, 0) + operation.operations
     return done
 
 

@@ -20,7 +20,8 @@ def command(log: str, output: str | None, name: str | None, as_json: bool) -> No
 
     Without -o the workload goes to stdout and the findings to stderr.
     """
-    from venturi.derive import derive, to_yaml
+    from venturi.derive.workload import derive
+    from venturi.derive.yaml_text import to_yaml
     from venturi.model.error import UserError
     from venturi.sources.open import read
 
