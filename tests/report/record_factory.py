@@ -105,13 +105,12 @@ def phase_row(shape: Shape, repetition: int, ranks: int, at_s: float, seed: int 
     pace = rng.lognormvariate(0, 0.06)
     each = shape.requests * shape.request_bytes
     rows: dict[str, list[int]] = {shape.kind: []}
-    open_s, transfer_s, close_s = [], [], []
+    open_s, transfer_s, close_s, names_s = [], [], [], []
     median_ns = shape.request_bytes / shape.rate_bytes_per_s / pace * 1e9 or 40_000 / pace
     for rank in range(ranks):
         factor = shape.rank_factor[rank] if rank < len(shape.rank_factor) else 1.0
         own = [int(v * factor) for v in _latencies(rng, shape.requests, median_ns)]
         rows[shape.kind] += own
-        transfer_s.append(sum(own) / 1e9)
         spent = {}
         for name in shape.names:
             value = _latencies(rng, 1, 180_000)[0]
@@ -119,8 +118,11 @@ def phase_row(shape: Shape, repetition: int, ranks: int, at_s: float, seed: int 
             spent[name] = value / 1e9
         open_s.append(spent.get("open", 0.0) + spent.get("create", 0.0))
         close_s.append(spent.get("close", 0.0))
-    totals = [sum(parts) for parts in zip(open_s, transfer_s, close_s, strict=True)]
-    total = max(totals) * 1.01
+        moved_s = sum(own) / 1e9 if shape.kind in ("write", "read") else 0.0
+        transfer_s.append(moved_s + spent.get("sync", 0.0))
+        names_s.append(0.0 if moved_s else sum(own) / 1e9)
+    totals = [sum(parts) for parts in zip(open_s, transfer_s, close_s, names_s, strict=True)]
+    total = max(totals) * 1.01 or 0.25
     done = sum(len(values) for values in rows.values())
     bins = 40
     weights = [rng.lognormvariate(0, 0.2) for _ in range(bins)]
@@ -181,14 +183,16 @@ def environment() -> Environment:
     )  # fmt: skip
 
 
+def buckets(writes: dict[int, int], reads: dict[int, int]) -> list[dict[str, int]]:
+    """Requests by the upper edge of their class."""
+    return [
+        {"up_to_bytes": edge, "writes": writes.get(edge, 0), "reads": reads.get(edge, 0)}
+        for edge in EDGES
+    ]
+
+
 def origin() -> dict[str, Any]:
     """What derive would say of a small checkpointing code."""
-    at_mib = EDGES.index(MIB)
-    buckets = [
-        {"up_to_bytes": edge, "writes": 384 if i == at_mib else 12 if i == 1 else 0,
-         "reads": 384 if i == at_mib else 0}
-        for i, edge in enumerate(EDGES)
-    ]  # fmt: skip
     fields = (
         ("api", "POSIX", 1.0, "the highest layer with a record"),
         ("sharing", "one file for all ranks", 1.0, "reduced record of all ranks"),
@@ -210,7 +214,8 @@ def origin() -> dict[str, Any]:
             "layer": "posix", "ranks": 4, "seconds": 41.2, "io_seconds": 2.31,
             "bytes_written": 384 * MIB, "bytes_read": 384 * MIB,
             "operations": {"write": 396, "read": 384, "open": 8},
-            "request_sizes": buckets, "bytes_per_rank": [192 * MIB] * 4,
+            "request_sizes": buckets({1024: 12, MIB: 384}, {MIB: 384}),
+            "bytes_per_rank": [192 * MIB] * 4,
             "coverage_bytes": 0.9995, "coverage_operations": 0.97,
         },
         "findings": [
@@ -300,7 +305,24 @@ def record(
 
 def substituted() -> Record:
     """A proxy that ran on another interface."""
-    reason = "stream1 ran on posix in place of mpiio"
+    reason = "stream1: posix stood in for mpiio"
+    data = workload()
+    data["origin"]["observed"] |= {
+        "layer": "mpiio",
+        "bytes_written": 6400 * 47008, "bytes_read": 1024 * 4096,
+        "operations": {"write": 6400, "read": 1024, "open": 8},
+        "request_sizes": buckets({102400: 6400}, {10240: 1024}), "bytes_per_rank": None,
+    }  # fmt: skip
+    exact = fidelity().model_copy(
+        update={"layer": "mpiio", "size_distance": 0.0, "rank_distance": None,
+                "unseen": ["each rank's share of the bytes"], "rows": [
+            FidelityRow(what=what, unit=unit, application=value, proxy=value, error=0.0)
+            for what, unit, value in (
+                ("bytes written", "B", 6400.0 * 47008), ("bytes read", "B", 1024.0 * 4096),
+                ("write operations", "", 6400.0), ("read operations", "", 1024.0),
+            )
+        ]}
+    )  # fmt: skip
     entry = Substitution(file="stream1", wanted="mpiio", used="posix", why="asked for by --set")
     return record(
         name="coupled-ocean",
@@ -311,6 +333,8 @@ def substituted() -> Record:
         repetitions=3,
         seed=11,
         substituted=[entry],
+        workload=data,
+        fidelity=exact,
         verdict=Verdict(
             level=Level.INDICATIVE,
             reasons=[f"{reason}.", "3 repetitions; 6 are needed for an interval of 95 %."],

@@ -8,8 +8,10 @@ import re
 from typing import Any
 
 import pytest
-from record_factory import SHAPES, record, substituted
+from record_factory import SHAPES, Shape, phase_row, record, substituted
 
+from venturi.model.event import TimeLine
+from venturi.model.workload import REQUEST_EDGES_BYTES
 from venturi.report.figure import balance, distribution, rate, request, split, svg, timeline
 from venturi.report.palette import DARK, OPERATIONS, PAPER
 from venturi.report.phase import phases
@@ -63,11 +65,46 @@ def test_time_lines_keep_every_byte(most: int, monkeypatch: pytest.MonkeyPatch) 
         assert moved == pytest.approx(sample.bytes, rel=1e-9)
 
 
+@pytest.mark.parametrize("bins", [0, 1, 2, 3])
+def test_short_time_lines_are_drawn_or_left_out(bins: int) -> None:
+    made = record(shapes=SHAPES[:1])
+    rows = [
+        row.model_copy(
+            update={
+                "time_line": TimeLine(
+                    bin_s=row.seconds.total, bytes_written=[row.bytes // 2] * bins,
+                    bytes_read=[0] * bins, operations=[1] * bins,
+                )
+            }
+        )
+        for row in made.phases
+    ]  # fmt: skip
+    figure = timeline.figure(phases(made.model_copy(update={"phases": rows})), Units.IEC)
+    assert (figure is None) is (bins < 3)
+
+
 def test_shares_of_time_are_the_whole() -> None:
     for phase in phases(record()):
         values = split.shares(phase)
         assert sum(values.values()) == pytest.approx(1)
         assert min(values.values()) >= 0
+
+
+def test_sync_and_names_are_told_from_transfer_and_waiting() -> None:
+    found = phases(record(shapes=(*SHAPES[:1], Shape("gone", "unlink", 50, 0, 1.0, names=()))))
+    dump, gone = (split.shares(phase) for phase in found)
+    row = found[0].median_sample.rows[0]
+    exact = row.by_operation["sync"].seconds / 4 / row.seconds.total
+    assert dump["sync"] == pytest.approx(exact, rel=0.04)
+    assert dump["names"] == 0
+    assert gone["names"] > 0.5
+
+
+def test_ranks_that_only_work_on_names_have_their_whole_time() -> None:
+    row = phase_row(SHAPES[2], 0, 2, at_s=0.0)
+    assert row.per_rank.transfer_s == [0.0, 0.0]
+    [phase] = phases(record(repetitions=0).model_copy(update={"phases": [row]}))
+    assert phase.samples[0].ranks().busy_s == row.per_rank.total_s
 
 
 def test_the_slow_rank_is_found() -> None:
@@ -77,8 +114,8 @@ def test_the_slow_rank_is_found() -> None:
 
 
 def test_requests_fall_into_the_class_that_ends_above_them() -> None:
-    edges = request.EDGES_BYTES
-    counts = request.of_proxy(substituted(), edges)
+    edges = REQUEST_EDGES_BYTES
+    counts = request.of_proxy(substituted())
     assert sum(counts["write"]) == counts["write"][edges.index(100 * 1024)] == 1600 * 4
     assert sum(counts["read"]) == counts["read"][edges.index(10 * 1024)] == 256 * 4
 

@@ -98,7 +98,7 @@ def test_a_limit_or_the_plan_gives_the_bar_its_length() -> None:
     course.feed(
         PhaseStarted(
             path="free", group="a", instance=0, repetition=0, iteration=[], at_s=0.0, limit_s=10.0
-        )  # fmt: skip
+        )
     )
     course.feed(Progress(path="free", repetition=0, at_s=4.0, bytes=0, operations=7, active=4))
     assert course.share == pytest.approx(0.4)

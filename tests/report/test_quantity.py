@@ -24,8 +24,8 @@ def test_three_significant_digits(value: float, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "iec", "si"),
     [(0, "0 B", "0 B"), (1, "1 B", "1 B"), (65536, "64 KiB", "65.5 kB"),
-     (1023, "1023 B", "1.02 kB"), (1024, "1 KiB", "1.02 kB"), (47008, "45.9 KiB", "47.0 kB"),
-     (1024**3 - 1, "1 GiB", "1.07 GB"), (10**9, "954 MiB", "1 GB"),
+     (1023, "1,023 B", "1.02 kB"), (1024, "1 KiB", "1.02 kB"), (47008, "45.9 KiB", "47.0 kB"),
+     (1024**3 - 1, "1.00 GiB", "1.07 GB"), (10**9, "954 MiB", "1 GB"),
      (2**63 - 1, "8.00 EiB", "9.22 EB")],
 )  # fmt: skip
 def test_sizes(value: int, iec: str, si: str) -> None:

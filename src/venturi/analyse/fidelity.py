@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from venturi.model.record import Fidelity, FidelityRow, PhaseRow
-from venturi.model.workload import Observed
+from venturi.model.workload import Observed, request_class
 
 
 def fidelity_of(observed: Observed, phases: Sequence[PhaseRow]) -> Fidelity | None:
@@ -58,15 +58,13 @@ def _operations(rows: Sequence[PhaseRow]) -> dict[str, int]:
 
 
 def _size_distance(observed: Observed, rows: Sequence[PhaseRow]) -> float:
-    edges = [bucket.up_to_bytes for bucket in observed.request_sizes]
-    ours = {"write": [0] * len(edges), "read": [0] * len(edges)}
+    theirs = observed.request_classes()
+    ours = {kind: [0] * len(counts) for kind, counts in theirs.items()}
     for row in rows:
         for request in row.request_sizes:
-            if request.kind.value in ours and edges:
-                place = next(i for i, edge in enumerate(edges) if request.bytes <= edge)
-                ours[request.kind.value][place] += request.count
-    theirs = [b.writes for b in observed.request_sizes] + [b.reads for b in observed.request_sizes]
-    return _distance(theirs, ours["write"] + ours["read"])
+            if request.kind.value in ours:
+                ours[request.kind.value][request_class(request.bytes)] += request.count
+    return _distance(theirs["write"] + theirs["read"], ours["write"] + ours["read"])
 
 
 def _rank_distance(shares: list[int] | None, rows: Sequence[PhaseRow]) -> float | None:

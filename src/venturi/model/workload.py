@@ -6,12 +6,13 @@ parameters, the loop variables and the reserved names; see `venturi.model.expres
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from venturi.model.document import Count, Document, Fraction, Real
+from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real
 from venturi.model.plan import (
     CachePolicy,
     ComputeMode,
@@ -72,8 +73,20 @@ class Confidence(Document):
     rule: str
 
 
+_KIB, _MIB, _GIB = 1024, 1024**2, 1024**3
+REQUEST_EDGES_BYTES = (
+    100, _KIB, 10 * _KIB, 100 * _KIB, _MIB, 4 * _MIB, 10 * _MIB, 100 * _MIB, _GIB, INT64_MAX,
+)  # fmt: skip
+"""Inclusive upper edges of Darshan's ten classes (`SIZE_*_0_100` to `SIZE_*_1G_PLUS`)."""
+
+
+def request_class(size_bytes: int) -> int:
+    """The index of the class that a request of this size falls into."""
+    return bisect_left(REQUEST_EDGES_BYTES, size_bytes)
+
+
 class RequestBucket(Document):
-    """Requests of a range of sizes; upper edges are inclusive."""
+    """Requests of a range of sizes, by one of `REQUEST_EDGES_BYTES`."""
 
     up_to_bytes: Count
     """2^63 - 1 for the last, open bucket."""
@@ -100,10 +113,20 @@ class Observed(Document):
     operations: dict[str, Count]
     """By operation kind; only kinds that the source can see."""
     request_sizes: list[RequestBucket]
+    """Classes without a request may be left out."""
     bytes_per_rank: list[Count] | None = None
     """Data moved by each rank; absent where the source reduced it over the ranks."""
     coverage_bytes: Fraction
     coverage_operations: Fraction
+
+    def request_classes(self) -> dict[str, list[int]]:
+        """Requests in each of the ten classes, of writes and of reads."""
+        counts = {"write": [0] * len(REQUEST_EDGES_BYTES), "read": [0] * len(REQUEST_EDGES_BYTES)}
+        for bucket in self.request_sizes:
+            place = request_class(bucket.up_to_bytes)
+            counts["write"][place] += bucket.writes
+            counts["read"][place] += bucket.reads
+        return counts
 
 
 class Origin(Document):

@@ -61,8 +61,13 @@ def stream_table(confidence: list[Confidence]) -> Table | None:
     streams = list(dict.fromkeys(entry.stream for entry in confidence))
     if not streams:
         return None
-    fields = list(dict.fromkeys(entry.field for entry in confidence))
-    cells = {(entry.stream, entry.field): _value(entry) for entry in confidence}
+    found: dict[tuple[str, str], list[str]] = {}
+    for entry in confidence:
+        direction, dot, field = entry.field.partition(".")
+        name, lead = (field, f"{direction}: ") if dot else (direction, "")
+        found.setdefault((entry.stream, name), []).append(f"{lead}{_value(entry)}")
+    fields = list(dict.fromkeys(field for _, field in found))
+    cells = {place: "; ".join(values) for place, values in found.items()}
     if len(streams) <= _MOST_STREAM_COLUMNS:
         columns = (Column(""), *(Column(stream) for stream in streams))
         rows = tuple((f, *(cells.get((s, f), "–") for s in streams)) for f in fields)
@@ -141,7 +146,7 @@ def _totals(observed: Observed, units: Units) -> Facts:
 
 def _lead(origin: Origin | None, about: str) -> str:
     if origin is None:
-        return about
+        return ""
     if origin.observed is None:
         return f"{about} Source: {origin.source}." if about else f"Source: {origin.source}."
     return f"As counted in {origin.source}."
@@ -171,8 +176,8 @@ def section(record: Record, units: Units) -> Section:
         if origin.ior:
             blocks.append(Code("The same I/O as an IOR command", origin.ior, "sh"))
         if origin.assumed:
-            text = " ".join(f"{entry.rstrip('.')}." for entry in origin.assumed)
-            blocks.append(Paragraph(f"Assumed: {text}"))
+            text = "; ".join(entry.rstrip(".") for entry in origin.assumed)
+            blocks.append(Paragraph(f"Assumed: {text}."))
         if origin.confidence:
             blocks.append(confidence_table(origin.confidence))
     title = "What the application does" if observed is not None else "What the workload does"

@@ -16,10 +16,10 @@ def _distance(value: float, what: str) -> str:
     if value == 0:
         return f"{what} are the same"
     if value < _CLOSE:
-        return f"{what} are nearly the same ({quantity.percent(value)} elsewhere)"
+        return f"{what} are nearly the same ({quantity.percent(value)} differ)"
     if value < _NEAR:
-        return f"{what} are close ({quantity.percent(value)} elsewhere)"
-    return f"{what} differ ({quantity.percent(value)} elsewhere)"
+        return f"{what} are close ({quantity.percent(value)} differ)"
+    return f"{quantity.percent(value)} of {what} differ"
 
 
 def worst(fidelity: Fidelity) -> float:
@@ -42,7 +42,7 @@ def sentence(fidelity: Fidelity | None) -> str:
         )
     text = f"{counts}; {_distance(fidelity.size_distance, 'request sizes')}"
     if fidelity.rank_distance is not None:
-        text += f"; {_distance(fidelity.rank_distance, 'the shares of the ranks')}"
+        text += f"; {_distance(fidelity.rank_distance, 'shares of the ranks')}"
     return f"{text}."
 
 
@@ -68,10 +68,6 @@ def section(record: Record, units: Units) -> Section | None:
     )
     blocks: list[Block] = [Paragraph(text, "fair") for text in substitutions(record)]
     blocks.append(Table(f"One repetition, counted at {fidelity.layer}", columns, rows))
-    if fidelity.rank_distance is None:
-        blocks.append(
-            Paragraph("The log does not tell the ranks apart, so their shares are not compared.")
-        )
     if fidelity.unseen:
         blocks.append(
             Paragraph(f"The log cannot show, and nothing here compares: "

@@ -3,83 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
-
-from rich.console import Console
-from rich.table import Table
+from typing import TYPE_CHECKING, Any
 
 from venturi.model.workload import Workload
 from venturi.report import quantity
+from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
+if TYPE_CHECKING:
+    from rich.console import Console
 
-def _table(*titles: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for index, title in enumerate(titles):
-        last = index == len(titles) - 1
-        table.add_column(title, overflow="fold", no_wrap=not last, ratio=1 if last else None)
-    return table
+_MOST_HINTS = 3
 
 
 def print_library(workloads: Sequence[Workload], console: Console) -> None:
     """The workloads that ship, with a sentence each."""
-    table = _table("WORKLOAD", "WHAT IT DOES")
-    for workload in workloads:
-        table.add_row(workload.name, " ".join(workload.about.split()))
-    console.print(table)
-    console.print("\nventuri library show NAME   venturi plan NAME   venturi run NAME -d DIR")
+    out = Printer(console)
+    titles = ("WORKLOAD", "WHAT IT DOES")
+    out.table(titles, [(w.name, " ".join(w.about.split())) for w in workloads], titles, prose=True)
+    out.line()
+    out.line(" venturi library show NAME   venturi plan NAME   venturi run NAME -d DIR")
 
 
 def print_archive(
     entries: Sequence[Mapping[str, Any]], store: str, concluded: Sequence[str], console: Console
 ) -> None:
     """The runs of the archive, and those that were killed and are concluded now."""
+    out = Printer(console)
     for name in concluded:
-        console.print(f"{name}: its command was killed; what it had measured is saved")
+        out.line(f" {name}: its command was killed; what it had measured is saved")
     if not entries:
-        console.print(f"no runs in {store} yet\nventuri run quick -d DIR makes the first")
+        out.line(f" no runs in {store} yet")
+        out.line(" venturi run quick -d DIR makes the first")
         return
-    table = _table("RUN", "STARTED (UTC)", "RANKS", "REPS", "VERDICT", "LEFT")
-    for entry in entries:
-        left = f"{entry['left']} files" if entry["left"] else ""
-        started = str(entry["started"])[:16].replace("T", " ")
-        table.add_row(
-            entry["id"],
-            started,
-            str(entry["ranks"]),
-            str(entry["repetitions"]),
+    rows = [
+        (
+            str(entry["id"]),
+            str(entry["started"])[:16].replace("T", " "),
+            quantity.count(entry["ranks"]),
+            quantity.count(entry["repetitions"]),
             str(entry["level"]),
-            left,
+            quantity.counted(entry["left"], "file") if entry["left"] else "",
         )
-    console.print(table)
+        for entry in entries
+    ]
+    titles = ("RUN", "STARTED (UTC)", "RANKS", "REPS", "VERDICT", "LEFT")
+    out.table(titles, rows, left=("STARTED (UTC)", "VERDICT", "LEFT"))
     with_files = [entry["id"] for entry in entries if entry["left"]]
-    for name in with_files[:3]:
-        console.print(f"venturi results rm --files {name}   removes its files")
+    for name in with_files[:_MOST_HINTS]:
+        out.line(f" venturi results rm --files {name}   removes its files")
 
 
 def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) -> None:
     """What a place is, in the order in which one asks."""
+    out = Printer(console)
     place, here = findings["directory"], findings["host"]
-    console.print(f"[bold]directory[/]  {place['path']}")
+    out.line((" directory   ", "bold"), str(place["path"]))
     if place["usable"]:
         system = place["file_system"]
         free = quantity.size(system["free_bytes"], units)
         total = quantity.size(system["total_bytes"], units)
-        console.print(f"           {system['type']} from {system['source']} on {system['mount']}")
-        console.print(f"           {free} of {total} free, {system['free_inodes']} inodes free")
+        inodes = quantity.count(system["free_inodes"])
+        out.line(f"             {system['type']} from {system['source']} on {system['mount']}")
+        out.line(f"             {free} of {total} free, {inodes} inodes free")
     else:
-        console.print(f"           [bold]not usable:[/] {place['problem']}")
+        out.line(("             not usable: ", "bold"), str(place["problem"]))
     memory = quantity.size(here["memory_bytes"], units)
-    console.print(f"[bold]host[/]       {here['name']}: {here['system']}, Linux {here['kernel']}")
-    console.print(f"           {here['cores']} cores, {here['cpu']}, {memory} memory")
-    for title, key in (("engines", "engines"), ("interfaces", "interfaces")):
-        console.print(f"[bold]{title}[/]")
-        table = _table("", "", "")
-        table.show_header = False
-        for entry in findings[key]:
-            state = "built" if entry["built"] else "not built"
-            table.add_row(f"  {entry['name']}", state, entry["reason"])
-        console.print(table)
+    out.line((" host        ", "bold"), f"{here['name']}: {here['system']}, Linux {here['kernel']}")
+    out.line(f"             {here['cores']} cores, {here['cpu']}, {memory} memory")
+    for key in ("engines", "interfaces"):
+        out.line((f" {key}", "bold"))
+        rows = [
+            (f"  {entry['name']}", "built" if entry["built"] else "not built", entry["reason"])
+            for entry in findings[key]
+        ]
+        out.table(("", "", ""), rows, left=("",), prose=True)
     missing = [tool["name"] for tool in findings["tools"] if not tool["path"]]
     if missing:
-        console.print(f"[bold]not found[/]  {', '.join(missing)}")
+        out.line((" not found   ", "bold"), ", ".join(missing))

@@ -53,11 +53,11 @@ def chapter(record: Record, units: Units, name: str) -> Chapter:
 def _comparison(records: Sequence[Record], units: Units) -> Table:
     rows = []
     for record in records:
-        for phase in phases(record):
+        for index, phase in enumerate(phases(record)):
             sample = phase.median_sample
             rows.append(
                 (
-                    record.name,
+                    "" if index else record.name,
                     phase.title,
                     "–" if phase.idle else phase.text(phase.rate.median, units),
                     "–" if phase.idle else service.interval_text(phase, units),
@@ -66,7 +66,7 @@ def _comparison(records: Sequence[Record], units: Units) -> Table:
                     quantity.size(sample.bytes / sample.operations, units)
                     if sample.bytes and sample.operations
                     else "–",
-                    record.verdict.level.value,
+                    "" if index else record.verdict.level.value,
                 )
             )
     titles = ("Application", "Phase", "Rate", "95 % interval", "Time", "Bytes", "Per operation",

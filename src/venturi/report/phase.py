@@ -81,11 +81,22 @@ class Ranks:
     open_s: list[float]
     transfer_s: list[float]
     close_s: list[float]
+    total_s: list[float]
+    """From the rank's start to its end."""
+
+    @property
+    def other_s(self) -> list[float]:
+        """All of the rank's time where it neither opened, moved nor closed anything.
+
+        Such a phase works on names (stat, unlink, mkdir, rmdir); ranks keep no sum for those.
+        """
+        named = any(map(any, (self.open_s, self.transfer_s, self.close_s)))
+        return [0.0] * len(self.total_s) if named else self.total_s
 
     @property
     def busy_s(self) -> list[float]:
-        """Seconds inside I/O calls."""
-        times = zip(self.open_s, self.transfer_s, self.close_s, strict=True)
+        """Seconds at work on files."""
+        times = zip(self.open_s, self.transfer_s, self.close_s, self.other_s, strict=True)
         return [sum(parts) for parts in times]
 
 
@@ -130,13 +141,19 @@ class Sample:
             )
         return done / self.total_s if self.total_s > 0 else 0.0
 
+    def mean_s(self, *kinds: str) -> float:
+        """Seconds that the mean rank spent in operations of these kinds, from their latencies."""
+        found = [row.by_operation[k].histogram for row in self.rows for k in kinds
+                 if k in row.by_operation]  # fmt: skip
+        return merge(found).sum_s / max(len(self.ranks().bytes), 1)
+
     def ranks(self) -> Ranks:
         """Sums over the iterations; instances stand behind each other."""
         by_instance: dict[int, list[PhaseRow]] = {}
         for row in self.rows:
             by_instance.setdefault(row.instance, []).append(row)
         parts: dict[str, list[float]] = {}
-        for name in ("bytes", "open_s", "transfer_s", "close_s"):
+        for name in ("bytes", "open_s", "transfer_s", "close_s", "total_s"):
             parts[name] = []
             for _, rows in sorted(by_instance.items()):
                 lists = [getattr(row.per_rank, name) for row in rows]
@@ -149,6 +166,7 @@ class Sample:
             open_s=parts["open_s"][:n],
             transfer_s=parts["transfer_s"][:n],
             close_s=parts["close_s"][:n],
+            total_s=parts["total_s"][:n],
         )
 
 
@@ -213,7 +231,7 @@ class Phase:
         """All rows of all repetitions."""
         return [row for sample in self.samples for row in sample.rows]
 
-    @property
+    @cached_property
     def kinds(self) -> set[str]:
         """The operations that occur."""
         return {kind for row in self.rows for kind, o in row.by_operation.items() if o.operations}
@@ -231,11 +249,16 @@ class Phase:
             weight = names or weight
         return max(weight, key=lambda kind: weight[kind], default="write")
 
-    def latency(self, kind: str) -> Latency:
-        """The distribution of one operation's latencies, over all repetitions."""
-        return merge(
-            row.by_operation[kind].histogram for row in self.rows if kind in row.by_operation
-        )
+    @cached_property
+    def latencies(self) -> dict[str, Latency]:
+        """The distribution of each operation's latencies, over all repetitions."""
+        rows = self.rows
+        return {
+            kind: merge(
+                row.by_operation[kind].histogram for row in rows if kind in row.by_operation
+            )
+            for kind in self.kinds
+        }
 
     def text(self, value: float, units: Units) -> str:
         """A rate of this phase with its unit."""

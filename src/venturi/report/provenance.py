@@ -20,6 +20,9 @@ def environment(record: Record, units: Units) -> Section:
     here = record.environment
     files, clock = here.file_system, here.clock
     hosts = f"{here.host}" if len(here.hosts) < 2 else f"{len(here.hosts)} nodes, {here.host} first"
+    offset = ""
+    if len(here.hosts) > 1:
+        offset = f", nodes agree within {quantity.seconds(clock.offset_uncertainty_s)}"
     rows = [
         ("Host", hosts),
         ("Processor", f"{here.cpu}, {here.cores} cores"),
@@ -35,12 +38,11 @@ def environment(record: Record, units: Units) -> Section:
             f"{quantity.size(files.total_bytes, units)}, "
             f"{quantity.count(files.free_inodes)} free inodes",
         ),
-        ("Ranks started by", here.comm),
+        ("Ranks run as", here.comm),
         (
             "Clock",
             f"{clock.source}, resolution {quantity.number(clock.resolution_ns)} ns, reading it "
-            f"costs {quantity.number(clock.overhead_ns)} ns, nodes agree within "
-            f"{quantity.seconds(clock.offset_uncertainty_s)}",
+            f"costs {quantity.number(clock.overhead_ns)} ns{offset}",
         ),
         ("Versions", f"Venturi {here.venturi}, engine {here.engine}, Python {here.python}"),
     ]
@@ -76,13 +78,18 @@ def workload_yaml(workload: dict[str, Any]) -> str:
     return text
 
 
+def _utc(text: str) -> str:
+    """An ISO 8601 time of UTC as people write it."""
+    return f"{text.removesuffix('Z').removesuffix('+00:00').replace('T', ' ')} UTC"
+
+
 def making(record: Record) -> Section:
     """Command, id, seed, repetitions, parameters and the workload itself."""
     done = f"{record.repetitions} of {record.repetitions_asked}"
     parameters = ", ".join(f"{name} = {value}" for name, value in record.parameters.items())
     rows = (
         ("Run", record.id),
-        ("Started", f"{record.started} (UTC)"),
+        ("Started", _utc(record.started)),
         ("Ranks", quantity.count(record.ranks)),
         ("Repetitions", done),
         ("Seed", str(record.seed)),
@@ -95,11 +102,11 @@ def making(record: Record) -> Section:
         (
             Code("Command", shlex.join(record.command), "sh"),
             Facts(rows),
-            Code("The workload as it was run", workload_yaml(record.workload), "yaml", folded=True),
             Paragraph(
                 "A rate is bytes divided by the time from the first rank's start to the last "
                 "rank's end. The interval bounds the median by order statistics and assumes no "
                 "distribution; with fewer than six repetitions it cannot reach 95 %."
             ),
+            Code("The workload as it was run", workload_yaml(record.workload), "yaml", folded=True),
         ),
     )

@@ -60,8 +60,9 @@ def _step(value: float, base: int, steps: int) -> int:
 def size(value: float, units: Units = Units.IEC) -> str:
     """Bytes with a unit: `1.50 GiB`; whole multiples stay whole: `64 KiB`."""
     step = _step(value, units.base, len(units.names))
-    scaled = value / units.base**step
-    text = f"{scaled:.0f}" if scaled == int(scaled) and scaled < 10_000 else number(scaled)
+    unit_bytes = units.base**step
+    whole = value == int(value) and int(value) % unit_bytes == 0
+    text = count(int(value) // unit_bytes) if whole else number(value / unit_bytes)
     return f"{text} {units.names[step]}"
 
 
@@ -134,7 +135,9 @@ def percent(fraction: float) -> str:
     value = 100 * fraction
     if value == 0 or abs(value) >= 9.95:
         text = f"{value:.0f}"
-        return f"{value:.2f} %" if text == "100" and value < 100 else f"{text} %"
+        if text == "100" and value < 100:
+            return f"{value:.2f} %" if value < 99.995 else "just under 100 %"
+        return f"{text} %"
     return "< 0.1 %" if 0 < value < 0.05 else f"{value:.1f} %"
 
 

@@ -10,6 +10,7 @@ from venturi.report.phase import Phase, phases
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
+_TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 _PERSISTED = {"none": "not forced"}
 
 
@@ -125,7 +126,7 @@ def section(record: Record, units: Units) -> Section:
         _errors(found),
         _metrics(record, found, units),
         rate.figure(found, units),
-        timeline.figure(found, units),
+        timeline.figure(found, units) or _TOO_SHORT,
         distribution.figure(found),
         split.figure(found),
         balance.figure(found, units),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from venturi.model.record import Level, Record
 from venturi.model.workload import Finding, Severity, Workload
 from venturi.report import application, quantity
-from venturi.report.character import shown, speaks_utf8
 from venturi.report.figure.balance import slowest
 from venturi.report.phase import Phase, phases
+from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
 if TYPE_CHECKING:
@@ -31,50 +31,6 @@ _SEVERITY_STYLES = {
 _UNSTEADY = 0.25
 _UNBALANCED = 0.2
 _FAR_OFF = 0.3
-
-
-class _Printer:
-    """Prints text that may hold anything: no markup, no control codes, ASCII where needed."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._utf8 = speaks_utf8(console.encoding)
-
-    def line(self, *parts: str | tuple[str, str]) -> None:
-        """One line of plain or (text, style) parts."""
-        from rich.text import Text
-
-        plain = [part if isinstance(part, tuple) else (part, "") for part in parts]
-        text = Text.assemble(*((shown(text, self._utf8), style) for text, style in plain))
-        self._console.print(text, soft_wrap=len(text) <= self._console.width)
-
-    def wrapped(self, lead: str, text: str, style: str = "") -> None:
-        """A paragraph whose lines begin below the first one's text."""
-        from rich.padding import Padding
-        from rich.text import Text
-
-        body = Text(shown(f"{lead}{text}", self._utf8), style=style)
-        self._console.print(Padding(body, (0, 0, 0, 1), expand=False))
-
-    def table(self, titles: Sequence[str], rows: Sequence[Sequence[str]], left: str = "") -> None:
-        """A table without rules; columns are set right unless named in `left` or the first."""
-        from rich.table import Table
-        from rich.text import Text
-
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-        for index, title in enumerate(titles):
-            justify: Any = "left" if index == 0 or title in left.split(",") else "right"
-            table.add_column(
-                shown(title, self._utf8),
-                justify=justify,
-                no_wrap=index < len(titles) - 1,
-                overflow="ellipsis" if self._utf8 else "crop",
-            )
-        for row in rows:
-            table.add_row(*(Text(shown(cell, self._utf8)) for cell in row))
-        from rich.padding import Padding
-
-        self._console.print(Padding(table, (0, 0, 0, 1), expand=False))
 
 
 def notes(phase: Phase) -> str:
@@ -108,7 +64,7 @@ def print_summary(
     record: Record, console: Console, units: Units = Units.IEC, saved: str | None = None
 ) -> None:
     """The end of a run: phases, verdict, where it is kept (`saved`) and what to do next."""
-    out = _Printer(console)
+    out = Printer(console)
     here = record.environment
     ranks = quantity.counted(record.ranks, "rank")
     out.line((f" {record.name}", "bold"), f"   {ranks}   {here.file_system.type} {here.directory}")
@@ -130,7 +86,7 @@ def print_summary(
         )
     titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "CACHE", "PERSISTED")
     if rows:
-        out.table(titles, rows, left="CACHE,PERSISTED")
+        out.table(titles, rows, left=("CACHE", "PERSISTED"))
         for phase in phases(record):
             if text := notes(phase):
                 out.wrapped("NOTE ", f"{phase.title}: {text}")
@@ -138,11 +94,11 @@ def print_summary(
     _print_verdict(record, out)
     if saved is not None:
         out.line((" saved   ", "dim"), saved)
-    out.line((" report  ", "dim"), f"venturi report {record.id} -o {record.id}.html")
+    out.line((" report  ", "dim"), f"venturi report {record.id}")
     out.line((" show    ", "dim"), f"venturi results show {record.id}")
 
 
-def _print_verdict(record: Record, out: _Printer) -> None:
+def _print_verdict(record: Record, out: Printer) -> None:
     level = record.verdict.level
     done = f"{record.repetitions} of {record.repetitions_asked} repetitions"
     out.line((f" {level.value}", _LEVEL_STYLES[level]), f"   {done}")
@@ -162,7 +118,7 @@ def print_workload_plan(
     summary: Mapping[str, Any], console: Console, units: Units = Units.IEC
 ) -> None:
     """A plan's totals (`venturi.plan-summary/1`) and whether the workload's promises hold."""
-    out = _Printer(console)
+    out = Printer(console)
     totals = summary["totals"]
     out.line((f" {summary['name']}", "bold"), f"   {quantity.counted(summary['ranks'], 'rank')}")
     out.line()
@@ -190,11 +146,15 @@ def print_workload_plan(
             for entry in expected
         ]
         out.table(("EXPECTED", "VALUE", "PLANNED", ""), checks)
+    for entry in summary.get("substituted", []):
+        out.wrapped("- ", f"{entry['file']}: {entry['used']} stands in for {entry['wanted']}")
+    for warning in summary.get("warnings", []):
+        out.wrapped("- warning: ", warning)
 
 
 def print_findings(findings: Sequence[Finding], console: Console) -> None:
     """What an application does badly, the costliest first, with evidence and advice."""
-    out = _Printer(console)
+    out = Printer(console)
     if not findings:
         out.line(" Nothing in the log looks costly by the rules that are checked.")
         return
@@ -208,7 +168,7 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
 
 def print_derived(workload: Workload, console: Console, units: Units = Units.IEC) -> None:
     """What was derived from a log: streams, coverage, the IOR line and the findings."""
-    out = _Printer(console)
+    out = Printer(console)
     origin = workload.origin
     if origin is None:
         out.line((f" {workload.name}", "bold"), "   nothing is known of its origin")
@@ -228,7 +188,7 @@ def print_derived(workload: Workload, console: Console, units: Units = Units.IEC
     if table is not None:
         out.line()
         titles = [column.title.upper() for column in table.columns]
-        out.table(titles, table.rows, left=",".join(titles))
+        out.table(titles, table.rows, left=titles)
     if unseen := application.blind_spots(origin.confidence):
         out.wrapped("", unseen)
     out.line()

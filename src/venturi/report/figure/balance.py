@@ -7,7 +7,7 @@ from typing import Any
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
-from venturi.report.palette import BLUE, INK, MUTED, ORANGE, PURPLE, SHADE
+from venturi.report.palette import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SHADE
 from venturi.report.phase import Phase, Ranks
 from venturi.report.quantity import Units
 
@@ -16,7 +16,8 @@ _MOST_PANELS = 6
 _MOST_BARS = 64
 _MOST_POINTS = 200
 _MOST_TABLE_RANKS = 64
-_PARTS = {"open": ORANGE, "transfer": BLUE, "close": PURPLE}
+_MOST_TABLE_ROWS = 512
+_PARTS = {"open": ORANGE, "transfer": BLUE, "close": PURPLE, "names": GREEN}
 
 
 def _thinned(values: list[float]) -> list[tuple[int, float]]:
@@ -42,7 +43,8 @@ def _size_unit(largest: float, units: Units) -> tuple[float, str]:
 
 
 def _bars(ranks: Ranks, factor: float) -> dict[str, Any]:
-    columns = {"open": ranks.open_s, "transfer": ranks.transfer_s, "close": ranks.close_s}
+    times = (ranks.open_s, ranks.transfer_s, ranks.close_s, ranks.other_s)
+    columns = dict(zip(_PARTS, times, strict=True))
     values = [
         {"rank": rank, "value": column[rank] / factor, "part": part, "order": order}
         for order, (part, column) in enumerate(columns.items())
@@ -82,14 +84,10 @@ def _plot(layer: dict[str, Any], ranks: int, height: int, unit: str, last: bool)
         "scale": {"zero": True},
     }
     encoding = {"x": x, "y": y, **layer.get("encoding", {})}
-    return (
-        {"width": (theme.WIDTH - 190) // _COLUMNS, "height": height}
-        | layer
-        | {"encoding": encoding}
-    )
+    return {"height": height} | layer | {"encoding": encoding}
 
 
-def _panel(phase: Phase, units: Units) -> dict[str, Any]:
+def _panel(phase: Phase, width: int, units: Units) -> dict[str, Any]:
     ranks = phase.median_sample.ranks()
     n = len(ranks.bytes)
     factor, unit = _time_unit(max(ranks.busy_s))
@@ -108,13 +106,13 @@ def _panel(phase: Phase, units: Units) -> dict[str, Any]:
         low = [{"rank": i, "value": v / size} for i, v in _thinned(moved)]
         top = {"data": {"values": busy}, "mark": curve}
         bottom = {"data": {"values": low}, "mark": curve}
-    plots = [_plot(top, n, 105, f"{unit} in I/O", not any(ranks.bytes))]
+    plots = [_plot(top, n, 105, f"{unit} at work", not any(ranks.bytes))]
     if any(ranks.bytes):
         plots.append(_plot(bottom, n, 55, size_name, True))
     return {
         "title": theme.shortened(phase.title, 34),
         "spacing": 26,
-        "vconcat": plots,
+        "vconcat": [{**plot, "width": width} for plot in plots],
     }
 
 
@@ -126,9 +124,14 @@ def slowest(ranks: Ranks) -> tuple[int, float]:
     return at, busy[at] / mean - 1 if mean > 0 else 0.0
 
 
+def _waited_s(ranks: Ranks) -> float:
+    """How long the mean rank may have to wait for the slowest one."""
+    return max(ranks.busy_s) - sum(ranks.busy_s) / len(ranks.busy_s)
+
+
 def _finding(phases: list[Phase], units: Units) -> str:
     found = [(phase, phase.median_sample.ranks()) for phase in phases]
-    phase, ranks = max(found, key=lambda entry: slowest(entry[1])[1])
+    phase, ranks = max(found, key=lambda entry: _waited_s(entry[1]))
     at, excess = slowest(ranks)
     if max(len(entry.bytes) for _, entry in found) == 1:
         return "One rank does all the work, so there is nothing to balance."
@@ -152,21 +155,22 @@ def _finding(phases: list[Phase], units: Units) -> str:
 
 
 def _table(phases: list[Phase], units: Units) -> Table:
-    rows = []
+    """The ranks of each phase; where they are too many for a page, the slowest of them."""
+    most = max(4, min(_MOST_TABLE_RANKS, _MOST_TABLE_ROWS // len(phases)))
+    rows, cut = [], False
     for phase in phases:
         ranks = phase.median_sample.ranks()
         busy = ranks.busy_s
         order = list(range(len(busy)))
-        if len(busy) > _MOST_TABLE_RANKS:
-            order = sorted(order, key=lambda rank: -busy[rank])[:_MOST_TABLE_RANKS]
+        if len(busy) > most:
+            order, cut = sorted(order, key=lambda rank: -busy[rank])[:most], True
         for rank in order:
-            parts = (ranks.open_s[rank], ranks.transfer_s[rank], ranks.close_s[rank], busy[rank])
-            times = tuple(quantity.seconds(value) for value in parts)
+            columns_s = (ranks.open_s, ranks.transfer_s, ranks.close_s, ranks.other_s, busy)
+            times = tuple(quantity.seconds(column[rank]) for column in columns_s)
             rows.append((phase.title, str(rank), quantity.size(ranks.bytes[rank], units), *times))
-    titles = ("Phase", "Rank", "Bytes", "Open", "Transfer", "Close", "Together")
+    titles = ("Phase", "Rank", "Bytes", "Open", "Transfer", "Close", "Names", "Together")
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
-    most = max((len(phase.median_sample.ranks().bytes) for phase in phases), default=0)
-    title = "Ranks" if most <= _MOST_TABLE_RANKS else f"The {_MOST_TABLE_RANKS} slowest ranks"
+    title = f"The {most} slowest ranks of each phase" if cut else "Ranks"
     return Table(title, columns, tuple(rows), folded=True)
 
 
@@ -177,16 +181,18 @@ def figure(phases: list[Phase], units: Units) -> Figure | None:
         return None
     longest = sorted(active, key=lambda p: -p.median_sample.total_s)[:_MOST_PANELS]
     shown = [phase for phase in active if phase in longest]
+    columns = min(max(len(shown), 2), _COLUMNS)
+    panels = [_panel(phase, theme.column_px(columns), units) for phase in shown]
     rest = len(active) - len(shown)
     return Figure(
         name="balance",
         title="Balance of the ranks",
         finding=_finding(active, units),
         reading=(
-            "Above: seconds inside I/O calls; below: bytes moved; the repetition with the median "
-            "rate. From 65 ranks on, both are sorted."
-            + (f" {rest} shorter phases are in the table." if rest else "")
+            "Above: seconds at work on files; below: bytes moved; the repetition with the median "
+            "rate. Names: all of a rank's time in a phase that only works on names. From 65 ranks "
+            "on, both are sorted." + (f" {rest} shorter phases are in the table." if rest else "")
         ),
-        spec=theme.whole({"concat": [_panel(p, units) for p in shown], "columns": _COLUMNS}),
+        spec=theme.whole({"concat": panels, "columns": columns, "spacing": theme.GAP_PX}),
         table=_table(active, units),
     )

@@ -12,6 +12,7 @@ from venturi.report.phase import Phase
 
 _COLUMNS = 3
 _MOST_PANELS = 9
+_FAR_TIMES = 2
 _TICKS = [10.0**power for power in range(12)]
 _TICK_TEXT = (
     "datum.value < 1e3 ? datum.value + ' ns' : datum.value < 1e6 ? datum.value / 1e3 + ' µs' : "
@@ -22,7 +23,7 @@ _TICK_TEXT = (
 def _points(phase: Phase) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     lines, marks = [], []
     for kind in ordered(phase.kinds):
-        latency = phase.latency(kind)
+        latency = phase.latencies[kind]
         lines += [
             {"x": x, "y": round(100 * share, 2), "kind": kind} for x, share in latency.curve()
         ]
@@ -34,7 +35,7 @@ def _points(phase: Phase) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return lines, marks
 
 
-def _panel(phase: Phase, kinds: list[str], domain: list[float]) -> dict[str, Any]:
+def _panel(phase: Phase, kinds: list[str], domain: list[float], width: int) -> dict[str, Any]:
     colour, shape, dash = theme.kind_scales(kinds)
     lines, marks = _points(phase)
     ticks = [tick for tick in _TICKS if domain[0] <= tick <= domain[1]]
@@ -54,7 +55,7 @@ def _panel(phase: Phase, kinds: list[str], domain: list[float]) -> dict[str, Any
     paint = {"field": "kind", "type": "nominal", "scale": colour}
     return {
         "title": theme.shortened(phase.title, 34),
-        "width": (theme.WIDTH - 120) // _COLUMNS,
+        "width": width,
         "height": 170,
         "encoding": {"x": x, "y": y, "color": paint},
         "layer": [
@@ -76,7 +77,7 @@ def _panel(phase: Phase, kinds: list[str], domain: list[float]) -> dict[str, Any
 def _finding(phases: list[Phase]) -> str:
     parts = []
     candidates = [
-        (phase, kind, phase.latency(kind)) for phase in phases for kind in ordered(phase.kinds)
+        (phase, kind, phase.latencies[kind]) for phase in phases for kind in ordered(phase.kinds)
     ]
     candidates = [entry for entry in candidates if entry[2].operations]
     phase, kind, latency = max(candidates, key=lambda entry: entry[2].operations)
@@ -87,11 +88,10 @@ def _finding(phases: list[Phase]) -> str:
         f"{quantity.nanoseconds(values['p99'])}."
     )
     phase, kind, latency = max(candidates, key=lambda entry: entry[2].max_ns)
-    parts.append(
-        f"The slowest operation of all was a {kind} of {phase.title}: "
-        f"{quantity.nanoseconds(latency.max_ns)}, "
-        f"{quantity.number(latency.max_ns / max(latency.quantile_ns(0.5), 1))} times the median."
-    )
+    slowest = quantity.nanoseconds(latency.max_ns)
+    times = latency.max_ns / max(latency.quantile_ns(0.5), 1)
+    beside = f", {quantity.number(times)} times the median" if times >= _FAR_TIMES else ""
+    parts.append(f"The slowest operation of all was a {kind} of {phase.title}: {slowest}{beside}.")
     return " ".join(parts)
 
 
@@ -102,7 +102,7 @@ def table(phases: list[Phase]) -> Table:
     rows = []
     for phase in phases:
         for kind in ordered(phase.kinds):
-            latency = phase.latency(kind)
+            latency = phase.latencies[kind]
             values = latency.percentiles_ns().values()
             times = tuple(quantity.nanoseconds(value) for value in values)
             rows.append((phase.title, kind, quantity.count(latency.operations), *times))
@@ -112,16 +112,18 @@ def table(phases: list[Phase]) -> Table:
 
 def figure(phases: list[Phase]) -> Figure | None:
     """The distributions; none where no operation was timed."""
-    active = [p for p in phases if any(p.latency(kind).operations for kind in p.kinds)]
+    active = [p for p in phases if any(p.latencies[kind].operations for kind in p.kinds)]
     if not active:
         return None
     shown = active[:_MOST_PANELS]
-    latencies = [p.latency(kind) for p in shown for kind in p.kinds]
+    latencies = [p.latencies[kind] for p in shown for kind in p.kinds]
     low = min(max(entry.min_ns, 1) for entry in latencies if entry.operations)
     high = max(entry.max_ns for entry in latencies if entry.operations)
     domain = [low * 0.7, max(high, low + 1) * 1.5]
     kinds = ordered({kind for phase in shown for kind in phase.kinds})
-    panels = [_panel(p, kinds, domain) for p in shown]
+    columns = min(_COLUMNS, len(shown))
+    width = theme.column_px(columns)
+    panels = [_panel(p, kinds, domain, width) for p in shown]
     rest = len(active) - len(shown)
     return Figure(
         name="latency",
@@ -132,6 +134,6 @@ def figure(phases: list[Phase]) -> Figure | None:
             "Marks: median and 99 %. The further right a line, the slower; a flat top is a tail."
             + (f" {rest} more phases are in the table." if rest else "")
         ),
-        spec=theme.whole({"concat": panels, "columns": _COLUMNS, "spacing": 30}),
+        spec=theme.whole({"concat": panels, "columns": columns, "spacing": theme.GAP_PX}),
         table=table(active),
     )

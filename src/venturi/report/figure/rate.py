@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from venturi.report import quantity
@@ -12,7 +13,10 @@ from venturi.report.phase import Phase
 from venturi.report.quantity import Units
 
 _LOG_FROM_RATIO = 15
+_MOST_TICKS = 8
 _ROW_PX = 46
+_LOW_ROW_PX = 30
+_MOST_HIGH_ROWS = 12
 _SPREAD_ROWS = 0.27
 
 
@@ -45,17 +49,31 @@ def _values(phases: list[Phase], factor: float) -> tuple[list[dict[str, Any]], .
     return marks, medians, names
 
 
+def _log_ticks(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten in the range; of a wide range the powers only."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    inside = [tick for tick in ticks if low <= tick <= high]
+    if len(inside) <= _MOST_TICKS:
+        return inside
+    return [10.0**power for power in powers if low <= 10.0**power <= high]
+
+
 def _horizontal(phases: list[Phase], units: Units) -> tuple[float, dict[str, Any]]:
     """The unit of the axis (bytes or operations per second), and the encoding of x."""
     highest = max(phase.rate.most for phase in phases)
     lowest = min(phase.rate.least for phase in phases)
-    unit = quantity.rate_unit(highest, units) if phases[0].in_bytes else None
-    factor, name = unit or quantity.operation_rate_unit(highest)
+    far = lowest > 0 and highest / lowest > _LOG_FROM_RATIO
+    typical = math.sqrt(lowest * highest) if far else highest
+    unit = quantity.rate_unit(typical, units) if phases[0].in_bytes else None
+    factor, name = unit or quantity.operation_rate_unit(typical)
     axis: dict[str, Any] = {"title": name, "grid": True, "titleAnchor": "end"}
     scale: dict[str, Any] = {"domain": [0, highest / factor * 1.04]}
-    if lowest > 0 and highest / lowest > _LOG_FROM_RATIO:
-        axis |= {"title": f"{name}, logarithmic scale", "tickCount": 6, "format": "~g"}
-        scale = {"type": "log", "domain": [lowest / factor * 0.8, highest / factor * 1.25]}
+    if far:
+        domain = [lowest / factor * 0.8, highest / factor * 1.25]
+        axis |= {"title": f"{name}, logarithmic scale", "format": ",~g"}
+        axis["values"] = _log_ticks(domain[0], domain[1])
+        scale = {"type": "log", "domain": domain}
     return factor, {"field": "x", "type": "quantitative", "axis": axis, "scale": scale}
 
 
@@ -98,25 +116,28 @@ def _panel(phases: list[Phase], units: Units) -> dict[str, Any]:
     }
     return {
         "width": width,
-        "height": _ROW_PX * len(phases),
+        "height": (_ROW_PX if len(phases) <= _MOST_HIGH_ROWS else _LOW_ROW_PX) * len(phases),
         "layer": [band, middle, repetitions, theme.names(names, y), values],
     }
 
 
 def _finding(phases: list[Phase], units: Units) -> str:
     parts = []
+    if len(phases) == 1:
+        only = phases[0]
+        parts.append(f"The only phase, {only.title}, runs at {only.text(only.rate.median, units)}.")
     for data in (True, False):
         rated = [phase for phase in phases if phase.in_bytes is data]
-        if not rated:
+        if not rated or len(phases) == 1:
             continue
         best = max(rated, key=lambda phase: phase.rate.median)
         top = f"{best.title} at {best.text(best.rate.median, units)}"
         if len(rated) == 1:
-            parts.append(f"{'Data' if data else 'Names'}: {top}.")
+            parts.append(f"{'With data' if data else 'On names'}: {top}.")
             continue
         worst = min(rated, key=lambda phase: phase.rate.median)
         low = f"{worst.title} at {worst.text(worst.rate.median, units)}"
-        parts.append(f"Fastest {'' if data else 'on names '}is {top}, slowest {low}.")
+        parts.append(f"{'Fastest' if data else 'On names the fastest'} is {top}, slowest {low}.")
     widest = max(phases, key=_relative_range)
     share = _relative_range(widest)
     if max(phase.rate.n for phase in phases) < 2:

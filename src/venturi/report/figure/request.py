@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from venturi.model.record import Record
-from venturi.model.workload import Observed, RequestBucket
+from venturi.model.workload import REQUEST_EDGES_BYTES, Observed, request_class
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
@@ -13,32 +13,20 @@ from venturi.report.palette import MUTED, SHADE, style
 from venturi.report.phase import phases
 from venturi.report.quantity import Units
 
-_KIB, _MIB, _GIB = 1024, 1024**2, 1024**3
-EDGES_BYTES = (
-    100, _KIB, 10 * _KIB, 100 * _KIB, _MIB, 4 * _MIB, 10 * _MIB, 100 * _MIB, _GIB, 2**63 - 1,
-)  # fmt: skip
-"""Upper edges of Darshan's ten classes (darshan-log-format: `SIZE_*_0_100` to `1G_PLUS`)."""
-
 _DIRECTIONS = ("write", "read")
 Classes = dict[str, list[int]]
 """Requests in each class, of writes and of reads."""
 
 
-def of_proxy(record: Record, edges: tuple[int, ...]) -> Classes:
-    """What the engine counted in one repetition, in classes with these upper edges."""
-    counts: Classes = {kind: [0] * len(edges) for kind in _DIRECTIONS}
+def of_proxy(record: Record) -> Classes:
+    """What the engine counted in one repetition, in the ten classes."""
+    counts: Classes = {kind: [0] * len(REQUEST_EDGES_BYTES) for kind in _DIRECTIONS}
     for phase in phases(record):
         for row in phase.median_sample.rows:
             for request in row.request_sizes:
                 if request.kind.value in counts:
-                    at = next(i for i, edge in enumerate(edges) if request.bytes <= edge)
-                    counts[request.kind.value][at] += request.count
+                    counts[request.kind.value][request_class(request.bytes)] += request.count
     return counts
-
-
-def of_application(buckets: list[RequestBucket]) -> Classes:
-    """What the application's log counted."""
-    return {"write": [b.writes for b in buckets], "read": [b.reads for b in buckets]}
 
 
 def _share(values: list[int]) -> list[float]:
@@ -114,16 +102,13 @@ def _table(both: dict[str, Classes], labels: list[str]) -> Table:
 
 def figure(record: Record, observed: Observed | None, units: Units) -> Figure | None:
     """The histogram; none where nobody moved data."""
-    buckets = observed.request_sizes if observed is not None else []
-    edges = tuple(bucket.up_to_bytes for bucket in buckets) or EDGES_BYTES
-    if edges[-1] < EDGES_BYTES[-1]:
-        edges, buckets = EDGES_BYTES, []
+    application = observed.request_classes() if observed is not None else {}
+    edges = REQUEST_EDGES_BYTES
     labels = [quantity.edge(edge, units) for edge in edges]
-    proxy = of_proxy(record, edges)
+    proxy = of_proxy(record)
     both = {"proxy": proxy}
     finding = _peak(proxy, edges, units, "This run")
-    if buckets:
-        application = of_application(buckets)
+    if any(any(counts) for counts in application.values()):
         both = {"application": application, "proxy": proxy}
         finding = _peak(application, edges, units, "The application")
         if record.fidelity is not None:
@@ -144,7 +129,7 @@ def figure(record: Record, observed: Observed | None, units: Units) -> Figure | 
     reading = (
         "Bars: the application, from its log. Open marks: the proxy, as the engine counted in one "
         "repetition. Where a mark sits on its bar's top, the proxy makes the same requests."
-        if buckets
+        if "application" in both
         else "As the engine counted in one repetition."
     )
     return Figure(

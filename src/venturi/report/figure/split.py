@@ -8,41 +8,57 @@ from typing import Any
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
-from venturi.report.palette import BLUE, GREEN, INK, MUTED, ORANGE, PAPER, PURPLE, SHADE
+from venturi.report.palette import (
+    BLUE,
+    GREEN,
+    INK,
+    MUTED,
+    ORANGE,
+    PAPER,
+    PURPLE,
+    SHADE,
+    VERMILLION,
+)
 from venturi.report.phase import Phase
 
 PARTS = {
     "open": ORANGE,
     "transfer": BLUE,
+    "sync": VERMILLION,
     "close": PURPLE,
-    "compute": GREEN,
-    "waiting and other": SHADE,
+    "names": GREEN,
+    "compute": MUTED,
+    "waiting": SHADE,
 }
 _LABEL_FROM = 0.09
-_DARK_FILLS = ("transfer", "compute")
+_DARK_FILLS = ("transfer", "sync", "names", "compute")
+_NAMES = ("stat", "unlink", "mkdir", "rmdir")
 
 
 def shares(phase: Phase) -> dict[str, float]:
     """Shares of the phase's time, of the mean rank in the repetition with the median rate.
 
-    Open, transfer and close are means over the ranks; compute is the largest rank's; what is
-    left of the phase's time is waiting for other ranks and whatever is none of these.
+    Sync is taken out of the transfer, in which the engine counts it; compute is the largest
+    rank's. What is left of the phase's time is waiting for other ranks.
     """
     sample = phase.median_sample
     ranks = sample.ranks()
     total = sample.total_s
     if total <= 0 or not ranks.open_s:
         return dict.fromkeys(PARTS, 0.0)
-    values = {
-        "open": statistics.fmean(ranks.open_s) / total,
-        "transfer": statistics.fmean(ranks.transfer_s) / total,
-        "close": statistics.fmean(ranks.close_s) / total,
-        "compute": sum(row.seconds.compute for row in sample.rows) / total,
+    transfer_s = statistics.fmean(ranks.transfer_s)
+    sync_s = min(sample.mean_s("sync"), transfer_s)
+    seconds = {
+        "open": statistics.fmean(ranks.open_s),
+        "transfer": transfer_s - sync_s,
+        "sync": sync_s,
+        "close": statistics.fmean(ranks.close_s),
+        "names": sample.mean_s(*_NAMES),
+        "compute": sum(row.seconds.compute for row in sample.rows),
     }
-    known = sum(values.values())
-    if known > 1:
-        values = {part: value / known for part, value in values.items()}
-    return values | {"waiting and other": max(0.0, 1 - known)}
+    whole = max(total, sum(seconds.values()))
+    values = {part: value / whole for part, value in seconds.items()}
+    return values | {"waiting": max(0.0, 1 - sum(values.values()))}
 
 
 def _bars(split: list[tuple[Phase, dict[str, float]]]) -> list[dict[str, Any]]:
@@ -132,12 +148,13 @@ def _finding(split: list[tuple[Phase, dict[str, float]]]) -> str:
     verb = {
         "open": "opening files",
         "transfer": "moving data",
+        "sync": "making data persistent",
         "close": "closing files",
+        "names": "working on names",
         "compute": "computing",
-    }.get(part, "waiting for other ranks or in other operations")
+        "waiting": "waiting for other ranks",
+    }[part]
     text = f"The longest phase, {phase.title}, spends {quantity.percent(values[part])} {verb}."
-    if part == "waiting and other":
-        text = f"Of the longest phase, {phase.title}, {quantity.percent(values[part])} is {verb}."
     names = [p.title for p, v in split if p is not phase and v["open"] + v["close"] > 0.3]
     if names:
         text += f" Opening and closing take more than 30 % of {', '.join(names)}."
@@ -166,8 +183,8 @@ def figure(phases: list[Phase]) -> Figure | None:
         finding=_finding(split),
         reading=(
             "Shares of each phase's time, mean over the ranks, in the repetition with the median "
-            "rate. From left to right: opening (and creating), transfer, closing, computing, the "
-            "rest."
+            "rate. From left to right: opening and creating, "
+            "transfer, sync, closing, names (stat, unlink, mkdir, rmdir), computing, waiting."
         ),
         spec=theme.whole(_spec(split)),
         table=Table("Shares of time", columns, rows, folded=True),

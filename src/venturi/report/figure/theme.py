@@ -16,6 +16,12 @@ NAME_PX = 190
 VALUE_PX = 110
 """Room for a number at their right."""
 
+GAP_PX = 30
+"""Between plots."""
+
+AXIS_PX = 42
+"""Room for the labels of a vertical axis."""
+
 FONT = "sans-serif"
 
 _AXIS = {
@@ -71,6 +77,11 @@ CONFIG: dict[str, Any] = {
 def whole(spec: dict[str, Any]) -> dict[str, Any]:
     """A complete specification from the part that a figure describes."""
     return {"background": None, "padding": 4, "config": CONFIG, **spec}
+
+
+def column_px(columns: int) -> int:
+    """Width of a plot when so many stand side by side, each with room for its axis."""
+    return (WIDTH + GAP_PX) // columns - GAP_PX - AXIS_PX
 
 
 def unit_title(text: str) -> dict[str, Any]:

@@ -15,6 +15,10 @@ from venturi.report.quantity import Units
 
 _MOST_PANELS = 8
 _MOST_BINS = 160
+_FEWEST_BINS = 3
+"""With fewer, there is no course to see."""
+_EARLY = 0.7
+"""Share of a phase's time before which handing over all bytes is worth a sentence."""
 
 
 @dataclass(frozen=True)
@@ -22,8 +26,15 @@ class Line:
     """Rates in equal bins of time."""
 
     bin_s: float
+    end_s: float
+    """When the phase ended: within the last bin."""
     rates: dict[str, list[float]]
     """By `write`, `read` or `operations`: bytes or operations per second in each bin."""
+
+    @property
+    def bins(self) -> int:
+        """How many bins there are."""
+        return len(next(iter(self.rates.values())))
 
 
 def _totals(phase: Phase) -> tuple[float, dict[str, list[float]]]:
@@ -66,7 +77,7 @@ def line(phase: Phase) -> Line | None:
         for kind, values in totals.items()
         if any(values)
     }
-    return Line(bin_s, rates)
+    return Line(bin_s, (bins - 1) * bin_s + last_s, rates)
 
 
 def _time_unit(end_s: float) -> tuple[float, str]:
@@ -82,20 +93,19 @@ def _panel(phase: Phase, drawn: Line, width: int, units: Units) -> dict[str, Any
         if phase.in_bytes
         else quantity.operation_rate_unit(highest)
     )
-    bins = len(next(iter(drawn.rates.values())))
-    step, unit = _time_unit(bins * drawn.bin_s)
+    step, unit = _time_unit(drawn.end_s)
     values = []
     for kind, rates in drawn.rates.items():
         points = [*rates, rates[-1]]
         values += [
-            {"t": i * drawn.bin_s / step, "rate": rate / factor, "kind": kind}
+            {"t": min(i * drawn.bin_s, drawn.end_s) / step, "rate": rate / factor, "kind": kind}
             for i, rate in enumerate(points)
         ]
     x = {
         "field": "t",
         "type": "quantitative",
         "axis": {"title": f"{unit} since the phase began", "titleAnchor": "end", "tickCount": 5},
-        "scale": {"domain": [0, bins * drawn.bin_s / step], "nice": False},
+        "scale": {"domain": [0, drawn.end_s / step], "nice": False},
     }
     y = {
         "field": "rate",
@@ -143,12 +153,16 @@ def _finding(drawn: list[tuple[Phase, Line]], units: Units) -> str:
     def unrest(entry: tuple[Phase, Line]) -> float:
         total = _inner(entry[1])
         mean = sum(total) / len(total)
-        return (max(total) - min(total)) / mean if mean > 0 and len(total) > 2 else 0.0
+        return (max(total) - min(total)) / mean if mean > 0 else 0.0
 
+    late, done_s = min(((p, _last_byte_s(p, entry)) for p, entry in drawn), key=lambda e: e[1][0])
+    if done_s[0] < _EARLY:
+        return (
+            f"In {late.title} all bytes are handed over within {quantity.seconds(done_s[1])} of "
+            f"{quantity.seconds(late.median_sample.total_s)}; the rest makes them persistent."
+        )
     phase, chosen = max(drawn, key=unrest)
     share = unrest((phase, chosen))
-    if not any(len(_inner(entry)) > 2 for _, entry in drawn):
-        return "The phases are too short for a course of the rate: one or two bins each."
     total = _inner(chosen)
     low, high = phase.text(min(total), units), phase.text(max(total), units)
     if share < 0.3:
@@ -156,6 +170,16 @@ def _finding(drawn: list[tuple[Phase, Line]], units: Units) -> str:
     if min(total) == 0:
         return f"The least steady is {phase.title}: it pauses, and reaches {high} at best."
     return f"The least steady is {phase.title}: between {low} and {high}."
+
+
+def _last_byte_s(phase: Phase, drawn: Line) -> tuple[float, float]:
+    """When a phase that syncs had moved all its bytes: as a share of its time, and in seconds."""
+    together = [sum(values) for values in zip(*drawn.rates.values(), strict=True)]
+    last = max((i for i, value in enumerate(together) if value > 0), default=0)
+    if "sync" not in phase.kinds or not phase.in_bytes or last == len(together) - 1:
+        return 1.0, drawn.end_s
+    moved_s = (last + 1) * drawn.bin_s
+    return moved_s / drawn.end_s, moved_s
 
 
 def _inner(drawn: Line) -> list[float]:
@@ -184,15 +208,15 @@ def _table(drawn: list[tuple[Phase, Line]], units: Units) -> Table:
 
 
 def figure(phases: list[Phase], units: Units) -> Figure | None:
-    """The time lines; none where none was recorded."""
+    """The time lines; none where every phase was over in two bins."""
     lines = [(phase, line(phase)) for phase in phases]
-    drawn = [(phase, entry) for phase, entry in lines if entry is not None]
+    drawn = [(p, entry) for p, entry in lines if entry is not None and entry.bins >= _FEWEST_BINS]
     if not drawn:
         return None
     shown = drawn[:_MOST_PANELS]
-    columns = 3 if len(shown) in (3, 5, 6) else 2
-    width = theme.WIDTH if len(shown) == 1 else (theme.WIDTH + 34) // columns
-    panels = [_panel(phase, entry, width - 74, units) for phase, entry in shown]
+    columns = 3 if len(shown) == 3 or len(shown) > 4 else 2
+    width = theme.column_px(min(columns, len(shown)))
+    panels = [_panel(phase, entry, width, units) for phase, entry in shown]
     rest = len(drawn) - len(panels)
     return Figure(
         name="timeline",
@@ -202,6 +226,6 @@ def figure(phases: list[Phase], units: Units) -> Figure | None:
             "The repetition with the median rate, all ranks together. Dotted: its mean rate. Each "
             "panel has its own scales." + (f" {rest} more phases are in the table." if rest else "")
         ),
-        spec=theme.whole({"concat": panels, "columns": columns, "spacing": 36}),
+        spec=theme.whole({"concat": panels, "columns": columns, "spacing": theme.GAP_PX}),
         table=_table(drawn, units),
     )

@@ -1,0 +1,86 @@
+"""Printing on a terminal: text that may hold anything, never taken for markup."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Literal
+
+from venturi.report.character import shown, speaks_utf8
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+_SHORTEST_FIRST = 8
+
+
+class Printer:
+    """Prints text that may hold anything: no markup, no control codes, ASCII where needed."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._utf8 = speaks_utf8(console.encoding)
+
+    def line(self, *parts: str | tuple[str, str]) -> None:
+        """One line of plain or (text, style) parts."""
+        from rich.text import Text
+
+        plain = [part if isinstance(part, tuple) else (part, "") for part in parts]
+        text = Text.assemble(*((shown(text, self._utf8), style) for text, style in plain))
+        self._console.print(text, soft_wrap=len(text) <= self._console.width)
+
+    def wrapped(self, lead: str, text: str) -> None:
+        """A paragraph whose lines begin below the first one's text, behind `lead`."""
+        from rich.padding import Padding
+        from rich.table import Table
+        from rich.text import Text
+
+        grid = Table.grid()
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        grid.add_row(*(Text(shown(part, self._utf8)) for part in (lead, text)))
+        self._console.print(Padding(grid, (0, 0, 0, 1), expand=False))
+
+    def table(
+        self,
+        titles: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        left: Collection[str] = (),
+        prose: bool = False,
+    ) -> None:
+        """A table without rules; columns but the first are set right, those in `left` left.
+
+        Without any title there is no heading. If it is too wide, columns move together, and
+        then the first is cut; with `prose`, the last one wraps instead.
+        """
+        from rich.padding import Padding
+        from rich.table import Table
+        from rich.text import Text
+
+        cells = [[shown(cell, self._utf8) for cell in row] for row in (titles, *rows)]
+        widths = [max(len(row[index]) for row in cells) for index in range(len(titles))]
+        room = self._console.width - 1
+        gap = 2 if prose or sum(widths) + 2 * (len(widths) - 1) <= room else 1
+        first = room - sum(widths[1:]) - gap * len(widths)
+        table = Table(
+            box=None,
+            pad_edge=False,
+            padding=(0, gap, 0, 0),
+            header_style="dim",
+            show_header=any(titles),
+        )
+        for index, title in enumerate(titles):
+            justify: Literal["left", "right"] = "left" if not index or title in left else "right"
+            wraps = prose and index == len(titles) - 1
+            fixed = index > 0 and not wraps
+            table.add_column(
+                Text(cells[0][index]),
+                justify=justify,
+                no_wrap=not wraps,
+                min_width=widths[index] if fixed else None,
+                max_width=None if index or prose else max(first, _SHORTEST_FIRST),
+                overflow="fold" if wraps else "ellipsis" if self._utf8 else "crop",
+            )
+        for row in cells[1:]:
+            table.add_row(*(Text(cell) for cell in row))
+        self._console.print(Padding(table, (0, 0, 0, 1), expand=False))

@@ -1,0 +1,70 @@
+"""Lists on the terminal: what they name, and that names cannot paint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_terminal import console, said
+
+from venturi.model.workload import Workload
+from venturi.report.listing import print_archive, print_doctor, print_library
+from venturi.report.quantity import Units
+
+ENTRY: dict[str, Any] = {
+    "id": "r7k2", "name": "quick", "started": "2026-11-20T09:30:12Z", "level": "VALID",
+    "repetitions": 6, "ranks": 4, "left": 0,
+}  # fmt: skip
+
+
+def doctor(path: str, usable: bool) -> dict[str, Any]:
+    """What `venturi doctor` finds."""
+    system = {"type": "xfs", "source": "/dev/sda1", "mount": "/", "free_bytes": 2**30,
+              "total_bytes": 2**31, "free_inodes": 1000}  # fmt: skip
+    return {
+        "directory": {"path": path, "usable": usable, "problem": "it is read-only",
+                      "file_system": system},
+        "host": {"name": "node17", "system": "Debian 12", "kernel": "6.1", "cores": 2, "cpu": "x",
+                 "memory_bytes": 2**33},
+        "engines": [{"name": "venturi-engine", "built": True, "reason": ""}],
+        "interfaces": [{"name": "hdf5", "built": False, "reason": "needs parallel HDF5"}],
+        "tools": [{"name": "mpirun", "path": ""}],
+    }  # fmt: skip
+
+
+def test_the_archive_lists_runs_and_what_they_left() -> None:
+    to = console()
+    print_archive([ENTRY, ENTRY | {"id": "zz", "left": 1}], "store", ["killed-one"], to)
+    text = said(to)
+    assert "r7k2  2026-11-20 09:30" in text
+    assert "killed-one: its command was killed" in text
+    assert "venturi results rm --files zz" in text
+    assert "1 file" in text
+
+
+def test_an_empty_archive_says_how_to_fill_it() -> None:
+    to = console()
+    print_archive([], "[/store]", [], to)
+    assert "no runs in [/store] yet" in said(to)
+    assert "venturi run quick -d DIR" in said(to)
+
+
+@pytest.mark.parametrize("usable", [True, False])
+def test_the_doctor_names_the_place_and_what_is_missing(usable: bool) -> None:
+    to = console()
+    print_doctor(doctor("/scratch/[/bold]\x1b[2J", usable), to, Units.IEC)
+    text = said(to)
+    assert "/scratch/[/bold]" in text
+    assert "\x1b" not in text
+    assert ("1 GiB of 2 GiB free" in text) is usable
+    assert ("it is read-only" in text) is not usable
+    assert "not built  needs parallel HDF5" in text
+    assert "mpirun" in text
+
+
+def test_the_library_gives_a_sentence_each() -> None:
+    to = console()
+    about = "A  workload\nof two lines"
+    program: dict[str, Any] = {"tasks": ["barrier"]}
+    print_library([Workload(workload=1, name="quick", about=about, program=program)], to)
+    assert "quick     A workload of two lines" in said(to)
