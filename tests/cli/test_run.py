@@ -34,8 +34,9 @@ def test_simulated_time_is_exact(cli: Cli) -> None:
         requests, part = 64, 16 * 2**20
         expected = requests * 0.001 + part / 1e9
         assert row["seconds"]["transfer"] == pytest.approx(expected, rel=1e-6)
-        # create or open, 64 requests, close: each costs the latency
-        assert row["seconds"]["total"] == pytest.approx(expected + 0.002, rel=1e-6)
+        # One rank creates, then the others open; or all open at once; then all close.
+        calls = 3 if row["path"] == "write" else 2
+        assert row["seconds"]["total"] == pytest.approx(expected + calls * 0.001, rel=1e-6)
     assert record["verdict"]["level"] == "INDICATIVE"
     assert any("simulated" in reason for reason in record["verdict"]["reasons"])
 
@@ -70,7 +71,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], code: int, message: s
     [
         (["run", "ior", "-d", "{dir}/none"], 5, "no such directory"),
         (["run", "ior", "-d", "{file}"], 5, "not a directory"),
-        (["run", "ior", "-d", "/proc"], 5, "nothing can be written"),
+        (["run", "ior", "-d", "/proc"], 5, "are free"),
         (["run", "ior", "-d", "{dir}", "--set", "block=1 PiB"], 5, "are free"),
         (["run", "ior", "-d", "{dir}", "-n", "0"], 2, "at least one"),
         (["run", "ior", "-d", "{dir}", "-n", "1000000000"], 2, "most_ranks"),

@@ -91,16 +91,28 @@ def _missing(facts: Facts) -> list[str]:
         reasons.append(f"{item.file}: {item.used} stood in for {item.wanted}")
     if facts.repetitions < ENOUGH_REPETITIONS:
         reasons.append(f"{facts.repetitions} repetitions; {ENOUGH_REPETITIONS} give an interval")
-    for path in dict.fromkeys(row.path for row in facts.phases):
+    paths = list(dict.fromkeys(row.path for row in facts.phases))
+    shortest = {
+        path: min(row.seconds.total for row in facts.phases if row.path == path) for path in paths
+    }
+    for path in paths:
         rows = [row for row in facts.phases if row.path == path]
         unknown = [row for row in rows if row.cache is CacheState.UNKNOWN]
         if unknown:
             reasons.append(f"{path}: cache state unknown ({unknown[0].cache_reason})")
-        shortest = min(row.seconds.total for row in rows)
-        if shortest < LONG_ENOUGH_S:
-            reasons.append(f"{path}: {shortest:.3g} s is shorter than {LONG_ENOUGH_S:g} s")
         if any(row.stopped_by is StoppedBy.DEADLINE for row in rows):
             reasons.append(f"{path}: ended at its deadline before all ranks did the same count")
-        if facts.clock_offset_s > CLOCK_OFFSET_SHARE * shortest:
+        if facts.clock_offset_s > CLOCK_OFFSET_SHARE * shortest[path]:
             reasons.append(f"{path}: clocks of the nodes are known to {facts.clock_offset_s:.3g} s")
+    short = [f"{path} ({_time_text(s)})" for path, s in shortest.items() if s < LONG_ENOUGH_S]
+    if short:
+        reasons.append(f"shorter than {LONG_ENOUGH_S:g} s: {', '.join(short)}")
     return reasons
+
+
+def _time_text(seconds: float) -> str:
+    """A short time, as people say it."""
+    for unit, factor in (("ms", 1e3), ("µs", 1e6)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"

@@ -33,8 +33,10 @@ class Writer:
     layout: Layout
     place: str = "rank"
     """The rank's number among those that use these files, as an expression."""
+    base: str = ""
+    """Where the file begins within the one file that stands for several, as an expression."""
     offset: int = 0
-    """Where the next step's pattern begins in the file."""
+    """Where the next step's pattern begins in the file; at the end, where the last one ends."""
     steps: Steps = field(default_factory=list)
 
     def write(self) -> Steps:
@@ -75,15 +77,15 @@ class Writer:
         return "rank == 0" if self.flow.active == 1 else f"rank < {self.flow.active}"
 
     def _start(self) -> dict[str, str]:
-        return {"at": size_text(self.offset)} if self.offset else {}
+        at = self._behind("")
+        return {"at": at} if at else {}
 
     def _nest(self, nest: Nest) -> None:
         transfer, volume = size_text(nest.transfer), size_text(nest.volume)
-        if self.flow.reads_whole:
-            self._add(transfer=transfer, size=volume, at="0 * rank")
-        elif self.stream.is_shared and not self._spread:
-            size = f"{volume} if {self._mover} else 0"
-            self._add(transfer=transfer, size=size, at=f"rank * {volume}")
+        if self.stream.is_shared and (self.flow.reads_whole or not self._spread):
+            size = volume if self._spread else f"{volume} if {self._mover} else 0"
+            step = "0" if self.flow.reads_whole else volume
+            self._add(transfer=transfer, size=size, at=self._behind(f"{step} * rank"))
         elif not self.stream.is_shared or nest.segments == 1:
             self._add(transfer=transfer, size=volume, **self._start())
         elif nest.block == nest.transfer:
@@ -98,7 +100,13 @@ class Writer:
                 segments=nest.segments,
                 **self._start(),
             )
-        self.offset += nest.volume * (self.flow.active if self.stream.is_shared else 1)
+        takes_turns = self.stream.is_shared and not self.flow.reads_whole
+        self.offset += nest.volume * (self.flow.active if takes_turns else 1)
+
+    def _behind(self, place: str) -> str:
+        """A place, behind the base and what the flow moved before."""
+        offset = size_text(self.offset) if self.offset else ""
+        return " + ".join(term for term in (self.base, offset, place) if term)
 
     def _gapped(self) -> None:
         run, gap = self.layout.run, self.layout.gap
@@ -106,9 +114,10 @@ class Writer:
         step = self._step(
             transfer=size_text(self.flow.mix.transfer),
             size=size_text(run),
-            at=f"{RUN_INDEX} * {size_text(run + gap)}",
+            at=self._behind(f"{RUN_INDEX} * {size_text(run + gap)}"),
         )
         self.steps.append(StepSpec(for_=RUN_INDEX, in_=runs, do=[step]))
+        self.offset = runs * (run + gap)
 
     def _random(self) -> None:
         (transfer, count), *rest = shortened(self.flow.mix.parts)
@@ -124,6 +133,7 @@ class Writer:
                 transfer=size_text(transfer),
                 size=size_text(region),
                 count=each if not uneven else self._share(count),
+                **self._start(),
                 **({"replacement": True} if each + (uneven > 0) > region // transfer else {}),
             )
         self.offset = region * (self.stream.ranks if self.stream.is_shared else 1)
@@ -135,11 +145,11 @@ class Writer:
         while gcd(step, slots) != 1:
             step += 1
         place = f"({RUN_INDEX} * {step} % {slots})"
-        at = f"{place} * ranks * {size_text(run)}" if self.stream.is_shared else ""
+        step_bytes = f"ranks * {size_text(run)}" if self.stream.is_shared else size_text(run)
         data = self._step(
             transfer=size_text(self.flow.mix.transfer),
             size=size_text(run),
-            at=at or f"{place} * {size_text(run)}",
+            at=self._behind(f"{place} * {step_bytes}"),
         )
         self.steps.append(StepSpec(for_=RUN_INDEX, in_=runs, do=[data]))
 
@@ -157,11 +167,13 @@ class Writer:
         stream = self.stream
         if stream.is_shared:
             return f"block({self._per_file(count)}, ranks, rank)"
-        users = "ranks" if len(stream.group.owners) == stream.ranks else len(stream.group.owners)
+        owners = len(stream.group.owners)
+        users = "ranks" if owners == stream.ranks else str(owners)
         if stream.files_each == 1:
             return f"block({count}, {users}, {self.place})"
-        is_even = stream.files % len(stream.group.owners) == 0
-        files = f"{stream.files_each} * {users}" if is_even else f"{stream.files}"
+        if owners == 1:
+            return f"block({count}, {stream.files}, {FILE_INDEX})"
+        files = f"{stream.files_each} * {users}" if stream.files % owners == 0 else stream.files
         return f"block({count}, {files}, {FILE_INDEX} * {users} + {self.place})"
 
     def _per_file(self, count: int) -> str | int:
@@ -196,14 +208,25 @@ class Writer:
         self.offset += -(-count // self.stream.files) * size
 
     def _sizes_of_few(self, size: int, count: int) -> None:
-        users = self.flow.active
-        most = -(-count // (users * self.stream.files))
+        """The first ranks share the requests; each begins behind the ranks before it."""
+        users, files = self.flow.active, self.stream.files
+        transfer = size_text(size)
+        if files == 1:
+            each, rest = divmod(count, users)
+            before = f"({each} * rank + min(rank, {rest}))" if rest else f"{each} * rank"
+            before = f"min(rank, {rest})" if each == 0 else before
+            length = count * size
+        else:
+            each = -(-count // (users * files))
+            before = f"{each} * rank"
+            length = each * users * size
         part = f"block({self._per_file(count)}, {users}, min(rank, {users - 1}))"
-        at = f"rank * {size_text(most * size)}"
-        if self.offset:
-            at = f"{size_text(self.offset)} + {at}"
-        self._add(transfer=size_text(size), count=f"{part} if {self._mover} else 0", at=at)
-        self.offset += most * users * size
+        self._add(
+            transfer=transfer,
+            count=f"{part} if {self._mover} else 0",
+            at=self._behind(f"{before} * {transfer}"),
+        )
+        self.offset += length
 
 
 def shortened(parts: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:

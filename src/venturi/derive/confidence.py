@@ -45,7 +45,9 @@ def confidence_of(stream: Stream, layouts: dict[Direction, Layout]) -> list[Conf
     found.add("direction", stream.order_text, order, "3: bytes, and first time stamps")
     found.add("fsync", stream.sync.habit.value, 0.9, f"10: {stream.sync.calls} calls counted")
     if stream.files_each > 1:
-        text = f"{stream.files_each} shared" if stream.is_shared else f"{stream.files_each} per rank"
+        text = (
+            f"{stream.files_each} shared" if stream.is_shared else f"{stream.files_each} per rank"
+        )
         found.add("files", text, 0.9, "11: files with the same name but for digits")
     if is_tree(stream):
         alone = stream.group.directory_per_rank
@@ -102,16 +104,14 @@ def _sharing_rule(stream: Stream) -> tuple[float, str]:
     return 0.6, f"2: {owners} of {stream.ranks} ranks share the file"
 
 
-def _flow_fields(
-    stream: Stream, flow: Flow, layouts: dict[Direction, Layout]
-) -> list[Confidence]:
+def _flow_fields(stream: Stream, flow: Flow, layouts: dict[Direction, Layout]) -> list[Confidence]:
     """The fields of one direction."""
     found = _Found(stream.name)
     layout = layouts[flow.direction]
     mix = flow.mix
     share = min(mix.transfer_share, max(mix.known_share, 0.5))
     rule = f"5: {mix.transfer_share:.0%} of the bytes"
-    if mix.known_share < 1.0:
+    if mix.known_share < 0.995:
         rule += f"; {1.0 - mix.known_share:.0%} of them in requests of mean size"
     found.add("transfer", size_text(mix.transfer), round(share, 2), rule)
     if flow.active != len(stream.group.owners):

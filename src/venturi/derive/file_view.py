@@ -71,9 +71,11 @@ class FileView:
 
     @property
     def operations(self) -> int:
-        """Requests of both directions; opens where no layer above POSIX was used."""
-        opens = self.opens if self.interface in (Interface.POSIX, Interface.STDIO) else 0
-        return opens + sum(self.requests(direction) for direction in Direction)
+        """Requests of both directions; opens too without data or a layer above POSIX."""
+        requests = sum(self.requests(direction) for direction in Direction)
+        if requests and self.interface not in (Interface.POSIX, Interface.STDIO):
+            return requests
+        return requests + self.opens
 
 
 def _is_used(record: CounterRecord) -> bool:

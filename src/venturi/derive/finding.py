@@ -96,7 +96,7 @@ def _small_requests(case: Case) -> Iterator[Finding]:
         severity=_by_count(small),
         what=f"{case.stream.name}: {'most' if small * 2 > requests else 'many'} requests are "
         "smaller than 1 MiB.",
-        evidence=f"{small} of {requests} requests (threshold {SMALL_SHARE:.0%}); most bytes move in "
+        evidence=f"{small} of {requests} requests (threshold {SMALL_SHARE:.0%}); most bytes in "
         + " and ".join(f"{size} a {word}" for word, size in sizes.items()),
         advice="Gather data in memory, or use collective MPI-IO, to make requests larger.",
     )
@@ -158,7 +158,8 @@ def _contention(case: Case) -> Iterator[Finding]:
         id="shared-file-contention",
         severity=Severity.MEDIUM if flow.requests > MANY_REQUESTS else Severity.NOTE,
         what=f"{stream.name}: {flow.active} ranks write small pieces of one file in turns.",
-        evidence=f"independent writes; a rank's pieces of {block} lie between those of others",
+        evidence=f"{flow.requests} independent writes; a rank's pieces of {block} lie between "
+        "those of others",
         advice="Use collective writes, larger or aligned blocks, or one file for each node.",
     )
 
@@ -268,7 +269,7 @@ def _redundant_reads(case: Case) -> Iterator[Finding]:
         id="redundant-reads",
         severity=Severity.MEDIUM,
         what=f"{case.stream.name}: the same bytes are read more than once.",
-        evidence=f"{size_text(flow.counts.bytes)} read from {size_text(flow.counts.extent)} of file "
+        evidence=f"{size_text(flow.counts.bytes)} read of {size_text(flow.counts.extent)} in files "
         f"({factor:.3g} times, own threshold {REREAD_FACTOR:g})",
         advice="Read once and broadcast, or keep the data in memory.",
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from venturi.derive.file_view import FileView
@@ -13,7 +14,7 @@ COVERED_SHARE = 0.95
 """Groups are kept until they hold this share of the bytes and of the operations."""
 
 MOST_CLASSES = 3
-"""A group is split by the amounts that ranks move only if there are at most so many amounts."""
+"""A group is split by the amounts that its ranks or files move if there are at most so many."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -24,8 +25,8 @@ class FileGroup:
 
     interface: Interface
     is_shared: bool
-    owners: tuple[int, ...]
-    """The ranks that use these files."""
+    owners: Sequence[int]
+    """The ranks that use these files, in rising order; a range where that is all of them."""
     views: tuple[FileView, ...]
     directory_per_rank: bool | None = None
     """Whether no directory holds files of two ranks; None where files are shared."""
@@ -59,10 +60,28 @@ def groups_of(views: list[FileView], ranks: int) -> list[FileGroup]:
         pattern = _DIGITS.sub("#", view.path)
         piles[pattern, view.interface.value, _is_shared(view)].append(view)
     groups = []
-    for (_, interface, is_shared), pile in piles.items():
+    for (_, interface, is_shared), pile in _merged(piles).items():
         group = FileGroup(Interface(interface), is_shared, _owners(pile, ranks), tuple(pile))
-        groups += [group] if is_shared else _by_class(_with_directories(group))
+        groups += _by_amount(group) if is_shared else _by_class(_with_directories(group))
     return sorted(groups, key=lambda group: (-group.bytes, -group.operations))
+
+
+_Piles = dict[tuple[str, str, bool], list[FileView]]
+
+
+def _merged(piles: _Piles) -> _Piles:
+    """Joins piles in which every file is treated exactly like every file of the other.
+
+    So files whose names have no pattern (hashed, random suffixes) still are one group.
+    """
+    merged: _Piles = {}
+    leader: dict[tuple[object, ...], tuple[str, str, bool]] = {}
+    for key in sorted(piles):
+        pile = piles[key]
+        kinds = {(view.path.count("/"), view.opens, *_amounts(view)) for view in pile}
+        home = leader.setdefault((*key[1:], *kinds), key) if len(kinds) == 1 else key
+        merged.setdefault(home, []).extend(pile)
+    return merged
 
 
 def select(groups: list[FileGroup]) -> Selection:
@@ -95,11 +114,11 @@ def _is_shared(view: FileView) -> bool:
     return -1 in view.ranks or len(view.ranks) > 1
 
 
-def _owners(views: list[FileView], ranks: int) -> tuple[int, ...]:
+def _owners(views: list[FileView], ranks: int) -> Sequence[int]:
     used = frozenset[int]().union(*(view.ranks for view in views))
     if -1 in used:
-        return tuple(range(ranks))
-    return tuple(sorted(rank for rank in used if rank < ranks)) or (0,)
+        return range(ranks)
+    return sorted(rank for rank in used if rank < ranks) or [0]
 
 
 def _with_directories(group: FileGroup) -> FileGroup:
@@ -111,22 +130,35 @@ def _with_directories(group: FileGroup) -> FileGroup:
     return replace(group, directory_per_rank=alone)
 
 
+def _by_amount(group: FileGroup) -> list[FileGroup]:
+    """Splits shared files with few different amounts: a large output and its small companion."""
+    alike: dict[tuple[int, ...], list[FileView]] = defaultdict(list)
+    for view in group.views:
+        alike[_amounts(view)].append(view)
+    if len(alike) > MOST_CLASSES:
+        return [group]
+    return [replace(group, views=tuple(views)) for views in alike.values()]
+
+
 def _by_class(group: FileGroup) -> list[FileGroup]:
     """Splits a group where few different amounts per rank show that ranks have roles."""
     of_rank: dict[int, list[FileView]] = defaultdict(list)
     for view in group.views:
         of_rank[min(view.ranks)].append(view)
-    keys: dict[tuple[tuple[tuple[int, ...], int], ...], list[int]] = defaultdict(list)
+    ranks_of: dict[tuple[tuple[tuple[int, ...], int], ...], list[int]] = defaultdict(list)
     for rank, views in of_rank.items():
-        amounts_of_rank = Counter(_amounts(view) for view in views)
-        keys[tuple(sorted(amounts_of_rank.items()))].append(rank)
-    if len(keys) == 1 or len(keys) > MOST_CLASSES:
+        amounts = Counter(_amounts(view) for view in views)
+        ranks_of[tuple(sorted(amounts.items()))].append(rank)
+    if len(ranks_of) == 1 or len(ranks_of) > MOST_CLASSES:
         return [group]
-    classes = []
-    for ranks in keys.values():
-        views = tuple(view for rank in ranks for view in of_rank[rank])
-        classes.append(replace(group, owners=tuple(sorted(ranks)), views=views))
-    return classes
+    return [
+        replace(
+            group,
+            owners=sorted(ranks),
+            views=tuple(view for rank in ranks for view in of_rank[rank]),
+        )
+        for ranks in ranks_of.values()
+    ]
 
 
 def _amounts(view: FileView) -> tuple[int, ...]:

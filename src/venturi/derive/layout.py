@@ -18,8 +18,8 @@ RANDOM_BACKWARD_SHARE = 0.3
 """Uniform random access jumps backwards half of the time, regular access hardly ever."""
 LEAST_JUMPS = 8
 """Fewer jumps than this say nothing about randomness."""
-LEAST_JUMP_SHARE = 0.02
-"""Rarer jumps than one in fifty requests are rewinds, not randomness."""
+LEAST_JUMP_SHARE = 0.1
+"""Rarer jumps than one in ten requests are rewinds and headers, not randomness."""
 STRIDE_SHARE = 0.05
 """A stride counts if at least so many of the ranks show it, and two in any case."""
 MOST_NESTS = 8
@@ -77,7 +77,7 @@ def layout_of(stream: Stream, flow: Flow) -> Layout:
         return Layout(Kind.RANDOM, "9: jumps go backwards as often as random ones do", 0.9, run=run)
     if stream.layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE):
         nests = _by_datasets(stream, flow)
-        if nests:
+        if nests and _adds_up(stream, flow, nests):
             return Layout(Kind.NEST, "7a: a segment for each equal dataset or record", 0.9, nests)
     volume = _volume(stream, flow)
     transfer = flow.mix.transfer
@@ -88,6 +88,15 @@ def layout_of(stream: Stream, flow: Flow) -> Layout:
     found = _block(stream, flow, volume)
     nest = Nest(transfer, found[0], volume // found[0])
     return Layout(Kind.NEST, found[1], found[2], (nest,))
+
+
+def _adds_up(stream: Stream, flow: Flow, nests: tuple[Nest, ...]) -> bool:
+    """Whether the nests make exactly the requests that were counted."""
+    users = flow.active if stream.is_shared else 1
+    times = users * flow.passes
+    requests = times * sum(nest.volume // nest.transfer for nest in nests)
+    moved = times * sum(nest.volume for nest in nests)
+    return (requests, moved) == (flow.requests, flow.counts.bytes)
 
 
 def is_random(stream: Stream, flow: Flow) -> bool:

@@ -67,4 +67,4 @@ def _is_side_file(view: FileView) -> bool:
 
 
 def _is_untouched(view: FileView) -> bool:
-    return view.operations == 0 and not view.opens
+    return view.operations == 0

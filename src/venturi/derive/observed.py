@@ -10,6 +10,9 @@ from venturi.model.trace import CounterRecord, Trace
 from venturi.model.workload import Observed, RequestBucket
 
 _TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
+MOST_LISTED_RANKS = 65536
+"""With more ranks than this, the bytes of each are not listed."""
+
 _CAN_SEE_OPENS = (Interface.POSIX, Interface.STDIO)
 
 
@@ -75,7 +78,9 @@ def _request_sizes(streams: list[Stream]) -> list[RequestBucket]:
 
 
 def _bytes_per_rank(streams: list[Stream], ranks: int) -> list[int] | None:
-    """Both directions together; None where a record stands for all ranks."""
+    """Both directions together; None where a record stands for all ranks, or for too many."""
+    if ranks > MOST_LISTED_RANKS:
+        return None
     moved = [0] * ranks
     for record in (record for stream in streams for record in stream.records):
         if not 0 <= record.rank < ranks:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import eq
 
 from venturi.derive.access import FILE_INDEX, Steps, Writer
 from venturi.derive.counts import earliest, latest
@@ -21,6 +25,8 @@ from venturi.model.workload import (
 
 LEAST_ITEMS = 8
 """With so many small files for each rank, a stream is a tree of items."""
+MOST_BURSTS = 64
+"""With more rounds of files than this, all of them are one phase."""
 EVERY_RANK = "1"
 """The condition that always holds."""
 AGAIN = "again"
@@ -61,8 +67,9 @@ def is_tree(stream: Stream) -> bool:
         sizes |= {view.bytes(direction) for view in stream.group.views}
         if any(view.requests(direction) > 1 for view in stream.group.views):
             return False
-    per_rank = {len([v for v in stream.group.views if r in v.ranks]) for r in stream.group.owners}
-    return len(sizes - {0}) <= 1 and len(per_rank) == 1 and _is_same_for_all(stream)
+    per_rank = Counter(min(view.ranks) for view in stream.group.views)
+    is_even = len(per_rank) == stream.ranks and len(set(per_rank.values())) == 1
+    return len(sizes - {0}) <= 1 and is_even and _is_same_for_all(stream)
 
 
 def _is_same_for_all(stream: Stream) -> bool:
@@ -70,7 +77,7 @@ def _is_same_for_all(stream: Stream) -> bool:
     return len(amounts) == 1
 
 
-def rank_condition(owners: tuple[int, ...], ranks: int) -> tuple[str, str] | None:
+def rank_condition(owners: Sequence[int], ranks: int) -> tuple[str, str] | None:
     """When a rank is one of `owners`, and its number among them, as expressions.
 
     None where no short expression says it.
@@ -86,7 +93,8 @@ def rank_condition(owners: tuple[int, ...], ranks: int) -> tuple[str, str] | Non
         upper = f" and rank <= {last}" if last < ranks - 1 else ""
         return f"rank >= {first}{upper}", f"rank - {first}"
     step = owners[1] - first
-    if owners == tuple(range(first, ranks, step)) and first < step:
+    regular = range(first, ranks, step)
+    if count == len(regular) and first < step and all(map(eq, owners, regular)):
         return f"rank % {step} == {first}", f"rank // {step}"
     return None
 
@@ -94,9 +102,7 @@ def rank_condition(owners: tuple[int, ...], ranks: int) -> tuple[str, str] | Non
 def _add_tree(draft: Draft, stream: Stream, namer: str) -> None:
     items = stream.files // stream.ranks
     writes, reads = stream.flow(Direction.WRITE), stream.flow(Direction.READ)
-    size = max(
-        view.bytes(direction) for view in stream.group.views[:1] for direction in Direction
-    )
+    size = max(view.bytes(direction) for view in stream.group.views[:1] for direction in Direction)
     exists = writes is None and reads is not None
     draft.files[stream.name] = FileSpec(
         path=stream.name,
@@ -155,13 +161,45 @@ class _Phases:
         self._layouts = layouts
         self._namer = namer
         self._condition, self._place = self._roles()
+        self._data, self._ends = self._written("")
         self._exists = self._is_read_before_written()
+        self._several = stream.files_each > 1
+        if self._exists and self._several:
+            self._join_files()
+
+    def _written(self, base: str) -> tuple[dict[Direction, Steps], dict[Direction, int]]:
+        """The data steps of each direction, and where each ends in the file."""
+        steps: dict[Direction, Steps] = {}
+        ends: dict[Direction, int] = {}
+        for flow in self._stream.flows:
+            layout = self._layouts[flow.direction]
+            writer = Writer(self._stream, flow, layout, self._place, base)
+            steps[flow.direction] = writer.write()
+            ends[flow.direction] = writer.offset
+        return steps, ends
+
+    def _join_files(self) -> None:
+        """Lets one file stand for several that were there before the job.
+
+        Prestaged files cannot depend on a loop; every byte still is read once, and every
+        file opened.
+        """
+        stream = self._stream
+        length = max(self._ends.values())
+        self._data, _ = self._written(f"{FILE_INDEX} * {size_text(length)}")
+        self._ends = dict.fromkeys(self._ends, length * stream.files_each)
+        self._several = False
+        self._draft.assumed.append(
+            f"{stream.name}: the parts of one file stand for {stream.files_each} files that were "
+            "there before"
+        )
 
     def add(self) -> None:
         """Adds the file, then a phase for each direction, or one that only opens."""
         stream = self._stream
         self._draft.files[stream.name] = self._file()
-        phases = [(first_use(stream, flow), self._phase(flow)) for flow in stream.flows]
+        begins = itertools.accumulate((first_use(stream, flow) for flow in stream.flows), max)
+        phases = [(at, self._phase(f)) for at, f in zip(begins, stream.flows, strict=True)]
         if not phases:
             phases = [(first_use(stream, None), self._only_opens())]
         if stream.files_each > 1 and are_bursts(stream):
@@ -184,25 +222,20 @@ class _Phases:
         return found
 
     def _is_read_before_written(self) -> bool:
-        """Whether data that is read was there before the job."""
-        reads, writes = self._stream.flow(Direction.READ), self._stream.flow(Direction.WRITE)
-        if reads is None:
+        """Whether data that is read was there before the job, or has to be for the proxy."""
+        if Direction.READ not in self._ends:
             return False
-        if writes is None or self._stream.flows[0] is reads:
-            return True
-        return 0 < writes.counts.extent < reads.counts.extent
+        is_first = self._stream.flows[0].direction is Direction.READ
+        return is_first or self._ends[Direction.READ] > self._ends[Direction.WRITE]
 
     def _file(self) -> FileSpec:
         stream = self._stream
-        reads = stream.flow(Direction.READ)
         prestage = None
-        if self._exists and reads is not None:
+        if self._exists:
             users = stream.ranks if stream.is_shared else 1
-            whole = max(reads.counts.extent or reads.counts.bytes, 1)
-            prestage = size_text(-(-whole // (stream.files * users)))
-        several = stream.files_each > 1
+            prestage = size_text(-(-self._ends[Direction.READ] // users))
         return FileSpec(
-            path=f"{stream.name}.{{{FILE_INDEX}:04d}}" if several else stream.name,
+            path=f"{stream.name}.{{{FILE_INDEX}:04d}}" if self._several else stream.name,
             interface=stream.interface,
             shared="all" if stream.is_shared else "rank",
             prestage=prestage,
@@ -211,7 +244,7 @@ class _Phases:
     def _phase(self, flow: Flow) -> StepSpec:
         stream = self._stream
         layout = self._layouts[flow.direction]
-        body: Steps = Writer(stream, flow, layout, self._place).write()
+        body = list(self._data[flow.direction])
         if flow.direction is Direction.WRITE and stream.sync.habit is SyncHabit.END:
             body.append(StepSpec(sync=SyncStep(on=stream.name, mode=stream.sync.mode)))
         is_first = flow is stream.flows[0] and not self._exists
@@ -281,6 +314,8 @@ def is_reopened(stream: Stream, flow: Flow) -> bool:
 
 def are_bursts(stream: Stream) -> bool:
     """Whether a stream's files are used one set after the other: no set overlaps the next."""
+    if stream.files_each > MOST_BURSTS:
+        return False
     by_rank: dict[int, list[tuple[float, float]]] = {}
     for view in stream.group.views:
         window = _window(view)

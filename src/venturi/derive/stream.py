@@ -22,6 +22,9 @@ PER_REQUEST_SHARE = 0.9
 SAME_REQUESTS = 0.1
 """POSIX sees the same requests as the layer above if their numbers differ by less."""
 
+CLEAR_COUNT = 0.02
+"""The number of movers that a variance gives must be this near to a whole one."""
+
 SWITCHES_PER_USER = 2
 """More changes between reading and writing than this, per rank and file, are interleaving."""
 
@@ -213,7 +216,7 @@ def _active_ranks(group: FileGroup, direction: Direction, counts: Counts) -> int
     if all(record.rank >= 0 for record in records):
         busy = {record.rank for record in records if bytes_of(record, direction)}
         return min(owners, len(busy)) or owners
-    if len(group.views) > 1 or owners == 1:
+    if len(records) > 1 or owners == 1:
         return owners
     if records[0].layer is Layer.POSIX and counts.consecutive is not None:
         runs = counts.requests - counts.consecutive
@@ -226,11 +229,16 @@ def _active_by_variance(record: CounterRecord, direction: Direction, owners: int
     """k of n equal ranks have a variance of (W/n)^2 (n/k - 1): solved for k where it fits."""
     moved = bytes_of(record, direction)
     variance = record.times.get("VARIANCE_RANK_BYTES", record.times.get("F_VARIANCE_RANK_BYTES"))
-    if variance is None or any(bytes_of(record, d) for d in Direction if d is not direction):
+    if (
+        variance is None
+        or not moved
+        or any(bytes_of(record, d) for d in Direction if d is not direction)
+    ):
         return owners
     active = owners / (1.0 + variance * owners * owners / (float(moved) * moved))
     nearest = round(active)
-    return nearest if 1 <= nearest < owners and abs(active - nearest) < 0.02 * nearest else owners
+    is_clear = 1 <= nearest <= owners // 2 and abs(active - nearest) < CLEAR_COUNT
+    return nearest if is_clear else owners
 
 
 def _is_collective(group: FileGroup, counts: Counts) -> bool:

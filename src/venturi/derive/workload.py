@@ -85,9 +85,7 @@ def _about(trace: Trace, streams: list[Stream]) -> str:
     count = len(streams)
     words = f"{count} stream{'s' if count > 1 else ''} of files"
     ranks = trace.job.ranks
-    return (
-        f"Proxy of a run on {ranks} rank{'s' if ranks > 1 else ''}: {words}, from its counters"
-    )
+    return f"Proxy of a run on {ranks} rank{'s' if ranks > 1 else ''}: {words}, from its counters"
 
 
 def _origin(trace: Trace, cases: list[Case], selection: Selection, draft: Draft) -> Origin:
@@ -147,7 +145,7 @@ def _stream_assumptions(stream: Stream, layouts: dict[Direction, Layout]) -> lis
             texts.append(f"{what}: {flow.mix.empty} requests of 0 bytes are left out")
         if layout.kind is Kind.SIZES:
             texts.append(f"{what}: sizes come one after the other; order and places were not seen")
-        if flow.mix.known_share < 1.0:
+        if flow.mix.known_share < 0.995:
             share = 1.0 - flow.mix.known_share
             texts.append(f"{what}: {share:.0%} of the bytes in requests of mean size")
         if layout.kind is Kind.RANDOM:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from typing import Any
 
 from venturi.model.workload import Workload
@@ -48,6 +49,8 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
         return [flat]
     if isinstance(value, dict):
         return [lead] + [line for k, v in value.items() for line in _entry(k, v, indent + 2)]
+    if not any(isinstance(item, dict | list | str) for item in value):
+        return textwrap.wrap(flat, MOST_COLUMNS, subsequent_indent=" " * (indent + 2))
     columns = WIDE_COLUMNS if key in WIDE_KEYS else MOST_COLUMNS
     return [lead] + [line for item in value for line in _item(item, indent + 2, columns)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ class RunFacts(Document):
     started: str
     command: list[str]
     directory: str
+    run_directory: str
     target_identity: str
     ranks: Positive
     seed: Count
@@ -93,7 +95,7 @@ def assemble(
     )
     observed = workload.origin.observed if workload.origin else None
     kept = list(finished.left) if finished else []
-    remaining = left or kept
+    remaining = [os.path.join(facts.run_directory, path) for path in left or kept]
     return Record(
         id=facts.id,
         name=workload.name,

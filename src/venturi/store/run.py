@@ -148,6 +148,7 @@ def _facts(request: Request, made: Made, journal: Journal) -> RunFacts:
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         command=request.command,
         directory=str(request.directory),
+        run_directory=made.plan.directory,
         target_identity=identity_of(request.directory),
         ranks=made.plan.ranks,
         seed=made.plan.seed,
