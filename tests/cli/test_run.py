@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -98,25 +99,30 @@ def test_bad_input_is_one_clear_error(
     assert not list(cli.store.glob("running/*"))
 
 
-def test_a_file_system_that_fills_up_fails_the_measurement(cli: Cli, tmp_path: Path) -> None:
+def test_a_disk_that_is_full_before_and_one_that_fills_up(cli: Cli, tmp_path: Path) -> None:
     mount = tmp_path / "small"
     mount.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m", "none", str(mount)], check=True)
     try:
-        # Each rank writes in turn the same 6 MiB: planned bytes fit nothing, so plan less first.
         refused = cli("run", "ior", "-d", str(mount), "--set", "block=6 MiB")
         assert_refused(refused, 5, "are free")
         workload = tmp_path / "w.yaml"
         workload.write_text(
-            "workload: 1\nname: holes\nfiles: {f: {path: f}}\nprogram:\n  g:\n    - phase: w\n"
-            "      do: [{create: f}, {write: {to: f, transfer: 1 MiB, size: 7 MiB}}]\n"
+            "workload: 1\nname: fills\nfiles: {f: {path: f}}\nprogram:\n  g:\n"
+            "    - {phase: first, do: [{create: f}, {write: {to: f, size: 1 KiB}}]}\n"
+            "    - phase: second\n      do:\n"
+            "        - write: {to: f, transfer: 64 KiB, count: 100, think: 10 ms}\n"
         )
-        (mount / "ballast").write_bytes(b"x" * 2**19)
-        blocker = cli.start("run", str(workload), "-d", str(mount), "--repeat", "1")
-        (mount / "late").write_bytes(b"x" * 2**20)
-        blocker.communicate(timeout=60)
-        assert blocker.returncode in (3, 5)
-        assert sorted(p.name for p in mount.iterdir()) == ["ballast", "late"]
+        process = cli.start("run", str(workload), "-d", str(mount))
+        cli.journal()
+        with contextlib.suppress(OSError), (mount / "ballast").open("wb", buffering=0) as file:
+            while file.write(b"x" * 4096):
+                pass
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode == 3, errors
+        (record,) = cli.records()
+        assert "No space left" in record["failure"]
+        assert [p.name for p in mount.iterdir()] == ["ballast"]
     finally:
         subprocess.run(["umount", str(mount)], check=True)
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from record_factory import bucket_of, histogram
 
 from venturi.model.event import Histogram
-from venturi.report.latency import bucket_bounds_ns, merge
+from venturi.model.statistic import bucket_bounds_ns
+from venturi.report.latency import merge
 
 LATENCIES = st.lists(st.integers(0, 10**12), min_size=1, max_size=300)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from venturi.analyse.statistic import median_interval
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
 from venturi.model.record import MetricValue, PhaseRow
+from venturi.model.statistic import median_interval
 from venturi.model.workload import Metric, Workload
 
 _TERM = re.compile(r"\b(bytes|time|operations)\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from venturi.model.event import Histogram
+from venturi.model.statistic import bucket_bounds_ns, percentile_ns
 
-_SUB_BUCKETS = 16
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
-
-
-def bucket_bounds_ns(bucket: int) -> tuple[int, int]:
-    """First value of a bucket and first value behind it, in nanoseconds (`event.Histogram`)."""
-    if bucket < _SUB_BUCKETS:
-        return bucket, bucket + 1
-    shift = bucket // _SUB_BUCKETS - 1
-    start = _SUB_BUCKETS + bucket % _SUB_BUCKETS
-    return start << shift, (start + 1) << shift
 
 
 @dataclass(frozen=True)
@@ -28,6 +19,13 @@ class Latency:
     counts: tuple[tuple[int, int], ...]
     min_ns: int
     max_ns: int
+
+    @cached_property
+    def histogram(self) -> Histogram:
+        """The same as a document's part."""
+        buckets = [bucket for bucket, _ in self.counts]
+        counts = [count for _, count in self.counts]
+        return Histogram(bucket=buckets, count=counts, min_ns=self.min_ns, max_ns=self.max_ns)
 
     @property
     def operations(self) -> int:
@@ -42,14 +40,7 @@ class Latency:
 
     def quantile_ns(self, share: float) -> int:
         """The latency that `share` of the operations do not exceed: the middle of its bucket."""
-        wanted = max(1, math.ceil(share * self.operations))
-        seen = 0
-        for bucket, count in self.counts:
-            seen += count
-            if seen >= wanted:
-                low, high = bucket_bounds_ns(bucket)
-                return min(max((low + high - 1) // 2, self.min_ns), self.max_ns)
-        return self.max_ns
+        return percentile_ns(self.histogram, share)
 
     def percentiles_ns(self) -> dict[str, int]:
         """`min`, `p50`, `p90`, `p99`, `p99_9` and `max`."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from venturi.model.record import Record
 from venturi.report import application, fidelity, provenance, quantity, service, verdict
 from venturi.report.block import Chapter, Column, Page, Table
-from venturi.report.phase import phases
+from venturi.report.phase import Sample, phases
 from venturi.report.quantity import Units
 
 
@@ -50,6 +50,12 @@ def chapter(record: Record, units: Units, name: str) -> Chapter:
     )
 
 
+def _request_text(sample: Sample, units: Units) -> str:
+    """The mean size of a write or read."""
+    requests = sum(r.count for row in sample.rows for r in row.request_sizes)
+    return quantity.size(sample.bytes / requests, units) if requests else "–"
+
+
 def _comparison(records: Sequence[Record], units: Units) -> Table:
     rows = []
     for record in records:
@@ -63,13 +69,11 @@ def _comparison(records: Sequence[Record], units: Units) -> Table:
                     "–" if phase.idle else service.interval_text(phase, units),
                     quantity.seconds(sample.total_s),
                     quantity.size(sample.bytes, units) if sample.bytes else "–",
-                    quantity.size(sample.bytes / sample.operations, units)
-                    if sample.bytes and sample.operations
-                    else "–",
+                    _request_text(sample, units),
                     "" if index else record.verdict.level.value,
                 )
             )
-    titles = ("Application", "Phase", "Rate", "95 % interval", "Time", "Bytes", "Per operation",
+    titles = ("Application", "Phase", "Rate", "95 % interval", "Time", "Bytes", "Mean request",
               "Verdict")  # fmt: skip
     columns = tuple(Column(title, 1 < index < 7) for index, title in enumerate(titles))
     return Table("All phases side by side", columns, tuple(rows))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from venturi.model.record import MetricValue, PhaseRow, Record
+from venturi.model.statistic import median_interval
 from venturi.report import quantity
 from venturi.report.latency import Latency, merge
 from venturi.report.quantity import Units
@@ -37,30 +37,18 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Median and its narrowest symmetric order-statistics interval of at least 95 %.
-
-    The k-th smallest and k-th largest of n values bound the median with probability
-    1 - 2 P(B < k), B binomial (n, 1/2), whatever the distribution (David and Nagaraja, Order
-    Statistics, section 7.1). With too few values it is the whole range.
-    """
-    ordered = sorted(values)
-    n = len(ordered)
-    if n == 0:
+    """The spread of repeated values, with the interval of `median_interval`."""
+    if not values:
         return Spread(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)
-    tail, best, coverage = 0.0, 1, 1 - 2 * 0.5**n
-    for k in range(1, n // 2 + 1):
-        tail += math.comb(n, k - 1) * 0.5**n
-        if 1 - 2 * tail < _WANTED_COVERAGE:
-            break
-        best, coverage = k, 1 - 2 * tail
+    interval = median_interval(values)
     return Spread(
-        median=float(statistics.median(ordered)),
-        low=float(ordered[best - 1]),
-        high=float(ordered[n - best]),
-        coverage=max(coverage, 0.0),
-        least=float(ordered[0]),
-        most=float(ordered[-1]),
-        n=n,
+        median=interval.median,
+        low=interval.low,
+        high=interval.high,
+        coverage=interval.coverage,
+        least=float(min(values)),
+        most=float(max(values)),
+        n=len(values),
     )
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from venturi.analyse.fidelity import fidelity_of
 from venturi.analyse.metric import metrics_of
-from venturi.analyse.statistic import latency_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
 from venturi.execute.target import identity_of
@@ -34,6 +33,7 @@ from venturi.model.record import (
     Seconds4,
     Substitution,
 )
+from venturi.model.statistic import latency_of
 from venturi.model.workload import Workload
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from venturi.analyse.statistic import bucket_bounds_ns, median_interval, percentile_ns
 from venturi.model.event import Histogram
+from venturi.model.statistic import bucket_bounds_ns, median_interval, percentile_ns
 
 
 def bucket_of(value_ns: int) -> int:
