@@ -100,8 +100,8 @@ class Backend {
                              std::span<const Request> requests,
                              std::span<Completion> completions) = 0;
 
-  /// The descriptor of a real file, for its pages in memory; -1 where there is none.
-  [[nodiscard]] virtual int descriptor(Handle) const noexcept { return -1; }
+  /// Whether this storage can know the bytes: if not, a read that brought others proves nothing.
+  [[nodiscard]] virtual bool knows(Handle, const Request&) const noexcept { return true; }
   /// What a failure of this backend probably means, or nothing.
   [[nodiscard]] virtual const char* hint(int) const noexcept { return ""; }
 };

@@ -26,10 +26,10 @@ class Faulty : public Backend {
   }
 
   [[nodiscard]] Traits traits() const noexcept override { return inner_->traits(); }
-  [[nodiscard]] int descriptor(Handle file) const noexcept override {
-    return inner_->descriptor(file);
-  }
   [[nodiscard]] const char* hint(int error) const noexcept override { return inner_->hint(error); }
+  [[nodiscard]] bool knows(Handle file, const Request& request) const noexcept override {
+    return inner_->knows(file, request);
+  }
   int open_directory(const char* path, Directory& out) override {
     return inner_->open_directory(path, out);
   }

@@ -33,6 +33,7 @@ class Null : public Backend {
     }
     return requests.size();
   }
+  [[nodiscard]] bool knows(Handle, const Request&) const noexcept override { return false; }
 
  private:
   base::Clock* clock_;
@@ -44,8 +45,8 @@ const Entry& null_entry();
 const Entry& null_entry() {
   static const Entry entry{{},
                            {"shared files", "random access", "names", "sync"},
-                           [](const Environment& environment, const std::vector<schema::Option>&)
-                               -> std::unique_ptr<Backend> {
+                           [](const Environment& environment,
+                              const std::vector<schema::Option>&) -> std::unique_ptr<Backend> {
                              return std::make_unique<Null>(environment.clock);
                            }};
   return entry;

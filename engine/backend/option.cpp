@@ -47,16 +47,17 @@ void check_options(const Entry& entry, const std::vector<schema::Option>& option
     if (info == nullptr) {
       std::string known;
       for (const OptionInfo& each : entry.options) known += fmt::format(" {}", each.name);
-      throw base::plan_error(place + ".name",
-                             fmt::format("there is no option {}", options[i].name),
-                             known.empty() ? "this interface has no options" : "known are:" + known);
+      throw base::plan_error(
+          place + ".name", fmt::format("there is no option {}", options[i].name),
+          known.empty() ? "this interface has no options" : "known are:" + known);
     }
     double number = 0.0;
     const bool boolean = std::string(info->type) == "boolean";
     const bool fine = boolean ? options[i].value == "true" || options[i].value == "false"
                               : parse_real(options[i].value, number);
     if (!fine) {
-      throw base::plan_error(place + ".value", fmt::format("{} must be {}", info->name, info->range));
+      throw base::plan_error(place + ".value",
+                             fmt::format("{} must be {}", info->name, info->range));
     }
   }
 }

@@ -107,9 +107,6 @@ class Posix : public Backend {
                      });
   }
 
-  [[nodiscard]] int descriptor(Handle file) const noexcept override {
-    return static_cast<int>(file);
-  }
   [[nodiscard]] const char* hint(int error) const noexcept override {
     return direct_ && error == EINVAL
                ? "with direct=true sizes and offsets must be multiples of the storage's block "
@@ -147,8 +144,7 @@ class Posix : public Backend {
 const Entry& posix_entry();
 const Entry& posix_entry() {
   static const Entry entry{
-      {{"direct", "boolean", "false", "open with O_DIRECT, past the page cache",
-        "true or false"}},
+      {{"direct", "boolean", "false", "open with O_DIRECT, past the page cache", "true or false"}},
       {"shared files", "random access", "names", "sync"},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {

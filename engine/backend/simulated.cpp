@@ -3,6 +3,8 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <unordered_map>
 
 #include "backend/table.hpp"
@@ -97,11 +99,33 @@ class Simulated : public Backend {
     }
     return requests.size();
   }
+  [[nodiscard]] bool knows(Handle handle, const Request& request) const noexcept override {
+    const auto& written = files_[static_cast<std::size_t>(handle)].written;
+    const auto after = written.upper_bound(request.offset);
+    return after != written.begin() && std::prev(after)->second >= request.offset + request.bytes;
+  }
 
  private:
   struct Content {
     std::uint64_t bytes = 0;
     std::vector<std::byte> data;
+    /// What this rank wrote: end by beginning, joined where they touch.
+    std::map<std::uint64_t, std::uint64_t> written;
+
+    void note(std::uint64_t begin, std::uint64_t end) {
+      auto next = written.upper_bound(begin);
+      if (next != written.begin() && std::prev(next)->second >= begin) {
+        --next;
+        begin = next->first;
+        end = std::max(end, next->second);
+        next = written.erase(next);
+      }
+      while (next != written.end() && next->first <= end) {
+        end = std::max(end, next->second);
+        next = written.erase(next);
+      }
+      written.emplace(begin, end);
+    }
   };
 
   Content& file(Handle handle) { return files_[static_cast<std::size_t>(handle)]; }
@@ -111,8 +135,9 @@ class Simulated : public Backend {
   }
 
   void pass(std::uint64_t bytes) noexcept {
-    const double ns = (speed_.latency_s + static_cast<double>(bytes) /
-                                              speed_.bandwidth_bytes_per_s) * base::kNsPerS;
+    const double ns =
+        (speed_.latency_s + static_cast<double>(bytes) / speed_.bandwidth_bytes_per_s) *
+        base::kNsPerS;
     clock_->advance(static_cast<std::uint64_t>(std::llround(ns)));
   }
 
@@ -122,6 +147,7 @@ class Simulated : public Backend {
       content.bytes = std::max(content.bytes, end);
       if (!keep_contents_) return;
       if (content.data.size() < end) content.data.resize(end);
+      content.note(request.offset, end);
       std::memcpy(content.data.data() + request.offset, request.data, request.bytes);
     } else if (keep_contents_) {
       std::memset(request.data, 0, request.bytes);

@@ -1,9 +1,8 @@
 // The clock that all durations come from: time-stamp counter, operating system, or simulated.
 #pragma once
 
-#include <ctime>
-
 #include <cstdint>
+#include <ctime>
 
 #include "base/cycle_counter.hpp"
 

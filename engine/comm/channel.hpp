@@ -51,7 +51,8 @@ class Channel {
   [[nodiscard]] virtual std::string name() const = 0;
 
   virtual void barrier(const Poll& poll) = 0;
-  /// Every rank gets the sums (or extremes) of each element over the ranks.
+  /// Every rank gets the sums (or extremes) of each element over the ranks. Of integers only those
+  /// below 2^63 have right extremes.
   virtual void reduce(std::span<std::uint64_t> values, Reduction how, const Poll& poll) = 0;
   virtual void reduce(std::span<double> values, Reduction how, const Poll& poll) = 0;
   /// Rank 0 gets `mine.size()` bytes of each rank in `all`, in rank order.

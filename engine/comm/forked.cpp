@@ -50,8 +50,7 @@ class Forked : public Channel {
   void reduce(std::span<double> values, Reduction how, const Poll& poll) override {
     reduce_any(values, how, poll);
   }
-  void gather(std::span<const std::byte> mine, std::span<std::byte> all,
-              const Poll& poll) override;
+  void gather(std::span<const std::byte> mine, std::span<std::byte> all, const Poll& poll) override;
   void broadcast(std::span<std::byte> data, const Poll& poll) override;
   std::int64_t clock_offset_ns(const base::Clock&, std::uint64_t& uncertainty_ns) override {
     uncertainty_ns = 0;
@@ -119,9 +118,10 @@ void Forked::gather(std::span<const std::byte> mine, std::span<std::byte> all, c
 void Forked::broadcast(std::span<std::byte> data, const Poll& poll) {
   for (std::size_t begin = 0; begin < data.size(); begin += SharedSegment::kSlotBytes) {
     const std::size_t length = std::min(SharedSegment::kSlotBytes, data.size() - begin);
-    if (placement_.rank == 0) std::memcpy(segment_.result(), data.data() + begin, length);
+    // Not through the result: others may still be copying that of the last reduction.
+    if (placement_.rank == 0) std::memcpy(segment_.slot(0), data.data() + begin, length);
     segment_.barrier(poll);
-    std::memcpy(data.data() + begin, segment_.result(), length);
+    std::memcpy(data.data() + begin, segment_.slot(0), length);
     segment_.barrier(poll);
   }
 }
@@ -208,11 +208,10 @@ class Monitor {
   }
 
   void lose(std::size_t rank, int status) {
-    const std::string how =
-        WIFSIGNALED(status)
-            ? fmt::format("was ended by signal {} ({})", WTERMSIG(status),
-                          strsignal(WTERMSIG(status)))
-            : fmt::format("ended with code {}", WEXITSTATUS(status));
+    const std::string how = WIFSIGNALED(status)
+                                ? fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+                                              strsignal(WTERMSIG(status)))
+                                : fmt::format("ended with code {}", WEXITSTATUS(status));
     segment_.abort({.code = "lost_rank", .message = fmt::format("rank {} {}", rank, how)});
   }
 
@@ -240,7 +239,8 @@ int launch_forked(const Launch& how) {
   if (how.ranks > kMostRanks) {
     throw base::Error({.code = "ranks",
                        .message = fmt::format("{} ranks cannot be forked on one machine (at most "
-                                              "{})", how.ranks, kMostRanks),
+                                              "{})",
+                                              how.ranks, kMostRanks),
                        .hint = "start the MPI engine with mpirun or srun"});
   }
   SharedSegment segment(how.ranks);

@@ -10,6 +10,7 @@ namespace venturi::comm {
 namespace {
 
 struct Variables {
+  LauncherKind kind;
   const char* name;
   const char* rank;
   const char* size;
@@ -17,9 +18,9 @@ struct Variables {
 
 // srun without a PMI sets SLURM_PROCID even in a batch script, so SLURM's step size decides.
 constexpr std::array<Variables, 3> kLaunchers{{
-    {"OpenMPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {"a PMI launcher (MPICH's mpirun)", "PMI_RANK", "PMI_SIZE"},
-    {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+    {LauncherKind::kOpenMpi, "OpenMPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {LauncherKind::kPmi, "a PMI launcher (MPICH's mpirun)", "PMI_RANK", "PMI_SIZE"},
+    {LauncherKind::kSlurm, "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
 }};
 
 std::optional<std::size_t> number(const char* variable) {
@@ -37,7 +38,10 @@ std::optional<std::size_t> number(const char* variable) {
 std::optional<Launcher> detect_launcher() {
   for (const Variables& known : kLaunchers) {
     const auto size = number(known.size);
-    if (size) return Launcher{known.name, number(known.rank).value_or(0), *size};
+    const bool scheduled = number("SLURM_STEP_NUM_TASKS").has_value();
+    if (size) {
+      return Launcher{known.kind, known.name, number(known.rank).value_or(0), *size, scheduled};
+    }
   }
   return std::nullopt;
 }

@@ -2,16 +2,22 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
 namespace venturi::comm {
 
+enum class LauncherKind : std::uint8_t { kOpenMpi, kPmi, kSlurm };
+
 /// A launcher of parallel jobs and what it says about this process.
 struct Launcher {
+  LauncherKind kind = LauncherKind::kOpenMpi;
   std::string name;
   std::size_t rank = 0;
   std::size_t size = 1;
+  /// Inside a step of a scheduler.
+  bool scheduled = false;
 };
 
 /// None when the program was started by a shell.

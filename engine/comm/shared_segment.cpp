@@ -45,12 +45,11 @@ SharedSegment::SharedSegment(std::size_t ranks)
   const std::size_t counter_bytes = round_up(ranks * sizeof(Counters));
   const std::size_t left_bytes = round_up(ranks);
   bytes_ = header_bytes + counter_bytes + left_bytes + kSlotBytes * (ranks + 1);
-  void* memory =
-      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
-    throw base::Error({.code = "ranks",
-                       .message = fmt::format("no shared memory for {} ranks: {}", ranks,
-                                              std::strerror(errno))});
+    throw base::Error(
+        {.code = "ranks",
+         .message = fmt::format("no shared memory for {} ranks: {}", ranks, std::strerror(errno))});
   }
   memory_ = static_cast<std::byte*>(memory);
   header_ = new (memory_) Header;
@@ -86,9 +85,7 @@ void SharedSegment::barrier(const Poll& poll) {
 }
 
 void SharedSegment::wait_for_generation(std::uint32_t old, const Poll& poll) {
-  const auto passed = [&] {
-    return header_->generation.load(std::memory_order_seq_cst) != old;
-  };
+  const auto passed = [&] { return header_->generation.load(std::memory_order_seq_cst) != old; };
   for (int spin = 0; spin_ && spin < kSpins; ++spin) {
     if (passed()) return;
     base::relax();

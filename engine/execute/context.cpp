@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/random.hpp"
@@ -95,13 +96,13 @@ void Context::fail_operation(measure::Fault fault, const char* hint) {
   fault.what = fault.what.empty() ? reason : fault.what;
   fault.at_ns = clock.now_ns();
   const std::string where = phases.empty() ? fault.path : phases.back().plan->path;
-  set_trouble({.code = measured ? "io" : "target",
-               .message = fmt::format("{} of {} failed on rank {} at offset {}: {}",
-                                      to_string(fault.kind), fault.path, group.rank(),
-                                      fault.offset, reason),
-               .hint = hint,
-               .where = where,
-               .exit_code = measured ? base::kExitFailed : base::kExitTarget});
+  set_trouble(
+      {.code = measured ? "io" : "target",
+       .message = fmt::format("{} of {} failed on rank {} at offset {}: {}", to_string(fault.kind),
+                              fault.path, group.rank(), fault.offset, reason),
+       .hint = hint,
+       .where = where,
+       .exit_code = measured ? base::kExitFailed : base::kExitTarget});
   meter().fail(std::move(fault));
 }
 
@@ -115,14 +116,21 @@ void Context::agree_or_throw() {
   if (auto problem = agree(group, trouble_)) throw RunFailed(std::move(*problem));
 }
 
+void Context::wait() {
+  std::array<std::uint64_t, 2> state{static_cast<std::uint64_t>(has_trouble()),
+                                     clock.is_simulated() ? clock.now_ns() : 0};
+  group.reduce(state, comm::Reduction::kMaximum);
+  halted_ |= state[0] != 0;
+  clock.advance_to(state[1]);
+}
+
 void Context::pause(double seconds) {
   if (clock.is_simulated()) {
     clock.advance(static_cast<std::uint64_t>(seconds * base::kNsPerS + 0.5));
     return;
   }
   constexpr double kSliceS = 0.01;
-  const std::uint64_t end =
-      clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
+  const std::uint64_t end = clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
   for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) {
     const double left = std::min(base::seconds(end - now), kSliceS);
     const timespec slice{.tv_sec = 0, .tv_nsec = static_cast<long>(left * base::kNsPerS)};
@@ -133,8 +141,7 @@ void Context::pause(double seconds) {
 
 void Context::spin(double seconds) {
   if (clock.is_simulated()) return pause(seconds);
-  const std::uint64_t end =
-      clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
+  const std::uint64_t end = clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
   for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) tick(now);
 }
 
@@ -201,7 +208,8 @@ std::byte* Context::filler(const schema::File& file, std::uint64_t bytes) {
   const auto memory_pages = static_cast<std::uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
   if (bytes / 4096 > memory_pages / 2) {
     throw base::plan_error("size", fmt::format("a request of {} bytes is more than half of this "
-                                               "machine's memory", bytes));
+                                               "machine's memory",
+                                               bytes));
   }
   std::byte* data = write_buffer.reserve(bytes + 1);
   const double wanted = file.content.compressibility;

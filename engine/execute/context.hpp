@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -62,7 +63,7 @@ class Context {
   }
   /// Nothing is to be done but waiting with the others: something failed or the limit was reached.
   [[nodiscard]] bool idle() const noexcept {
-    return trouble_.has_value() || (limiter && limiter->stopped());
+    return trouble_.has_value() || halted_ || (limiter && limiter->stopped());
   }
 
   /// Rank 0 reports.
@@ -79,6 +80,8 @@ class Context {
     last_tick_ns_ = now_ns;
     group.poll();
   }
+  /// The next progress event is due in half a second.
+  void restart_progress() noexcept { last_progress_ns_ = base::monotonic_ns(); }
   /// Counts for the progress of the phase.
   void count(std::uint64_t bytes, std::uint64_t operations) noexcept;
   /// After operations: counts and ticks, and stops at the limit.
@@ -95,10 +98,27 @@ class Context {
   /// Data was not what was written; the run goes on.
   void fail_verification(measure::Fault fault);
   [[nodiscard]] bool has_trouble() const noexcept { return trouble_.has_value(); }
+  /// Does something that may find the plan or the target wrong on this rank alone. That becomes
+  /// trouble, because the others may be waiting for this rank; a broken group still ends it.
+  template <class Action>
+  void guard(const Action& action) {
+    try {
+      action();
+    } catch (const base::Broken&) {
+      throw;
+    } catch (const base::Error& error) {
+      set_trouble(error.problem());
+    } catch (const std::bad_alloc&) {
+      set_trouble({.code = "plan",
+                   .message = "not enough memory for one request",
+                   .exit_code = base::kExitPlan});
+    }
+  }
   /// All ranks throw RunFailed if one has trouble. Collective.
   void agree_or_throw();
-  /// Waits for all ranks.
-  void wait() { group.synchronise(clock); }
+  /// Waits for all ranks; if one has trouble, all are idle from here on, because they may rely on
+  /// what that rank did not do.
+  void wait();
 
   /// Sleeps or advances the simulated clock; ends early with an exception when the run does.
   void pause(double seconds);
@@ -136,6 +156,7 @@ class Context {
   Report report_;
   std::unique_ptr<measure::Meter> idle_meter_;
   std::optional<base::Problem> trouble_;
+  bool halted_ = false;
   std::uint64_t last_tick_ns_ = 0;
   std::uint64_t last_progress_ns_ = 0;
   std::uint64_t filled_bytes_ = 0;

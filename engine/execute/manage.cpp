@@ -39,36 +39,44 @@ void remember(Context& context, FileState& file, OpenFile open) {
 }
 
 void open_file(Context& context, FileState& file, const std::string& path) {
-  OpenFile open{.path = path, .generation = file.plan->content.verify
-                                                ? context.generation_of(file) : 0};
+  OpenFile open{.path = path,
+                .generation = file.plan->content.verify ? context.generation_of(file) : 0};
   const OpenMode mode = file.plan->foreign ? OpenMode::kRead : OpenMode::kReadWrite;
-  const bool fine =
-      measured(context, file, {.kind = OperationKind::kOpen, .path = path}, [&] {
-        return file.storage->open(backend::Backend::kRoot, path.c_str(), mode, open.handle);
-      });
+  const bool fine = measured(context, file, {.kind = OperationKind::kOpen, .path = path}, [&] {
+    return file.storage->open(backend::Backend::kRoot, path.c_str(), mode, open.handle);
+  });
   if (fine) remember(context, file, std::move(open));
 }
 
 void create_file(Context& context, FileState& file, const std::string& path) {
-  OpenFile open{.path = path, .generation = file.plan->content.verify
-                                                ? context.generation_of(file) : 0};
+  OpenFile open{.path = path,
+                .generation = file.plan->content.verify ? context.generation_of(file) : 0};
   NameMaker maker(context, file, *file.storage);
-  const bool fine =
-      measured(context, file, {.kind = OperationKind::kCreate, .path = path},
-               [&] { return maker.create(path, open.handle); });
+  const bool fine = measured(context, file, {.kind = OperationKind::kCreate, .path = path},
+                             [&] { return maker.create(path, open.handle); });
   if (!fine) return;
   maker.list_file(path, open.handle, file.plan->keep ? EntryKind::kKept : EntryKind::kFile);
   remember(context, file, std::move(open));
 }
 
-void create(Context& context, FileState& file, std::uint64_t owner) {
-  const bool creator = context.first_sharer(*file.plan, owner) == owner;
-  const std::string path = context.path_of(*file.plan);
-  if (file.plan->content.verify) ++context.generation_of(file);
-  if (creator && !context.idle()) create_file(context, file, path);
+/// The first sharer creates, then the others open. Every rank comes to the wait.
+void create(Context& context, const schema::Manage& step, FileState& file) {
+  bool creator = false;
+  context.guard([&] {
+    const std::uint64_t owner = context.owner_of(step.owner);
+    const ActAs acting(context, owner);
+    creator = context.first_sharer(*file.plan, owner) == owner;
+    const std::string path = context.path_of(*file.plan);
+    if (file.plan->content.verify) ++context.generation_of(file);
+    if (creator && !context.idle()) create_file(context, file, path);
+  });
   if (file.plan->sharing == schema::Sharing::kRank) return;
   context.wait();
-  if (!creator && !context.idle()) open_file(context, file, path);
+  context.guard([&] {
+    if (creator || context.idle()) return;
+    const ActAs acting(context, context.owner_of(step.owner));
+    open_file(context, file, context.path_of(*file.plan));
+  });
 }
 
 void close_file(Context& context, FileState& file, const std::string& path) {
@@ -83,16 +91,12 @@ void close_file(Context& context, FileState& file, const std::string& path) {
 
 void stat_name(Context& context, FileState& file, const std::string& path) {
   backend::Identity identity;
-  measured(context, file, {.kind = OperationKind::kStat, .path = path}, [&] {
-    return file.storage->stat(backend::Backend::kRoot, path.c_str(), identity);
-  });
+  measured(context, file, {.kind = OperationKind::kStat, .path = path},
+           [&] { return file.storage->stat(backend::Backend::kRoot, path.c_str(), identity); });
 }
 
-void unlink_file(Context& context, FileState& file, std::uint64_t owner) {
-  const bool remover = context.first_sharer(*file.plan, owner) == owner;
+void unlink_file(Context& context, FileState& file) {
   const std::string path = context.path_of(*file.plan);
-  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
-  if (!remover || context.idle()) return;
   measured(context, file, {.kind = OperationKind::kUnlink, .path = path},
            [&] { return file.storage->unlink(backend::Backend::kRoot, path.c_str()); });
   file.touched.erase(path);
@@ -112,38 +116,64 @@ EntryKind directory_kind(const schema::File& file) {
   return file.tree ? EntryKind::kTree : EntryKind::kDirectory;
 }
 
-void make_directories(Context& context, FileState& file, std::uint64_t owner) {
+void make_directories(Context& context, FileState& file) {
   const std::string path = context.path_of(*file.plan);
   NameMaker maker(context, file, *file.storage);
   const std::uint64_t nodes = nodes_of(*file.plan);
-  const bool maker_rank = context.first_sharer(*file.plan, owner) == owner;
-  for (std::uint64_t node = 0; maker_rank && node < nodes && !context.idle(); ++node) {
+  for (std::uint64_t node = 0; node < nodes && !context.idle(); ++node) {
     const std::string name = node_path(*file.plan, path, node);
     const bool fine = measured(context, file, {.kind = OperationKind::kMkdir, .path = name},
                                [&] { return maker.make_directory(name); });
     if (fine) maker.list_directory(name, directory_kind(*file.plan));
   }
-  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
 }
 
-void remove_directories(Context& context, FileState& file, std::uint64_t owner) {
+void remove_directories(Context& context, FileState& file) {
   const std::string path = context.path_of(*file.plan);
-  // Others may still be unlinking items in it.
-  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
-  const bool remover = context.first_sharer(*file.plan, owner) == owner;
-  for (std::uint64_t node = nodes_of(*file.plan); remover && node > 0 && !context.idle(); --node) {
+  for (std::uint64_t node = nodes_of(*file.plan); node > 0 && !context.idle(); --node) {
     const std::string name = node_path(*file.plan, path, node - 1);
-    measured(context, file, {.kind = OperationKind::kRmdir, .path = name}, [&] {
-      return file.storage->remove_directory(backend::Backend::kRoot, name.c_str());
-    });
+    measured(context, file, {.kind = OperationKind::kRmdir, .path = name},
+             [&] { return file.storage->remove_directory(backend::Backend::kRoot, name.c_str()); });
   }
-  if (file.plan->sharing != schema::Sharing::kRank) context.wait();
+}
+
+/// What only the first of those that share a name does, while the others wait: before it, because
+/// they may still be at work below the name, and after it.
+template <class Action>
+void by_first_sharer(Context& context, const schema::Manage& step, FileState& file,
+                     const Action& action) {
+  const bool shared = file.plan->sharing != schema::Sharing::kRank;
+  if (shared) context.wait();
+  context.guard([&] {
+    if (context.idle()) return;
+    const std::uint64_t owner = context.owner_of(step.owner);
+    const ActAs acting(context, owner);
+    if (context.first_sharer(*file.plan, owner) == owner) action(context, file);
+  });
+  if (shared) context.wait();
 }
 
 void stat_all(Context& context, FileState& file) {
   const std::string path = context.path_of(*file.plan);
   for (std::uint64_t node = 0; node < nodes_of(*file.plan) && !context.idle(); ++node) {
     stat_name(context, file, node_path(*file.plan, path, node));
+  }
+}
+
+void make_tree(Context& context, FileState& file, EntryKind kind) {
+  const std::uint64_t rank = context.group.rank();
+  if (context.first_sharer(*file.plan, rank) != rank) return;
+  const std::string path = context.path_of(*file.plan);
+  NameMaker maker(context, file, *file.plain);
+  for (std::uint64_t node = 0; node < nodes_of(*file.plan); ++node) {
+    const std::string name = node_path(*file.plan, path, node);
+    const int error = maker.make_directory(name);
+    if (error == EEXIST) continue;
+    if (error != 0) {
+      context.fail_operation({.kind = OperationKind::kMkdir, .path = name, .error = error}, "");
+      return;
+    }
+    maker.list_directory(name, file.plan->keep ? EntryKind::kKept : kind);
   }
 }
 
@@ -157,25 +187,28 @@ bool manage_waits(const schema::File& file, NameVerb verb) {
 
 void run_manage(Context& context, const schema::Manage& step) {
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
-  if (context.idle() && !manage_waits(*file.plan, step.verb)) return;
-  const std::uint64_t owner = context.owner_of(step.owner);
-  const ActAs acting(context, owner);
   switch (step.verb) {
     case NameVerb::kCreate:
-      return create(context, file, owner);
-    case NameVerb::kOpen:
-      return open_file(context, file, context.path_of(*file.plan));
-    case NameVerb::kClose:
-      return close_file(context, file, context.path_of(*file.plan));
-    case NameVerb::kStat:
-      return stat_all(context, file);
+      return create(context, step, file);
     case NameVerb::kUnlink:
-      return unlink_file(context, file, owner);
+      return by_first_sharer(context, step, file, unlink_file);
     case NameVerb::kMkdir:
-      return make_directories(context, file, owner);
+      return by_first_sharer(context, step, file, make_directories);
     case NameVerb::kRmdir:
-      return remove_directories(context, file, owner);
+      return by_first_sharer(context, step, file, remove_directories);
+    case NameVerb::kOpen:
+    case NameVerb::kClose:
+    case NameVerb::kStat:
+      break;
   }
+  context.guard([&] {
+    if (context.idle()) return;
+    const ActAs acting(context, context.owner_of(step.owner));
+    if (step.verb == NameVerb::kStat) return stat_all(context, file);
+    const std::string path = context.path_of(*file.plan);
+    if (step.verb == NameVerb::kOpen) return open_file(context, file, path);
+    close_file(context, file, path);
+  });
 }
 
 void close_all(Context& context) {
@@ -191,20 +224,7 @@ void make_trees(Context& context, EntryKind kind) {
                         (!file.has_mkdir || kind == EntryKind::kStagedTree) &&
                         (kind == EntryKind::kStagedTree) == file.plan->prestage.has_value();
     if (!wanted) continue;
-    const std::string path = context.path_of(*file.plan);
-    NameMaker maker(context, file, *file.plain);
-    const bool first = context.first_sharer(*file.plan, context.group.rank()) ==
-                       context.group.rank();
-    for (std::uint64_t node = 0; first && node < nodes_of(*file.plan); ++node) {
-      const std::string name = node_path(*file.plan, path, node);
-      const int error = maker.make_directory(name);
-      if (error == EEXIST) continue;
-      if (error != 0) {
-        context.fail_operation({.kind = OperationKind::kMkdir, .path = name, .error = error}, "");
-        break;
-      }
-      maker.list_directory(name, file.plan->keep ? EntryKind::kKept : kind);
-    }
+    context.guard([&] { make_tree(context, file, kind); });
     context.wait();
   }
 }

@@ -23,8 +23,8 @@
 namespace venturi::execute {
 namespace {
 
-constexpr std::array<std::string_view, 8> kWords{
-    "root", "marker", "file", "directory", "tree", "staged_file", "staged_tree", "kept"};
+constexpr std::array<std::string_view, 8> kWords{"root", "marker",      "file",        "directory",
+                                                 "tree", "staged_file", "staged_tree", "kept"};
 constexpr std::size_t kFirstBytes = 65'536;
 constexpr std::size_t kMostGrowthBytes = 1'048'576;
 
@@ -110,8 +110,8 @@ Manifest::Manifest(const std::string& journal, const std::string& directory, std
   file_ = base::Descriptor(::open(usual.c_str(), kFlags, 0644));
   if (!file_) file_ = base::Descriptor(::open(other.c_str(), kFlags, 0644));
   if (!file_) {
-    throw base::target_error(usual, fmt::format("cannot write the manifest: {}",
-                                                std::strerror(errno)));
+    throw base::target_error(usual,
+                             fmt::format("cannot write the manifest: {}", std::strerror(errno)));
   }
   ::flock(file_.get(), LOCK_EX | LOCK_NB);
   grow(kFirstBytes);
@@ -128,16 +128,15 @@ void Manifest::grow(std::size_t bytes) {
   // Allocated, not only extended: writing into a hole of a full file system would be a SIGBUS.
   const int error = ::posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes));
   if (error != 0) {
-    throw base::target_error(journal_, fmt::format("cannot write the manifest: {}",
-                                                   std::strerror(error)));
+    throw base::target_error(journal_,
+                             fmt::format("cannot write the manifest: {}", std::strerror(error)));
   }
   if (memory_ != nullptr) ::munmap(memory_, mapped_bytes_);
-  void* memory =
-      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (memory == MAP_FAILED) {
     memory_ = nullptr;
-    throw base::target_error(journal_, fmt::format("cannot map the manifest: {}",
-                                                   std::strerror(errno)));
+    throw base::target_error(journal_,
+                             fmt::format("cannot map the manifest: {}", std::strerror(errno)));
   }
   memory_ = static_cast<char*>(memory);
   mapped_bytes_ = bytes;

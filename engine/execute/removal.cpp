@@ -52,8 +52,8 @@ std::size_t depth_of(const std::string& path) noexcept {
 Remover::Remover(const std::string& directory, const Entry* root)
     : root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
   struct stat status{};
-  const bool ours = root_ && root != nullptr && ::fstat(root_.get(), &status) == 0 &&
-                    same(status, *root);
+  const bool ours =
+      root_ && root != nullptr && ::fstat(root_.get(), &status) == 0 && same(status, *root);
   if (!ours) root_ = base::Descriptor();
 }
 
@@ -137,9 +137,8 @@ Leftover clean(const std::string& journal, const std::string& directory) {
                        .where = journal});
   }
   std::vector<Entry> entries = read_manifests(journal, directory);
-  const auto root = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) {
-    return entry.kind == EntryKind::kRoot;
-  });
+  const auto root = std::find_if(entries.begin(), entries.end(),
+                                 [](const Entry& entry) { return entry.kind == EntryKind::kRoot; });
   Remover remover(directory, root == entries.end() ? nullptr : &*root);
   if (!remover.reachable()) return {};
   for (const Entry& entry : entries) {

@@ -55,8 +55,7 @@ struct Leftover {
 Leftover list_left(const std::string& directory);
 
 /// Removes the marker and the directory itself, if nothing else is in it; true if it is gone.
-bool remove_root(Remover& remover, const std::vector<Entry>& entries,
-                 const std::string& directory);
+bool remove_root(Remover& remover, const std::vector<Entry>& entries, const std::string& directory);
 
 /// Removes everything that the manifests of a dead run list, at last the directory itself.
 /// Throws base::Error (exit 3) if a process of the run is still alive.

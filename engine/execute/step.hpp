@@ -12,6 +12,8 @@ void run_transfer(Context& context, const schema::Transfer& step);
 void run_manage(Context& context, const schema::Manage& step);
 /// Verbs on every item of a tree.
 void run_items(Context& context, const schema::Items& step);
+/// Makes and writes this rank's items, unmeasured.
+void create_items(Context& context, FileState& file);
 /// Makes an open file persistent.
 void run_sync(Context& context, const schema::Sync& step);
 

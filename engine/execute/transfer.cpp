@@ -80,8 +80,8 @@ class Pump {
     measure::Meter& meter = context_.meter();
     std::size_t at = 0;
     while (at < requests.size()) {
-      const std::size_t ended = file_.storage->submit(open_.handle, step_.operation,
-                                                      requests.subspan(at), completions_);
+      const std::size_t ended =
+          file_.storage->submit(open_.handle, step_.operation, requests.subspan(at), completions_);
       for (std::size_t i = 0; i < ended; ++i) {
         const Completion& completion = completions_[i];
         if (completion.bytes != requests[at + i].bytes &&
@@ -132,7 +132,8 @@ class Pump {
   void conclude(const Request& request, std::size_t good) {
     if (good == 0) return;
     const std::span<const std::byte> data(request.data, request.bytes);
-    if (verify_ && !writes_ && !stamp_.matches(data, request.offset)) {
+    if (verify_ && !writes_ && !stamp_.matches(data, request.offset) &&
+        file_.storage->knows(open_.handle, request)) {
       context_.fail_verification({.kind = kind_,
                                   .path = open_.path,
                                   .offset = request.offset,
@@ -207,9 +208,8 @@ void run_sync(Context& context, const schema::Sync& step) {
     const int error = file.storage->sync(open.handle, step.mode);
     const std::uint64_t end = context.clock.now_ns();
     if (error != 0) {
-      context.fail_operation(
-          {.kind = OperationKind::kSync, .path = open.path, .error = error},
-          file.storage->hint(error));
+      context.fail_operation({.kind = OperationKind::kSync, .path = open.path, .error = error},
+                             file.storage->hint(error));
       return;
     }
     context.meter().record(OperationKind::kSync, begin, end, 0);

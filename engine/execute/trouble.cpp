@@ -2,7 +2,7 @@
 #include "execute/trouble.hpp"
 
 #include <array>
-#include <bit>
+#include <cstring>
 
 #include "comm/problem_text.hpp"
 
@@ -19,7 +19,7 @@ std::optional<base::Problem> agree(comm::Group& group, const std::optional<base:
   }
   group.reduce(words, comm::Reduction::kSum);
   comm::ProblemText text;
-  std::memcpy(&text, words.data(), sizeof text);
+  std::memcpy(static_cast<void*>(&text), words.data(), sizeof text);
   return text.get();
 }
 

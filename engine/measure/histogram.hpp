@@ -36,7 +36,7 @@ class Histogram {
   }
 
   [[nodiscard]] std::array<std::uint64_t, kBuckets>& counts() noexcept { return counts_; }
-  /// The greatest number if nothing was recorded.
+  /// 2^63 - 1 if nothing was recorded.
   [[nodiscard]] std::uint64_t min_ns() const noexcept { return min_ns_; }
   [[nodiscard]] std::uint64_t max_ns() const noexcept { return max_ns_; }
   void set_extremes(std::uint64_t min_ns, std::uint64_t max_ns) noexcept {
@@ -49,7 +49,8 @@ class Histogram {
 
  private:
   std::array<std::uint64_t, kBuckets> counts_{};
-  std::uint64_t min_ns_ = std::numeric_limits<std::uint64_t>::max();
+  // Not the greatest unsigned number: MPICH 4.0 finds minima as if numbers were signed.
+  std::uint64_t min_ns_ = std::numeric_limits<std::int64_t>::max();
   std::uint64_t max_ns_ = 0;
 };
 

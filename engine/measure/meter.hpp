@@ -27,11 +27,11 @@ struct Tally {
 /// An operation that went wrong.
 struct Fault {
   schema::OperationKind kind = {};
-  std::string path;
+  std::string path = {};
   std::uint64_t offset = 0;
   /// 0 where the system gave none.
   int error = 0;
-  std::string what;
+  std::string what = {};
   std::uint64_t at_ns = 0;
 };
 

@@ -74,8 +74,8 @@ class RandomCursor {
   std::uint64_t next() noexcept {
     const std::uint64_t index = shape_.first + done_ * shape_.step;
     ++done_;
-    const std::uint64_t slot = shape_.replacement ? base::uniform(key_, index, shape_.slots)
-                                                  : permutation_(index);
+    const std::uint64_t slot =
+        shape_.replacement ? base::uniform(key_, index, shape_.slots) : permutation_(index);
     return static_cast<std::uint64_t>(shape_.base_bytes) + slot * shape_.size_bytes;
   }
 

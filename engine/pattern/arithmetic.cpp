@@ -281,7 +281,7 @@ std::size_t arity(Operator op) {
   }
 }
 
-Value apply(Operator op, std::span<const Value> operands) {
+Value apply_operator(Operator op, std::span<const Value> operands) {
   switch (operands.size()) {
     case 1:
       return unary(op, operands[0]);

@@ -12,6 +12,6 @@ std::size_t arity(schema::Operator op);
 
 /// Applies an operator that is neither a literal, a variable nor a jump to `arity(op)` operands.
 /// Throws std::domain_error saying what is wrong.
-Value apply(schema::Operator op, std::span<const Value> operands);
+Value apply_operator(schema::Operator op, std::span<const Value> operands);
 
 }  // namespace venturi::pattern

@@ -27,13 +27,14 @@ std::size_t index_of(const Instruction& step) { return static_cast<std::size_t>(
 void validate(const schema::Expression& code, std::size_t slots, const std::string& where) {
   for (std::size_t at = 0; at < code.size(); ++at) {
     const Instruction& step = code[at];
-    const bool bad_slot = step.operator_ == Operator::kVariable &&
-                          (step.integer < 0 || index_of(step) >= slots);
+    const bool bad_slot =
+        step.operator_ == Operator::kVariable && (step.integer < 0 || index_of(step) >= slots);
     if (bad_slot) {
       throw base::plan_error(fmt::format("{}[{}].integer", where, at),
                              fmt::format("there is no slot {}", step.integer));
     }
-    if (is_jump(step) && (step.integer < 0 || index_of(step) <= at || index_of(step) > code.size())) {
+    if (is_jump(step) &&
+        (step.integer < 0 || index_of(step) <= at || index_of(step) > code.size())) {
       throw base::plan_error(fmt::format("{}[{}].integer", where, at),
                              "a jump must go forward and not beyond the end");
     }
@@ -77,7 +78,7 @@ Value Evaluator::value(const schema::Expression& code, const Slots& slots, const
     } else {
       try {
         const Value result =
-            apply(step.operator_, std::span(stack_).subspan(stack_.size() - operands));
+            apply_operator(step.operator_, std::span(stack_).subspan(stack_.size() - operands));
         stack_.resize(stack_.size() - operands);
         stack_.push_back(result);
       } catch (const std::domain_error& error) {

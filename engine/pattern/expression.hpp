@@ -15,7 +15,7 @@ namespace venturi::pattern {
 class Value {
  public:
   Value() = default;
-  Value(std::int64_t integer) : integer_(integer) {}  // NOLINT: a number is a value
+  Value(std::int64_t integer) : integer_(integer) {}   // NOLINT: a number is a value
   Value(double real) : real_(real), is_real_(true) {}  // NOLINT: a number is a value
   [[nodiscard]] bool is_real() const noexcept { return is_real_; }
   [[nodiscard]] std::int64_t integer() const noexcept { return integer_; }

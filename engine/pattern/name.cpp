@@ -14,15 +14,13 @@ namespace {
 constexpr std::uint64_t kMostNodes = 1'000'000'000;
 
 bool all_digits(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char letter) {
-    return letter >= '0' && letter <= '9';
-  });
+  return !text.empty() && std::all_of(text.begin(), text.end(),
+                                      [](char letter) { return letter >= '0' && letter <= '9'; });
 }
 
 }  // namespace
 
-void render_path(const std::vector<schema::PathPart>& parts, const Slots& slots,
-                 std::string& out) {
+void render_path(const std::vector<schema::PathPart>& parts, const Slots& slots, std::string& out) {
   Evaluator evaluator;
   out.clear();
   for (const schema::PathPart& part : parts) {
@@ -39,6 +37,7 @@ const char* path_fault(std::string_view path) {
   if (path.front() == '/') return "the path is absolute";
   if (path.find('\0') != std::string_view::npos) return "the path contains a zero byte";
   if (path.find('\n') != std::string_view::npos) return "the path contains a line's end";
+  if (path.back() == '/') return "the path ends with a slash";
   while (!path.empty()) {
     const std::size_t slash = std::min(path.find('/'), path.size());
     const std::string_view component = path.substr(0, slash);

@@ -1,0 +1,24 @@
+// `venturi-engine clean`: takes away what a dead run left.
+#include <fmt/format.h>
+
+#include "app/command.hpp"
+#include "app/event_output.hpp"
+#include "app/json_text.hpp"
+#include "execute/removal.hpp"
+#include "schema/plan.hpp"
+
+namespace venturi::app {
+
+int clean_command(const std::string& journal) {
+  const schema::Plan plan = schema::decode_plan(read_text(journal + "/plan.json"));
+  const execute::Leftover left = execute::clean(journal, plan.directory);
+  std::string paths;
+  for (const std::string& path : left.paths) {
+    paths += fmt::format("{}{}", paths.empty() ? "" : ", ", quote(path));
+  }
+  write_text(fmt::format("{{\"removed\": {}, \"left\": [{}], \"left_count\": {}}}\n", left.removed,
+                         paths, left.count));
+  return 0;
+}
+
+}  // namespace venturi::app

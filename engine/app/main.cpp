@@ -1,0 +1,62 @@
+// The engine: reads a plan, does the I/O, and says what happened.
+#include <fmt/format.h>
+
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "app/command.hpp"
+#include "app/event_output.hpp"
+#include "base/error.hpp"
+#include "base/version.hpp"
+#include "comm/launcher_environment.hpp"
+
+namespace {
+
+constexpr const char* kUsage =
+    R"(usage: venturi-engine run [--forked] PLAN.json|-   run a plan; events as JSON lines on stdout
+       venturi-engine describe                     what this build can do, as JSON
+       venturi-engine clean JOURNAL                remove what a dead run left, as JSON
+       venturi-engine evaluate                     evaluate expressions, one JSON line each
+       venturi-engine --version | --help
+
+exit codes: 0 fine, 2 bad plan, 3 failed, 5 target refused, 130 interrupted
+)";
+
+int dispatch(std::vector<std::string> arguments) {
+  using namespace venturi;
+  const std::string command = arguments.empty() ? "" : arguments.front();
+  const bool forked = arguments.size() > 1 && arguments[1] == "--forked";
+  if (forked) arguments.erase(arguments.begin() + 1);
+  const std::size_t count = arguments.size();
+  if (command == "run" && count == 2) return app::run_command(arguments[1], forked);
+  if (command == "describe" && count == 1) return app::describe_command();
+  if (command == "evaluate" && count == 1) return app::evaluate_command();
+  if (command == "clean" && count == 2) return app::clean_command(arguments[1]);
+  if (command == "--version" && count == 1) {
+    app::write_text(fmt::format("venturi-engine {}\n", base::kVersion));
+    return 0;
+  }
+  if (command == "--help" && count == 1) {
+    app::write_text(kUsage);
+    return 0;
+  }
+  fmt::print(stderr, "{}", kUsage);
+  return base::kExitPlan;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return dispatch({argv + 1, argv + argc});
+  } catch (const venturi::base::Error& error) {
+    // What is wrong before the ranks know each other is wrong on all of them: one says it.
+    const auto launcher = venturi::comm::detect_launcher();
+    if (!launcher || launcher->rank == 0) venturi::app::write_failure(error.problem());
+    return error.problem().exit_code;
+  } catch (const std::exception& error) {
+    venturi::app::write_failure({.code = "fault", .message = error.what(), .exit_code = 1});
+    return 1;
+  }
+}

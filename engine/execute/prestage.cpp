@@ -1,0 +1,108 @@
+// Data that must be there before the first repetition; written unmeasured and without faults.
+#include <algorithm>
+#include <cerrno>
+
+#include "base/random.hpp"
+#include "execute/make_name.hpp"
+#include "execute/step.hpp"
+
+namespace venturi::execute {
+namespace {
+
+using backend::Backend;
+using backend::Handle;
+using backend::OpenMode;
+using schema::OperationKind;
+
+constexpr std::uint64_t kStageBytes = 1'048'576;
+
+/// One rank's part of one file.
+class Stage {
+ public:
+  Stage(Context& context, FileState& file) : context_(context), file_(file) {}
+
+  /// The first of the sharers makes the file.
+  void create() {
+    const std::uint64_t rank = context_.group.rank();
+    path_ = context_.path_of(*file_.plan);
+    first_ = context_.first_sharer(*file_.plan, rank) == rank;
+    if (!first_ || context_.has_trouble()) return;
+    NameMaker maker(context_, file_, *file_.plain);
+    check(maker.create(path_, handle_));
+    if (context_.has_trouble()) return;
+    maker.list_file(path_, handle_, file_.plan->keep ? EntryKind::kKept : EntryKind::kStagedFile);
+  }
+
+  /// Every rank writes its part and makes it persistent.
+  void write() {
+    if (context_.has_trouble()) return;
+    if (!first_) {
+      check(file_.plain->open(Backend::kRoot, path_.c_str(), OpenMode::kReadWrite, handle_));
+    }
+    if (!context_.has_trouble()) write_part();
+    if (!context_.has_trouble()) check(file_.plain->sync(handle_, schema::SyncMode::kFsync));
+    if (handle_ >= 0) file_.plain->close(handle_);
+    if (context_.remembers_paths) file_.touched.insert(path_);
+  }
+
+ private:
+  void write_part() {
+    const std::uint64_t part =
+        context_.evaluator.count(*file_.plan->prestage, context_.slots, "prestage");
+    const std::uint64_t base_bytes =
+        context_.sharer_index(*file_.plan, context_.group.rank()) * part;
+    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
+    std::byte* data = context_.filler(*file_.plan, kStageBytes);
+    while (done_ < part && !context_.has_trouble()) {
+      const backend::Request request{base_bytes + done_, std::min(kStageBytes, part - done_), data};
+      if (file_.plan->content.verify) stamp.fill({data, request.bytes}, request.offset);
+      backend::Completion completion;
+      file_.plain->submit(handle_, schema::Direction::kWrite, {&request, 1}, {&completion, 1});
+      check(completion.error == 0 && completion.bytes == 0 ? EIO : completion.error);
+      done_ += completion.bytes;
+      context_.tick(context_.clock.now_ns());
+    }
+  }
+
+  void check(int error) {
+    if (error == 0) return;
+    context_.fail_operation(
+        {.kind = OperationKind::kWrite, .path = path_, .offset = done_, .error = error},
+        file_.plain->hint(error));
+  }
+
+  static constexpr std::uint64_t kStageBytes = 1'048'576;
+
+  Context& context_;
+  FileState& file_;
+  std::string path_;
+  bool first_ = false;
+  Handle handle_ = -1;
+  std::uint64_t done_ = 0;
+};
+
+void stage_file(Context& context, FileState& file) {
+  Stage stage(context, file);
+  context.guard([&] { stage.create(); });
+  context.wait();
+  context.guard([&] { stage.write(); });
+}
+
+}  // namespace
+
+void prestage(Context& context) {
+  make_trees(context, EntryKind::kStagedTree);
+  for (FileState& file : context.files) {
+    if (!file.plan->prestage) continue;
+    if (file.plan->tree) {
+      context.guard([&] { create_items(context, file); });
+    } else {
+      stage_file(context, file);
+    }
+    if (!file.storage->traits().real_files) continue;
+    const bool bypasses = file.storage->traits().bypasses_cache;
+    file.residency = bypasses ? Residency::kStorage : Residency::kMemory;
+  }
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,24 @@
+// The small tree of control around the leaves: loops, conditions, barriers and phases.
+#pragma once
+
+#include <vector>
+
+#include "execute/context.hpp"
+#include "schema/plan.hpp"
+
+namespace venturi::execute {
+
+/// Runs steps in order. Throws RunFailed on all ranks together after a phase in which one had
+/// trouble.
+void run_steps(Context& context, const std::vector<schema::Step>& steps);
+
+/// Whether ranks wait for each other somewhere in these steps.
+[[nodiscard]] bool waits(const schema::Plan& plan, const std::vector<schema::Step>& steps);
+
+/// The file entries that the steps read or write data of.
+[[nodiscard]] std::vector<std::size_t> data_files(const std::vector<schema::Step>& steps);
+
+/// One measured phase, from its barrier to its event.
+void run_phase(Context& context, const schema::Phase& phase);
+
+}  // namespace venturi::execute
