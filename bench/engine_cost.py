@@ -16,9 +16,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests" / "engine")]
+sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from plans import file, manage, nest, phase, plan, read, write  # noqa: E402
+from engine.plans import file, manage, nest, phase, plan, read, write  # noqa: E402
 
 BLOCK = 4096
 

@@ -1,121 +1,13 @@
-"""Finds the engines and runs them."""
+"""Finds the engines."""
 
 from __future__ import annotations
 
-import contextlib
-import json
 import os
-import shutil
-import signal
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from venturi.model.event import EventLine
-from venturi.model.plan import Plan
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-ROOT = Path(__file__).parents[2]
-LAUNCHERS = {
-    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n"],
-    "mpich": ["mpirun.mpich", "-n"],
-}
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What a run of the engine left: exit code, events and stderr."""
-
-    code: int
-    events: list[dict[str, Any]]
-    stderr: str
-
-    def of(self, kind: str) -> list[dict[str, Any]]:
-        """The events of one kind."""
-        return [event for event in self.events if event["event"] == kind]
-
-    def phase(self, path: str, repetition: int = 0) -> dict[str, Any]:
-        """The one `phase_finished` of a phase and repetition."""
-        found = [
-            event
-            for event in self.of("phase_finished")
-            if event["path"] == path and event["repetition"] == repetition
-        ]
-        assert len(found) == 1, (path, repetition, self.events, self.stderr)
-        return found[0]
-
-    @property
-    def failed(self) -> dict[str, Any]:
-        """The only `failed` event; it is the last event."""
-        found = self.of("failed")
-        assert len(found) == 1, (self.events, self.stderr)
-        assert self.events[-1] == found[0]
-        return found[0]
-
-
-def parse(text: str) -> list[dict[str, Any]]:
-    """Events of the engine; each must be valid by the schema."""
-    lines = text.splitlines()
-    for line in lines:
-        EventLine.model_validate_json(line)
-    return [json.loads(line) for line in lines]
-
-
-class Engine:
-    """The executables of one build."""
-
-    def __init__(self, place: Path) -> None:
-        self.place = place
-
-    def path(self, name: str = "venturi-engine") -> str:
-        """An executable; a missing one is a failure, not a skip."""
-        found = self.place / name
-        if not found.exists():
-            pytest.fail(
-                f"{found} is missing: cmake --preset release && cmake --build build/release"
-            )
-        return str(found)
-
-    def command(self, plan: Plan, comm: str = "forked") -> list[str]:
-        """The command line that runs a plan under a kind of group."""
-        name = str(Path(plan.journal) / "plan.json")
-        if comm in LAUNCHERS:
-            if shutil.which(LAUNCHERS[comm][0]) is None:
-                pytest.fail(f"{LAUNCHERS[comm][0]} is missing")
-            engine = self.path(f"venturi-engine-{comm}")
-            return [*LAUNCHERS[comm], str(plan.ranks), engine, "run", name]
-        return [self.path(), "run", *(["--forked"] if comm == "forked" else []), name]
-
-    def run(self, plan: Plan, comm: str = "forked") -> Outcome:
-        """Runs a plan to its end."""
-        done = subprocess.run(
-            self.command(plan, comm), capture_output=True, text=True, timeout=120, check=False
-        )
-        return Outcome(done.returncode, parse(done.stdout), done.stderr)
-
-    def start(self, plan: Plan, comm: str = "forked") -> subprocess.Popen[str]:
-        """Starts a plan; the caller reads its events."""
-        return subprocess.Popen(
-            self.command(plan, comm),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-    def clean(self, plan: Plan) -> dict[str, Any]:
-        """What `clean` says about a journal."""
-        done = subprocess.run(
-            [self.path(), "clean", plan.journal], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        answer: dict[str, Any] = json.loads(done.stdout)
-        return answer
+from engine.running import ROOT, Engine
 
 
 @pytest.fixture(scope="session")
@@ -135,10 +27,3 @@ def comm(request: pytest.FixtureRequest) -> str:
     """Every kind of group."""
     kind: str = request.param
     return kind
-
-
-def end(process: subprocess.Popen[str]) -> None:
-    """Makes sure that a started run and all its processes are gone."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)

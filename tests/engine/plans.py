@@ -227,3 +227,26 @@ def plan(
     )
     (journal / "plan.json").write_text(made.to_json())
     return made
+
+
+def times(left: Expression, right: int) -> Expression:
+    """left * right, as an expression."""
+    return binary(Operator.MULTIPLY, left, number(right))
+
+
+def write_and_read(place: Path, ranks: int, *, size: int, count: int, **rest: Any) -> Plan:
+    """Every rank writes and reads its own block, in a shared file or in its own."""
+    options = {key: rest.pop(key) for key in ("clock", "repetitions") if key in rest}
+    target = file(**rest)
+    base = 0 if target.sharing == "rank" else times(RANK, size * count)
+    pattern = nest(base, (count, size))
+    return plan(
+        place,
+        [target],
+        [
+            phase("write", manage("create"), write(size, pattern), manage("close")),
+            phase("read", manage("open"), read(size, pattern), manage("close")),
+        ],
+        ranks=ranks,
+        **options,
+    )

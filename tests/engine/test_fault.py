@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Engine, end, parse
-from plans import (
+
+from engine.plans import (
     RANK,
     CachePolicy,
     Content,
@@ -29,9 +29,11 @@ from plans import (
     phase,
     plan,
     read,
+    times,
     write,
+    write_and_read,
 )
-from test_run import file_system, is_gone, kinds, size_of_group, times, write_and_read
+from engine.running import Engine, end, file_system, is_gone, kinds, parse, size_of_group
 
 BLOCK = 4096
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Engine
-from plans import (
+
+from engine.plans import (
     RANK,
     Barrier,
     Operator,
@@ -29,9 +29,11 @@ from plans import (
     plan,
     read,
     slot,
+    times,
     write,
+    write_and_read,
 )
-from test_run import times, write_and_read
+from engine.running import Engine
 
 Data = dict[str, Any]
 BODY = "groups[0].program[0].body"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Engine, Outcome
-from plans import (
+
+from engine.plans import (
     RANK,
     RANKS,
     Barrier,
@@ -35,43 +35,14 @@ from plans import (
     random,
     read,
     slot,
+    times,
     write,
+    write_and_read,
 )
+from engine.running import Engine, Outcome, file_system, is_gone, kinds, size_of_group
 
 KIB = 1024
 NEXT = binary(Operator.MODULO, binary(Operator.ADD, RANK, number(1)), RANKS)
-
-
-def times(left: list, right: int) -> list:
-    """left * right, as an expression."""
-    return binary(Operator.MULTIPLY, left, number(right))
-
-
-def size_of_group(comm: str) -> int:
-    return 1 if comm == "alone" else 3
-
-
-def is_gone(made: Plan) -> bool:
-    """Nothing of the run is left but its journal."""
-    return not Path(made.directory).exists()
-
-
-def write_and_read(place: Path, ranks: int, *, size: int, count: int, **rest: object) -> Plan:
-    """Every rank writes and reads its own block, in a shared file or in its own."""
-    options = {key: rest.pop(key) for key in ("clock", "repetitions") if key in rest}
-    target = file(**rest)
-    base = 0 if target.sharing == "rank" else times(RANK, size * count)
-    pattern = nest(base, (count, size))
-    return plan(
-        place,
-        [target],
-        [
-            phase("write", manage("create"), write(size, pattern), manage("close")),
-            phase("read", manage("open"), read(size, pattern), manage("close")),
-        ],
-        ranks=ranks,
-        **options,
-    )
 
 
 def check_sums(event: dict) -> None:
@@ -86,11 +57,6 @@ def check_sums(event: dict) -> None:
     assert sum(line["operations"]) == event["operations"]
     assert sum(line["bytes_written"]) + sum(line["bytes_read"]) == event["bytes"]
     assert min(event["per_rank"]["start_s"]) == 0.0
-
-
-def kinds(event: dict) -> dict[str, int]:
-    """Operations by kind."""
-    return {part["kind"]: part["operations"] for part in event["by_operation"]}
 
 
 @pytest.mark.parametrize("per_rank", [False, True])
@@ -394,17 +360,6 @@ def test_persistence_is_the_weakest(engine: Engine, tmp_path: Path) -> None:
         "nothing": "none",
     }
     assert kinds(outcome.phase("each")) == {"write": 6, "sync": 6}
-
-
-def file_system(place: Path) -> str:
-    """The type of the file system that holds a directory."""
-    best = ("", "")
-    for line in Path("/proc/mounts").read_text().splitlines():
-        _, point, kind = line.split()[:3]
-        inside = str(place).startswith(point.rstrip("/") + "/")
-        if inside and len(point) >= len(best[0]):
-            best = (point, kind)
-    return best[1]
 
 
 def test_dropped_caches_are_cold_only_if_they_are(engine: Engine, tmp_path: Path) -> None:
