@@ -11,8 +11,8 @@ int run_command(const std::string& plan, bool forked);
 int describe_command();
 /// `evaluate`
 int evaluate_command();
-/// `clean JOURNAL`
-int clean_command(const std::string& journal);
+/// `clean [--kept] JOURNAL`
+int clean_command(const std::string& journal, bool with_kept);
 
 /// The text of a file, or of stdin for `-`. Throws base::Error (exit 2).
 std::string read_text(const std::string& name);

@@ -16,7 +16,8 @@ namespace {
 constexpr const char* kUsage =
     R"(usage: venturi-engine run [--forked] PLAN.json|-   run a plan; events as JSON lines on stdout
        venturi-engine describe                     what this build can do, as JSON
-       venturi-engine clean JOURNAL                remove what a dead run left, as JSON
+       venturi-engine clean [--kept] JOURNAL       remove what a dead run left, as JSON;
+                                                   with --kept also what its plan keeps
        venturi-engine evaluate                     evaluate expressions, one JSON line each
        venturi-engine --version | --help
 
@@ -32,7 +33,10 @@ int dispatch(std::vector<std::string> arguments) {
   if (command == "run" && count == 2) return app::run_command(arguments[1], forked);
   if (command == "describe" && count == 1) return app::describe_command();
   if (command == "evaluate" && count == 1) return app::evaluate_command();
-  if (command == "clean" && count == 2) return app::clean_command(arguments[1]);
+  if (command == "clean" && count == 2) return app::clean_command(arguments[1], false);
+  if (command == "clean" && count == 3 && arguments[1] == "--kept") {
+    return app::clean_command(arguments[2], true);
+  }
   if (command == "--version" && count == 1) {
     app::write_text(fmt::format("venturi-engine {}\n", base::kVersion));
     return 0;

@@ -36,7 +36,7 @@ void tame_signals() {
 /// After a group broke: remove what it left, then say why.
 void end_broken(const schema::Plan& plan, base::Problem problem) {
   try {
-    execute::clean(plan.journal, plan.directory);
+    execute::clean(plan.journal, plan.directory, execute::Kept::kStay);
   } catch (const std::exception& error) {
     problem.hint = fmt::format("files may be left in {}: {}", plan.directory, error.what());
   }

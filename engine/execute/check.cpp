@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <variant>
 
 #include "backend/table.hpp"
@@ -41,11 +42,20 @@ class Checker {
     std::set<std::int64_t> loops;
   };
 
+  template <class Kind>
+  static constexpr bool kMayPrecedeCreate =
+      std::is_same_v<Kind, schema::Manage> || std::is_same_v<Kind, schema::Phase>;
+
   void steps(const std::vector<schema::Step>& body, const std::string& where,
              const Around& around) {
     for (std::size_t i = 0; i < body.size(); ++i) {
       const std::string place = fmt::format("{}[{}]", where, i);
-      std::visit([&](const auto& step) { one(step, place, around); }, body[i].value);
+      std::visit(
+          [&](const auto& step) {
+            if (!kMayPrecedeCreate<std::decay_t<decltype(step)>>) at_work_ = true;
+            one(step, place, around);
+          },
+          body[i].value);
     }
   }
 
@@ -99,6 +109,7 @@ class Checker {
     wait(where, around);
     Around inside = around;
     inside.limited = step.limit_s.has_value();
+    at_work_ = false;
     steps(step.body, where + ".body", inside);
   }
 
@@ -154,7 +165,10 @@ class Checker {
     if (target.tree && !whole_tree) {
       throw plan_error(where + ".verb", "is done to items of a tree, not to the tree");
     }
-    if (manage_waits(target, step.verb)) wait(where, around);
+    // Before anybody can have reached the limit, a shared file may be made.
+    Around waiting = around;
+    waiting.limited = around.limited && (at_work_ || step.verb != NameVerb::kCreate);
+    if (manage_waits(target, step.verb)) wait(where, waiting);
     if (step.verb == NameVerb::kCreate || step.verb == NameVerb::kOpen) opened_.insert(step.file);
   }
 
@@ -185,6 +199,8 @@ class Checker {
 
   const schema::Plan& plan_;
   std::set<std::int64_t> opened_;
+  /// In the current phase a step came at which a rank may reach a limit.
+  bool at_work_ = false;
 };
 
 void check_file(const schema::Plan& plan, std::size_t index, const Checker& checker) {

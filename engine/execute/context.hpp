@@ -62,9 +62,10 @@ class Context {
     return phases.empty() ? *idle_meter_ : *phases.back().meter;
   }
   /// Nothing is to be done but waiting with the others: something failed or the limit was reached.
-  [[nodiscard]] bool idle() const noexcept {
-    return trouble_.has_value() || halted_ || (limiter && limiter->stopped());
-  }
+  [[nodiscard]] bool idle() const noexcept { return failed() || (limiter && limiter->stopped()); }
+
+  /// Something failed: not even what ends a piece of work, such as a sync or a close, is done.
+  [[nodiscard]] bool failed() const noexcept { return trouble_.has_value() || halted_; }
 
   /// Rank 0 reports.
   template <class Kind>
@@ -88,6 +89,10 @@ class Context {
   void after_operations(std::uint64_t now_ns, std::uint64_t bytes, std::uint64_t operations) {
     count(bytes, operations);
     tick(now_ns);
+    check_limit(now_ns);
+  }
+  /// Waits for the agreement if the limit was reached.
+  void check_limit(std::uint64_t now_ns) {
     if (limiter) limiter->check(now_ns, meter().operations());
   }
 

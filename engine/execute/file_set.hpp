@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backend/table.hpp"
+#include "execute/reach.hpp"
 #include "payload/stamp.hpp"
 #include "schema/plan.hpp"
 
@@ -38,6 +39,7 @@ struct FileState {
   /// all ranks run the same program, so all count alike. Prestaged data is generation 0.
   std::unordered_map<std::uint64_t, std::uint64_t> generations;
   Residency residency = Residency::kNothing;
+  Reach reach;
   /// Files that this rank opened, if some phase drops caches.
   std::set<std::string> touched;
   bool has_mkdir = false;

@@ -85,6 +85,8 @@ class Walk {
       return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
     };
     creates_ = has(ItemVerb::kCreate);
+    if (creates_) file.reach.restart();
+    total_ = std::min(total_, file.reach.of(owner));
     verify_ = file.plan->content.verify;
     if (verify_) {
       std::uint64_t& generation = context.generation_of(file);
@@ -108,6 +110,9 @@ class Walk {
       const std::uint64_t index = shuffled ? order(i) : i;
       do_item(index / items_, index % items_);
       ++written;
+    }
+    if (creates_ && context_.limiter) {
+      file_.reach.note(owner_, context_.group.size(), written);
     }
     if (write_data_ != nullptr && written > 0) {
       context_.note_write(file_, nullptr);
@@ -145,7 +150,7 @@ class Walk {
     const int error = maker.make_directory(path);
     if (error != 0 && error != EEXIST) return error;
     if (error == 0) {
-      maker.list_directory(path, file_.plan->keep ? EntryKind::kKept : EntryKind::kTree);
+      maker.list_directory(path, file_.plan->keep ? EntryKind::kKeptTree : EntryKind::kTree);
     }
     return nodes_.get(node, directory);
   }

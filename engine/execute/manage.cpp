@@ -29,7 +29,10 @@ bool measured(Context& context, FileState& file, measure::Fault what, const Call
     return false;
   }
   context.meter().record(what.kind, begin, end, 0);
-  context.after_operations(end, 0, 1);
+  context.count(0, 1);
+  context.tick(end);
+  // A file that was just made must be listed, and its sharers wait for it: no stop before that.
+  if (what.kind != OperationKind::kCreate) context.check_limit(end);
   return true;
 }
 
@@ -68,6 +71,7 @@ void create(Context& context, const schema::Manage& step, FileState& file) {
     creator = context.first_sharer(*file.plan, owner) == owner;
     const std::string path = context.path_of(*file.plan);
     if (file.plan->content.verify) ++context.generation_of(file);
+    file.reach.restart();
     if (creator && !context.idle()) create_file(context, file, path);
   });
   if (file.plan->sharing == schema::Sharing::kRank) return;
@@ -81,6 +85,7 @@ void create(Context& context, const schema::Manage& step, FileState& file) {
 
 void close_file(Context& context, FileState& file, const std::string& path) {
   OpenFile* open = file.find(path);
+  if (open == nullptr && context.idle()) return;  // the limit came before it was opened
   if (open == nullptr) throw base::plan_error(file.plan->name, "close of a file that is not open");
   context.note_close(*open);
   const backend::Handle handle = open->handle;
@@ -112,8 +117,8 @@ std::string node_path(const schema::File& file, const std::string& path, std::ui
 }
 
 EntryKind directory_kind(const schema::File& file) {
-  if (file.keep) return EntryKind::kKept;
-  return file.tree ? EntryKind::kTree : EntryKind::kDirectory;
+  if (file.tree) return file.keep ? EntryKind::kKeptTree : EntryKind::kTree;
+  return file.keep ? EntryKind::kKept : EntryKind::kDirectory;
 }
 
 void make_directories(Context& context, FileState& file) {
@@ -173,7 +178,7 @@ void make_tree(Context& context, FileState& file, EntryKind kind) {
       context.fail_operation({.kind = OperationKind::kMkdir, .path = name, .error = error}, "");
       return;
     }
-    maker.list_directory(name, file.plan->keep ? EntryKind::kKept : kind);
+    maker.list_directory(name, file.plan->keep ? EntryKind::kKeptTree : kind);
   }
 }
 
@@ -202,7 +207,8 @@ void run_manage(Context& context, const schema::Manage& step) {
       break;
   }
   context.guard([&] {
-    if (context.idle()) return;
+    const bool ends = step.verb == NameVerb::kClose;
+    if (ends ? context.failed() : context.idle()) return;
     const ActAs acting(context, context.owner_of(step.owner));
     if (step.verb == NameVerb::kStat) return stat_all(context, file);
     const std::string path = context.path_of(*file.plan);

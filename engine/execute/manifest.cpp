@@ -23,8 +23,9 @@
 namespace venturi::execute {
 namespace {
 
-constexpr std::array<std::string_view, 8> kWords{"root", "marker",      "file",        "directory",
-                                                 "tree", "staged_file", "staged_tree", "kept"};
+constexpr std::array<std::string_view, 9> kWords{"root",        "marker", "file",
+                                                 "directory",   "tree",   "staged_file",
+                                                 "staged_tree", "kept",   "kept_tree"};
 constexpr std::size_t kFirstBytes = 65'536;
 constexpr std::size_t kMostGrowthBytes = 1'048'576;
 

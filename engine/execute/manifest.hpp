@@ -27,6 +27,8 @@ enum class EntryKind : std::uint8_t {
   kStagedTree,
   /// Stays, because the plan says so.
   kKept,
+  /// A directory of a tree that stays.
+  kKeptTree,
 };
 
 /// One line: kind, device, inode and the path relative to the run's directory.

@@ -97,6 +97,13 @@ void conclude(Context& context, PhaseState phase, const measure::Span& span,
   if (!context.phases.empty()) context.phases.back().meter->merge(*phase.meter);
 }
 
+/// After a limit cut the phase short: how far each rank came with what it made.
+void settle_reach(Context& context, const schema::Phase& phase) {
+  for (const std::size_t file : data_files(phase.body)) {
+    context.files[file].reach.settle(context.group);
+  }
+}
+
 /// What was read is in memory from now on.
 void settle_residency(Context& context) {
   for (FileState& file : context.files) {
@@ -125,6 +132,7 @@ void run_phase(Context& context, const schema::Phase& phase) {
   auto stopped_by = schema::StoppedBy::kWork;
   if (context.limiter) stopped_by = context.limiter->finish(context.meter().operations());
   context.limiter.reset();
+  if (stopped_by != schema::StoppedBy::kWork) settle_reach(context, phase);
   context.group.own_counters().active = 0;
   // While this rank waits for the others the phase still makes progress.
   context.wait();

@@ -38,7 +38,7 @@ struct CloseDirectory {
 
 bool is_directory(EntryKind kind) noexcept {
   return kind == EntryKind::kDirectory || kind == EntryKind::kTree ||
-         kind == EntryKind::kStagedTree;
+         kind == EntryKind::kStagedTree || kind == EntryKind::kKeptTree;
 }
 
 bool outlives_repetition(EntryKind kind) noexcept {
@@ -76,7 +76,7 @@ bool Remover::remove_file(const Entry& entry) {
 
 bool Remover::remove_directory(const Entry& entry) {
   if (!is_still(entry)) return true;
-  if (entry.kind == EntryKind::kTree || entry.kind == EntryKind::kStagedTree) {
+  if (is_directory(entry.kind) && entry.kind != EntryKind::kDirectory) {
     remove_items(entry.path);
   }
   if (::unlinkat(root_.get(), entry.path.c_str(), AT_REMOVEDIR) != 0) return errno == ENOENT;
@@ -129,7 +129,7 @@ bool remove_root(Remover& remover, const std::vector<Entry>& entries,
   return ::rmdir(directory.c_str()) == 0;
 }
 
-Leftover clean(const std::string& journal, const std::string& directory) {
+Leftover clean(const std::string& journal, const std::string& directory, Kept kept) {
   if (manifests_in_use(journal, directory)) {
     throw base::Error({.code = "fault",
                        .message = "a process of this run is still alive",
@@ -141,19 +141,21 @@ Leftover clean(const std::string& journal, const std::string& directory) {
                                  [](const Entry& entry) { return entry.kind == EntryKind::kRoot; });
   Remover remover(directory, root == entries.end() ? nullptr : &*root);
   if (!remover.reachable()) return {};
-  for (const Entry& entry : entries) {
-    const bool file = entry.kind == EntryKind::kFile || entry.kind == EntryKind::kStagedFile;
-    if (file) remover.remove_file(entry);
-  }
-  std::erase_if(entries, [](const Entry& entry) {
-    return !is_directory(entry.kind) && entry.kind != EntryKind::kMarker &&
-           entry.kind != EntryKind::kRoot;
+  const auto stays = [kept](EntryKind kind) {
+    return kept == Kept::kStay && (kind == EntryKind::kKept || kind == EntryKind::kKeptTree);
+  };
+  std::erase_if(entries, [&](const Entry& entry) {
+    const bool special = entry.kind == EntryKind::kMarker || entry.kind == EntryKind::kRoot;
+    if (special || is_directory(entry.kind)) return false;
+    // A kept name may be a directory; its turn comes with the others.
+    return stays(entry.kind) || remover.remove_file(entry);
   });
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return depth_of(a.path) > depth_of(b.path);
   });
   for (const Entry& entry : entries) {
-    if (is_directory(entry.kind)) remover.remove_directory(entry);
+    const bool directory_too = is_directory(entry.kind) || entry.kind == EntryKind::kKept;
+    if (directory_too && !stays(entry.kind)) remover.remove_directory(entry);
   }
   remove_root(remover, entries, directory);
   Leftover left = list_left(directory);

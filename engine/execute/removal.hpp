@@ -57,8 +57,11 @@ Leftover list_left(const std::string& directory);
 /// Removes the marker and the directory itself, if nothing else is in it; true if it is gone.
 bool remove_root(Remover& remover, const std::vector<Entry>& entries, const std::string& directory);
 
+/// What happens to the files that the plan wanted to keep.
+enum class Kept : std::uint8_t { kStay, kGo };
+
 /// Removes everything that the manifests of a dead run list, at last the directory itself.
 /// Throws base::Error (exit 3) if a process of the run is still alive.
-Leftover clean(const std::string& journal, const std::string& directory);
+Leftover clean(const std::string& journal, const std::string& directory, Kept kept);
 
 }  // namespace venturi::execute

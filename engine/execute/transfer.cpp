@@ -40,8 +40,9 @@ class Pump {
                     : context.read_buffer.reserve(size_bytes + 1);
   }
 
+  /// Does the cursor's requests; returns how many ended well.
   template <class Cursor>
-  void run(Cursor& cursor) {
+  std::uint64_t run(Cursor& cursor) {
     std::uint64_t done = 0;
     while (cursor.left() > 0 && !context_.idle()) {
       std::uint64_t wanted = std::min<std::uint64_t>(one_by_one_ ? 1 : batch_, cursor.left());
@@ -59,6 +60,7 @@ class Pump {
       context_.after_operations(last_ns_, good * size_bytes_, good);
     }
     context_.meter().count_size(kind_, size_bytes_, done);
+    return done;
   }
 
  private:
@@ -175,6 +177,20 @@ class Pump {
   std::array<Completion, kMostBatch> completions_;
 };
 
+/// Reads no more than a phase with a limit wrote.
+void keep_within(pattern::Cursor& cursor, const FileState& file, std::uint64_t owner,
+                 std::uint64_t size_bytes) {
+  if (!file.reach.is_cut() || size_bytes == 0) return;
+  if (std::holds_alternative<pattern::RandomCursor>(cursor) &&
+      file.plan->sharing != schema::Sharing::kRank) {
+    throw base::plan_error(file.plan->name,
+                           "random reads of a shared file that a limit cut short; write it in a "
+                           "phase without a limit");
+  }
+  const std::uint64_t requests = file.reach.of(owner) / size_bytes;
+  std::visit([&](auto& any) { any.keep_within(requests); }, cursor);
+}
+
 }  // namespace
 
 void run_transfer(Context& context, const schema::Transfer& step) {
@@ -193,15 +209,21 @@ void run_transfer(Context& context, const schema::Transfer& step) {
                     context.repetition);
   pattern::Cursor cursor = pattern::make_cursor(step.pattern, context.slots, size, key);
   Pump pump(context, step, *open, size);
-  if (step.operation == schema::Direction::kRead) context.note_read(file, owner);
-  std::visit([&](auto& any) { pump.run(any); }, cursor);
-  if (step.operation == schema::Direction::kWrite && step.sync == schema::SyncMode::kNone) {
-    context.note_write(file, open);
+  const bool reads = step.operation == schema::Direction::kRead;
+  if (reads) {
+    keep_within(cursor, file, owner, size);
+    context.note_read(file, owner);
   }
+  const std::uint64_t done = std::visit([&](auto& any) { return pump.run(any); }, cursor);
+  if (reads) return;
+  if (context.limiter && std::holds_alternative<pattern::NestCursor>(cursor)) {
+    file.reach.note(owner, context.group.size(), done * size);
+  }
+  if (step.sync == schema::SyncMode::kNone) context.note_write(file, open);
 }
 
 void run_sync(Context& context, const schema::Sync& step) {
-  if (context.idle()) return;
+  if (context.failed()) return;
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
   for (OpenFile& open : file.open) {
     const std::uint64_t begin = context.clock.now_ns();

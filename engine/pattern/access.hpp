@@ -1,6 +1,7 @@
 // Which bytes a rank touches and in which order: cursors over offsets.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -25,6 +26,8 @@ class NestCursor {
   /// How many requests are left.
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
+  /// Ends after the first `requests`.
+  void keep_within(std::uint64_t requests) noexcept { left_ = std::min(left_, requests); }
   /// The lowest and the highest offset of all requests.
   [[nodiscard]] std::int64_t lowest() const noexcept { return lowest_; }
   [[nodiscard]] std::int64_t highest() const noexcept { return highest_; }
@@ -71,6 +74,17 @@ class RandomCursor {
   /// Throws base::Error (exit 2) when an offset or an index does not fit.
   RandomCursor(const Shape& shape, std::uint64_t key);
   [[nodiscard]] std::uint64_t left() const noexcept { return shape_.count - done_; }
+  /// Touches only the first `slots` slots; without replacement, each at most once.
+  void keep_within(std::uint64_t slots) {
+    if (slots >= shape_.slots) return;
+    shape_.slots = slots;
+    permutation_ = Permutation(std::max<std::uint64_t>(slots, 1), key_);
+    const std::uint64_t most =
+        slots <= shape_.first
+            ? 0
+            : (slots - shape_.first - 1) / std::max<std::uint64_t>(shape_.step, 1) + 1;
+    if (!shape_.replacement || slots == 0) shape_.count = std::min(shape_.count, most);
+  }
   std::uint64_t next() noexcept {
     const std::uint64_t index = shape_.first + done_ * shape_.step;
     ++done_;

@@ -57,14 +57,16 @@ def describe(engine: Path) -> dict[str, Any]:
     return described
 
 
-def clean(folder: Path) -> list[str]:
+def clean(folder: Path, with_kept: bool = False) -> list[str]:
     """Remove the files that a run made, by the manifests in `folder`; what is left.
 
-    Only entries of the manifest that are still the same inode are removed.
+    Only entries of the manifest that are still the same inode are removed; those that the plan
+    keeps, only `with_kept`. Paths are relative to the run's directory.
     """
+    words = ["clean", "--kept"] if with_kept else ["clean"]
     try:
         done = subprocess.run(
-            [str(find_engine()), "clean", str(folder)], capture_output=True, check=False
+            [str(find_engine()), *words, str(folder)], capture_output=True, check=False
         )
         answer = json.loads(done.stdout)
     except (OSError, ValueError) as error:

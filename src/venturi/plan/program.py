@@ -46,6 +46,10 @@ _ITEM_VERBS = {
 _NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir")
 
 
+WAITING_VERBS = frozenset({NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR})
+"""On a shared name the first sharer does these while the others wait."""
+
+
 @dataclass
 class _State:
     """What is open and what exists at this place of the program, in program order."""
@@ -79,6 +83,7 @@ class Lowering:
         self.slots: list[str] = [slot.value for slot in p.Slot]
         self.warnings: list[str] = []
         self._phases: set[str] = set()
+        self._at_work = False
         for name, spec in workload.files.items():
             if spec.foreign or spec.prestage is not None:
                 self._state.existing.add(name)
@@ -104,29 +109,39 @@ class Lowering:
 
     def _step(self, step: StepSpec, place: _Place) -> list[p.Step]:
         verb = step.verb
+        if verb not in _NAME_VERBS and verb != "phase":
+            steps = self._work(step, verb, place)
+            self._at_work = True
+            return steps
+        if verb == "phase":
+            return [self._phase(step, place)]
+        self._must_be_in_phase(verb, place)
+        return self._name(step, verb, place)
+
+    def _work(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
+        """Steps at which a rank may reach a limit."""
         if verb == "for_":
             return [self._for(step, place)]
         if verb == "when":
             return [self._when(step, place)]
-        if verb == "phase":
-            return [self._phase(step, place)]
         if verb == "barrier":
             return [self._barrier(place)]
         if verb == "compute":
             return [self._compute(step, place)]
-        if not place.phase:
-            raise UserError(
-                f"{place.where}: '{verb}' stands outside of every phase",
-                "put I/O into a phase: only phases are measured",
-            )
+        self._must_be_in_phase(verb, place)
         if verb in ("write", "read"):
             return self._data(step, place)
         if verb == "each":
             assert step.each is not None
             return [self._items(step.each, step, place)]
-        if verb == "sync":
-            return self._sync(step, place)
-        return self._name(step, verb, place)
+        return self._sync(step, place)
+
+    def _must_be_in_phase(self, verb: str, place: _Place) -> None:
+        if not place.phase:
+            raise UserError(
+                f"{place.where}: '{verb}' stands outside of every phase",
+                "put I/O into a phase: only phases are measured",
+            )
 
     def _barrier(self, place: _Place) -> p.Barrier:
         self._refuse_waiting("barrier", place)
@@ -140,7 +155,7 @@ class Lowering:
                 "put the 'when' inside the phase, or give these ranks files of their own "
                 "('shared: rank')",
             )
-        if (place.is_limited and what != "create") or (place.is_limited and place.in_loop):
+        if place.is_limited and (what != "create" or place.in_loop or self._at_work):
             raise UserError(
                 f"{place.where}: '{what}' cannot stand in a phase with a limit, because ranks "
                 "stop at different places",
@@ -205,6 +220,7 @@ class Lowering:
             }
         )
         before = set(self._state.opened)
+        self._at_work = False
         body = self._body(step.do, inner)
         for name, automatic in list(self._state.opened.items()):
             if automatic and name not in before:
@@ -274,9 +290,8 @@ class Lowering:
         spec = self._file(name, place)
         if spec.foreign and verb not in (NameVerb.OPEN, NameVerb.CLOSE, NameVerb.STAT):
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
-        waits = spec.shared != "rank" and verb in (NameVerb.CREATE, NameVerb.MKDIR, NameVerb.RMDIR)
-        if waits:
-            self._refuse_waiting("create", place)
+        if spec.shared != "rank" and verb in WAITING_VERBS:
+            self._refuse_waiting(verb.value, place)
         code = owner if owner is not None else place.scope.compile(RANK, place.where)
         return p.Manage(verb=verb, file=self._indices[name], owner=code)
 
@@ -309,6 +324,12 @@ class Lowering:
         spec = self._file(each.on, place)
         if spec.tree is None:
             raise UserError(f"{place.where}: '{each.on}' has no 'tree'")
+        if place.is_limited and each.order == "shuffled" and p.ItemVerb.CREATE in each.do:
+            raise UserError(
+                f"{place.where}: files made in shuffled order under a limit could not be found "
+                "again",
+                "make them in order, or without a limit",
+            )
         return p.Items(
             file=self._indices[each.on],
             owner=self._owner(step, place),

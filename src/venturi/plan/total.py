@@ -14,6 +14,7 @@ from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.plan.program import WAITING_VERBS
 
 _MAX_TURNS = 2_000_000
 _RANK, _RANKS, _WORLD = 0, 1, 2
@@ -36,8 +37,8 @@ class Totals:
     sizes: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Requests by (direction, bytes)."""
     bytes_by_phase: Counter[str] = field(default_factory=Counter)
-    shared_creates: Counter[int] = field(default_factory=Counter)
-    """Calls of `create` on shared files, over all ranks, by the number of files that they make."""
+    shared_calls: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Calls that only the first sharer of a file makes, over all ranks, by verb and files."""
 
     def add(self, other: Totals, times: int) -> None:
         """Add what another part does, that many times."""
@@ -49,8 +50,8 @@ class Totals:
             self.sizes[key] += count * times
         for path, size in other.bytes_by_phase.items():
             self.bytes_by_phase[path] += size * times
-        for files, count in other.shared_creates.items():
-            self.shared_creates[files] += count * times
+        for call, count in other.shared_calls.items():
+            self.shared_calls[call] += count * times
         self.seconds_computing += other.seconds_computing * times
         self.phases += [path for path in other.phases if path not in self.phases]
 
@@ -95,21 +96,20 @@ class _Walker:
             longest = max(longest, part.seconds_computing)
             total.add(part, 1 if by_rank else self._group.ranks)
         total.seconds_computing = computing + longest
-        self._settle_creates(total)
+        self._settle_shared(total)
         for rank in {0, self._group.ranks - 1}:
             self._slots[_RANK] = rank
             self._check_ends(self._group.program)
         self._prestage(total)
 
-    def _settle_creates(self, total: Totals) -> None:
-        """One sharer creates a shared file, and the others open it."""
-        for files, calls in total.shared_creates.items():
+    def _settle_shared(self, total: Totals) -> None:
+        """One sharer makes or removes a shared name; after a `create` the others open it."""
+        for (verb, files), calls in total.shared_calls.items():
             times = calls // self._group.ranks
-            total.operations["create"] += times * files
-            total.operations["open"] += times * (self._group.ranks - files)
-        total.shared_creates.clear()
-        for kind in [kind for kind, count in total.operations.items() if count == 0]:
-            del total.operations[kind]
+            total.operations[verb] += times * files
+            if verb == "create" and self._group.ranks > files:
+                total.operations["open"] += times * (self._group.ranks - files)
+        total.shared_calls.clear()
 
     def _prestage(self, total: Totals) -> None:
         for index, file in enumerate(self._plan.files):
@@ -205,13 +205,11 @@ class _Walker:
             if self._slots[_RANK] == 0 or file.sharing is p.Sharing.RANK:
                 total.operations[step.verb.value] += _directories(file.tree)
             return
-        if step.verb is not p.NameVerb.CREATE:
+        if file.sharing is p.Sharing.RANK or step.verb not in WAITING_VERBS:
             total.operations[step.verb.value] += 1
-        elif file.sharing is p.Sharing.RANK:
-            total.operations["create"] += 1
         else:
             files = 1 if file.sharing is p.Sharing.ALL else -(-self._group.ranks // file.every)
-            total.shared_creates[files] += 1
+            total.shared_calls[step.verb.value, files] += 1
         if step.verb is p.NameVerb.CREATE:
             used = {i.integer for part in file.path for i in part.value or [] if _reads(i)}
             distinct = 1

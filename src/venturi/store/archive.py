@@ -82,7 +82,7 @@ def find(store: Path, name: str) -> Path:
 
 def remove_files(folder: Path) -> list[str]:
     """Remove the files that a run left on its target; what could not be removed."""
-    left = clean(folder)
+    left = clean(folder, with_kept=True)
     path = folder / "record.json"
     data = json.loads(path.read_text("utf-8"))
     data["left"] = left
