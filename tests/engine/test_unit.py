@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("preset", ["dev", "asan"])
+@pytest.mark.parametrize("preset", ["dev", "asan", "tsan"])
 def test_unit_tests(preset: str) -> None:
     program = ROOT / "build" / preset / "engine_unit"
     if not program.exists():

@@ -87,12 +87,14 @@ TEST_F(ManifestTest, CleanTakesOnlyWhatIsListedAndStillTheSame) {
     make_file(EntryKind::kFile, "other");
     fs::rename(run() + "/other", run() + "/replaced");
   }
-  const Leftover left = clean(journal(), run());
+  const Leftover left = clean(journal(), run(), Kept::kStay);
   EXPECT_EQ(left.count, 4U);
   for (const char* name : {"replaced", "kept", "tree/theirs", "strange", kMarkerName}) {
     EXPECT_TRUE(exists(name)) << name;
   }
   for (const char* name : {"ours", "tree/f.0.1"}) EXPECT_FALSE(exists(name)) << name;
+  EXPECT_EQ(clean(journal(), run(), Kept::kGo).count, 3U);
+  EXPECT_FALSE(exists("kept"));
 }
 
 TEST_F(ManifestTest, CleanTakesTheDirectoryWhenNothingElseIsInIt) {
@@ -105,7 +107,7 @@ TEST_F(ManifestTest, CleanTakesTheDirectoryWhenNothingElseIsInIt) {
     manifest.add(entry(EntryKind::kDirectory, "a/b"));
     manifest.add(make_file(EntryKind::kStagedFile, "a/b/c"));
   }
-  EXPECT_EQ(clean(journal(), run()).count, 0U);
+  EXPECT_EQ(clean(journal(), run(), Kept::kStay).count, 0U);
   EXPECT_FALSE(fs::exists(run()));
 }
 
@@ -115,7 +117,7 @@ TEST_F(ManifestTest, CleanLeavesADirectoryThatIsNotTheRuns) {
     manifest.add({EntryKind::kRoot, 1, 1, "."});
     manifest.add(make_file(EntryKind::kFile, "ours"));
   }
-  EXPECT_EQ(clean(journal(), run()).removed, 0U);
+  EXPECT_EQ(clean(journal(), run(), Kept::kStay).removed, 0U);
   EXPECT_TRUE(exists("ours"));
 }
 
@@ -127,7 +129,7 @@ TEST_F(ManifestTest, WithoutAJournalTheDirectoryHasTheManifest) {
     manifest.add(make_file(EntryKind::kFile, "ours"));
   }
   EXPECT_TRUE(exists(".manifest.5"));
-  EXPECT_EQ(clean(nowhere, run()).count, 0U);
+  EXPECT_EQ(clean(nowhere, run(), Kept::kStay).count, 0U);
   EXPECT_FALSE(fs::exists(run()));
 }
 
