@@ -28,7 +28,8 @@ def run(cli: Cli, tmp_path: Path, text: str, *words: str) -> list[dict[str, Any]
 def test_later_phases_take_the_items_that_were_made(cli: Cli, tmp_path: Path) -> None:
     text = (
         "files:\n  t: {path: t, tree: {items: 100000000, size: 10 B}}\nprogram:\n  g:\n"
-        "    - {phase: make, limit: {after: 100 ms, bound: 10 s}, do: [{each: {on: t, do: [create, write, close]}}]}\n"
+        "    - phase: make\n      limit: {after: 100 ms, bound: 10 s}\n"
+        "      do: [{each: {on: t, do: [create, write, close]}}]\n"
         "    - {phase: stat, do: [{stat: t, from: next node}]}\n"
         "    - {phase: read, do: [{read: t, from: shift 2}]}\n"
         "    - {phase: remove, do: [{unlink: t}]}\n"

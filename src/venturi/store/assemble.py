@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -68,16 +69,23 @@ class RunFacts(Document):
     workload: dict[str, Any]
 
 
-def assemble(
-    facts: RunFacts, events: Sequence[Event], left: list[str], interrupted: bool
-) -> Record:
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, beside what its events say."""
+
+    interrupted: bool = False
+    last_words: str = ""
+    """The engine's last line on standard error."""
+
+
+def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: Ending) -> Record:
     """The record of a run; partial where the engine did not come to its end."""
     workload = Workload.model_validate_json(json.dumps(facts.workload))
     hello = next((e for e in events if isinstance(e, Hello)), None)
     finished = next((e for e in events if isinstance(e, Finished)), None)
     phases = [_row(e) for e in events if isinstance(e, PhaseFinished)]
     completed = finished.repetitions if finished else _completed(phases)
-    failure = _failure(events, finished, interrupted)
+    failure = _failure(events, finished, ending)
     clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
     verdict = verdict_of(
         VerdictFacts(
@@ -107,7 +115,7 @@ def assemble(
         repetitions=completed,
         repetitions_asked=facts.repetitions_asked,
         partial=finished is None or completed < facts.repetitions_asked,
-        interrupted=interrupted,
+        interrupted=ending.interrupted,
         parameters=dict(facts.parameters),
         verdict=verdict,
         phases=phases,
@@ -134,16 +142,18 @@ def _completed(phases: Sequence[PhaseRow]) -> int:
     return sum(1 for n, count in counts.items() if n < last and count >= counts[0])
 
 
-def _failure(events: Sequence[Event], finished: Finished | None, interrupted: bool) -> str | None:
+def _failure(events: Sequence[Event], finished: Finished | None, ending: Ending) -> str | None:
     failed = next((e for e in events if isinstance(e, Failed)), None)
     if failed is not None:
         where = f" ({failed.where})" if failed.where else ""
         return f"{failed.message}{where}"
     if finished is not None:
         return None
-    if interrupted:
+    if ending.interrupted:
         return "interrupted before the end of a repetition"
-    return "the engine ended without a word: it, a rank or the command was killed"
+    return (
+        ending.last_words or "the engine ended without a word: it, a rank or the command was killed"
+    )
 
 
 def _target_change(facts: RunFacts) -> str | None:

@@ -15,10 +15,10 @@ from typing import TextIO
 
 from pydantic import ValidationError
 
-from venturi.execute.engine import clean
+from venturi.execute.engine import PLAIN, clean
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
-from venturi.store.assemble import RunFacts, assemble
+from venturi.store.assemble import Ending, RunFacts, assemble
 from venturi.store.place import new_id
 
 _KEPT = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
@@ -103,7 +103,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         shutil.rmtree(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
-    record = assemble(facts, events, left, interrupted)
+    record = assemble(facts, events, left, Ending(interrupted, last_words(folder)))
     final = store / "runs" / record.id
     temporary = store / "runs" / f".{record.id}.tmp"
     temporary.mkdir()
@@ -114,6 +114,14 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     temporary.rename(final)
     shutil.rmtree(folder)
     return final
+
+
+def last_words(folder: Path) -> str:
+    """What the engine said last on standard error; empty if it said nothing."""
+    path = folder / "stderr.txt"
+    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+    said = [line for line in lines if line.startswith(f"{PLAIN}: ")]
+    return said[-1].removeprefix(f"{PLAIN}: ") if said else ""
 
 
 def sweep(store: Path) -> list[Path]:
