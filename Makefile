@@ -38,6 +38,9 @@ check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/lint-imports --no-cache
 	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp')
 	$(PYTHON) schema/generate --check
+	@cmake --preset dev >/dev/null
+	git ls-files 'engine/*.cpp' | grep -v 'mpi.cpp$$' | \
+	    xargs -P $$(nproc) -n 6 $(VENV)/bin/clang-tidy -p build/dev --quiet
 
 gen: setup       ## schemas, structs and reference pages from the models
 	$(PYTHON) schema/generate

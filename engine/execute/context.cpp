@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 #include "base/random.hpp"
@@ -126,7 +127,7 @@ void Context::wait() {
 
 void Context::pause(double seconds) {
   if (clock.is_simulated()) {
-    clock.advance(static_cast<std::uint64_t>(seconds * base::kNsPerS + 0.5));
+    clock.advance(static_cast<std::uint64_t>(std::llround(seconds * base::kNsPerS)));
     return;
   }
   constexpr double kSliceS = 0.01;

@@ -11,6 +11,7 @@ namespace {
 
 std::vector<schema::Iteration> iterations(const Context& context) {
   std::vector<schema::Iteration> out;
+  out.reserve(context.loops.size());
   for (const std::size_t slot : context.loops) {
     out.push_back({context.plan.slots[slot], context.slots[slot].integer()});
   }

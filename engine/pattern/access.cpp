@@ -40,6 +40,7 @@ Cursor make_nest(const schema::Nest& nest, const Slots& slots, std::uint64_t siz
   Evaluator evaluator;
   const std::int64_t base = evaluator.integer(nest.base, slots, "pattern.base");
   std::vector<NestCursor::Level> levels;
+  levels.reserve(nest.loops.size());
   for (const schema::Loop& loop : nest.loops) {
     levels.push_back({evaluator.count(loop.count, slots, "pattern.loops.count"),
                       evaluator.integer(loop.stride, slots, "pattern.loops.stride"), 0});

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kWordBytes = 8;
 constexpr std::uint64_t kPageBytes = 4096;
+constexpr double kWordsPerPage = static_cast<double>(kPageBytes) / static_cast<double>(kWordBytes);
 /// Offsets beyond this (2 PiB) are taken for chance, not for a misplaced block.
 constexpr std::uint64_t kPlausibleWords = std::uint64_t{1} << 48U;
 /// Generations beyond the expected one that are tried.
@@ -49,9 +50,9 @@ struct Split {
 Stamp::Stamp(const Origin& origin)
     : origin_(origin),
       key_(key_of(origin, origin.generation)),
-      data_bytes_(static_cast<std::uint64_t>(
-                      std::lround((1.0 - origin.compressibility) * (kPageBytes / kWordBytes))) *
-                  kWordBytes) {}
+      data_bytes_(
+          static_cast<std::uint64_t>(std::lround((1.0 - origin.compressibility) * kWordsPerPage)) *
+          kWordBytes) {}
 
 std::uint64_t Stamp::word(std::uint64_t index) const noexcept {
   return index * kWordBytes % kPageBytes < data_bytes_ ? base::mix(key_ ^ index) : 0;

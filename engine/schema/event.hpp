@@ -65,8 +65,8 @@ struct Iteration {
 /// [(16 + i % 16) << (i // 16 - 1), (17 + i % 16) << (i // 16 - 1)).
 /// Only buckets that hold something are listed.
 struct Histogram {
-  std::vector<std::int64_t> bucket = {};
-  std::vector<std::int64_t> count = {};
+  std::vector<std::int64_t> bucket;
+  std::vector<std::int64_t> count;
   std::int64_t min_ns = 0;
   std::int64_t max_ns = 0;
 };
@@ -100,22 +100,22 @@ struct PhaseSeconds {
 
 /// One value per rank of the group, in rank order.
 struct RankTimes {
-  std::vector<std::int64_t> bytes = {};
-  std::vector<std::int64_t> operations = {};
-  std::vector<double> open_s = {};
-  std::vector<double> transfer_s = {};
-  std::vector<double> close_s = {};
-  std::vector<double> total_s = {};
+  std::vector<std::int64_t> bytes;
+  std::vector<std::int64_t> operations;
+  std::vector<double> open_s;
+  std::vector<double> transfer_s;
+  std::vector<double> close_s;
+  std::vector<double> total_s;
   /// Seconds after the phase's first start.
-  std::vector<double> start_s = {};
+  std::vector<double> start_s;
 };
 
 /// What was completed in each bin of time after the phase's first start, over all ranks.
 struct TimeLine {
   double bin_s = 0.0;
-  std::vector<std::int64_t> bytes_written = {};
-  std::vector<std::int64_t> bytes_read = {};
-  std::vector<std::int64_t> operations = {};
+  std::vector<std::int64_t> bytes_written;
+  std::vector<std::int64_t> bytes_read;
+  std::vector<std::int64_t> operations;
 };
 
 /// One of the first errors of a phase.
@@ -138,8 +138,8 @@ struct Hello {
   std::string comm = {};
   std::int64_t ranks = 0;
   /// The host of each node, in order.
-  std::vector<std::string> hosts = {};
-  std::vector<std::int64_t> node_of_rank = {};
+  std::vector<std::string> hosts;
+  std::vector<std::int64_t> node_of_rank;
   ClockFacts clock = {};
   /// UTC, ISO 8601.
   std::string time = {};
@@ -151,7 +151,7 @@ struct PhaseStarted {
   std::string group = {};
   std::int64_t instance = 0;
   std::int64_t repetition = 0;
-  std::vector<Iteration> iteration = {};
+  std::vector<Iteration> iteration;
   /// Seconds since hello.
   double at_s = 0.0;
   std::optional<double> limit_s = {};
@@ -175,7 +175,7 @@ struct PhaseFinished {
   std::string group = {};
   std::int64_t instance = 0;
   std::int64_t repetition = 0;
-  std::vector<Iteration> iteration = {};
+  std::vector<Iteration> iteration;
   /// Seconds from hello to the phase's first start.
   double at_s = 0.0;
   std::int64_t bytes = 0;
@@ -183,8 +183,8 @@ struct PhaseFinished {
   std::int64_t errors = 0;
   std::int64_t ranks = 0;
   PhaseSeconds seconds = {};
-  std::vector<OperationSummary> by_operation = {};
-  std::vector<RequestSize> request_sizes = {};
+  std::vector<OperationSummary> by_operation;
+  std::vector<RequestSize> request_sizes;
   /// Requests of sizes beyond the 32 that are kept apart on a rank.
   std::int64_t other_requests = 0;
   RankTimes per_rank = {};
@@ -195,7 +195,7 @@ struct PhaseFinished {
   /// The weakest means, inside the phase's time, that covered all that was written.
   SyncMode persisted = {};
   std::int64_t short_transfers = 0;
-  std::vector<ErrorDetail> details = {};
+  std::vector<ErrorDetail> details;
 };
 
 /// Something that the reader of the result must know.
@@ -221,7 +221,7 @@ struct Finished {
   std::int64_t repetitions = 0;
   std::int64_t errors = 0;
   /// Files that were made and are still there, because `keep` asked for it.
-  std::vector<std::string> left = {};
+  std::vector<std::string> left;
 };
 
 /// One of these, by `event`.

@@ -112,9 +112,9 @@ struct Tree {
   std::int64_t depth = 0;
   std::int64_t branch = 1;
   /// Items in each directory, for each rank.
-  Expression items = {};
+  Expression items;
   /// Bytes of each item, as `write` and `read` move them.
-  Expression size = {};
+  Expression size;
 };
 
 /// What the faulty wrapper does to an operation.
@@ -161,9 +161,9 @@ struct Fault {
 /// A file, a family of files (one per rank, one per iteration) or a tree of files.
 struct File {
   std::string name = {};
-  std::vector<PathPart> path = {};
+  std::vector<PathPart> path;
   Interface interface = {};
-  std::vector<Option> options = {};
+  std::vector<Option> options;
   Sharing sharing = Sharing::kAll;
   /// The number of ranks that share a file when `sharing` is `every`.
   std::int64_t every = 1;
@@ -174,31 +174,31 @@ struct File {
   bool keep = false;
   /// An existing file that somebody else made: it is only ever read.
   bool foreign = false;
-  std::vector<Fault> faults = {};
+  std::vector<Fault> faults;
 };
 
 /// One level of an affine nest.
 struct Loop {
-  Expression count = {};
+  Expression count;
   /// Bytes between two turns of this level.
-  Expression stride = {};
+  Expression stride;
 };
 
 /// Regular access: offset = base + sum(index * stride), outermost loop first.
 struct Nest {
-  Expression base = {};
-  std::vector<Loop> loops = {};
+  Expression base;
+  std::vector<Loop> loops;
 };
 
 /// Random access: request i touches slot p(first + i * step) at base + slot * size.
 ///
 /// `p` is a keyed permutation of the slots, or, with replacement, a uniform choice.
 struct Random {
-  Expression base = {};
-  Expression slots = {};
-  Expression count = {};
-  Expression first = {};
-  Expression step = {};
+  Expression base;
+  Expression slots;
+  Expression count;
+  Expression first;
+  Expression step;
   bool replacement = false;
 };
 
@@ -286,14 +286,14 @@ inline constexpr std::array<std::string_view, 8> kItemVerbWords{"create", "open"
 struct For {
   /// The slot of the loop variable.
   std::int64_t variable = 0;
-  Expression count = {};
-  std::vector<Step> body = {};
+  Expression count;
+  std::vector<Step> body;
 };
 
 /// Run the body if the condition is not 0.
 struct When {
-  Expression condition = {};
-  std::vector<Step> body = {};
+  Expression condition;
+  std::vector<Step> body;
 };
 
 /// The measured unit: all ranks start it together, and it becomes one row of the record.
@@ -304,7 +304,7 @@ struct Phase {
   std::optional<double> limit_s = {};
   double bound_s = 0.0;
   CachePolicy cache = CachePolicy::kKeep;
-  std::vector<Step> body = {};
+  std::vector<Step> body;
 };
 
 /// All ranks of the group wait for each other.
@@ -313,7 +313,7 @@ struct Barrier {
 
 /// Time in which the application computes.
 struct Compute {
-  Expression seconds = {};
+  Expression seconds;
   ComputeMode mode = ComputeMode::kSleep;
 };
 
@@ -323,9 +323,9 @@ struct Transfer {
   /// Index into the plan's files.
   std::int64_t file = 0;
   /// The rank in whose place this rank acts: its own, or that of another writer.
-  Expression owner = {};
+  Expression owner;
   /// Bytes of each request.
-  Expression size = {};
+  Expression size;
   Pattern pattern = {};
   /// Done after every request.
   SyncMode sync = SyncMode::kNone;
@@ -337,14 +337,14 @@ struct Transfer {
 struct Manage {
   NameVerb verb = {};
   std::int64_t file = 0;
-  Expression owner = {};
+  Expression owner;
 };
 
 /// The verbs, in order, on each item of a tree, item by item.
 struct Items {
   std::int64_t file = 0;
-  Expression owner = {};
-  std::vector<ItemVerb> verbs = {};
+  Expression owner;
+  std::vector<ItemVerb> verbs;
   bool shuffled = false;
 };
 
@@ -365,7 +365,7 @@ struct Group {
   std::int64_t first = 0;
   std::int64_t ranks = 0;
   std::int64_t instance = 0;
-  std::vector<Step> program = {};
+  std::vector<Step> program;
 };
 
 /// Whether time passes by itself or only as the simulated storage says.
@@ -395,9 +395,9 @@ struct Plan {
   /// An existing directory for the manifest and the stop file.
   std::string journal = {};
   /// Names of the variables: those of `Slot`, then one for each loop.
-  std::vector<std::string> slots = {};
-  std::vector<File> files = {};
-  std::vector<Group> groups = {};
+  std::vector<std::string> slots;
+  std::vector<File> files;
+  std::vector<Group> groups;
 };
 
 /// Reads one plan from JSON text. Throws `base::Error` with the path of the fault as `where`,

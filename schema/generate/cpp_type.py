@@ -139,6 +139,8 @@ def initial(member: Member) -> str:
             return f" = {json.dumps(default)}"
         case Word(enum) if default is not None:
             return f" = {enum.__name__}::{enumerator(default)}"
+        case Listing():
+            return ""  # empty by itself; an initialiser would need the items' type to be complete
     return " = {}"
 
 
