@@ -1,0 +1,72 @@
+"""Text cases: a workload and the events it must give, under every way to start ranks.
+
+A case is a YAML file: `ranks` to run on, the `workload`, and for each phase in order the numbers
+expected of one repetition, as expressions over `ranks`. Times are not part of a case.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cli.conftest import Cli, cli  # noqa: F401
+
+from venturi.model.expression import Literal, bind, tree_of
+
+CASES = sorted((Path(__file__).parent / "text").glob("*.yaml"))
+
+
+def number(value: int | str, ranks: int) -> int:
+    """The value of an expected number."""
+    tree = bind(tree_of(value), {"ranks": Literal(ranks)})
+    assert isinstance(tree, Literal)
+    return int(tree.value)
+
+
+def seen(row: dict[str, Any]) -> dict[str, Any]:
+    """What a case can speak about."""
+    kinds = {kind: found["operations"] for kind, found in row["by_operation"].items()}
+    return {
+        "path": row["path"],
+        "bytes": row["bytes"],
+        "errors": row["errors"],
+        "stopped_by": row["stopped_by"],
+        "persisted": row["persisted"],
+        "cache": row["cache"],
+        "iteration": row["iteration"],
+        "operations": {kind: count for kind, count in kinds.items() if count},
+    }
+
+
+@pytest.mark.parametrize("machine", ["local", "openmpi", "mpich"])
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
+def test_case(cli: Cli, tmp_path: Path, path: Path, machine: str) -> None:  # noqa: F811
+    case = yaml.safe_load(path.read_text("utf-8"))
+    file = tmp_path / "workload.yaml"
+    file.write_text(json.dumps(case["workload"]), "utf-8")
+    for ranks in case["ranks"]:
+        words = ["-n", str(ranks), "--repeat", "1", "--on", machine]
+        code = case.get("code", 0)
+        record = cli.json("run", str(file), "-d", str(cli.target), *words, code=code)
+        rows = record["phases"]
+        assert [row["path"] for row in rows] == [want["path"] for want in case["phases"]]
+        for row, want in zip(rows, case["phases"], strict=True):
+            found = seen(row)
+            for key, value in want.items():
+                if key == "operations":
+                    counts = {kind: number(n, ranks) for kind, n in value.items()}
+                    wanted = {kind: count for kind, count in counts.items() if count}
+                    assert found[key] == wanted, (ranks, row["path"])
+                elif key in ("bytes", "errors"):
+                    assert found[key] == number(value, ranks), (ranks, row["path"], key)
+                else:
+                    assert found[key] == value, (ranks, row["path"], key)
+            assert sum(row["per_rank"]["bytes"]) == row["bytes"]
+            assert sum(row["per_rank"]["operations"]) == row["operations"]
+            for kind, summary in row["by_operation"].items():
+                latencies = sum(summary["histogram"]["count"])
+                assert latencies == summary["operations"], kind
+        assert not list(cli.target.iterdir())
