@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 import yaml
-from cli.conftest import Cli, cli  # noqa: F401
 
+from cli.conftest import Cli, cli  # noqa: F401
 from venturi.model.expression import Literal, bind, tree_of
 
 CASES = sorted((Path(__file__).parent / "text").glob("*.yaml"))
