@@ -11,7 +11,7 @@ from analyse.phase import phase
 from venturi.analyse.verdict import Facts, verdict_of
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
-from venturi.model.record import Level, Substitution
+from venturi.model.record import Level, Seconds4, Substitution
 
 WRITE = {"write": (10, 100)}
 GOOD = Facts(
@@ -50,6 +50,35 @@ def test_a_good_run_is_valid() -> None:
             Level.INDICATIVE,
             "deadline",
         ),
+        (
+            {
+                "phases": [phase("w", 2, 0, WRITE, cache=CacheState.WARM)],
+                "cold_wanted": frozenset({"w"}),
+            },
+            Level.INDICATIVE,
+            "to be dropped, but it was warm",
+        ),
+        (
+            {"phases": [phase("w", 2, 0, WRITE, persisted="none")]},
+            Level.INDICATIVE,
+            "not made persistent in time: w",
+        ),
+        (
+            {
+                "phases": [
+                    phase("w", 2, 0, WRITE).model_copy(
+                        update={
+                            "seconds": Seconds4(open=0, transfer=0.1, close=0, compute=1.9, total=2)
+                        }
+                    )
+                ]
+            },
+            Level.INDICATIVE,
+            "shorter than 1 s: w (100 ms)",
+        ),
+        ({"faults": 1}, Level.INDICATIVE, "injects faults"),
+        ({"cores": 2, "ranks": 64}, Level.INDICATIVE, "64 ranks on 2 cores"),
+        ({"cores": 2, "load_average": 7.0}, Level.INDICATIVE, "busy before the run"),
         ({"clock_offset_s": 0.1}, Level.INDICATIVE, "clocks of the nodes"),
         ({"phases": []}, Level.INVALID, "no phase"),
         ({"failure": "rank 1 was killed"}, Level.INVALID, "rank 1 was killed"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from cli.conftest import Cli, engines_of, wait_for
+from cli.conftest import Cli, descendants, engines_of, wait_for
 
 SIMULATED = ["--set", "interface=simulated", "--set", "interface.latency_s=0.001"]
 
@@ -72,7 +73,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], code: int, message: s
     [
         (["run", "ior", "-d", "{dir}/none"], 5, "no such directory"),
         (["run", "ior", "-d", "{file}"], 5, "not a directory"),
-        (["run", "ior", "-d", "/proc"], 5, "are free"),
+        (["run", "ior", "-d", "/proc"], 5, "no storage"),
         (["run", "ior", "-d", "{dir}", "--set", "block=1 PiB"], 5, "are free"),
         (["run", "ior", "-d", "{dir}", "-n", "0"], 2, "at least one"),
         (["run", "ior", "-d", "{dir}", "-n", "1000000000"], 2, "most_ranks"),
@@ -84,7 +85,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], code: int, message: s
         (["run", "iorr", "-d", "{dir}"], 2, "no workload"),
         (["run", "ior"], 2, "--dir"),
         (["runn"], 2, "did you mean 'run'"),
-        (["report", "@last"], 2, "0 runs"),
+        (["report", "@last"], 2, "there are 0"),
     ],
 )
 def test_bad_input_is_one_clear_error(
@@ -237,3 +238,54 @@ def test_kept_files_are_listed_with_what_removes_them(cli: Cli, tmp_path: Path) 
     assert cli(*words).returncode == 0
     assert not list(cli.target.iterdir())
     assert cli.json("results", "show")["left"] == []
+
+
+def test_rm_takes_runs_of_the_store_and_nothing_else(cli: Cli, tmp_path: Path) -> None:
+    record = cli.json("run", "ior", "-d", str(cli.target), "--repeat", "1")
+    copy = tmp_path / "project"
+    shutil.copytree(cli.store / "runs" / record["id"], copy)
+    (copy / "thesis.tex").write_text("precious")
+    done = cli("results", "rm", str(copy))
+    assert done.returncode == 2
+    assert (copy / "thesis.tex").read_text() == "precious"
+    mine = cli.store / "runs" / record["id"] / "notes.txt"
+    mine.write_text("precious")
+    assert cli("results", "rm", record["id"]).returncode == 2
+    assert mine.read_text() == "precious"
+    mine.unlink()
+    mine.parent.joinpath("record.json").write_text("{")
+    assert [entry["level"] for entry in cli.json("results", "ls")] == ["UNREADABLE"]
+
+
+def test_one_damaged_record_or_journal_does_not_hide_the_others(cli: Cli) -> None:
+    record = cli.json("run", "ior", "-d", str(cli.target), "--repeat", "1")
+    (cli.store / "runs" / "20000101-000000-x-aaaa").mkdir()
+    damaged = cli.store / "running" / "damaged"
+    damaged.mkdir()
+    (damaged / "plan.json").write_text("{")
+    listed = cli.json("results", "ls")
+    assert [entry["level"] for entry in listed] == ["UNREADABLE", record["verdict"]["level"]]
+
+
+def test_a_fifo_is_not_read_as_somebody_s_file(cli: Cli, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    workload = tmp_path / "w.yaml"
+    workload.write_text(
+        f"workload: 1\nname: w\nfiles: {{f: {{path: {tmp_path}/fifo, foreign: true}}}}\n"
+        "program:\n  g:\n    - phase: r\n      do: [{read: {from: f, size: 1 KiB}}]\n"
+    )
+    assert_refused(cli("run", str(workload), "-d", str(cli.target)), 5, "not a regular file")
+
+
+@pytest.mark.parametrize("machine", ["openmpi", "mpich"])
+def test_kill_9_of_mpirun_is_a_partial_record(cli: Cli, slow_workload: Path, machine: str) -> None:
+    process = cli.start("run", str(slow_workload), "-d", str(cli.target), "--on", machine)
+    cli.journal()
+    launcher = descendants(process.pid)[0]
+    os.kill(launcher, signal.SIGKILL)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 3, errors
+    (record,) = cli.records()
+    assert record["partial"]
+    assert "first" in {row["path"] for row in record["phases"]}
+    wait_for(lambda: not list(cli.target.iterdir()))

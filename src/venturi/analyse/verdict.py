@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
@@ -31,7 +31,14 @@ class Facts:
     bounds: Sequence[Bound] = ()
     failure: str | None = None
     target_changed: str | None = None
-    warnings: Sequence[str] = field(default_factory=tuple)
+    cold_wanted: frozenset[str] = frozenset()
+    """Phases whose caches were to be dropped."""
+    faults: int = 0
+    cores: int = 0
+    """Of one host; 0 where unknown."""
+    ranks: int = 1
+    hosts: int = 1
+    load_average: float = 0.0
 
 
 def verdict_of(facts: Facts) -> Verdict:
@@ -58,7 +65,8 @@ def _wrong(facts: Facts) -> list[str]:
         if errors:
             detail = next((d for row in rows for d in row.details), None)
             first = f"; the first: {detail.what}" if detail else ""
-            reasons.append(f"{path}: {errors} operations failed{first}")
+            count = "1 operation" if errors == 1 else f"{errors} operations"
+            reasons.append(f"{path}: {count} failed{first}")
         shortest = min(row.seconds.total for row in rows)
         if shortest * 1e9 < CLOCK_RESOLUTIONS * facts.clock_resolution_ns:
             reasons.append(
@@ -89,25 +97,55 @@ def _missing(facts: Facts) -> list[str]:
     ]
     for item in facts.substituted:
         reasons.append(f"{item.file}: {item.used} stood in for {item.wanted}")
+    if facts.faults:
+        reasons.append(f"the workload injects faults ({facts.faults})")
     if facts.repetitions < ENOUGH_REPETITIONS:
-        reasons.append(f"{facts.repetitions} repetitions; {ENOUGH_REPETITIONS} give an interval")
+        done = "1 repetition" if facts.repetitions == 1 else f"{facts.repetitions} repetitions"
+        reasons.append(f"{done}; {ENOUGH_REPETITIONS} give an interval")
+    reasons += _crowded(facts)
     paths = list(dict.fromkeys(row.path for row in facts.phases))
-    shortest = {
-        path: min(row.seconds.total for row in facts.phases if row.path == path) for path in paths
-    }
+    shortest = {path: min(_io_s(row) for row in facts.phases if row.path == path) for path in paths}
     for path in paths:
         rows = [row for row in facts.phases if row.path == path]
         unknown = [row for row in rows if row.cache is CacheState.UNKNOWN]
         if unknown:
             reasons.append(f"{path}: cache state unknown ({unknown[0].cache_reason})")
+        warm = [row for row in rows if row.cache in (CacheState.WARM, CacheState.MIXED)]
+        if warm and path in facts.cold_wanted:
+            reasons.append(f"{path}: caches were to be dropped, but it was {warm[0].cache.value}")
         if any(row.stopped_by is StoppedBy.DEADLINE for row in rows):
             reasons.append(f"{path}: ended at its deadline before all ranks did the same count")
         if facts.clock_offset_s > CLOCK_OFFSET_SHARE * shortest[path]:
             reasons.append(f"{path}: clocks of the nodes are known to {facts.clock_offset_s:.3g} s")
     short = [f"{path} ({_time_text(s)})" for path, s in shortest.items() if s < LONG_ENOUGH_S]
+    unsafe = [path for path in paths if _writes_to_memory(facts.phases, path)]
+    if unsafe:
+        reasons.append(f"written, but not made persistent in time: {', '.join(unsafe)}")
     if short:
         reasons.append(f"shorter than {LONG_ENOUGH_S:g} s: {', '.join(short)}")
     return reasons
+
+
+def _io_s(row: PhaseRow) -> float:
+    """The phase's time without what its ranks computed."""
+    return max(0.0, row.seconds.total - row.seconds.compute)
+
+
+def _writes_to_memory(phases: Sequence[PhaseRow], path: str) -> bool:
+    """Whether a phase wrote data that nothing made persistent inside its time."""
+    rows = [row for row in phases if row.path == path]
+    weak = any(row.persisted in ("none", "flush") for row in rows)
+    return weak and any("write" in row.by_operation for row in rows)
+
+
+def _crowded(facts: Facts) -> list[str]:
+    """Ranks and other work that share too few cores."""
+    cores = facts.cores * facts.hosts
+    if cores and facts.ranks > cores:
+        return [f"{facts.ranks} ranks on {cores} cores: times include waiting for a core"]
+    if facts.cores and facts.load_average > facts.cores:
+        return [f"the host was busy before the run (load {facts.load_average:.3g})"]
+    return []
 
 
 def _time_text(seconds: float) -> str:

@@ -79,6 +79,12 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(ExitCode.FAULT)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _complain(f"{where}{error.strerror or error}", "check the space and rights there")
+        if debug:
+            raise
+        sys.exit(ExitCode.USAGE)
     except Exception as error:
         _complain(f"a fault of ours: {type(error).__name__}: {error}", "repeat it with --debug")
         if debug:

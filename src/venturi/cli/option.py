@@ -35,7 +35,9 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter."
         ),
         click.option("--repeat", metavar="N", help="Repetitions (default: the workload's, or 6)."),
-        click.option("--seed", type=click.IntRange(min=0), default=1, help="Of all randomness."),
+        click.option(
+            "--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all randomness."
+        ),
         click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run."),
     ]
     for option in reversed(options):
@@ -58,7 +60,7 @@ def parse_repeat(text: str | None) -> int | None:
     """The number of `--repeat`; None leaves it to the workload."""
     if text is None:
         return None
-    if not text.isdigit() or not 1 <= int(text) <= 100_000:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 100_000:
         raise UserError(f"--repeat {text}: a number from 1 to 100000 is needed")
     return int(text)
 

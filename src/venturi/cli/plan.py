@@ -38,7 +38,7 @@ def command(workload: str, store: str | None, as_json: bool, units: str, **optio
     settings = replace(settings_of(options), most_ranks=machine.most_ranks)
     made = make_plan(opened, settings)
     check_metrics(opened, made.totals.phases)
-    summary = summary_of(made)
+    summary = summary_of(made, machine.bounds)
     if as_json:
         click.echo(json.dumps(summary, indent=1))
     else:

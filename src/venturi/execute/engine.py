@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sysconfig
+import time
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from venturi.model.machine import MpiLibrary
 
 PLAIN = "venturi-engine"
 _DESCRIBE_LIMIT_S = 30
+_LAST_RANK_LIMIT_S = 15
 
 
 def executable_name(mpi: MpiLibrary | None) -> str:
@@ -64,11 +66,18 @@ def clean(folder: Path, with_kept: bool = False) -> list[str]:
     keeps, only `with_kept`. Paths are relative to the run's directory.
     """
     words = ["clean", "--kept"] if with_kept else ["clean"]
-    try:
-        done = subprocess.run(
-            [str(find_engine()), *words, str(folder)], capture_output=True, check=False
-        )
-        answer = json.loads(done.stdout)
-    except (OSError, ValueError) as error:
-        raise VenturiError(f"cleaning by {folder} failed: {error}") from None
-    return [str(path) for path in answer["left"]]
+    end = time.monotonic() + _LAST_RANK_LIMIT_S
+    while True:
+        try:
+            done = subprocess.run(
+                [str(find_engine()), *words, str(folder)], capture_output=True, check=False
+            )
+            answer = json.loads(done.stdout)
+        except (OSError, ValueError) as error:
+            raise VenturiError(f"cleaning by {folder} failed: {error}") from None
+        if "left" in answer:
+            return [str(path) for path in answer["left"]]
+        # Ranks may live a little longer than what started them.
+        if "still alive" not in str(answer.get("message")) or time.monotonic() > end:
+            raise VenturiError(f"cleaning by {folder} failed: {answer.get('message')}")
+        time.sleep(0.1)

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -29,6 +30,7 @@ class Job:
     def __init__(self, command: list[str], journal: Path, lock: int) -> None:
         self._journal = journal
         self.interrupts = 0
+        self._killer: threading.Timer | None = None
         self._stderr_path = journal / "stderr.txt"
         with self._stderr_path.open("wb") as stderr:
             try:
@@ -85,8 +87,13 @@ class Job:
         self.interrupts += 1
         if self.interrupts == 1 and number == signal.SIGINT:
             (self._journal / "stop").touch()
-        else:
-            self._signal(signal.SIGTERM)
+            return
+        self._signal(signal.SIGTERM)
+        if self._killer is None:
+            # A rank inside a system call may not hear the polite signal.
+            self._killer = threading.Timer(_GRACE_S, self._signal, [signal.SIGKILL])
+            self._killer.daemon = True
+            self._killer.start()
 
     @contextlib.contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -101,3 +108,5 @@ class Job:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+            if self._killer is not None:
+                self._killer.cancel()

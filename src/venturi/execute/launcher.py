@@ -15,13 +15,16 @@ _MPIRUN = {
     MpiLibrary.OPENMPI: ["mpirun.openmpi", "--oversubscribe", "-n", "{ranks}"],
     MpiLibrary.MPICH: ["mpirun.mpich", "-n", "{ranks}"],
 }
+_MOST_FORKED = 1024
+"""More take minutes to start on a few cores; a machine file may allow them."""
 BUILT_IN = ("local", "openmpi", "mpich")
 
 
 def machine_named(name: str) -> Machine:
     """A built-in machine (local, openmpi, mpich) or the one in a YAML file."""
     if name == "local":
-        return Machine(name="local", about="forked processes on this host, without MPI")
+        about = "forked processes on this host, without MPI"
+        return Machine(name="local", about=about, most_ranks=_MOST_FORKED)
     if name in BUILT_IN:
         launcher = Launcher(kind=LauncherKind.MPIRUN, mpi=MpiLibrary(name))
         return Machine(name=name, about=f"this host, started by {name}'s mpirun", launcher=launcher)

@@ -14,7 +14,14 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 def check_directory(directory: Path) -> None:
     """Raise TargetProblem unless a run can make its own directory there."""
-    if not directory.exists():
+    try:
+        str(directory).encode("utf-8")
+        exists = directory.exists()
+    except (OSError, UnicodeEncodeError):
+        raise TargetProblem(
+            f"{str(directory)[:80]!r}: this is not the name of a directory", "choose another"
+        ) from None
+    if not exists:
         raise TargetProblem(f"{directory}: there is no such directory", f"mkdir -p {directory}")
     if not directory.is_dir():
         raise TargetProblem(f"{directory}: this is not a directory", "choose another with -d DIR")
@@ -39,6 +46,8 @@ def is_read_only(directory: Path) -> bool:
 def check_room(directory: Path, needed_bytes: int, needed_files: int) -> None:
     """Raise TargetProblem if the file system has too little space or too few inodes."""
     space = os.statvfs(directory)
+    if space.f_blocks == 0:
+        raise TargetProblem(f"{directory}: this is no storage (it has no blocks)", "choose another")
     free_bytes = space.f_bavail * space.f_frsize
     if needed_bytes > free_bytes:
         raise TargetProblem(

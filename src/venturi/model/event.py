@@ -218,7 +218,7 @@ class Failed(Document):
 
     event: Literal["failed"] = "failed"
     code: str
-    """A word for programs: `target`, `plan`, `ranks`, `io`, `verification`, `lost_rank`, ..."""
+    """A word for programs: `target`, `plan`, `ranks`, `io`, `verification`, `interrupted`, ..."""
     message: str
     hint: str
     where: str

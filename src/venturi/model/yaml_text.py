@@ -21,6 +21,7 @@ from venturi.model.error import UserError
 _MAX_BYTES = 4 * 2**20
 _MAX_NODES = 200_000
 _MAX_DEPTH = 100
+_MAX_DIGITS = 40
 _INTEGER = re.compile(r"[-+]?[0-9]+$|0x[0-9a-fA-F]+$")
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]+)?$")
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
@@ -72,6 +73,8 @@ class _Reader:
             return text
         if text in _WORDS:
             return _WORDS[text]
+        if len(text) > _MAX_DIGITS and _INTEGER.match(text):
+            raise UserError(f"{self._name}:{line}: a number of {len(text)} digits does not fit")
         if _INTEGER.match(text):
             return int(text, 16 if text.startswith("0x") else 10)
         return float(text) if _REAL.match(text) else text

@@ -27,6 +27,12 @@ from venturi.plan.setting import Settings
 _FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::0?(\d{1,2})d)?\}|[{}]")
 
 
+_MAX_WIDTH = 20
+_MAX_DEPTH, _MAX_BRANCH = 64, 1_000_000
+_RESERVED = (".venturi", ".manifest.")
+"""Beginnings of names that a run's directory holds for itself."""
+
+
 @dataclass(frozen=True)
 class Interfaces:
     """What `--set interface=...` asks for."""
@@ -113,9 +119,13 @@ def substitutions(workload: Workload, files: list[File]) -> list[Substitution]:
 
 
 def _tree(spec: TreeSpec, scope: Scope, where: str) -> Tree:
+    depth = scope.whole(spec.depth, f"{where}.depth")
+    branch = scope.whole(spec.branch, f"{where}.branch", least=1)
+    if depth > _MAX_DEPTH or branch > _MAX_BRANCH:
+        raise UserError(f"{where}: at most {_MAX_DEPTH} deep and {_MAX_BRANCH} wide")
     return Tree(
-        depth=scope.whole(spec.depth, f"{where}.depth"),
-        branch=scope.whole(spec.branch, f"{where}.branch", least=1),
+        depth=depth,
+        branch=branch,
         items=scope.code(spec.items, f"{where}.items"),
         size=scope.code(spec.size, f"{where}.size"),
     )
@@ -129,10 +139,14 @@ def _path(name: str, spec: FileSpec, scope: Scope, settings: Settings) -> list[P
         if not os.path.isabs(spec.path):
             parts.insert(0, PathPart(text=os.path.join(os.path.abspath(settings.directory), "")))
         return parts
-    names = {match[1] for match in _FIELD.finditer(spec.path) if match[1]}
-    if spec.shared == "rank" and not any("rank" in field for field in names):
+    by_rank = "rank" in template_names(spec.path)
+    if spec.shared == "all" and by_rank:
+        raise UserError(
+            f"{where}: a path with the rank in it is not shared by all", "say 'shared: rank'"
+        )
+    if spec.shared == "rank" and not by_rank:
         parts += [PathPart(text="."), PathPart(value=scope.code("rank", where), width=8)]
-    if spec.shared.startswith("every") and not any("rank" in field for field in names):
+    if spec.shared.startswith("every") and not by_rank:
         number = spec.shared.split()[1]
         code = scope.code(f"rank // {number}", where)
         parts += [PathPart(text="."), PathPart(value=code, width=8)]
@@ -142,8 +156,9 @@ def _path(name: str, spec: FileSpec, scope: Scope, settings: Settings) -> list[P
 def _check_inside(spec: FileSpec, where: str) -> None:
     """Nothing outside the run's own directory is written; foreign files are only read."""
     pieces = spec.path.split("/")
-    if "\0" in spec.path or spec.path.endswith("/"):
-        raise UserError(f"{where}: '{spec.path}' is not the path of a file")
+    odd = any(not character.isprintable() for character in spec.path)
+    if odd or spec.path.endswith("/") or "." in pieces or pieces[0].startswith(_RESERVED):
+        raise UserError(f"{where}: {spec.path!r} is not the path of a file of a run")
     if not spec.foreign and (os.path.isabs(spec.path) or ".." in pieces):
         raise UserError(
             f"{where}: '{spec.path}' leaves the run's own directory",
@@ -166,7 +181,10 @@ def _template(text: str, scope: Scope, where: str) -> list[PathPart]:
                 parts.append(PathPart(text=fixed))
             fixed = ""
             code = scope.code(match[1], where)
-            parts.append(PathPart(value=code, width=int(match[2] or 0)))
+            width = int(match[2] or 0)
+            if width > _MAX_WIDTH:
+                raise UserError(f"{where}: '{text}': at most {_MAX_WIDTH} digits")
+            parts.append(PathPart(value=code, width=width))
     fixed += text[at:]
     if fixed:
         parts.append(PathPart(text=fixed))

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from venturi.model.machine import Bound
 from venturi.plan.make import Made, summary_totals
 
 SUMMARY_SCHEMA = "venturi.plan-summary/1"
 
 
-def summary_of(made: Made) -> dict[str, Any]:
-    """Totals of one repetition, and what the workload promised of them."""
+def summary_of(made: Made, bounds: Sequence[Bound] = ()) -> dict[str, Any]:
+    """Totals of one repetition, what the workload promised of them, and the time.
+
+    `time` is of all repetitions: what the ranks compute, and what the I/O takes at least by the
+    machine's known bounds (null where the machine file has none).
+    """
     return {
         "schema": SUMMARY_SCHEMA,
         "name": made.plan.name,
@@ -19,6 +25,7 @@ def summary_of(made: Made) -> dict[str, Any]:
         "phases": made.totals.phases,
         "parameters": made.parameters,
         "totals": summary_totals(made.totals),
+        "time": _time(made, bounds),
         "request_sizes": [
             {"operation": kind, "bytes": size, "count": count}
             for (kind, size), count in sorted(made.totals.sizes.items())
@@ -34,4 +41,15 @@ def summary_of(made: Made) -> dict[str, Any]:
         ],
         "substituted": [item.to_data() for item in made.substituted],
         "warnings": made.warnings,
+    }
+
+
+def _time(made: Made, bounds: Sequence[Bound]) -> dict[str, float | None]:
+    """Seconds of all repetitions."""
+    repetitions = made.plan.repetitions
+    moved = {"write": made.totals.bytes_written, "read": made.totals.bytes_read}
+    least = [moved[bound.operation] / bound.bytes_per_second for bound in bounds]
+    return {
+        "computing_s": made.totals.seconds_computing * repetitions,
+        "io_at_least_s": sum(least) * repetitions if least else None,
     }

@@ -17,6 +17,7 @@ from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.program import WAITING_VERBS
 
 _MAX_TURNS = 2_000_000
+_MAX_SECONDS = 1e8
 _RANK, _RANKS, _WORLD = 0, 1, 2
 
 
@@ -34,6 +35,8 @@ class Totals:
     seconds_computing: float = 0.0
     bytes_prestaged: int = 0
     phases: list[str] = field(default_factory=list)
+    cold_phases: list[str] = field(default_factory=list)
+    """Phases before which caches are dropped."""
     sizes: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Requests by (direction, bytes)."""
     bytes_by_phase: Counter[str] = field(default_factory=Counter)
@@ -54,6 +57,7 @@ class Totals:
             self.shared_calls[call] += count * times
         self.seconds_computing += other.seconds_computing * times
         self.phases += [path for path in other.phases if path not in self.phases]
+        self.cold_phases += [p for p in other.cold_phases if p not in self.cold_phases]
 
 
 def totals_of(plan: p.Plan) -> Totals:
@@ -129,6 +133,12 @@ class _Walker:
             raise ExpressionError(f"a number of 0 or more is needed, not {value}")
         return int(value)
 
+    def _seconds(self, code: list[p.Instruction]) -> float:
+        value = float(evaluate(code, self._slots))
+        if not 0 <= value <= _MAX_SECONDS:
+            raise ExpressionError(f"computing for {value:g} s: 0 to {_MAX_SECONDS:g} s can be done")
+        return value
+
     def _body(self, steps: Iterable[p.Step]) -> Totals:
         total = Totals()
         for step in steps:
@@ -141,10 +151,12 @@ class _Walker:
                 self.at = f"phase '{step.path}'"
                 inside = self._body(step.body)
                 inside.phases.insert(0, step.path)
+                if step.cache is p.CachePolicy.DROP:
+                    inside.cold_phases.append(step.path)
                 inside.bytes_by_phase[step.path] = inside.bytes_written + inside.bytes_read
                 total.add(inside, 1)
             elif isinstance(step, p.Compute):
-                total.seconds_computing += max(0.0, float(evaluate(step.seconds, self._slots)))
+                total.seconds_computing += self._seconds(step.seconds)
             elif not isinstance(step, p.Barrier):
                 self._leaf(step, total)
         return total
@@ -249,6 +261,10 @@ class _Walker:
                 self._check_ends(step.body)
             elif isinstance(step, p.Transfer):
                 self._check_end(step)
+            elif isinstance(step, p.Manage):
+                for part in self._plan.files[step.file].path:
+                    if part.value is not None:
+                        self._whole(part.value)
 
     def _check_end(self, step: p.Transfer) -> None:
         size, pattern = self._whole(step.size), step.pattern

@@ -152,8 +152,11 @@ def _lead(origin: Origin | None, about: str) -> str:
     return f"As counted in {origin.source}."
 
 
-def section(record: Record, units: Units) -> Section:
-    """The application's own numbers; of a workload without a log, what it is made of."""
+def section(record: Record, units: Units) -> Section | None:
+    """The application's own numbers; of a workload without a log, what it is made of.
+
+    None where neither the log nor a finished phase says anything.
+    """
     origin = origin_of(record.workload)
     observed = origin.observed if origin is not None else None
     blocks: list[Block] = []
@@ -181,4 +184,5 @@ def section(record: Record, units: Units) -> Section:
         if origin.confidence:
             blocks.append(confidence_table(origin.confidence))
     title = "What the application does" if observed is not None else "What the workload does"
-    return Section("application", title, _lead(origin, record.about), tuple(blocks))
+    lead = _lead(origin, record.about)
+    return Section("application", title, lead, tuple(blocks)) if lead or blocks else None

@@ -100,6 +100,8 @@ class Headline:
     name: str
     value: str
     detail: str
+    beside: str = ""
+    """Why the number is not the storage's: short words, empty where it is."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class Chapter:
     fidelity: str
     remarks: tuple[Paragraph, ...]
     sections: tuple[Section, ...]
+    withheld: str
+    """Why there are no headlines; empty where there are."""
     facts: str
     """One line: ranks, repetitions, host, file system, date."""
 

@@ -47,9 +47,9 @@ def sentence(fidelity: Fidelity | None) -> str:
 
 
 def section(record: Record, units: Units) -> Section | None:
-    """The table application, proxy, error; none where the workload has no application."""
+    """The table application, proxy, error; none without an application or a finished phase."""
     fidelity = record.fidelity
-    if fidelity is None:
+    if fidelity is None or not record.phases:
         return None
     columns = (
         Column(""),

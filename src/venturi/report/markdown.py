@@ -69,12 +69,14 @@ def _chapter(chapter: Chapter, level: int) -> list[str]:
     lines += [f"**{_plain(chapter.level)}**: {_plain(chapter.meaning)}", ""]
     if chapter.reasons:
         lines += [*(f"- {_plain(reason)}" for reason in chapter.reasons), ""]
+    if chapter.withheld:
+        lines += [_plain(chapter.withheld), ""]
     for remark in chapter.remarks:
         lines += _block(remark)
     for headline in chapter.headlines:
-        parts = (headline.name, headline.value, headline.detail)
-        name, value, detail = (_plain(part) for part in parts)
-        lines.append(f"- {name}: **{value}** ({detail})")
+        parts = (headline.name, headline.value, headline.beside, headline.detail)
+        name, value, beside, detail = (_plain(part) for part in parts)
+        lines.append(f"- {name}: **{value}**{beside and f' {beside}'} ({detail})")
     lines.append("")
     for section in chapter.sections:
         lines += [f"{head}# {_plain(section.title)}", ""]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from venturi.model.record import Record
-from venturi.report import application, fidelity, provenance, quantity, service, verdict
+from venturi.report import application, caveat, fidelity, provenance, quantity, service, verdict
 from venturi.report.block import Chapter, Column, Page, Table
 from venturi.report.phase import Sample, phases
 from venturi.report.quantity import Units
@@ -17,7 +17,7 @@ def _facts(record: Record) -> str:
         (
             quantity.counted(record.ranks, "rank"),
             quantity.counted(record.repetitions, "repetition"),
-            f"{here.file_system.type} at {here.directory}",
+            caveat.place(record),
             here.host,
             record.started[:16].replace("T", " "),
         )
@@ -42,10 +42,11 @@ def chapter(record: Record, units: Units, name: str) -> Chapter:
         tone=tone,
         meaning=meaning,
         reasons=tuple(record.verdict.reasons),
-        headlines=verdict.headlines(phases(record), units),
-        fidelity=fidelity.sentence(record.fidelity),
+        headlines=verdict.headlines(record, units),
+        fidelity=fidelity.sentence(record.fidelity) if record.phases else "",
         remarks=verdict.remarks(record),
         sections=tuple(section for section in sections if section is not None),
+        withheld=verdict.withheld(record),
         facts=_facts(record),
     )
 
@@ -59,7 +60,11 @@ def _request_text(sample: Sample, units: Units) -> str:
 def _comparison(records: Sequence[Record], units: Units) -> Table:
     rows = []
     for record in records:
-        for index, phase in enumerate(phases(record)):
+        found = phases(record)
+        if not found:
+            nothing = ("none finished", *["–"] * 5)
+            rows.append((record.name, *nothing, record.verdict.level.value))
+        for index, phase in enumerate(found):
             sample = phase.median_sample
             rows.append(
                 (

@@ -25,7 +25,7 @@ def environment(record: Record, units: Units) -> Section:
         offset = f", nodes agree within {quantity.seconds(clock.offset_uncertainty_s)}"
     rows = [
         ("Host", hosts),
-        ("Processor", f"{here.cpu}, {here.cores} cores"),
+        ("Processor", f"{here.cpu}, {quantity.counted(here.cores, 'core')}"),
         ("Memory", quantity.size(here.memory_bytes, units)),
         ("Load before the run", quantity.number(here.load_average)),
         ("System", f"{here.system}, kernel {here.kernel}"),

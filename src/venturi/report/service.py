@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from venturi.model.record import Record
-from venturi.report import quantity
+from venturi.report import caveat, quantity
 from venturi.report.block import Block, Column, Paragraph, Section, Table
 from venturi.report.figure import balance, distribution, rate, split, timeline
 from venturi.report.phase import Phase, phases
@@ -11,7 +11,6 @@ from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
-_PERSISTED = {"none": "not forced"}
 
 
 def interval_text(phase: Phase, units: Units) -> str:
@@ -31,7 +30,6 @@ def phase_table(found: list[Phase], units: Units) -> Table:
     rows = []
     for phase in found:
         sample = phase.median_sample
-        persisted = phase.words("persisted")
         writes = phase.kinds & {"write", "create", "unlink", "mkdir", "rmdir"}
         rows.append(
             (
@@ -43,7 +41,7 @@ def phase_table(found: list[Phase], units: Units) -> Table:
                 quantity.size(sample.bytes, units) if sample.bytes else "–",
                 quantity.count(sum(s.errors for s in phase.samples)),
                 phase.words("cache"),
-                _PERSISTED.get(persisted, persisted) if writes else "–",
+                caveat.persisted(phase) if writes else "–",
                 *([phase.words("stopped_by")] if cut_short else []),
             )
         )
@@ -113,12 +111,22 @@ def _metrics(record: Record, found: list[Phase], units: Units) -> Table | None:
     return Table("Metrics that the workload names", columns, rows)
 
 
-def section(record: Record, units: Units) -> Section:
-    """Figures and tables of what was measured."""
+def _heading(record: Record) -> tuple[str, str]:
+    """The section's title and the sentence on where it was measured."""
+    ranks = quantity.counted(record.ranks, "rank")
+    if kind := caveat.without_storage(record):
+        lead = f"{kind.capitalize()}: no storage was touched. It ran with {ranks}."
+        return "How it runs without storage", lead
+    here = record.environment
+    lead = f"Measured in {here.directory} ({here.file_system.type}) with {ranks}."
+    return "How this storage serves it", lead
+
+
+def section(record: Record, units: Units) -> Section | None:
+    """Figures and tables of what was measured; none where no phase was finished."""
     found = phases(record)
     if not found:
-        lead = "No phase was finished, so there is nothing to show."
-        return Section("service", "How this storage serves it", lead, ())
+        return None
     blocks: list[Block] = [Paragraph(text, "fair") for text in substitutions(record)]
     blocks.append(phase_table(found, units))
     candidates: tuple[Block | None, ...] = (
@@ -132,7 +140,5 @@ def section(record: Record, units: Units) -> Section:
         balance.figure(found, units),
     )
     blocks += [block for block in candidates if block is not None]
-    directory = record.environment.directory
-    kind = record.environment.file_system.type
-    lead = f"Measured in {directory} ({kind}) with {quantity.counted(record.ranks, 'rank')}."
-    return Section("service", "How this storage serves it", lead, tuple(blocks))
+    title, lead = _heading(record)
+    return Section("service", title, lead, tuple(blocks))

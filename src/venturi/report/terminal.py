@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from venturi.model.record import Level, Record
 from venturi.model.workload import Finding, Severity, Workload
-from venturi.report import application, quantity
+from venturi.report import application, caveat, quantity
 from venturi.report.figure.balance import slowest
 from venturi.report.phase import Phase, phases
 from venturi.report.printer import Printer
@@ -65,15 +65,13 @@ def print_summary(
 ) -> None:
     """The end of a run: phases, verdict, where it is kept (`saved`) and what to do next."""
     out = Printer(console)
-    here = record.environment
     ranks = quantity.counted(record.ranks, "rank")
-    out.line((f" {record.name}", "bold"), f"   {ranks}   {here.file_system.type} {here.directory}")
+    out.line((f" {record.name}", "bold"), f"   {ranks}   {caveat.place(record)}")
     out.line()
     rows = []
     for phase in phases(record):
         rate = phase.rate
         idle = phase.idle
-        persisted = phase.words("persisted")
         rows.append(
             (
                 phase.title,
@@ -81,7 +79,7 @@ def print_summary(
                 "-" if idle or rate.n < 2 else phase.bounds(rate.low, rate.high, units, " .. "),
                 "-" if idle or rate.n < 2 else phase.bounds(rate.least, rate.most, units, " .. "),
                 phase.words("cache"),
-                persisted if phase.kinds & {"write", "create"} else "-",
+                caveat.persisted(phase) if phase.kinds & {"write", "create"} else "-",
             )
         )
     titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "CACHE", "PERSISTED")
@@ -100,7 +98,8 @@ def print_summary(
 
 def _print_verdict(record: Record, out: Printer) -> None:
     level = record.verdict.level
-    done = f"{record.repetitions} of {record.repetitions_asked} repetitions"
+    asked = quantity.counted(record.repetitions_asked, "repetition")
+    done = f"{record.repetitions} of {asked}"
     out.line((f" {level.value}", _LEVEL_STYLES[level]), f"   {done}")
     for reason in record.verdict.reasons:
         out.wrapped("- ", reason)
@@ -133,6 +132,14 @@ def print_workload_plan(
     kinds = totals.get("operations_by_kind", {})
     rows += [(f"  {kind}", quantity.count(n), "") for kind, n in kinds.items() if n]
     out.table(("ONE REPETITION", "TOTAL", "EXACTLY"), rows)
+    time = summary.get("time", {})
+    computing = quantity.seconds(time.get("computing_s") or 0.0)
+    least = time.get("io_at_least_s")
+    known = "not known: the machine has no bounds" if least is None else quantity.seconds(least)
+    out.line()
+    out.line(
+        f" {summary.get('repetitions', 1)} repetitions: computing {computing}; I/O at least ", known
+    )
     expected = summary.get("expect", [])
     if expected:
         out.line()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from venturi.model.record import Level, Record
-from venturi.report import quantity
+from venturi.report import caveat, quantity
 from venturi.report.block import Headline, Paragraph, Tone
-from venturi.report.phase import Phase, Spread
+from venturi.report.phase import Phase, Spread, phases
 from venturi.report.quantity import Units
 
 _MOST_HEADLINES = 6
@@ -27,25 +27,46 @@ def interval(spread: Spread, phase: Phase, units: Units) -> str:
     return f"{bounds}, {sure} sure, n\u00a0=\u00a0{spread.n}"
 
 
-def headlines(phases: list[Phase], units: Units) -> tuple[Headline, ...]:
-    """The rates of the phases that took longest, in the order in which they ran."""
-    active = [phase for phase in phases if not phase.idle]
+def headlines(record: Record, units: Units) -> tuple[Headline, ...]:
+    """The rates of the phases that took longest, in the order in which they ran.
+
+    None of an INVALID run: `withheld` says so in their place.
+    """
+    if record.verdict.level is Level.INVALID:
+        return ()
+    active = [phase for phase in phases(record) if not phase.idle]
     longest = sorted(active, key=lambda p: -p.median_sample.total_s)[:_MOST_HEADLINES]
+    whole = caveat.without_storage(record)
     return tuple(
-        Headline(p.title, p.text(p.rate.median, units), interval(p.rate, p, units))
+        Headline(
+            name=p.title,
+            value=p.text(p.rate.median, units),
+            detail=interval(p.rate, p, units),
+            beside=whole or caveat.beside(p),
+        )
         for p in active
         if p in longest
     )
 
 
+def withheld(record: Record) -> str:
+    """Why there are no headlines although something was measured; empty where there are."""
+    if record.verdict.level is not Level.INVALID or not record.phases:
+        return ""
+    return "Headline rates are withheld: the run is INVALID. The tables keep its numbers."
+
+
 def remarks(record: Record) -> tuple[Paragraph, ...]:
     """What must not be missed: a partial run, a failure, warnings, files that were left."""
     found = []
+    asked = quantity.counted(record.repetitions_asked, "repetition")
+    if not record.phases:
+        found.append(Paragraph("No phase was finished, so there are no rates to show.", "bad"))
     if record.partial:
         found.append(
             Paragraph(
-                f"The run is partial: {record.repetitions} of {record.repetitions_asked} "
-                "repetitions were completed. Phases that ended before are kept.",
+                f"The run is partial: it completed {record.repetitions} of {asked}."
+                + (" Phases that ended before are kept." if record.phases else ""),
                 "bad",
             )
         )

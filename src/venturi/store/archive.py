@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,13 @@ from pydantic import ValidationError
 
 from venturi.execute.engine import clean
 from venturi.model.error import UserError
-from venturi.model.record import Level, Record
+from venturi.model.record import Record
+
+UNREADABLE = "UNREADABLE"
+RECORD_NAMES = frozenset(
+    {"record.json", "plan.json", "events.jsonl", "stderr.txt", "workload.yaml"}
+)
+"""The files of a run's folder, beside its manifests."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,8 @@ class Entry:
     id: str
     name: str
     started: str
-    level: Level
+    level: str
+    """The verdict's word, or `UNREADABLE`."""
     repetitions: int
     ranks: int
     left: int
@@ -47,12 +53,16 @@ def folders(store: Path) -> list[Path]:
 def entries(store: Path) -> Iterator[Entry]:
     """A line for each record, oldest first."""
     for folder in folders(store):
-        record = load_record(folder)
+        try:
+            record = load_record(folder)
+        except UserError:
+            yield Entry(folder.name, "", "", UNREADABLE, 0, 0, 0)
+            continue
         yield Entry(
             id=record.id,
             name=record.name,
             started=record.started,
-            level=record.verdict.level,
+            level=record.verdict.level.value,
             repetitions=record.repetitions,
             ranks=record.ranks,
             left=len(record.left),
@@ -65,12 +75,19 @@ def find(store: Path, name: str) -> Path:
         return Path(name)
     if name.endswith("record.json") and Path(name).is_file():
         return Path(name).parent
+    return find_stored(store, name)
+
+
+def find_stored(store: Path, name: str) -> Path:
+    """As `find`, but only a run of this store: what may be changed or removed."""
     known = folders(store)
     if name.startswith("@last"):
         back = name.removeprefix("@last").removeprefix("~") or "0"
-        if back.isdigit() and int(back) < len(known):
+        if back.isdecimal() and int(back) < len(known):
             return known[-1 - int(back)]
-        raise UserError(f"{name}: there are {len(known)} runs in {store}", "venturi results ls")
+        raise UserError(
+            f"{name}: no such run; there are {len(known)} in {store}", "venturi results ls"
+        )
     found = [folder for folder in known if folder.name == name]
     found = found or [folder for folder in known if folder.name.startswith(name)]
     found = found or [folder for folder in known if folder.name.endswith(f"-{name}")]
@@ -81,24 +98,31 @@ def find(store: Path, name: str) -> Path:
 
 
 def remove_files(folder: Path) -> list[str]:
-    """Remove the files that a run left on its target; what could not be removed."""
+    """Remove the files that a run left on its target; what stays, because it is not the run's."""
     left = clean(folder, with_kept=True)
     path = folder / "record.json"
     data = json.loads(path.read_text("utf-8"))
-    data["left"] = left
-    data["left_command"] = data["left_command"] if left else None
+    data["left"] = []
+    data["left_command"] = None
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(data, indent=1), "utf-8")
     temporary.replace(path)
     return left
 
 
-def remove_record(folder: Path) -> None:
-    """Remove a run's folder from the store, after its files on the target."""
-    left = remove_files(folder)
-    if left:
+def remove_record(folder: Path) -> list[str]:
+    """Remove a run's folder from the store, after its files on the target; what stays there.
+
+    Only names that the store writes are removed; a folder with others in it is left.
+    """
+    left = remove_files(folder) if (folder / "record.json").exists() else []
+    for path in folder.iterdir():
+        if path.name in RECORD_NAMES or path.name.startswith("manifest."):
+            path.unlink()
+    try:
+        folder.rmdir()
+    except OSError:
         raise UserError(
-            f"{folder.name}: {len(left)} files are not as the run left them, for example {left[0]}",
-            "remove them yourself, then repeat",
-        )
-    shutil.rmtree(folder)
+            f"{folder}: there are files in it that no run wrote", "look at them, then remove it"
+        ) from None
+    return left

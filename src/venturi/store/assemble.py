@@ -54,6 +54,10 @@ class RunFacts(Document):
     substituted: list[Substitution]
     interfaces: list[str]
     bounds: list[Bound]
+    cold_wanted: list[str]
+    """Paths of the phases whose caches were to be dropped."""
+    faults: Count
+    """Faults that the workload injects."""
     warnings: list[str]
     host: str
     kernel: str
@@ -76,6 +80,8 @@ class Ending:
     interrupted: bool = False
     last_words: str = ""
     """The engine's last line on standard error."""
+    warning: str = ""
+    """Why the run's files could not be removed."""
 
 
 def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: Ending) -> Record:
@@ -99,11 +105,17 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
             bounds=facts.bounds,
             failure=failure,
             target_changed=_target_change(facts),
+            cold_wanted=frozenset(facts.cold_wanted),
+            faults=facts.faults,
+            cores=facts.cores,
+            ranks=facts.ranks,
+            hosts=len(hello.hosts) if hello else 1,
+            load_average=facts.load_average,
         )
     )
     observed = workload.origin.observed if workload.origin else None
-    kept = list(finished.left) if finished else []
-    remaining = [os.path.join(facts.run_directory, path) for path in left or kept]
+    remaining, strange = _remaining(facts, workload, left)
+    notes = [strange, ending.warning]
     return Record(
         id=facts.id,
         name=workload.name,
@@ -123,12 +135,26 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         substituted=facts.substituted,
         fidelity=fidelity_of(observed, phases) if observed else None,
         environment=_environment(facts, hello, clock),
-        warnings=facts.warnings + [e.what for e in events if isinstance(e, Warning)],
+        warnings=[
+            *facts.warnings,
+            *(e.what for e in events if isinstance(e, Warning)),
+            *(note for note in notes if note),
+        ],
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
         workload=facts.workload,
     )
+
+
+def _remaining(facts: RunFacts, workload: Workload, left: list[str]) -> tuple[list[str], str]:
+    """Files of the run that are still there, and a word on names that are not the run's."""
+    paths = [os.path.join(facts.run_directory, path) for path in left]
+    if any(file.keep for file in workload.files.values()):
+        return paths, ""
+    if not paths:
+        return [], ""
+    return [], f"{facts.run_directory} stays: {len(paths)} names in it are not of this run"
 
 
 def _completed(phases: Sequence[PhaseRow]) -> int:

@@ -16,6 +16,7 @@ from typing import TextIO
 from pydantic import ValidationError
 
 from venturi.execute.engine import PLAIN, clean
+from venturi.model.error import VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
 from venturi.store.assemble import Ending, RunFacts, assemble
@@ -96,14 +97,14 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     """
     facts_path = folder / "facts.json"
     events = list(read_events(folder))
-    left = clean(folder) if (folder / "plan.json").exists() else []
+    left, warning = _cleaned(folder)
     refused = any(isinstance(e, Failed) and e.exit_code in (2, 5) for e in events)
     began = any(isinstance(e, Hello | PhaseFinished) for e in events)
     if not facts_path.exists() or refused or not began:
         shutil.rmtree(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
-    record = assemble(facts, events, left, Ending(interrupted, last_words(folder)))
+    record = assemble(facts, events, left, Ending(interrupted, last_words(folder), warning))
     final = store / "runs" / record.id
     temporary = store / "runs" / f".{record.id}.tmp"
     temporary.mkdir()
@@ -114,6 +115,16 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     temporary.rename(final)
     shutil.rmtree(folder)
     return final
+
+
+def _cleaned(folder: Path) -> tuple[list[str], str]:
+    """What stays on the target after cleaning, and why it could not be cleaned, if so."""
+    if not (folder / "plan.json").exists():
+        return [], ""
+    try:
+        return clean(folder), ""
+    except VenturiError as error:
+        return [], error.message
 
 
 def last_words(folder: Path) -> str:

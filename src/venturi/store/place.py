@@ -25,11 +25,13 @@ def store_directory(chosen: str | None) -> Path:
 def make_store(store: Path) -> None:
     """Make the store's folders; UserError if that is impossible."""
     try:
+        str(store).encode("utf-8")
         for name in ("runs", "running"):
             (store / name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "its name is not UTF-8"
         raise UserError(
-            f"{store}: the store cannot be made: {error.strerror}", "choose another with --store"
+            f"{str(store)!r}: the store cannot be made: {reason}", "choose another with --store"
         ) from None
 
 

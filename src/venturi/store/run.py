@@ -25,7 +25,7 @@ from venturi.execute.target import (
 )
 from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
 from venturi.model.event import Event, Failed
-from venturi.model.machine import Machine
+from venturi.model.machine import LauncherKind, Machine
 from venturi.model.plan import Interface, Plan
 from venturi.model.record import Record
 from venturi.model.workload import Workload
@@ -111,12 +111,31 @@ def _planned(request: Request, journal: Journal) -> Made:
         journal=str(journal.folder),
     )
     made = make_plan(request.workload, settings)
+    if settings.nodes > 1 and request.machine.launcher.kind is LauncherKind.LOCAL:
+        raise UserError(
+            f"-N {settings.nodes}: machine {request.machine.name} is one node",
+            "leave -N away, or name a machine with --on",
+        )
+    check_foreign(made.plan)
     check_metrics(request.workload, made.totals.phases)
     check_built(made.plan, request.machine)
     if any(file.interface not in _WITHOUT_STORAGE for file in made.plan.files):
         totals = made.totals
         check_room(request.directory, totals.bytes_written + totals.bytes_prestaged, totals.files)
     return made
+
+
+def check_foreign(plan: Plan) -> None:
+    """Raise TargetProblem for somebody's file that cannot be read like a file."""
+    for file in plan.files:
+        if not file.foreign or any(part.value for part in file.path):
+            continue
+        path = Path("".join(part.text for part in file.path))
+        if not path.is_file():
+            raise TargetProblem(
+                f"files.{file.name}: {path} is not there, or not a regular file",
+                "check the path; a relative one begins at -d DIR",
+            )
 
 
 def check_built(plan: Plan, machine: Machine) -> None:
@@ -157,6 +176,8 @@ def _facts(request: Request, made: Made, journal: Journal) -> RunFacts:
         substituted=made.substituted,
         interfaces=sorted({file.interface.value for file in made.plan.files}),
         bounds=request.machine.bounds,
+        cold_wanted=made.totals.cold_phases,
+        faults=sum(len(file.faults) for file in made.plan.files),
         warnings=made.warnings,
         host=platform.node(),
         kernel=platform.release(),

@@ -21,6 +21,8 @@ from venturi.report.palette import (
 )
 from venturi.report.phase import Phase
 
+_REST = "waiting and other"
+
 PARTS = {
     "open": ORANGE,
     "transfer": BLUE,
@@ -28,7 +30,7 @@ PARTS = {
     "close": PURPLE,
     "names": GREEN,
     "compute": MUTED,
-    "waiting": SHADE,
+    _REST: SHADE,
 }
 _LABEL_FROM = 0.09
 _DARK_FILLS = ("transfer", "sync", "names", "compute")
@@ -39,7 +41,8 @@ def shares(phase: Phase) -> dict[str, float]:
     """Shares of the phase's time, of the mean rank in the repetition with the median rate.
 
     Sync is taken out of the transfer, in which the engine counts it; compute is the largest
-    rank's. What is left of the phase's time is waiting for other ranks.
+    rank's. What is left of the phase's time is waiting for other ranks, and whatever no
+    clock of the engine covers.
     """
     sample = phase.median_sample
     ranks = sample.ranks()
@@ -58,7 +61,7 @@ def shares(phase: Phase) -> dict[str, float]:
     }
     whole = max(total, sum(seconds.values()))
     values = {part: value / whole for part, value in seconds.items()}
-    return values | {"waiting": max(0.0, 1 - sum(values.values()))}
+    return values | {_REST: max(0.0, 1 - sum(values.values()))}
 
 
 def _bars(split: list[tuple[Phase, dict[str, float]]]) -> list[dict[str, Any]]:
@@ -152,7 +155,7 @@ def _finding(split: list[tuple[Phase, dict[str, float]]]) -> str:
         "close": "closing files",
         "names": "working on names",
         "compute": "computing",
-        "waiting": "waiting for other ranks",
+        _REST: "waiting and on other things",
     }[part]
     text = f"The longest phase, {phase.title}, spends {quantity.percent(values[part])} {verb}."
     names = [p.title for p, v in split if p is not phase and v["open"] + v["close"] > 0.3]
@@ -184,7 +187,8 @@ def figure(phases: list[Phase]) -> Figure | None:
         reading=(
             "Shares of each phase's time, mean over the ranks, in the repetition with the median "
             "rate. From left to right: opening and creating, "
-            "transfer, sync, closing, names (stat, unlink, mkdir, rmdir), computing, waiting."
+            "transfer, sync, closing, names (stat, unlink, mkdir, rmdir), "
+            "computing (with think time), waiting and other."
         ),
         spec=theme.whole(_spec(split)),
         table=Table("Shares of time", columns, rows, folded=True),

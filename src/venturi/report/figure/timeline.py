@@ -17,6 +17,8 @@ _MOST_PANELS = 8
 _MOST_BINS = 160
 _FEWEST_BINS = 3
 """With fewer, there is no course to see."""
+_FEWEST_INNER_BINS = 4
+"""With fewer before the last, in which the phase ended, nothing is known of steadiness."""
 _EARLY = 0.7
 """Share of a phase's time before which handing over all bytes is worth a sentence."""
 
@@ -149,24 +151,39 @@ def _panel(phase: Phase, drawn: Line, width: int, units: Units) -> dict[str, Any
     }
 
 
-def _finding(drawn: list[tuple[Phase, Line]], units: Units) -> str:
-    def unrest(entry: tuple[Phase, Line]) -> float:
-        total = _inner(entry[1])
-        mean = sum(total) / len(total)
-        return (max(total) - min(total)) / mean if mean > 0 else 0.0
-
+def _finding(drawn: list[tuple[Phase, Line]], active: int, units: Units) -> str:
+    """What to see in the lines; `active` phases did anything at all."""
     late, done_s = min(((p, _last_byte_s(p, entry)) for p, entry in drawn), key=lambda e: e[1][0])
     if done_s[0] < _EARLY:
         return (
             f"In {late.title} all bytes are handed over within {quantity.seconds(done_s[1])} of "
             f"{quantity.seconds(late.median_sample.total_s)}; the rest makes them persistent."
         )
-    phase, chosen = max(drawn, key=unrest)
+    judged = [(p, entry) for p, entry in drawn if len(_inner(entry)) >= _FEWEST_INNER_BINS]
+    if not judged:
+        return "The phases are too short to say whether their rates are steady."
+    return _steadiness(judged, len(judged) == active, units)
+
+
+def _steadiness(judged: list[tuple[Phase, Line]], whole: bool, units: Units) -> str:
+    """How the rates of the phases vary in time; `whole` if these are all phases."""
+
+    def unrest(entry: tuple[Phase, Line]) -> float:
+        total = _inner(entry[1])
+        mean = sum(total) / len(total)
+        return (max(total) - min(total)) / mean if mean > 0 else 0.0
+
+    phase, chosen = max(judged, key=unrest)
     share = unrest((phase, chosen))
     total = _inner(chosen)
     low, high = phase.text(min(total), units), phase.text(max(total), units)
     if share < 0.3:
-        return f"All phases run steadily; {phase.title} varies most, from {low} to {high}."
+        course = f"from {low} to {high}" if low != high else f"at {low} throughout"
+        if len(judged) == 1:
+            return f"{phase.title} runs steadily, {course}."
+        which = "All phases" if whole else "The phases that are long enough to judge"
+        most = f"{phase.title} varies most, {course}" if low != high else "none varies visibly"
+        return f"{which} run steadily; {most}."
     if min(total) == 0:
         return f"The least steady is {phase.title}: it pauses, and reaches {high} at best."
     return f"The least steady is {phase.title}: between {low} and {high}."
@@ -221,10 +238,10 @@ def figure(phases: list[Phase], units: Units) -> Figure | None:
     return Figure(
         name="timeline",
         title="Rate over time",
-        finding=_finding(drawn, units),
+        finding=_finding(drawn, sum(not phase.idle for phase in phases), units),
         reading=(
             "The repetition with the median rate, all ranks together. Dotted: its mean rate. Each "
-            "panel has its own scales." + (f" {rest} more phases are in the table." if rest else "")
+            "panel has its own scales." + (f" The table has {quantity.counted(rest, 'more phase')}." if rest else "")
         ),
         spec=theme.whole({"concat": panels, "columns": columns, "spacing": theme.GAP_PX}),
         table=_table(drawn, units),
