@@ -83,6 +83,43 @@ def test_short_time_lines_are_drawn_or_left_out(bins: int) -> None:
     assert (figure is None) is (bins < 3)
 
 
+@pytest.mark.parametrize(
+    ("bins", "words"),
+    [
+        (4, "too short to say whether"),
+        (5, "checkpoint runs steadily, at "),
+        (6, "checkpoint runs steadily, at "),
+    ],
+)
+def test_steadiness_needs_four_inner_bins(bins: int, words: str) -> None:
+    made = record(shapes=SHAPES[:1])
+    rows = [
+        row.model_copy(
+            update={
+                "time_line": TimeLine(
+                    bin_s=row.seconds.total / bins, bytes_written=[1 << 30] * bins,
+                    bytes_read=[0] * bins, operations=[1] * bins,
+                )
+            }
+        )
+        for row in made.phases
+    ]  # fmt: skip
+    figure = timeline.figure(phases(made.model_copy(update={"phases": rows})), Units.IEC)
+    assert figure is not None
+    assert words in figure.finding
+
+
+def test_one_long_phase_among_short_ones_does_not_speak_for_all() -> None:
+    made = record(repetitions=1)
+    short = made.phases[1].time_line.model_copy(
+        update={"bytes_read": [1, 2, 3], "bytes_written": [0] * 3, "operations": [1] * 3}
+    )
+    rows = [made.phases[0], made.phases[1].model_copy(update={"time_line": short})]
+    figure = timeline.figure(phases(made.model_copy(update={"phases": rows})), Units.IEC)
+    assert figure is not None
+    assert figure.finding.startswith("checkpoint ")
+
+
 def test_shares_of_time_are_the_whole() -> None:
     for phase in phases(record()):
         values = split.shares(phase)

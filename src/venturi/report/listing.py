@@ -70,7 +70,8 @@ def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) ->
         out.line(("             not usable: ", "bold"), str(place["problem"]))
     memory = quantity.size(here["memory_bytes"], units)
     out.line((" host        ", "bold"), f"{here['name']}: {here['system']}, Linux {here['kernel']}")
-    out.line(f"             {quantity.counted(here['cores'], 'core')}, {here['cpu']}, {memory} memory")
+    cores = quantity.counted(here["cores"], "core")
+    out.line(f"             {cores}, {here['cpu']}, {memory} memory")
     for key in ("engines", "interfaces"):
         out.line((f" {key}", "bold"))
         rows = [

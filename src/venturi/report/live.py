@@ -155,7 +155,8 @@ class LiveView:
             text.append(shown(part, self._utf8), style)
 
         add(f" {setting.name}", "bold")
-        add(f"   {quantity.counted(course.ranks, 'rank')}   repetition {course.repetition + 1}/{setting.repetitions}")
+        ranks = quantity.counted(course.ranks, "rank")
+        add(f"   {ranks}   repetition {course.repetition + 1}/{setting.repetitions}")
         add(f"   elapsed {elapsed}", "dim")
         for path, done in list(course.done.items())[-_MOST_DONE:]:
             if path != course.path:

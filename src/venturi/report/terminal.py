@@ -132,14 +132,8 @@ def print_workload_plan(
     kinds = totals.get("operations_by_kind", {})
     rows += [(f"  {kind}", quantity.count(n), "") for kind, n in kinds.items() if n]
     out.table(("ONE REPETITION", "TOTAL", "EXACTLY"), rows)
-    time = summary.get("time", {})
-    computing = quantity.seconds(time.get("computing_s") or 0.0)
-    least = time.get("io_at_least_s")
-    known = "not known: the machine has no bounds" if least is None else quantity.seconds(least)
     out.line()
-    out.line(
-        f" {summary.get('repetitions', 1)} repetitions: computing {computing}; I/O at least ", known
-    )
+    out.wrapped(" ", _time_text(summary))
     expected = summary.get("expect", [])
     if expected:
         out.line()
@@ -157,6 +151,18 @@ def print_workload_plan(
         out.wrapped("- ", f"{entry['file']}: {entry['used']} stands in for {entry['wanted']}")
     for warning in summary.get("warnings", []):
         out.wrapped("- warning: ", warning)
+
+
+def _time_text(summary: Mapping[str, Any]) -> str:
+    """How long all repetitions take, as far as that is known without doing them."""
+    time = summary.get("time", {})
+    computing = quantity.seconds(time.get("computing_s") or 0.0)
+    least = time.get("io_at_least_s")
+    known = "time unknown (no bounds in the machine file)"
+    if least is not None:
+        known = f"at least {quantity.seconds(least)}"
+    repetitions = quantity.counted(summary.get("repetitions", 1), "repetition")
+    return f"{repetitions}: computing {computing}, I/O {known}"
 
 
 def print_findings(findings: Sequence[Finding], console: Console) -> None:

@@ -184,9 +184,11 @@ def _steadiness(judged: list[tuple[Phase, Line]], whole: bool, units: Units) -> 
         which = "All phases" if whole else "The phases that are long enough to judge"
         most = f"{phase.title} varies most, {course}" if low != high else "none varies visibly"
         return f"{which} run steadily; {most}."
+    alone = len(judged) == 1
+    name = f"{phase.title} is unsteady" if alone else f"The least steady is {phase.title}"
     if min(total) == 0:
-        return f"The least steady is {phase.title}: it pauses, and reaches {high} at best."
-    return f"The least steady is {phase.title}: between {low} and {high}."
+        return f"{name}: it pauses, and reaches {high} at best."
+    return f"{name}: between {low} and {high}."
 
 
 def _last_byte_s(phase: Phase, drawn: Line) -> tuple[float, float]:
@@ -241,7 +243,8 @@ def figure(phases: list[Phase], units: Units) -> Figure | None:
         finding=_finding(drawn, sum(not phase.idle for phase in phases), units),
         reading=(
             "The repetition with the median rate, all ranks together. Dotted: its mean rate. Each "
-            "panel has its own scales." + (f" The table has {quantity.counted(rest, 'more phase')}." if rest else "")
+            "panel has its own scales."
+            + (f" The table has {quantity.counted(rest, 'more phase')}." if rest else "")
         ),
         spec=theme.whole({"concat": panels, "columns": columns, "spacing": theme.GAP_PX}),
         table=_table(drawn, units),

@@ -1,0 +1,123 @@
+"""What stands beside a rate that is not the storage's, and where no storage was touched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from record_factory import SHAPES, Shape, environment, invalid, record, substituted, workload
+
+from venturi.model.event import CacheState
+from venturi.model.record import PhaseRow, Record, Substitution
+from venturi.report import caveat
+from venturi.report.page import chapter
+from venturi.report.phase import phases
+from venturi.report.quantity import Units
+from venturi.report.render import render
+
+
+def changed(made: Record, path: str, **changes: Any) -> Record:
+    """The record with fields of all rows of one phase replaced."""
+
+    def row(old: PhaseRow) -> PhaseRow:
+        return old.model_copy(update=changes) if old.path == path else old
+
+    return made.model_copy(update={"phases": [row(old) for old in made.phases]})
+
+
+def simulated() -> Record:
+    """A run on the simulated clock."""
+    here = environment()
+    clock = here.clock.model_copy(update={"source": "simulated"})
+    return record(environment=here.model_copy(update={"clock": clock}))
+
+
+def null(**changes: Any) -> Record:
+    """A run whose only file is on the null interface."""
+    data = workload()
+    data["files"]["stream1"]["interface"] = "null"
+    return record(workload=data, **changes)
+
+
+def test_a_cold_read_and_a_persistent_write_need_no_words() -> None:
+    assert [caveat.beside(phase) for phase in phases(record())] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("path", "changes", "words"),
+    [
+        ("restart", {"cache": CacheState.WARM}, "from memory"),
+        ("restart", {"cache": CacheState.MIXED}, "partly from memory"),
+        ("checkpoint", {"persisted": "none"}, "not persisted"),
+        ("checkpoint", {"persisted": "flush"}, "not persisted"),
+        ("checkpoint", {"persisted": "fdatasync"}, ""),
+        ("checkpoint", {"cache": CacheState.WARM}, ""),
+        ("items", {"persisted": "none"}, ""),
+    ],
+)
+def test_words_beside_a_headline(path: str, changes: dict[str, Any], words: str) -> None:
+    shown = chapter(changed(record(), path, **changes), Units.IEC, "x").headlines
+    assert {line.name: line.beside for line in shown if line.beside} == (
+        {path: words} if words else {}
+    )
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+@pytest.mark.parametrize("several", [1, 2])
+def test_the_words_are_in_every_form(form: str, several: int) -> None:
+    warm = changed(record(), "restart", cache=CacheState.WARM)
+    assert "from memory" in render([warm] * several, form)
+    assert "from memory" not in render([record()] * several, form)
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_headlines_of_an_invalid_run_are_withheld(form: str) -> None:
+    made = invalid()
+    assert chapter(made, Units.IEC, "x").headlines == ()
+    text = render([made], form).replace("\u00a0", " ")
+    assert "rates are withheld" in text
+    assert all(phase.text(phase.rate.median, Units.IEC) in text for phase in phases(made))
+    assert "withheld" not in render([record()], form)
+    assert "Rates are withheld." in render([made, record()], "html")
+
+
+@pytest.mark.parametrize(
+    ("made", "words"), [(simulated(), "Simulated"), (null(), "Null interface")]
+)
+def test_without_storage_nothing_is_measured_in_a_directory(made: Record, words: str) -> None:
+    text = render([made], "md")
+    assert f"{words}: no storage was touched. It ran with 4 ranks." in text
+    assert "Measured in" not in text
+    assert "xfs at" not in text
+    assert {line.beside for line in chapter(made, Units.IEC, "x").headlines} == {words.lower()}
+
+
+def test_the_interface_that_ran_is_what_counts() -> None:
+    entry = Substitution(file="stream1", wanted="posix", used="null", why="asked for")
+    assert caveat.without_storage(record(substituted=[entry])) == "null interface"
+    back = Substitution(file="stream1", wanted="null", used="posix", why="asked for")
+    assert caveat.without_storage(null(substituted=[back])) == ""
+    assert caveat.without_storage(substituted()) == ""
+    assert "Measured in /scratch/ana (xfs) with 4 ranks." in render([record()], "md")
+
+
+@pytest.mark.parametrize("how", ["none", "flush"])
+def test_a_flush_forces_nothing(how: str) -> None:
+    made = changed(record(), "checkpoint", persisted=how)
+    assert caveat.persisted(phases(made)[0]) == "not forced"
+    assert "not forced" in render([made], "md")
+
+
+def test_no_phase_makes_no_empty_section() -> None:
+    made = record(shapes=(), repetitions=0, partial=True, workload={}, about="")
+    assert [s.name for s in chapter(made, Units.IEC, "x").sections] == ["environment", "making"]
+    text = render([made], "md")
+    assert "No phase was finished" in text
+    assert "it completed 0 of 1 repetition." in text
+    assert "| none finished |" in render([made, record()], "md")
+
+
+def test_a_phase_of_both_kinds_has_both_words() -> None:
+    shape = Shape("mixed", "read", 8, 4096, 1e8, CacheState.WARM, names=("write",))
+    made = record(shapes=(*SHAPES[:1], shape), repetitions=1)
+    assert caveat.beside(phases(made)[1]) == "from memory, not persisted"
