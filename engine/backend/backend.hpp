@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "base/beneath.hpp"
 #include "base/clock.hpp"
 #include "schema/plan.hpp"
 
@@ -35,17 +36,13 @@ enum class OpenMode : std::uint8_t {
   /// Must not exist yet.
   kCreate,
   kReadWrite,
+  /// Somebody else's, for reading only; what is no file does not make the engine wait.
   kRead,
-  /// Exists, and loses its content.
+  /// Exists, and loses its content; EEXIST if it is no file, or has other names, too.
   kTruncate,
 };
 
-/// What a name stands for.
-struct Identity {
-  std::uint64_t device = 0;
-  std::uint64_t inode = 0;
-  std::uint64_t bytes = 0;
-};
+using base::Identity;
 
 /// What a backend needs from the engine.
 struct Environment {
@@ -85,7 +82,7 @@ class Backend {
   virtual int open(Directory at, const char* name, OpenMode mode, Handle& out) = 0;
   virtual int close(Handle file) = 0;
   virtual int sync(Handle file, schema::SyncMode mode) = 0;
-  /// Device, inode and size; ENOTSUP where nothing real exists.
+  /// What an open file or directory is; ENOTSUP where nothing real exists.
   virtual int identify(Handle file, Identity& out) = 0;
 
   virtual int stat(Directory at, const char* name, Identity& out) = 0;

@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "backend/table.hpp"
+#include "base/beneath.hpp"
 #include "base/descriptor.hpp"
 
 namespace venturi::backend {
@@ -17,30 +18,32 @@ constexpr mode_t kDirectoryMode = 0755;
 /// Linux moves at most this much in one call (0x7ffff000); asking for more is a short transfer.
 constexpr std::uint64_t kMostBytes = 0x7ffff000U;
 
-void describe(const struct stat& from, Identity& out) {
-  out = {static_cast<std::uint64_t>(from.st_dev), static_cast<std::uint64_t>(from.st_ino),
-         static_cast<std::uint64_t>(from.st_size)};
-}
-
 int flags_of(OpenMode mode) {
   switch (mode) {
     case OpenMode::kCreate:
       return O_CREAT | O_EXCL | O_RDWR;
-    case OpenMode::kTruncate:
-      return O_TRUNC | O_RDWR;
     case OpenMode::kRead:
-      return O_RDONLY;
+      return O_RDONLY | O_NONBLOCK;  // files do not know the flag, pipes do
+    case OpenMode::kTruncate:
     case OpenMode::kReadWrite:
       break;
   }
   return O_RDWR;
 }
 
+/// Takes the content of an open file, unless another name leads to it. An errno, 0 for success.
+int empty(int descriptor) {
+  Identity identity;
+  if (const int error = base::identify(descriptor, "", identity)) return error;
+  if (!identity.regular || identity.links != 1) return EEXIST;
+  return ::ftruncate(descriptor, 0) == 0 ? 0 : errno;
+}
+
 class Posix : public Backend {
  public:
   Posix(const Environment& environment, bool direct)
       : clock_(environment.clock),
-        root_(::open(environment.root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)),
+        root_(::open(environment.root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
         direct_(direct) {}
 
   [[nodiscard]] Traits traits() const noexcept override {
@@ -48,7 +51,7 @@ class Posix : public Backend {
   }
 
   int open_directory(const char* path, Directory& out) override {
-    out = ::openat(root_.get(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    out = base::open_beneath(root_.get(), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return out < 0 ? errno : 0;
   }
   void close_directory(Directory directory) noexcept override {
@@ -58,9 +61,14 @@ class Posix : public Backend {
   int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
     const int flags = flags_of(mode) | O_CLOEXEC | (direct_ ? O_DIRECT : 0);
     do {
-      out = ::openat(base_of(at), name, flags, kFileMode);
+      // Only the name of somebody else's file is absolute.
+      out = *name == '/' ? ::open(name, flags)
+                         : base::open_beneath(base_of(at), name, flags, kFileMode);
     } while (out < 0 && errno == EINTR);
-    return out < 0 ? errno : 0;
+    if (out < 0) return errno;
+    const int error = mode == OpenMode::kTruncate ? empty(static_cast<int>(out)) : 0;
+    if (error != 0) ::close(static_cast<int>(out));
+    return error;
   }
   int close(Handle file) override { return ::close(static_cast<int>(file)) == 0 ? 0 : errno; }
   int sync(Handle file, schema::SyncMode mode) override {
@@ -72,26 +80,22 @@ class Posix : public Backend {
     return result == 0 ? 0 : errno;
   }
   int identify(Handle file, Identity& out) override {
-    struct stat status{};
-    if (::fstat(static_cast<int>(file), &status) != 0) return errno;
-    describe(status, out);
-    return 0;
+    return base::identify(static_cast<int>(file), "", out);
   }
 
   int stat(Directory at, const char* name, Identity& out) override {
-    struct stat status{};
-    if (::fstatat(base_of(at), name, &status, AT_SYMLINK_NOFOLLOW) != 0) return errno;
-    describe(status, out);
-    return 0;
+    const base::Place place(base_of(at), name);
+    return place.error() != 0 ? place.error()
+                              : base::identify(place.directory(), place.name(), out);
   }
-  int unlink(Directory at, const char* name) override {
-    return ::unlinkat(base_of(at), name, 0) == 0 ? 0 : errno;
-  }
+  int unlink(Directory at, const char* name) override { return remove(at, name, 0); }
   int make_directory(Directory at, const char* name) override {
-    return ::mkdirat(base_of(at), name, kDirectoryMode) == 0 ? 0 : errno;
+    const base::Place place(base_of(at), name);
+    if (place.error() != 0) return place.error();
+    return ::mkdirat(place.directory(), place.name(), kDirectoryMode) == 0 ? 0 : errno;
   }
   int remove_directory(Directory at, const char* name) override {
-    return ::unlinkat(base_of(at), name, AT_REMOVEDIR) == 0 ? 0 : errno;
+    return remove(at, name, AT_REMOVEDIR);
   }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
@@ -108,6 +112,10 @@ class Posix : public Backend {
   }
 
   [[nodiscard]] const char* hint(int error) const noexcept override {
+    if (error == ELOOP || error == ENOTDIR) {
+      return "below the run's directory there is a symbolic link, and none is followed, or a file "
+             "where a directory should be";
+    }
     return direct_ && error == EINVAL
                ? "with direct=true sizes and offsets must be multiples of the storage's block "
                  "(4096 is safe), and the file system must support O_DIRECT"
@@ -115,6 +123,12 @@ class Posix : public Backend {
   }
 
  private:
+  int remove(Directory at, const char* name, int flags) {
+    const base::Place place(base_of(at), name);
+    if (place.error() != 0) return place.error();
+    return ::unlinkat(place.directory(), place.name(), flags) == 0 ? 0 : errno;
+  }
+
   [[nodiscard]] int base_of(Directory at) const noexcept {
     return at == kRoot ? root_.get() : static_cast<int>(at);
   }

@@ -59,7 +59,7 @@ Residency residency_of(const Pages& pages) {
 }
 
 void drop_one(const std::string& name, Pages& pages) {
-  const base::Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+  const base::Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file) return;
   ::fsync(file.get());  // dirty pages cannot be dropped
   Pages left;

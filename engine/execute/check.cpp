@@ -203,6 +203,26 @@ class Checker {
   bool at_work_ = false;
 };
 
+void check_absolute(const std::string& path, const char* where) {
+  if (path.front() != '/') throw plan_error(where, "must be an absolute path");
+  if (path.find('\0') != std::string::npos) throw plan_error(where, "contains a zero byte");
+}
+
+/// Refuses what is known without rendering; the rest is refused where the path is rendered.
+void check_path(const schema::File& file, const std::string& where) {
+  std::string known;
+  for (const schema::PathPart& part : file.path) {
+    known += part.text;
+    if (part.value) {
+      known += '0';  // some digits
+      break;
+    }
+  }
+  if (!file.foreign && pattern::is_reserved(known)) {
+    throw plan_error(where + ".path", "is a name of the engine's own book-keeping: " + known);
+  }
+}
+
 void check_file(const schema::Plan& plan, std::size_t index, const Checker& checker) {
   const schema::File& file = plan.files[index];
   const std::string where = fmt::format("files[{}]", index);
@@ -213,6 +233,7 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
                      "`venturi-engine describe` lists what is built");
   }
   backend::check_options(*row.entry, file.options, where);
+  check_path(file, where);
   for (std::size_t i = 0; i < file.path.size(); ++i) {
     const schema::PathPart& part = file.path[i];
     if (part.value) checker.expression(*part.value, fmt::format("{}.path[{}].value", where, i));
@@ -244,8 +265,8 @@ void check_names(const schema::Plan& plan) {
                        fmt::format("must be {}", schema::kSlotWords[i]));
     }
   }
-  if (plan.directory.front() != '/') throw plan_error("directory", "must be an absolute path");
-  if (plan.journal.front() != '/') throw plan_error("journal", "must be an absolute path");
+  check_absolute(plan.directory, "directory");
+  check_absolute(plan.journal, "journal");
 }
 
 }  // namespace

@@ -31,6 +31,16 @@ void check_signals() {
                       .exit_code = base::kExitInterrupted});
 }
 
+/// Seconds of waiting as nanoseconds. Throws base::Error (exit 2) for more than a clock can count.
+std::uint64_t waiting_ns(double seconds) {
+  constexpr double kMostS = 1e9;
+  if (!(seconds >= 0.0 && seconds <= kMostS)) {
+    throw base::plan_error(
+        "seconds", fmt::format("a wait of {} s is not between 0 and {} s", seconds, kMostS));
+  }
+  return static_cast<std::uint64_t>(std::llround(seconds * base::kNsPerS));
+}
+
 }  // namespace
 
 Context::Context(const schema::Plan& the_plan, comm::Group& the_group, base::Clock& the_clock,
@@ -126,12 +136,13 @@ void Context::wait() {
 }
 
 void Context::pause(double seconds) {
+  const std::uint64_t wanted_ns = waiting_ns(seconds);
   if (clock.is_simulated()) {
-    clock.advance(static_cast<std::uint64_t>(std::llround(seconds * base::kNsPerS)));
+    clock.advance(wanted_ns);
     return;
   }
   constexpr double kSliceS = 0.01;
-  const std::uint64_t end = clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
+  const std::uint64_t end = clock.now_ns() + wanted_ns;
   for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) {
     const double left = std::min(base::seconds(end - now), kSliceS);
     const timespec slice{.tv_sec = 0, .tv_nsec = static_cast<long>(left * base::kNsPerS)};
@@ -142,7 +153,7 @@ void Context::pause(double seconds) {
 
 void Context::spin(double seconds) {
   if (clock.is_simulated()) return pause(seconds);
-  const std::uint64_t end = clock.now_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS);
+  const std::uint64_t end = clock.now_ns() + waiting_ns(seconds);
   for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) tick(now);
 }
 
@@ -234,7 +245,8 @@ void Context::note_write(FileState& file, OpenFile* open) {
 }
 
 void Context::note_sync(OpenFile* open, schema::SyncMode mode) {
-  if (open->unsynced_in == 0) return;
+  // A flush reaches the kernel at most: what was written is no more persistent than before.
+  if (open->unsynced_in == 0 || mode == schema::SyncMode::kFlush) return;
   open->unsynced_in = 0;
   for (PhaseState& phase : phases) phase.weakest = std::min(phase.weakest, strength(mode));
 }

@@ -126,6 +126,7 @@ class Context {
   void wait();
 
   /// Sleeps or advances the simulated clock; ends early with an exception when the run does.
+  /// Throws base::Error (exit 2) unless 0 <= seconds <= 10^9.
   void pause(double seconds);
   void spin(double seconds);
 

@@ -25,22 +25,28 @@ using schema::OperationKind;
 /// Open directories of a tree; all stay open as long as there are few.
 class NodeDirectories {
  public:
-  NodeDirectories(Backend& storage, std::string path, std::uint64_t branch)
-      : storage_(storage), path_(std::move(path)), branch_(branch) {}
+  NodeDirectories(Context& context, Backend& storage, std::string path, std::uint64_t branch)
+      : context_(context), storage_(storage), path_(std::move(path)), branch_(branch) {}
   NodeDirectories(const NodeDirectories&) = delete;
   NodeDirectories& operator=(const NodeDirectories&) = delete;
   ~NodeDirectories() { close_all(); }
 
-  /// The directory of a node, or an errno.
+  /// The directory of a node, or an errno; EEXIST if it is not the one that the run made.
   int get(std::uint64_t node, Directory& out) {
     if (const auto found = open_.find(node); found != open_.end()) {
       out = found->second;
       return 0;
     }
     if (open_.size() >= kMostOpen) close_all();
-    const int error = storage_.open_directory(path_of(node).c_str(), out);
-    if (error == 0) open_.emplace(node, out);
-    return error;
+    const std::string path = path_of(node);
+    if (const int error = storage_.open_directory(path.c_str(), out)) return error;
+    backend::Identity found;
+    if (storage_.identify(out, found) == 0 && context_.manifest->denies(path, found)) {
+      storage_.close_directory(out);
+      return EEXIST;
+    }
+    open_.emplace(node, out);
+    return 0;
   }
   [[nodiscard]] std::string path_of(std::uint64_t node) const {
     return path_ + pattern::tree_node_path(node, branch_);
@@ -54,6 +60,7 @@ class NodeDirectories {
     open_.clear();
   }
 
+  Context& context_;
   Backend& storage_;
   std::string path_;
   std::uint64_t branch_;
@@ -71,7 +78,7 @@ class Walk {
         verbs_(verbs),
         owner_(owner),
         name_(owner),
-        nodes_(storage, context.path_of(*file.plan),
+        nodes_(context, storage, context.path_of(*file.plan),
                static_cast<std::uint64_t>(file.plan->tree->branch)),
         path_key_(base::key_of(context.path_of(*file.plan))) {
     const schema::Tree& tree = *file.plan->tree;
@@ -128,7 +135,9 @@ class Walk {
     int error = nodes_.get(node, directory);
     if (error == ENOENT && creates_ && !file_.has_mkdir) error = make_node(node, directory);
     if (error != 0) {
-      fail(OperationKind::kOpen, error, "");
+      context_.fail_operation(
+          {.kind = OperationKind::kOpen, .path = nodes_.path_of(node), .error = error},
+          error == EEXIST ? kNotOurs : storage_.hint(error));
       return;
     }
     const char* name = name_(item);
@@ -197,6 +206,10 @@ class Walk {
   /// The operation that ended now; one clock reading is its end and the next one's beginning.
   bool finish(OperationKind kind, int error) {
     const std::uint64_t end = context_.clock.now_ns();
+    if (error == EEXIST) {
+      context_.fail_operation({.kind = kind, .path = item_path(), .error = error}, kNotOurs);
+      return false;
+    }
     if (error != 0) {
       fail(kind, error, "");
       return false;

@@ -8,6 +8,10 @@ namespace venturi::execute {
 using backend::Backend;
 using backend::OpenMode;
 
+bool is_our_file(Context& context, const std::string& path, const backend::Identity& found) {
+  return found.regular && found.links == 1 && !context.manifest->denies(path, found);
+}
+
 int NameMaker::create(const std::string& path, backend::Handle& handle) {
   int error = storage_.open(Backend::kRoot, path.c_str(), OpenMode::kCreate, handle);
   if (error == ENOENT) {
@@ -21,7 +25,7 @@ int NameMaker::take_over(const std::string& path, backend::Handle& handle) {
   if (storage_.traits().real_files) {
     backend::Identity identity;
     if (storage_.stat(Backend::kRoot, path.c_str(), identity) != 0 ||
-        !context_.manifest->owns(identity.device, identity.inode)) {
+        !context_.manifest->owns(identity)) {
       return EEXIST;
     }
   }
@@ -51,14 +55,14 @@ void NameMaker::list_file(const std::string& path, backend::Handle handle, Entry
   backend::Identity identity;
   // A file that was ours before is listed already.
   if (taken_over_ || storage_.identify(handle, identity) != 0) return;
-  context_.manifest->add({kind, identity.device, identity.inode, path});
+  context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
 }
 
 void NameMaker::list_directory(const std::string& path, EntryKind kind) {
   backend::Identity identity;
   if (!storage_.traits().real_files) return;
   if (file_.plain->stat(Backend::kRoot, path.c_str(), identity) != 0) return;
-  context_.manifest->add({kind, identity.device, identity.inode, path});
+  context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
 }
 
 }  // namespace venturi::execute

@@ -7,6 +7,15 @@
 
 namespace venturi::execute {
 
+/// Whether what has this name may be written or removed: a file that has no other name, and, as
+/// far as this rank listed the name, one that this run made.
+[[nodiscard]] bool is_our_file(Context& context, const std::string& path,
+                               const backend::Identity& found);
+
+/// What is said where it may not.
+inline constexpr const char* kNotOurs =
+    "the name is there and this run did not make it; it is left alone";
+
 /// Makes files and directories of one file entry. What it returns is an errno, 0 for success.
 class NameMaker {
  public:

@@ -23,8 +23,7 @@ bool measured(Context& context, FileState& file, measure::Fault what, const Call
   const std::uint64_t end = context.clock.now_ns();
   if (what.error != 0) {
     const bool taken = what.error == EEXIST && what.kind == OperationKind::kCreate;
-    const char* hint = taken ? "the name is there and this run did not make it; it is left alone"
-                             : file.storage->hint(what.error);
+    const char* hint = taken ? kNotOurs : file.storage->hint(what.error);
     context.fail_operation(std::move(what), hint);
     return false;
   }
@@ -41,6 +40,38 @@ void remember(Context& context, FileState& file, OpenFile open) {
   file.open.push_back(std::move(open));
 }
 
+/// Refuses what an operation would do to a name that became something else than the run made.
+void refuse(Context& context, OperationKind kind, const std::string& path) {
+  context.fail_operation({.kind = kind, .path = path, .what = "it is not what this run made"},
+                         kNotOurs);
+}
+
+/// Whether a file that was just opened may be used; closes it if not.
+bool admit(Context& context, const FileState& file, const OpenFile& open) {
+  backend::Identity found;
+  if (file.plain->identify(open.handle, found) != 0) return true;  // nothing real
+  const bool fine = file.plan->foreign ? found.regular : is_our_file(context, open.path, found);
+  if (fine) return true;
+  file.plain->close(open.handle);
+  if (file.plan->foreign) {
+    throw base::plan_error(file.plan->name, open.path + " is not a regular file");
+  }
+  refuse(context, OperationKind::kOpen, open.path);
+  return false;
+}
+
+/// Whether a name may be removed. If there is none, the removal will say so.
+bool may_remove(Context& context, const FileState& file, OperationKind kind,
+                const std::string& path) {
+  backend::Identity found;
+  if (!file.plain->traits().real_files) return true;
+  if (file.plain->stat(backend::Backend::kRoot, path.c_str(), found) != 0) return true;
+  const bool fine = kind == OperationKind::kUnlink ? is_our_file(context, path, found)
+                                                   : !context.manifest->denies(path, found);
+  if (!fine) refuse(context, kind, path);
+  return fine;
+}
+
 void open_file(Context& context, FileState& file, const std::string& path) {
   OpenFile open{.path = path,
                 .generation = file.plan->content.verify ? context.generation_of(file) : 0};
@@ -48,7 +79,7 @@ void open_file(Context& context, FileState& file, const std::string& path) {
   const bool fine = measured(context, file, {.kind = OperationKind::kOpen, .path = path}, [&] {
     return file.storage->open(backend::Backend::kRoot, path.c_str(), mode, open.handle);
   });
-  if (fine) remember(context, file, std::move(open));
+  if (fine && admit(context, file, open)) remember(context, file, std::move(open));
 }
 
 void create_file(Context& context, FileState& file, const std::string& path) {
@@ -102,6 +133,7 @@ void stat_name(Context& context, FileState& file, const std::string& path) {
 
 void unlink_file(Context& context, FileState& file) {
   const std::string path = context.path_of(*file.plan);
+  if (!may_remove(context, file, OperationKind::kUnlink, path)) return;
   measured(context, file, {.kind = OperationKind::kUnlink, .path = path},
            [&] { return file.storage->unlink(backend::Backend::kRoot, path.c_str()); });
   file.touched.erase(path);
@@ -137,6 +169,7 @@ void remove_directories(Context& context, FileState& file) {
   const std::string path = context.path_of(*file.plan);
   for (std::uint64_t node = nodes_of(*file.plan); node > 0 && !context.idle(); --node) {
     const std::string name = node_path(*file.plan, path, node - 1);
+    if (!may_remove(context, file, OperationKind::kRmdir, name)) return;
     measured(context, file, {.kind = OperationKind::kRmdir, .path = name},
              [&] { return file.storage->remove_directory(backend::Backend::kRoot, name.c_str()); });
   }

@@ -53,6 +53,12 @@ std::optional<Entry> parse_line(std::string_view line) {
   entry.kind = static_cast<EntryKind>(word - kWords.begin());
   if (!parse_number(next_word(line), entry.device)) return std::nullopt;
   if (!parse_number(next_word(line), entry.inode)) return std::nullopt;
+  std::string_view rest = line;
+  if (parse_number(next_word(rest), entry.birth_ns)) {
+    line = rest;
+  } else {
+    entry.birth_ns = 0;
+  }
   entry.path = line;
   return entry;
 }
@@ -144,14 +150,15 @@ void Manifest::grow(std::size_t bytes) {
 }
 
 void Manifest::add(const Entry& entry) {
-  constexpr std::size_t kNumbers = 64;
+  constexpr std::size_t kNumbers = 96;
   const std::size_t needed = used_bytes_ + entry.path.size() + kNumbers;
   if (needed > mapped_bytes_) {
     grow(std::max(needed, mapped_bytes_ + std::min(mapped_bytes_, kMostGrowthBytes)));
   }
   char* begin = memory_ + used_bytes_;
-  char* end = fmt::format_to(begin, "{} {} {} {}\n", kWords[static_cast<std::size_t>(entry.kind)],
-                             entry.device, entry.inode, entry.path);
+  char* end =
+      fmt::format_to(begin, "{} {} {} {} {}\n", kWords[static_cast<std::size_t>(entry.kind)],
+                     entry.device, entry.inode, entry.birth_ns, entry.path);
   used_bytes_ += static_cast<std::size_t>(end - begin);
 }
 
@@ -162,19 +169,38 @@ std::vector<Entry> Manifest::since(std::size_t position) const {
 void Manifest::rewind(std::size_t position, const std::vector<Entry>& remaining) {
   std::memset(memory_ + position, 0, used_bytes_ - position);
   used_bytes_ = position;
-  known_.clear();
+  births_ns_.clear();
+  listed_.clear();
   known_bytes_ = 0;
   for (const Entry& entry : remaining) add(entry);
 }
 
-bool Manifest::owns(std::uint64_t device, std::uint64_t inode) {
-  for (const Entry& entry : since(known_bytes_)) known_.insert({entry.device, entry.inode});
+void Manifest::learn() {
+  if (known_bytes_ == used_bytes_) return;
+  for (const Entry& entry : since(known_bytes_)) {
+    const Pair pair{entry.device, entry.inode};
+    births_ns_[pair] = entry.birth_ns;
+    listed_[base::key_of(entry.path)] = pair;
+  }
   known_bytes_ = used_bytes_;
-  if (known_.contains({device, inode})) return true;
+}
+
+bool Manifest::owns(const base::Identity& identity) {
+  learn();
+  const auto found = births_ns_.find({identity.device, identity.inode});
+  base::Identity listed = identity;
+  if (found != births_ns_.end()) listed.birth_ns = found->second;
+  if (found != births_ns_.end() && listed.is_same(identity)) return true;
   const std::vector<Entry> all = read_manifests(journal_, directory_);
-  return std::any_of(all.begin(), all.end(), [&](const Entry& entry) {
-    return entry.device == device && entry.inode == inode;
-  });
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Entry& entry) { return entry.is(identity); });
+}
+
+bool Manifest::denies(const std::string& path, const base::Identity& identity) {
+  learn();
+  const auto found = listed_.find(base::key_of(path));
+  // The name may also have been made anew, by this or by another rank.
+  return found != listed_.end() && !owns(identity);
 }
 
 std::size_t Manifest::Hash::operator()(const Pair& pair) const noexcept {

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <unordered_map>
 #include <vector>
 
+#include "base/beneath.hpp"
 #include "base/descriptor.hpp"
 
 namespace venturi::execute {
@@ -31,15 +32,22 @@ enum class EntryKind : std::uint8_t {
   kKeptTree,
 };
 
-/// One line: kind, device, inode and the path relative to the run's directory.
+/// One line: kind, device, inode, time of birth, and the path relative to the run's directory.
 struct Entry {
   EntryKind kind = EntryKind::kFile;
   std::uint64_t device = 0;
   std::uint64_t inode = 0;
+  /// Nanoseconds since 1970; 0 where the file system does not know.
+  std::uint64_t birth_ns = 0;
   std::string path;
+
+  [[nodiscard]] bool is(const base::Identity& identity) const noexcept {
+    return identity.is_same({.device = device, .inode = inode, .birth_ns = birth_ns});
+  }
 };
 
 /// The lines of a manifest's text; a line that was cut off by the death of its writer is left out.
+/// A line without a time of birth is taken as one where it is not known.
 std::vector<Entry> parse_manifest(std::string_view text);
 
 /// The entries of all ranks: `manifest.<rank>` in the journal, `.manifest.<rank>` in the directory.
@@ -69,7 +77,9 @@ class Manifest {
   void rewind(std::size_t position, const std::vector<Entry>& remaining);
 
   /// Whether this rank, or else any rank, made the file.
-  bool owns(std::uint64_t device, std::uint64_t inode);
+  bool owns(const base::Identity& identity);
+  /// Whether this rank listed the path, and what is there now is nothing that any rank made.
+  bool denies(const std::string& path, const base::Identity& identity);
 
  private:
   struct Pair {
@@ -82,6 +92,7 @@ class Manifest {
   };
 
   void grow(std::size_t bytes);
+  void learn();
 
   std::string journal_;
   std::string directory_;
@@ -90,7 +101,9 @@ class Manifest {
   std::size_t mapped_bytes_ = 0;
   std::size_t used_bytes_ = 0;
   /// Built only when somebody asks: asking is rare, making files is not.
-  std::unordered_set<Pair, Hash> known_;
+  std::unordered_map<Pair, std::uint64_t, Hash> births_ns_;
+  /// The last listing of each path, by its key.
+  std::unordered_map<std::uint64_t, Pair> listed_;
   std::size_t known_bytes_ = 0;
 };
 

@@ -38,6 +38,7 @@ class Stage {
     if (context_.has_trouble()) return;
     if (!first_) {
       check(file_.plain->open(Backend::kRoot, path_.c_str(), OpenMode::kReadWrite, handle_));
+      if (!context_.has_trouble()) admit();
     }
     if (!context_.has_trouble()) write_part();
     if (!context_.has_trouble()) check(file_.plain->sync(handle_, schema::SyncMode::kFsync));
@@ -46,6 +47,15 @@ class Stage {
   }
 
  private:
+  void admit() {
+    backend::Identity found;
+    if (file_.plain->identify(handle_, found) != 0 || is_our_file(context_, path_, found)) return;
+    file_.plain->close(handle_);
+    handle_ = -1;
+    context_.fail_operation({.kind = OperationKind::kOpen, .path = path_, .error = EEXIST},
+                            kNotOurs);
+  }
+
   void write_part() {
     const std::uint64_t part =
         context_.evaluator.count(*file_.plan->prestage, context_.slots, "prestage");

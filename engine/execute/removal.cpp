@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "base/beneath.hpp"
 #include "base/error.hpp"
 #include "pattern/name.hpp"
 
@@ -18,11 +18,6 @@ namespace venturi::execute {
 namespace {
 
 constexpr std::size_t kMostListed = 100;
-
-bool same(const struct stat& status, const Entry& entry) {
-  return static_cast<std::uint64_t>(status.st_dev) == entry.device &&
-         static_cast<std::uint64_t>(status.st_ino) == entry.inode;
-}
 
 /// Names of our own book-keeping in the run's directory.
 bool is_ours(const std::filesystem::path& relative) {
@@ -51,42 +46,33 @@ std::size_t depth_of(const std::string& path) noexcept {
 
 Remover::Remover(const std::string& directory, const Entry* root)
     : root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
-  struct stat status{};
+  base::Identity found;
   const bool ours =
-      root_ && root != nullptr && ::fstat(root_.get(), &status) == 0 && same(status, *root);
+      root_ && root != nullptr && base::identify(root_.get(), "", found) == 0 && root->is(found);
   if (!ours) root_ = base::Descriptor();
 }
 
-bool Remover::is_still(const Entry& entry) const {
-  struct stat status{};
-  return ::fstatat(root_.get(), entry.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-         same(status, entry);
-}
+bool Remover::remove_file(const Entry& entry) { return remove(entry, 0); }
 
-bool Remover::remove_file(const Entry& entry) {
-  struct stat status{};
-  if (::fstatat(root_.get(), entry.path.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-    return errno == ENOENT;
-  }
-  if (!same(status, entry)) return true;  // a name that is no longer ours is not our business
-  if (::unlinkat(root_.get(), entry.path.c_str(), 0) != 0) return errno == ENOENT;
-  ++removed_;
-  return true;
-}
+bool Remover::remove_directory(const Entry& entry) { return remove(entry, AT_REMOVEDIR); }
 
-bool Remover::remove_directory(const Entry& entry) {
-  if (!is_still(entry)) return true;
+bool Remover::remove(const Entry& entry, int flags) {
+  const base::Place place(root_.get(), entry.path.c_str());
+  base::Identity found;
+  const int error =
+      place.error() != 0 ? place.error() : base::identify(place.directory(), place.name(), found);
+  if (error != 0) return error == ENOENT;
+  if (!entry.is(found)) return true;  // a name that is no longer ours is not our business
   if (is_directory(entry.kind) && entry.kind != EntryKind::kDirectory) {
-    remove_items(entry.path);
+    remove_items(place.directory(), place.name());
   }
-  if (::unlinkat(root_.get(), entry.path.c_str(), AT_REMOVEDIR) != 0) return errno == ENOENT;
+  if (::unlinkat(place.directory(), place.name(), flags) != 0) return errno == ENOENT;
   ++removed_;
   return true;
 }
 
-void Remover::remove_items(const std::string& path) {
-  const int descriptor =
-      ::openat(root_.get(), path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+void Remover::remove_items(int parent, const char* name) {
+  const int descriptor = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return;
   const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(descriptor));
   if (!directory) {

@@ -15,7 +15,7 @@ namespace venturi::execute {
 inline constexpr const char* kMarkerName = ".venturi";
 
 /// Removes listed names below one directory. Before each removal the name must still be the
-/// (device, inode) that the manifest lists; a name that became something else stays.
+/// file or directory that the manifest lists; a name that became something else stays.
 class Remover {
  public:
   /// Opens the directory; if it is gone or another one, there is nothing to remove.
@@ -29,8 +29,8 @@ class Remover {
   [[nodiscard]] bool reachable() const noexcept { return static_cast<bool>(root_); }
 
  private:
-  [[nodiscard]] bool is_still(const Entry& entry) const;
-  void remove_items(const std::string& path);
+  bool remove(const Entry& entry, int flags);
+  void remove_items(int parent, const char* name);
 
   base::Descriptor root_;
   std::uint64_t removed_ = 0;

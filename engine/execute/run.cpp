@@ -22,10 +22,11 @@ namespace venturi::execute {
 namespace {
 
 Entry entry_of(EntryKind kind, const std::string& full, const std::string& relative) {
-  struct stat status{};
-  if (::stat(full.c_str(), &status) != 0) throw base::target_error(full, std::strerror(errno));
-  return {kind, static_cast<std::uint64_t>(status.st_dev),
-          static_cast<std::uint64_t>(status.st_ino), relative};
+  base::Identity found;
+  if (const int error = base::identify(AT_FDCWD, full.c_str(), found)) {
+    throw base::target_error(full, std::strerror(error));
+  }
+  return {kind, found.device, found.inode, found.birth_ns, relative};
 }
 
 /// One run; the steps of `run` in order.

@@ -65,7 +65,7 @@ class Pump {
 
  private:
   void prepare(const Request& request) {
-    if (step_.think_s > 0.0) context_.pause(step_.think_s);
+    if (step_.think_s > 0.0) think();
     if (!verify_) return;
     const std::span<std::byte> data(request.data, request.bytes);
     if (writes_) {
@@ -73,6 +73,12 @@ class Pump {
     } else {
       payload::poison(data);
     }
+  }
+
+  void think() {
+    const std::uint64_t begin = context_.clock.now_ns();
+    context_.pause(step_.think_s);
+    context_.meter().add_compute(context_.clock.now_ns() - begin);
   }
 
   /// Does the requests; returns how many ended well.

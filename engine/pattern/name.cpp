@@ -32,12 +32,18 @@ void render_path(const std::vector<schema::PathPart>& parts, const Slots& slots,
   }
 }
 
+bool is_reserved(std::string_view path) {
+  const std::string_view first = path.substr(0, path.find('/'));
+  return first == ".venturi" || first.starts_with(".manifest.");
+}
+
 const char* path_fault(std::string_view path) {
   if (path.empty()) return "the path is empty";
   if (path.front() == '/') return "the path is absolute";
   if (path.find('\0') != std::string_view::npos) return "the path contains a zero byte";
   if (path.find('\n') != std::string_view::npos) return "the path contains a line's end";
   if (path.back() == '/') return "the path ends with a slash";
+  if (is_reserved(path)) return "the path is a name of the engine's own book-keeping";
   while (!path.empty()) {
     const std::size_t slash = std::min(path.find('/'), path.size());
     const std::string_view component = path.substr(0, slash);

@@ -16,8 +16,11 @@ namespace venturi::pattern {
 /// The path relative to the run's directory. Throws base::Error (exit 2) at `files.path`.
 void render_path(const std::vector<schema::PathPart>& parts, const Slots& slots, std::string& out);
 
-/// Why the path must not be used by the engine, or nothing: it is absolute, empty, or leaves the
-/// directory through `..`.
+/// Whether a relative path begins with a name that the engine uses itself in the run's directory.
+bool is_reserved(std::string_view path);
+
+/// Why the path must not be used by the engine, or nothing: it is absolute, empty, reserved, or
+/// leaves the directory through `..`.
 const char* path_fault(std::string_view path);
 
 /// Directories in a tree of `depth` levels below its root with `branch` children each; the root

@@ -205,7 +205,7 @@ struct Warning {
 
 /// The run cannot go on.
 struct Failed {
-  /// A word for programs: `target`, `plan`, `ranks`, `io`, `verification`, `lost_rank`, ...
+  /// A word for programs: `target`, `plan`, `ranks`, `io`, `verification`, `interrupted`, ...
   std::string code = {};
   std::string message = {};
   std::string hint = {};

@@ -13,7 +13,9 @@ import pytest
 from engine.plans import (
     RANK,
     Barrier,
+    ClockKind,
     Operator,
+    PathPart,
     Tree,
     When,
     binary,
@@ -34,6 +36,7 @@ from engine.plans import (
     write_and_read,
 )
 from engine.running import Engine
+from venturi.model.plan import ComputeMode
 
 Data = dict[str, Any]
 BODY = "groups[0].program[0].body"
@@ -63,6 +66,7 @@ EDITS = {
     "slots[0]": set_at("slots", 0, value="ranks"),
     "directory": set_at("directory", value="relative"),
     "journal": set_at("journal", value="relative"),
+    "files[0].path": set_at("files", 0, "path", value=[{"text": ".venturi"}]),
     f"{BODY}[1].file": set_at(*PROGRAM, "body", 1, "file", value=7),
     f"{BODY}[1].size[0].integer": set_at(
         *PROGRAM, "body", 1, "size", value=[{"operator": "variable", "integer": 99}]
@@ -89,6 +93,20 @@ def test_edited_plans_are_refused_at_the_place(engine: Engine, tmp_path: Path, w
     event = json.loads(done.stdout)
     assert (done.returncode, event["event"], event["code"]) == (2, "failed", "plan")
     assert event["where"] == where
+    assert not Path(made.directory).exists()
+
+
+@pytest.mark.parametrize("where", ["directory", "journal"])
+def test_zero_bytes_in_places_are_refused(engine: Engine, tmp_path: Path, where: str) -> None:
+    made = write_and_read(tmp_path, 2, size=100, count=1)
+    data = json.loads(made.to_json())
+    data[where] += "\0other"
+    name = Path(made.journal) / "plan.json"
+    name.write_text(json.dumps(data))
+    done = subprocess.run(
+        [engine.path(), "run", str(name)], check=False, capture_output=True, text=True, timeout=20
+    )
+    assert (done.returncode, json.loads(done.stdout)["where"]) == (2, where)
     assert not Path(made.directory).exists()
 
 
@@ -156,6 +174,36 @@ def test_contradictions_are_refused(engine: Engine, tmp_path: Path, case: str) -
     outcome = engine.run(made)
     assert outcome.code == 2, outcome.events
     assert outcome.failed["where"] == where
+    assert not Path(made.directory).exists()
+
+
+@pytest.mark.parametrize("name", [".venturi", ".venturi/x", ".manifest.0"])
+def test_reserved_names_are_refused(engine: Engine, tmp_path: Path, name: str) -> None:
+    made = plan(tmp_path, [file(name)], [phase("p", manage("create"))])
+    outcome = engine.run(made)
+    assert (outcome.code, outcome.failed["where"]) == (2, "files[0].path")
+    assert not Path(made.directory).exists()
+
+
+def test_a_reserved_name_that_only_a_number_completes_is_refused(
+    engine: Engine, tmp_path: Path
+) -> None:
+    parts = [PathPart(text=".manifest.", value=RANK)]
+    made = plan(tmp_path, [file(path=parts)], [phase("p", manage("create"))], ranks=2)
+    assert engine.run(made).code == 2
+
+
+@pytest.mark.parametrize("seconds", [1e300, 1.1e9, -1.0])
+@pytest.mark.parametrize("mode", ComputeMode)
+@pytest.mark.parametrize("clock", ["real", "simulated"])
+def test_waits_that_no_clock_can_count_are_refused(
+    engine: Engine, tmp_path: Path, seconds: float, mode: ComputeMode, clock: str
+) -> None:
+    step = compute(seconds).model_copy(update={"mode": mode})
+    made = plan(tmp_path, [], [phase("p", step)], clock=ClockKind(clock))
+    outcome = engine.run(made)
+    assert outcome.code == 3
+    assert outcome.failed["code"] == "plan"
     assert not Path(made.directory).exists()
 
 

@@ -1,0 +1,119 @@
+// Names below a directory, reached without following any symbolic link, and what they stand for.
+#pragma once
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/descriptor.hpp"
+
+namespace venturi::base {
+
+/// What a name or a descriptor stands for.
+struct Identity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t bytes = 0;
+  /// Since 1970; 0 where the file system does not know. An inode may be used again, with another
+  /// time of birth.
+  std::uint64_t birth_ns = 0;
+  /// How many names it has.
+  std::uint64_t links = 1;
+  /// A regular file, neither directory nor device, pipe or symbolic link.
+  bool regular = true;
+
+  /// The same file or directory, as far as the file system can tell.
+  [[nodiscard]] bool is_same(const Identity& other) const noexcept {
+    return device == other.device && inode == other.inode &&
+           (birth_ns == other.birth_ns || birth_ns == 0 || other.birth_ns == 0);
+  }
+};
+
+/// Identifies a name (of a link: the link itself) or, if it is empty, the descriptor. Returns an
+/// errno, 0 for success.
+inline int identify(int directory, const char* name, Identity& out) noexcept {
+  struct statx status{};
+  const int flags = AT_SYMLINK_NOFOLLOW | (*name == '\0' ? AT_EMPTY_PATH : 0);
+  if (::statx(directory, name, flags, STATX_BASIC_STATS | STATX_BTIME, &status) != 0) return errno;
+  constexpr std::uint64_t kNs = 1'000'000'000;
+  const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
+  out = {.device = makedev(status.stx_dev_major, status.stx_dev_minor),
+         .inode = status.stx_ino,
+         .bytes = status.stx_size,
+         .birth_ns = has_birth ? static_cast<std::uint64_t>(status.stx_btime.tv_sec) * kNs +
+                                     status.stx_btime.tv_nsec
+                               : 0,
+         .links = status.stx_nlink,
+         .regular = S_ISREG(status.stx_mode)};
+  return 0;
+}
+
+/// What `open_beneath` does where the kernel or a sandbox has no openat2: one component at a time.
+inline int walk_beneath(int directory, const char* path, int flags, mode_t mode) noexcept {
+  Descriptor holder;
+  int at = directory;
+  while (const char* slash = std::strchr(path, '/')) {
+    const std::string component(path, slash);
+    Descriptor next(::openat(at, component.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return -1;
+    holder = std::move(next);
+    at = holder.get();
+    path = slash + 1;
+  }
+  const int opened = ::openat(at, path, flags | O_NOFOLLOW, mode);
+  const int error = errno;  // closing the directory may change it
+  holder = Descriptor();
+  errno = error;
+  return opened;
+}
+
+/// Like openat for a relative path without `..`, but a symbolic link anywhere in it is an error
+/// (ELOOP or ENOTDIR). Returns a descriptor, or -1 and errno.
+inline int open_beneath(int directory, const char* path, int flags, mode_t mode = 0) noexcept {
+  if (std::strchr(path, '/') == nullptr) return ::openat(directory, path, flags | O_NOFOLLOW, mode);
+  open_how how{};
+  how.flags = static_cast<std::uint64_t>(flags);
+  how.mode = (flags & O_CREAT) != 0 ? mode : 0;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+  const auto opened = static_cast<int>(::syscall(SYS_openat2, directory, path, &how, sizeof how));
+  // With O_DIRECT, EINVAL is the file system's answer and comes after the file was made.
+  const bool missing = opened < 0 && (errno == ENOSYS || errno == EPERM ||
+                                      (errno == EINVAL && (flags & O_DIRECT) == 0));
+  return missing ? walk_beneath(directory, path, flags, mode) : opened;
+}
+
+/// The directory of a path's last component, for calls that act on names.
+class Place {
+ public:
+  /// An absolute path is taken as it is; any other is resolved below `directory`.
+  Place(int directory, const char* path) noexcept : directory_(directory), name_(path) {
+    const char* slash = std::strrchr(path, '/');
+    if (*path == '/' || slash == nullptr) return;
+    const std::string parent(path, slash);
+    holder_ = Descriptor(open_beneath(directory, parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    error_ = holder_ ? 0 : errno;
+    directory_ = holder_.get();
+    name_ = slash + 1;
+  }
+  /// Why there is no such directory; 0 if there is.
+  [[nodiscard]] int error() const noexcept { return error_; }
+  [[nodiscard]] int directory() const noexcept { return directory_; }
+  [[nodiscard]] const char* name() const noexcept { return name_; }
+
+ private:
+  Descriptor holder_;
+  int directory_;
+  const char* name_;
+  int error_ = 0;
+};
+
+}  // namespace venturi::base
