@@ -62,7 +62,7 @@ class Posix : public Backend {
     const int flags = flags_of(mode) | O_CLOEXEC | (direct_ ? O_DIRECT : 0);
     do {
       // Only the name of somebody else's file is absolute.
-      out = *name == '/' ? ::open(name, flags)
+      out = *name == '/' ? ::open(name, flags, kFileMode)
                          : base::open_beneath(base_of(at), name, flags, kFileMode);
     } while (out < 0 && errno == EINTR);
     if (out < 0) return errno;

@@ -99,8 +99,9 @@ class Place {
     const char* slash = std::strrchr(path, '/');
     if (*path == '/' || slash == nullptr) return;
     const std::string parent(path, slash);
-    holder_ = Descriptor(open_beneath(directory, parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-    error_ = holder_ ? 0 : errno;
+    const int opened = open_beneath(directory, parent.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (opened < 0) error_ = errno != 0 ? errno : EBADF;
+    holder_ = Descriptor(opened);
     directory_ = holder_.get();
     name_ = slash + 1;
   }
