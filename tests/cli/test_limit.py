@@ -58,7 +58,7 @@ def test_reads_end_where_a_limited_write_ended(cli: Cli, tmp_path: Path, pattern
     shared = "rank" if pattern == "random" else "all"
     text = (
         f"files:\n  f: {{path: f, shared: {shared}, content: {{verify: true}}}}\nprogram:\n  g:\n"
-        "    - phase: write\n      limit: 60 ms\n      do:\n"
+        "    - phase: write\n      limit: {after: 60 ms, bound: 20 s}\n      do:\n"
         f"        - create: f\n        - write: {{to: f, transfer: 4 KiB, {writes}}}\n"
         "        - sync: fsync\n        - close: f\n"
         f"    - phase: read\n      do: [{{read: {{from: f, transfer: 1 KiB, {shape}}}}}]\n"
@@ -76,7 +76,7 @@ def test_reads_end_where_a_limited_write_ended(cli: Cli, tmp_path: Path, pattern
 def test_what_ends_the_work_is_done_after_the_limit(cli: Cli, tmp_path: Path) -> None:
     text = (
         "files:\n  f: {path: f, shared: rank}\nprogram:\n  g:\n    - phase: write\n"
-        "      limit: 50 ms\n      do:\n        - create: f\n"
+        "      limit: {after: 50 ms, bound: 20 s}\n      do:\n        - create: f\n"
         "        - write: {to: f, transfer: 4 KiB, size: 256 MiB}\n"
         "        - sync: fsync\n        - close: f\n"
     )
@@ -90,7 +90,8 @@ def test_what_ends_the_work_is_done_after_the_limit(cli: Cli, tmp_path: Path) ->
 def test_a_shared_file_cut_short_is_not_read_at_random(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "w.yaml"
     path.write_text(
-        HEAD + "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: write\n      limit: 20 ms\n"
+        HEAD
+        + "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: write\n      limit: {after: 20 ms, bound: 20 s}\n"
         "      do: [{create: f}, {write: {to: f, transfer: 4 KiB, size: 512 MiB}}, {close: f}]\n"
         "    - phase: read\n"
         "      do: [{read: {from: f, pattern: random, transfer: 4 KiB, size: 512 MiB}}]\n"
