@@ -90,8 +90,8 @@ def test_what_ends_the_work_is_done_after_the_limit(cli: Cli, tmp_path: Path) ->
 def test_a_shared_file_cut_short_is_not_read_at_random(cli: Cli, tmp_path: Path) -> None:
     path = tmp_path / "w.yaml"
     path.write_text(
-        HEAD
-        + "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: write\n      limit: {after: 20 ms, bound: 20 s}\n"
+        HEAD + "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: write\n"
+        "      limit: {after: 20 ms, bound: 20 s}\n"
         "      do: [{create: f}, {write: {to: f, transfer: 4 KiB, size: 512 MiB}}, {close: f}]\n"
         "    - phase: read\n"
         "      do: [{read: {from: f, pattern: random, transfer: 4 KiB, size: 512 MiB}}]\n"
