@@ -17,7 +17,6 @@ WRITE = {"write": (10, 100)}
 GOOD = Facts(
     phases=[phase("w", 2.0, n, WRITE) for n in range(6)],
     repetitions=6,
-    asked=6,
     substituted=[],
     interfaces=frozenset({"posix"}),
     clock_resolution_ns=1.0,

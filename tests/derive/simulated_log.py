@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from venturi.derive.counts import BUCKETS, bucket_of
+from venturi.derive.counts import BUCKETS
 from venturi.model.trace import CounterRecord, Job, Layer, Source, Trace
+from venturi.model.workload import request_class
 
 WORDS = {"write": ("WRITES", "WRITTEN", "WRITE"), "read": ("READS", "READ", "READ")}
 
@@ -39,7 +40,7 @@ class RankLog:
         for offset, size in requests:
             self.sums[plural] += 1
             self.sums[f"BYTES_{past}"] += size
-            self.sums[f"SIZE_{word}_{BUCKETS[bucket_of(size)][0]}"] += 1
+            self.sums[f"SIZE_{word}_{BUCKETS[request_class(size)][0]}"] += 1
             self.sizes[size] += 1
             self.sums[f"SEQ_{plural}"] += offset > last
             self.sums[f"CONSEC_{plural}"] += offset == last + 1

@@ -8,18 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from venturi.derive.counts import BUCKETS, Counts, bucket_of
+from venturi.derive.counts import BUCKETS, Counts
 from venturi.derive.ior import ior_size
 from venturi.derive.program import rank_condition
 from venturi.derive.request import mix_of
 from venturi.model.expression import Literal, Tree, bind, tree_of
+from venturi.model.workload import request_class
 
 
 def counts_of_sizes(sizes: list[int]) -> Counts:
     """What Darshan counts for requests of these sizes."""
     buckets = [0] * len(BUCKETS)
     for size in sizes:
-        buckets[bucket_of(size)] += 1
+        buckets[request_class(size)] += 1
     return Counts(bytes=sum(sizes), requests=len(sizes), buckets=tuple(buckets))
 
 

@@ -23,7 +23,6 @@ class Facts:
 
     phases: Sequence[PhaseRow]
     repetitions: int
-    asked: int
     substituted: Sequence[Substitution]
     interfaces: frozenset[str]
     clock_resolution_ns: float

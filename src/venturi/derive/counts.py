@@ -6,22 +6,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from venturi.model.document import INT64_MAX
 from venturi.model.plan import Direction
 from venturi.model.trace import CounterRecord, Layer
+from venturi.model.workload import REQUEST_EDGES_BYTES
 
-BUCKETS: tuple[tuple[str, int], ...] = (
-    ("0_100", 100),
-    ("100_1K", 2**10),
-    ("1K_10K", 10 * 2**10),
-    ("10K_100K", 100 * 2**10),
-    ("100K_1M", 2**20),
-    ("1M_4M", 4 * 2**20),
-    ("4M_10M", 10 * 2**20),
-    ("10M_100M", 100 * 2**20),
-    ("100M_1G", 2**30),
-    ("1G_PLUS", INT64_MAX),
-)
+_BUCKET_NAMES = (
+    "0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M",
+    "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS",
+)  # fmt: skip
+BUCKETS = tuple(zip(_BUCKET_NAMES, REQUEST_EDGES_BYTES, strict=True))
 """Darshan's request-size buckets: name, upper edge in bytes (inclusive; darshan-common.h)."""
 
 KEPT_VALUES = 4
@@ -135,8 +128,3 @@ def latest(records: Iterable[CounterRecord], name: str) -> float | None:
     """The largest of a time stamp, ignoring 0."""
     stamps = [r.times[name] for r in records if r.times.get(name, 0.0) > 0.0]
     return max(stamps, default=None)
-
-
-def bucket_of(size_bytes: int) -> int:
-    """Index of the bucket that a request of this size falls into."""
-    return next(i for i, (_, edge) in enumerate(BUCKETS) if size_bytes <= edge)

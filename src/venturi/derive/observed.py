@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from venturi.derive.counts import BUCKETS, bucket_of, bytes_of
+from venturi.derive.counts import BUCKETS, bytes_of
 from venturi.derive.grouping import Selection
 from venturi.derive.stream import Flow, Stream
 from venturi.model.plan import Direction, Interface
 from venturi.model.trace import CounterRecord, Trace
-from venturi.model.workload import Observed, RequestBucket
+from venturi.model.workload import Observed, RequestBucket, request_class
 
 _TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
 MOST_LISTED_RANKS = 65536
@@ -65,7 +65,7 @@ def _request_sizes(streams: list[Stream]) -> list[RequestBucket]:
                     buckets[index] += count
             else:
                 for size, count in flow.mix.parts:
-                    buckets[bucket_of(size)] += count
+                    buckets[request_class(size)] += count
     return [
         RequestBucket(
             up_to_bytes=edge,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from venturi.derive.counts import BUCKETS, Counts, bucket_of
+from venturi.derive.counts import BUCKETS, Counts
+from venturi.model.workload import request_class
 
 OPEN_BUCKET_BYTES = 2**40
 """Taken as the upper edge of the bucket for requests over 1 GiB."""
@@ -64,7 +65,7 @@ def _known_sizes(counts: Counts, other: Counts, accesses: Counter[int]) -> Count
     known: Counter[int] = Counter()
     left = list(counts.buckets)
     for size, count in accesses.most_common():
-        bucket = bucket_of(size)
+        bucket = request_class(size)
         mine, theirs = counts.buckets[bucket], other.buckets[bucket]
         if not mine:
             continue
@@ -82,7 +83,7 @@ def _rest(counts: Counts, known: Counter[int], rest_bytes: int) -> Counter[int] 
         return _mean(rest_bytes, requests) if requests else (Counter() if not rest_bytes else None)
     left = list(counts.buckets)
     for size, count in known.items():
-        left[bucket_of(size)] -= count
+        left[request_class(size)] -= count
     lows = [0] + [edge + 1 for _, edge in BUCKETS[:-1]]
     highs = [edge for _, edge in BUCKETS[:-1]] + [OPEN_BUCKET_BYTES]
     least = sum(n * low for n, low in zip(left, lows, strict=True))

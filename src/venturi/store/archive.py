@@ -12,11 +12,10 @@ from pydantic import ValidationError
 from venturi.execute.engine import clean
 from venturi.model.error import UserError
 from venturi.model.record import Record
+from venturi.store.place import COPIED_NAMES
 
 UNREADABLE = "UNREADABLE"
-RECORD_NAMES = frozenset(
-    {"record.json", "plan.json", "events.jsonl", "stderr.txt", "workload.yaml"}
-)
+RECORD_NAMES = frozenset({"record.json", *COPIED_NAMES})
 """The files of a run's folder, beside its manifests."""
 
 

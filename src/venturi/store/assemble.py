@@ -97,7 +97,6 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         VerdictFacts(
             phases=phases,
             repetitions=completed,
-            asked=facts.repetitions_asked,
             substituted=facts.substituted,
             interfaces=frozenset(facts.interfaces),
             clock_resolution_ns=clock.resolution_ns,

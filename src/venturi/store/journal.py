@@ -20,9 +20,7 @@ from venturi.model.error import VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
 from venturi.store.assemble import Ending, RunFacts, assemble
-from venturi.store.place import new_id
-
-_KEPT = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
+from venturi.store.place import COPIED_NAMES, new_id
 
 
 class Journal:
@@ -108,7 +106,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     final = store / "runs" / record.id
     temporary = store / "runs" / f".{record.id}.tmp"
     temporary.mkdir()
-    for name in (*_KEPT, *(path.name for path in folder.glob("manifest.*"))):
+    for name in (*COPIED_NAMES, *(path.name for path in folder.glob("manifest.*"))):
         if (folder / name).exists():
             shutil.copyfile(folder / name, temporary / name)
     (temporary / "record.json").write_text(record.to_json(indent=1), "utf-8")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from venturi.model.error import UserError
 
+COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
+"""What a record keeps of its journal, beside the manifests."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
