@@ -6,7 +6,7 @@ STAMP   := $(VENV)/.installed
 SOURCES := $(shell find engine src schema -type f \( -name '*.[ch]pp' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
-.PHONY: help setup build test check gen fmt bench demo docs clean
+.PHONY: help setup build test check tidy gen fmt bench demo docs clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -38,6 +38,8 @@ check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/lint-imports --no-cache
 	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp')
 	$(PYTHON) schema/generate --check
+
+tidy: setup      ## clang-tidy over the engine
 	@cmake --preset dev >/dev/null
 	git ls-files 'engine/*.cpp' | grep -v 'mpi.cpp$$' | \
 	    xargs -P $$(nproc) -n 6 $(VENV)/bin/clang-tidy -p build/dev --quiet

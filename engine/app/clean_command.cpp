@@ -11,8 +11,8 @@ namespace venturi::app {
 
 int clean_command(const std::string& journal, bool with_kept) {
   const schema::Plan plan = schema::decode_plan(read_text(journal + "/plan.json"));
-  const execute::Leftover left = execute::clean(
-      journal, plan.directory, with_kept ? execute::Kept::kGo : execute::Kept::kStay);
+  const execute::Leftover left =
+      execute::clean(journal, plan, with_kept ? execute::Kept::kGo : execute::Kept::kStay);
   std::string paths;
   for (const std::string& path : left.paths) {
     paths += fmt::format("{}{}", paths.empty() ? "" : ", ", quote(path));

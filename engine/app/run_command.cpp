@@ -1,6 +1,9 @@
 // `venturi-engine run`: a plan becomes a group of ranks that runs it.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -33,12 +36,35 @@ void tame_signals() {
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
 }
 
+/// Removes what a broken group left; false if that is not done after half a minute. A process of
+/// its own does it, because a storage that hangs would keep us for ever.
+bool clean_in_time(const schema::Plan& plan) {
+  const pid_t cleaner = ::fork();
+  if (cleaner == 0) {
+    try {
+      execute::clean(plan.journal, plan, execute::Kept::kStay);
+    } catch (const std::exception&) {
+      ::_exit(1);
+    }
+    ::_exit(0);
+  }
+  constexpr std::uint64_t kMostNs = 30'000'000'000;
+  const std::uint64_t end = base::monotonic_ns() + kMostNs;
+  while (cleaner > 0 && base::monotonic_ns() < end) {
+    int status = 0;
+    if (::waitpid(cleaner, &status, WNOHANG) == cleaner) return status == 0;
+    const timespec pause{.tv_sec = 0, .tv_nsec = 2'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  if (cleaner > 0) ::kill(cleaner, SIGKILL);
+  return false;
+}
+
 /// After a group broke: remove what it left, then say why.
 void end_broken(const schema::Plan& plan, base::Problem problem) {
-  try {
-    execute::clean(plan.journal, plan.directory, execute::Kept::kStay);
-  } catch (const std::exception& error) {
-    problem.hint = fmt::format("files may be left in {}: {}", plan.directory, error.what());
+  if (!clean_in_time(plan)) {
+    problem.hint += fmt::format("{}files may be left in {}; 'venturi-engine clean {}' removes them",
+                                problem.hint.empty() ? "" : "; ", plan.directory, plan.journal);
   }
   write_failure(problem);
 }
@@ -67,14 +93,20 @@ int run_command(const std::string& name, bool forked) {
   how.ranks = static_cast<std::size_t>(plan.ranks);
   how.forked = forked;
   how.body = [&](comm::Group& group) {
-    return execute::run(plan, group, clock, [](const schema::Event& event) {
+    EventOutput output(plan.journal, group.rank());
+    return execute::run(plan, group, clock, [&](const schema::Event& event) {
       if (const auto* failed = std::get_if<schema::Failed>(&event.value)) {
         write_failure({failed->code, failed->message, failed->hint, failed->where,
                        static_cast<int>(failed->exit_code)});
       } else {
-        write_event(event);
+        output(event);
       }
     });
+  };
+  how.stall_s = plan.stall_s;
+  how.deadline_s = plan.deadline_s;
+  how.on_notice = [](const std::string& text) {
+    write_text(schema::encode_event({schema::Warning{text}}) + "\n");
   };
   how.on_broken = [&](const base::Problem& problem) { end_broken(plan, problem); };
   return comm::launch(how);

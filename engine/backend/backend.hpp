@@ -1,14 +1,19 @@
 // The contract of a storage interface: handles, names, and batches of requests.
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/beneath.hpp"
 #include "base/clock.hpp"
+#include "comm/group.hpp"
+#include "pattern/piece.hpp"
+#include "schema/event.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::backend {
@@ -18,6 +23,8 @@ struct Request {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::byte* data = nullptr;
+  /// Where the data belongs in a dataset; null for bytes at an offset.
+  const pattern::Box* box = nullptr;
 };
 
 /// How a request ended. `bytes` may be fewer than wanted without an error.
@@ -25,6 +32,12 @@ struct Completion {
   std::uint64_t end_ns = 0;
   std::uint64_t bytes = 0;
   int error = 0;
+};
+
+/// How a request ended that was begun earlier.
+struct Done {
+  std::uint32_t tag = 0;
+  Completion completion;
 };
 
 /// An open file, in the backend's own terms.
@@ -53,6 +66,11 @@ struct Environment {
   std::size_t rank = 0;
   /// Contents matter: they will be read back and checked.
   bool keep_contents = false;
+  /// The entry of the plan that this instance serves.
+  const schema::File* file = nullptr;
+  /// The ranks that share one file with this rank, in rank order; null where the backend has not
+  /// asked for them (`Entry::needs_sharers`).
+  comm::Group* sharers = nullptr;
 };
 
 /// What the engine must know of a backend to treat it rightly.
@@ -61,6 +79,10 @@ struct Traits {
   bool real_files = false;
   /// Passes by the operating system's page cache.
   bool bypasses_cache = false;
+  /// Several ranks share a file, and all of them open and close it together. `kCreate` and
+  /// `kTruncate` are then for the first of them alone, make no more than the name and give no
+  /// handle; all open it with `kReadWrite`. A file is new to that open if it is empty.
+  bool opens_together = false;
 };
 
 /// One instance serves one file entry of a plan on one rank. Functions that can fail return an
@@ -81,6 +103,7 @@ class Backend {
 
   virtual int open(Directory at, const char* name, OpenMode mode, Handle& out) = 0;
   virtual int close(Handle file) = 0;
+  /// Makes persistent; for the whole file system no file is looked at.
   virtual int sync(Handle file, schema::SyncMode mode) = 0;
   /// What an open file or directory is; ENOTSUP where nothing real exists.
   virtual int identify(Handle file, Identity& out) = 0;
@@ -89,6 +112,25 @@ class Backend {
   virtual int unlink(Directory at, const char* name) = 0;
   virtual int make_directory(Directory at, const char* name) = 0;
   virtual int remove_directory(Directory at, const char* name) = 0;
+  /// Gives what has a name another one in the same directory; EEXIST if that is taken.
+  virtual int rename(Directory, const char* /*from*/, const char* /*to*/) { return ENOTSUP; }
+  /// A second name of a file in the same directory.
+  virtual int link(Directory, const char* /*name*/, const char* /*other*/) { return ENOTSUP; }
+  /// A symbolic link `name` to `target`.
+  virtual int symlink(Directory, const char* /*target*/, const char* /*name*/) { return ENOTSUP; }
+  /// An empty file that is not opened.
+  virtual int make_node(Directory, const char* /*name*/) { return ENOTSUP; }
+  /// Opens a directory, reads all its names, and closes it; `count` is how many there were.
+  virtual int read_directory(Directory, const char* /*name*/, std::uint64_t& /*count*/) {
+    return ENOTSUP;
+  }
+  /// Extended attributes of an open file. EIO if one is not as long as `data`.
+  virtual int set_attribute(Handle, const char* /*name*/, std::span<const std::byte> /*data*/) {
+    return ENOTSUP;
+  }
+  virtual int get_attribute(Handle, const char* /*name*/, std::span<std::byte> /*data*/) {
+    return ENOTSUP;
+  }
 
   /// Does the requests in order and reads the clock after each one, so that the end of one is
   /// the beginning of the next. Stops after the first that failed or was short; returns how many
@@ -97,6 +139,30 @@ class Backend {
                              std::span<const Request> requests,
                              std::span<Completion> completions) = 0;
 
+  /// One request that all sharers make together; 0 bytes take part without moving anything. A rank
+  /// whose request fails has taken part.
+  virtual Completion submit_together(Handle, schema::Direction, const Request&) {
+    return {0, 0, ENOTSUP};
+  }
+
+  /// All sharers have made the last of several requests together. Collective.
+  virtual void end_together(Handle) {}
+
+  /// What comes next on an open file: at most `depth` requests at a time, with tags below it and
+  /// all their data within `memory`, until this is called again. An errno.
+  virtual int arrange(Handle, std::uint32_t /*depth*/, std::span<std::byte> /*memory*/) {
+    return 0;
+  }
+  /// Starts a request, which `reap` will name by its tag; its data must stay. An errno.
+  virtual int begin(Handle, schema::Direction, const Request&, std::uint32_t /*tag*/) {
+    return ENOTSUP;
+  }
+  /// Writes how begun requests ended; waits until there is one. Their `end_ns` is when they were
+  /// seen to be done. Returns how many, 0 only if `poll` must be called.
+  virtual std::size_t reap(std::span<Done>) { return 0; }
+
+  /// What the library says is in force for an open file: hints that it was given or chose.
+  [[nodiscard]] virtual std::vector<schema::Fact> facts(Handle) const { return {}; }
   /// Whether this storage can know the bytes: if not, a read that brought others proves nothing.
   [[nodiscard]] virtual bool knows(Handle, const Request&) const noexcept { return true; }
   /// What a failure of this backend probably means, or nothing.

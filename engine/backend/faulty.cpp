@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <ctime>
 #include <utility>
+#include <vector>
 
 #include "backend/table.hpp"
 
@@ -18,7 +19,10 @@ class Faulty : public Backend {
  public:
   Faulty(std::unique_ptr<Backend> inner, const Environment& environment,
          const std::vector<schema::Fault>& faults)
-      : inner_(std::move(inner)), clock_(environment.clock), poll_(environment.poll) {
+      : inner_(std::move(inner)),
+        clock_(environment.clock),
+        poll_(environment.poll),
+        sharers_(environment.sharers) {
     for (const schema::Fault& fault : faults) {
       const bool here = fault.rank < 0 || static_cast<std::size_t>(fault.rank) == environment.rank;
       if (here) armed_.push_back({fault, 0});
@@ -41,6 +45,11 @@ class Faulty : public Backend {
   int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
     const bool creates = mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
     const int error = before(creates ? OperationKind::kCreate : OperationKind::kOpen);
+    if (inner_->traits().opens_together && !creates) {
+      // If one does not come, the others must not go.
+      const bool any = sharers_->maximum(static_cast<std::uint64_t>(error != 0)) != 0;
+      if (any && error == 0) return ECANCELED;
+    }
     return error != 0 ? error : inner_->open(at, name, mode, out);
   }
   int close(Handle file) override {
@@ -69,6 +78,34 @@ class Faulty : public Backend {
     const int error = before(OperationKind::kRmdir);
     return error != 0 ? error : inner_->remove_directory(at, name);
   }
+  int rename(Directory at, const char* from, const char* to) override {
+    const int error = before(OperationKind::kRename);
+    return error != 0 ? error : inner_->rename(at, from, to);
+  }
+  int link(Directory at, const char* name, const char* other) override {
+    const int error = before(OperationKind::kLink);
+    return error != 0 ? error : inner_->link(at, name, other);
+  }
+  int symlink(Directory at, const char* target, const char* name) override {
+    const int error = before(OperationKind::kSymlink);
+    return error != 0 ? error : inner_->symlink(at, target, name);
+  }
+  int make_node(Directory at, const char* name) override {
+    const int error = before(OperationKind::kMknod);
+    return error != 0 ? error : inner_->make_node(at, name);
+  }
+  int read_directory(Directory at, const char* name, std::uint64_t& count) override {
+    const int error = before(OperationKind::kReadDir);
+    return error != 0 ? error : inner_->read_directory(at, name, count);
+  }
+  int set_attribute(Handle file, const char* name, std::span<const std::byte> data) override {
+    const int error = before(OperationKind::kSetXattr);
+    return error != 0 ? error : inner_->set_attribute(file, name, data);
+  }
+  int get_attribute(Handle file, const char* name, std::span<std::byte> data) override {
+    const int error = before(OperationKind::kGetXattr);
+    return error != 0 ? error : inner_->get_attribute(file, name, data);
+  }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
@@ -77,6 +114,51 @@ class Faulty : public Backend {
       if (completions[i].bytes != requests[i].bytes) return i + 1;
     }
     return requests.size();
+  }
+
+  /// A rank that fails takes part with nothing.
+  Completion submit_together(Handle file, schema::Direction direction,
+                             const Request& request) override {
+    if (request.bytes == 0) return inner_->submit_together(file, direction, request);
+    Suffering suffering(*this, direction, request);
+    if (suffering.error() != 0) {
+      inner_->submit_together(file, direction, {});
+      return {clock_->now_ns(), 0, suffering.error()};
+    }
+    const Completion completion = inner_->submit_together(file, direction, suffering.request());
+    suffering.flipped().end();
+    return completion;
+  }
+  void end_together(Handle file) override { inner_->end_together(file); }
+  [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
+    return inner_->facts(file);
+  }
+
+  int arrange(Handle file, std::uint32_t depth, std::span<std::byte> memory) override {
+    flipped_.assign(depth, Flipped{});
+    failed_.reserve(depth);
+    return inner_->arrange(file, depth, memory);
+  }
+  /// A request that fails never reaches the storage: `reap` tells of it.
+  int begin(Handle file, schema::Direction direction, const Request& request,
+            std::uint32_t tag) override {
+    Suffering suffering(*this, direction, request);
+    if (suffering.error() != 0) {
+      failed_.push_back({tag, {clock_->now_ns(), 0, suffering.error()}});
+      return 0;
+    }
+    flipped_[tag] = suffering.flipped();
+    return inner_->begin(file, direction, suffering.request(), tag);
+  }
+  std::size_t reap(std::span<Done> done) override {
+    if (!failed_.empty()) {
+      done[0] = failed_.back();
+      failed_.pop_back();
+      return 1;
+    }
+    const std::size_t count = inner_->reap(done);
+    for (std::size_t i = 0; i < count; ++i) flipped_[done[i].tag].end();
+    return count;
   }
 
  private:
@@ -127,26 +209,61 @@ class Faulty : public Backend {
     return fault == nullptr ? 0 : suffer(*fault);
   }
 
-  Completion one(Handle file, schema::Direction direction, Request request) {
-    const bool writes = direction == schema::Direction::kWrite;
-    const schema::Fault* fault = hit(writes ? OperationKind::kWrite : OperationKind::kRead);
-    const int error = fault == nullptr ? 0 : suffer(*fault);
-    if (error != 0) return {clock_->now_ns(), 0, error};
-    const bool shortens = fault != nullptr && fault->kind == FaultKind::kShort;
-    const bool flips = fault != nullptr && fault->kind == FaultKind::kFlip && request.bytes > 0;
-    if (shortens) request.bytes /= 2;
-    std::byte& victim = request.data[request.bytes / 2];
-    if (flips && writes) victim ^= std::byte{0x10};
+  /// A bit that is wrong while a write is under way, or after a read.
+  struct Flipped {
+    std::byte* byte = nullptr;
+
+    void flip() const noexcept { *byte ^= std::byte{0x10}; }
+    /// The request ended: memory that was written is as it was, what was read is not.
+    void end() noexcept {
+      if (byte != nullptr) flip();
+      byte = nullptr;
+    }
+  };
+
+  /// What the next fault does to one request.
+  class Suffering {
+   public:
+    Suffering(Faulty& faulty, schema::Direction direction, const Request& request)
+        : request_(request) {
+      const bool writes = direction == schema::Direction::kWrite;
+      const schema::Fault* fault =
+          faulty.hit(writes ? OperationKind::kWrite : OperationKind::kRead);
+      if (fault == nullptr) return;
+      error_ = faulty.suffer(*fault);
+      if (error_ != 0) return;
+      if (fault->kind == FaultKind::kShort) request_.bytes /= 2;
+      if (fault->kind != FaultKind::kFlip || request.bytes == 0) return;
+      flipped_.byte = &request.data[request.bytes / 2];
+      if (writes) flipped_.flip();
+    }
+    [[nodiscard]] int error() const noexcept { return error_; }
+    [[nodiscard]] const Request& request() const noexcept { return request_; }
+    [[nodiscard]] Flipped& flipped() noexcept { return flipped_; }
+
+   private:
+    Request request_;
+    Flipped flipped_;
+    int error_ = 0;
+  };
+
+  Completion one(Handle file, schema::Direction direction, const Request& request) {
+    Suffering suffering(*this, direction, request);
+    if (suffering.error() != 0) return {clock_->now_ns(), 0, suffering.error()};
     Completion completion;
-    inner_->submit(file, direction, {&request, 1}, {&completion, 1});
-    if (flips) victim ^= std::byte{0x10};
+    inner_->submit(file, direction, {&suffering.request(), 1}, {&completion, 1});
+    suffering.flipped().end();
     return completion;
   }
 
   std::unique_ptr<Backend> inner_;
   base::Clock* clock_;
   std::function<void()> poll_;
+  comm::Group* sharers_;
   std::vector<Armed> armed_;
+  /// By tag.
+  std::vector<Flipped> flipped_;
+  std::vector<Done> failed_;
 };
 
 }  // namespace

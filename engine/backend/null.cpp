@@ -1,5 +1,7 @@
 // Storage that does nothing: what is left is the cost of the engine.
+#include <algorithm>
 #include <cerrno>
+#include <vector>
 
 #include "backend/table.hpp"
 
@@ -26,6 +28,13 @@ class Null : public Backend {
   int unlink(Directory, const char*) override { return 0; }
   int make_directory(Directory, const char*) override { return 0; }
   int remove_directory(Directory, const char*) override { return 0; }
+  int rename(Directory, const char*, const char*) override { return 0; }
+  int link(Directory, const char*, const char*) override { return 0; }
+  int symlink(Directory, const char*, const char*) override { return 0; }
+  int make_node(Directory, const char*) override { return 0; }
+  int read_directory(Directory, const char*, std::uint64_t&) override { return 0; }
+  int set_attribute(Handle, const char*, std::span<const std::byte>) override { return 0; }
+  int get_attribute(Handle, const char*, std::span<std::byte>) override { return 0; }
   std::size_t submit(Handle, schema::Direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
     for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -33,10 +42,28 @@ class Null : public Backend {
     }
     return requests.size();
   }
+  int arrange(Handle, std::uint32_t depth, std::span<std::byte>) override {
+    begun_.reserve(depth);
+    return 0;
+  }
+  int begin(Handle, schema::Direction, const Request& request, std::uint32_t tag) override {
+    begun_.push_back({tag, {0, request.bytes, 0}});
+    return 0;
+  }
+  std::size_t reap(std::span<Done> done) override {
+    const std::size_t count = std::min(done.size(), begun_.size());
+    for (std::size_t i = 0; i < count; ++i) {
+      done[i] = begun_[i];
+      done[i].completion.end_ns = clock_->now_ns();
+    }
+    begun_.erase(begun_.begin(), begun_.begin() + static_cast<std::ptrdiff_t>(count));
+    return count;
+  }
   [[nodiscard]] bool knows(Handle, const Request&) const noexcept override { return false; }
 
  private:
   base::Clock* clock_;
+  std::vector<Done> begun_;
 };
 
 }  // namespace
@@ -44,7 +71,7 @@ class Null : public Backend {
 const Entry& null_entry();
 const Entry& null_entry() {
   static const Entry entry{{},
-                           {"shared files", "random access", "names", "sync"},
+                           {kSharedFiles, kRandomAccess, kNames, kSync, kAppend, kBytes, kDepth},
                            [](const Environment& environment,
                               const std::vector<schema::Option>&) -> std::unique_ptr<Backend> {
                              return std::make_unique<Null>(environment.clock);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "backend/table.hpp"
 #include "base/error.hpp"
@@ -25,10 +26,73 @@ std::string text_of(const Entry& entry, const std::vector<schema::Option>& optio
   return find_info(entry, name)->default_value;
 }
 
-bool parse_real(const std::string& text, double& out) {
+bool parse_real(std::string_view text, double& out) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, out);
-  return error == std::errc{} && stop == end && std::isfinite(out) && out >= 0.0;
+  return error == std::errc{} && stop == end && std::isfinite(out);
+}
+
+/// Numbers up to here are exact as doubles.
+constexpr double kMostWhole = 9007199254740992.0;
+
+bool parse_whole(std::string_view text, double& out) {
+  return parse_real(text, out) && std::floor(out) == out && std::fabs(out) <= kMostWhole;
+}
+
+/// `64 MiB`, `1 MB` or `3901`, with the units of the workload language.
+bool parse_bytes(std::string_view text, double& out) {
+  struct Unit {
+    std::string_view name;
+    double bytes;
+  };
+  static constexpr Unit kUnits[] = {{"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},
+                                    {"TiB", 0x1p40}, {"PiB", 0x1p50}, {"kB", 1e3},
+                                    {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},
+                                    {"PB", 1e15},    {"B", 1.0}};
+  double factor = 1.0;
+  for (const Unit& unit : kUnits) {
+    if (!text.ends_with(unit.name)) continue;
+    factor = unit.bytes;
+    text.remove_suffix(unit.name.size());
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    break;
+  }
+  if (!parse_real(text, out)) return false;
+  out *= factor;
+  return std::floor(out) == out && std::fabs(out) <= kMostWhole;
+}
+
+/// Whether a word is in a set that is written `a|b|c`.
+bool is_among(std::string_view word, std::string_view set) {
+  while (!set.empty()) {
+    const std::string_view each = set.substr(0, set.find('|'));
+    if (each == word) return true;
+    set.remove_prefix(std::min(set.size(), each.size() + 1));
+  }
+  return false;
+}
+
+/// The allowed values, for people.
+std::string allowed(const OptionInfo& info) {
+  std::string text = info.range;
+  if (std::string_view(info.type) != "word") return text;
+  const std::size_t last = text.rfind('|');
+  if (last != std::string::npos) text.replace(last, 1, " or ");
+  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|')) {
+    text.replace(at, 1, ", ");
+  }
+  return text;
+}
+
+bool is_fine(const OptionInfo& info, const std::string& value) {
+  const std::string_view type = info.type;
+  if (type == "boolean") return value == "true" || value == "false";
+  if (type == "word") return is_among(value, info.range);
+  double number = 0.0;
+  const bool parsed = type == "real"    ? parse_real(value, number)
+                      : type == "bytes" ? parse_bytes(value, number)
+                                        : parse_whole(value, number);
+  return parsed && number >= info.least && number <= info.most;
 }
 
 }  // namespace
@@ -51,13 +115,9 @@ void check_options(const Entry& entry, const std::vector<schema::Option>& option
           place + ".name", fmt::format("there is no option {}", options[i].name),
           known.empty() ? "this interface has no options" : "known are:" + known);
     }
-    double number = 0.0;
-    const bool boolean = std::string(info->type) == "boolean";
-    const bool fine = boolean ? options[i].value == "true" || options[i].value == "false"
-                              : parse_real(options[i].value, number);
-    if (!fine) {
-      throw base::plan_error(place + ".value",
-                             fmt::format("{} must be {}", info->name, info->range));
+    if (!is_fine(*info, options[i].value)) {
+      throw base::plan_error(place + ".value", fmt::format("{} must be {}, not {}", info->name,
+                                                           allowed(*info), options[i].value));
     }
   }
 }
@@ -72,6 +132,25 @@ double real_option(const Entry& entry, const std::vector<schema::Option>& option
   double number = 0.0;
   parse_real(text_of(entry, options, name), number);
   return number;
+}
+
+std::int64_t integer_option(const Entry& entry, const std::vector<schema::Option>& options,
+                            const std::string& name) {
+  double number = 0.0;
+  parse_whole(text_of(entry, options, name), number);
+  return static_cast<std::int64_t>(number);
+}
+
+std::uint64_t bytes_option(const Entry& entry, const std::vector<schema::Option>& options,
+                           const std::string& name) {
+  double number = 0.0;
+  parse_bytes(text_of(entry, options, name), number);
+  return static_cast<std::uint64_t>(number);
+}
+
+std::string word_option(const Entry& entry, const std::vector<schema::Option>& options,
+                        const std::string& name) {
+  return text_of(entry, options, name);
 }
 
 }  // namespace venturi::backend

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <unordered_map>
@@ -52,7 +53,11 @@ class Simulated : public Backend {
       files_.emplace_back();
       names_.emplace(std::move(path), out);
     }
-    if (mode == OpenMode::kTruncate) files_[static_cast<std::size_t>(out)] = {};
+    if (mode == OpenMode::kTruncate) {
+      const std::uint64_t links = file(out).links;
+      file(out) = {};
+      file(out).links = links;
+    }
     return 0;
   }
   int close(Handle) override {
@@ -74,11 +79,54 @@ class Simulated : public Backend {
   int unlink(Directory at, const char* name) override {
     pass(0);
     const auto found = names_.find(path_of(at, name));
-    if (found != names_.end()) {
-      files_[static_cast<std::size_t>(found->second)] = {};
-      free_.push_back(found->second);
-      names_.erase(found);
+    if (found == names_.end()) return 0;
+    const Handle handle = found->second;
+    names_.erase(found);
+    if (--file(handle).links == 0) {
+      file(handle) = {};
+      free_.push_back(handle);
     }
+    return 0;
+  }
+  int rename(Directory at, const char* from, const char* to) override {
+    pass(0);
+    std::string taken = path_of(at, to);
+    if (names_.contains(taken)) return EEXIST;
+    const auto found = names_.find(path_of(at, from));
+    if (found == names_.end()) return 0;
+    const Handle handle = found->second;
+    names_.erase(found);
+    names_.emplace(std::move(taken), handle);
+    return 0;
+  }
+  int link(Directory at, const char* name, const char* other) override {
+    pass(0);
+    std::string second = path_of(at, other);
+    if (names_.contains(second)) return EEXIST;
+    const auto found = names_.find(path_of(at, name));
+    if (found == names_.end()) return 0;
+    ++file(found->second).links;
+    names_.emplace(std::move(second), found->second);
+    return 0;
+  }
+  int symlink(Directory, const char*, const char*) override {
+    pass(0);
+    return 0;
+  }
+  int make_node(Directory, const char*) override {
+    pass(0);
+    return 0;
+  }
+  int read_directory(Directory, const char*, std::uint64_t&) override {
+    pass(0);
+    return 0;
+  }
+  int set_attribute(Handle, const char*, std::span<const std::byte>) override {
+    pass(0);
+    return 0;
+  }
+  int get_attribute(Handle, const char*, std::span<std::byte>) override {
+    pass(0);
     return 0;
   }
   int make_directory(Directory, const char*) override {
@@ -99,6 +147,31 @@ class Simulated : public Backend {
     }
     return requests.size();
   }
+
+  int arrange(Handle, std::uint32_t, std::span<std::byte>) override {
+    free_ns_ = clock_->now_ns();
+    return 0;
+  }
+  /// Latencies of requests in flight overlap; their bytes follow each other.
+  int begin(Handle handle, schema::Direction direction, const Request& request,
+            std::uint32_t tag) override {
+    move(file(handle), direction, request);
+    const std::uint64_t ready_ns = clock_->now_ns() + ns_of(0);
+    free_ns_ = std::max(free_ns_, ready_ns) + (ns_of(request.bytes) - ns_of(0));
+    begun_.push_back({tag, {free_ns_, request.bytes, 0}});
+    return 0;
+  }
+  /// In the order in which they were begun; time passes to the end of the first.
+  std::size_t reap(std::span<Done> done) override {
+    if (!begun_.empty()) clock_->advance_to(begun_.front().completion.end_ns);
+    std::size_t count = 0;
+    while (count < done.size() && !begun_.empty() &&
+           begun_.front().completion.end_ns <= clock_->now_ns()) {
+      done[count++] = begun_.front();
+      begun_.pop_front();
+    }
+    return count;
+  }
   [[nodiscard]] bool knows(Handle handle, const Request& request) const noexcept override {
     const auto& written = files_[static_cast<std::size_t>(handle)].written;
     const auto after = written.upper_bound(request.offset);
@@ -107,6 +180,7 @@ class Simulated : public Backend {
 
  private:
   struct Content {
+    std::uint64_t links = 1;
     std::uint64_t bytes = 0;
     std::vector<std::byte> data;
     /// What this rank wrote: end by beginning, joined where they touch.
@@ -134,12 +208,15 @@ class Simulated : public Backend {
     return at == kRoot ? name : directories_.at(at) + "/" + name;
   }
 
-  void pass(std::uint64_t bytes) noexcept {
+  /// What an operation that moves so many bytes takes.
+  [[nodiscard]] std::uint64_t ns_of(std::uint64_t bytes) const noexcept {
     const double ns =
         (speed_.latency_s + static_cast<double>(bytes) / speed_.bandwidth_bytes_per_s) *
         base::kNsPerS;
-    clock_->advance(static_cast<std::uint64_t>(std::llround(ns)));
+    return static_cast<std::uint64_t>(std::llround(ns));
   }
+
+  void pass(std::uint64_t bytes) noexcept { clock_->advance(ns_of(bytes)); }
 
   void move(Content& content, schema::Direction direction, const Request& request) const {
     const std::uint64_t end = request.offset + request.bytes;
@@ -165,6 +242,9 @@ class Simulated : public Backend {
   std::unordered_map<std::string, Handle> names_;
   std::vector<Content> files_;
   std::vector<Handle> free_;
+  /// Requests in flight, and when the last of them will have moved its bytes.
+  std::deque<Done> begun_;
+  std::uint64_t free_ns_ = 0;
 };
 
 }  // namespace
@@ -176,7 +256,7 @@ const Entry& simulated_entry() {
         "a number of at least 0"},
        {"bandwidth_bytes_per_s", "real", "1e9", "bytes that a rank moves in a second",
         "a number greater than 0"}},
-      {"shared files", "random access", "names", "sync", "simulated clock"},
+      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kDepth, "simulated clock"},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const Simulated::Speed speed{

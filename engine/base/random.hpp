@@ -48,14 +48,22 @@ inline constexpr std::uint64_t kMixSecond = 0x94d049bb133111ebU;
 [[nodiscard]] inline std::uint64_t uniform(std::uint64_t key, std::uint64_t index,
                                            std::uint64_t bound) noexcept {
   __extension__ using Wide = unsigned __int128;
-  const std::uint64_t threshold = (0 - bound) % bound;
   std::uint64_t draw = combine(key, index);
   Wide product = Wide{draw} * bound;
-  while (static_cast<std::uint64_t>(product) < threshold) {
-    draw = mix(draw + 0x9e3779b97f4a7c15U);
-    product = Wide{draw} * bound;
+  if (static_cast<std::uint64_t>(product) < bound) {
+    const std::uint64_t threshold = (0 - bound) % bound;
+    while (static_cast<std::uint64_t>(product) < threshold) {
+      draw = mix(draw + 0x9e3779b97f4a7c15U);
+      product = Wide{draw} * bound;
+    }
   }
   return static_cast<std::uint64_t>(product >> 64U);
+}
+
+/// Uniform in (0, 1), the same for the same key and index; 53 bits.
+[[nodiscard]] inline double uniform_real(std::uint64_t key, std::uint64_t index) noexcept {
+  constexpr double kStep = 1.0 / 9007199254740992.0;
+  return (static_cast<double>(combine(key, index) >> 11U) + 0.5) * kStep;
 }
 
 }  // namespace venturi::base

@@ -1,19 +1,21 @@
 // A group of one process.
+#include "comm/alone.hpp"
+
 #include <unistd.h>
 
 #include <array>
 #include <cstring>
+#include <memory>
 
 #include "comm/host.hpp"
-#include "comm/launch.hpp"
 
 namespace venturi::comm {
 namespace {
 
-/// Every collective is the identity.
 class Alone : public Channel {
  public:
-  Alone() : placement_{0, 1, {host_name()}, {0}} {}
+  explicit Alone(SharedSegment& segment)
+      : segment_(segment), placement_{0, 1, {host_name()}, {0}} {}
   [[nodiscard]] const Placement& placement() const noexcept override { return placement_; }
   [[nodiscard]] std::string name() const override { return "alone"; }
   void barrier(const Poll&) override {}
@@ -23,18 +25,33 @@ class Alone : public Channel {
     std::memcpy(all.data(), mine.data(), mine.size());
   }
   void broadcast(std::span<std::byte>, const Poll&) override {}
+  void send(std::size_t, std::span<const std::byte>, const Poll&) override { nobody(); }
+  void receive(std::size_t, std::span<std::byte>, const Poll&) override { nobody(); }
+  std::unique_ptr<Channel> split(std::uint64_t, const Poll&) override {
+    return std::make_unique<Alone>(segment_);
+  }
   std::int64_t clock_offset_ns(const base::Clock&, std::uint64_t& uncertainty_ns) override {
     uncertainty_ns = 0;
     return 0;
   }
-  [[nodiscard]] Counters& own_counters() noexcept override { return counters_; }
-  [[nodiscard]] std::span<Counters> visible_counters() noexcept override { return {&counters_, 1}; }
-  void check() override {}
-  void abort(const base::Problem&) noexcept override {}
+  [[nodiscard]] Counters& own_counters() noexcept override { return *visible_; }
+  [[nodiscard]] std::span<Counters* const> visible_counters() noexcept override {
+    return {&visible_, 1};
+  }
+  bool take_notice(std::string& text) override { return segment_.bulletin().take(text); }
+  void check() override {
+    if (segment_.aborted()) throw base::Broken(segment_.problem());
+  }
+  void abort(const base::Problem& problem) noexcept override { segment_.abort(problem); }
 
  private:
+  [[noreturn]] static void nobody() {
+    throw base::Error({.code = "fault", .message = "a message to a rank that does not exist"});
+  }
+
+  SharedSegment& segment_;
   Placement placement_;
-  Counters counters_;
+  Counters* visible_ = segment_.counters().data();
 };
 
 }  // namespace
@@ -45,14 +62,8 @@ std::string host_name() {
   return name.data();
 }
 
-int launch_alone(const Launch& how) {
-  Group group(std::make_unique<Alone>());
-  try {
-    return how.body(group);
-  } catch (const base::Error& error) {
-    how.on_broken(error.problem());
-    return error.problem().exit_code;
-  }
+std::unique_ptr<Channel> make_alone(SharedSegment& segment) {
+  return std::make_unique<Alone>(segment);
 }
 
 }  // namespace venturi::comm

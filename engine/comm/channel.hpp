@@ -1,10 +1,13 @@
 // What a group of processes must be able to do; alone, forked and mpi implement it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,17 +31,35 @@ struct Placement {
 
 /// What a rank has done in the running phase; in memory that others on its node can read.
 struct alignas(64) Counters {
+  /// Values of `state`.
+  static constexpr std::uint64_t kNotStarted = 0;
+  static constexpr std::uint64_t kAtWork = 1;
+  static constexpr std::uint64_t kLeft = 2;
+
   std::atomic<std::uint64_t> bytes = 0;
   std::atomic<std::uint64_t> operations = 0;
   std::atomic<std::uint64_t> active = 0;
+  /// Grows while the rank waits for others, computes, or otherwise shows that it lives.
+  std::atomic<std::uint64_t> beats = 0;
+
+  /// When what it does must be over, on CLOCK_MONOTONIC; 0: whenever.
+  alignas(64) std::atomic<std::uint64_t> deadline_ns = 0;
+  std::atomic<std::uint64_t> state = kNotStarted;
+  std::atomic<std::uint64_t> rank = 0;
+  std::atomic<std::uint64_t> process = 0;
+  /// It is just writing an event.
+  std::atomic<std::uint64_t> reporting = 0;
+  /// Text, by `set_doing`.
+  std::array<std::atomic<std::uint64_t>, 12> doing{};
 };
 
 /// Called again and again while a rank waits; may throw to end the wait.
 using Poll = std::function<void()>;
 
-/// All functions but `check`, `abort` and the counters are collective: every rank calls them in
-/// the same order. They wait by polling with back-off and call `poll` meanwhile. They throw
-/// base::Error with the problem of the rank that aborted.
+/// All functions but `send`, `receive`, `check`, `abort` and what only tells are collective: every
+/// rank of the group calls them in the same order. They wait by polling with back-off and call
+/// `poll` meanwhile. They throw base::Error with the problem of the rank that aborted, in whichever
+/// group that was.
 class Channel {
  public:
   Channel() = default;
@@ -61,13 +82,28 @@ class Channel {
   /// Every rank gets rank 0's bytes.
   virtual void broadcast(std::span<std::byte> data, const Poll& poll) = 0;
 
+  /// Hands bytes to another rank of the group, which receives as many from this one; ends when
+  /// `data` may be used again.
+  virtual void send(std::size_t to, std::span<const std::byte> data, const Poll& poll) = 0;
+  virtual void receive(std::size_t from, std::span<std::byte> data, const Poll& poll) = 0;
+
+  /// The group of the ranks that give the same colour, in their order here. It must end before
+  /// this group does. Nodes are numbered anew in it. Throws base::Error when there are too many
+  /// groups at once.
+  virtual std::unique_ptr<Channel> split(std::uint64_t color, const Poll& poll) = 0;
+  /// The Fortran handle of an MPI communicator of just these ranks; nothing without MPI.
+  [[nodiscard]] virtual std::optional<int> communicator() const noexcept { return std::nullopt; }
+
   /// Nanoseconds to add to this rank's clock to get rank 0's; 0 if they share a node.
   /// `uncertainty_ns` is a bound of the error.
   virtual std::int64_t clock_offset_ns(const base::Clock& clock, std::uint64_t& uncertainty_ns) = 0;
 
   [[nodiscard]] virtual Counters& own_counters() noexcept = 0;
-  /// Those that this rank can read, its own among them.
-  [[nodiscard]] virtual std::span<Counters> visible_counters() noexcept = 0;
+  /// Those of the group's ranks that this rank can read, in rank order, its own among them.
+  [[nodiscard]] virtual std::span<Counters* const> visible_counters() noexcept = 0;
+
+  /// A line that a watching process wants this rank to report; false if there is none.
+  virtual bool take_notice(std::string&) { return false; }
 
   /// Throws if a rank has aborted the group.
   virtual void check() = 0;

@@ -21,7 +21,7 @@ bool is_foreign(const Launcher& launcher, const std::string& library) {
 
 int launch(const Launch& how) {
   const auto launcher = detect_launcher();
-  if (!launcher) return how.ranks > 1 || how.forked ? launch_forked(how) : launch_alone(how);
+  if (!launcher) return launch_forked(how);
   const std::string library = mpi_library();
   if (launcher->size > 1 && is_foreign(*launcher, library)) {
     // Each copy comes here; one voice is enough.

@@ -18,7 +18,7 @@ int launch(const Launch& how) {
                                 launcher->name, launcher->size),
          .hint = "start venturi-engine-openmpi or venturi-engine-mpich, or no mpirun at all"});
   }
-  return how.ranks > 1 || how.forked ? launch_forked(how) : launch_alone(how);
+  return launch_forked(how);
 }
 
 LaunchFacts launch_facts() { return {"alone or forked", ""}; }

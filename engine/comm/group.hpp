@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -64,6 +65,24 @@ class Group {
     channel_->broadcast(std::as_writable_bytes(std::span(&value, 1)), poll_);
   }
 
+  /// Hands bytes to another rank, which must receive as many. Not collective.
+  void send(std::size_t to, std::span<const std::byte> data) { channel_->send(to, data, poll_); }
+  void receive(std::size_t from, std::span<std::byte> data) {
+    channel_->receive(from, data, poll_);
+  }
+
+  /// The group of those that give the same colour, in their order here; it polls as this one does.
+  /// Several may live at once, none longer than this one.
+  [[nodiscard]] Group split(std::uint64_t color) {
+    Group part(channel_->split(color, poll_));
+    part.poll_ = poll_;
+    return part;
+  }
+  /// The Fortran handle of an MPI communicator of just these ranks; nothing without MPI.
+  [[nodiscard]] std::optional<int> communicator() const noexcept {
+    return channel_->communicator();
+  }
+
   /// Waits for all; simulated clocks are then at the latest of them.
   void synchronise(base::Clock& clock) {
     if (clock.is_simulated()) {
@@ -78,9 +97,11 @@ class Group {
     return channel_->clock_offset_ns(clock, uncertainty_ns);
   }
   [[nodiscard]] Counters& own_counters() noexcept { return channel_->own_counters(); }
-  [[nodiscard]] std::span<Counters> visible_counters() noexcept {
+  [[nodiscard]] std::span<Counters* const> visible_counters() noexcept {
     return channel_->visible_counters();
   }
+  /// A line that a watching process wants this rank to report; false if there is none.
+  bool take_notice(std::string& text) { return channel_->take_notice(text); }
   void abort(const base::Problem& problem) noexcept { channel_->abort(problem); }
 
  private:

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "comm/group.hpp"
 
@@ -13,11 +15,17 @@ struct Launch {
   std::size_t ranks = 1;
   /// Fork even for one rank.
   bool forked = false;
+  /// A rank that completes nothing for this long is reported; 0: never.
+  double stall_s = 0.0;
+  /// The run is ended when it takes longer, even if a rank cannot be stopped.
+  std::optional<double> deadline_s = {};
   /// What every rank runs; returns its exit code, or throws base::Error, which ends the group.
   std::function<int(Group&)> body;
   /// Called once, by a process that may write to stdout, after the group broke and nobody works
   /// any more.
   std::function<void(const base::Problem&)> on_broken;
+  /// Called by the process that watches when rank 0 cannot report a notice itself.
+  std::function<void(const std::string&)> on_notice;
 };
 
 /// Runs the body on all ranks and returns the exit code of the run. Throws base::Error (exit 3)
@@ -31,9 +39,8 @@ struct LaunchFacts {
 };
 LaunchFacts launch_facts();
 
-/// One process.
-int launch_alone(const Launch& how);
-/// `ranks` processes of this machine with shared memory; this process watches them.
+/// `ranks` processes of this machine with shared memory; this process watches them. Where nobody
+/// wants one rank to be called forked, it is called alone.
 int launch_forked(const Launch& how);
 /// The processes that mpirun started. Only in the MPI engines.
 int launch_mpi(const Launch& how);

@@ -6,20 +6,31 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <limits>
 #include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/cycle_counter.hpp"
+#include "comm/board.hpp"
 #include "comm/launch.hpp"
 #include "comm/launcher_environment.hpp"
 #include "comm/problem_text.hpp"
+#include "comm/sentinel.hpp"
+#include "comm/watch.hpp"
 
 namespace venturi::comm {
 namespace {
 
 constexpr int kAbortTag = 1;
 constexpr int kClockTag = 2;
+constexpr int kDataTag = 3;
 /// How long rank 0 waits for the others to stop, and they for rank 0 to end the job.
 constexpr std::uint64_t kGraceNs = 3'000'000'000;
 
@@ -56,138 +67,117 @@ class BackOff {
   long turns_ = 0;
 };
 
-class Mpi : public Channel {
+/// What all groups of one process share: how aborts travel, and the counters of its node.
+class World {
  public:
-  Mpi() {
+  explicit World(Sentinel& sentinel) : sentinel_(sentinel) {
     MPI_Comm_dup(MPI_COMM_WORLD, &control_);
-    int rank = 0;
-    int size = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    placement_.rank = static_cast<std::size_t>(rank);
-    placement_.size = static_cast<std::size_t>(size);
-    find_nodes();
-    share_counters();
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
-  Mpi(const Mpi&) = delete;
-  Mpi& operator=(const Mpi&) = delete;
-  ~Mpi() override {
-    MPI_Win_free(&window_);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+  ~World() {
+    leave();
+    if (std::uncaught_exceptions() > 0) return;  // the others may be anywhere
     MPI_Comm_free(&node_);
     MPI_Comm_free(&control_);
   }
 
-  [[nodiscard]] const Placement& placement() const noexcept override { return placement_; }
-  [[nodiscard]] std::string name() const override { return "mpi, " + mpi_library(); }
+  /// Makes the counters, and has somebody watch them. Collective. Throws base::Error.
+  void share_counters(const Placement& placement);
+  [[nodiscard]] Counters& own_counters() noexcept { return *own_; }
+  /// The counters of a rank on this node, by its number among those of the node.
+  [[nodiscard]] Counters* counters(std::size_t on_node) noexcept {
+    return &board_->counters()[on_node];
+  }
+  /// This rank's silence means nothing any more.
+  void leave() noexcept {
+    if (own_ != nullptr) own_->state.store(Counters::kLeft, std::memory_order_release);
+  }
+  [[nodiscard]] Board& board() noexcept { return *board_; }
+  [[nodiscard]] bool is_complete() const noexcept { return own_ != nullptr; }
 
-  void barrier(const Poll& poll) override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    finish(request, poll);
+  [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
+  void check() {
+    if (board_->aborted()) throw base::Broken(board_->problem());
+    see_others_stop();
   }
-  void reduce(std::span<std::uint64_t> values, Reduction how, const Poll& poll) override {
-    reduce_any(values.data(), values.size(), MPI_UINT64_T, how, poll);
-  }
-  void reduce(std::span<double> values, Reduction how, const Poll& poll) override {
-    reduce_any(values.data(), values.size(), MPI_DOUBLE, how, poll);
-  }
-  void gather(std::span<const std::byte> mine, std::span<std::byte> all,
-              const Poll& poll) override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    const int bytes = static_cast<int>(mine.size());
-    MPI_Igather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, MPI_COMM_WORLD,
-                &request);
-    finish(request, poll);
-  }
-  void broadcast(std::span<std::byte> data, const Poll& poll) override {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, 0, MPI_COMM_WORLD, &request);
-    finish(request, poll);
-  }
-
-  std::int64_t clock_offset_ns(const base::Clock& clock, std::uint64_t& uncertainty_ns) override;
-
-  [[nodiscard]] Counters& own_counters() noexcept override { return *own_; }
-  [[nodiscard]] std::span<Counters> visible_counters() noexcept override { return visible_; }
-
-  void check() override {
+  /// Throws if another rank says that it stopped.
+  void see_others_stop() {
     int arrived = 0;
     MPI_Iprobe(MPI_ANY_SOURCE, kAbortTag, control_, &arrived, MPI_STATUS_IGNORE);
     if (arrived != 0) throw base::Broken(receive_problem());
   }
-  void abort(const base::Problem& problem) noexcept override;
+  void abort(const base::Problem& problem) noexcept;
   /// Rank 0: waits, for a bounded time, until all others have said that they stopped.
-  void collect(std::size_t already);
+  void collect();
+  /// Those that did not say so, as words.
+  [[nodiscard]] std::string unheard() const;
+  /// Waits for a request; sees aborts meanwhile.
+  void finish(MPI_Request& request, const Poll& poll);
 
  private:
-  void find_nodes();
-  void share_counters();
-  void finish(MPI_Request& request, const Poll& poll);
-  void reduce_any(void* values, std::size_t count, MPI_Datatype type, Reduction how,
-                  const Poll& poll) {
-    MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), type, operation_of(how),
-                   MPI_COMM_WORLD, &request);
-    finish(request, poll);
-  }
   base::Problem receive_problem() {
     ProblemText text;
-    MPI_Recv(&text, sizeof text, MPI_BYTE, MPI_ANY_SOURCE, kAbortTag, control_, MPI_STATUS_IGNORE);
-    ++stopped_;
+    MPI_Status status;
+    MPI_Recv(&text, sizeof text, MPI_BYTE, MPI_ANY_SOURCE, kAbortTag, control_, &status);
+    stopped_.insert(status.MPI_SOURCE);
     return text.get();
   }
 
-  Placement placement_;
+  int rank_ = 0;
+  int size_ = 1;
   /// Aborts travel beside the collectives, never between them.
   MPI_Comm control_ = MPI_COMM_NULL;
   MPI_Comm node_ = MPI_COMM_NULL;
-  MPI_Win window_ = MPI_WIN_NULL;
+  Sentinel& sentinel_;
+  std::optional<Board> board_;
   Counters* own_ = nullptr;
-  std::span<Counters> visible_;
   /// Ranks whose word that they stopped has arrived here.
-  std::size_t stopped_ = 0;
+  std::set<int> stopped_;
   ProblemText outgoing_;
 };
 
-void Mpi::find_nodes() {
-  using Name = std::array<char, MPI_MAX_PROCESSOR_NAME>;
-  Name mine{};
-  int length = 0;
-  MPI_Get_processor_name(mine.data(), &length);
-  std::vector<Name> all(placement_.size);
-  MPI_Allgather(mine.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME,
-                MPI_CHAR, MPI_COMM_WORLD);
-  std::map<std::string, std::size_t> numbers;
-  for (const Name& name : all) {
-    const auto [found, is_new] = numbers.emplace(name.data(), numbers.size());
-    if (is_new) placement_.hosts.emplace_back(name.data());
-    placement_.node_of_rank.push_back(found->second);
-  }
-}
-
-void Mpi::share_counters() {
-  const int color = static_cast<int>(placement_.node_of_rank[placement_.rank]);
-  MPI_Comm_split(MPI_COMM_WORLD, color, static_cast<int>(placement_.rank), &node_);
+void World::share_counters(const Placement& placement) {
+  const std::size_t node = placement.node_of_rank[placement.rank];
+  MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(node), rank_, &node_);
   int rank = 0;
   int size = 1;
   MPI_Comm_rank(node_, &rank);
   MPI_Comm_size(node_, &size);
-  void* memory = nullptr;
-  const auto bytes =
-      static_cast<MPI_Aint>(rank == 0 ? sizeof(Counters) * static_cast<std::size_t>(size + 1) : 0);
-  MPI_Win_allocate_shared(bytes, 1, MPI_INFO_NULL, node_, &memory, &window_);
-  MPI_Aint length = 0;
-  int unit = 1;
-  MPI_Win_shared_query(window_, 0, &length, &unit, &memory);
-  std::size_t space = sizeof(Counters) * static_cast<std::size_t>(size + 1);
-  void* aligned = std::align(alignof(Counters), sizeof(Counters), memory, space);
-  auto* first = static_cast<Counters*>(aligned);
-  own_ = new (first + rank) Counters;
-  visible_ = {first, static_cast<std::size_t>(size)};
+  const auto ranks = static_cast<std::size_t>(size);
+  std::array<char, 64> name{};
+  if (rank == 0) {
+    board_.emplace(ranks);
+    std::copy_n(board_->name().data(), std::min(board_->name().size(), name.size() - 1),
+                name.data());
+  }
+  MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node_);
+  if (rank != 0) board_.emplace(name.data(), ranks);
+  own_ = &board_->counters()[static_cast<std::size_t>(rank)];
+  enter(*own_, placement.rank);
   MPI_Barrier(node_);
+  if (rank == 0) {
+    sentinel_.watch(*board_, ranks, placement.hosts[node], rank_ == 0);
+    board_->forget_name();
+  } else {
+    sentinel_.dismiss();
+  }
 }
 
-void Mpi::finish(MPI_Request& request, const Poll& poll) {
+std::string World::unheard() const {
+  std::string text;
+  constexpr std::size_t kMostNamed = 8;
+  std::size_t count = 0;
+  for (int rank = 1; rank < size_; ++rank) {
+    if (stopped_.contains(rank) || ++count > kMostNamed) continue;
+    text += fmt::format("{}{}", count == 1 ? "rank " : ", ", rank);
+  }
+  return count > kMostNamed ? fmt::format("{} and {} more", text, count - kMostNamed) : text;
+}
+
+void World::finish(MPI_Request& request, const Poll& poll) {
   BackOff back_off;
   int done = 0;
   while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
@@ -199,64 +189,23 @@ void Mpi::finish(MPI_Request& request, const Poll& poll) {
   }
 }
 
-std::int64_t Mpi::clock_offset_ns(const base::Clock& clock, std::uint64_t& uncertainty_ns) {
-  constexpr int kRounds = 100;
-  uncertainty_ns = 0;
-  if (placement_.hosts.size() < 2) return 0;
-  const std::size_t node = placement_.node_of_rank[placement_.rank];
-  const auto leader_of = [&](std::size_t which) {
-    const auto& nodes = placement_.node_of_rank;
-    return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), which) - nodes.begin());
-  };
-  std::array<std::int64_t, 2> found{0, 0};
-  if (placement_.rank == 0) {
-    for (std::size_t other = 1; other < placement_.hosts.size(); ++other) {
-      for (int round = 0; round < kRounds; ++round) {
-        const int peer = static_cast<int>(leader_of(other));
-        std::uint64_t now = 0;
-        MPI_Recv(&now, 1, MPI_UINT64_T, peer, kClockTag, control_, MPI_STATUS_IGNORE);
-        now = clock.now_ns();
-        MPI_Send(&now, 1, MPI_UINT64_T, peer, kClockTag, control_);
-      }
-    }
-  } else if (leader_of(node) == placement_.rank && node != 0) {
-    std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();
-    for (int round = 0; round < kRounds; ++round) {
-      std::uint64_t theirs = 0;
-      const std::uint64_t sent = clock.now_ns();
-      MPI_Send(&sent, 1, MPI_UINT64_T, 0, kClockTag, control_);
-      MPI_Recv(&theirs, 1, MPI_UINT64_T, 0, kClockTag, control_, MPI_STATUS_IGNORE);
-      const std::uint64_t width = clock.now_ns() - sent;
-      if (width >= narrowest) continue;
-      narrowest = width;
-      found = {static_cast<std::int64_t>(theirs) - static_cast<std::int64_t>(sent + width / 2),
-               static_cast<std::int64_t>(width / 2)};
-    }
-  }
-  MPI_Bcast(found.data(), 2, MPI_INT64_T, 0, node_);
-  uncertainty_ns = static_cast<std::uint64_t>(found[1]);
-  return found[0];
-}
-
-void Mpi::abort(const base::Problem& problem) noexcept {
+void World::abort(const base::Problem& problem) noexcept {
   outgoing_.set(problem);
   MPI_Request request = MPI_REQUEST_NULL;
-  const auto send_to = [&](std::size_t rank) {
-    MPI_Isend(&outgoing_, sizeof outgoing_, MPI_BYTE, static_cast<int>(rank), kAbortTag, control_,
-              &request);
+  const auto send_to = [&](int rank) {
+    MPI_Isend(&outgoing_, sizeof outgoing_, MPI_BYTE, rank, kAbortTag, control_, &request);
     MPI_Request_free(&request);
   };
-  if (placement_.rank != 0) return send_to(0);
-  for (std::size_t rank = 1; rank < placement_.size; ++rank) send_to(rank);
+  if (rank_ != 0) return send_to(0);
+  for (int rank = 1; rank < size_; ++rank) send_to(rank);
 }
 
-void Mpi::collect(std::size_t already) {
-  stopped_ += already;
+void World::collect() {
   BackOff back_off;
   const std::uint64_t end = base::monotonic_ns() + kGraceNs;
-  while (stopped_ + 1 < placement_.size && base::monotonic_ns() < end) {
+  while (std::cmp_less(stopped_.size() + 1, size_) && base::monotonic_ns() < end) {
     try {
-      check();
+      see_others_stop();
     } catch (const base::Broken&) {
       continue;  // one more rank has stopped
     }
@@ -264,12 +213,243 @@ void Mpi::collect(std::size_t already) {
   }
 }
 
+/// All ranks of the job, or some of them.
+class Mpi : public Channel {
+ public:
+  explicit Mpi(World& world) : world_(world), comm_(MPI_COMM_WORLD) {
+    be_placed();
+    name_nodes();
+    world_.share_counters(placement_);
+    number_on_nodes();
+    find_visible();
+  }
+  Mpi(const Mpi&) = delete;
+  Mpi& operator=(const Mpi&) = delete;
+  ~Mpi() override {
+    // After a broken group the others may be anywhere.
+    if (comm_ != MPI_COMM_WORLD && std::uncaught_exceptions() == 0) MPI_Comm_free(&comm_);
+  }
+
+  [[nodiscard]] const Placement& placement() const noexcept override { return placement_; }
+  [[nodiscard]] std::string name() const override { return "mpi, " + mpi_library(); }
+
+  void barrier(const Poll& poll) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(comm_, &request);
+    world_.finish(request, poll);
+  }
+  void reduce(std::span<std::uint64_t> values, Reduction how, const Poll& poll) override {
+    reduce_any(values.data(), values.size(), MPI_UINT64_T, how, poll);
+  }
+  void reduce(std::span<double> values, Reduction how, const Poll& poll) override {
+    reduce_any(values.data(), values.size(), MPI_DOUBLE, how, poll);
+  }
+  void gather(std::span<const std::byte> mine, std::span<std::byte> all,
+              const Poll& poll) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int bytes = static_cast<int>(mine.size());
+    MPI_Igather(mine.data(), bytes, MPI_BYTE, all.data(), bytes, MPI_BYTE, 0, comm_, &request);
+    world_.finish(request, poll);
+  }
+  void broadcast(std::span<std::byte> data, const Poll& poll) override {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibcast(data.data(), static_cast<int>(data.size()), MPI_BYTE, 0, comm_, &request);
+    world_.finish(request, poll);
+  }
+  void send(std::size_t to, std::span<const std::byte> data, const Poll& poll) override {
+    for (std::size_t begin = 0; begin < data.size(); begin += kMostMessageBytes) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(&data[begin], message_bytes(data.size() - begin), MPI_BYTE, static_cast<int>(to),
+                kDataTag, comm_, &request);
+      world_.finish(request, poll);
+    }
+  }
+  void receive(std::size_t from, std::span<std::byte> data, const Poll& poll) override {
+    for (std::size_t begin = 0; begin < data.size(); begin += kMostMessageBytes) {
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Irecv(&data[begin], message_bytes(data.size() - begin), MPI_BYTE, static_cast<int>(from),
+                kDataTag, comm_, &request);
+      world_.finish(request, poll);
+    }
+  }
+  std::unique_ptr<Channel> split(std::uint64_t color, const Poll& poll) override;
+  [[nodiscard]] std::optional<int> communicator() const noexcept override {
+    return static_cast<int>(MPI_Comm_c2f(comm_));
+  }
+
+  std::int64_t clock_offset_ns(const base::Clock& clock, std::uint64_t& uncertainty_ns) override;
+
+  [[nodiscard]] Counters& own_counters() noexcept override { return world_.own_counters(); }
+  [[nodiscard]] std::span<Counters* const> visible_counters() noexcept override { return visible_; }
+
+  void check() override { world_.check(); }
+  void abort(const base::Problem& problem) noexcept override { world_.abort(problem); }
+  bool take_notice(std::string& text) override {
+    return world_.is_first() && world_.board().bulletin().take(text);
+  }
+
+ private:
+  static constexpr std::size_t kMostMessageBytes = std::size_t{1} << 30U;
+  static int message_bytes(std::size_t left) noexcept {
+    return static_cast<int>(std::min(left, kMostMessageBytes));
+  }
+
+  /// Some of the ranks of another group.
+  Mpi(const Mpi& whole, MPI_Comm comm) : world_(whole.world_), comm_(comm) {
+    be_placed();
+    inherit_nodes(whole);
+    find_visible();
+  }
+
+  void be_placed();
+  void name_nodes();
+  void number_on_nodes();
+  void inherit_nodes(const Mpi& whole);
+  void find_visible();
+  [[nodiscard]] std::size_t leader_of(std::size_t node) const {
+    const auto& nodes = placement_.node_of_rank;
+    return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
+  }
+  void reduce_any(void* values, std::size_t count, MPI_Datatype type, Reduction how,
+                  const Poll& poll) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, values, static_cast<int>(count), type, operation_of(how), comm_,
+                   &request);
+    world_.finish(request, poll);
+  }
+
+  World& world_;
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  Placement placement_;
+  /// For each rank, which of all ranks of its node it is.
+  std::vector<std::size_t> on_node_;
+  std::vector<Counters*> visible_;
+};
+
+void Mpi::be_placed() {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm_rank(comm_, &rank);
+  MPI_Comm_size(comm_, &size);
+  placement_.rank = static_cast<std::size_t>(rank);
+  placement_.size = static_cast<std::size_t>(size);
+}
+
+void Mpi::name_nodes() {
+  using Name = std::array<char, MPI_MAX_PROCESSOR_NAME>;
+  Name mine{};
+  int length = 0;
+  MPI_Get_processor_name(mine.data(), &length);
+  std::vector<Name> all(placement_.size);
+  MPI_Allgather(mine.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME,
+                MPI_CHAR, comm_);
+  std::map<std::string, std::size_t> numbers;
+  for (const Name& name : all) {
+    const auto [found, is_new] = numbers.emplace(name.data(), numbers.size());
+    if (is_new) placement_.hosts.emplace_back(name.data());
+    placement_.node_of_rank.push_back(found->second);
+  }
+}
+
+void Mpi::number_on_nodes() {
+  std::vector<std::size_t> next(placement_.hosts.size(), 0);
+  for (const std::size_t node : placement_.node_of_rank) on_node_.push_back(next[node]++);
+}
+
+void Mpi::inherit_nodes(const Mpi& whole) {
+  MPI_Group mine = MPI_GROUP_NULL;
+  MPI_Group all = MPI_GROUP_NULL;
+  MPI_Comm_group(comm_, &mine);
+  MPI_Comm_group(whole.comm_, &all);
+  std::vector<int> ranks(placement_.size);
+  std::vector<int> before(placement_.size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  MPI_Group_translate_ranks(mine, static_cast<int>(ranks.size()), ranks.data(), all, before.data());
+  MPI_Group_free(&mine);
+  MPI_Group_free(&all);
+  std::map<std::size_t, std::size_t> numbers;
+  for (const int rank : before) {
+    const auto index = static_cast<std::size_t>(rank);
+    const std::size_t node = whole.placement_.node_of_rank[index];
+    const auto [found, is_new] = numbers.emplace(node, numbers.size());
+    if (is_new) placement_.hosts.push_back(whole.placement_.hosts[node]);
+    placement_.node_of_rank.push_back(found->second);
+    on_node_.push_back(whole.on_node_[index]);
+  }
+}
+
+void Mpi::find_visible() {
+  const std::size_t node = placement_.node_of_rank[placement_.rank];
+  for (std::size_t rank = 0; rank < placement_.size; ++rank) {
+    if (placement_.node_of_rank[rank] == node) visible_.push_back(world_.counters(on_node_[rank]));
+  }
+}
+
+// MPI's colours are positive ints, so the first rank of a colour stands for it. MPI_Comm_split
+// cannot be polled, but when the colours are known all ranks have come to it.
+std::unique_ptr<Channel> Mpi::split(std::uint64_t color, const Poll& poll) {
+  std::vector<std::uint64_t> colors(placement_.size);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(&color, 1, MPI_UINT64_T, colors.data(), 1, MPI_UINT64_T, comm_, &request);
+  world_.finish(request, poll);
+  const auto first = std::find(colors.begin(), colors.end(), color) - colors.begin();
+  MPI_Comm comm = MPI_COMM_NULL;
+  MPI_Comm_split(comm_, static_cast<int>(first), static_cast<int>(placement_.rank), &comm);
+  return std::unique_ptr<Mpi>(new Mpi(*this, comm));
+}
+
+std::int64_t Mpi::clock_offset_ns(const base::Clock& clock, std::uint64_t& uncertainty_ns) {
+  constexpr int kRounds = 100;
+  uncertainty_ns = 0;
+  const std::size_t nodes = placement_.hosts.size();
+  if (nodes < 2) return 0;
+  const std::size_t node = placement_.node_of_rank[placement_.rank];
+  // Offset and uncertainty of each node: zeros but in the one that this rank measures.
+  std::vector<std::int64_t> found(2 * nodes, 0);
+  if (placement_.rank == 0) {
+    for (std::size_t other = 1; other < nodes; ++other) {
+      for (int round = 0; round < kRounds; ++round) {
+        const int peer = static_cast<int>(leader_of(other));
+        std::uint64_t now = 0;
+        MPI_Recv(&now, 1, MPI_UINT64_T, peer, kClockTag, comm_, MPI_STATUS_IGNORE);
+        now = clock.now_ns();
+        MPI_Send(&now, 1, MPI_UINT64_T, peer, kClockTag, comm_);
+      }
+    }
+  } else if (leader_of(node) == placement_.rank && node != 0) {
+    std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();
+    for (int round = 0; round < kRounds; ++round) {
+      std::uint64_t theirs = 0;
+      const std::uint64_t sent = clock.now_ns();
+      MPI_Send(&sent, 1, MPI_UINT64_T, 0, kClockTag, comm_);
+      MPI_Recv(&theirs, 1, MPI_UINT64_T, 0, kClockTag, comm_, MPI_STATUS_IGNORE);
+      const std::uint64_t width = clock.now_ns() - sent;
+      if (width >= narrowest) continue;
+      narrowest = width;
+      found[2 * node] =
+          static_cast<std::int64_t>(theirs) - static_cast<std::int64_t>(sent + width / 2);
+      found[2 * node + 1] = static_cast<std::int64_t>(width / 2);
+    }
+  }
+  MPI_Allreduce(MPI_IN_PLACE, found.data(), static_cast<int>(found.size()), MPI_INT64_T, MPI_SUM,
+                comm_);
+  uncertainty_ns = static_cast<std::uint64_t>(found[2 * node + 1]);
+  return found[2 * node];
+}
+
 /// The group broke: rank 0 says why once the others have stopped, and ends the job.
-[[noreturn]] void end_job(const Launch& how, Mpi& channel, const base::Problem& problem) {
-  channel.abort(problem);
-  if (channel.placement().rank == 0) {
-    channel.collect(0);
-    how.on_broken(problem);
+[[noreturn]] void end_job(const Launch& how, World& world, base::Problem problem) {
+  world.leave();
+  if (!world.is_complete()) {
+    fmt::print(stderr, "venturi-engine: {}\n", problem.message);
+    MPI_Abort(MPI_COMM_WORLD, problem.exit_code);
+  }
+  world.abort(problem);
+  if (world.is_first()) {
+    world.collect();
+    const std::string unheard = world.unheard();
+    if (!unheard.empty()) problem.message += fmt::format("; no answer from {}", unheard);
+    if (world.board().claim_report()) how.on_broken(problem);
   } else {
     const timespec pause{.tv_sec = 2 * kGraceNs / 1'000'000'000, .tv_nsec = 0};
     nanosleep(&pause, nullptr);
@@ -304,24 +484,25 @@ std::string mpi_library() {
 }
 
 int launch_mpi(const Launch& how) {
+  Sentinel sentinel(how);
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SINGLE, &provided);
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (static_cast<std::size_t>(size) != how.ranks) refuse(how, static_cast<std::size_t>(size));
-  auto owned = std::make_unique<Mpi>();
-  Mpi& channel = *owned;
   int code = base::kExitFailed;
   {
-    Group group(std::move(owned));
+    World world(sentinel);
     try {
+      Group group(std::make_unique<Mpi>(world));
       code = how.body(group);
     } catch (const base::Error& error) {
-      end_job(how, channel, error.problem());
+      end_job(how, world, error.problem());
     } catch (const std::exception& error) {
-      end_job(how, channel, {.code = "fault", .message = error.what(), .exit_code = 1});
+      end_job(how, world, {.code = "fault", .message = error.what(), .exit_code = 1});
     }
   }
+  sentinel.dismiss();
   MPI_Finalize();
   return code;
 }

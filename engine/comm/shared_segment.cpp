@@ -1,4 +1,4 @@
-// Barrier by counting and a futex: ranks sleep, because there may be more of them than cores.
+// Barriers by counting and a futex: ranks sleep, because there may be more of them than cores.
 #include "comm/shared_segment.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -41,22 +42,38 @@ std::size_t round_up(std::size_t bytes) noexcept { return (bytes + 4095) / 4096 
 
 SharedSegment::SharedSegment(std::size_t ranks)
     : ranks_(ranks), spin_(ranks <= std::thread::hardware_concurrency()) {
-  const std::size_t header_bytes = round_up(sizeof(Header));
-  const std::size_t counter_bytes = round_up(ranks * sizeof(Counters));
-  const std::size_t left_bytes = round_up(ranks);
-  bytes_ = header_bytes + counter_bytes + left_bytes + kSlotBytes * (ranks + 1);
-  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  std::size_t at = 0;
+  const auto take = [&](std::size_t bytes) {
+    const std::size_t begin = at;
+    at += round_up(bytes);
+    return begin;
+  };
+  const std::size_t header = take(sizeof(Header));
+  const std::size_t counters = take(ranks * sizeof(Counters));
+  const std::size_t left = take(ranks);
+  const std::size_t gates = take(ranks * kGatesPerRank * sizeof(Gate));
+  const std::size_t mails = take(ranks * sizeof(Mail));
+  const std::size_t result = take(kSlotBytes);
+  const std::size_t slots = take(ranks * kSlotBytes);
+  const std::size_t mail_data = take(ranks * kMailBytes);
+  bytes_ = at;
+  void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) {
     throw base::Error(
         {.code = "ranks",
          .message = fmt::format("no shared memory for {} ranks: {}", ranks, std::strerror(errno))});
   }
+  // The memory is zeros, which is what gates and mails begin with; they stay untouched until used.
   memory_ = static_cast<std::byte*>(memory);
-  header_ = new (memory_) Header;
-  counters_ = new (memory_ + header_bytes) Counters[ranks];
-  left_ = new (memory_ + header_bytes + counter_bytes) std::atomic<std::uint8_t>[ranks];
-  result_ = memory_ + header_bytes + counter_bytes + left_bytes;
-  slots_ = result_ + kSlotBytes;
+  header_ = new (memory_ + header) Header;
+  counters_ = new (memory_ + counters) Counters[ranks];
+  left_ = new (memory_ + left) std::atomic<std::uint8_t>[ranks];
+  gates_ = reinterpret_cast<Gate*>(memory_ + gates);
+  mails_ = reinterpret_cast<Mail*>(memory_ + mails);
+  result_ = memory_ + result;
+  slots_ = memory_ + slots;
+  mail_data_ = memory_ + mail_data;
 }
 
 SharedSegment::~SharedSegment() { munmap(memory_, bytes_); }
@@ -72,20 +89,21 @@ bool SharedSegment::has_left(std::size_t rank) const noexcept {
   return left_[rank].load(std::memory_order_acquire) != 0;
 }
 
-void SharedSegment::barrier(const Poll& poll) {
+void SharedSegment::pass(Gate& gate, std::size_t ranks, const Poll& poll) {
   check();
-  const std::uint32_t old = header_->generation.load(std::memory_order_acquire);
-  if (header_->arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks_) {
-    header_->arrived.store(0, std::memory_order_relaxed);
-    header_->generation.store(old + 1, std::memory_order_seq_cst);
-    if (header_->sleepers.load(std::memory_order_seq_cst) > 0) wake_all(header_->generation);
+  const std::uint32_t old = gate.generation.load(std::memory_order_acquire);
+  if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks) {
+    gate.arrived.store(0, std::memory_order_relaxed);
+    gate.generation.store(old + 1, std::memory_order_seq_cst);
+    if (gate.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(gate.generation);
     return;
   }
-  wait_for_generation(old, poll);
+  wait_while(gate.generation, old, gate.sleepers, poll);
 }
 
-void SharedSegment::wait_for_generation(std::uint32_t old, const Poll& poll) {
-  const auto passed = [&] { return header_->generation.load(std::memory_order_seq_cst) != old; };
+void SharedSegment::wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value,
+                               std::atomic<std::uint32_t>& sleepers, const Poll& poll) {
+  const auto passed = [&] { return word.load(std::memory_order_seq_cst) != value; };
   for (int spin = 0; spin_ && spin < kSpins; ++spin) {
     if (passed()) return;
     base::relax();
@@ -97,9 +115,40 @@ void SharedSegment::wait_for_generation(std::uint32_t old, const Poll& poll) {
   while (!passed()) {
     check();
     if (poll) poll();
-    header_->sleepers.fetch_add(1, std::memory_order_seq_cst);
-    if (!passed()) sleep_while(header_->generation, old);
-    header_->sleepers.fetch_sub(1, std::memory_order_seq_cst);
+    sleepers.fetch_add(1, std::memory_order_seq_cst);
+    if (!passed()) sleep_while(word, value);
+    sleepers.fetch_sub(1, std::memory_order_seq_cst);
+  }
+}
+
+void SharedSegment::post(std::size_t from, std::size_t to, std::span<const std::byte> data,
+                         const Poll& poll) {
+  Mail& mail = mails_[from];
+  const auto receiver = static_cast<std::uint32_t>(to + 1);
+  for (std::size_t begin = 0; begin < data.size(); begin += kMailBytes) {
+    check();
+    const std::size_t length = std::min(kMailBytes, data.size() - begin);
+    std::memcpy(mail_data_ + from * kMailBytes, &data[begin], length);
+    mail.receiver.store(receiver, std::memory_order_seq_cst);
+    if (mail.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(mail.receiver);
+    wait_while(mail.receiver, receiver, mail.sleepers, poll);
+  }
+}
+
+void SharedSegment::fetch(std::size_t from, std::size_t to, std::span<std::byte> data,
+                          const Poll& poll) {
+  Mail& mail = mails_[from];
+  const auto receiver = static_cast<std::uint32_t>(to + 1);
+  for (std::size_t begin = 0; begin < data.size(); begin += kMailBytes) {
+    check();
+    for (std::uint32_t other = mail.receiver.load(); other != receiver;
+         other = mail.receiver.load()) {
+      wait_while(mail.receiver, other, mail.sleepers, poll);
+    }
+    const std::size_t length = std::min(kMailBytes, data.size() - begin);
+    std::memcpy(&data[begin], mail_data_ + from * kMailBytes, length);
+    mail.receiver.store(0, std::memory_order_seq_cst);
+    if (mail.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(mail.receiver);
   }
 }
 
@@ -108,7 +157,7 @@ void SharedSegment::abort(const base::Problem& problem) noexcept {
   if (!header_->abort_state.compare_exchange_strong(fine, 1)) return;
   header_->problem.set(problem);
   header_->abort_state.store(2, std::memory_order_release);
-  wake_all(header_->generation);
+  wake_all(header_->gate.generation);
 }
 
 bool SharedSegment::aborted() const noexcept {

@@ -1,4 +1,4 @@
-// The memory that forked ranks share, and the barrier and reductions in it.
+// The memory that forked ranks share: where they wait for each other and hand over bytes.
 #pragma once
 
 #include <atomic>
@@ -6,16 +6,29 @@
 #include <cstdint>
 #include <span>
 
+#include "comm/bulletin.hpp"
 #include "comm/channel.hpp"
 #include "comm/problem_text.hpp"
 
 namespace venturi::comm {
 
-/// Anonymous shared memory of `ranks` processes; made before they are forked.
+/// Anonymous shared memory of `ranks` processes; made before they are forked. It grows with the
+/// ranks only, and what nobody touches costs nothing.
 class SharedSegment {
  public:
-  /// The bytes that one rank hands over at a time.
+  /// The bytes that one rank hands over at a time, to all or to one.
   static constexpr std::size_t kSlotBytes = 8192;
+  static constexpr std::size_t kMailBytes = 131'072;
+  /// Groups that can have the same first rank at the same time.
+  static constexpr std::size_t kGatesPerRank = 32;
+
+  /// Where the ranks of one group wait for each other. The generation never goes back, so a gate
+  /// can serve another group as soon as all have come to the last barrier of the one before.
+  struct Gate {
+    alignas(64) std::atomic<std::uint32_t> arrived = 0;
+    alignas(64) std::atomic<std::uint32_t> generation = 0;
+    std::atomic<std::uint32_t> sleepers = 0;
+  };
 
   /// Throws base::Error when the memory cannot be had.
   explicit SharedSegment(std::size_t ranks);
@@ -24,10 +37,23 @@ class SharedSegment {
   ~SharedSegment();
 
   /// All ranks wait for each other. Throws when the group was aborted.
-  void barrier(const Poll& poll);
+  void barrier(const Poll& poll) { pass(header_->gate, ranks_, poll); }
+  /// `ranks` of them do so.
+  void pass(Gate& gate, std::size_t ranks, const Poll& poll);
+  /// The gate of all ranks, and those whose use rank `first` decides about.
+  [[nodiscard]] Gate& gate() noexcept { return header_->gate; }
+  [[nodiscard]] Gate& gate(std::size_t first, std::size_t index) noexcept {
+    return gates_[first * kGatesPerRank + index];
+  }
+
   [[nodiscard]] std::byte* slot(std::size_t rank) noexcept;
   [[nodiscard]] std::byte* result() noexcept;
   [[nodiscard]] std::span<Counters> counters() noexcept;
+  [[nodiscard]] Bulletin& bulletin() noexcept { return header_->bulletin; }
+
+  /// One rank hands bytes to another, which must fetch as many. Throw when the group was aborted.
+  void post(std::size_t from, std::size_t to, std::span<const std::byte> data, const Poll& poll);
+  void fetch(std::size_t from, std::size_t to, std::span<std::byte> data, const Poll& poll);
 
   /// The rank left in order: its end is not a loss.
   void leave(std::size_t rank) noexcept;
@@ -40,15 +66,22 @@ class SharedSegment {
 
  private:
   struct Header {
-    alignas(64) std::atomic<std::uint32_t> arrived = 0;
-    alignas(64) std::atomic<std::uint32_t> generation = 0;
-    std::atomic<std::uint32_t> sleepers = 0;
+    Gate gate;
     /// 0 fine, 1 somebody is writing the problem, 2 it is written.
     alignas(64) std::atomic<std::uint32_t> abort_state = 0;
     ProblemText problem;
+    Bulletin bulletin;
   };
 
-  void wait_for_generation(std::uint32_t old, const Poll& poll);
+  /// What one rank hands to another.
+  struct Mail {
+    /// 0 nothing, else 1 + the rank for whom it is.
+    alignas(64) std::atomic<std::uint32_t> receiver = 0;
+    std::atomic<std::uint32_t> sleepers = 0;
+  };
+
+  void wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value,
+                  std::atomic<std::uint32_t>& sleepers, const Poll& poll);
   void check() const;
 
   std::size_t ranks_;
@@ -57,8 +90,11 @@ class SharedSegment {
   Header* header_ = nullptr;
   Counters* counters_ = nullptr;
   std::atomic<std::uint8_t>* left_ = nullptr;
+  Gate* gates_ = nullptr;
+  Mail* mails_ = nullptr;
   std::byte* result_ = nullptr;
   std::byte* slots_ = nullptr;
+  std::byte* mail_data_ = nullptr;
   /// Spinning helps only if every rank has a core of its own.
   bool spin_ = false;
 };

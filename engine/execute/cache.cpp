@@ -1,56 +1,25 @@
-// posix_fadvise asks the kernel to forget pages; mincore says whether it did.
+// posix_fadvise asks the kernel to forget pages; then we count whether it did.
 #include "execute/cache.hpp"
 
 #include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <fmt/format.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
-#include <numeric>
 
 #include "base/descriptor.hpp"
-#include "pattern/name.hpp"
+#include "execute/page_count.hpp"
+#include "pattern/tree.hpp"
 
 namespace venturi::execute {
 namespace {
 
-constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 30U;
-
 /// Pages that another rank of the node is just dropping, or that wait in a per-processor list, are
 /// passed over the first time.
 constexpr int kAttempts = 5;
-
-struct Pages {
-  std::uint64_t all = 0;
-  std::uint64_t resident = 0;
-};
-
-/// Counts a file's pages in memory, a window at a time.
-void count_pages(int file, Pages& pages) {
-  struct stat status{};
-  if (::fstat(file, &status) != 0) return;
-  const auto size = static_cast<std::uint64_t>(status.st_size);
-  const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
-  std::vector<unsigned char> map;
-  for (std::uint64_t begin = 0; begin < size; begin += kWindowBytes) {
-    const std::uint64_t length = std::min(kWindowBytes, size - begin);
-    void* window = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, file, static_cast<off_t>(begin));
-    const std::uint64_t count = (length + page_bytes - 1) / page_bytes;
-    map.assign(count, 1);
-    pages.all += count;
-    if (window != MAP_FAILED) {
-      // If mincore cannot tell, the map still says that all pages are there: never claim cold.
-      if (::mincore(window, length, map.data()) != 0) std::fill(map.begin(), map.end(), 1);
-      ::munmap(window, length);
-    }
-    pages.resident +=
-        std::accumulate(map.begin(), map.end(), std::uint64_t{0},
-                        [](std::uint64_t sum, unsigned char page) { return sum + (page & 1U); });
-  }
-}
 
 Residency residency_of(const Pages& pages) {
   if (pages.all == 0) return Residency::kNothing;
@@ -75,16 +44,16 @@ void drop_one(const std::string& name, Pages& pages) {
   pages.resident += left.resident;
 }
 
-void drop_tree(Context& context, const FileState& file, Pages& pages) {
-  const schema::Tree& tree = *file.plan->tree;
-  const std::string root = context.plan.directory + "/" + context.path_of(*file.plan);
-  const std::uint64_t items = context.evaluator.count(tree.items, context.slots, "tree.items");
-  pattern::ItemName name(context.group.rank());
-  for (std::uint64_t node = 0; node < pattern::tree_nodes(tree.depth, tree.branch); ++node) {
+void drop_tree(Context& context, FileState& file, Pages& pages) {
+  const schema::Tree& plan = *file.plan->tree;
+  OpenTree& tree = file.trees.get(context, file);
+  const std::uint64_t items = context.evaluator.count(plan.items, context.slots, "tree.items");
+  const std::uint64_t nodes = pattern::tree_nodes(plan.depth, plan.branch);
+  for (std::uint64_t node = pattern::first_item_node(plan); node < nodes; ++node) {
     const std::string directory =
-        root + pattern::tree_node_path(node, static_cast<std::uint64_t>(tree.branch)) + "/";
-    for (std::uint64_t item = 0; item < items; ++item) {
-      drop_one(directory + name(item), pages);
+        context.plan.directory + "/" + path_of_node(file, tree, node) + "/";
+    for (std::uint64_t index = 0; index < items; ++index) {
+      drop_one(directory + tree.item_name(node, node * items + index, index), pages);
       context.tick(context.clock.now_ns());
     }
   }
@@ -106,7 +75,10 @@ void drop_caches(Context& context, const std::vector<std::size_t>& files) {
   }
 }
 
-CacheVerdict judge_cache(Context& context, const PhaseState& phase) {
+namespace {
+
+/// What is known of the files without looking at them. Collective.
+CacheVerdict judge_notes(Context& context, const PhaseState& phase) {
   std::array<std::uint64_t, 6> seen{};
   std::copy(phase.read_from.begin(), phase.read_from.end(), seen.begin());
   seen[5] = static_cast<std::uint64_t>(phase.bypassed_cache);
@@ -128,12 +100,54 @@ CacheVerdict judge_cache(Context& context, const PhaseState& phase) {
                            : "the data was written or read before in this run and not dropped"};
   }
   if (read_from(Residency::kStorage)) {
-    return {kCold, seen[5] != 0 ? "O_DIRECT passes by the page cache"
-                                : "pages were dropped, and mincore confirmed that they are gone"};
+    if (seen[5] != 0) return {kCold, "O_DIRECT passes by the page cache", {}, true};
+    return {kCold, "pages were dropped, and counting confirmed that they are gone"};
   }
   return {kUnknown, read_from(Residency::kForeign)
                         ? "the data was made outside this run or on another node"
                         : "nothing is known about who wrote the data"};
+}
+
+/// What was counted before the phase, in place of what was noted about the files.
+CacheVerdict judge_count(const Pages& pages, bool dropped) {
+  const double share = static_cast<double>(pages.resident) / static_cast<double>(pages.all);
+  const std::string text =
+      fmt::format("{:.3g} % of the pages were in this node's memory", 100.0 * share);
+  using enum schema::CacheState;
+  switch (residency_of(pages)) {
+    case Residency::kMemory:
+      return {kWarm,
+              dropped ? "pages were to be dropped, but they stayed in memory: " + text : text,
+              share};
+    case Residency::kPartly:
+      return {kMixed, dropped ? "pages were dropped, but some stayed in memory: " + text : text,
+              share};
+    default:
+      return {kCold, text, share};
+  }
+}
+
+}  // namespace
+
+CacheVerdict judge_cache(Context& context, const PhaseState& phase) {
+  std::array<std::uint64_t, 3> counted{phase.pages.all, phase.pages.resident,
+                                       static_cast<std::uint64_t>(phase.wrote)};
+  context.group.reduce(counted, comm::Reduction::kSum);
+  CacheVerdict verdict = judge_notes(context, phase);
+  if (counted[0] == 0 || verdict.state == schema::CacheState::kNone) return verdict;
+  const Pages pages{counted[0], std::min(counted[0], counted[1])};
+  const bool dropped = phase.plan->cache == schema::CachePolicy::kDrop;
+  CacheVerdict by_count = judge_count(pages, dropped);
+  verdict.cached_share = by_count.cached_share;
+  // No page here says nothing about the memory of whoever made the data.
+  if (verdict.state == schema::CacheState::kUnknown) {
+    verdict.reason += "; " + by_count.reason;
+    by_count.reason = verdict.reason;
+    if (by_count.state == schema::CacheState::kCold) return verdict;
+  }
+  // What the phase itself wrote before it read it was not there to be counted.
+  const bool own = counted[2] > 0 && verdict.state != schema::CacheState::kCold;
+  return verdict.bypassed || own ? verdict : by_count;
 }
 
 }  // namespace venturi::execute

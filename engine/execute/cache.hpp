@@ -1,6 +1,7 @@
 // The truth about caches: dropping pages of our files and looking whether they are gone.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ void drop_caches(Context& context, const std::vector<std::size_t>& files);
 struct CacheVerdict {
   schema::CacheState state = schema::CacheState::kNone;
   std::string reason;
+  /// Share of the pages that was in memory before the phase; nothing if nobody looked.
+  std::optional<double> cached_share = {};
+  /// All was read past the page cache.
+  bool bypassed = false;
 };
 
 /// The verdict over all ranks. Collective.

@@ -4,17 +4,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
+#include "backend/selection.hpp"
 #include "backend/table.hpp"
 #include "base/error.hpp"
+#include "execute/item_check.hpp"
 #include "execute/program.hpp"
 #include "execute/step.hpp"
 #include "pattern/expression.hpp"
 #include "pattern/name.hpp"
+#include "pattern/tree.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -27,7 +32,11 @@ class Checker {
  public:
   explicit Checker(const schema::Plan& plan) : plan_(plan) {}
 
-  void check_program(const schema::Group& group) { steps(group.program, "groups[0].program", {}); }
+  void check_program(const schema::Group& group, const std::string& where) {
+    opened_.clear();
+    at_work_ = false;
+    steps(group.program, where + ".program", {});
+  }
 
   void expression(const schema::Expression& code, const std::string& where) const {
     pattern::validate(code, plan_.slots.size(), where);
@@ -110,6 +119,14 @@ class Checker {
     Around inside = around;
     inside.limited = step.limit_s.has_value();
     at_work_ = false;
+    sharers_.reset();
+    steps(step.body, where + ".body", inside);
+  }
+
+  void one(const schema::Repeat& step, const std::string& where, const Around& around) {
+    // Ranks repeat the body as often as each of them can.
+    Around inside = around;
+    inside.uneven = true;
     steps(step.body, where + ".body", inside);
   }
 
@@ -121,7 +138,7 @@ class Checker {
     expression(step.seconds, where + ".seconds");
   }
 
-  void one(const schema::Transfer& step, const std::string& where, const Around&) {
+  void one(const schema::Transfer& step, const std::string& where, const Around& around) {
     const schema::File& target = file(step.file, where);
     expression(step.owner, where + ".owner");
     expression(step.size, where + ".size");
@@ -133,6 +150,73 @@ class Checker {
       throw plan_error(where + ".file", fmt::format("{} is not open here", target.name));
     }
     pattern(step.pattern, where + ".pattern");
+    manner(step, target, where);
+    must(target, step.depth > 1, backend::kDepth, where + ".depth");
+    must(target, step.collective, backend::kCollective, where + ".collective");
+    if (is_together(plan_, step)) together(target, where, around);
+    if (step.depth > 1 &&
+        (step.sync != schema::SyncMode::kNone || step.think_s > 0.0 || is_together(plan_, step))) {
+      throw plan_error(where + ".depth",
+                       "requests in flight leave no room for a sync, a pause or a collective call "
+                       "at each request",
+                       "leave them out, or depth");
+    }
+    const bool is_box = std::holds_alternative<schema::Box>(step.pattern.value);
+    must(target, is_box, backend::kDatasets, where + ".pattern");
+    must(target, !is_box && !backend::takes_bytes(target), backend::kBytes, where + ".pattern");
+  }
+
+  /// Mixes of sizes and directions, rates, and writes at the end of a file.
+  void manner(const schema::Transfer& step, const schema::File& target,
+              const std::string& where) const {
+    for (std::size_t i = 0; i < step.mix.size(); ++i) {
+      expression(step.mix[i].bytes, fmt::format("{}.mix[{}].bytes", where, i));
+    }
+    const bool turns = step.rate_per_s > 0.0 || step.reads > 0.0;
+    if (turns && (step.depth > 1 || step.collective)) {
+      throw plan_error(where + (step.reads > 0.0 ? ".reads" : ".rate_per_s"),
+                       "goes with one request at a time of each rank by itself");
+    }
+    if (step.reads > 0.0 && step.operation == schema::Direction::kRead) {
+      throw plan_error(where + ".reads", "is the share of reads among writes");
+    }
+    const bool appends = std::holds_alternative<schema::Append>(step.pattern.value);
+    const bool writes = step.operation == schema::Direction::kWrite;
+    if (writes && appends != target.append) {
+      throw plan_error(where + ".pattern",
+                       appends ? "the file is not one that is appended to"
+                               : "all writes to a file that is appended to go to its end");
+    }
+    if (appends && (!writes || step.reads > 0.0)) {
+      throw plan_error(where + ".pattern", "only writes can go where the file ends");
+    }
+  }
+
+  /// Calls together are waits, too. Under a limit those who share must be the same in all of them,
+  /// because a rank that waits for the agreement is missed in a call with others.
+  void together(const schema::File& file, const std::string& where, const Around& around) {
+    Around waiting = around;
+    waiting.limited = false;
+    if (file.sharing != schema::Sharing::kRank) wait(where, waiting);
+    if (!around.limited) return;
+    const std::pair sharers(file.sharing, file.every);
+    if (sharers_.value_or(sharers) != sharers) {
+      throw plan_error(where + ".collective",
+                       "in a phase with a limit all files with collective calls must be shared "
+                       "by the same ranks",
+                       "drop the limit, or use phases of their own");
+    }
+    sharers_ = sharers;
+  }
+
+  /// Refuses what the interface of the file cannot do.
+  static void must(const schema::File& file, bool wanted, std::string_view capability,
+                   const std::string& where) {
+    const backend::Entry* entry = backend::row_of(file.interface).entry;
+    if (!wanted || backend::can(*entry, capability)) return;
+    throw plan_error(where,
+                     fmt::format("{} cannot do this: {}", to_string(file.interface), capability),
+                     "`venturi-engine describe` lists what each interface can do");
   }
 
   void pattern(const schema::Pattern& pattern, const std::string& where) const {
@@ -144,61 +228,92 @@ class Checker {
       }
       return;
     }
-    const auto& random = std::get<schema::Random>(pattern.value);
-    expression(random.base, where + ".base");
-    expression(random.slots, where + ".slots");
-    expression(random.count, where + ".count");
-    expression(random.first, where + ".first");
-    expression(random.step, where + ".step");
+    if (const auto* box = std::get_if<schema::Box>(&pattern.value)) return boxes(*box, where);
+    if (const auto* random = std::get_if<schema::Random>(&pattern.value)) {
+      expression(random->base, where + ".base");
+      expression(random->slots, where + ".slots");
+      expression(random->count, where + ".count");
+      expression(random->first, where + ".first");
+      expression(random->step, where + ".step");
+      return;
+    }
+    listed(pattern, where);
+  }
+
+  void listed(const schema::Pattern& pattern, const std::string& where) const {
+    if (const auto* packed = std::get_if<schema::Packed>(&pattern.value)) {
+      expression(packed->base, where + ".base");
+      expression(packed->count, where + ".count");
+    } else if (const auto* append = std::get_if<schema::Append>(&pattern.value)) {
+      expression(append->count, where + ".count");
+    } else {
+      constexpr std::size_t kMostRows = 4096;
+      const auto& table = std::get<schema::Table>(pattern.value);
+      expression(table.base, where + ".base");
+      expression(table.turns, where + ".turns");
+      expression(table.stride, where + ".stride");
+      if (table.rows.size() > kMostRows) {
+        throw plan_error(where + ".rows", fmt::format("has more than {} rows", kMostRows));
+      }
+    }
+  }
+
+  void boxes(const schema::Box& box, const std::string& where) const {
+    if (box.first_copy) expression(*box.first_copy, where + ".first_copy");
+    for (std::size_t i = 0; i < box.start.size(); ++i) {
+      expression(box.start[i], fmt::format("{}.start[{}]", where, i));
+    }
+    for (std::size_t i = 0; i < box.extent.size(); ++i) {
+      expression(box.extent[i], fmt::format("{}.extent[{}]", where, i));
+    }
+    for (std::size_t i = 0; i < box.loops.size(); ++i) {
+      expression(box.loops[i].count, fmt::format("{}.loops[{}].count", where, i));
+      expression(box.loops[i].step, fmt::format("{}.loops[{}].step", where, i));
+    }
   }
 
   void one(const schema::Manage& step, const std::string& where, const Around& around) {
     const schema::File& target = file(step.file, where);
     expression(step.owner, where + ".owner");
     const bool reads = step.verb == NameVerb::kOpen || step.verb == NameVerb::kClose ||
-                       step.verb == NameVerb::kStat;
+                       step.verb == NameVerb::kStat || step.verb == NameVerb::kReadDir;
     if (target.foreign && !reads) {
       throw plan_error(where + ".verb", "a foreign file is only ever read");
     }
     const bool whole_tree = step.verb == NameVerb::kStat || step.verb == NameVerb::kMkdir ||
-                            step.verb == NameVerb::kRmdir;
+                            step.verb == NameVerb::kRmdir || step.verb == NameVerb::kReadDir;
     if (target.tree && !whole_tree) {
       throw plan_error(where + ".verb", "is done to items of a tree, not to the tree");
     }
-    // Before anybody can have reached the limit, a shared file may be made.
+    if (!target.tree && step.verb == NameVerb::kReadDir) {
+      throw plan_error(where + ".verb", "is done to a tree's directories");
+    }
+    // Before anybody can have reached the limit, a shared file may be made or opened together; a
+    // close together first waits until all have done what the limit lets them do.
     Around waiting = around;
-    waiting.limited = around.limited && (at_work_ || step.verb != NameVerb::kCreate);
+    const bool opens = step.verb == NameVerb::kCreate || step.verb == NameVerb::kOpen;
+    waiting.limited = around.limited && step.verb != NameVerb::kClose && (at_work_ || !opens);
     if (manage_waits(target, step.verb)) wait(where, waiting);
     if (step.verb == NameVerb::kCreate || step.verb == NameVerb::kOpen) opened_.insert(step.file);
   }
 
-  void one(const schema::Items& step, const std::string& where, const Around&) {
-    using enum schema::ItemVerb;
-    const schema::File& target = file(step.file, where);
+  void one(const schema::Items& step, const std::string& where, const Around& around) {
     expression(step.owner, where + ".owner");
-    if (!target.tree) throw plan_error(where + ".file", "is not a tree");
-    if (target.foreign) throw plan_error(where + ".file", "a foreign tree is not supported");
-    bool open = false;
-    for (std::size_t i = 0; i < step.verbs.size(); ++i) {
-      const schema::ItemVerb verb = step.verbs[i];
-      const bool opens = verb == kCreate || verb == kOpen;
-      const bool needs = verb == kWrite || verb == kRead || verb == kSync || verb == kClose;
-      if ((needs && !open) || (opens && open)) {
-        throw plan_error(fmt::format("{}.verbs[{}]", where, i),
-                         open ? "the item is open already" : "the item is not open here");
-      }
-      open = verb != kClose && (open || opens);
-    }
+    if (step.first) expression(*step.first, where + ".first");
+    if (step.count) expression(*step.count, where + ".count");
+    check_items(step, file(step.file, where), {around.limited, around.uneven}, where);
   }
 
   void one(const schema::Sync& step, const std::string& where, const Around&) {
-    if (file(step.file, where).tree) {
+    if (file(step.file, where).tree && step.mode != schema::SyncMode::kFileSystem) {
       throw plan_error(where + ".file", "items of a tree are synced item by item");
     }
   }
 
   const schema::Plan& plan_;
   std::set<std::int64_t> opened_;
+  /// Who shares the files with collective calls of the current phase.
+  std::optional<std::pair<schema::Sharing, std::int64_t>> sharers_;
   /// In the current phase a step came at which a rank may reach a limit.
   bool at_work_ = false;
 };
@@ -223,6 +338,38 @@ void check_path(const schema::File& file, const std::string& where) {
   }
 }
 
+void check_append(const schema::File& file, const backend::Entry& entry, const std::string& where) {
+  if (!file.append) return;
+  if (!backend::can(entry, backend::kAppend)) {
+    throw plan_error(
+        where + ".append",
+        fmt::format("{} cannot do this: {}", to_string(file.interface), backend::kAppend),
+        "`venturi-engine describe` lists what each interface can do");
+  }
+  if (file.content.verify && file.sharing != schema::Sharing::kRank) {
+    throw plan_error(where + ".content.verify",
+                     "nobody knows where in a shared file an append ends up");
+  }
+}
+
+void check_names_of(const std::vector<schema::NamePart>& parts, const std::string& where,
+                    const Checker& checker) {
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const schema::NamePart& part = parts[i];
+    if (part.value) checker.expression(*part.value, fmt::format("{}[{}].value", where, i));
+  }
+}
+
+void check_tree_of(const schema::Tree& tree, const std::string& where, const Checker& checker) {
+  check_tree(tree, where);
+  check_names_of(tree.item_name, where + ".item_name", checker);
+  check_names_of(tree.directory_name, where + ".directory_name", checker);
+  for (std::size_t i = 0; i < tree.sizes.size(); ++i) {
+    checker.expression(tree.sizes[i].bytes, fmt::format("{}.sizes[{}].bytes", where, i));
+  }
+  pattern::tree_nodes(tree.depth, tree.branch);
+}
+
 void check_file(const schema::Plan& plan, std::size_t index, const Checker& checker) {
   const schema::File& file = plan.files[index];
   const std::string where = fmt::format("files[{}]", index);
@@ -233,6 +380,10 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
                      "`venturi-engine describe` lists what is built");
   }
   backend::check_options(*row.entry, file.options, where);
+  if (!file.hints.empty() && !backend::can(*row.entry, backend::kHints)) {
+    throw plan_error(where + ".hints", fmt::format("{} takes no hints", to_string(file.interface)),
+                     "hints are MPI-IO's; others have options");
+  }
   check_path(file, where);
   for (std::size_t i = 0; i < file.path.size(); ++i) {
     const schema::PathPart& part = file.path[i];
@@ -241,11 +392,17 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
   if (file.tree) {
     checker.expression(file.tree->items, where + ".tree.items");
     checker.expression(file.tree->size, where + ".tree.size");
-    pattern::tree_nodes(file.tree->depth, file.tree->branch);
+    check_tree_of(*file.tree, where + ".tree", checker);
   }
   if (file.prestage) checker.expression(*file.prestage, where + ".prestage");
+  check_append(file, *row.entry, where);
   if (file.foreign && file.content.verify) {
     throw plan_error(where + ".content.verify", "nobody knows what a foreign file should contain");
+  }
+  if (file.prestage && !file.tree && backend::moves_together(file)) {
+    throw plan_error(where + ".prestage",
+                     "one rank writes for all here, and staging is each rank's own work",
+                     "write the file in a phase before, or give each rank its own");
   }
   if (file.foreign && file.prestage) {
     throw plan_error(where + ".prestage", "a foreign file is only ever read");
@@ -269,22 +426,38 @@ void check_names(const schema::Plan& plan) {
   check_absolute(plan.journal, "journal");
 }
 
+/// The groups share out all ranks, one behind the other.
+void check_ranks(const schema::Plan& plan) {
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
+    const schema::Group& group = plan.groups[i];
+    if (group.first != next) {
+      throw plan_error(
+          fmt::format("groups[{}].first", i),
+          fmt::format("must be {}: groups have their ranks one behind the other", next));
+    }
+    std::int64_t ranks = 0;
+    if (__builtin_mul_overflow(group.ranks, group.instances, &ranks) || ranks > plan.ranks - next) {
+      throw plan_error(fmt::format("groups[{}].ranks", i),
+                       fmt::format("the run has only {} ranks", plan.ranks));
+    }
+    next += ranks;
+  }
+  if (next != plan.ranks) {
+    throw plan_error("groups", fmt::format("the groups have {} of the {} ranks", next, plan.ranks));
+  }
+}
+
 }  // namespace
 
 void check(const schema::Plan& plan) {
   check_names(plan);
   Checker checker(plan);
   for (std::size_t i = 0; i < plan.files.size(); ++i) check_file(plan, i, checker);
-  if (plan.groups.size() > 1) {
-    throw plan_error("groups", "several groups at once are not supported yet");
+  check_ranks(plan);
+  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
+    checker.check_program(plan.groups[i], fmt::format("groups[{}]", i));
   }
-  const schema::Group& group = plan.groups.front();
-  if (group.first != 0) throw plan_error("groups[0].first", "the only group begins at rank 0");
-  if (group.ranks != plan.ranks) {
-    throw plan_error("groups[0].ranks",
-                     fmt::format("the only group must have all {} ranks", plan.ranks));
-  }
-  checker.check_program(group);
 }
 
 }  // namespace venturi::execute

@@ -21,6 +21,16 @@ constexpr auto kNodeSlot = static_cast<std::size_t>(schema::Slot::kNode);
 
 pattern::Value number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
+/// Which ranks share a node.
+pattern::Neighbours neighbours_of(const comm::Group& group) {
+  std::vector<std::uint32_t> nodes;
+  nodes.reserve(group.size());
+  for (std::size_t rank = 0; rank < group.size(); ++rank) {
+    nodes.push_back(static_cast<std::uint32_t>(group.node_of(rank)));
+  }
+  return pattern::Neighbours(std::move(nodes));
+}
+
 /// Throws if SIGINT or SIGTERM is waiting; both are blocked, so nothing is torn.
 void check_signals() {
   sigset_t waiting;
@@ -41,30 +51,58 @@ std::uint64_t waiting_ns(double seconds) {
   return static_cast<std::uint64_t>(std::llround(seconds * base::kNsPerS));
 }
 
+/// Throws base::Error (exit 2) for requests that would make this machine swap.
+void refuse_too_much(std::uint64_t bytes) {
+  static const auto memory_pages =
+      static_cast<std::uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
+  if (bytes / 4096 <= memory_pages / 2) return;
+  throw base::plan_error("size", fmt::format("a request of {} bytes (or all in flight together) is "
+                                             "more than half of this machine's memory",
+                                             bytes));
+}
+
 }  // namespace
 
-Context::Context(const schema::Plan& the_plan, comm::Group& the_group, base::Clock& the_clock,
-                 Report report)
+Context::Context(const schema::Plan& the_plan, const Part& the_part, comm::Group& the_group,
+                 comm::Group& the_world, base::Clock& the_clock, Report report)
     : plan(the_plan),
+      part(the_part),
       group(the_group),
+      world(the_world),
       clock(the_clock),
       slots(the_plan.slots.size()),
       report_(std::move(report)),
-      idle_meter_(std::make_unique<measure::Meter>(0)) {
+      idle_meter_(std::make_unique<measure::Meter>(0)),
+      damage_log_(the_plan.journal, the_world.rank()),
+      run_key_(base::key_of(the_plan.run)) {
   group.set_poll([this] { poll(); });
+  if (&world != &group) world.set_poll([this] { poll(); });
   using enum schema::Slot;
   slots[kRankSlot] = number(group.rank());
   slots[static_cast<std::size_t>(kRanks)] = number(group.size());
-  slots[static_cast<std::size_t>(kWorld)] = number(group.size());
-  slots[static_cast<std::size_t>(kInstance)] = plan.groups.front().instance;
+  slots[static_cast<std::size_t>(kWorld)] = number(world.size());
+  slots[static_cast<std::size_t>(kInstance)] = number(part.instance);
   slots[kNodeSlot] = number(group.node());
+  evaluator.set_neighbours(neighbours_of(group));
 }
 
-Context::~Context() { group.set_poll({}); }
+Context::~Context() {
+  group.set_poll({});
+  world.set_poll({});
+}
 
 void Context::poll() {
+  beat();
   check_signals();
   report_progress();
+  if (std::string notice; world.rank() == 0 && world.take_notice(notice)) warn(std::move(notice));
+}
+
+void Context::poll_in_flight() {
+  comm::Counters& mine = group.own_counters();
+  const std::uint64_t before = mine.beats.load(std::memory_order_relaxed);
+  world.poll();
+  mine.beats.store(before, std::memory_order_relaxed);
 }
 
 void Context::report_progress() {
@@ -77,11 +115,11 @@ void Context::report_progress() {
   event.repetition = static_cast<std::int64_t>(repetition);
   const std::uint64_t at = clock.now_ns();
   event.at_s = base::seconds(at > phases.back().start_ns ? at - phases.back().start_ns : 0);
-  for (const comm::Counters& counters : group.visible_counters()) {
-    event.bytes += static_cast<std::int64_t>(counters.bytes.load(std::memory_order_relaxed));
+  for (const comm::Counters* counters : group.visible_counters()) {
+    event.bytes += static_cast<std::int64_t>(counters->bytes.load(std::memory_order_relaxed));
     event.operations +=
-        static_cast<std::int64_t>(counters.operations.load(std::memory_order_relaxed));
-    event.active += static_cast<std::int64_t>(counters.active.load(std::memory_order_relaxed));
+        static_cast<std::int64_t>(counters->operations.load(std::memory_order_relaxed));
+    event.active += static_cast<std::int64_t>(counters->active.load(std::memory_order_relaxed));
   }
   report(std::move(event));
 }
@@ -117,14 +155,23 @@ void Context::fail_operation(measure::Fault fault, const char* hint) {
   meter().fail(std::move(fault));
 }
 
-void Context::fail_verification(measure::Fault fault) {
+void Context::fail_verification(measure::Fault fault, const payload::Finding& finding) {
   fault.at_ns = clock.now_ns();
+  fault.what = finding.what;
+  fault.damage = finding.damage;
+  fault.bytes = finding.bytes;
+  fault.offset = finding.offset;
   ++verification_errors;
+  damage_log_.add(phases.empty() ? "" : phases.back().plan->path, repetition, fault);
   meter().fail(std::move(fault));
 }
 
 void Context::agree_or_throw() {
   if (auto problem = agree(group, trouble_)) throw RunFailed(std::move(*problem));
+}
+
+void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
+  if (auto problem = agree(world, mine ? mine : trouble_)) throw RunFailed(std::move(*problem));
 }
 
 void Context::wait() {
@@ -200,37 +247,44 @@ std::string Context::path_of(const schema::File& file) const {
   return path;
 }
 
-std::uint64_t& Context::generation_of(FileState& file) {
+std::uint64_t Context::family_key(const schema::File& file) const {
   pattern::Slots family = slots;
   family[kRankSlot] = std::int64_t{0};
   family[kNodeSlot] = std::int64_t{0};
   std::string path;
-  pattern::render_path(file.plan->path, family, path);
-  return file.generations[base::key_of(path)];
+  pattern::render_path(file.path, family, path);
+  return base::key_of(path);
+}
+
+std::uint64_t& Context::generation_of(FileState& file) {
+  return file.generations[family_key(*file.plan)];
 }
 
 payload::Stamp Context::stamp(const schema::File& file, std::uint64_t path_key,
                               std::uint64_t generation) const {
-  const std::uint64_t seed = base::combine(static_cast<std::uint64_t>(plan.seed),
-                                           static_cast<std::uint64_t>(file.content.seed));
-  return payload::Stamp({seed, path_key, generation, file.content.compressibility});
+  std::uint64_t seed = base::combine(static_cast<std::uint64_t>(plan.seed),
+                                     static_cast<std::uint64_t>(file.content.seed));
+  // What an earlier run left must not pass for what this one wrote.
+  if (file.content.verify) seed = base::combine(seed, run_key_);
+  return payload::Stamp({seed, path_key, generation, file.content.compressibility,
+                         file.content.duplicates.value_or(0.0)});
+}
+
+std::byte* Context::reader(std::uint64_t bytes) {
+  refuse_too_much(bytes);
+  return read_buffer.reserve(bytes + 1);
 }
 
 std::byte* Context::filler(const schema::File& file, std::uint64_t bytes) {
-  const auto memory_pages = static_cast<std::uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
-  if (bytes / 4096 > memory_pages / 2) {
-    throw base::plan_error("size", fmt::format("a request of {} bytes is more than half of this "
-                                               "machine's memory",
-                                               bytes));
-  }
+  refuse_too_much(bytes);
   std::byte* data = write_buffer.reserve(bytes + 1);
-  const double wanted = file.content.compressibility;
+  const std::pair wanted(file.content.compressibility, file.content.duplicates.value_or(0.0));
   if (file.content.verify) {
     filled_bytes_ = 0;
-  } else if (filled_bytes_ < bytes || filled_compressibility_ != wanted) {
+  } else if (filled_bytes_ < bytes || filled_with_ != wanted) {
     stamp(file, group.rank(), 0).fill({data, bytes}, 0);
     filled_bytes_ = bytes;
-    filled_compressibility_ = wanted;
+    filled_with_ = wanted;
   }
   return data;
 }
@@ -244,9 +298,18 @@ void Context::note_write(FileState& file, OpenFile* open) {
   if (open != nullptr) open->unsynced_in = next_serial - 1;
 }
 
+void Context::note_unsynced(OpenFile& open, std::uint64_t bytes) const {
+  const bool earlier = !phases.empty() && open.unsynced_in < phases.back().serial;
+  open.unsynced_bytes = (earlier ? 0 : open.unsynced_bytes) + bytes;
+}
+
 void Context::note_sync(OpenFile* open, schema::SyncMode mode) {
   // A flush reaches the kernel at most: what was written is no more persistent than before.
   if (open->unsynced_in == 0 || mode == schema::SyncMode::kFlush) return;
+  if (!phases.empty() && open->unsynced_in >= phases.back().serial) {
+    meter().add_durable(open->unsynced_bytes);
+  }
+  open->unsynced_bytes = 0;
   open->unsynced_in = 0;
   for (PhaseState& phase : phases) phase.weakest = std::min(phase.weakest, strength(mode));
 }

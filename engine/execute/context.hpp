@@ -12,10 +12,12 @@
 #include "base/buffer.hpp"
 #include "base/clock.hpp"
 #include "comm/group.hpp"
+#include "execute/damage_log.hpp"
 #include "execute/file_set.hpp"
 #include "execute/limiter.hpp"
 #include "execute/manifest.hpp"
 #include "execute/phase_state.hpp"
+#include "execute/target.hpp"
 #include "execute/trouble.hpp"
 #include "pattern/expression.hpp"
 #include "schema/event.hpp"
@@ -28,20 +30,35 @@ using Report = std::function<void(const schema::Event&)>;
 /// The state of one rank during one run.
 class Context {
  public:
-  Context(const schema::Plan& the_plan, comm::Group& the_group, base::Clock& the_clock,
-          Report report);
+  /// Which of the plan's groups a rank belongs to.
+  struct Part {
+    const schema::Group* plan = nullptr;
+    std::uint64_t instance = 0;
+  };
+
+  /// `the_group` are the ranks of the part, `the_world` those of the whole run.
+  Context(const schema::Plan& the_plan, const Part& the_part, comm::Group& the_group,
+          comm::Group& the_world, base::Clock& the_clock, Report report);
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
   ~Context();
 
   const schema::Plan& plan;
+  const Part part;
+  /// The ranks that run the same program together; ranks in a plan's program are theirs.
   comm::Group& group;
+  /// All ranks, those of other groups, too.
+  comm::Group& world;
   base::Clock& clock;
   pattern::Slots slots;
   pattern::Evaluator evaluator;
   std::vector<FileState> files;
   std::optional<Manifest> manifest;
   std::optional<Limiter> limiter;
+  /// On the first rank of each node.
+  std::optional<Target> target;
+  /// Where the plan asks for it.
+  std::optional<measure::OperationLog> operation_log;
   std::vector<PhaseState> phases;
   /// Slots of the loops around the current step.
   std::vector<std::size_t> loops;
@@ -67,29 +84,49 @@ class Context {
   /// Something failed: not even what ends a piece of work, such as a sync or a close, is done.
   [[nodiscard]] bool failed() const noexcept { return trouble_.has_value() || halted_; }
 
-  /// Rank 0 reports.
+  /// Rank 0 of each group reports.
   template <class Kind>
   void report(Kind event) {
-    if (group.rank() == 0) report_(schema::Event{std::move(event)});
+    if (group.rank() != 0) return;
+    const Reporting now(group.own_counters());
+    report_(schema::Event{std::move(event)});
   }
   void warn(std::string what) { report(schema::Warning{std::move(what)}); }
 
-  /// Between operations: progress, signals, an aborted group. Cheap; looks once a millisecond.
-  void tick(std::uint64_t now_ns) {
+  /// Between operations: progress, signals, an aborted group. Cheap; looks once a millisecond, and
+  /// says whether it did, because that takes time.
+  bool tick(std::uint64_t now_ns) {
     if (clock.is_simulated()) now_ns = base::monotonic_ns();
-    if (now_ns - last_tick_ns_ < kTickNs) return;
+    if (now_ns - last_tick_ns_ < kTickNs) return false;
     last_tick_ns_ = now_ns;
     group.poll();
+    return true;
+  }
+  /// A sign of life for the process that watches; a rank that is only waiting for its storage
+  /// gives none.
+  void beat() noexcept {
+    comm::Counters& mine = group.own_counters();
+    mine.beats.store(mine.beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// What is called while something is in flight: like `poll`, but no sign of life.
+  void poll_in_flight();
+  /// The same, at most once a millisecond.
+  void tick_in_flight(std::uint64_t now_ns) {
+    if (now_ns - last_tick_ns_ < kTickNs) return;
+    last_tick_ns_ = now_ns;
+    poll_in_flight();
   }
   /// The next progress event is due in half a second.
   void restart_progress() noexcept { last_progress_ns_ = base::monotonic_ns(); }
   /// Counts for the progress of the phase.
   void count(std::uint64_t bytes, std::uint64_t operations) noexcept;
-  /// After operations: counts and ticks, and stops at the limit.
-  void after_operations(std::uint64_t now_ns, std::uint64_t bytes, std::uint64_t operations) {
+  /// After operations: counts and ticks, and stops at the limit. Whether that may have taken long.
+  bool after_operations(std::uint64_t now_ns, std::uint64_t bytes, std::uint64_t operations) {
     count(bytes, operations);
-    tick(now_ns);
+    const bool polled = tick(now_ns);
+    const bool was_running = limiter && limiter->running();
     check_limit(now_ns);
+    return polled || (was_running && !limiter->running());
   }
   /// Waits for the agreement if the limit was reached.
   void check_limit(std::uint64_t now_ns) {
@@ -101,7 +138,7 @@ class Context {
   /// An operation failed with an errno (0: without one).
   void fail_operation(measure::Fault fault, const char* hint);
   /// Data was not what was written; the run goes on.
-  void fail_verification(measure::Fault fault);
+  void fail_verification(measure::Fault fault, const payload::Finding& finding);
   [[nodiscard]] bool has_trouble() const noexcept { return trouble_.has_value(); }
   /// Does something that may find the plan or the target wrong on this rank alone. That becomes
   /// trouble, because the others may be waiting for this rank; a broken group still ends it.
@@ -119,8 +156,10 @@ class Context {
                    .exit_code = base::kExitPlan});
     }
   }
-  /// All ranks throw RunFailed if one has trouble. Collective.
+  /// All ranks of the group throw RunFailed if one has trouble. Collective.
   void agree_or_throw();
+  /// The same for all ranks of the run; `mine` is what went wrong in this rank's group.
+  void agree_all_or_throw(const std::optional<base::Problem>& mine = std::nullopt);
   /// Waits for all ranks; if one has trouble, all are idle from here on, because they may rely on
   /// what that rank did not do.
   void wait();
@@ -138,6 +177,8 @@ class Context {
   [[nodiscard]] std::uint64_t sharer_index(const schema::File& file, std::uint64_t rank) const;
   /// The path of the file for the current slots. Throws base::Error (exit 2) if it is unsafe.
   [[nodiscard]] std::string path_of(const schema::File& file) const;
+  /// A key of the file's path with rank and node 0: what all ranks can count alike.
+  [[nodiscard]] std::uint64_t family_key(const schema::File& file) const;
   /// The entry of the generation table for the current slots.
   std::uint64_t& generation_of(FileState& file);
   /// The stamps of a path's content.
@@ -145,14 +186,37 @@ class Context {
                                      std::uint64_t generation) const;
   /// At least `bytes` of incompressible (or as compressible as asked) data to write.
   std::byte* filler(const schema::File& file, std::uint64_t bytes);
+  /// At least `bytes` of memory to read into.
+  std::byte* reader(std::uint64_t bytes);
+
+  /// The operations that follow are on this file entry, for the log.
+  void note_file(std::int64_t file) noexcept {
+    if (operation_log) operation_log->set_file(static_cast<std::uint64_t>(file));
+  }
+  /// Another number at each call.
+  std::uint64_t next_mark() noexcept { return ++marks_; }
 
   /// Data was written to, made persistent in, or read from a file.
   void note_write(FileState& file, OpenFile* open);
+  /// So many bytes of an open file wait for a sync.
+  void note_unsynced(OpenFile& open, std::uint64_t bytes) const;
   void note_sync(OpenFile* open, schema::SyncMode mode);
   void note_close(const OpenFile& open);
   void note_read(FileState& file, std::uint64_t owner);
 
  private:
+  /// While it lives, an event is being written.
+  class Reporting {
+   public:
+    explicit Reporting(comm::Counters& counters) : counters_(counters) { counters_.reporting = 1; }
+    Reporting(const Reporting&) = delete;
+    Reporting& operator=(const Reporting&) = delete;
+    ~Reporting() { counters_.reporting = 0; }
+
+   private:
+    comm::Counters& counters_;
+  };
+
   static constexpr std::uint64_t kTickNs = 1'000'000;
   static constexpr std::uint64_t kProgressNs = 500'000'000;
 
@@ -165,8 +229,12 @@ class Context {
   bool halted_ = false;
   std::uint64_t last_tick_ns_ = 0;
   std::uint64_t last_progress_ns_ = 0;
+  std::uint64_t marks_ = 0;
+  DamageLog damage_log_;
+  std::uint64_t run_key_;
   std::uint64_t filled_bytes_ = 0;
-  double filled_compressibility_ = 0.0;
+  /// Compressibility and duplicates.
+  std::pair<double, double> filled_with_;
 };
 
 /// While it lives, `rank` and `node` in expressions are another rank's.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -9,7 +10,9 @@
 #include <vector>
 
 #include "backend/table.hpp"
+#include "execute/item_reach.hpp"
 #include "execute/reach.hpp"
+#include "execute/tree_set.hpp"
 #include "payload/stamp.hpp"
 #include "schema/plan.hpp"
 
@@ -26,11 +29,15 @@ struct OpenFile {
   /// The serial number of the innermost phase in which it was written without a sync after it; 0
   /// means that nothing waits for a sync.
   std::uint64_t unsynced_in = 0;
+  /// How much was written since then.
+  std::uint64_t unsynced_bytes = 0;
 };
 
 /// One entry of the plan's files.
 struct FileState {
   const schema::File* plan = nullptr;
+  /// Those who share a file with this rank; only where the interface asks for them.
+  std::shared_ptr<comm::Group> sharers;
   std::unique_ptr<backend::Backend> storage;
   /// The same storage without the faulty wrapper, for what is not measured.
   backend::Backend* plain = nullptr;
@@ -40,9 +47,18 @@ struct FileState {
   std::unordered_map<std::uint64_t, std::uint64_t> generations;
   Residency residency = Residency::kNothing;
   Reach reach;
+  /// How far limits let the items of each tree of the family come, by `Context::family_key`.
+  std::map<std::uint64_t, ItemReach> item_reaches;
+  /// What is known and open of a tree's directories.
+  TreeSet trees;
   /// Files that this rank opened, if some phase drops caches.
   std::set<std::string> touched;
   bool has_mkdir = false;
+  /// The program of this rank's group uses it.
+  bool used = false;
+  /// This rank's group fills it before the run.
+  bool stages = false;
+  bool has_told_facts = false;
   /// Read in the running phase, so that afterwards it is in memory.
   bool read_in_phase = false;
 
@@ -50,8 +66,9 @@ struct FileState {
   OpenFile* find(const std::string& path) noexcept;
 };
 
-/// All entries, in the plan's order.
-std::vector<FileState> make_file_states(const schema::Plan& plan,
-                                        const backend::Environment& environment);
+/// All entries, in the plan's order, with the groups of sharers but without storage. Collective.
+std::vector<FileState> split_sharers(const schema::Plan& plan, comm::Group& group);
+/// Makes the storage of each entry. Throws base::Error when a backend cannot work here.
+void make_storage(std::vector<FileState>& files, const backend::Environment& environment);
 
 }  // namespace venturi::execute

@@ -22,14 +22,60 @@ class Limiter {
     deadline_ns_ = start_ns + static_cast<std::uint64_t>(limit_s * 1e9);
     state_ = State::kRunning;
   }
+  /// The limit was not reached yet.
+  [[nodiscard]] bool running() const noexcept { return state_ == State::kRunning; }
   [[nodiscard]] bool stopped() const noexcept { return state_ == State::kStopped; }
+  /// Whether `check` would wait or stop: what is in flight must end before it.
+  [[nodiscard]] bool due(std::uint64_t now_ns) const noexcept {
+    return !is_for_others() && due_together(now_ns);
+  }
+  /// The same for `check_together`.
+  [[nodiscard]] bool due_together(std::uint64_t now_ns) const noexcept {
+    return (state_ == State::kRunning || state_ == State::kFinishing) && now_ns >= deadline_ns_;
+  }
   /// How many operations may be done before the next check.
   [[nodiscard]] std::uint64_t allowance(std::uint64_t done) const noexcept {
     if (state_ != State::kFinishing) return std::numeric_limits<std::uint64_t>::max();
     return done < target_ ? target_ - done : 0;
   }
+  /// The phase has calls that ranks make together: where one goes to the agreement and others to
+  /// such a call they would wait for each other, so only those calls look when the limit comes.
+  void only_together() noexcept { only_together_ = true; }
+  /// All who make calls together are stopped, and know it: no such call is to come any more.
+  void end_together() noexcept { ended_together_ = true; }
+  [[nodiscard]] bool ended_together() const noexcept { return ended_together_; }
+  /// To be called by all who make calls together once the limit is `due` for one of them.
+  void check_together(std::uint64_t done) {
+    check_at(std::numeric_limits<std::uint64_t>::max(), done);
+  }
   /// To be called between operations: at the deadline it waits for the agreement.
   void check(std::uint64_t now_ns, std::uint64_t done) {
+    if (!is_for_others()) check_at(now_ns, done);
+  }
+  /// The rank has nothing more to do that the limit could stop, and is about to wait for others
+  /// that may not have come to it: meets them there.
+  void settle(std::uint64_t done) {
+    if (state_ != State::kRunning) return;
+    agree(done, false);
+    state_ = State::kSettled;
+  }
+  /// The rank's work is done or stopped; every rank calls it once. Says why the phase ended.
+  schema::StoppedBy finish(std::uint64_t done) {
+    if (state_ == State::kRunning) agree(done, false);
+    state_ = State::kOff;
+    const bool any_cut = group_.maximum(static_cast<std::uint64_t>(cut_)) != 0;
+    if (any_cut) return schema::StoppedBy::kDeadline;
+    return any_hit_ ? schema::StoppedBy::kLimit : schema::StoppedBy::kWork;
+  }
+
+ private:
+  enum class State : std::uint8_t { kOff, kRunning, kFinishing, kSettled, kStopped };
+
+  [[nodiscard]] bool is_for_others() const noexcept {
+    return only_together_ && state_ == State::kRunning;
+  }
+
+  void check_at(std::uint64_t now_ns, std::uint64_t done) {
     if (state_ == State::kRunning && now_ns >= deadline_ns_) {
       agree(done, true);
       state_ = State::kFinishing;
@@ -44,17 +90,6 @@ class Limiter {
       cut_ = true;
     }
   }
-  /// The rank's work is done or stopped; every rank calls it once. Says why the phase ended.
-  schema::StoppedBy finish(std::uint64_t done) {
-    if (state_ == State::kRunning) agree(done, false);
-    state_ = State::kOff;
-    const bool any_cut = group_.maximum(static_cast<std::uint64_t>(cut_)) != 0;
-    if (any_cut) return schema::StoppedBy::kDeadline;
-    return any_hit_ ? schema::StoppedBy::kLimit : schema::StoppedBy::kWork;
-  }
-
- private:
-  enum class State : std::uint8_t { kOff, kRunning, kFinishing, kStopped };
 
   void agree(std::uint64_t done, bool hit) {
     std::uint64_t values[] = {done, static_cast<std::uint64_t>(hit), clock_.now_ns()};
@@ -72,6 +107,8 @@ class Limiter {
   State state_ = State::kOff;
   bool any_hit_ = false;
   bool cut_ = false;
+  bool only_together_ = false;
+  bool ended_together_ = false;
 };
 
 }  // namespace venturi::execute

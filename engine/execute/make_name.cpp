@@ -53,8 +53,11 @@ int NameMaker::make_parents(const std::string& path) {
 
 void NameMaker::list_file(const std::string& path, backend::Handle handle, EntryKind kind) {
   backend::Identity identity;
-  // A file that was ours before is listed already.
-  if (taken_over_ || storage_.identify(handle, identity) != 0) return;
+  if (taken_over_) return;  // it was ours before and is listed already
+  const bool has_handle = !storage_.traits().opens_together;
+  const int error = has_handle ? storage_.identify(handle, identity)
+                               : storage_.stat(Backend::kRoot, path.c_str(), identity);
+  if (error != 0) return;
   context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
 }
 

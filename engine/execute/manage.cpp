@@ -2,11 +2,12 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "base/random.hpp"
 #include "execute/make_name.hpp"
 #include "execute/step.hpp"
-#include "pattern/name.hpp"
+#include "pattern/tree.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -37,6 +38,7 @@ bool measured(Context& context, FileState& file, measure::Fault what, const Call
 
 void remember(Context& context, FileState& file, OpenFile open) {
   if (context.remembers_paths) file.touched.insert(open.path);
+  tell_facts(context, file, open.handle);
   file.open.push_back(std::move(open));
 }
 
@@ -143,10 +145,23 @@ std::uint64_t nodes_of(const schema::File& file) {
   return file.tree ? pattern::tree_nodes(file.tree->depth, file.tree->branch) : 1;
 }
 
-std::string node_path(const schema::File& file, const std::string& path, std::uint64_t node) {
-  if (!file.tree) return path;
-  return path + pattern::tree_node_path(node, static_cast<std::uint64_t>(file.tree->branch));
-}
+/// The paths of a tree's directories, or the path of a single file.
+class NodePaths {
+ public:
+  NodePaths(Context& context, const schema::File& file)
+      : path_(context.path_of(file)), branch_(file.tree ? file.tree->branch : 1) {
+    if (file.tree) names_.emplace(pattern::directory_name_parts(*file.tree), context.slots);
+  }
+  std::string operator()(std::uint64_t node) {
+    if (!names_) return path_;
+    return path_ + pattern::tree_node_path(node, static_cast<std::uint64_t>(branch_), *names_);
+  }
+
+ private:
+  std::string path_;
+  std::int64_t branch_;
+  std::optional<pattern::TreeName> names_;
+};
 
 EntryKind directory_kind(const schema::File& file) {
   if (file.tree) return file.keep ? EntryKind::kKeptTree : EntryKind::kTree;
@@ -154,11 +169,11 @@ EntryKind directory_kind(const schema::File& file) {
 }
 
 void make_directories(Context& context, FileState& file) {
-  const std::string path = context.path_of(*file.plan);
+  NodePaths path_of_node(context, *file.plan);
   NameMaker maker(context, file, *file.storage);
   const std::uint64_t nodes = nodes_of(*file.plan);
   for (std::uint64_t node = 0; node < nodes && !context.idle(); ++node) {
-    const std::string name = node_path(*file.plan, path, node);
+    const std::string name = path_of_node(node);
     const bool fine = measured(context, file, {.kind = OperationKind::kMkdir, .path = name},
                                [&] { return maker.make_directory(name); });
     if (fine) maker.list_directory(name, directory_kind(*file.plan));
@@ -166,9 +181,10 @@ void make_directories(Context& context, FileState& file) {
 }
 
 void remove_directories(Context& context, FileState& file) {
-  const std::string path = context.path_of(*file.plan);
+  file.trees.close_all(*file.plain);
+  NodePaths path_of_node(context, *file.plan);
   for (std::uint64_t node = nodes_of(*file.plan); node > 0 && !context.idle(); --node) {
-    const std::string name = node_path(*file.plan, path, node - 1);
+    const std::string name = path_of_node(node - 1);
     if (!may_remove(context, file, OperationKind::kRmdir, name)) return;
     measured(context, file, {.kind = OperationKind::kRmdir, .path = name},
              [&] { return file.storage->remove_directory(backend::Backend::kRoot, name.c_str()); });
@@ -192,19 +208,30 @@ void by_first_sharer(Context& context, const schema::Manage& step, FileState& fi
 }
 
 void stat_all(Context& context, FileState& file) {
-  const std::string path = context.path_of(*file.plan);
+  NodePaths path_of_node(context, *file.plan);
   for (std::uint64_t node = 0; node < nodes_of(*file.plan) && !context.idle(); ++node) {
-    stat_name(context, file, node_path(*file.plan, path, node));
+    stat_name(context, file, path_of_node(node));
+  }
+}
+
+void read_all(Context& context, FileState& file) {
+  NodePaths path_of_node(context, *file.plan);
+  for (std::uint64_t node = 0; node < nodes_of(*file.plan) && !context.idle(); ++node) {
+    const std::string name = path_of_node(node);
+    std::uint64_t count = 0;
+    measured(context, file, {.kind = OperationKind::kReadDir, .path = name}, [&] {
+      return file.storage->read_directory(backend::Backend::kRoot, name.c_str(), count);
+    });
   }
 }
 
 void make_tree(Context& context, FileState& file, EntryKind kind) {
   const std::uint64_t rank = context.group.rank();
   if (context.first_sharer(*file.plan, rank) != rank) return;
-  const std::string path = context.path_of(*file.plan);
+  NodePaths path_of_node(context, *file.plan);
   NameMaker maker(context, file, *file.plain);
   for (std::uint64_t node = 0; node < nodes_of(*file.plan); ++node) {
-    const std::string name = node_path(*file.plan, path, node);
+    const std::string name = path_of_node(node);
     const int error = maker.make_directory(name);
     if (error == EEXIST) continue;
     if (error != 0) {
@@ -218,6 +245,9 @@ void make_tree(Context& context, FileState& file, EntryKind kind) {
 }  // namespace
 
 bool manage_waits(const schema::File& file, NameVerb verb) {
+  if (is_opened_together(file) && (verb == NameVerb::kOpen || verb == NameVerb::kClose)) {
+    return true;
+  }
   return file.sharing != schema::Sharing::kRank &&
          (verb == NameVerb::kCreate || verb == NameVerb::kUnlink || verb == NameVerb::kMkdir ||
           verb == NameVerb::kRmdir);
@@ -225,6 +255,10 @@ bool manage_waits(const schema::File& file, NameVerb verb) {
 
 void run_manage(Context& context, const schema::Manage& step) {
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
+  const bool opens = step.verb == NameVerb::kCreate || step.verb == NameVerb::kOpen;
+  if ((opens || step.verb == NameVerb::kClose) && is_opened_together(*file.plan)) {
+    return manage_together(context, step, file);
+  }
   switch (step.verb) {
     case NameVerb::kCreate:
       return create(context, step, file);
@@ -237,6 +271,7 @@ void run_manage(Context& context, const schema::Manage& step) {
     case NameVerb::kOpen:
     case NameVerb::kClose:
     case NameVerb::kStat:
+    case NameVerb::kReadDir:
       break;
   }
   context.guard([&] {
@@ -244,6 +279,7 @@ void run_manage(Context& context, const schema::Manage& step) {
     if (ends ? context.failed() : context.idle()) return;
     const ActAs acting(context, context.owner_of(step.owner));
     if (step.verb == NameVerb::kStat) return stat_all(context, file);
+    if (step.verb == NameVerb::kReadDir) return read_all(context, file);
     const std::string path = context.path_of(*file.plan);
     if (step.verb == NameVerb::kOpen) return open_file(context, file, path);
     close_file(context, file, path);
@@ -254,12 +290,21 @@ void close_all(Context& context) {
   for (FileState& file : context.files) {
     for (const OpenFile& open : file.open) file.plain->close(open.handle);
     file.open.clear();
+    file.trees.close_all(*file.plain);
+  }
+}
+
+void forget_trees(Context& context) {
+  for (FileState& file : context.files) {
+    file.trees.forget(*file.plain);
+    for (auto& [key, reach] : file.item_reaches) reach.forget();
   }
 }
 
 void make_trees(Context& context, EntryKind kind) {
   for (FileState& file : context.files) {
-    const bool wanted = file.plan->tree && !file.plan->foreign &&
+    const bool mine = kind == EntryKind::kStagedTree ? file.stages : file.used;
+    const bool wanted = mine && file.plan->tree && !file.plan->foreign &&
                         (!file.has_mkdir || kind == EntryKind::kStagedTree) &&
                         (kind == EntryKind::kStagedTree) == file.plan->prestage.has_value();
     if (!wanted) continue;

@@ -21,7 +21,7 @@ enum class EntryKind : std::uint8_t {
   /// Removed at the end of the repetition.
   kFile,
   kDirectory,
-  /// A directory of a tree: names in it that `pattern::ItemName` gives are ours, too.
+  /// A directory of a tree: names in it that the plan gives to items are ours, too.
   kTree,
   /// Made before the first repetition; removed at the end of the run.
   kStagedFile,

@@ -4,19 +4,22 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "execute/file_set.hpp"
+#include "execute/page_count.hpp"
 #include "measure/meter.hpp"
+#include "schema/event.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
 
-/// How strong a sync mode is: none, flush, fdatasync, fsync.
+/// How strong a sync mode is: none, flush, fdatasync, fsync and the whole file system.
 [[nodiscard]] constexpr std::uint64_t strength(schema::SyncMode mode) noexcept {
-  constexpr std::array<std::uint64_t, 4> kStrength{0, 3, 2, 1};
+  constexpr std::array<std::uint64_t, 5> kStrength{0, 3, 2, 1, 3};
   return kStrength[static_cast<std::size_t>(mode)];
 }
-/// The inverse of `strength`.
+/// The inverse of `strength`, which takes the whole file system for fsync.
 [[nodiscard]] constexpr schema::SyncMode mode_of(std::uint64_t strength) noexcept {
   using enum schema::SyncMode;
   constexpr std::array<schema::SyncMode, 4> kModes{kNone, kFlush, kFdatasync, kFsync};
@@ -38,6 +41,13 @@ struct PhaseState {
   /// Which states the data was in that the phase read, by `Residency`.
   std::array<std::uint64_t, 5> read_from{};
   bool bypassed_cache = false;
+  /// Of the files to be read, just before the phase; none if nobody could look.
+  Pages pages = {};
+  /// What the target was before the phase, on the first rank of each node.
+  std::optional<schema::TargetFacts> target = {};
+  /// The deadline and the words that were in force around it.
+  std::uint64_t outer_deadline_ns = 0;
+  std::string outer_doing = {};
 };
 
 }  // namespace venturi::execute

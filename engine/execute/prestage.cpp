@@ -35,8 +35,8 @@ class Stage {
 
   /// Every rank writes its part and makes it persistent.
   void write() {
-    if (context_.has_trouble()) return;
-    if (!first_) {
+    if (context_.failed()) return;
+    if (!first_ || file_.plain->traits().opens_together) {
       check(file_.plain->open(Backend::kRoot, path_.c_str(), OpenMode::kReadWrite, handle_));
       if (!context_.has_trouble()) admit();
     }
@@ -104,9 +104,9 @@ void prestage(Context& context) {
   make_trees(context, EntryKind::kStagedTree);
   for (FileState& file : context.files) {
     if (!file.plan->prestage) continue;
-    if (file.plan->tree) {
+    if (file.plan->tree && file.stages) {
       context.guard([&] { create_items(context, file); });
-    } else {
+    } else if (file.stages) {
       stage_file(context, file);
     }
     if (!file.storage->traits().real_files) continue;

@@ -2,9 +2,12 @@
 #include "execute/program.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <type_traits>
 #include <variant>
 
+#include "backend/table.hpp"
 #include "execute/step.hpp"
 
 namespace venturi::execute {
@@ -20,12 +23,30 @@ void run_for(Context& context, const schema::For& loop) {
   const bool must_wait = waits(context.plan, loop.body);
   const auto slot = static_cast<std::size_t>(loop.variable);
   context.loops.push_back(slot);
-  for (std::uint64_t i = 0; i < count && (must_wait || !context.idle()); ++i) {
+  const auto goes_on = [&] {
+    if (!must_wait) return !context.idle();
+    return !context.limiter || !context.limiter->ended_together();
+  };
+  for (std::uint64_t i = 0; i < count && goes_on(); ++i) {
     context.slots[slot] = static_cast<std::int64_t>(i);
     run_steps(context, loop.body);
   }
   context.loops.pop_back();
   context.slots[slot] = std::int64_t{0};
+}
+
+/// Runs the body, and again until the phase is old enough; not when nothing could be done.
+void run_repeat(Context& context, const schema::Repeat& repeat) {
+  if (context.phases.empty()) return run_steps(context, repeat.body);
+  const std::uint64_t end_ns =
+      context.phases.back().start_ns +
+      static_cast<std::uint64_t>(std::llround(repeat.at_least_s * base::kNsPerS));
+  std::uint64_t before = 0;
+  do {
+    before = context.meter().operations();
+    run_steps(context, repeat.body);
+  } while (!context.idle() && context.meter().operations() > before &&
+           context.clock.now_ns() < end_ns);
 }
 
 void run_compute(Context& context, const schema::Compute& step) {
@@ -42,7 +63,20 @@ void run_compute(Context& context, const schema::Compute& step) {
   context.after_operations(end, 0, 0);
 }
 
+/// The file entry that a leaf is about, for the log of operations.
+void note_file(Context& context, const schema::Step& step) {
+  std::visit(Overloaded{
+                 [&](const schema::Transfer& leaf) { context.note_file(leaf.file); },
+                 [&](const schema::Manage& leaf) { context.note_file(leaf.file); },
+                 [&](const schema::Items& leaf) { context.note_file(leaf.file); },
+                 [&](const schema::Sync& leaf) { context.note_file(leaf.file); },
+                 [](const auto&) {},
+             },
+             step.value);
+}
+
 void run_step(Context& context, const schema::Step& step) {
+  note_file(context, step);
   std::visit(
       Overloaded{
           [&](const schema::For& loop) { run_for(context, loop); },
@@ -52,6 +86,7 @@ void run_step(Context& context, const schema::Step& step) {
             }
           },
           [&](const schema::Phase& phase) { run_phase(context, phase); },
+          [&](const schema::Repeat& repeat) { run_repeat(context, repeat); },
           [&](const schema::Barrier&) { context.wait(); },
           [&](const schema::Compute& leaf) { context.guard([&] { run_compute(context, leaf); }); },
           [&](const schema::Transfer& leaf) {
@@ -69,30 +104,50 @@ bool step_waits(const schema::Plan& plan, const schema::Step& step) {
                         [&](const schema::For& loop) { return waits(plan, loop.body); },
                         [&](const schema::When& when) { return waits(plan, when.body); },
                         [](const schema::Phase&) { return true; },
+                        [&](const schema::Repeat& repeat) { return waits(plan, repeat.body); },
                         [](const schema::Barrier&) { return true; },
                         [&](const schema::Manage& leaf) {
                           return manage_waits(plan.files[static_cast<std::size_t>(leaf.file)],
                                               leaf.verb);
                         },
+                        [&](const schema::Transfer& leaf) { return is_together(plan, leaf); },
                         [](const auto&) { return false; },
                     },
                     step.value);
 }
 
-void collect(const std::vector<schema::Step>& steps, std::set<std::size_t>& out) {
+/// Calls a function with every step, those inside of others, too.
+template <class Look>
+void for_each(const std::vector<schema::Step>& steps, const Look& look) {
   for (const schema::Step& step : steps) {
-    std::visit(
-        Overloaded{
-            [&](const schema::For& loop) { collect(loop.body, out); },
-            [&](const schema::When& when) { collect(when.body, out); },
-            [&](const schema::Phase& phase) { collect(phase.body, out); },
-            [&](const schema::Transfer& leaf) { out.insert(static_cast<std::size_t>(leaf.file)); },
-            [&](const schema::Items& leaf) { out.insert(static_cast<std::size_t>(leaf.file)); },
-            [](const auto&) {},
-        },
-        step.value);
+    std::visit(Overloaded{
+                   [&](const schema::For& loop) { for_each(loop.body, look); },
+                   [&](const schema::When& when) { for_each(when.body, look); },
+                   [&](const schema::Repeat& repeat) { for_each(repeat.body, look); },
+                   [&](const schema::Phase& phase) {
+                     look(phase);
+                     for_each(phase.body, look);
+                   },
+                   [&](const auto& leaf) { look(leaf); },
+               },
+               step.value);
   }
 }
+
+/// The files of the leaves of some kinds.
+template <class... Kinds, class Wanted>
+std::vector<std::size_t> files_where(const std::vector<schema::Step>& steps, const Wanted& wanted) {
+  std::set<std::size_t> found;
+  const auto note = [&](const auto& leaf) {
+    if (wanted(leaf)) found.insert(static_cast<std::size_t>(leaf.file));
+  };
+  for_each(steps, [&](const auto& leaf) {
+    if constexpr ((std::is_same_v<std::decay_t<decltype(leaf)>, Kinds> || ...)) note(leaf);
+  });
+  return {found.begin(), found.end()};
+}
+
+constexpr auto kAny = [](const auto&) { return true; };
 
 }  // namespace
 
@@ -105,10 +160,46 @@ bool waits(const schema::Plan& plan, const std::vector<schema::Step>& steps) {
                      [&](const schema::Step& step) { return step_waits(plan, step); });
 }
 
+bool is_together(const schema::Plan& plan, const schema::Transfer& step) {
+  return step.collective ||
+         backend::moves_together(plan.files[static_cast<std::size_t>(step.file)]);
+}
+
+bool has_collective(const schema::Plan& plan, const std::vector<schema::Step>& steps) {
+  const auto inside = [&](const auto& step) { return has_collective(plan, step.body); };
+  return std::any_of(steps.begin(), steps.end(), [&](const schema::Step& step) {
+    return std::visit(Overloaded{
+                          [&](const schema::For& loop) { return inside(loop); },
+                          [&](const schema::When& when) { return inside(when); },
+                          [&](const schema::Phase& phase) { return inside(phase); },
+                          [&](const schema::Transfer& leaf) { return is_together(plan, leaf); },
+                          [](const auto&) { return false; },
+                      },
+                      step.value);
+  });
+}
+
 std::vector<std::size_t> data_files(const std::vector<schema::Step>& steps) {
-  std::set<std::size_t> found;
-  collect(steps, found);
-  return {found.begin(), found.end()};
+  return files_where<schema::Transfer, schema::Items>(steps, kAny);
+}
+
+std::vector<std::size_t> used_files(const std::vector<schema::Step>& steps) {
+  return files_where<schema::Transfer, schema::Items, schema::Manage, schema::Sync>(steps, kAny);
+}
+
+std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps) {
+  return files_where<schema::Manage>(
+      steps, [](const schema::Manage& leaf) { return leaf.verb == schema::NameVerb::kMkdir; });
+}
+
+bool drops_caches(const std::vector<schema::Step>& steps) {
+  bool found = false;
+  for_each(steps, [&](const auto& leaf) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(leaf)>, schema::Phase>) {
+      found |= leaf.cache == schema::CachePolicy::kDrop;
+    }
+  });
+  return found;
 }
 
 }  // namespace venturi::execute

@@ -15,8 +15,21 @@ void run_steps(Context& context, const std::vector<schema::Step>& steps);
 /// Whether ranks wait for each other somewhere in these steps.
 [[nodiscard]] bool waits(const schema::Plan& plan, const std::vector<schema::Step>& steps);
 
+/// Whether all sharers of the file make each call of a transfer together: as asked for, or because
+/// the interface knows no other way.
+[[nodiscard]] bool is_together(const schema::Plan& plan, const schema::Transfer& step);
+/// Whether the steps have calls that ranks make together.
+[[nodiscard]] bool has_collective(const schema::Plan& plan, const std::vector<schema::Step>& steps);
+
 /// The file entries that the steps read or write data of.
 [[nodiscard]] std::vector<std::size_t> data_files(const std::vector<schema::Step>& steps);
+
+/// The file entries that the steps name.
+[[nodiscard]] std::vector<std::size_t> used_files(const std::vector<schema::Step>& steps);
+/// The file entries whose directories the steps make.
+[[nodiscard]] std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps);
+/// Whether a phase drops caches.
+[[nodiscard]] bool drops_caches(const std::vector<schema::Step>& steps);
 
 /// One measured phase, from its barrier to its event.
 void run_phase(Context& context, const schema::Phase& phase);

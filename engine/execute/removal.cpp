@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 
 #include "base/beneath.hpp"
 #include "base/error.hpp"
-#include "pattern/name.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -44,8 +44,37 @@ std::size_t depth_of(const std::string& path) noexcept {
   return static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
 }
 
-Remover::Remover(const std::string& directory, const Entry* root)
-    : root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+TreeNames::TreeNames(const std::vector<schema::File>& files) {
+  for (const schema::File& file : files) {
+    if (!file.tree) continue;
+    const bool directory = file.tree->kind == schema::ItemKind::kDirectory;
+    (directory ? directories_ : files_).emplace_back(pattern::item_name_parts(*file.tree));
+  }
+}
+
+bool TreeNames::has_file(std::string_view name) const {
+  return std::any_of(files_.begin(), files_.end(), [name](const pattern::NameShape& shape) {
+    return shape.matches(name) || shape.matches_with(name, pattern::kLinkSuffix) ||
+           shape.matches_with(name, pattern::kAsideSuffix);
+  });
+}
+
+bool TreeNames::has_symlink(std::string_view name) const {
+  return std::any_of(files_.begin(), files_.end(), [name](const pattern::NameShape& shape) {
+    return shape.matches_with(name, pattern::kSymlinkSuffix);
+  });
+}
+
+bool TreeNames::has_directory(std::string_view name) const {
+  return std::any_of(
+      directories_.begin(), directories_.end(), [name](const pattern::NameShape& shape) {
+        return shape.matches(name) || shape.matches_with(name, pattern::kAsideSuffix);
+      });
+}
+
+Remover::Remover(const std::string& directory, const Entry* root, TreeNames names)
+    : names_(std::move(names)),
+      root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
   base::Identity found;
   const bool ours =
       root_ && root != nullptr && base::identify(root_.get(), "", found) == 0 && root->is(found);
@@ -80,10 +109,20 @@ void Remover::remove_items(int parent, const char* name) {
     return;
   }
   while (const dirent* item = ::readdir(directory.get())) {  // NOLINT: one thread
-    const bool regular = item->d_type == DT_REG || item->d_type == DT_UNKNOWN;
-    if (!regular || !pattern::ItemName::matches(item->d_name)) continue;
-    if (::unlinkat(::dirfd(directory.get()), item->d_name, 0) == 0) ++removed_;
+    remove_item(::dirfd(directory.get()), item->d_name, item->d_type);
   }
+}
+
+void Remover::remove_item(int directory, const char* name, unsigned char type) {
+  struct stat status{};
+  if (type == DT_UNKNOWN && ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+    type = IFTODT(status.st_mode);
+  }
+  const bool ours = (type == DT_REG && names_.has_file(name)) ||
+                    (type == DT_LNK && names_.has_symlink(name)) ||
+                    (type == DT_DIR && names_.has_directory(name));
+  if (!ours) return;
+  if (::unlinkat(directory, name, type == DT_DIR ? AT_REMOVEDIR : 0) == 0) ++removed_;
 }
 
 Leftover list_left(const std::string& directory) {
@@ -115,7 +154,8 @@ bool remove_root(Remover& remover, const std::vector<Entry>& entries,
   return ::rmdir(directory.c_str()) == 0;
 }
 
-Leftover clean(const std::string& journal, const std::string& directory, Kept kept) {
+Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) {
+  const std::string& directory = plan.directory;
   if (manifests_in_use(journal, directory)) {
     throw base::Error({.code = "fault",
                        .message = "a process of this run is still alive",
@@ -125,7 +165,7 @@ Leftover clean(const std::string& journal, const std::string& directory, Kept ke
   std::vector<Entry> entries = read_manifests(journal, directory);
   const auto root = std::find_if(entries.begin(), entries.end(),
                                  [](const Entry& entry) { return entry.kind == EntryKind::kRoot; });
-  Remover remover(directory, root == entries.end() ? nullptr : &*root);
+  Remover remover(directory, root == entries.end() ? nullptr : &*root, TreeNames(plan.files));
   if (!remover.reachable()) return {};
   const auto stays = [kept](EntryKind kind) {
     return kept == Kept::kStay && (kind == EntryKind::kKept || kind == EntryKind::kKeptTree);

@@ -4,22 +4,40 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/descriptor.hpp"
 #include "execute/manifest.hpp"
+#include "pattern/tree.hpp"
+#include "schema/plan.hpp"
 
 namespace venturi::execute {
 
 /// The file in a run's directory that says whose it is.
 inline constexpr const char* kMarkerName = ".venturi";
 
+/// The names that the trees of a plan give to items.
+class TreeNames {
+ public:
+  TreeNames() = default;
+  explicit TreeNames(const std::vector<schema::File>& files);
+  /// Whether a name in a directory of a tree is ours, if it is of this kind.
+  [[nodiscard]] bool has_file(std::string_view name) const;
+  [[nodiscard]] bool has_symlink(std::string_view name) const;
+  [[nodiscard]] bool has_directory(std::string_view name) const;
+
+ private:
+  std::vector<pattern::NameShape> files_;
+  std::vector<pattern::NameShape> directories_;
+};
+
 /// Removes listed names below one directory. Before each removal the name must still be the
 /// file or directory that the manifest lists; a name that became something else stays.
 class Remover {
  public:
   /// Opens the directory; if it is gone or another one, there is nothing to remove.
-  Remover(const std::string& directory, const Entry* root);
+  Remover(const std::string& directory, const Entry* root, TreeNames names);
 
   /// Removes a file; true if it is gone now.
   bool remove_file(const Entry& entry);
@@ -31,7 +49,9 @@ class Remover {
  private:
   bool remove(const Entry& entry, int flags);
   void remove_items(int parent, const char* name);
+  void remove_item(int directory, const char* name, unsigned char type);
 
+  TreeNames names_;
   base::Descriptor root_;
   std::uint64_t removed_ = 0;
 };
@@ -62,6 +82,6 @@ enum class Kept : std::uint8_t { kStay, kGo };
 
 /// Removes everything that the manifests of a dead run list, at last the directory itself.
 /// Throws base::Error (exit 3) if a process of the run is still alive.
-Leftover clean(const std::string& journal, const std::string& directory, Kept kept);
+Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept);
 
 }  // namespace venturi::execute

@@ -14,9 +14,11 @@
 #include <set>
 
 #include "base/version.hpp"
+#include "comm/watch.hpp"
 #include "execute/program.hpp"
 #include "execute/removal.hpp"
 #include "execute/step.hpp"
+#include "pattern/expression.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -32,15 +34,16 @@ Entry entry_of(EntryKind kind, const std::string& full, const std::string& relat
 /// One run; the steps of `run` in order.
 class Run {
  public:
-  Run(const schema::Plan& plan, comm::Group& group, base::Clock& clock, const Report& report)
-      : context_(plan, group, clock, report) {}
+  Run(const schema::Plan& plan, const Context::Part& part, comm::Group& group, comm::Group& world,
+      base::Clock& clock, const Report& report)
+      : context_(plan, part, group, world, clock, report), world_(world) {}
 
   int execute() {
     try {
       greet();
       prepare();
       const std::uint64_t done = repeat();
-      context_.agree_or_throw();
+      context_.agree_all_or_throw();
       return finish(done);
     } catch (const RunFailed& failed) {
       close_all(context_);
@@ -51,24 +54,30 @@ class Run {
       event.hint = failed.problem().hint;
       event.where = failed.problem().where;
       event.exit_code = failed.problem().exit_code;
-      context_.report(std::move(event));
+      report(std::move(event));
       return failed.problem().exit_code;
     }
   }
 
  private:
-  [[nodiscard]] bool is_first() const noexcept { return context_.group.rank() == 0; }
+  [[nodiscard]] bool is_first() const noexcept { return world_.rank() == 0; }
+
+  /// What is said of the whole run is said by the first of all ranks.
+  template <class Kind>
+  void report(Kind event) {
+    if (is_first()) context_.report(std::move(event));
+  }
 
   void greet() {
     measure_offset();
-    context_.wait();
+    world_.synchronise(context_.clock);
     context_.hello_ns = static_cast<std::uint64_t>(
         static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns);
-    const comm::Placement& placement = context_.group.placement();
+    const comm::Placement& placement = world_.placement();
     schema::Hello event;
     event.run = context_.plan.run;
     event.engine = base::kVersion;
-    event.comm = context_.group.name();
+    event.comm = world_.name();
     event.ranks = static_cast<std::int64_t>(placement.size);
     event.hosts = placement.hosts;
     event.node_of_rank.assign(placement.node_of_rank.begin(), placement.node_of_rank.end());
@@ -78,36 +87,46 @@ class Run {
                    .offset_uncertainty_s = base::seconds(uncertainty_ns_)};
     event.time =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
-    context_.report(std::move(event));
+    report(std::move(event));
   }
 
   void measure_offset() {
     if (context_.clock.is_simulated()) return;
     std::uint64_t uncertainty = 0;
-    context_.clock_offset_ns = context_.group.clock_offset_ns(context_.clock, uncertainty);
-    uncertainty_ns_ = context_.group.maximum(uncertainty);
+    context_.clock_offset_ns = world_.clock_offset_ns(context_.clock, uncertainty);
+    uncertainty_ns_ = world_.maximum(uncertainty);
   }
 
   void prepare() {
     context_.guard([&] {
       if (is_first()) make_directory();
     });
-    context_.agree_or_throw();
+    context_.agree_all_or_throw();
     const schema::Plan& plan = context_.plan;
     context_.guard([&] {
       root_ = entry_of(EntryKind::kRoot, plan.directory, ".");
       open_manifest();
       if (is_first()) list_directory();
-      context_.files = make_file_states(plan, {.clock = &context_.clock,
-                                               .poll = [this] { context_.group.poll(); },
-                                               .root = plan.directory,
-                                               .rank = context_.group.rank()});
-      note_program(plan.groups.front().program);
+      note_target();
+      if (plan.log_operations) {
+        context_.operation_log.emplace(
+            fmt::format("{}/operations.{}", plan.journal, world_.rank()));
+      }
     });
-    context_.agree_or_throw();
-    warn_of_foreign_files();
+    context_.agree_all_or_throw();
+    context_.files = split_sharers(plan, context_.group);
+    context_.guard([&] {
+      make_storage(context_.files, {.clock = &context_.clock,
+                                    .poll = [this] { context_.poll_in_flight(); },
+                                    .root = plan.directory,
+                                    .rank = context_.group.rank()});
+      note_program(context_.part.plan->program);
+      note_stages();
+    });
+    context_.agree_all_or_throw();
+    if (is_first()) warn_of_foreign_files();
     prestage(context_);
-    context_.agree_or_throw();
+    context_.agree_all_or_throw();
     first_position_ = context_.manifest->position();
   }
 
@@ -124,13 +143,20 @@ class Run {
 
   void open_manifest() {
     try {
-      context_.manifest.emplace(context_.plan.journal, context_.plan.directory,
-                                context_.group.rank());
+      context_.manifest.emplace(context_.plan.journal, context_.plan.directory, world_.rank());
     } catch (const base::Error&) {
       // Nothing lists the directory yet, so it must go now.
       if (is_first()) ::rmdir(context_.plan.directory.c_str());
       throw;
     }
+  }
+
+  /// One rank of each node looks at what the directory lies on there.
+  void note_target() {
+    const std::vector<std::size_t>& nodes = context_.group.placement().node_of_rank;
+    const auto first = std::find(nodes.begin(), nodes.end(), context_.group.node());
+    if (static_cast<std::size_t>(first - nodes.begin()) != context_.group.rank()) return;
+    context_.target.emplace(context_.plan.directory, context_.plan.expect_fstype);
   }
 
   void list_directory() {
@@ -148,17 +174,43 @@ class Run {
 
   /// What the program does somewhere and the files must know from the beginning.
   void note_program(const std::vector<schema::Step>& steps) {
-    for (const schema::Step& step : steps) {
-      if (const auto* loop = std::get_if<schema::For>(&step.value)) note_program(loop->body);
-      if (const auto* when = std::get_if<schema::When>(&step.value)) note_program(when->body);
-      if (const auto* phase = std::get_if<schema::Phase>(&step.value)) {
-        context_.remembers_paths |= phase->cache == schema::CachePolicy::kDrop;
-        note_program(phase->body);
+    for (const std::size_t file : used_files(steps)) context_.files[file].used = true;
+    for (const std::size_t file : made_directories(steps)) note_mkdir(context_.files[file]);
+    context_.remembers_paths = drops_caches(steps);
+  }
+
+  /// The first group that uses a file fills it before the run; where the instances of a group
+  /// share one, the first of them does.
+  void note_stages() {
+    std::set<std::size_t> taken;
+    for (const schema::Group& group : context_.plan.groups) {
+      const std::vector<std::size_t> used = used_files(group.program);
+      for (const std::size_t file : used) {
+        FileState& state = context_.files[file];
+        const bool own = context_.part.instance == 0 || reads_instance(state.plan->path);
+        if (taken.insert(file).second) state.stages = &group == context_.part.plan && own;
       }
-      const auto* manage = std::get_if<schema::Manage>(&step.value);
-      if (manage != nullptr && manage->verb == schema::NameVerb::kMkdir) {
-        context_.files[static_cast<std::size_t>(manage->file)].has_mkdir = true;
+    }
+    const bool first = context_.part.plan == &context_.plan.groups.front();
+    for (std::size_t file = 0; file < context_.files.size(); ++file) {
+      if (!taken.contains(file)) {
+        context_.files[file].stages = first && context_.part.instance == 0;
       }
+    }
+  }
+
+  static bool reads_instance(const std::vector<schema::PathPart>& path) {
+    constexpr std::size_t kInstance[] = {static_cast<std::size_t>(schema::Slot::kInstance)};
+    return std::any_of(path.begin(), path.end(), [&](const schema::PathPart& part) {
+      return part.value && pattern::reads_slot(*part.value, kInstance);
+    });
+  }
+
+  /// The program makes this entry's directories, and so those of trees at the same place.
+  void note_mkdir(const FileState& made) {
+    const std::uint64_t place = context_.family_key(*made.plan);
+    for (FileState& file : context_.files) {
+      file.has_mkdir |= context_.family_key(*file.plan) == place;
     }
   }
 
@@ -178,71 +230,100 @@ class Run {
       context_.repetition = i;
       context_.slots[static_cast<std::size_t>(schema::Slot::kIteration)] =
           static_cast<std::int64_t>(i);
+      forget_trees(context_);
       make_trees(context_, EntryKind::kTree);
-      context_.agree_or_throw();
-      run_steps(context_, context_.plan.groups.front().program);
-      context_.agree_or_throw();
+      context_.agree_all_or_throw();
+      run_program();
       close_all(context_);
       remove_made(first_position_, false);
     }
     return wanted;
   }
 
+  /// A group that fails stops; the others come to the end of the repetition first.
+  void run_program() {
+    std::optional<base::Problem> failed;
+    try {
+      run_steps(context_, context_.part.plan->program);
+      context_.agree_or_throw();
+    } catch (const RunFailed& problem) {
+      failed = problem.problem();
+    }
+    context_.agree_all_or_throw(failed);
+  }
+
   bool is_stopped() {
     const std::string name = context_.plan.journal + "/stop";
     auto stopped = static_cast<std::uint8_t>(is_first() && ::access(name.c_str(), F_OK) == 0);
-    context_.group.broadcast(stopped);
+    world_.broadcast(stopped);
     return stopped != 0;
   }
 
   /// Removes what was listed from a position on; all ranks together, so that directories are
   /// empty when their turn comes. What could not be removed stays listed.
   void remove_made(std::size_t position, bool all) {
-    context_.wait();
+    world_.synchronise(context_.clock);
     std::vector<Entry> entries;
     if (context_.manifest) entries = context_.manifest->since(position);
-    Remover remover(context_.plan.directory, &root_);
+    Remover remover(context_.plan.directory, &root_, TreeNames(context_.plan.files));
     const auto wanted = [&](const Entry& entry) {
       const bool lasting =
           entry.kind == EntryKind::kStagedFile || entry.kind == EntryKind::kStagedTree;
       return !outlives_repetition(entry.kind) || (all && lasting);
     };
+    // The deadline of a phase that failed is not that of the removal.
+    comm::Counters& counters = context_.group.own_counters();
+    counters.deadline_ns = 0;
+    comm::set_doing(counters, "removing files");
     std::uint64_t deepest = 0;
     std::erase_if(entries, [&](const Entry& entry) {
       if (!wanted(entry)) return false;
+      context_.beat();
       if (is_directory(entry.kind)) {
         deepest = std::max<std::uint64_t>(deepest, depth_of(entry.path) + 1);
         return false;
       }
       return remover.reachable() && remover.remove_file(entry);
     });
-    context_.wait();
-    for (std::uint64_t depth = context_.group.maximum(deepest); depth > 0; --depth) {
+    world_.synchronise(context_.clock);
+    for (std::uint64_t depth = world_.maximum(deepest); depth > 0; --depth) {
       std::erase_if(entries, [&](const Entry& entry) {
         return wanted(entry) && is_directory(entry.kind) && depth_of(entry.path) + 1 == depth &&
                remover.reachable() && remover.remove_directory(entry);
       });
-      context_.wait();
+      world_.synchronise(context_.clock);
     }
     if (context_.manifest) context_.manifest->rewind(position, entries);
   }
 
   /// Removes everything; returns what the plan wanted to keep. Only the first rank looks.
   std::vector<std::string> remove_all() {
-    if (context_.group.maximum(static_cast<std::uint64_t>(context_.manifest.has_value())) == 0) {
+    if (world_.maximum(static_cast<std::uint64_t>(context_.manifest.has_value())) == 0) {
       return {};
     }
     remove_made(0, true);
     std::vector<std::string> kept;
-    if (is_first()) kept = remove_directory();
-    context_.wait();
+    if (is_first()) {
+      kept = remove_directory();
+      verify_removal(kept);
+    }
+    world_.synchronise(context_.clock);
     return kept;
+  }
+
+  /// Storage may say that something is removed and still have it.
+  void verify_removal(const std::vector<std::string>& kept) {
+    const std::string& directory = context_.plan.directory;
+    if (!kept.empty() || ::access(directory.c_str(), F_OK) != 0) return;
+    const Leftover left = list_left(directory);
+    if (left.count > 0) return;  // said already
+    context_.warn(fmt::format("{} is still there after it was removed", directory));
   }
 
   std::vector<std::string> remove_directory() {
     const std::string& directory = context_.plan.directory;
     const std::vector<Entry> entries = read_manifests(context_.plan.journal, directory);
-    Remover remover(directory, &root_);
+    Remover remover(directory, &root_, {});
     if (remove_root(remover, entries, directory)) return {};
     std::set<std::string> ours;
     for (const Entry& entry : entries) ours.insert(entry.path);
@@ -268,23 +349,33 @@ class Run {
         base::seconds(context_.clock.now_ns() -
                       static_cast<std::uint64_t>(static_cast<std::int64_t>(context_.hello_ns) -
                                                  context_.clock_offset_ns));
-    const std::uint64_t errors = context_.group.sum(context_.verification_errors);
+    const std::uint64_t errors = world_.sum(context_.verification_errors);
     event.left = remove_all();
     event.repetitions = static_cast<std::int64_t>(repetitions);
     event.errors = static_cast<std::int64_t>(errors);
     report_drift();
-    context_.report(std::move(event));
+    report_loss();
+    report(std::move(event));
     return errors > 0 ? base::kExitFailed : 0;
+  }
+
+  /// Rows of the log that found no room.
+  void report_loss() {
+    const std::uint64_t own = context_.operation_log ? context_.operation_log->lost() : 0;
+    const std::uint64_t lost = world_.sum(own);
+    if (lost == 0 || !is_first()) return;
+    context_.warn(fmt::format("{} operations are not in the log: the journal has no room", lost));
   }
 
   /// The clocks of nodes drift; what that did to the run is said at its end.
   void report_drift() {
-    if (context_.group.placement().hosts.size() < 2 || context_.clock.is_simulated()) return;
+    if (world_.placement().hosts.size() < 2 || context_.clock.is_simulated()) return;
     const std::int64_t before = context_.clock_offset_ns;
     std::uint64_t uncertainty = 0;
-    const std::int64_t after = context_.group.clock_offset_ns(context_.clock, uncertainty);
+    const std::int64_t after = world_.clock_offset_ns(context_.clock, uncertainty);
     const auto drift = static_cast<std::uint64_t>(after > before ? after - before : before - after);
-    const std::uint64_t largest = context_.group.maximum(drift + uncertainty);
+    const std::uint64_t largest = world_.maximum(drift + uncertainty);
+    if (!is_first()) return;
     context_.warn(
         fmt::format("clock offsets between nodes changed by at most {:.1f} us during "
                     "the run",
@@ -292,15 +383,42 @@ class Run {
   }
 
   Context context_;
+  comm::Group& world_;
   Entry root_;
   std::size_t first_position_ = 0;
   std::uint64_t uncertainty_ns_ = 0;
 };
 
+/// Where a rank belongs.
+struct Place {
+  Context::Part part;
+  /// A number that the ranks of one instance of one group have in common.
+  std::uint64_t color = 0;
+};
+
+Place place_of(const schema::Plan& plan, std::uint64_t rank) {
+  std::uint64_t color = 0;
+  for (const schema::Group& group : plan.groups) {
+    const auto ranks = static_cast<std::uint64_t>(group.ranks);
+    const auto instances = static_cast<std::uint64_t>(group.instances);
+    const std::uint64_t behind = rank - static_cast<std::uint64_t>(group.first);
+    if (behind < ranks * instances) {
+      return {{&group, behind / ranks}, color + behind / ranks};
+    }
+    color += instances;
+  }
+  throw base::plan_error("groups", fmt::format("rank {} is in no group", rank));
+}
+
 }  // namespace
 
-int run(const schema::Plan& plan, comm::Group& group, base::Clock clock, const Report& report) {
-  return Run(plan, group, clock, report).execute();
+int run(const schema::Plan& plan, comm::Group& world, base::Clock clock, const Report& report) {
+  const Place place = place_of(plan, world.rank());
+  if (world.size() == static_cast<std::size_t>(plan.groups.front().ranks)) {
+    return Run(plan, place.part, world, world, clock, report).execute();
+  }
+  comm::Group group = world.split(place.color);
+  return Run(plan, place.part, group, world, clock, report).execute();
 }
 
 }  // namespace venturi::execute

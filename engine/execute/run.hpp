@@ -8,9 +8,9 @@
 
 namespace venturi::execute {
 
-/// Runs a checked plan; every rank of the group calls it with a clock of its own. Returns the
+/// Runs a checked plan; every rank of the world calls it with a clock of its own. Returns the
 /// exit code, the same on all ranks. Throws base::Broken when the group breaks; then what is left
 /// is for `clean`.
-int run(const schema::Plan& plan, comm::Group& group, base::Clock clock, const Report& report);
+int run(const schema::Plan& plan, comm::Group& world, base::Clock clock, const Report& report);
 
 }  // namespace venturi::execute

@@ -17,11 +17,20 @@ void create_items(Context& context, FileState& file);
 /// Makes an open file persistent.
 void run_sync(Context& context, const schema::Sync& step);
 
+/// Creates, opens or closes a file that its sharers open together. Collective.
+void manage_together(Context& context, const schema::Manage& step, FileState& file);
+/// Reports what the library says is in force for an open file, once for each entry.
+void tell_facts(Context& context, FileState& file, backend::Handle handle);
+/// Whether the interface of a file wants that.
+[[nodiscard]] bool is_opened_together(const schema::File& file);
+
 /// Whether ranks wait for each other in a `manage` step.
 [[nodiscard]] bool manage_waits(const schema::File& file, schema::NameVerb verb);
 
 /// Closes what is still open, unmeasured.
 void close_all(Context& context);
+/// Forgets what is known of trees: a repetition begins. Its trees are made anew.
+void forget_trees(Context& context);
 /// Makes the directories of trees for which the program has no `mkdir`, unmeasured. Collective.
 void make_trees(Context& context, EntryKind kind);
 /// Writes the data that must be there before the first repetition. Collective.

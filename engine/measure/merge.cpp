@@ -1,10 +1,10 @@
-// Merging over the ranks: sums and extremes by reduction, one fixed block per rank by gathering.
+// Merging over the ranks: sums and extremes by reduction, one small block per rank by gathering.
 #include "measure/merge.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <map>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,24 +24,23 @@ struct RankBlock {
   std::uint64_t transfer_ns = 0;
   std::uint64_t close_ns = 0;
   std::uint64_t compute_ns = 0;
+  /// When the first and the last operation ended, after the rank's start.
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+  std::uint64_t longest_ns = 0;
 };
 
-struct SizeBlock {
-  std::uint64_t used = 0;
-  std::array<SizeCount, Meter::kSizes> sizes{};
-};
-
+/// What a rank says about one error; trivially copyable, longer texts are cut.
 struct FaultBlock {
-  std::uint64_t used = 0;
-  struct Item {
-    OperationKind kind{};
-    int error = 0;
-    std::uint64_t offset = 0;
-    std::uint64_t at_ns = 0;
-    std::array<char, 256> path{};
-    std::array<char, 256> what{};
-  };
-  std::array<Item, Meter::kFaults> items{};
+  OperationKind kind{};
+  int error = 0;
+  std::uint64_t rank = 0;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  /// 0: none, else the damage's number and 1.
+  std::uint64_t damage = 0;
+  std::array<char, 256> path{};
+  std::array<char, 256> what{};
 };
 
 std::int64_t signed_of(std::uint64_t value) { return static_cast<std::int64_t>(value); }
@@ -54,13 +53,24 @@ std::uint64_t ns_of(const Meter& meter, std::initializer_list<OperationKind> kin
 
 RankBlock block_of(const Meter& meter, const Span& span) {
   using enum OperationKind;
+  const auto after_start = [&](std::uint64_t ns) {
+    return ns > span.own_start_ns ? ns - span.own_start_ns : 0;
+  };
+  std::uint64_t longest_ns = 0;
+  for (std::size_t kind = 0; kind < kKinds; ++kind) {
+    longest_ns =
+        std::max(longest_ns, meter.tally(static_cast<OperationKind>(kind)).latency.max_ns());
+  }
   return {.span = span,
           .bytes = meter.bytes(),
           .operations = meter.operations(),
           .open_ns = ns_of(meter, {kOpen, kCreate, kMkdir}),
           .transfer_ns = ns_of(meter, {kWrite, kRead, kSync}),
           .close_ns = ns_of(meter, {kClose}),
-          .compute_ns = meter.compute_ns()};
+          .compute_ns = meter.compute_ns(),
+          .first_ns = after_start(meter.first_ns()),
+          .last_ns = after_start(meter.last_ns()),
+          .longest_ns = longest_ns};
 }
 
 void fill_ranks(const std::vector<RankBlock>& blocks, schema::PhaseFinished& out,
@@ -84,7 +94,11 @@ void fill_ranks(const std::vector<RankBlock>& blocks, schema::PhaseFinished& out
     out.per_rank.transfer_s.push_back(base::seconds(block.transfer_ns));
     out.per_rank.close_s.push_back(base::seconds(block.close_ns));
     out.per_rank.total_s.push_back(seconds_between(block.span.start_ns, block.span.end_ns));
-    out.per_rank.start_s.push_back(seconds_between(first_start_ns, block.span.start_ns));
+    const double start_s = seconds_between(first_start_ns, block.span.start_ns);
+    out.per_rank.start_s.push_back(start_s);
+    out.per_rank.first_s.push_back(start_s + base::seconds(block.first_ns));
+    out.per_rank.last_s.push_back(start_s + base::seconds(block.last_ns));
+    out.per_rank.longest_s.push_back(base::seconds(block.longest_ns));
     out.seconds.compute = std::max(out.seconds.compute, base::seconds(block.compute_ns));
   }
   const auto largest = [](const std::vector<double>& values) {
@@ -130,21 +144,43 @@ void merge_kinds(comm::Group& group, Meter& meter, schema::PhaseFinished& out) {
   }
 }
 
+/// Sizes that ranks have, smallest first, one reduction each: no rank holds those of all others.
 void merge_sizes(comm::Group& group, const Meter& meter, schema::PhaseFinished& out) {
-  SizeBlock mine;
-  mine.used = meter.sizes().size();
-  std::copy(meter.sizes().begin(), meter.sizes().end(), mine.sizes.begin());
-  std::map<std::pair<OperationKind, std::uint64_t>, std::uint64_t> sums;
-  for (const SizeBlock& block : group.gather(mine)) {
-    for (std::size_t i = 0; i < block.used; ++i) {
-      sums[{block.sizes[i].kind, block.sizes[i].bytes}] += block.sizes[i].count;
-    }
+  constexpr std::uint64_t kNone = std::numeric_limits<std::int64_t>::max();
+  std::vector<SizeCount> mine = meter.sizes();
+  const auto key_of = [](const SizeCount& size) {
+    return std::pair(size.bytes, static_cast<std::uint64_t>(size.kind));
+  };
+  std::sort(mine.begin(), mine.end(),
+            [&](const SizeCount& a, const SizeCount& b) { return key_of(a) < key_of(b); });
+  std::uint64_t other = meter.other_requests();
+  std::size_t at = 0;
+  while (out.request_sizes.size() < Meter::kSizes) {
+    const std::uint64_t bytes = group.minimum(at < mine.size() ? mine[at].bytes : kNone);
+    if (bytes == kNone) break;
+    const bool same = at < mine.size() && mine[at].bytes == bytes;
+    const std::uint64_t kind = group.minimum(same ? key_of(mine[at]).second : kNone);
+    const bool hit = same && key_of(mine[at]).second == kind;
+    const std::uint64_t count = group.sum(hit ? mine[at].count : 0);
+    out.request_sizes.push_back(
+        {static_cast<OperationKind>(kind), signed_of(bytes), signed_of(count)});
+    at += static_cast<std::size_t>(hit);
   }
-  for (const auto& [key, count] : sums) {
-    out.request_sizes.push_back({key.first, signed_of(key.second), signed_of(count)});
-  }
-  out.other_requests = signed_of(group.sum(meter.other_requests()));
-  out.short_transfers = signed_of(group.sum(meter.short_transfers()));
+  for (; at < mine.size(); ++at) other += mine[at].count;
+  std::sort(out.request_sizes.begin(), out.request_sizes.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.kind, a.bytes) < std::pair(b.kind, b.bytes);
+  });
+  out.other_requests = signed_of(group.sum(other));
+}
+
+void merge_sums(comm::Group& group, const Meter& meter, schema::PhaseFinished& out) {
+  std::array<std::uint64_t, 4> sums{meter.short_transfers(), meter.durable_bytes(),
+                                    meter.corrupt_operations(), meter.corrupt_bytes()};
+  group.reduce(sums, Reduction::kSum);
+  out.short_transfers = signed_of(sums[0]);
+  out.bytes_durable = signed_of(sums[1]);
+  out.corrupt_operations = signed_of(sums[2]);
+  out.corrupt_bytes = signed_of(sums[3]);
 }
 
 void merge_time_line(comm::Group& group, TimeLine& line, schema::PhaseFinished& out) {
@@ -166,40 +202,80 @@ void merge_time_line(comm::Group& group, TimeLine& line, schema::PhaseFinished& 
   }
 }
 
+/// Requests per second, in thousandths.
+std::uint64_t milli_rate(std::uint64_t requests, std::uint64_t ns) {
+  return ns == 0
+             ? 0
+             : static_cast<std::uint64_t>(static_cast<double>(requests) * 1e3 / base::seconds(ns));
+}
+
+void merge_open_loop(comm::Group& group, const OpenLoop& mine, schema::PhaseFinished& out) {
+  std::array<std::uint64_t, 4> sums{mine.requests, mine.late,
+                                    milli_rate(mine.requests, mine.wanted_ns),
+                                    milli_rate(mine.requests, mine.took_ns)};
+  group.reduce(sums, Reduction::kSum);
+  if (sums[0] == 0) return;
+  out.open_loop = schema::OpenLoop{.requests = signed_of(sums[0]),
+                                   .late = signed_of(sums[1]),
+                                   .most_late_s = base::seconds(group.maximum(mine.most_late_ns)),
+                                   .wanted_per_s = static_cast<double>(sums[2]) / 1e3,
+                                   .achieved_per_s = static_cast<double>(sums[3]) / 1e3};
+}
+
 template <std::size_t kSize>
 void copy_text(std::string_view text, std::array<char, kSize>& out) {
   std::memcpy(out.data(), text.data(), std::min(text.size(), kSize - 1));
 }
 
+FaultBlock block_of(const Fault& fault, std::size_t rank) {
+  FaultBlock block;
+  block.kind = fault.kind;
+  block.error = fault.error;
+  block.rank = rank;
+  block.offset = fault.offset;
+  block.bytes = fault.bytes;
+  block.damage = fault.damage ? static_cast<std::uint64_t>(*fault.damage) + 1 : 0;
+  copy_text(fault.path, block.path);
+  copy_text(fault.what, block.what);
+  return block;
+}
+
+schema::ErrorDetail detail_of(const FaultBlock& block) {
+  schema::ErrorDetail detail{.rank = signed_of(block.rank),
+                             .operation = block.kind,
+                             .path = block.path.data(),
+                             .offset = signed_of(block.offset),
+                             .errno_ = block.error,
+                             .what = block.what.data(),
+                             .bytes = signed_of(block.bytes)};
+  if (block.damage > 0) detail.damage = static_cast<schema::Damage>(block.damage - 1);
+  return detail;
+}
+
+/// Gives all ranks the block of one of them: the others add zeros.
+FaultBlock share(comm::Group& group, const FaultBlock& block, bool is_mine) {
+  std::array<std::uint64_t, (sizeof(FaultBlock) + 7) / 8> words{};
+  if (is_mine) std::memcpy(words.data(), &block, sizeof block);
+  group.reduce(words, Reduction::kSum);
+  FaultBlock shared;
+  std::memcpy(static_cast<void*>(&shared), words.data(), sizeof shared);
+  return shared;
+}
+
+/// The first errors of all ranks, earliest first, one after the other: no rank holds those of all.
 void merge_faults(comm::Group& group, const Meter& meter, schema::PhaseFinished& out) {
-  FaultBlock mine;
-  for (const Fault& fault : meter.faults()) {
-    FaultBlock::Item& item = mine.items[mine.used++];
-    item.kind = fault.kind;
-    item.error = fault.error;
-    item.offset = fault.offset;
-    item.at_ns = fault.at_ns;
-    copy_text(fault.path, item.path);
-    copy_text(fault.what, item.what);
-  }
-  const std::vector<FaultBlock> blocks = group.gather(mine);
-  std::vector<std::pair<std::uint64_t, schema::ErrorDetail>> all;
-  for (std::size_t rank = 0; rank < blocks.size(); ++rank) {
-    for (std::size_t i = 0; i < blocks[rank].used; ++i) {
-      const FaultBlock::Item& item = blocks[rank].items[i];
-      all.push_back({item.at_ns,
-                     {.rank = signed_of(rank),
-                      .operation = item.kind,
-                      .path = item.path.data(),
-                      .offset = signed_of(item.offset),
-                      .errno_ = item.error,
-                      .what = item.what.data()}});
-    }
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (std::size_t i = 0; i < std::min(all.size(), Meter::kFaults); ++i) {
-    out.details.push_back(std::move(all[i].second));
+  constexpr std::uint64_t kNone = std::numeric_limits<std::int64_t>::max();
+  const std::vector<Fault>& mine = meter.faults();
+  for (std::size_t at = 0; out.details.size() < Meter::kFaults;) {
+    const std::uint64_t own = at < mine.size() ? mine[at].at_ns : kNone;
+    const std::uint64_t earliest = group.minimum(own);
+    if (earliest == kNone) return;
+    const std::uint64_t rank = group.minimum(own == earliest ? group.rank() : kNone);
+    const bool is_mine = rank == group.rank();
+    const FaultBlock block =
+        share(group, is_mine ? block_of(mine[at], group.rank()) : FaultBlock{}, is_mine);
+    out.details.push_back(detail_of(block));
+    at += static_cast<std::size_t>(is_mine);
   }
 }
 
@@ -211,7 +287,9 @@ schema::PhaseFinished merge(comm::Group& group, Meter& meter, const Span& span,
   fill_ranks(group.gather(block_of(meter, span)), out, first_start_ns);
   merge_kinds(group, meter, out);
   merge_sizes(group, meter, out);
+  merge_sums(group, meter, out);
   merge_time_line(group, meter.time_line(), out);
+  merge_open_loop(group, meter.open_loop(), out);
   // The sum of errors is the same on all ranks, so they agree on whether to exchange details.
   if (out.errors > 0) merge_faults(group, meter, out);
   return out;

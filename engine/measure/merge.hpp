@@ -13,11 +13,13 @@ namespace venturi::measure {
 struct Span {
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  /// The start on the rank's own clock.
+  std::uint64_t own_start_ns = 0;
 };
 
 /// Fills what was measured: bytes, operations, errors, seconds, by_operation, request_sizes,
-/// per_rank, time_line, details and short_transfers. Collective; only rank 0's result is whole.
-/// `first_start_ns` receives the earliest start over the ranks.
+/// per_rank, time_line, open_loop, details and short_transfers. Collective; only rank 0's result is
+/// whole. `first_start_ns` receives the earliest start over the ranks.
 schema::PhaseFinished merge(comm::Group& group, Meter& meter, const Span& span,
                             std::int64_t& first_start_ns);
 

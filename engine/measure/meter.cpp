@@ -22,6 +22,10 @@ void Meter::count_size(schema::OperationKind kind, std::uint64_t bytes, std::uin
 
 void Meter::fail(Fault fault) {
   ++tallies_[static_cast<std::size_t>(fault.kind)].errors;
+  if (fault.damage) {
+    ++corrupt_operations_;
+    corrupt_bytes_ += fault.bytes;
+  }
   if (faults_.size() < kFaults) faults_.push_back(std::move(fault));
 }
 
@@ -43,6 +47,20 @@ void Meter::merge(const Meter& inner) {
   }
   short_transfers_ += inner.short_transfers_;
   compute_ns_ += inner.compute_ns_;
+  durable_bytes_ += inner.durable_bytes_;
+  corrupt_operations_ += inner.corrupt_operations_;
+  corrupt_bytes_ += inner.corrupt_bytes_;
+  if (first_ns_ == 0) first_ns_ = inner.first_ns_;
+  last_ns_ = std::max(last_ns_, inner.last_ns_);
+  add_schedule(inner.open_loop_);
+}
+
+void Meter::add_schedule(const OpenLoop& loop) noexcept {
+  open_loop_.requests += loop.requests;
+  open_loop_.late += loop.late;
+  open_loop_.most_late_ns = std::max(open_loop_.most_late_ns, loop.most_late_ns);
+  open_loop_.wanted_ns += loop.wanted_ns;
+  open_loop_.took_ns += loop.took_ns;
 }
 
 std::uint64_t Meter::operations() const noexcept {

@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "measure/histogram.hpp"
+#include "measure/operation_log.hpp"
 #include "measure/time_line.hpp"
 #include "schema/event.hpp"
 
@@ -20,6 +22,7 @@ struct Tally {
   std::uint64_t bytes = 0;
   std::uint64_t operations = 0;
   std::uint64_t errors = 0;
+  /// Time in which at least one of them was under way.
   std::uint64_t ns = 0;
   Histogram latency;
 };
@@ -33,6 +36,9 @@ struct Fault {
   int error = 0;
   std::string what = {};
   std::uint64_t at_ns = 0;
+  /// Of bytes that were read back and are wrong, and how many those are.
+  std::optional<schema::Damage> damage = {};
+  std::uint64_t bytes = 0;
 };
 
 /// How many requests had this size.
@@ -40,6 +46,17 @@ struct SizeCount {
   schema::OperationKind kind = {};
   std::uint64_t bytes = 0;
   std::uint64_t count = 0;
+};
+
+/// Requests that began at a rate.
+struct OpenLoop {
+  std::uint64_t requests = 0;
+  /// Those whose time had come while the rank was still busy.
+  std::uint64_t late = 0;
+  std::uint64_t most_late_ns = 0;
+  /// How long they should have taken, and how long they took.
+  std::uint64_t wanted_ns = 0;
+  std::uint64_t took_ns = 0;
 };
 
 /// Counts, times and latencies; made anew for each phase.
@@ -53,12 +70,20 @@ class Meter {
   /// One operation from `begin_ns` to `end_ns` that moved `bytes`.
   void record(schema::OperationKind kind, std::uint64_t begin_ns, std::uint64_t end_ns,
               std::uint64_t bytes) noexcept {
+    record_since(begin_ns, kind, begin_ns, end_ns, bytes);
+  }
+  /// The same where the latency counts from `since_ns`: before the operation's turn (it should have
+  /// begun then), or before the time that is not yet counted (it overlapped with others).
+  void record_since(std::uint64_t since_ns, schema::OperationKind kind, std::uint64_t begin_ns,
+                    std::uint64_t end_ns, std::uint64_t bytes) noexcept {
     Tally& tally = tallies_[static_cast<std::size_t>(kind)];
-    const std::uint64_t ns = end_ns > begin_ns ? end_ns - begin_ns : 0;
     tally.bytes += bytes;
     ++tally.operations;
-    tally.ns += ns;
-    tally.latency.record(ns);
+    tally.ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
+    tally.latency.record(end_ns > since_ns ? end_ns - since_ns : 0);
+    if (first_ns_ == 0) first_ns_ = end_ns;
+    last_ns_ = end_ns;
+    if (log_ != nullptr) log_->add(kind, since_ns, end_ns, bytes);
     TimeLine::Bin& bin = time_line_.at(end_ns);
     ++bin.operations;
     if (kind == schema::OperationKind::kWrite) {
@@ -71,8 +96,18 @@ class Meter {
   void count_size(schema::OperationKind kind, std::uint64_t bytes, std::uint64_t count);
   /// An operation that went wrong; its time has been recorded already, or there is none.
   void fail(Fault fault);
+  /// A step's requests began at a rate.
+  void add_schedule(const OpenLoop& loop) noexcept;
   void count_short() noexcept { ++short_transfers_; }
   void add_compute(std::uint64_t ns) noexcept { compute_ns_ += ns; }
+  /// Data that was written became persistent.
+  void add_durable(std::uint64_t bytes) noexcept { durable_bytes_ += bytes; }
+  /// From here on every operation is written there, too; null: nowhere.
+  void log_to(OperationLog* log) noexcept { log_ = log; }
+  /// Where the next operation is, for the log.
+  void place(std::uint64_t offset) noexcept {
+    if (log_ != nullptr) log_->set_offset(offset);
+  }
   /// Adds an enclosed phase.
   void merge(const Meter& inner);
 
@@ -88,7 +123,14 @@ class Meter {
   [[nodiscard]] std::uint64_t other_requests() const noexcept { return other_requests_; }
   [[nodiscard]] const std::vector<Fault>& faults() const noexcept { return faults_; }
   [[nodiscard]] std::uint64_t short_transfers() const noexcept { return short_transfers_; }
+  [[nodiscard]] const OpenLoop& open_loop() const noexcept { return open_loop_; }
   [[nodiscard]] std::uint64_t compute_ns() const noexcept { return compute_ns_; }
+  [[nodiscard]] std::uint64_t durable_bytes() const noexcept { return durable_bytes_; }
+  [[nodiscard]] std::uint64_t corrupt_operations() const noexcept { return corrupt_operations_; }
+  [[nodiscard]] std::uint64_t corrupt_bytes() const noexcept { return corrupt_bytes_; }
+  /// When the first and the last operation ended; 0 if there was none.
+  [[nodiscard]] std::uint64_t first_ns() const noexcept { return first_ns_; }
+  [[nodiscard]] std::uint64_t last_ns() const noexcept { return last_ns_; }
 
  private:
   std::array<Tally, kKinds> tallies_{};
@@ -98,6 +140,13 @@ class Meter {
   std::vector<Fault> faults_;
   std::uint64_t short_transfers_ = 0;
   std::uint64_t compute_ns_ = 0;
+  std::uint64_t durable_bytes_ = 0;
+  std::uint64_t corrupt_operations_ = 0;
+  std::uint64_t corrupt_bytes_ = 0;
+  std::uint64_t first_ns_ = 0;
+  std::uint64_t last_ns_ = 0;
+  OperationLog* log_ = nullptr;
+  OpenLoop open_loop_;
 };
 
 }  // namespace venturi::measure

@@ -5,6 +5,9 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/random.hpp"
+#include "pattern/permutation.hpp"
+
 namespace venturi::pattern {
 namespace {
 
@@ -152,10 +155,42 @@ Value skew(std::span<const Value> operands) {
   const std::int64_t ranks = positive(operands[1]);
   const double factor = operands[2].real();
   if (rank >= ranks) fail("the rank is beyond the number of ranks");
-  if (factor <= 0.0) fail("the factor of skew must be positive");
+  if (factor < 1.0) fail("the factor of skew must be at least 1");
   if (ranks == 1) return 1.0;
-  const double share = static_cast<double>(rank) / static_cast<double>(ranks - 1);
-  return finite((1.0 + (factor - 1.0) * share) * 2.0 / (1.0 + factor));
+  const double spread =
+      1.0 + (factor - 1.0) * static_cast<double>(rank) / static_cast<double>(ranks - 1);
+  return finite(spread * 2.0 / (1.0 + factor));
+}
+
+/// The places of `permute` and `draw` are chosen by a key of 64 bits.
+std::int64_t permute(std::span<const Value> operands) {
+  const std::int64_t index = not_negative(operands[0]);
+  const std::int64_t size = positive(operands[1]);
+  if (index >= size) fail("the index is beyond the size of the permutation");
+  const Permutation order(static_cast<std::uint64_t>(size),
+                          static_cast<std::uint64_t>(whole(operands[2])));
+  return static_cast<std::int64_t>(order(static_cast<std::uint64_t>(index)));
+}
+
+std::int64_t draw(std::span<const Value> operands) {
+  const std::int64_t index = not_negative(operands[0]);
+  const std::int64_t size = positive(operands[1]);
+  const auto key = static_cast<std::uint64_t>(whole(operands[2]));
+  return static_cast<std::int64_t>(
+      base::uniform(key, static_cast<std::uint64_t>(index), static_cast<std::uint64_t>(size)));
+}
+
+Value ternary(Operator op, std::span<const Value> operands) {
+  switch (op) {
+    case Operator::kBlock:
+      return block(operands);
+    case Operator::kPermute:
+      return permute(operands);
+    case Operator::kDraw:
+      return draw(operands);
+    default:
+      return skew(operands);
+  }
 }
 
 Value unary(Operator op, const Value& a) {
@@ -268,6 +303,8 @@ std::size_t arity(Operator op) {
       return 1;
     case Operator::kBlock:
     case Operator::kSkew:
+    case Operator::kPermute:
+    case Operator::kDraw:
       return 3;
     case Operator::kNumroc:
       return 4;
@@ -288,7 +325,7 @@ Value apply_operator(Operator op, std::span<const Value> operands) {
     case 2:
       return binary(op, operands[0], operands[1]);
     case 3:
-      return op == Operator::kBlock ? Value(block(operands)) : skew(operands);
+      return ternary(op, operands);
     default:
       return numroc(operands);
   }

@@ -55,6 +55,12 @@ Value Evaluator::value(const schema::Expression& code, const Slots& slots, const
   const auto fail = [&](const char* what) -> base::Error {
     return base::plan_error(where, fmt::format("the expression has no value: {}", what));
   };
+  // Most expressions are one number or one variable.
+  if (code.size() == 1 && code.front().operator_ == Operator::kInteger) return code.front().integer;
+  if (code.size() == 1 && code.front().operator_ == Operator::kVariable &&
+      index_of(code.front()) < slots.size()) {
+    return slots[index_of(code.front())];
+  }
   stack_.clear();
   for (std::size_t at = 0; at < code.size();) {
     const Instruction& step = code[at++];
@@ -78,7 +84,7 @@ Value Evaluator::value(const schema::Expression& code, const Slots& slots, const
     } else {
       try {
         const Value result =
-            apply_operator(step.operator_, std::span(stack_).subspan(stack_.size() - operands));
+            apply(step.operator_, std::span(stack_).subspan(stack_.size() - operands));
         stack_.resize(stack_.size() - operands);
         stack_.push_back(result);
       } catch (const std::domain_error& error) {
@@ -88,6 +94,17 @@ Value Evaluator::value(const schema::Expression& code, const Slots& slots, const
   }
   if (stack_.size() != 1) throw fail("it does not leave exactly one number");
   return stack_.back();
+}
+
+Value Evaluator::apply(Operator op, std::span<const Value> operands) const {
+  if (op != Operator::kPeer && op != Operator::kStranger) return apply_operator(op, operands);
+  if (operands[0].is_real() || operands[1].is_real()) {
+    throw std::domain_error("an integer is needed, but this is a real number");
+  }
+  const std::int64_t rank = operands[0].integer();
+  const std::int64_t other = operands[1].integer();
+  return op == Operator::kPeer ? neighbours_.peer(rank, other)
+                               : neighbours_.stranger(rank, static_cast<std::uint64_t>(other));
 }
 
 std::int64_t Evaluator::integer(const schema::Expression& code, const Slots& slots,

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "pattern/neighbour.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::pattern {
@@ -46,6 +48,9 @@ bool reads_slot(const schema::Expression& code, std::span<const std::size_t> slo
 /// only go forward.
 class Evaluator {
  public:
+  /// Which ranks share a node; without it, all do.
+  void set_neighbours(Neighbours neighbours) { neighbours_ = std::move(neighbours); }
+
   /// Throws base::Error (exit 2) at `where`: overflow, division by zero, a number that is not
   /// finite, too few operands.
   Value value(const schema::Expression& code, const Slots& slots, const char* where);
@@ -57,7 +62,10 @@ class Evaluator {
   double seconds(const schema::Expression& code, const Slots& slots, const char* where);
 
  private:
+  Value apply(schema::Operator op, std::span<const Value> operands) const;
+
   std::vector<Value> stack_;
+  Neighbours neighbours_;
 };
 
 }  // namespace venturi::pattern

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "base/random.hpp"
 
@@ -16,7 +17,8 @@ namespace {
 
 constexpr std::uint64_t kWordBytes = 8;
 constexpr std::uint64_t kPageBytes = 4096;
-constexpr double kWordsPerPage = static_cast<double>(kPageBytes) / static_cast<double>(kWordBytes);
+constexpr std::uint64_t kWordsPerPage = kPageBytes / kWordBytes;
+constexpr double kUnit = 4294967296.0;
 /// Offsets beyond this (2 PiB) are taken for chance, not for a misplaced block.
 constexpr std::uint64_t kPlausibleWords = std::uint64_t{1} << 48U;
 /// Generations beyond the expected one that are tried.
@@ -35,6 +37,16 @@ std::uint64_t load(const std::byte* from) noexcept {
   return word;
 }
 
+/// Whether three words follow each other in some file that was stamped with some key.
+bool is_stamped(std::span<const std::byte> words) {
+  constexpr std::uint64_t kNear = std::uint64_t{1} << 20U;
+  if (words.size() < 3 * kWordBytes) return false;
+  const auto origin = [&](std::size_t i) {
+    return base::unmix(load(words.data() + i * kWordBytes));
+  };
+  return (origin(0) ^ origin(1)) < kNear && (origin(1) ^ origin(2)) < kNear;
+}
+
 /// Splits bytes at `offset` into a part before the first whole word, whole words and a rest.
 struct Split {
   std::size_t head;
@@ -50,12 +62,24 @@ struct Split {
 Stamp::Stamp(const Origin& origin)
     : origin_(origin),
       key_(key_of(origin, origin.generation)),
-      data_bytes_(
-          static_cast<std::uint64_t>(std::lround((1.0 - origin.compressibility) * kWordsPerPage)) *
-          kWordBytes) {}
+      data_bytes_(static_cast<std::uint64_t>(std::lround((1.0 - origin.compressibility) *
+                                                         static_cast<double>(kWordsPerPage))) *
+                  kWordBytes),
+      unique_(static_cast<std::uint64_t>(std::lround((1.0 - origin.duplicates) * kUnit))) {}
+
+// Page p is its own source if the number of sources up to it, (p + 1) * unique, grows there.
+std::uint64_t Stamp::source_of(std::uint64_t page) const noexcept {
+  if (unique_ >= static_cast<std::uint64_t>(kUnit)) return page;
+  __extension__ using Wide = unsigned __int128;
+  const Wide sources = (Wide{page} + 1) * unique_ >> 32U;
+  if (sources == 0) return 0;
+  return static_cast<std::uint64_t>(((sources << 32U) + unique_ - 1) / unique_) - 1;
+}
 
 std::uint64_t Stamp::word(std::uint64_t index) const noexcept {
-  return index * kWordBytes % kPageBytes < data_bytes_ ? base::mix(key_ ^ index) : 0;
+  if (index * kWordBytes % kPageBytes >= data_bytes_) return 0;
+  const std::uint64_t source = source_of(index / kWordsPerPage) * kWordsPerPage;
+  return base::mix(key_ ^ (source + index % kWordsPerPage));
 }
 
 void Stamp::fill(std::span<std::byte> data, std::uint64_t offset) const {
@@ -77,7 +101,8 @@ void Stamp::fill(std::span<std::byte> data, std::uint64_t offset) const {
     if (zeros) {
       std::memset(out, 0, run);
     } else {
-      const std::uint64_t first = (offset + at) / kWordBytes;
+      const std::uint64_t source = source_of((offset + at) / kPageBytes) * kWordsPerPage;
+      const std::uint64_t first = source + in_page / kWordBytes;
       for (std::size_t i = 0; i < run / kWordBytes; ++i) {
         const std::uint64_t value = base::mix(key_ ^ (first + i));
         std::memcpy(out + i * kWordBytes, &value, kWordBytes);
@@ -97,52 +122,92 @@ bool Stamp::matches(std::span<const std::byte> data, std::uint64_t offset) const
   };
   if (split.head > 0 && !part_matches(0, split.head)) return false;
   std::uint64_t difference = 0;
-  const std::uint64_t first = (offset + split.head) / kWordBytes;
-  const std::byte* from = data.data() + split.head;
-  for (std::size_t i = 0; i < split.body / kWordBytes; ++i) {
-    difference |= load(from + i * kWordBytes) ^ word(first + i);
+  for (std::size_t at = split.head; at < split.head + split.body;) {
+    // One page at a time: where it begins, its source changes.
+    const std::uint64_t in_page = (offset + at) % kPageBytes;
+    const std::size_t run =
+        std::min<std::size_t>(split.head + split.body - at, kPageBytes - in_page);
+    const std::uint64_t source = source_of((offset + at) / kPageBytes) * kWordsPerPage;
+    const std::uint64_t data_words = data_bytes_ / kWordBytes;
+    for (std::uint64_t i = in_page / kWordBytes; i < (in_page + run) / kWordBytes; ++i) {
+      const std::uint64_t expected = i < data_words ? base::mix(key_ ^ (source + i)) : 0;
+      difference |= load(data.data() + at) ^ expected;
+      at += kWordBytes;
+    }
   }
   const std::size_t end = split.head + split.body;
   return difference == 0 && (end == data.size() || part_matches(end, data.size() - end));
 }
 
-std::string Stamp::explain(std::span<const std::byte> data, std::uint64_t offset) const {
-  const bool all_zero =
-      std::all_of(data.begin(), data.end(), [](std::byte b) { return b == std::byte{0}; });
-  if (all_zero) return "hole: only zeros where data was written";
-  const Split split(data.size(), offset);
-  const std::uint64_t first = (offset + split.head) / kWordBytes;
-  for (std::size_t i = 0; i < split.body / kWordBytes; ++i) {
-    const std::uint64_t found = load(data.data() + split.head + i * kWordBytes);
-    if (found != word(first + i)) return explain_word(found, first + i);
+Finding Stamp::examine(std::span<const std::byte> data, std::uint64_t offset) const {
+  Finding out;
+  std::optional<std::size_t> first;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const std::uint64_t at = offset + i;
+    const std::uint64_t expected = word(at / kWordBytes) >> (8 * (at % kWordBytes)) & 0xffU;
+    if (std::to_integer<std::uint64_t>(data[i]) == expected) continue;
+    if (!first) first = i;
+    ++out.bytes;
   }
-  return fmt::format("corrupt: odd bytes at offset {} differ",
-                     split.head > 0 ? offset : offset + split.head + split.body);
+  if (!first) return out;
+  out.offset = offset + *first;
+  const std::uint64_t index = out.offset / kWordBytes;
+  const std::uint64_t begin = index * kWordBytes;
+  if (begin < offset || begin + kWordBytes > offset + data.size()) {
+    out.damage = schema::Damage::kCorrupt;
+    out.what = fmt::format("corrupt: odd bytes at offset {} differ", out.offset);
+    return out;
+  }
+  const std::size_t words = (data.size() - (begin - offset)) / kWordBytes;
+  name(data.subspan(begin - offset, words * kWordBytes), index, out);
+  return out;
 }
 
-std::string Stamp::explain_word(std::uint64_t found, std::uint64_t index) const {
+void Stamp::name(std::span<const std::byte> words, std::uint64_t index, Finding& out) const {
+  using enum schema::Damage;
   const std::uint64_t at = index * kWordBytes;
+  const std::uint64_t found = load(words.data());
   const std::uint64_t difference = found ^ word(index);
-  if (found == kPoison) return fmt::format("not read: offset {} was not filled", at);
-  if (found == 0) return fmt::format("hole: zeros at offset {} where data was written", at);
+  const auto say = [&](schema::Damage damage, std::string what) {
+    out.damage = damage;
+    out.what = std::move(what);
+  };
+  if (found == kPoison) return say(kUnread, fmt::format("not read: offset {} was not filled", at));
+  if (found == 0) {
+    return say(kHole, fmt::format("hole: zeros at offset {} where data was written", at));
+  }
   if (std::popcount(difference) <= 2) {
-    return fmt::format("flipped bit: {} bit(s) differ at offset {}, the first is bit {} of byte {}",
-                       std::popcount(difference), at, std::countr_zero(difference) % 8,
-                       at + static_cast<unsigned>(std::countr_zero(difference)) / 8);
+    return say(kFlipped,
+               fmt::format("flipped bit: {} bit(s) differ at offset {}, the first is bit {} of "
+                           "byte {}",
+                           std::popcount(difference), at, std::countr_zero(difference) % 8,
+                           at + static_cast<unsigned>(std::countr_zero(difference)) / 8));
   }
   const std::uint64_t origin = base::unmix(found);
   if ((origin ^ key_) < kPlausibleWords) {
-    return fmt::format("misplaced: offset {} holds what belongs to offset {}", at,
-                       (origin ^ key_) * kWordBytes);
+    return say(kMisplaced, fmt::format("misplaced: offset {} holds what belongs to offset {}", at,
+                                       (origin ^ key_) * kWordBytes));
   }
+  if (is_stale(origin, index, out)) return;
+  if (is_stamped(words)) {
+    return say(kForeign, fmt::format("foreign: offset {} holds data of another file, or of a run "
+                                     "before this one",
+                                     at));
+  }
+  say(kCorrupt,
+      fmt::format("corrupt: offset {} holds {:#018x} instead of {:#018x}", at, found, word(index)));
+}
+
+bool Stamp::is_stale(std::uint64_t origin, std::uint64_t index, Finding& out) const {
+  const std::uint64_t place = source_of(index / kWordsPerPage) * kWordsPerPage;
   for (std::uint64_t g = 0; g <= origin_.generation + kLaterGenerations; ++g) {
-    if ((origin ^ key_of(origin_, g)) == index) {
-      return fmt::format("stale: offset {} holds generation {} instead of {}", at, g,
-                         origin_.generation);
-    }
+    if ((origin ^ key_of(origin_, g)) != place + index % kWordsPerPage) continue;
+    out.damage = schema::Damage::kStale;
+    out.what = fmt::format("stale: offset {} holds generation {} instead of {}", index * kWordBytes,
+                           g, origin_.generation);
+    return true;
   }
-  return fmt::format("corrupt: offset {} holds {:#018x} instead of {:#018x}", at, found,
-                     word(index));
+  return false;
 }
 
 void poison(std::span<std::byte> data) noexcept {

@@ -12,6 +12,8 @@ using codec::Json;
 using codec::Node;
 using codec::Object;
 
+void decode(const Node& node, TargetFacts& out);
+Json encode(const TargetFacts& value);
 void decode(const Node& node, ClockFacts& out);
 Json encode(const ClockFacts& value);
 void decode(const Node& node, Iteration& out);
@@ -28,6 +30,8 @@ void decode(const Node& node, RankTimes& out);
 Json encode(const RankTimes& value);
 void decode(const Node& node, TimeLine& out);
 Json encode(const TimeLine& value);
+void decode(const Node& node, OpenLoop& out);
+Json encode(const OpenLoop& value);
 void decode(const Node& node, ErrorDetail& out);
 Json encode(const ErrorDetail& value);
 void decode(const Node& node, Hello& out);
@@ -38,6 +42,10 @@ void decode(const Node& node, Progress& out);
 Json encode(const Progress& value);
 void decode(const Node& node, PhaseFinished& out);
 Json encode(const PhaseFinished& value);
+void decode(const Node& node, Fact& out);
+Json encode(const Fact& value);
+void decode(const Node& node, FileFacts& out);
+Json encode(const FileFacts& value);
 void decode(const Node& node, Warning& out);
 Json encode(const Warning& value);
 void decode(const Node& node, Failed& out);
@@ -53,6 +61,30 @@ std::optional<StoppedBy> parse_stopped_by(std::string_view word) {
 
 std::optional<CacheState> parse_cache_state(std::string_view word) {
   return codec::find_word<CacheState>(word);
+}
+
+std::optional<Damage> parse_damage(std::string_view word) {
+  return codec::find_word<Damage>(word);
+}
+
+void decode(const Node& node, TargetFacts& out) {
+  Object object(node);
+  object.required("type", out.type);
+  object.required("magic", out.magic, codec::Whole{.low = 0});
+  object.required("device", out.device);
+  object.required("source", out.source);
+  object.required("mount", out.mount);
+  object.finish();
+}
+
+Json encode(const TargetFacts& value) {
+  Json out = Json::object();
+  out["type"] = encode(value.type);
+  out["magic"] = encode(value.magic);
+  out["device"] = encode(value.device);
+  out["source"] = encode(value.source);
+  out["mount"] = encode(value.mount);
+  return out;
 }
 
 void decode(const Node& node, ClockFacts& out) {
@@ -172,6 +204,9 @@ void decode(const Node& node, RankTimes& out) {
   object.required("close_s", out.close_s, codec::Size{0}, codec::Span{.low = 0});
   object.required("total_s", out.total_s, codec::Size{0}, codec::Span{.low = 0});
   object.required("start_s", out.start_s, codec::Size{0}, codec::Span{.low = 0});
+  object.optional("first_s", out.first_s, codec::Size{0}, codec::Span{.low = 0});
+  object.optional("last_s", out.last_s, codec::Size{0}, codec::Span{.low = 0});
+  object.optional("longest_s", out.longest_s, codec::Size{0}, codec::Span{.low = 0});
   object.finish();
 }
 
@@ -184,6 +219,9 @@ Json encode(const RankTimes& value) {
   out["close_s"] = encode(value.close_s);
   out["total_s"] = encode(value.total_s);
   out["start_s"] = encode(value.start_s);
+  out["first_s"] = encode(value.first_s);
+  out["last_s"] = encode(value.last_s);
+  out["longest_s"] = encode(value.longest_s);
   return out;
 }
 
@@ -205,6 +243,26 @@ Json encode(const TimeLine& value) {
   return out;
 }
 
+void decode(const Node& node, OpenLoop& out) {
+  Object object(node);
+  object.required("requests", out.requests, codec::Whole{.low = 0});
+  object.required("late", out.late, codec::Whole{.low = 0});
+  object.required("most_late_s", out.most_late_s, codec::Span{.low = 0});
+  object.required("wanted_per_s", out.wanted_per_s, codec::Span{.low = 0});
+  object.required("achieved_per_s", out.achieved_per_s, codec::Span{.low = 0});
+  object.finish();
+}
+
+Json encode(const OpenLoop& value) {
+  Json out = Json::object();
+  out["requests"] = encode(value.requests);
+  out["late"] = encode(value.late);
+  out["most_late_s"] = encode(value.most_late_s);
+  out["wanted_per_s"] = encode(value.wanted_per_s);
+  out["achieved_per_s"] = encode(value.achieved_per_s);
+  return out;
+}
+
 void decode(const Node& node, ErrorDetail& out) {
   Object object(node);
   object.required("rank", out.rank, codec::Whole{.low = 0});
@@ -213,6 +271,8 @@ void decode(const Node& node, ErrorDetail& out) {
   object.required("offset", out.offset, codec::Whole{.low = 0});
   object.required("errno", out.errno_, codec::Whole{.low = 0});
   object.required("what", out.what);
+  object.optional("damage", out.damage);
+  object.optional("bytes", out.bytes, codec::Whole{.low = 0});
   object.finish();
 }
 
@@ -224,6 +284,8 @@ Json encode(const ErrorDetail& value) {
   out["offset"] = encode(value.offset);
   out["errno"] = encode(value.errno_);
   out["what"] = encode(value.what);
+  out["damage"] = encode(value.damage);
+  out["bytes"] = encode(value.bytes);
   return out;
 }
 
@@ -329,8 +391,16 @@ void decode(const Node& node, PhaseFinished& out) {
   object.required("stopped_by", out.stopped_by);
   object.required("cache", out.cache);
   object.required("cache_reason", out.cache_reason);
+  object.optional("cached_share", out.cached_share, codec::Span{.low = 0, .high = 1});
   object.required("persisted", out.persisted);
+  object.optional("bytes_durable", out.bytes_durable, codec::Whole{.low = 0});
   object.optional("short_transfers", out.short_transfers, codec::Whole{.low = 0});
+  object.optional("corrupt_operations", out.corrupt_operations, codec::Whole{.low = 0});
+  object.optional("corrupt_bytes", out.corrupt_bytes, codec::Whole{.low = 0});
+  object.optional("target_before", out.target_before);
+  object.optional("target_after", out.target_after);
+  object.optional("target_change", out.target_change);
+  object.optional("open_loop", out.open_loop);
   object.required("details", out.details, codec::Size{0});
   object.finish();
 }
@@ -357,9 +427,47 @@ Json encode(const PhaseFinished& value) {
   out["stopped_by"] = encode(value.stopped_by);
   out["cache"] = encode(value.cache);
   out["cache_reason"] = encode(value.cache_reason);
+  out["cached_share"] = encode(value.cached_share);
   out["persisted"] = encode(value.persisted);
+  out["bytes_durable"] = encode(value.bytes_durable);
   out["short_transfers"] = encode(value.short_transfers);
+  out["corrupt_operations"] = encode(value.corrupt_operations);
+  out["corrupt_bytes"] = encode(value.corrupt_bytes);
+  out["target_before"] = encode(value.target_before);
+  out["target_after"] = encode(value.target_after);
+  out["target_change"] = encode(value.target_change);
+  out["open_loop"] = encode(value.open_loop);
   out["details"] = encode(value.details);
+  return out;
+}
+
+void decode(const Node& node, Fact& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.required("value", out.value);
+  object.finish();
+}
+
+Json encode(const Fact& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["value"] = encode(value.value);
+  return out;
+}
+
+void decode(const Node& node, FileFacts& out) {
+  Object object(node);
+  object.constant("event", "file_facts");
+  object.required("file", out.file);
+  object.required("facts", out.facts, codec::Size{0});
+  object.finish();
+}
+
+Json encode(const FileFacts& value) {
+  Json out = Json::object();
+  out["event"] = "file_facts";
+  out["file"] = encode(value.file);
+  out["facts"] = encode(value.facts);
   return out;
 }
 
@@ -420,8 +528,8 @@ Json encode(const Finished& value) {
 }
 
 void decode(const Node& node, Event& out) {
-  static constexpr std::array<std::string_view, 7> kTags{"hello", "phase_started", "progress",
-      "phase_finished", "warning", "failed", "finished"};
+  static constexpr std::array<std::string_view, 8> kTags{"hello", "phase_started", "progress",
+      "phase_finished", "file_facts", "warning", "failed", "finished"};
   codec::decode_union(node, "event", kTags, out.value);
 }
 

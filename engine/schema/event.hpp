@@ -43,6 +43,31 @@ inline constexpr std::array<std::string_view, 5> kCacheStateWords{"cold", "warm"
 /// The value of a word, or nothing if the word is none of `CacheState`.
 [[nodiscard]] std::optional<CacheState> parse_cache_state(std::string_view word);
 
+/// What is wrong with bytes that were read back.
+enum class Damage { kHole, kFlipped, kStale, kMisplaced, kTruncated, kUnread, kForeign, kCorrupt };
+inline constexpr std::array<std::string_view, 8> kDamageWords{"hole", "flipped", "stale",
+    "misplaced", "truncated", "unread", "foreign", "corrupt"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Damage) {
+  return kDamageWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Damage value) {
+  return kDamageWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Damage`.
+[[nodiscard]] std::optional<Damage> parse_damage(std::string_view word);
+
+/// What the run's directory lies on, as the kernel said at one moment.
+struct TargetFacts {
+  /// The file system's type by the mount table; `unknown` where that does not tell.
+  std::string type = {};
+  /// The type by statfs.
+  std::int64_t magic = 0;
+  /// `major:minor`.
+  std::string device = {};
+  std::string source = {};
+  std::string mount = {};
+};
+
 /// The clock that all durations of the run come from.
 struct ClockFacts {
   /// `tsc`, `monotonic` or `simulated`.
@@ -108,6 +133,12 @@ struct RankTimes {
   std::vector<double> total_s;
   /// Seconds after the phase's first start.
   std::vector<double> start_s;
+  /// When its first operation was done, in seconds after the phase's first start.
+  std::vector<double> first_s;
+  /// When its last operation was done, in seconds after the phase's first start.
+  std::vector<double> last_s;
+  /// Its slowest operation.
+  std::vector<double> longest_s;
 };
 
 /// What was completed in each bin of time after the phase's first start, over all ranks.
@@ -116,6 +147,20 @@ struct TimeLine {
   std::vector<std::int64_t> bytes_written;
   std::vector<std::int64_t> bytes_read;
   std::vector<std::int64_t> operations;
+};
+
+/// Requests that began at a rate, not when the one before had ended, over all ranks.
+///
+/// Their latency counts from the intended start, so waiting behind a slow one is part of it.
+struct OpenLoop {
+  std::int64_t requests = 0;
+  /// Those whose time had come while the rank was still busy.
+  std::int64_t late = 0;
+  /// The largest delay of a start.
+  double most_late_s = 0.0;
+  /// Requests per second, all ranks together.
+  double wanted_per_s = 0.0;
+  double achieved_per_s = 0.0;
 };
 
 /// One of the first errors of a phase.
@@ -127,6 +172,10 @@ struct ErrorDetail {
   /// 0 where the system gave none.
   std::int64_t errno_ = 0;
   std::string what = {};
+  /// What is wrong with bytes that were read back; absent for other errors.
+  std::optional<Damage> damage = {};
+  /// How many bytes are wrong.
+  std::int64_t bytes = 0;
 };
 
 /// The engine is there, on the right number of ranks.
@@ -192,10 +241,35 @@ struct PhaseFinished {
   StoppedBy stopped_by = {};
   CacheState cache = {};
   std::string cache_reason = {};
+  /// Share of the data's pages that was in memory before the phase; absent: not looked at.
+  std::optional<double> cached_share = {};
   /// The weakest means, inside the phase's time, that covered all that was written.
   SyncMode persisted = {};
+  /// Bytes that were written and then made persistent inside the phase's time.
+  std::int64_t bytes_durable = 0;
   std::int64_t short_transfers = 0;
+  /// Reads that brought other bytes than were written.
+  std::int64_t corrupt_operations = 0;
+  std::int64_t corrupt_bytes = 0;
+  std::optional<TargetFacts> target_before = {};
+  std::optional<TargetFacts> target_after = {};
+  /// How the target is another one than at the start of the run; empty: it is the same.
+  std::string target_change = {};
+  std::optional<OpenLoop> open_loop = {};
   std::vector<ErrorDetail> details;
+};
+
+/// A word and its value.
+struct Fact {
+  std::string name = {};
+  std::string value = {};
+};
+
+/// What an interface's library says is in force for a file, such as hints of MPI-IO.
+struct FileFacts {
+  /// The entry of the plan.
+  std::string file = {};
+  std::vector<Fact> facts;
 };
 
 /// Something that the reader of the result must know.
@@ -226,7 +300,8 @@ struct Finished {
 
 /// One of these, by `event`.
 struct Event {
-  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, Warning, Failed, Finished> value;
+  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, FileFacts, Warning, Failed, Finished>
+               value;
 };
 
 /// Reads one event from JSON text. Throws `base::Error` with the path of the fault as `where`,

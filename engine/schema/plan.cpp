@@ -20,8 +20,14 @@ void decode(const Node& node, Option& out);
 Json encode(const Option& value);
 void decode(const Node& node, Content& out);
 Json encode(const Content& value);
+void decode(const Node& node, NamePart& out);
+Json encode(const NamePart& value);
+void decode(const Node& node, SizeShare& out);
+Json encode(const SizeShare& value);
 void decode(const Node& node, Tree& out);
 Json encode(const Tree& value);
+void decode(const Node& node, Dataset& out);
+Json encode(const Dataset& value);
 void decode(const Node& node, Fault& out);
 Json encode(const Fault& value);
 void decode(const Node& node, File& out);
@@ -30,16 +36,32 @@ void decode(const Node& node, Loop& out);
 Json encode(const Loop& value);
 void decode(const Node& node, Nest& out);
 Json encode(const Nest& value);
+void decode(const Node& node, BoxLoop& out);
+Json encode(const BoxLoop& value);
+void decode(const Node& node, Box& out);
+Json encode(const Box& value);
 void decode(const Node& node, Random& out);
 Json encode(const Random& value);
+void decode(const Node& node, Packed& out);
+Json encode(const Packed& value);
+void decode(const Node& node, Append& out);
+Json encode(const Append& value);
+void decode(const Node& node, TableRow& out);
+Json encode(const TableRow& value);
+void decode(const Node& node, Table& out);
+Json encode(const Table& value);
 void decode(const Node& node, Pattern& out);
 Json encode(const Pattern& value);
+void decode(const Node& node, MixPart& out);
+Json encode(const MixPart& value);
 void decode(const Node& node, For& out);
 Json encode(const For& value);
 void decode(const Node& node, When& out);
 Json encode(const When& value);
 void decode(const Node& node, Phase& out);
 Json encode(const Phase& value);
+void decode(const Node& node, Repeat& out);
+Json encode(const Repeat& value);
 void decode(const Node& node, Barrier& out);
 Json encode(const Barrier& value);
 void decode(const Node& node, Compute& out);
@@ -58,6 +80,30 @@ void decode(const Node& node, Group& out);
 Json encode(const Group& value);
 void decode(const Node& node, Plan& out);
 Json encode(const Plan& value);
+
+std::optional<ItemKind> parse_item_kind(std::string_view word) {
+  return codec::find_word<ItemKind>(word);
+}
+
+std::optional<ItemOwner> parse_item_owner(std::string_view word) {
+  return codec::find_word<ItemOwner>(word);
+}
+
+std::optional<ItemVerb> parse_item_verb(std::string_view word) {
+  return codec::find_word<ItemVerb>(word);
+}
+
+std::optional<NameField> parse_name_field(std::string_view word) {
+  return codec::find_word<NameField>(word);
+}
+
+std::optional<NameVerb> parse_name_verb(std::string_view word) {
+  return codec::find_word<NameVerb>(word);
+}
+
+std::optional<OperationKind> parse_operation_kind(std::string_view word) {
+  return codec::find_word<OperationKind>(word);
+}
 
 std::optional<Operator> parse_operator(std::string_view word) {
   return codec::find_word<Operator>(word);
@@ -126,6 +172,7 @@ void decode(const Node& node, Content& out) {
   object.optional("seed", out.seed, codec::Whole{.low = 0});
   object.optional("verify", out.verify);
   object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
+  object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
   object.finish();
 }
 
@@ -134,6 +181,39 @@ Json encode(const Content& value) {
   out["seed"] = encode(value.seed);
   out["verify"] = encode(value.verify);
   out["compressibility"] = encode(value.compressibility);
+  out["duplicates"] = encode(value.duplicates);
+  return out;
+}
+
+void decode(const Node& node, NamePart& out) {
+  Object object(node);
+  object.optional("text", out.text);
+  object.optional("value", out.value, codec::Size{1});
+  object.optional("field", out.field);
+  object.optional("width", out.width, codec::Whole{.low = 0, .high = 20});
+  object.finish();
+}
+
+Json encode(const NamePart& value) {
+  Json out = Json::object();
+  out["text"] = encode(value.text);
+  out["value"] = encode(value.value);
+  out["field"] = encode(value.field);
+  out["width"] = encode(value.width);
+  return out;
+}
+
+void decode(const Node& node, SizeShare& out) {
+  Object object(node);
+  object.required("bytes", out.bytes, codec::Size{1});
+  object.required("weight", out.weight, codec::Whole{.low = 1, .high = 1000000});
+  object.finish();
+}
+
+Json encode(const SizeShare& value) {
+  Json out = Json::object();
+  out["bytes"] = encode(value.bytes);
+  out["weight"] = encode(value.weight);
   return out;
 }
 
@@ -143,6 +223,12 @@ void decode(const Node& node, Tree& out) {
   object.optional("branch", out.branch, codec::Whole{.low = 1, .high = 1000000});
   object.required("items", out.items, codec::Size{1});
   object.required("size", out.size, codec::Size{1});
+  object.optional("sizes", out.sizes, codec::Size{0});
+  object.optional("kind", out.kind);
+  object.optional("owner", out.owner);
+  object.optional("leaves", out.leaves);
+  object.optional("directory_name", out.directory_name, codec::Size{0});
+  object.optional("item_name", out.item_name, codec::Size{0});
   object.finish();
 }
 
@@ -152,15 +238,45 @@ Json encode(const Tree& value) {
   out["branch"] = encode(value.branch);
   out["items"] = encode(value.items);
   out["size"] = encode(value.size);
+  out["sizes"] = encode(value.sizes);
+  out["kind"] = encode(value.kind);
+  out["owner"] = encode(value.owner);
+  out["leaves"] = encode(value.leaves);
+  out["directory_name"] = encode(value.directory_name);
+  out["item_name"] = encode(value.item_name);
+  return out;
+}
+
+std::optional<ElementType> parse_element_type(std::string_view word) {
+  return codec::find_word<ElementType>(word);
+}
+
+void decode(const Node& node, Dataset& out) {
+  Object object(node);
+  object.required("name", out.name, codec::Size{1});
+  object.optional("copies", out.copies, codec::Whole{.low = 1});
+  object.required("type", out.type);
+  object.required("shape", out.shape, codec::Size{1}, codec::Whole{.low = 1});
+  object.optional("chunk", out.chunk, codec::Size{0}, codec::Whole{.low = 1});
+  object.optional("deflate", out.deflate, codec::Whole{.low = 0, .high = 9});
+  object.optional("shuffle", out.shuffle);
+  object.finish();
+}
+
+Json encode(const Dataset& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["copies"] = encode(value.copies);
+  out["type"] = encode(value.type);
+  out["shape"] = encode(value.shape);
+  out["chunk"] = encode(value.chunk);
+  out["deflate"] = encode(value.deflate);
+  out["shuffle"] = encode(value.shuffle);
   return out;
 }
 
 std::optional<FaultKind> parse_fault_kind(std::string_view word) {
   return codec::find_word<FaultKind>(word);
-}
-
-std::optional<OperationKind> parse_operation_kind(std::string_view word) {
-  return codec::find_word<OperationKind>(word);
 }
 
 void decode(const Node& node, Fault& out) {
@@ -191,10 +307,13 @@ void decode(const Node& node, File& out) {
   object.required("path", out.path, codec::Size{1});
   object.required("interface", out.interface);
   object.optional("options", out.options, codec::Size{0});
+  object.optional("hints", out.hints, codec::Size{0});
   object.optional("sharing", out.sharing);
   object.optional("every", out.every, codec::Whole{.low = 1});
   object.optional("content", out.content);
+  object.optional("datasets", out.datasets, codec::Size{0});
   object.optional("tree", out.tree);
+  object.optional("append", out.append);
   object.optional("prestage", out.prestage, codec::Size{1});
   object.optional("keep", out.keep);
   object.optional("foreign", out.foreign);
@@ -208,10 +327,13 @@ Json encode(const File& value) {
   out["path"] = encode(value.path);
   out["interface"] = encode(value.interface);
   out["options"] = encode(value.options);
+  out["hints"] = encode(value.hints);
   out["sharing"] = encode(value.sharing);
   out["every"] = encode(value.every);
   out["content"] = encode(value.content);
+  out["datasets"] = encode(value.datasets);
   out["tree"] = encode(value.tree);
+  out["append"] = encode(value.append);
   out["prestage"] = encode(value.prestage);
   out["keep"] = encode(value.keep);
   out["foreign"] = encode(value.foreign);
@@ -249,6 +371,44 @@ Json encode(const Nest& value) {
   return out;
 }
 
+void decode(const Node& node, BoxLoop& out) {
+  Object object(node);
+  object.required("dimension", out.dimension, codec::Whole{.low = -1, .high = 7});
+  object.required("count", out.count, codec::Size{1});
+  object.required("step", out.step, codec::Size{1});
+  object.finish();
+}
+
+Json encode(const BoxLoop& value) {
+  Json out = Json::object();
+  out["dimension"] = encode(value.dimension);
+  out["count"] = encode(value.count);
+  out["step"] = encode(value.step);
+  return out;
+}
+
+void decode(const Node& node, Box& out) {
+  Object object(node);
+  object.constant("kind", "box");
+  object.required("dataset", out.dataset, codec::Whole{.low = 0});
+  object.optional("first_copy", out.first_copy, codec::Size{1});
+  object.required("start", out.start, codec::Size{1}, codec::Size{1});
+  object.required("extent", out.extent, codec::Size{1}, codec::Size{1});
+  object.optional("loops", out.loops, codec::Size{0});
+  object.finish();
+}
+
+Json encode(const Box& value) {
+  Json out = Json::object();
+  out["kind"] = "box";
+  out["dataset"] = encode(value.dataset);
+  out["first_copy"] = encode(value.first_copy);
+  out["start"] = encode(value.start);
+  out["extent"] = encode(value.extent);
+  out["loops"] = encode(value.loops);
+  return out;
+}
+
 void decode(const Node& node, Random& out) {
   Object object(node);
   object.constant("kind", "random");
@@ -258,6 +418,7 @@ void decode(const Node& node, Random& out) {
   object.required("first", out.first, codec::Size{1});
   object.required("step", out.step, codec::Size{1});
   object.optional("replacement", out.replacement);
+  object.optional("zipf", out.zipf, codec::Span{.low = 0.0, .high = 100.0});
   object.finish();
 }
 
@@ -270,16 +431,100 @@ Json encode(const Random& value) {
   out["first"] = encode(value.first);
   out["step"] = encode(value.step);
   out["replacement"] = encode(value.replacement);
+  out["zipf"] = encode(value.zipf);
+  return out;
+}
+
+void decode(const Node& node, Packed& out) {
+  Object object(node);
+  object.constant("kind", "packed");
+  object.required("base", out.base, codec::Size{1});
+  object.required("count", out.count, codec::Size{1});
+  object.finish();
+}
+
+Json encode(const Packed& value) {
+  Json out = Json::object();
+  out["kind"] = "packed";
+  out["base"] = encode(value.base);
+  out["count"] = encode(value.count);
+  return out;
+}
+
+void decode(const Node& node, Append& out) {
+  Object object(node);
+  object.constant("kind", "append");
+  object.required("count", out.count, codec::Size{1});
+  object.finish();
+}
+
+Json encode(const Append& value) {
+  Json out = Json::object();
+  out["kind"] = "append";
+  out["count"] = encode(value.count);
+  return out;
+}
+
+void decode(const Node& node, TableRow& out) {
+  Object object(node);
+  object.required("offset", out.offset, codec::Whole{.low = 0});
+  object.required("bytes", out.bytes, codec::Whole{.low = 1});
+  object.finish();
+}
+
+Json encode(const TableRow& value) {
+  Json out = Json::object();
+  out["offset"] = encode(value.offset);
+  out["bytes"] = encode(value.bytes);
+  return out;
+}
+
+void decode(const Node& node, Table& out) {
+  Object object(node);
+  object.constant("kind", "table");
+  object.required("base", out.base, codec::Size{1});
+  object.required("turns", out.turns, codec::Size{1});
+  object.required("stride", out.stride, codec::Size{1});
+  object.required("rows", out.rows, codec::Size{1});
+  object.finish();
+}
+
+Json encode(const Table& value) {
+  Json out = Json::object();
+  out["kind"] = "table";
+  out["base"] = encode(value.base);
+  out["turns"] = encode(value.turns);
+  out["stride"] = encode(value.stride);
+  out["rows"] = encode(value.rows);
   return out;
 }
 
 void decode(const Node& node, Pattern& out) {
-  static constexpr std::array<std::string_view, 2> kTags{"nest", "random"};
+  static constexpr std::array<std::string_view, 6> kTags{"nest", "random", "box", "packed",
+      "append", "table"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 
 Json encode(const Pattern& value) {
   return std::visit([](const auto& member) { return encode(member); }, value.value);
+}
+
+void decode(const Node& node, MixPart& out) {
+  Object object(node);
+  object.required("bytes", out.bytes, codec::Size{1});
+  object.required("weight", out.weight, codec::Whole{.low = 1, .high = 1000000});
+  object.finish();
+}
+
+Json encode(const MixPart& value) {
+  Json out = Json::object();
+  out["bytes"] = encode(value.bytes);
+  out["weight"] = encode(value.weight);
+  return out;
+}
+
+std::optional<Arrivals> parse_arrivals(std::string_view word) {
+  return codec::find_word<Arrivals>(word);
 }
 
 std::optional<Direction> parse_direction(std::string_view word) {
@@ -296,14 +541,6 @@ std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
 
 std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
   return codec::find_word<ComputeMode>(word);
-}
-
-std::optional<NameVerb> parse_name_verb(std::string_view word) {
-  return codec::find_word<NameVerb>(word);
-}
-
-std::optional<ItemVerb> parse_item_verb(std::string_view word) {
-  return codec::find_word<ItemVerb>(word);
 }
 
 void decode(const Node& node, For& out) {
@@ -346,7 +583,10 @@ void decode(const Node& node, Phase& out) {
   object.required("path", out.path);
   object.optional("limit_s", out.limit_s, codec::Span{.low = 0});
   object.optional("bound_s", out.bound_s, codec::Span{.low = 0});
+  object.optional("deadline_s", out.deadline_s, codec::Span{.low = 0});
   object.optional("cache", out.cache);
+  object.optional("overfill_bytes", out.overfill_bytes, codec::Whole{.low = 0});
+  object.optional("occupy_share", out.occupy_share, codec::Span{.low = 0, .high = 1});
   object.required("body", out.body, codec::Size{0});
   object.finish();
 }
@@ -357,7 +597,26 @@ Json encode(const Phase& value) {
   out["path"] = encode(value.path);
   out["limit_s"] = encode(value.limit_s);
   out["bound_s"] = encode(value.bound_s);
+  out["deadline_s"] = encode(value.deadline_s);
   out["cache"] = encode(value.cache);
+  out["overfill_bytes"] = encode(value.overfill_bytes);
+  out["occupy_share"] = encode(value.occupy_share);
+  out["body"] = encode(value.body);
+  return out;
+}
+
+void decode(const Node& node, Repeat& out) {
+  Object object(node);
+  object.constant("kind", "repeat");
+  object.required("at_least_s", out.at_least_s, codec::Span{.low = 0});
+  object.required("body", out.body, codec::Size{0});
+  object.finish();
+}
+
+Json encode(const Repeat& value) {
+  Json out = Json::object();
+  out["kind"] = "repeat";
+  out["at_least_s"] = encode(value.at_least_s);
   out["body"] = encode(value.body);
   return out;
 }
@@ -398,8 +657,15 @@ void decode(const Node& node, Transfer& out) {
   object.required("owner", out.owner, codec::Size{1});
   object.required("size", out.size, codec::Size{1});
   object.required("pattern", out.pattern);
+  object.optional("mix", out.mix, codec::Size{0});
+  object.optional("reads", out.reads, codec::Span{.low = 0, .high = 1});
+  object.optional("rate_per_s", out.rate_per_s, codec::Span{.low = 0.0, .high = 1000000000.0});
+  object.optional("arrivals", out.arrivals);
   object.optional("sync", out.sync);
   object.optional("think_s", out.think_s, codec::Span{.low = 0});
+  object.optional("depth", out.depth, codec::Whole{.low = 1, .high = 4096});
+  object.optional("collective", out.collective);
+  object.optional("verify", out.verify);
   object.finish();
 }
 
@@ -411,8 +677,15 @@ Json encode(const Transfer& value) {
   out["owner"] = encode(value.owner);
   out["size"] = encode(value.size);
   out["pattern"] = encode(value.pattern);
+  out["mix"] = encode(value.mix);
+  out["reads"] = encode(value.reads);
+  out["rate_per_s"] = encode(value.rate_per_s);
+  out["arrivals"] = encode(value.arrivals);
   out["sync"] = encode(value.sync);
   out["think_s"] = encode(value.think_s);
+  out["depth"] = encode(value.depth);
+  out["collective"] = encode(value.collective);
+  out["verify"] = encode(value.verify);
   return out;
 }
 
@@ -441,6 +714,11 @@ void decode(const Node& node, Items& out) {
   object.required("owner", out.owner, codec::Size{1});
   object.required("verbs", out.verbs, codec::Size{1});
   object.optional("shuffled", out.shuffled);
+  object.optional("first", out.first, codec::Size{1});
+  object.optional("count", out.count, codec::Size{1});
+  object.optional("bytes", out.bytes, codec::Size{1});
+  object.optional("wait_factor", out.wait_factor, codec::Span{.low = 0.0, .high = 1000000.0});
+  object.optional("attribute_bytes", out.attribute_bytes, codec::Whole{.low = 1, .high = 65536});
   object.finish();
 }
 
@@ -451,6 +729,11 @@ Json encode(const Items& value) {
   out["owner"] = encode(value.owner);
   out["verbs"] = encode(value.verbs);
   out["shuffled"] = encode(value.shuffled);
+  out["first"] = encode(value.first);
+  out["count"] = encode(value.count);
+  out["bytes"] = encode(value.bytes);
+  out["wait_factor"] = encode(value.wait_factor);
+  out["attribute_bytes"] = encode(value.attribute_bytes);
   return out;
 }
 
@@ -471,8 +754,8 @@ Json encode(const Sync& value) {
 }
 
 void decode(const Node& node, Step& out) {
-  static constexpr std::array<std::string_view, 9> kTags{"for", "when", "phase", "barrier",
-      "compute", "transfer", "manage", "items", "sync"};
+  static constexpr std::array<std::string_view, 10> kTags{"for", "when", "phase", "repeat",
+      "barrier", "compute", "transfer", "manage", "items", "sync"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 
@@ -485,7 +768,7 @@ void decode(const Node& node, Group& out) {
   object.required("name", out.name);
   object.optional("first", out.first, codec::Whole{.low = 0});
   object.required("ranks", out.ranks, codec::Whole{.low = 1});
-  object.optional("instance", out.instance, codec::Whole{.low = 0});
+  object.optional("instances", out.instances, codec::Whole{.low = 1});
   object.required("program", out.program, codec::Size{0});
   object.finish();
 }
@@ -495,7 +778,7 @@ Json encode(const Group& value) {
   out["name"] = encode(value.name);
   out["first"] = encode(value.first);
   out["ranks"] = encode(value.ranks);
-  out["instance"] = encode(value.instance);
+  out["instances"] = encode(value.instances);
   out["program"] = encode(value.program);
   return out;
 }
@@ -515,6 +798,10 @@ void decode(const Node& node, Plan& out) {
   object.optional("clock", out.clock);
   object.required("directory", out.directory, codec::Size{1});
   object.required("journal", out.journal, codec::Size{1});
+  object.optional("expect_fstype", out.expect_fstype);
+  object.optional("stall_s", out.stall_s, codec::Span{.low = 0});
+  object.optional("deadline_s", out.deadline_s, codec::Span{.low = 0});
+  object.optional("log_operations", out.log_operations);
   object.required("slots", out.slots, codec::Size{6});
   object.required("files", out.files, codec::Size{0});
   object.required("groups", out.groups, codec::Size{1});
@@ -532,6 +819,10 @@ Json encode(const Plan& value) {
   out["clock"] = encode(value.clock);
   out["directory"] = encode(value.directory);
   out["journal"] = encode(value.journal);
+  out["expect_fstype"] = encode(value.expect_fstype);
+  out["stall_s"] = encode(value.stall_s);
+  out["deadline_s"] = encode(value.deadline_s);
+  out["log_operations"] = encode(value.log_operations);
   out["slots"] = encode(value.slots);
   out["files"] = encode(value.files);
   out["groups"] = encode(value.groups);

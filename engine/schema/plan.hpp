@@ -16,16 +16,95 @@ namespace venturi::schema {
 struct Pattern;
 struct Step;
 
+/// What the items of a tree are.
+enum class ItemKind { kFile, kDirectory };
+inline constexpr std::array<std::string_view, 2> kItemKindWords{"file", "directory"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ItemKind) {
+  return kItemKindWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ItemKind value) {
+  return kItemKindWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ItemKind`.
+[[nodiscard]] std::optional<ItemKind> parse_item_kind(std::string_view word);
+
+/// Whose the items of a tree are.
+enum class ItemOwner { kRank, kAll, kShared };
+inline constexpr std::array<std::string_view, 3> kItemOwnerWords{"rank", "all", "shared"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ItemOwner) {
+  return kItemOwnerWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ItemOwner value) {
+  return kItemOwnerWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ItemOwner`.
+[[nodiscard]] std::optional<ItemOwner> parse_item_owner(std::string_view word);
+
+/// What is done to each item of a tree, one item after the other.
+enum class ItemVerb { kCreate, kOpen, kWrite, kRead, kSync, kClose, kStat, kUnlink, kMknod, kMkdir,
+    kRmdir, kReadDir, kRename, kLink, kSymlink, kUnlinkLink, kUnlinkSymlink, kSetXattr, kGetXattr };
+inline constexpr std::array<std::string_view, 19> kItemVerbWords{"create", "open", "write", "read",
+    "sync", "close", "stat", "unlink", "mknod", "mkdir", "rmdir", "read_dir", "rename", "link",
+    "symlink", "unlink_link", "unlink_symlink", "set_xattr", "get_xattr"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ItemVerb) {
+  return kItemVerbWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ItemVerb value) {
+  return kItemVerbWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ItemVerb`.
+[[nodiscard]] std::optional<ItemVerb> parse_item_verb(std::string_view word);
+
+/// A number in the name of a directory or an item of a tree.
+enum class NameField { kNode, kItem, kIndex };
+inline constexpr std::array<std::string_view, 3> kNameFieldWords{"node", "item", "index"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(NameField) {
+  return kNameFieldWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(NameField value) {
+  return kNameFieldWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `NameField`.
+[[nodiscard]] std::optional<NameField> parse_name_field(std::string_view word);
+
+/// What is done to one name.
+enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir, kReadDir };
+inline constexpr std::array<std::string_view, 8> kNameVerbWords{"create", "open", "close", "stat",
+    "unlink", "mkdir", "rmdir", "read_dir"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(NameVerb) {
+  return kNameVerbWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(NameVerb value) {
+  return kNameVerbWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `NameVerb`.
+[[nodiscard]] std::optional<NameVerb> parse_name_verb(std::string_view word);
+
+/// The operations whose counts, bytes, times and latencies are kept apart.
+enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
+    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr };
+inline constexpr std::array<std::string_view, 17> kOperationKindWords{"write", "read", "open",
+    "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
+    "mknod", "read_dir", "set_xattr", "get_xattr"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
+  return kOperationKindWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(OperationKind value) {
+  return kOperationKindWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `OperationKind`.
+[[nodiscard]] std::optional<OperationKind> parse_operation_kind(std::string_view word);
+
 /// The closed set of instructions of an expression (integers are checked 64-bit).
 enum class Operator { kInteger, kReal, kVariable, kAdd, kSubtract, kMultiply, kDivide, kFloorDivide,
     kModulo, kPower, kNegate, kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kNot,
-    kMinimum, kMaximum, kCeil, kFloor, kIsqrt, kLog2, kCeilTo, kNumroc, kBlock, kSkew, kJump,
-    kJumpIfFalse };
-inline constexpr std::array<std::string_view, 30> kOperatorWords{"integer", "real", "variable",
+    kMinimum, kMaximum, kCeil, kFloor, kIsqrt, kLog2, kCeilTo, kNumroc, kBlock, kSkew, kPermute,
+    kDraw, kPeer, kStranger, kJump, kJumpIfFalse };
+inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "real", "variable",
     "add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power", "negate", "less",
     "less_equal", "greater", "greater_equal", "equal", "not_equal", "not", "minimum", "maximum",
-    "ceil", "floor", "isqrt", "log2", "ceil_to", "numroc", "block", "skew", "jump",
-    "jump_if_false"};
+    "ceil", "floor", "isqrt", "log2", "ceil_to", "numroc", "block", "skew", "permute", "draw",
+    "peer", "stranger", "jump", "jump_if_false"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Operator) {
   return kOperatorWords;
 }
@@ -105,16 +184,72 @@ struct Content {
   bool verify = false;
   /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
   double compressibility = 0.0;
+  /// Share of the 4 KiB pages that repeat the page before them.
+  ///
+  /// Absent: without `verify` all requests of a rank write the same bytes.
+  std::optional<double> duplicates = {};
+};
+
+/// A piece of a name in a tree: text, then a value that is fixed for an owner, then a field.
+struct NamePart {
+  std::string text = {};
+  std::optional<Expression> value = {};
+  std::optional<NameField> field = {};
+  /// Leading zeros up to this many digits.
+  std::int64_t width = 0;
+};
+
+/// A size of items, and how many of every so many items have it.
+struct SizeShare {
+  Expression bytes;
+  std::int64_t weight = 0;
 };
 
 /// Directories and items below the file's path: node k > 0 is child of (k - 1) // branch.
 struct Tree {
   std::int64_t depth = 0;
   std::int64_t branch = 1;
-  /// Items in each directory, for each rank.
+  /// Items in each directory, of each owner.
   Expression items;
   /// Bytes of each item, as `write` and `read` move them.
   Expression size;
+  /// Instead of `size`: of as many items in order as the weights add up to, exactly `weight`
+  /// have that share's size; which ones is chosen by a key.
+  std::vector<SizeShare> sizes;
+  ItemKind kind = ItemKind::kFile;
+  ItemOwner owner = ItemOwner::kRank;
+  /// Items are in the deepest directories only.
+  bool leaves = false;
+  /// Names of directories below the root; none: `d.<node>`.
+  std::vector<NamePart> directory_name;
+  /// Names of items; none: `f.<owner>.<item>`.
+  std::vector<NamePart> item_name;
+};
+
+/// Types of the elements of a dataset.
+enum class ElementType { kF64, kF32, kI64, kI32, kI16, kI8 };
+inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32", "i64", "i32",
+    "i16", "i8"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ElementType) {
+  return kElementTypeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ElementType value) {
+  return kElementTypeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ElementType`.
+[[nodiscard]] std::optional<ElementType> parse_element_type(std::string_view word);
+
+/// Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`.
+struct Dataset {
+  std::string name = {};
+  std::int64_t copies = 1;
+  ElementType type = {};
+  std::vector<std::int64_t> shape;
+  /// Elements of a chunk along each dimension; empty: contiguous.
+  std::vector<std::int64_t> chunk;
+  /// Level of compression; 0 is none.
+  std::int64_t deflate = 0;
+  bool shuffle = false;
 };
 
 /// What the faulty wrapper does to an operation.
@@ -129,20 +264,6 @@ inline constexpr std::array<std::string_view, 6> kFaultKindWords{"eio", "enospc"
 }
 /// The value of a word, or nothing if the word is none of `FaultKind`.
 [[nodiscard]] std::optional<FaultKind> parse_fault_kind(std::string_view word);
-
-/// The operations whose counts, bytes, times and latencies are kept apart.
-enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
-    kSync };
-inline constexpr std::array<std::string_view, 10> kOperationKindWords{"write", "read", "open",
-    "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
-  return kOperationKindWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(OperationKind value) {
-  return kOperationKindWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `OperationKind`.
-[[nodiscard]] std::optional<OperationKind> parse_operation_kind(std::string_view word);
 
 /// A fault that the faulty wrapper injects into the file's interface.
 struct Fault {
@@ -164,11 +285,17 @@ struct File {
   std::vector<PathPart> path;
   Interface interface = {};
   std::vector<Option> options;
+  /// Words for MPI-IO's library, which takes those that it knows.
+  std::vector<Option> hints;
   Sharing sharing = Sharing::kAll;
   /// The number of ranks that share a file when `sharing` is `every`.
   std::int64_t every = 1;
   Content content = {};
+  /// What a self-describing format holds; others lay the bytes out themselves.
+  std::vector<Dataset> datasets;
   std::optional<Tree> tree = {};
+  /// All writes go where the file ends.
+  bool append = false;
   /// Bytes that each rank writes into its part, unmeasured, before the first repetition.
   std::optional<Expression> prestage = {};
   bool keep = false;
@@ -190,9 +317,33 @@ struct Nest {
   std::vector<Loop> loops;
 };
 
+/// One level of a walk over a dataset: a step along one dimension, or to the next copy.
+struct BoxLoop {
+  /// -1 is the next of several equal datasets.
+  std::int64_t dimension = 0;
+  Expression count;
+  /// Elements (or copies) between two turns.
+  Expression step;
+};
+
+/// Parts of an n-dimensional dataset: one request is a box of `extent` elements.
+///
+/// Request (i, j, ...) begins at `start` + i * step + j * step ... along the loops' dimensions,
+/// outermost loop first. Its bytes are the step's `size`.
+struct Box {
+  /// Index into the file's datasets.
+  std::int64_t dataset = 0;
+  /// Which of several equal datasets is the first; absent: 0.
+  std::optional<Expression> first_copy = {};
+  std::vector<Expression> start;
+  std::vector<Expression> extent;
+  std::vector<BoxLoop> loops;
+};
+
 /// Random access: request i touches slot p(first + i * step) at base + slot * size.
 ///
-/// `p` is a keyed permutation of the slots, or, with replacement, a uniform choice.
+/// `p` is a keyed permutation of the slots, or, with replacement, a uniform choice, or, with an
+/// exponent, one whose k-th most frequent slot comes in proportion to k ** -zipf.
 struct Random {
   Expression base;
   Expression slots;
@@ -200,12 +351,58 @@ struct Random {
   Expression first;
   Expression step;
   bool replacement = false;
+  /// Only with replacement; 0: uniform.
+  double zipf = 0.0;
+};
+
+/// Requests one behind the other from `base` on, whatever their sizes.
+struct Packed {
+  Expression base;
+  Expression count;
+};
+
+/// Requests that go where the file ends.
+struct Append {
+  Expression count;
+};
+
+/// One request of a table.
+struct TableRow {
+  std::int64_t offset = 0;
+  std::int64_t bytes = 0;
+};
+
+/// The requests of a table in order; in turn k all of them `base` + k * `stride` further on.
+struct Table {
+  Expression base;
+  Expression turns;
+  Expression stride;
+  /// At most 4096.
+  std::vector<TableRow> rows;
 };
 
 /// One of these, by `kind`.
 struct Pattern {
-  std::variant<Nest, Random> value;
+  std::variant<Nest, Random, Box, Packed, Append, Table> value;
 };
+
+/// A size of requests and how many of every so many have it.
+struct MixPart {
+  Expression bytes;
+  std::int64_t weight = 0;
+};
+
+/// How the starts of requests lie in time when they follow a rate.
+enum class Arrivals { kFixed, kPoisson };
+inline constexpr std::array<std::string_view, 2> kArrivalsWords{"fixed", "poisson"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Arrivals) {
+  return kArrivalsWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Arrivals value) {
+  return kArrivalsWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Arrivals`.
+[[nodiscard]] std::optional<Arrivals> parse_arrivals(std::string_view word);
 
 /// Which way the bytes go.
 enum class Direction { kWrite, kRead };
@@ -220,9 +417,9 @@ inline constexpr std::array<std::string_view, 2> kDirectionWords{"write", "read"
 [[nodiscard]] std::optional<Direction> parse_direction(std::string_view word);
 
 /// What makes data persistent.
-enum class SyncMode { kNone, kFsync, kFdatasync, kFlush };
-inline constexpr std::array<std::string_view, 4> kSyncModeWords{"none", "fsync", "fdatasync",
-    "flush"};
+enum class SyncMode { kNone, kFsync, kFdatasync, kFlush, kFileSystem };
+inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync", "fdatasync",
+    "flush", "file_system"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(SyncMode) {
   return kSyncModeWords;
 }
@@ -256,32 +453,6 @@ inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spi
 /// The value of a word, or nothing if the word is none of `ComputeMode`.
 [[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
 
-/// What is done to one name.
-enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir };
-inline constexpr std::array<std::string_view, 7> kNameVerbWords{"create", "open", "close", "stat",
-    "unlink", "mkdir", "rmdir"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(NameVerb) {
-  return kNameVerbWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(NameVerb value) {
-  return kNameVerbWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `NameVerb`.
-[[nodiscard]] std::optional<NameVerb> parse_name_verb(std::string_view word);
-
-/// What is done to each item of a tree, one item after the other.
-enum class ItemVerb { kCreate, kOpen, kWrite, kRead, kSync, kClose, kStat, kUnlink };
-inline constexpr std::array<std::string_view, 8> kItemVerbWords{"create", "open", "write", "read",
-    "sync", "close", "stat", "unlink"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(ItemVerb) {
-  return kItemVerbWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(ItemVerb value) {
-  return kItemVerbWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `ItemVerb`.
-[[nodiscard]] std::optional<ItemVerb> parse_item_verb(std::string_view word);
-
 /// Run the body `count` times; the variable runs over 0 ... count - 1.
 struct For {
   /// The slot of the loop variable.
@@ -303,7 +474,19 @@ struct Phase {
   /// Each rank stops here; then all do the largest count, for `bound_s` at most.
   std::optional<double> limit_s = {};
   double bound_s = 0.0;
+  /// A phase that is not over then ends the run, even if a rank cannot be stopped.
+  std::optional<double> deadline_s = {};
   CachePolicy cache = CachePolicy::kKeep;
+  /// Before the phase all ranks together write and read a scratch file of this size.
+  std::int64_t overfill_bytes = 0;
+  /// Share of each node's memory that is locked while the phase runs.
+  double occupy_share = 0.0;
+  std::vector<Step> body;
+};
+
+/// Run the body, and again from its beginning until the phase is so old.
+struct Repeat {
+  double at_least_s = 0.0;
   std::vector<Step> body;
 };
 
@@ -324,13 +507,27 @@ struct Transfer {
   std::int64_t file = 0;
   /// The rank in whose place this rank acts: its own, or that of another writer.
   Expression owner;
-  /// Bytes of each request.
+  /// Bytes of each request; of the largest, where sizes differ.
   Expression size;
   Pattern pattern = {};
+  /// Sizes of requests: of all requests of the step, the exact share of the weights.
+  std::vector<MixPart> mix;
+  /// Exact share of the requests of a `write` that read instead.
+  double reads = 0.0;
+  /// Requests begin at this rate, whenever those before them end; latency counts from the
+  /// intended start. 0: each begins when the one before it has ended.
+  double rate_per_s = 0.0;
+  Arrivals arrivals = Arrivals::kFixed;
   /// Done after every request.
   SyncMode sync = SyncMode::kNone;
   /// Pause before every request.
   double think_s = 0.0;
+  /// Requests in flight.
+  std::int64_t depth = 1;
+  /// All sharers of the file make each call together.
+  bool collective = false;
+  /// Stamped data that are read are checked; false leaves that out of the time of a read.
+  bool verify = true;
 };
 
 /// One operation on the name of a file, or on every directory of its tree.
@@ -346,6 +543,16 @@ struct Items {
   Expression owner;
   std::vector<ItemVerb> verbs;
   bool shuffled = false;
+  /// Where the window begins in the owner's items, directory by directory; default 0.
+  std::optional<Expression> first = {};
+  /// Items in the window; default: all from `first` on.
+  std::optional<Expression> count = {};
+  /// What writes and reads move of each item, from its beginning; default: all of it.
+  std::optional<Expression> bytes = {};
+  /// After each item, a pause of that many times what its operations took.
+  double wait_factor = 0.0;
+  /// Size of extended attributes.
+  std::int64_t attribute_bytes = 16;
 };
 
 /// Make what was written to an open file persistent.
@@ -356,15 +563,18 @@ struct Sync {
 
 /// One of these, by `kind`.
 struct Step {
-  std::variant<For, When, Phase, Barrier, Compute, Transfer, Manage, Items, Sync> value;
+  std::variant<For, When, Phase, Repeat, Barrier, Compute, Transfer, Manage, Items, Sync> value;
 };
 
-/// Ranks that act together: `ranks` of them from `first` on run the program.
+/// Ranks that act together, beside those of other groups.
+///
+/// Instance k has the ranks from `first` + k * `ranks` on, and all instances run the program.
 struct Group {
   std::string name = {};
   std::int64_t first = 0;
+  /// Of one instance.
   std::int64_t ranks = 0;
-  std::int64_t instance = 0;
+  std::int64_t instances = 1;
   std::vector<Step> program;
 };
 
@@ -394,6 +604,14 @@ struct Plan {
   std::string directory = {};
   /// An existing directory for the manifest and the stop file.
   std::string journal = {};
+  /// The type of file system that the directory must lie on; empty: any.
+  std::string expect_fstype = {};
+  /// A rank that completes nothing for this long is reported; 0: never.
+  double stall_s = 10.0;
+  /// The run is ended when it takes longer, even if a rank cannot be stopped.
+  std::optional<double> deadline_s = {};
+  /// Every operation is written to `operations.<rank>` in the journal.
+  bool log_operations = false;
   /// Names of the variables: those of `Slot`, then one for each loop.
   std::vector<std::string> slots;
   std::vector<File> files;

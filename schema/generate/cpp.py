@@ -21,7 +21,7 @@ from generate.cpp_type import (
     parts_of,
     snake,
 )
-from generate.documents import DOCUMENTS, DocumentKind
+from generate.documents import DOCUMENTS, DocumentKind, home_of
 from generate.shape import Choice, Constant, Listing, members_of, tag_word
 
 COLUMNS = 100
@@ -114,7 +114,7 @@ def _is_union(part: Part) -> bool:
 
 def _imported(module: ModuleType) -> list[str]:
     """The documents whose types the module uses."""
-    homes = {getattr(value, "__module__", "") for value in vars(module).values()}
+    homes = {home_of(value) for value in vars(module).values()}
     names = (kind.name for kind in DOCUMENTS if kind.engine)
     return [name for name in names if f"venturi.model.{name}" in homes - {module.__name__}]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, RootModel
 
-from generate.documents import DOCUMENTS
+from generate.documents import DOCUMENTS, home_of
 from generate.shape import (
     INT64,
     CannotExpress,
@@ -57,7 +57,7 @@ def parts_of(module: ModuleType) -> list[Part]:
     """What a module defines, in its order: enums, models, and named unions and lists."""
     parts: list[Part] = []
     for name, value in vars(module).items():
-        if isinstance(value, type) and value.__module__ == module.__name__:
+        if isinstance(value, type) and home_of(value) == module.__name__:
             is_model = issubclass(value, BaseModel) and not issubclass(value, RootModel)
             if is_model or issubclass(value, StrEnum):
                 parts.append(Part(name, value))

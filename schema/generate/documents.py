@@ -32,6 +32,15 @@ class DocumentKind:
         return model
 
 
+_HOMES = {"venturi.model.verb": "venturi.model.plan"}
+
+
+def home_of(value: object) -> str:
+    """The module of the document to which a type belongs, wherever it is written down."""
+    module: str = getattr(value, "__module__", "")
+    return _HOMES.get(module, module)
+
+
 DOCUMENTS = (
     DocumentKind("workload", "Workload"),
     DocumentKind("machine", "Machine"),

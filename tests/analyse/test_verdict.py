@@ -40,6 +40,11 @@ def test_a_good_run_is_valid() -> None:
         ),
         ({"phases": [phase("w", 0.5, 0, WRITE)]}, Level.INDICATIVE, "shorter than 1 s"),
         (
+            {"phases": [phase("w", 2, 0, WRITE, target_change="now it is ext4")]},
+            Level.INVALID,
+            "now it is ext4",
+        ),
+        (
             {"phases": [phase("w", 2, 0, WRITE, cache=CacheState.UNKNOWN)]},
             Level.INDICATIVE,
             "cache state unknown",

@@ -1,12 +1,15 @@
 """Text cases: a workload and the events it must give, under every way to start ranks.
 
 A case is a YAML file: `ranks` to run on, the `workload`, and for each phase in order the numbers
-expected of one repetition, as expressions over `ranks`. Times are not part of a case.
+expected of one repetition, as expressions over `ranks`. Times are not part of a case. Where groups
+run at once (`order: by name`), rows are compared by path and instance. `refused` gives, for
+machines on which the case cannot run, the words of the refusal.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,10 @@ import yaml
 
 from cli.conftest import Cli, cli  # noqa: F401
 from venturi.model.expression import Literal, bind, tree_of
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import parse_yaml
+from venturi.plan.make import make_plan
+from venturi.plan.setting import Settings
 
 CASES = sorted((Path(__file__).parent / "text").glob("*.yaml"))
 
@@ -31,6 +38,8 @@ def seen(row: dict[str, Any]) -> dict[str, Any]:
     kinds = {kind: found["operations"] for kind, found in row["by_operation"].items()}
     return {
         "path": row["path"],
+        "group": row["group"],
+        "instance": row["instance"],
         "bytes": row["bytes"],
         "errors": row["errors"],
         "stopped_by": row["stopped_by"],
@@ -41,17 +50,45 @@ def seen(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def done_by_kind(rows: list[dict[str, Any]]) -> Counter[str]:
+    """Operations, bytes and requests of all phases that stand in no other phase."""
+    done: Counter[str] = Counter()
+    paths = {row["path"] for row in rows}
+    for row in rows:
+        if row["path"].rpartition("/")[0] in paths:
+            continue
+        done["bytes"] += row["bytes"]
+        for kind, found in row["by_operation"].items():
+            done[kind] += found["operations"]
+    return +done
+
+
+def planned_by_kind(file: Path, ranks: int) -> Counter[str]:
+    """The same, as the planner counts it without any I/O."""
+    workload = parse_yaml(file.read_text("utf-8"), file.name, Workload)
+    totals = make_plan(workload, Settings(ranks=ranks)).totals
+    moved = Counter({"bytes": totals.bytes_written + totals.bytes_read})
+    return +(totals.operations + moved)
+
+
 @pytest.mark.parametrize("machine", ["local", "openmpi", "mpich"])
 @pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_case(cli: Cli, tmp_path: Path, path: Path, machine: str) -> None:  # noqa: F811
     case = yaml.safe_load(path.read_text("utf-8"))
     file = tmp_path / "workload.yaml"
     file.write_text(json.dumps(case["workload"]), "utf-8")
+    if machine in case.get("refused", {}):
+        done = cli("run", str(file), "-d", str(cli.target), "--on", machine)
+        assert done.returncode == 2
+        assert case["refused"][machine] in " ".join((done.stdout + done.stderr).split())
+        return
     for ranks in case["ranks"]:
         words = ["-n", str(ranks), "--repeat", "1", "--on", machine]
         code = case.get("code", 0)
         record = cli.json("run", str(file), "-d", str(cli.target), *words, code=code)
         rows = record["phases"]
+        if case.get("order") == "by name":
+            rows.sort(key=lambda row: (row["path"], row["instance"]))
         assert [row["path"] for row in rows] == [want["path"] for want in case["phases"]]
         for row, want in zip(rows, case["phases"], strict=True):
             found = seen(row)
@@ -69,4 +106,6 @@ def test_case(cli: Cli, tmp_path: Path, path: Path, machine: str) -> None:  # no
             for kind, summary in row["by_operation"].items():
                 latencies = sum(summary["histogram"]["count"])
                 assert latencies == summary["operations"], kind
+        if code == 0 and all(row["stopped_by"] == "work" for row in rows):
+            assert done_by_kind(rows) == planned_by_kind(file, ranks)
         assert not list(cli.target.iterdir())

@@ -37,9 +37,10 @@ def test_a_log_becomes_a_report(cli: Cli, tmp_path: Path, name: str) -> None:
 def test_an_interface_that_is_not_built_is_not_replaced_silently(cli: Cli, tmp_path: Path) -> None:
     proxy = tmp_path / "proxy.yaml"
     cli("derive", str(LOGS / "h5slab" / "h5slab.darshan"), "-o", str(proxy))
+    proxy.write_text(proxy.read_text().replace("hdf5", "mpiio"))
     done = cli("run", str(proxy), "-d", str(cli.target))
     assert done.returncode == 2
-    assert "hdf5" in done.stderr
+    assert "mpiio" in done.stderr
     assert "--set interface=posix" in done.stderr
 
 

@@ -27,3 +27,10 @@ def comm(request: pytest.FixtureRequest) -> str:
     """Every kind of group."""
     kind: str = request.param
     return kind
+
+
+@pytest.fixture(params=["posix", "uring", "mmap", "stdio"])
+def interface(request: pytest.FixtureRequest) -> str:
+    """Every interface that moves the bytes of real files at an offset."""
+    kind: str = request.param
+    return kind

@@ -54,6 +54,7 @@ __all__ = [
     "NameVerb",
     "Operator",
     "PathPart",
+    "Phase",
     "Plan",
     "Sharing",
     "Sync",

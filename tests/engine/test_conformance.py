@@ -60,7 +60,7 @@ def check_sums(event: dict) -> None:
 
 
 @pytest.mark.parametrize("per_rank", [False, True])
-def test_totals(engine: Engine, tmp_path: Path, comm: str, per_rank: bool) -> None:
+def test_totals(engine: Engine, tmp_path: Path, comm: str, interface: str, per_rank: bool) -> None:
     ranks = size_of_group(comm)
     made = write_and_read(
         tmp_path,
@@ -68,6 +68,7 @@ def test_totals(engine: Engine, tmp_path: Path, comm: str, per_rank: bool) -> No
         size=4 * KIB,
         count=100,
         per_rank=per_rank,
+        interface=interface,
         repetitions=2,
         content=Content(verify=True),
     )
@@ -189,12 +190,12 @@ def test_limit_that_is_not_reached(engine: Engine, tmp_path: Path) -> None:
     assert event["per_rank"]["operations"] == [10, 10, 10]
 
 
-def test_limit_on_the_real_clock(engine: Engine, tmp_path: Path, comm: str) -> None:
+def test_limit_on_the_real_clock(engine: Engine, tmp_path: Path, comm: str, interface: str) -> None:
     ranks = size_of_group(comm)
     wrapped = write(4 * KIB, nest(times(RANK, 1 << 20), (10**9, 0), (256, 4 * KIB)))
     made = plan(
         tmp_path,
-        [file()],
+        [file(interface=interface)],
         [manage("create"), phase("p", wrapped, limit_s=0.3, bound_s=20.0), manage("close")],
         ranks=ranks,
     )
@@ -204,10 +205,10 @@ def test_limit_on_the_real_clock(engine: Engine, tmp_path: Path, comm: str) -> N
     assert event["seconds"]["total"] > 0.3
 
 
-def test_items(engine: Engine, tmp_path: Path, comm: str) -> None:
+def test_items(engine: Engine, tmp_path: Path, comm: str, interface: str) -> None:
     ranks = size_of_group(comm)
     tree = Tree(depth=2, branch=2, items=number(5), size=number(3901))
-    target = file("tree", tree=tree, content=Content(verify=True))
+    target = file("tree", tree=tree, interface=interface, content=Content(verify=True))
     made = plan(
         tmp_path,
         [target],
@@ -287,17 +288,17 @@ def test_random_touches_the_same_slots_on_every_rank_count(
         assert sizes[0] == list(range(1000))
 
 
-def test_random_reads_find_what_was_written(engine: Engine, tmp_path: Path, comm: str) -> None:
+def test_random_reads_find_what_was_written(engine: Engine, tmp_path: Path, interface: str) -> None:
     made = plan(
         tmp_path,
-        [file(content=Content(verify=True))],
+        [file(interface=interface, content=Content(verify=True))],
         [
             phase("w", manage("create"), write(1000, random(300, 300))),
             phase("r", read(1000, random(300, 1000, replacement=True))),
         ],
         ranks=1,
     )
-    outcome = engine.run(made, comm)
+    outcome = engine.run(made)
     assert outcome.code == 0
     assert outcome.phase("r")["errors"] == 0
 
@@ -328,11 +329,11 @@ def test_nested_phases_and_loops(engine: Engine, tmp_path: Path) -> None:
         check_sums(event)
 
 
-def test_persistence_is_the_weakest(engine: Engine, tmp_path: Path) -> None:
+def test_persistence_is_the_weakest(engine: Engine, tmp_path: Path, interface: str) -> None:
     pattern = nest(0, (3, 100))
     made = plan(
         tmp_path,
-        [file(per_rank=True), file("other", per_rank=True)],
+        [file(per_rank=True, interface=interface), file("other", per_rank=True)],
         [
             phase("none", manage("create"), write(100, pattern)),
             phase("fsync", write(100, pattern), Sync(file=0, mode=SyncMode.FSYNC)),
@@ -362,15 +363,17 @@ def test_persistence_is_the_weakest(engine: Engine, tmp_path: Path) -> None:
     assert kinds(outcome.phase("each")) == {"write": 6, "sync": 6}
 
 
-def test_dropped_caches_are_cold_only_if_they_are(engine: Engine, tmp_path: Path) -> None:
+def test_dropped_caches_are_cold_only_if_they_are(
+    engine: Engine, tmp_path: Path, interface: str
+) -> None:
     pattern = nest(times(RANK, 1 << 20), (16, 65_536))
     made = plan(
         tmp_path,
-        [file()],
+        [file(interface=interface)],
         [
-            phase("write", manage("create"), write(65_536, pattern)),
-            phase("warm", read(65_536, pattern)),
-            phase("dropped", read(65_536, pattern), cache=CachePolicy.DROP),
+            phase("write", manage("create"), write(65_536, pattern), manage("close")),
+            phase("warm", manage("open"), read(65_536, pattern), manage("close")),
+            phase("dropped", manage("open"), read(65_536, pattern), cache=CachePolicy.DROP),
             phase("again", read(65_536, pattern)),
         ],
         ranks=2,
@@ -381,12 +384,14 @@ def test_dropped_caches_are_cold_only_if_they_are(engine: Engine, tmp_path: Path
     assert states == {"write": "none", "warm": "warm", "dropped": expected, "again": "warm"}
 
 
-def test_prestaged_data_is_there_and_stays(engine: Engine, tmp_path: Path, comm: str) -> None:
+def test_prestaged_data_is_there_and_stays(
+    engine: Engine, tmp_path: Path, comm: str, interface: str
+) -> None:
     ranks = size_of_group(comm)
     part = 2 * 1024 * KIB + 5
     made = plan(
         tmp_path,
-        [file(prestage=number(part), content=Content(verify=True))],
+        [file(interface=interface, prestage=number(part), content=Content(verify=True))],
         [phase("r", manage("open"), read(part, nest(times(RANK, part), (1, 0))), manage("close"))],
         ranks=ranks,
         repetitions=3,
@@ -398,8 +403,10 @@ def test_prestaged_data_is_there_and_stays(engine: Engine, tmp_path: Path, comm:
     assert is_gone(made)
 
 
-def test_keep_leaves_and_says_so(engine: Engine, tmp_path: Path) -> None:
-    made = write_and_read(tmp_path, 2, size=100, count=3, keep=True, repetitions=2)
+def test_keep_leaves_and_says_so(engine: Engine, tmp_path: Path, interface: str) -> None:
+    made = write_and_read(
+        tmp_path, 2, size=100, count=3, keep=True, repetitions=2, interface=interface
+    )
     outcome = engine.run(made)
     assert outcome.code == 0, outcome.stderr
     assert outcome.of("finished")[0]["left"] == ["data"]
@@ -407,11 +414,13 @@ def test_keep_leaves_and_says_so(engine: Engine, tmp_path: Path) -> None:
     assert outcome.of("warning") == []
 
 
-def test_foreign_files_are_read_and_nothing_else(engine: Engine, tmp_path: Path) -> None:
+def test_foreign_files_are_read_and_nothing_else(
+    engine: Engine, tmp_path: Path, interface: str
+) -> None:
     mine = tmp_path / "mine"
     mine.write_bytes(b"x" * 1000)
     before = mine.stat()
-    foreign = file(path=[{"text": str(mine)}], foreign=True)  # type: ignore[list-item]
+    foreign = file(path=[PathPart(text=str(mine))], foreign=True, interface=interface)
     made = plan(
         tmp_path,
         [foreign],
@@ -420,16 +429,16 @@ def test_foreign_files_are_read_and_nothing_else(engine: Engine, tmp_path: Path)
     outcome = engine.run(made, "alone")
     assert outcome.code == 0, outcome.stderr
     assert outcome.of("warning")[0]["what"] == f"foreign file read: {mine}"
-    assert outcome.phase("r")["cache"] == "unknown"
+    assert outcome.phase("r")["cache"] == "warm"
     after = mine.stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
     assert mine.read_bytes() == b"x" * 1000
 
 
-def test_reading_past_the_end_is_an_error(engine: Engine, tmp_path: Path) -> None:
+def test_reading_past_the_end_is_an_error(engine: Engine, tmp_path: Path, interface: str) -> None:
     made = plan(
         tmp_path,
-        [file()],
+        [file(interface=interface)],
         [
             phase("w", manage("create"), write(100, nest(0, (1, 0)))),
             phase("r", read(100, nest(50, (1, 0)))),
@@ -463,11 +472,11 @@ def test_think_time_is_not_transfer_time(engine: Engine, tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("mode", "persisted"), [("flush", "none"), ("fsync", "fsync")])
 def test_a_flush_makes_nothing_persistent(
-    engine: Engine, tmp_path: Path, mode: str, persisted: str
+    engine: Engine, tmp_path: Path, interface: str, mode: str, persisted: str
 ) -> None:
     sync = Sync(file=0, mode=SyncMode(mode))
     body = [manage("create"), write(10, nest(0, (2, 10))), sync, manage("close")]
-    made = plan(tmp_path, [file()], [phase("p", *body)])
+    made = plan(tmp_path, [file(interface=interface)], [phase("p", *body)])
     assert engine.run(made, "alone").phase("p")["persisted"] == persisted
 
 
@@ -500,7 +509,7 @@ def test_simulated_storage_verifies_what_it_knows(engine: Engine, tmp_path: Path
     )
     outcome = engine.run(made)
     assert (outcome.code, outcome.phase("r")["errors"]) == (3, 1)
-    assert outcome.phase("r")["details"][0]["offset"] == 1200
+    assert outcome.phase("r")["details"][0]["offset"] == 1250
 
 
 def test_files_shared_by_some_ranks(engine: Engine, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from engine.plans import (
     Content,
     Operator,
     PathPart,
+    Phase,
     Sharing,
     binary,
     file,
@@ -66,6 +67,56 @@ def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
     assert kinds(outcome.phase("w")) == {"create": 3, "open": 5, "write": 80}
     assert max(outcome.phase("w")["per_rank"]["start_s"]) < 0.1
     reads = outcome.phase("r")
-    assert (reads["errors"], reads["cache"]) == (0, "unknown")
-    assert "another node" in reads["cache_reason"]
+    # Both nodes are this machine, so what the other one wrote is in this one's memory: seen.
+    assert (reads["errors"], reads["cache"]) == (0, "warm")
+    assert reads["cached_share"] > 0.9
     assert is_gone(made)
+
+
+@pytest.mark.parametrize("comm", ["openmpi", "mpich"])
+def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
+    if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
+    # Ranks 0, 1 and 2 are on one node, 3 and 4 on the other. Rank r writes r + 1 blocks, so what a
+    # rank reads says whose file it was.
+    own = nest(0, (binary(Operator.ADD, RANK, number(1)), 4096))
+    peer = binary(Operator.PEER, RANK, number(1))
+    stranger = binary(Operator.STRANGER, RANK, number(11))
+
+    def reads(name: str, owner: list) -> Phase:
+        body = [manage("open", 0, owner), read(4096, own, owner=owner), manage("close", 0, owner)]
+        return phase(name, *body)
+
+    made = plan(
+        tmp_path,
+        [file(per_rank=True, content=Content(verify=True))],
+        [
+            phase("w", manage("create"), write(4096, own), manage("close")),
+            reads("peer", peer),
+            reads("stranger", stranger),
+        ],
+        ranks=5,
+    )
+    run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
+    script = f'exec unshare -u sh -c "hostname node$(({RANK_VARIABLE[comm]} / 3)); {run}"'
+    done = subprocess.run(
+        [*LAUNCHERS[comm], "5", "sh", "-c", script],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    outcome = Outcome(done.returncode, parse(done.stdout), done.stderr)
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.of("hello")[0]["node_of_rank"] == [0, 0, 0, 1, 1]
+    whose = {
+        name: [size // 4096 - 1 for size in outcome.phase(name)["per_rank"]["bytes"]]
+        for name in ("w", "peer", "stranger")
+    }
+    assert whose["w"] == [0, 1, 2, 3, 4]
+    assert whose["peer"] == [3, 4, 3, 0, 1]
+    assert all(owner > 2 for owner in whose["stranger"][:3])
+    assert all(owner < 3 for owner in whose["stranger"][3:])
+    for name in ("peer", "stranger"):
+        assert "another node" in outcome.phase(name)["cache_reason"]
+        assert outcome.phase(name)["errors"] == 0

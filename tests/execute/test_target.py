@@ -11,6 +11,7 @@ import pytest
 from venturi.execute.target import (
     check_directory,
     check_room,
+    check_type,
     file_system_of,
     identity_of,
 )
@@ -34,6 +35,13 @@ def test_a_good_directory(small: Path) -> None:
     found = file_system_of(small)
     assert (found.type, found.mount) == ("tmpfs", str(small))
     assert found.total_bytes == 2**20
+
+
+def test_the_expected_type(small: Path) -> None:
+    check_type(small, "tmpfs")
+    check_type(small, "")
+    with pytest.raises(TargetProblem, match="'expect_fstype' is lustre"):
+        check_type(small, "lustre")
 
 
 def test_too_little_room(small: Path) -> None:

@@ -38,7 +38,8 @@ def test_operations_stand_out_on_light_and_dark(kind: str) -> None:
 
 
 def test_operations_are_told_apart_without_colour() -> None:
-    assert len({style.shape for style in OPERATIONS.values()}) == len(OPERATIONS)
+    looks = {(style.shape, style.dash) for style in OPERATIONS.values()}
+    assert len(looks) == len(OPERATIONS)
     assert len({style.dash for style in OPERATIONS.values()}) == len(OPERATIONS)
 
 

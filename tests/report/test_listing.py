@@ -27,7 +27,9 @@ def doctor(path: str, usable: bool) -> dict[str, Any]:
         "host": {"name": "node17", "system": "Debian 12", "kernel": "6.1", "cores": 2, "cpu": "x",
                  "memory_bytes": 2**33},
         "engines": [{"name": "venturi-engine", "built": True, "reason": ""}],
-        "interfaces": [{"name": "hdf5", "built": False, "reason": "needs parallel HDF5"}],
+        "interfaces": [{"name": "hdf5", "built": False, "reason": "needs parallel HDF5"},
+                       {"name": "posix", "built": True, "reason": "",
+                        "options": [{"name": "direct", "default": "false"}]}],
         "tools": [{"name": "mpirun", "path": ""}],
     }  # fmt: skip
 
@@ -56,6 +58,7 @@ def test_the_doctor_names_the_place_and_what_is_missing(usable: bool) -> None:
     text = said(to)
     assert "/scratch/[/bold]" in text
     assert "\x1b" not in text
+    assert "options: direct (false)" in text
     assert ("1 GiB of 2 GiB free" in text) is usable
     assert ("it is read-only" in text) is not usable
     assert "not built  needs parallel HDF5" in text

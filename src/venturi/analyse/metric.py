@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
-from venturi.model.record import MetricValue, PhaseRow
+from venturi.model.record import MetricValue, PhaseRow, busy_seconds
 from venturi.model.statistic import median_interval
 from venturi.model.workload import Metric, Workload
 
@@ -15,6 +15,7 @@ _TERM = re.compile(r"\b(bytes|time|operations)\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?
 _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
+    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr",
 }  # fmt: skip
 
 
@@ -94,7 +95,10 @@ def _is_metadata(phases: Sequence[PhaseRow], path: str) -> bool:
 def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     """The operation that a metadata phase is about."""
     rows = [row for row in phases if row.path == path]
-    order = ("create", "stat", "unlink", "mkdir", "rmdir", "open", "read", "write", "sync", "close")
+    order = (
+        "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
+        "read_dir", "set_xattr", "get_xattr", "open", "read", "write", "sync", "close",
+    )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])
 
@@ -127,7 +131,7 @@ def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow
     kind, path = _meaning(function, first, second)
     chosen = [row for row in rows if path is None or row.path == path]
     if function == "time":
-        return sum(row.seconds.total for row in chosen)
+        return busy_seconds(chosen)
     if kind is None:
         return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
     found = [row.by_operation[kind] for row in chosen if kind in row.by_operation]

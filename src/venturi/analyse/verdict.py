@@ -54,12 +54,15 @@ def verdict_of(facts: Facts) -> Verdict:
 
 def _wrong(facts: Facts) -> list[str]:
     reasons = [facts.failure] if facts.failure else []
+    told = facts.failure or ""
     if facts.target_changed:
         reasons.append(f"the target changed during the run: {facts.target_changed}")
     if not facts.phases and not facts.failure:
         reasons.append("no phase was finished")
     for path in dict.fromkeys(row.path for row in facts.phases):
         rows = [row for row in facts.phases if row.path == path]
+        changes = {row.target_change for row in rows if row.target_change}
+        reasons += [f"{path}: {change}" for change in sorted(changes) if change not in told]
         errors = sum(row.errors for row in rows)
         if errors:
             detail = next((d for row in rows for d in row.details), None)

@@ -16,9 +16,12 @@ COMMANDS = {
     "library": "Workloads that ship with Venturi: ls, show.",
     "plan": "Totals, files, operations and time of a workload, without any I/O.",
     "run": "Run a workload; live progress; a record.",
+    "ior": "IOR's command line and scripts, run by our engine.",
     "derive": "A compact proxy workload from a log, and what the application does badly.",
     "report": "HTML (one offline file), md, json, csv of one or more runs.",
     "results": "The archive: ls, show, rm.",
+    "mdtest": "mdtest's own command line, run by our engine: venturi mdtest -- ARGS.",
+    "md-workbench": "md-workbench's own command line: venturi md-workbench -- ARGS.",
 }
 
 
@@ -31,7 +34,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"venturi.cli.{cmd_name}")
+        module = importlib.import_module(f"venturi.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

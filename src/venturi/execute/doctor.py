@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +72,37 @@ def _engine(mpi: MpiLibrary | None) -> dict[str, Any]:
 
 
 def _interfaces() -> list[dict[str, Any]]:
-    """The plain engine's interfaces, built or with the reason why not."""
-    try:
-        backends = describe(find_engine())["backends"]
-    except VenturiError as error:
-        return [{"name": "all", "built": False, "reason": error.message}]
-    keys = ("name", "built", "reason")
-    return [{key: backend[key] for key in keys} for backend in backends]
+    """All interfaces: whether some engine has each, and why which engine lacks it."""
+    rows: dict[str, dict[str, tuple[bool, str]]] = {}
+    abilities: dict[str, dict[str, Any]] = {}
+    for mpi in (None, *MpiLibrary):
+        try:
+            backends = describe(find_engine(mpi))["backends"]
+        except VenturiError as error:
+            if mpi is None:
+                return [{"name": "all", "built": False, "reason": error.message, "engines": {}}]
+            continue
+        label = mpi.value if mpi else "no MPI"
+        for backend in backends:
+            rows.setdefault(backend["name"], {})[label] = (backend["built"], backend["reason"])
+            if backend["built"]:
+                keys = ("capabilities", "options")
+                abilities.setdefault(backend["name"], {key: backend[key] for key in keys})
+    none: dict[str, Any] = {"capabilities": [], "options": []}
+    return [
+        {**_interface(name, engines), **abilities.get(name, none)} for name, engines in rows.items()
+    ]
+
+
+def _interface(name: str, engines: Mapping[str, tuple[bool, str]]) -> dict[str, Any]:
+    lacking = {label: reason for label, (built, reason) in engines.items() if not built}
+    if len(set(lacking.values())) == 1 and len(lacking) == len(engines):
+        reason = next(iter(lacking.values()))
+    else:
+        reason = "; ".join(f"{label}: {why}" for label, why in lacking.items())
+    return {
+        "name": name,
+        "built": len(lacking) < len(engines),
+        "reason": reason,
+        "engines": {label: built for label, (built, _) in engines.items()},
+    }

@@ -18,6 +18,7 @@ from venturi.model.machine import MpiLibrary
 PLAIN = "venturi-engine"
 _DESCRIBE_LIMIT_S = 30
 _LAST_RANK_LIMIT_S = 15
+_CLEAN_LIMIT_S = 600
 
 
 def executable_name(mpi: MpiLibrary | None) -> str:
@@ -70,9 +71,16 @@ def clean(folder: Path, with_kept: bool = False) -> list[str]:
     while True:
         try:
             done = subprocess.run(
-                [str(find_engine()), *words, str(folder)], capture_output=True, check=False
+                [str(find_engine()), *words, str(folder)],
+                capture_output=True,
+                check=False,
+                timeout=_CLEAN_LIMIT_S,
             )
             answer = json.loads(done.stdout)
+        except subprocess.TimeoutExpired:
+            raise VenturiError(
+                f"cleaning by {folder} takes longer than {_CLEAN_LIMIT_S} s: the storage hangs"
+            ) from None
         except (OSError, ValueError) as error:
             raise VenturiError(f"cleaning by {folder} failed: {error}") from None
         if "left" in answer:

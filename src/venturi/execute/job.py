@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
@@ -18,6 +20,9 @@ from venturi.model.event import Event as AnyEvent
 from venturi.model.event import EventLine, Warning
 
 _GRACE_S = 10.0
+_LOOK_S = 0.5
+_STUCK_S = 30.0
+"""How long an engine may live after it said that it failed."""
 
 
 class Job:
@@ -30,6 +35,7 @@ class Job:
     def __init__(self, command: list[str], journal: Path, lock: int) -> None:
         self._journal = journal
         self.interrupts = 0
+        self._failed_s: float | None = None
         self._killer: threading.Timer | None = None
         self._stderr_path = journal / "stderr.txt"
         with self._stderr_path.open("wb") as stderr:
@@ -47,22 +53,61 @@ class Job:
 
     def events(self) -> Iterator[tuple[str, AnyEvent]]:
         """Every event with its line of text, until the engine ends."""
-        assert self._process.stdout is not None
         with self._interruptible():
-            for raw in self._process.stdout:
-                line = raw.decode("utf-8", "replace").strip()
-                if not line:
-                    continue
+            for line in self._lines():
                 try:
                     yield line, EventLine.model_validate_json(line).root
                 except ValidationError:
                     warning = Warning(what=f"a line of the engine is no event: {line[:200]}")
                     yield warning.model_dump_json(by_alias=True), warning
-            self._process.wait()
+            self._wait_for_end()
+
+    def _lines(self) -> Iterator[str]:
+        """Lines of the engine, until nobody can write any more or whoever can hangs.
+
+        A rank that hangs inside the system keeps the pipe open after the engine's end.
+        """
+        assert self._process.stdout is not None
+        pipe = self._process.stdout.fileno()
+        text = b""
+        while True:
+            ready, _, _ = select.select([pipe], [], [], _LOOK_S)
+            if not ready:
+                if self._process.poll() is not None or self._is_stuck():
+                    return
+                continue
+            chunk = os.read(pipe, 1 << 16)
+            if not chunk:
+                text += b"\n"
+            *lines, text = (text + chunk).split(b"\n")
+            for raw in lines:
+                line = raw.decode("utf-8", "replace").strip()
+                if line:
+                    yield line
+            if not chunk:
+                return
+
+    def failed(self) -> None:
+        """The engine said that it failed: from now on its end has a bound."""
+        self._failed_s = self._failed_s or time.monotonic()
+
+    def _is_stuck(self) -> bool:
+        return self._failed_s is not None and time.monotonic() - self._failed_s > _STUCK_S
+
+    def _wait_for_end(self) -> None:
+        """Wait for the engine; kill what does not end after it failed."""
+        while self._process.poll() is None and not self._is_stuck():
+            time.sleep(0.01)
+        if self._process.poll() is None:
+            self._signal(signal.SIGKILL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GRACE_S)
 
     @property
     def returncode(self) -> int:
-        """The engine's exit code; negative for a signal. Waits for its end."""
+        """The engine's exit code; negative for a signal. Waits for its end, if it can end."""
+        if self._process.poll() is None and self._is_stuck():
+            return -signal.SIGKILL
         return self._process.wait()
 
     def stderr(self) -> str:

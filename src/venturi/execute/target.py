@@ -38,6 +38,17 @@ def check_directory(directory: Path) -> None:
         )
 
 
+def check_type(directory: Path, expected: str) -> None:
+    """Raise TargetProblem unless the directory lies on this type of file system (empty: any)."""
+    found = file_system_of(directory)
+    if expected and found.type != expected:
+        raise TargetProblem(
+            f"{directory}: it is on {found.type} (mounted on {found.mount}), but the machine's "
+            f"'expect_fstype' is {expected}",
+            "mount the file system that is meant, or choose another directory",
+        )
+
+
 def is_read_only(directory: Path) -> bool:
     """Whether the file system is mounted read-only."""
     return bool(os.statvfs(directory).f_flag & os.ST_RDONLY)
@@ -74,6 +85,7 @@ def file_system_of(directory: Path) -> FileSystem:
         total_bytes=space.f_blocks * space.f_frsize,
         free_bytes=space.f_bavail * space.f_frsize,
         free_inodes=space.f_favail,
+        total_inodes=space.f_files,
         options=options,
     )
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
-from venturi.model.document import Count, Document, Integer, Positive, Seconds
+from venturi.model.document import Count, Document, Fraction, Integer, Positive, Seconds
 from venturi.model.plan import OperationKind, SyncMode
 
 EVENT_SCHEMA = "venturi.event/1"
@@ -30,6 +30,32 @@ class CacheState(StrEnum):
     MIXED = "mixed"
     UNKNOWN = "unknown"
     NONE = "none"
+
+
+class Damage(StrEnum):
+    """What is wrong with bytes that were read back."""
+
+    HOLE = "hole"
+    FLIPPED = "flipped"
+    STALE = "stale"
+    MISPLACED = "misplaced"
+    TRUNCATED = "truncated"
+    UNREAD = "unread"
+    FOREIGN = "foreign"
+    CORRUPT = "corrupt"
+
+
+class TargetFacts(Document):
+    """What the run's directory lies on, as the kernel said at one moment."""
+
+    type: str
+    """The file system's type by the mount table; `unknown` where that does not tell."""
+    magic: Count
+    """The type by statfs."""
+    device: str
+    """`major:minor`."""
+    source: str
+    mount: str
 
 
 class ClockFacts(Document):
@@ -105,6 +131,12 @@ class RankTimes(Document):
     total_s: list[Seconds]
     start_s: list[Seconds]
     """Seconds after the phase's first start."""
+    first_s: list[Seconds] = []
+    """When its first operation was done, in seconds after the phase's first start."""
+    last_s: list[Seconds] = []
+    """When its last operation was done, in seconds after the phase's first start."""
+    longest_s: list[Seconds] = []
+    """Its slowest operation."""
 
 
 class TimeLine(Document):
@@ -114,6 +146,22 @@ class TimeLine(Document):
     bytes_written: list[Count]
     bytes_read: list[Count]
     operations: list[Count]
+
+
+class OpenLoop(Document):
+    """Requests that began at a rate, not when the one before had ended, over all ranks.
+
+    Their latency counts from the intended start, so waiting behind a slow one is part of it.
+    """
+
+    requests: Count
+    late: Count
+    """Those whose time had come while the rank was still busy."""
+    most_late_s: Seconds
+    """The largest delay of a start."""
+    wanted_per_s: Seconds
+    """Requests per second, all ranks together."""
+    achieved_per_s: Seconds
 
 
 class ErrorDetail(Document):
@@ -126,6 +174,10 @@ class ErrorDetail(Document):
     errno: Count
     """0 where the system gave none."""
     what: str
+    damage: Damage | None = None
+    """What is wrong with bytes that were read back; absent for other errors."""
+    bytes: Count = 0
+    """How many bytes are wrong."""
 
 
 class Hello(Document):
@@ -200,10 +252,38 @@ class PhaseFinished(Document):
     stopped_by: StoppedBy
     cache: CacheState
     cache_reason: str
+    cached_share: Fraction | None = None
+    """Share of the data's pages that was in memory before the phase; absent: not looked at."""
     persisted: SyncMode
     """The weakest means, inside the phase's time, that covered all that was written."""
+    bytes_durable: Count = 0
+    """Bytes that were written and then made persistent inside the phase's time."""
     short_transfers: Count = 0
+    corrupt_operations: Count = 0
+    """Reads that brought other bytes than were written."""
+    corrupt_bytes: Count = 0
+    target_before: TargetFacts | None = None
+    target_after: TargetFacts | None = None
+    target_change: str = ""
+    """How the target is another one than at the start of the run; empty: it is the same."""
+    open_loop: OpenLoop | None = None
     details: list[ErrorDetail]
+
+
+class Fact(Document):
+    """A word and its value."""
+
+    name: str
+    value: str
+
+
+class FileFacts(Document):
+    """What an interface's library says is in force for a file, such as hints of MPI-IO."""
+
+    event: Literal["file_facts"] = "file_facts"
+    file: str
+    """The entry of the plan."""
+    facts: list[Fact]
 
 
 class Warning(Document):
@@ -239,7 +319,7 @@ class Finished(Document):
 
 
 Event = Annotated[
-    Hello | PhaseStarted | Progress | PhaseFinished | Warning | Failed | Finished,
+    Hello | PhaseStarted | Progress | PhaseFinished | FileFacts | Warning | Failed | Finished,
     Field(discriminator="event"),
 ]
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from venturi.model import shuffle
 from venturi.model.document import INT64_MAX
 from venturi.model.plan import Instruction, Operator
 from venturi.model.units import UNITS, with_unit
@@ -76,6 +77,8 @@ FUNCTIONS: dict[str, tuple[Operator, int]] = {
     "numroc": (Operator.NUMROC, 4),
     "block": (Operator.BLOCK, 3),
     "skew": (Operator.SKEW, 3),
+    "permute": (Operator.PERMUTE, 3),
+    "draw": (Operator.DRAW, 3),
 }
 """Name to operator and number of arguments; -1 means two or more."""
 
@@ -462,6 +465,26 @@ def _skew(rank: Number, ranks: Number, factor: Number) -> float:
     return spread * 2.0 / (1.0 + float(factor))
 
 
+def _permute(index: Number, size: Number, key: Number) -> int:
+    """Where a random permutation of 0 ... size - 1, chosen by the key, takes an index."""
+    _whole(index, size, key)
+    if not 0 <= index < size:
+        raise ExpressionError("permute() needs 0 <= index < size")
+    return shuffle.permute(int(index), int(size), int(key) % 2**64)
+
+
+def _draw(index: Number, size: Number, key: Number) -> int:
+    """The index-th of the key's independent uniform choices from 0 ... size - 1."""
+    _whole(index, size, key)
+    if index < 0 or size <= 0:
+        raise ExpressionError("draw() needs index >= 0 and size > 0")
+    return shuffle.uniform(int(key) % 2**64, int(index), int(size))
+
+
+def _by_node(rank: Number, other: Number) -> int:
+    raise ExpressionError("which ranks share a node is known only in a run")
+
+
 _OPERATIONS: dict[Operator, tuple[Callable[..., Number], int]] = {
     Operator.ADD: (lambda a, b: a + b, 2),
     Operator.SUBTRACT: (lambda a, b: a - b, 2),
@@ -488,4 +511,8 @@ _OPERATIONS: dict[Operator, tuple[Callable[..., Number], int]] = {
     Operator.NUMROC: (_numroc, 4),
     Operator.BLOCK: (_block, 3),
     Operator.SKEW: (_skew, 3),
+    Operator.PERMUTE: (_permute, 3),
+    Operator.DRAW: (_draw, 3),
+    Operator.PEER: (_by_node, 2),
+    Operator.STRANGER: (_by_node, 2),
 }

@@ -62,6 +62,10 @@ class Machine(Document):
     """Of one node."""
     memory_bytes: Count | None = None
     """Of one node."""
+    server_memory_bytes: Count | None = None
+    """Of all storage servers together; `server_memory` in a workload."""
+    expect_fstype: str = ""
+    """The type of file system that every target must lie on; empty: any."""
     most_ranks: Positive = 4096
     """More than this is taken for a slip of the pen."""
     clock_resolution_ns: Real | None = None

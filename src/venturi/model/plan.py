@@ -12,6 +12,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
+from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
+from venturi.model.verb import ItemVerb as ItemVerb  # noqa: PLC0414
+from venturi.model.verb import NameField as NameField  # noqa: PLC0414
+from venturi.model.verb import NameVerb as NameVerb  # noqa: PLC0414
+from venturi.model.verb import OperationKind as OperationKind  # noqa: PLC0414
 
 PLAN_SCHEMA = "venturi.plan/1"
 
@@ -47,6 +53,12 @@ class Operator(StrEnum):
     NUMROC = "numroc"
     BLOCK = "block"
     SKEW = "skew"
+    PERMUTE = "permute"
+    DRAW = "draw"
+    PEER = "peer"
+    """(rank, n): the rank at the same place of the n-th next node, by the run's real nodes."""
+    STRANGER = "stranger"
+    """(rank, key): any rank of another node, by the run's real nodes."""
     JUMP = "jump"
     JUMP_IF_FALSE = "jump_if_false"
 
@@ -122,6 +134,28 @@ class Content(Document):
     """Stamp every word with seed, file, generation and offset, and check what is read."""
     compressibility: Fraction = 0.0
     """Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros."""
+    duplicates: Fraction | None = None
+    """Share of the 4 KiB pages that repeat the page before them.
+
+    Absent: without `verify` all requests of a rank write the same bytes.
+    """
+
+
+class NamePart(Document):
+    """A piece of a name in a tree: text, then a value that is fixed for an owner, then a field."""
+
+    text: str = ""
+    value: Expression | None = None
+    field: NameField | None = None
+    width: Annotated[int, Field(ge=0, le=20)] = 0
+    """Leading zeros up to this many digits."""
+
+
+class SizeShare(Document):
+    """A size of items, and how many of every so many items have it."""
+
+    bytes: Expression
+    weight: Annotated[int, Field(ge=1, le=1_000_000)]
 
 
 class Tree(Document):
@@ -130,9 +164,50 @@ class Tree(Document):
     depth: Annotated[int, Field(ge=0, le=64)] = 0
     branch: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     items: Expression
-    """Items in each directory, for each rank."""
+    """Items in each directory, of each owner."""
     size: Expression
     """Bytes of each item, as `write` and `read` move them."""
+    sizes: list[SizeShare] = []
+    """Instead of `size`: of as many items in order as the weights add up to, exactly `weight`
+    have that share's size; which ones is chosen by a key."""
+    kind: ItemKind = ItemKind.FILE
+    owner: ItemOwner = ItemOwner.RANK
+    leaves: bool = False
+    """Items are in the deepest directories only."""
+    directory_name: list[NamePart] = []
+    """Names of directories below the root; none: `d.<node>`."""
+    item_name: list[NamePart] = []
+    """Names of items; none: `f.<owner>.<item>`."""
+
+
+class ElementType(StrEnum):
+    """Types of the elements of a dataset."""
+
+    F64 = "f64"
+    F32 = "f32"
+    I64 = "i64"
+    I32 = "i32"
+    I16 = "i16"
+    I8 = "i8"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element."""
+        return int(self.value[1:]) // 8
+
+
+class Dataset(Document):
+    """Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`."""
+
+    name: Annotated[str, Field(min_length=1)]
+    copies: Positive = 1
+    type: ElementType
+    shape: Annotated[list[Positive], Field(min_length=1)]
+    chunk: list[Positive] = []
+    """Elements of a chunk along each dimension; empty: contiguous."""
+    deflate: Annotated[int, Field(ge=0, le=9)] = 0
+    """Level of compression; 0 is none."""
+    shuffle: bool = False
 
 
 class FaultKind(StrEnum):
@@ -144,21 +219,6 @@ class FaultKind(StrEnum):
     DELAY = "delay"
     FLIP = "flip"
     HANG = "hang"
-
-
-class OperationKind(StrEnum):
-    """The operations whose counts, bytes, times and latencies are kept apart."""
-
-    WRITE = "write"
-    READ = "read"
-    OPEN = "open"
-    CREATE = "create"
-    CLOSE = "close"
-    STAT = "stat"
-    UNLINK = "unlink"
-    MKDIR = "mkdir"
-    RMDIR = "rmdir"
-    SYNC = "sync"
 
 
 class Fault(Document):
@@ -183,11 +243,17 @@ class File(Document):
     path: Annotated[list[PathPart], Field(min_length=1)]
     interface: Interface
     options: list[Option] = []
+    hints: list[Option] = []
+    """Words for MPI-IO's library, which takes those that it knows."""
     sharing: Sharing = Sharing.ALL
     every: Positive = 1
     """The number of ranks that share a file when `sharing` is `every`."""
     content: Content = Content()
+    datasets: list[Dataset] = []
+    """What a self-describing format holds; others lay the bytes out themselves."""
     tree: Tree | None = None
+    append: bool = False
+    """All writes go where the file ends."""
     prestage: Expression | None = None
     """Bytes that each rank writes into its part, unmeasured, before the first repetition."""
     keep: bool = False
@@ -212,10 +278,38 @@ class Nest(Document):
     loops: list[Loop]
 
 
+class BoxLoop(Document):
+    """One level of a walk over a dataset: a step along one dimension, or to the next copy."""
+
+    dimension: Annotated[int, Field(ge=-1, le=7)]
+    """-1 is the next of several equal datasets."""
+    count: Expression
+    step: Expression
+    """Elements (or copies) between two turns."""
+
+
+class Box(Document):
+    """Parts of an n-dimensional dataset: one request is a box of `extent` elements.
+
+    Request (i, j, ...) begins at `start` + i * step + j * step ... along the loops' dimensions,
+    outermost loop first. Its bytes are the step's `size`.
+    """
+
+    kind: Literal["box"] = "box"
+    dataset: Count
+    """Index into the file's datasets."""
+    first_copy: Expression | None = None
+    """Which of several equal datasets is the first; absent: 0."""
+    start: Annotated[list[Expression], Field(min_length=1)]
+    extent: Annotated[list[Expression], Field(min_length=1)]
+    loops: list[BoxLoop] = []
+
+
 class Random(Document):
     """Random access: request i touches slot p(first + i * step) at base + slot * size.
 
-    `p` is a keyed permutation of the slots, or, with replacement, a uniform choice.
+    `p` is a keyed permutation of the slots, or, with replacement, a uniform choice, or, with an
+    exponent, one whose k-th most frequent slot comes in proportion to k ** -zipf.
     """
 
     kind: Literal["random"] = "random"
@@ -225,9 +319,58 @@ class Random(Document):
     first: Expression
     step: Expression
     replacement: bool = False
+    zipf: Annotated[float, Field(ge=0.0, le=100.0, allow_inf_nan=False)] = 0.0
+    """Only with replacement; 0: uniform."""
 
 
-Pattern = Annotated[Nest | Random, Field(discriminator="kind")]
+class Packed(Document):
+    """Requests one behind the other from `base` on, whatever their sizes."""
+
+    kind: Literal["packed"] = "packed"
+    base: Expression
+    count: Expression
+
+
+class Append(Document):
+    """Requests that go where the file ends."""
+
+    kind: Literal["append"] = "append"
+    count: Expression
+
+
+class TableRow(Document):
+    """One request of a table."""
+
+    offset: Count
+    bytes: Positive
+
+
+class Table(Document):
+    """The requests of a table in order; in turn k all of them `base` + k * `stride` further on."""
+
+    kind: Literal["table"] = "table"
+    base: Expression
+    turns: Expression
+    stride: Expression
+    rows: Annotated[list[TableRow], Field(min_length=1)]
+    """At most 4096."""
+
+
+Pattern = Annotated[Nest | Random | Box | Packed | Append | Table, Field(discriminator="kind")]
+
+
+class MixPart(Document):
+    """A size of requests and how many of every so many have it."""
+
+    bytes: Expression
+    weight: Annotated[int, Field(ge=1, le=1_000_000)]
+
+
+class Arrivals(StrEnum):
+    """How the starts of requests lie in time when they follow a rate."""
+
+    FIXED = "fixed"
+    POISSON = "poisson"
 
 
 class Direction(StrEnum):
@@ -244,6 +387,8 @@ class SyncMode(StrEnum):
     FSYNC = "fsync"
     FDATASYNC = "fdatasync"
     FLUSH = "flush"
+    FILE_SYSTEM = "file_system"
+    """Everything that anybody wrote to the file's file system (`syncfs`)."""
 
 
 class CachePolicy(StrEnum):
@@ -258,31 +403,6 @@ class ComputeMode(StrEnum):
 
     SLEEP = "sleep"
     SPIN = "spin"
-
-
-class NameVerb(StrEnum):
-    """What is done to one name."""
-
-    CREATE = "create"
-    OPEN = "open"
-    CLOSE = "close"
-    STAT = "stat"
-    UNLINK = "unlink"
-    MKDIR = "mkdir"
-    RMDIR = "rmdir"
-
-
-class ItemVerb(StrEnum):
-    """What is done to each item of a tree, one item after the other."""
-
-    CREATE = "create"
-    OPEN = "open"
-    WRITE = "write"
-    READ = "read"
-    SYNC = "sync"
-    CLOSE = "close"
-    STAT = "stat"
-    UNLINK = "unlink"
 
 
 class For(Document):
@@ -312,7 +432,21 @@ class Phase(Document):
     limit_s: Seconds | None = None
     """Each rank stops here; then all do the largest count, for `bound_s` at most."""
     bound_s: Seconds = 0.0
+    deadline_s: Seconds | None = None
+    """A phase that is not over then ends the run, even if a rank cannot be stopped."""
     cache: CachePolicy = CachePolicy.KEEP
+    overfill_bytes: Count = 0
+    """Before the phase all ranks together write and read a scratch file of this size."""
+    occupy_share: Fraction = 0.0
+    """Share of each node's memory that is locked while the phase runs."""
+    body: list[Step]
+
+
+class Repeat(Document):
+    """Run the body, and again from its beginning until the phase is so old."""
+
+    kind: Literal["repeat"] = "repeat"
+    at_least_s: Seconds
     body: list[Step]
 
 
@@ -340,12 +474,26 @@ class Transfer(Document):
     owner: Expression
     """The rank in whose place this rank acts: its own, or that of another writer."""
     size: Expression
-    """Bytes of each request."""
+    """Bytes of each request; of the largest, where sizes differ."""
     pattern: Pattern
+    mix: list[MixPart] = []
+    """Sizes of requests: of all requests of the step, the exact share of the weights."""
+    reads: Fraction = 0.0
+    """Exact share of the requests of a `write` that read instead."""
+    rate_per_s: Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)] = 0.0
+    """Requests begin at this rate, whenever those before them end; latency counts from the
+    intended start. 0: each begins when the one before it has ended."""
+    arrivals: Arrivals = Arrivals.FIXED
     sync: SyncMode = SyncMode.NONE
     """Done after every request."""
     think_s: Seconds = 0.0
     """Pause before every request."""
+    depth: Annotated[int, Field(ge=1, le=4096)] = 1
+    """Requests in flight."""
+    collective: bool = False
+    """All sharers of the file make each call together."""
+    verify: bool = True
+    """Stamped data that are read are checked; false leaves that out of the time of a read."""
 
 
 class Manage(Document):
@@ -365,6 +513,16 @@ class Items(Document):
     owner: Expression
     verbs: Annotated[list[ItemVerb], Field(min_length=1)]
     shuffled: bool = False
+    first: Expression | None = None
+    """Where the window begins in the owner's items, directory by directory; default 0."""
+    count: Expression | None = None
+    """Items in the window; default: all from `first` on."""
+    bytes: Expression | None = None
+    """What writes and reads move of each item, from its beginning; default: all of it."""
+    wait_factor: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] = 0.0
+    """After each item, a pause of that many times what its operations took."""
+    attribute_bytes: Annotated[int, Field(ge=1, le=65_536)] = 16
+    """Size of extended attributes."""
 
 
 class Sync(Document):
@@ -376,18 +534,22 @@ class Sync(Document):
 
 
 Step = Annotated[
-    For | When | Phase | Barrier | Compute | Transfer | Manage | Items | Sync,
+    For | When | Phase | Repeat | Barrier | Compute | Transfer | Manage | Items | Sync,
     Field(discriminator="kind"),
 ]
 
 
 class Group(Document):
-    """Ranks that act together: `ranks` of them from `first` on run the program."""
+    """Ranks that act together, beside those of other groups.
+
+    Instance k has the ranks from `first` + k * `ranks` on, and all instances run the program.
+    """
 
     name: str
     first: Count = 0
     ranks: Positive
-    instance: Count = 0
+    """Of one instance."""
+    instances: Positive = 1
     program: list[Step]
 
 
@@ -414,6 +576,14 @@ class Plan(Document):
     """The run's own directory; the engine makes it and nothing outside it is written."""
     journal: Annotated[str, Field(min_length=1)]
     """An existing directory for the manifest and the stop file."""
+    expect_fstype: str = ""
+    """The type of file system that the directory must lie on; empty: any."""
+    stall_s: Seconds = 10.0
+    """A rank that completes nothing for this long is reported; 0: never."""
+    deadline_s: Seconds | None = None
+    """The run is ended when it takes longer, even if a rank cannot be stopped."""
+    log_operations: bool = False
+    """Every operation is written to `operations.<rank>` in the journal."""
     slots: Annotated[list[str], Field(min_length=6)]
     """Names of the variables: those of `Slot`, then one for each loop."""
     files: list[File]
@@ -423,4 +593,5 @@ class Plan(Document):
 For.model_rebuild()
 When.model_rebuild()
 Phase.model_rebuild()
+Repeat.model_rebuild()
 Group.model_rebuild()

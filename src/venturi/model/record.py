@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field
 
-from venturi.model.document import Count, Document, Integer, Positive, Real, Seconds
+from venturi.model.document import (
+    Count,
+    Document,
+    Fraction,
+    Integer,
+    Positive,
+    Real,
+    Seconds,
+)
 from venturi.model.event import (
     CacheState,
     ClockFacts,
     ErrorDetail,
+    FileFacts,
     Histogram,
+    OpenLoop,
     RankTimes,
     RequestSize,
     StoppedBy,
+    TargetFacts,
     TimeLine,
 )
 
@@ -70,6 +83,16 @@ class Seconds4(Document):
     compute: Seconds
 
 
+class Straggler(Document):
+    """A rank that took much longer over a phase than most."""
+
+    rank: Count
+    host: str
+    total_s: Seconds
+    median_s: Seconds
+    """Of all ranks."""
+
+
 class PhaseRow(Document):
     """One phase in one repetition."""
 
@@ -89,13 +112,38 @@ class PhaseRow(Document):
     stopped_by: StoppedBy
     cache: CacheState
     cache_reason: str
+    cached_share: Fraction | None = None
+    """Share of the data's pages that was in memory before the phase; absent: not looked at."""
     persisted: str
+    bytes_durable: Count = 0
+    """Bytes that were written and then made persistent inside the phase's time."""
     request_sizes: list[RequestSize]
     other_requests: Count
     per_rank: RankTimes
     time_line: TimeLine
     short_transfers: Count
+    corrupt_operations: Count = 0
+    """Reads that brought other bytes than were written."""
+    corrupt_bytes: Count = 0
+    target_before: TargetFacts | None = None
+    target_after: TargetFacts | None = None
+    target_change: str = ""
+    """How the target is another one than at the start of the run; empty: it is the same."""
+    stragglers: list[Straggler] = []
+    open_loop: OpenLoop | None = None
+    """Requests began at a rate; absent: each when the one before had ended."""
     details: list[ErrorDetail]
+
+
+def busy_seconds(rows: Sequence[PhaseRow]) -> float:
+    """Seconds in which at least one of the rows ran: instances at the same time count once."""
+    if len({row.instance for row in rows}) <= 1:
+        return sum(row.seconds.total for row in rows)
+    covered, end = 0.0, -math.inf
+    for start, stop in sorted((row.at_s, row.at_s + row.seconds.total) for row in rows):
+        covered += max(0.0, stop - max(start, end))
+        end = max(end, stop)
+    return covered
 
 
 class MetricValue(Document):
@@ -157,6 +205,8 @@ class FileSystem(Document):
     total_bytes: Count
     free_bytes: Count
     free_inodes: Count
+    total_inodes: Count = 0
+    """0 where the file system does not count them."""
     options: str = ""
 
 
@@ -211,6 +261,8 @@ class Record(Document):
     substituted: list[Substitution]
     fidelity: Fidelity | None = None
     environment: Environment
+    file_facts: list[FileFacts] = []
+    """What the libraries said is in force for files: hints of MPI-IO."""
     warnings: list[str] = []
     failure: str | None = None
     left: list[str] = []

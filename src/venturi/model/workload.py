@@ -14,10 +14,14 @@ from pydantic import Field, model_validator
 
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real
 from venturi.model.plan import (
+    Arrivals,
     CachePolicy,
     ComputeMode,
+    ElementType,
     FaultKind,
     Interface,
+    ItemKind,
+    ItemOwner,
     ItemVerb,
     OperationKind,
     Slot,
@@ -176,22 +180,6 @@ class GroupSpec(Document):
     about: str = ""
 
 
-class ElementType(StrEnum):
-    """Types of the elements of a dataset."""
-
-    F64 = "f64"
-    F32 = "f32"
-    I64 = "i64"
-    I32 = "i32"
-    I16 = "i16"
-    I8 = "i8"
-
-    @property
-    def bytes(self) -> int:
-        """Size of one element."""
-        return int(self.value[1:]) // 8
-
-
 class Dataset(Document):
     """An n-dimensional array in a file, split over the ranks."""
 
@@ -200,7 +188,15 @@ class Dataset(Document):
     type: ElementType = ElementType.F64
     shape: Annotated[list[Value], Field(min_length=1)]
     split: list[Value] = []
-    """Parts along each dimension; their product is the number of ranks. Default: the first."""
+    """Parts along each dimension; their product is the number of ranks that share the file."""
+    individual: bool = False
+    """Each part is a dataset of its own, so that no two ranks touch the same one."""
+    chunks: list[Value] = []
+    """Elements of a chunk along each dimension; absent: contiguous."""
+    deflate: Annotated[int, Field(ge=0, le=9)] = 0
+    """Level of compression; needs `chunks`."""
+    shuffle: bool = False
+    """Bytes of equal weight stand together before they are compressed; needs `chunks`."""
 
 
 class ContentSpec(Document):
@@ -209,6 +205,29 @@ class ContentSpec(Document):
     seed: Count = 0
     verify: bool = False
     compressibility: Fraction = 0.0
+    """Share of each 4 KiB that is zero."""
+    duplicates: Fraction | None = None
+    """Share of the 4 KiB pages that repeat the page before them."""
+
+
+class NamesSpec(Document):
+    """Templates of the names in a tree.
+
+    `{node}` is a directory's number, `{item}` an item's number in the tree, `{index}` its number
+    in its directory; other fields are expressions that may read the rank, which is the owner's.
+    """
+
+    directory: str | None = None
+    """Default: `d.{node}`."""
+    item: str | None = None
+    """Default: `f.{rank}.{item}`, without the rank where items are not one rank's."""
+
+
+class SizeSpec(Document):
+    """A size of items and its weight, a whole number."""
+
+    bytes: Value
+    weight: Value
 
 
 class TreeSpec(Document):
@@ -217,9 +236,17 @@ class TreeSpec(Document):
     depth: Value = 0
     branch: Value = 1
     items: Value
-    """In each directory, for each rank."""
-    owner: Literal["rank"] = "rank"
+    """In each directory, of each owner."""
+    owner: ItemOwner = ItemOwner.RANK
+    """`rank`: each rank's own; `all`: one set dealt to the ranks; `shared`: one set that every
+    rank uses."""
+    kind: ItemKind = ItemKind.FILE
+    leaves: bool = False
+    """Items are in the deepest directories only."""
     size: Value = 0
+    sizes: list[SizeSpec] = []
+    """A distribution of sizes instead of one `size`."""
+    names: NamesSpec = NamesSpec()
 
 
 class FaultSpec(Document):
@@ -240,6 +267,8 @@ class FileSpec(Document):
     """A template: `{name}` or `{name:04d}` over parameters, loop variables, reserved names."""
     interface: Interface = Interface.POSIX
     options: dict[str, str | int | float | bool] = {}
+    hints: dict[str, str | int | float | bool] = {}
+    """Words for MPI-IO's library; the record says which are in force."""
     shared: Annotated[str, Field(pattern=r"^(all|rank|node|every [1-9][0-9]*)$")] = "all"
     datasets: dict[Name, Dataset] = {}
     content: ContentSpec = ContentSpec()
@@ -258,7 +287,18 @@ class PatternKind(StrEnum):
     CONTIGUOUS = "contiguous"
     SEGMENTED = "segmented"
     STRIDED = "strided"
+    TILED = "tiled"
     RANDOM = "random"
+    APPEND = "append"
+    TABLE = "table"
+
+
+class MixSpec(Document):
+    """A size of requests and its weight."""
+
+    bytes: Value
+    weight: Value = 1
+    """A whole number: of as many requests as all weights add up to, so many have this size."""
 
 
 class DataStep(Document):
@@ -284,11 +324,36 @@ class DataStep(Document):
     """Where the pattern begins in the file."""
     replacement: bool = False
     """Random access may touch a place twice."""
+    zipf: Value | None = None
+    """Exponent of a Zipf distribution of the places of random access, with replacement."""
+    table: Annotated[list[list[Value]], Field(max_length=4096)] = []
+    """`[offset, bytes]` of each request of a table; the whole of it `segments` times, each
+    `block` bytes further on."""
+    shape: list[Value] = []
+    """Elements of the array of a tiled pattern along each dimension, the slowest first."""
+    tile: list[Value] = []
+    """Elements of each rank's tile; tiles fill the array in the order of the ranks."""
+    element: Value = 1
+    """Bytes of an element."""
+    mix: list[MixSpec] = []
+    """Sizes of requests instead of one `transfer`."""
+    reads: Value = 0
+    """Share of the requests of a `write` that read instead; the file must be written before."""
+    rate: Value | None = None
+    """Requests per second of each rank, whenever those before end (an open loop)."""
+    arrivals: Arrivals = Arrivals.FIXED
+    """With `rate`: at equal distances, or as a Poisson process."""
+    split: list[Value] = []
+    """Parts of a dataset along each dimension, where they are others than when it was made."""
     collective: bool = False
     sync: SyncMode = SyncMode.NONE
     """After every request."""
     think: Value = 0
     """Pause before every request."""
+    depth: Value = 1
+    """Requests in flight."""
+    verify: bool = True
+    """A read checks what it brings where the file's content is to be verified."""
 
 
 class EachStep(Document):
@@ -297,6 +362,16 @@ class EachStep(Document):
     on: str
     do: Annotated[list[ItemVerb], Field(min_length=1)]
     order: Literal["sorted", "shuffled"] = "sorted"
+    first: Value = 0
+    """Where a window of the owner's items begins."""
+    count: Value | None = None
+    """Items in the window; default: all that follow."""
+    bytes: Value | None = None
+    """What `write` and `read` move of each item, from its beginning; default: all of it."""
+    wait: Value = 0
+    """Waiting factor: after each item a pause of that many times what its operations took."""
+    attribute: Value = 16
+    """Bytes of extended attributes."""
 
 
 class SyncStep(Document):
@@ -313,6 +388,16 @@ class ComputeStep(Document):
     mode: ComputeMode = ComputeMode.SLEEP
 
 
+class CacheStep(Document):
+    """The long form of a phase's `cache`."""
+
+    policy: CachePolicy = CachePolicy.KEEP
+    overfill: Value | None = None
+    """Bytes that are written and read before the phase, such as `2 * server_memory`."""
+    occupy: Annotated[str, Field(pattern=r"^[0-9]+(\.[0-9]+)? ?%$")] | None = None
+    """Share of each node's memory that is locked while the phase runs, such as `90 %`."""
+
+
 class LimitStep(Document):
     """A phase's limit of time."""
 
@@ -324,7 +409,7 @@ class LimitStep(Document):
 
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
-    "close", "stat", "unlink", "mkdir", "rmdir", "each", "sync",
+    "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "sync",
 )  # fmt: skip
 
 
@@ -341,7 +426,11 @@ class StepSpec(Document):
     when: Value | None = None
     phase: Annotated[str, Field(pattern=r"^[A-Za-z0-9_. -]+$")] | None = None
     limit: LimitStep | Value | None = None
-    cache: CachePolicy = CachePolicy.KEEP
+    cache: CacheStep | CachePolicy = CachePolicy.KEEP
+    deadline: Value | None = None
+    """A phase that is not over then ends the run."""
+    at_least: Value | None = None
+    """A phase's transfers repeat from their beginning until it is so old."""
     barrier: Literal["all"] | None = None
     compute: ComputeStep | Value | None = None
     write: DataStep | str | None = None
@@ -353,12 +442,15 @@ class StepSpec(Document):
     unlink: str | None = None
     mkdir: str | None = None
     rmdir: str | None = None
+    read_dir: str | None = None
     each: EachStep | None = None
     sync: SyncStep | SyncMode | None = None
-    from_: Annotated[str, Field(pattern=r"^(self|next node|shift .+)$")] = Field(
-        "self", alias="from"
-    )
-    """In whose place a rank acts: its own, a rank of the next node, or n ranks further."""
+    from_: Annotated[
+        str, Field(pattern=r"^(self|next node|nodes .+|shift .+|random|permuted)$")
+    ] = Field("self", alias="from")
+    """In whose place a rank acts: `self`, its own; `shift n`, n ranks further; `next node` or
+    `nodes n`, the same place n nodes further; `random`, any rank of another node; `permuted`,
+    the rank that a random permutation, the same for all, gives."""
     do: list[StepSpec | BareStep] | None = None
 
     @property
@@ -376,6 +468,8 @@ class StepSpec(Document):
             raise ValueError(f"'{verbs[0]}' {'needs' if nests else 'does not take'} a 'do'")
         if (verbs[0] == "for") != (self.in_ is not None):
             raise ValueError("'for' and 'in' belong together")
+        if self.at_least is not None and verbs[0] != "phase":
+            raise ValueError("'at_least' belongs to a 'phase'")
         return self
 
 
@@ -408,6 +502,12 @@ class Workload(Document):
     origin: Origin | None = None
     repeat: Annotated[int, Field(ge=1)] | None = None
     """Repetitions where the user does not say; default 6."""
+    heartbeat: Value = "10 s"
+    """A rank that completes nothing for this long is reported."""
+    deadline: Value | None = None
+    """The run is ended when it takes longer."""
+    log_operations: bool = False
+    """Keep every single operation in the record's `operations.npz`."""
     parameters: dict[Name, Parameter | Value] = {}
     groups: dict[Name, GroupSpec] = {}
     files: dict[Name, FileSpec] = {}

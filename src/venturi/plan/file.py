@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from venturi.model.error import UserError
@@ -16,20 +16,18 @@ from venturi.model.plan import (
     Option,
     PathPart,
     Sharing,
-    Tree,
 )
 from venturi.model.record import Substitution
-from venturi.model.workload import FileSpec, TreeSpec, Workload
+from venturi.model.workload import FileSpec, Workload
+from venturi.plan.dataset import DATASET_INTERFACES, lower_datasets
+from venturi.plan.item import lower_tree
 from venturi.plan.parameter import INTERFACE_KEY
 from venturi.plan.scope import Scope
 from venturi.plan.setting import Settings
-
-_FIELD = re.compile(r"\{\{|\}\}|\{([^{}:]+)(?::0?(\d{1,2})d)?\}|[{}]")
-
+from venturi.plan.template import Field, template_fields
 
 _MAX_WIDTH = 20
-_MAX_DEPTH, _MAX_BRANCH = 64, 1_000_000
-_RESERVED = (".venturi", ".manifest.")
+_RESERVED = (".venturi", ".manifest.", ".overfill.")
 """Beginnings of names that a run's directory holds for itself."""
 
 
@@ -57,27 +55,35 @@ def interfaces_of(settings: Settings) -> Interfaces:
 
 
 def lower_file(
-    name: str, spec: FileSpec, scope: Scope, settings: Settings, interfaces: Interfaces
+    name: str,
+    spec: FileSpec,
+    scope: Scope,
+    settings: Settings,
+    interfaces: Interfaces,
+    by_instance: bool = False,
+    appended: bool = False,
 ) -> File:
-    """One file; `scope` holds the names of every loop that may stand in its path."""
+    """One file; `scope` holds the names of every loop that may stand in its path.
+
+    `by_instance`: each instance of a group makes one of its own.
+    """
     where = f"files.{name}"
     kind, _, number = spec.shared.partition(" ")
-    own = [
-        Option(name=key, value=str(value).lower() if isinstance(value, bool) else str(value))
-        for key, value in spec.options.items()
-    ]
     wanted = interfaces.name or spec.interface
-    if wanted != spec.interface:
-        own = []
+    is_own = wanted == spec.interface
+    own = _options(spec.options) if is_own else []
     return File(
         name=name,
-        path=_path(name, spec, scope, settings),
+        path=_path(name, spec, scope, settings, by_instance),
         interface=wanted,
         options=own + interfaces.options,
+        hints=_options(spec.hints) if is_own else [],
         sharing=Sharing(kind),
         every=int(number or 1),
         content=Content(**spec.content.model_dump()),
-        tree=_tree(spec.tree, scope, f"{where}.tree") if spec.tree else None,
+        datasets=lower_datasets(spec, scope, where) if wanted in DATASET_INTERFACES else [],
+        tree=lower_tree(name, spec, scope) if spec.tree else None,
+        append=appended,
         prestage=None if spec.prestage is None else scope.code(spec.prestage, f"{where}.prestage"),
         keep=spec.keep,
         foreign=spec.foreign,
@@ -95,43 +101,47 @@ def lower_file(
     )
 
 
+def _options(values: Mapping[str, str | int | float | bool]) -> list[Option]:
+    """Settings as the engine reads them."""
+    return [
+        Option(name=key, value=str(value).lower() if isinstance(value, bool) else str(value))
+        for key, value in values.items()
+    ]
+
+
 def template_names(path: str) -> set[str]:
     """The names that the fields of a path template read."""
     try:
-        fields = [match[1] for match in _FIELD.finditer(path) if match[1]]
-        return {name for text in fields for name in names_in(parse(text))}
+        fields = [piece for piece in template_fields(path, "path") if isinstance(piece, Field)]
+        return {name for field in fields for name in names_in(parse(field.text))}
     except ExpressionError as error:
         raise UserError(f"path '{path}': {error}") from None
 
 
-def substitutions(workload: Workload, files: list[File]) -> list[Substitution]:
-    """The files that run on another interface than the workload's own."""
+def substitutions(
+    workload: Workload, files: list[File], uncollective: set[str]
+) -> list[Substitution]:
+    """The files that run on another interface than the workload's own.
+
+    `uncollective` are those that lost their collective calls by it.
+    """
+    lost = "; its collective calls are calls of each rank there"
     return [
         Substitution(
             file=file.name,
             wanted=workload.files[file.name].interface.value,
             used=file.interface.value,
-            why=f"asked for with --set interface={file.interface.value}",
+            why=f"asked for with --set interface={file.interface.value}"
+            + (lost if file.name in uncollective else ""),
         )
         for file in files
         if workload.files[file.name].interface != file.interface
     ]
 
 
-def _tree(spec: TreeSpec, scope: Scope, where: str) -> Tree:
-    depth = scope.whole(spec.depth, f"{where}.depth")
-    branch = scope.whole(spec.branch, f"{where}.branch", least=1)
-    if depth > _MAX_DEPTH or branch > _MAX_BRANCH:
-        raise UserError(f"{where}: at most {_MAX_DEPTH} deep and {_MAX_BRANCH} wide")
-    return Tree(
-        depth=depth,
-        branch=branch,
-        items=scope.code(spec.items, f"{where}.items"),
-        size=scope.code(spec.size, f"{where}.size"),
-    )
-
-
-def _path(name: str, spec: FileSpec, scope: Scope, settings: Settings) -> list[PathPart]:
+def _path(
+    name: str, spec: FileSpec, scope: Scope, settings: Settings, by_instance: bool
+) -> list[PathPart]:
     where = f"files.{name}.path"
     _check_inside(spec, where)
     parts = _template(spec.path, scope, where)
@@ -139,6 +149,8 @@ def _path(name: str, spec: FileSpec, scope: Scope, settings: Settings) -> list[P
         if not os.path.isabs(spec.path):
             parts.insert(0, PathPart(text=os.path.join(os.path.abspath(settings.directory), "")))
         return parts
+    if by_instance and "instance" not in template_names(spec.path):
+        parts += [PathPart(text="."), PathPart(value=scope.code("instance", where), width=4)]
     by_rank = "rank" in template_names(spec.path)
     if spec.shared == "all" and by_rank:
         raise UserError(
@@ -168,24 +180,11 @@ def _check_inside(spec: FileSpec, where: str) -> None:
 
 def _template(text: str, scope: Scope, where: str) -> list[PathPart]:
     parts: list[PathPart] = []
-    fixed, at = "", 0
-    for match in _FIELD.finditer(text):
-        fixed += text[at : match.start()]
-        at = match.end()
-        if match[0] in ("{{", "}}"):
-            fixed += match[0][0]
-        elif match[1] is None:
-            raise UserError(f"{where}: '{text}': a brace without its pair", "write {{ for a brace")
-        else:
-            if fixed:
-                parts.append(PathPart(text=fixed))
-            fixed = ""
-            code = scope.code(match[1], where)
-            width = int(match[2] or 0)
-            if width > _MAX_WIDTH:
-                raise UserError(f"{where}: '{text}': at most {_MAX_WIDTH} digits")
-            parts.append(PathPart(value=code, width=width))
-    fixed += text[at:]
-    if fixed:
-        parts.append(PathPart(text=fixed))
+    for piece in template_fields(text, where):
+        if isinstance(piece, str):
+            parts.append(PathPart(text=piece))
+            continue
+        if piece.width > _MAX_WIDTH:
+            raise UserError(f"{where}: '{text}': at most {_MAX_WIDTH} digits")
+        parts.append(PathPart(value=scope.code(piece.text, where), width=piece.width))
     return parts

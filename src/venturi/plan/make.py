@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, tree_of
 from venturi.model.plan import ClockKind, Group, Interface, Plan, Slot
 from venturi.model.record import Substitution
-from venturi.model.workload import Parameter, Workload
+from venturi.model.workload import Workload
+from venturi.plan.extent import with_byte_datasets
 from venturi.plan.file import interfaces_of, lower_file, substitutions
+from venturi.plan.group import GroupSize, Names, check_sharing, made_by, sizes_of
 from venturi.plan.parameter import resolve_parameters
 from venturi.plan.program import Lowering
-from venturi.plan.scope import Scope
+from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import Settings
 from venturi.plan.total import Totals, totals_of
+from venturi.plan.written import check_reads
 
 DEFAULT_REPETITIONS = 6
 
@@ -49,16 +52,28 @@ class Made:
 def make_plan(workload: Workload, settings: Settings) -> Made:
     """The plan of a workload; raises UserError for whatever cannot be planned."""
     parameters = resolve_parameters(workload, settings)
-    name, ranks = _group_of(workload, settings, parameters)
-    slots = {slot.value: index for index, slot in enumerate(Slot)}
-    scope = Scope(parameters, slots)
-    lowering = Lowering(workload, settings, ranks)
-    program = lowering.program(workload.program[name], scope, name)
-    file_scope = Scope(parameters, {word: index for index, word in enumerate(lowering.slots)})
+    sizes = sizes_of(workload, settings, parameters)
+    ranks = sum(size.world for size in sizes)
+    names = Names()
+    scope = Scope(parameters, {slot: index for index, slot in enumerate(names.slots)})
+    lowered = _lower_groups(workload, settings, scope, sizes, names)
+    groups = lowered.groups
+    if len(groups) > 1:
+        check_sharing(groups, workload)
+    several = {index for group in groups if group.instances > 1 for index in made_by(group)}
+    file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})
     interfaces = interfaces_of(settings)
     files = [
-        lower_file(file, spec, file_scope, settings, interfaces)
-        for file, spec in workload.files.items()
+        lower_file(
+            file,
+            spec,
+            file_scope,
+            settings,
+            interfaces,
+            by_instance=index in several,
+            appended=file in lowered.appended,
+        )
+        for index, (file, spec) in enumerate(workload.files.items())
     ]
     simulated = [file.interface is Interface.SIMULATED for file in files]
     if any(simulated) and not all(simulated):
@@ -72,58 +87,58 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
         clock=ClockKind.SIMULATED if files and all(simulated) else ClockKind.REAL,
         directory=settings.run_directory,
         journal=settings.journal,
-        slots=lowering.slots,
+        expect_fstype=settings.expect_fstype,
+        stall_s=duration(workload.heartbeat, scope, "heartbeat"),
+        deadline_s=None
+        if workload.deadline is None
+        else duration(workload.deadline, scope, "deadline"),
+        log_operations=workload.log_operations,
+        slots=names.slots,
         files=files,
-        groups=[Group(name=name, ranks=ranks, program=program)],
+        groups=groups,
     )
     totals = totals_of(plan)
+    check_reads(plan)
+    plan = with_byte_datasets(plan)
     if not totals.phases:
         raise UserError(f"{workload.name}: the program has no phase", "only phases are measured")
     expectations = _expectations(workload, parameters, ranks, totals)
-    replaced = substitutions(workload, files)
-    return Made(plan, totals, parameters, expectations, replaced, lowering.warnings)
+    replaced = substitutions(workload, files, lowered.uncollective)
+    return Made(plan, totals, parameters, expectations, replaced, lowered.warnings)
 
 
-def _group_of(
-    workload: Workload, settings: Settings, parameters: dict[str, Number]
-) -> tuple[str, int]:
-    """The name and the ranks of the one group."""
-    groups = list(workload.groups) or list(workload.program)
-    if len(groups) > 1 or len(workload.program) > 1:
-        raise UserError(
-            f"{workload.name}: several groups ({', '.join(groups)}) cannot run at once yet",
-            "run a workload with one group",
+@dataclass
+class _Lowered:
+    """The groups with their programs, and what was found on the way."""
+
+    groups: list[Group] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    appended: set[str] = field(default_factory=set)
+    uncollective: set[str] = field(default_factory=set)
+
+
+def _lower_groups(
+    workload: Workload, settings: Settings, scope: Scope, sizes: list[GroupSize], names: Names
+) -> _Lowered:
+    lowered = _Lowered()
+    first = 0
+    for size in sizes:
+        lowering = Lowering(workload, settings, size, names)
+        program = lowering.program(workload.program[size.name], scope, size.name)
+        lowered.warnings += lowering.warnings
+        lowered.appended |= lowering.appended
+        lowered.uncollective |= lowering.uncollective
+        lowered.groups.append(
+            Group(
+                name=size.name,
+                first=first,
+                ranks=size.ranks,
+                instances=size.instances,
+                program=program,
+            )
         )
-    if not workload.program:
-        raise UserError(f"{workload.name}: there is no program")
-    name = next(iter(workload.program))
-    if workload.groups and name not in workload.groups:
-        raise UserError(
-            f"program.{name}: there is no group '{name}'", f"groups: {', '.join(groups)}"
-        )
-    has_role = any(isinstance(q, Parameter) and q.role for q in workload.parameters.values())
-    spec = workload.groups.get(name)
-    if settings.ranks is not None and spec is not None and not has_role:
-        raise UserError(
-            f"{workload.name}: -n has no parameter to set; groups: {', '.join(groups)}",
-            "mark a parameter with 'role: ranks'",
-        )
-    scope = Scope(parameters, {})
-    if spec is None:
-        ranks: Number = 1 if settings.ranks is None else settings.ranks
-    else:
-        ranks = scope.constant(spec.ranks, f"groups.{name}.ranks")
-        if scope.constant(spec.instances, f"groups.{name}.instances") != 1:
-            raise UserError(f"groups.{name}: several instances cannot run at once yet")
-    if not isinstance(ranks, int) or ranks < 1:
-        raise UserError(f"groups.{name}: {ranks} ranks: at least one is needed", "use -n RANKS")
-    if ranks > settings.most_ranks:
-        raise UserError(
-            f"groups.{name}: {ranks} ranks are more than this machine's limit of "
-            f"{settings.most_ranks}",
-            "use fewer ranks (-n), or raise 'most_ranks' in the machine file",
-        )
-    return name, ranks
+        first += size.world
+    return lowered
 
 
 def _expectations(

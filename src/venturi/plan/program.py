@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Literal, Tree, names_in
+from venturi.model.expression import ExpressionError, Literal, names_in
 from venturi.model.plan import NameVerb
 from venturi.model.workload import (
     BareStep,
+    CacheStep,
     ComputeStep,
     DataStep,
     EachStep,
     FileSpec,
     LimitStep,
+    PatternKind,
     StepSpec,
     SyncStep,
     Workload,
@@ -27,24 +30,26 @@ from venturi.model.workload import (
 from venturi.plan.access import (
     RANK,
     Access,
+    Sharers,
     accesses,
-    dataset_accesses,
-    dataset_bytes,
     sharers_of,
 )
-from venturi.plan.file import template_names
-from venturi.plan.scope import Scope, plus, rest
+from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
+from venturi.plan.file import interfaces_of, template_names
+from venturi.plan.group import GroupSize, Names
+from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
+from venturi.plan.manner import manner_of, mix_of, pattern_of
+from venturi.plan.owner import owner_of
+from venturi.plan.repeat import repeated
+from venturi.plan.scope import Scope, duration, rest
 from venturi.plan.setting import Settings
+from venturi.plan.together import keeps_collective, opens_together
 
-_ITEM_VERBS = {
-    "create": [p.ItemVerb.CREATE, p.ItemVerb.CLOSE],
-    "write": [p.ItemVerb.OPEN, p.ItemVerb.WRITE, p.ItemVerb.CLOSE],
-    "read": [p.ItemVerb.OPEN, p.ItemVerb.READ, p.ItemVerb.CLOSE],
-    "stat": [p.ItemVerb.STAT],
-    "unlink": [p.ItemVerb.UNLINK],
-}
-_NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir")
+_NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir")
 
+
+SERVER_MEMORY = "server_memory"
+"""The machine's `server_memory_bytes`, as an overfill may name it."""
 
 WAITING_VERBS = frozenset({NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR})
 """On a shared name the first sharer does these while the others wait."""
@@ -57,6 +62,8 @@ class _State:
     opened: dict[str, bool] = field(default_factory=dict)
     """File to whether the planner itself opened it."""
     existing: set[str] = field(default_factory=set)
+    owners: dict[str, list[p.Instruction]] = field(default_factory=dict)
+    """In whose place the planner opened a file."""
 
 
 @dataclass(frozen=True)
@@ -72,18 +79,23 @@ class _Place:
 
 
 class Lowering:
-    """Turns the steps of one group into plan steps; collects the loop variables' slots."""
+    """Turns the steps of one group into plan steps; numbers the loop variables."""
 
-    def __init__(self, workload: Workload, settings: Settings, ranks: int) -> None:
+    def __init__(
+        self, workload: Workload, settings: Settings, size: GroupSize, names: Names
+    ) -> None:
         self._workload = workload
         self._settings = settings
-        self._ranks = ranks
+        self._ranks = size.ranks
+        self._names = names
+        self._interface = interfaces_of(settings).name
         self._indices = {name: index for index, name in enumerate(workload.files)}
         self._state = _State()
-        self.slots: list[str] = [slot.value for slot in p.Slot]
         self.warnings: list[str] = []
-        self._phases: set[str] = set()
+        self.uncollective: set[str] = set()
+        """Files whose collective calls became calls of each rank."""
         self._at_work = False
+        self._appends: dict[str, bool] = {}
         for name, spec in workload.files.items():
             if spec.foreign or spec.prestage is not None:
                 self._state.existing.add(name)
@@ -155,7 +167,8 @@ class Lowering:
                 "put the 'when' inside the phase, or give these ranks files of their own "
                 "('shared: rank')",
             )
-        if place.is_limited and (what != "create" or place.in_loop or self._at_work):
+        early = what in ("create", "open") and not place.in_loop and not self._at_work
+        if place.is_limited and not early and what != "close":
             raise UserError(
                 f"{place.where}: '{what}' cannot stand in a phase with a limit, because ranks "
                 "stop at different places",
@@ -167,9 +180,9 @@ class Lowering:
         assert step.in_ is not None
         assert step.do is not None
         count = place.scope.code(step.in_, f"{place.where}.in")
-        if step.for_ not in self.slots:
-            self.slots.append(step.for_)
-        slot = self.slots.index(step.for_)
+        if step.for_ not in self._names.slots:
+            self._names.slots.append(step.for_)
+        slot = self._names.slots.index(step.for_)
         inner = _Place(
             **{
                 **vars(place),
@@ -204,12 +217,13 @@ class Lowering:
         assert step.do is not None
         self._refuse_waiting("phase", place)
         path = f"{place.phase}/{step.phase}" if place.phase else step.phase
-        if path in self._phases:
+        if path in self._names.phases:
             raise UserError(
                 f"{place.where}: there is already a phase '{path}'", "name it otherwise"
             )
-        self._phases.add(path)
+        self._names.phases.add(path)
         limit_s, bound_s = self._limit(step.limit, place)
+        at_least_s = self._at_least(step, path, place)
         inner = _Place(
             **{
                 **vars(place),
@@ -222,11 +236,50 @@ class Lowering:
         before = set(self._state.opened)
         self._at_work = False
         body = self._body(step.do, inner)
+        if at_least_s:
+            body = repeated(body, at_least_s, place.where)
         for name, automatic in list(self._state.opened.items()):
             if automatic and name not in before:
-                body.append(self._manage(NameVerb.CLOSE, name, inner))
+                owner = self._state.owners.pop(name)
+                body.append(self._manage(NameVerb.CLOSE, name, inner, owner))
                 del self._state.opened[name]
-        return p.Phase(path=path, limit_s=limit_s, bound_s=bound_s, cache=step.cache, body=body)
+        return p.Phase(
+            path=path,
+            limit_s=limit_s,
+            bound_s=bound_s,
+            deadline_s=self._deadline(step, place),
+            **self._cache(step, place),
+            body=body,
+        )
+
+    def _deadline(self, step: StepSpec, place: _Place) -> float | None:
+        if step.deadline is None:
+            return None
+        return duration(step.deadline, place.scope, f"{place.where}.deadline")
+
+    def _cache(self, step: StepSpec, place: _Place) -> dict[str, Any]:
+        """What happens to caches before and during a phase."""
+        if not isinstance(step.cache, CacheStep):
+            return {"cache": step.cache}
+        where = f"{place.where}.cache"
+        found: dict[str, Any] = {"cache": step.cache.policy}
+        if step.cache.overfill is not None:
+            found["overfill_bytes"] = self._overfill(step.cache.overfill, place, where)
+        if step.cache.occupy is not None:
+            found["occupy_share"] = float(step.cache.occupy.rstrip(" %")) / 100
+        return found
+
+    def _overfill(self, value: int | float | str, place: _Place, where: str) -> int:
+        known = dict(place.scope.constants)
+        uses = isinstance(value, str) and SERVER_MEMORY in value
+        if uses and self._settings.server_memory_bytes is None and SERVER_MEMORY not in known:
+            raise UserError(
+                f"{where}.overfill: nobody says how much memory the storage servers have",
+                "give 'server_memory_bytes' in the machine file, or a size here",
+            )
+        if self._settings.server_memory_bytes is not None:
+            known.setdefault(SERVER_MEMORY, self._settings.server_memory_bytes)
+        return Scope(known, place.scope.slots).whole(value, f"{where}.overfill", least=1)
 
     def _limit(
         self, limit: LimitStep | int | float | str | None, place: _Place
@@ -243,6 +296,37 @@ class Lowering:
             return after, after
         return after, float(place.scope.constant(rich.bound, f"{place.where}.limit.bound"))
 
+    def _at_least(self, step: StepSpec, path: str, place: _Place) -> float:
+        """How old a phase must become; 0 where it need not."""
+        if step.at_least is None:
+            return 0.0
+        seconds = float(place.scope.constant(step.at_least, f"{place.where}.at_least"))
+        if seconds <= 0:
+            raise UserError(f"{place.where}.at_least: a time must be longer than 0 s")
+        self.warnings.append(
+            f"{path}: its transfers repeat for at least {seconds:g} s, so what is planned is a "
+            "lower bound"
+        )
+        return seconds
+
+    def _note_append(self, rich: DataStep, name: str, is_write: bool, place: _Place) -> None:
+        """A file is appended to by all of its writes or by none."""
+        if not is_write:
+            return
+        if self._appends.setdefault(name, rich.pattern is PatternKind.APPEND) != (
+            rich.pattern is PatternKind.APPEND
+        ):
+            raise UserError(
+                f"{place.where}: '{name}' is appended to in one place and written elsewhere in "
+                "another",
+                "a file that is open for appending takes every write at its end: use two files",
+            )
+
+    @property
+    def appended(self) -> set[str]:
+        """Files that are appended to."""
+        return {name for name, appends in self._appends.items() if appends}
+
     def _compute(self, step: StepSpec, place: _Place) -> p.Compute:
         assert step.compute is not None
         rich = step.compute
@@ -254,20 +338,13 @@ class Lowering:
 
     def _owner(self, step: StepSpec, place: _Place) -> list[p.Instruction]:
         """The rank in whose place a rank acts."""
-        owner: Tree = RANK
-        if step.from_ == "next node":
-            per_node = -(-self._ranks // self._settings.nodes)
-            shift = per_node if self._settings.nodes > 1 else 1
-            if self._settings.nodes == 1:
-                self.warnings.append(
-                    f"{place.phase}: 'from: next node' on one node takes the next rank: the "
-                    "data may still be in this node's cache"
-                )
-            owner = rest(plus(RANK, shift), self._ranks)
-        elif step.from_ != "self":
-            shift_tree = place.scope.tree(step.from_.removeprefix("shift "), f"{place.where}.from")
-            owner = rest(plus(RANK, shift_tree), self._ranks)
-        return place.scope.compile(owner, f"{place.where}.from")
+        where = f"{place.where}.from"
+        owner = owner_of(
+            step.from_, self._ranks, self._settings.nodes, self._settings.seed, place.scope, where
+        )
+        if owner.warning:
+            self.warnings.append(f"{place.phase}: {owner.warning}")
+        return place.scope.compile(owner.rank, where)
 
     def _file(self, name: str, place: _Place) -> FileSpec:
         if name not in self._workload.files:
@@ -290,7 +367,9 @@ class Lowering:
         spec = self._file(name, place)
         if spec.foreign and verb not in (NameVerb.OPEN, NameVerb.CLOSE, NameVerb.STAT):
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
-        if spec.shared != "rank" and verb in WAITING_VERBS:
+        if (spec.shared != "rank" and verb in WAITING_VERBS) or (
+            opens_together(self._in_force(spec), spec) and verb is not NameVerb.STAT
+        ):
             self._refuse_waiting(verb.value, place)
         code = owner if owner is not None else place.scope.compile(RANK, place.where)
         return p.Manage(verb=verb, file=self._indices[name], owner=code)
@@ -298,11 +377,13 @@ class Lowering:
     def _name(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
         name = str(getattr(step, verb))
         spec = self._file(name, place)
-        if spec.tree is not None and verb in _ITEM_VERBS:
-            each = EachStep(on=name, do=_ITEM_VERBS[verb])
-            return [self._items(each, step, place)]
+        short = self._short_each(name, verb, place)
+        if short is not None:
+            return [self._items(short, step, place)]
         if spec.tree is not None and verb in ("open", "close"):
             raise UserError(f"{place.where}: '{name}' is a tree of files", "use 'each'")
+        if spec.tree is None and verb == "read_dir":
+            raise UserError(f"{place.where}: '{name}' has no 'tree'")
         opened = self._state.opened
         if verb in ("create", "open"):
             if name in opened:
@@ -320,22 +401,23 @@ class Lowering:
             self._state.existing.discard(name)
         return [self._manage(NameVerb(verb), name, place, self._owner(step, place))]
 
+    def _short_each(self, name: str, verb: str, place: _Place) -> EachStep | None:
+        """What a verb for one name means for the items of a tree, if it is about them."""
+        tree = self._workload.files[name].tree
+        if tree is None:
+            return None
+        verbs = DIRECTORY_VERBS if tree.kind is p.ItemKind.DIRECTORY else FILE_VERBS
+        if verb in FILE_VERBS and verb not in verbs:
+            raise UserError(f"{place.where}: the items of '{name}' are directories")
+        return EachStep(on=name, do=verbs[verb]) if verb in verbs else None
+
     def _items(self, each: EachStep, step: StepSpec, place: _Place) -> p.Items:
         spec = self._file(each.on, place)
         if spec.tree is None:
             raise UserError(f"{place.where}: '{each.on}' has no 'tree'")
-        if place.is_limited and each.order == "shuffled" and p.ItemVerb.CREATE in each.do:
-            raise UserError(
-                f"{place.where}: files made in shuffled order under a limit could not be found "
-                "again",
-                "make them in order, or without a limit",
-            )
-        return p.Items(
-            file=self._indices[each.on],
-            owner=self._owner(step, place),
-            verbs=list(each.do),
-            shuffled=each.order == "shuffled",
-        )
+        check_each(each, spec, place.is_limited, place.by_rank, place.where)
+        owner = self._owner(step, place)
+        return lower_items(each, self._indices[each.on], owner, place.scope, f"{place.where}.each")
 
     def _sync(self, step: StepSpec, place: _Place) -> list[p.Step]:
         rich = step.sync
@@ -344,10 +426,18 @@ class Lowering:
         assert mode is not None
         if mode is p.SyncMode.NONE:
             return []
+        if mode is p.SyncMode.FILE_SYSTEM:
+            return [p.Sync(file=self._file_to_sync(rich, place), mode=mode)]
         for name in names or [""]:
             if name not in self._state.opened:
                 raise UserError(f"{place.where}: 'sync' finds no open file {name}".rstrip())
         return [p.Sync(file=self._indices[name], mode=mode) for name in names]
+
+    def _file_to_sync(self, rich: SyncStep | p.SyncMode | None, place: _Place) -> int:
+        """A file on the file system that is written out: it need not be open, or be at all."""
+        name = rich.on if isinstance(rich, SyncStep) else next(iter(self._workload.files), "")
+        self._file(name, place)
+        return self._indices[name]
 
     def _data(self, step: StepSpec, place: _Place) -> list[p.Step]:
         is_write = step.write is not None
@@ -357,26 +447,38 @@ class Lowering:
         target = short if isinstance(short, str) else self._target(rich, is_write, place)
         name, _, part = target.partition(".")
         spec = self._file(name, place)
-        if spec.tree is not None:
-            return [self._items(EachStep(on=name, do=_ITEM_VERBS[verb]), step, place)]
+        short_each = self._short_each(name, verb, place)
+        if short_each is not None:
+            return [self._items(short_each, step, place)]
         if is_write and spec.foreign:
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
         rich = rich or DataStep(to=target)
         where = f"{place.where}.{verb}"
         parts = self._parts(rich, name, part, place, where)
-        opening = self._open_for(name, is_write, step, place)
         owner = self._owner(step, place)
+        opening = self._open_for(name, is_write, owner, place)
         think = float(place.scope.constant(rich.think, f"{where}.think"))
+        depth = place.scope.whole(rich.depth, f"{where}.depth", least=1)
+        manner = manner_of(rich, spec, is_write, place.scope, where)
+        self._note_append(rich, name, is_write, place)
         direction = p.Direction(verb)
+        collective = self._collective(rich, name, place, where)
         return opening + [
             p.Transfer(
                 operation=direction,
                 file=self._indices[name],
                 owner=owner,
                 size=place.scope.compile(access.size, where),
-                pattern=_pattern(access, place.scope, where),
+                pattern=pattern_of(access, place.scope, where),
+                mix=mix_of(access, place.scope, where),
+                reads=manner.reads,
+                rate_per_s=manner.rate_per_s,
+                arrivals=manner.arrivals,
                 sync=rich.sync,
                 think_s=think,
+                depth=depth,
+                collective=collective,
+                verify=rich.verify,
             )
             for access in parts
         ]
@@ -396,38 +498,60 @@ class Lowering:
     ) -> list[Access]:
         spec = self._workload.files[name]
         if not part:
+            if spec.datasets and self._keeps_datasets(spec):
+                known = ", ".join(f"{name}.{dataset}" for dataset in spec.datasets)
+                raise UserError(f"{where}: say which dataset of '{name}'", f"datasets: {known}")
             sharers = sharers_of(spec.shared)
             if sharers.count == Literal(0):
                 raise UserError(f"{where}: 'shared: node' needs to know the nodes: not yet built")
-            return accesses(rich, sharers, place.scope, where)
+            return accesses(rich, sharers, self._ranks, place.scope, where)
         if part not in spec.datasets:
             known = ", ".join(spec.datasets) or "none"
             raise UserError(f"{where}: '{name}' has no dataset '{part}'", f"datasets: {known}")
-        if spec.shared != "all":
-            raise UserError(f"{where}: datasets need 'shared: all'")
-        offset = 0
-        for other, dataset in spec.datasets.items():
-            if other == part:
-                break
-            size = dataset_bytes(dataset, place.scope, f"files.{name}.datasets.{other}")
-            count = place.scope.whole(dataset.count, f"files.{name}.datasets.{other}.count")
-            offset += size * count
-        dataset = spec.datasets[part]
         label = f"files.{name}.datasets.{part}"
-        self._check_split(label, [place.scope.whole(v, label, least=1) for v in dataset.split])
-        return dataset_accesses(dataset, rich, offset, place.scope, label)
+        return dataset_accesses(
+            spec.datasets,
+            part,
+            rich,
+            self._sharers(spec, label),
+            place.scope,
+            label,
+            as_boxes=self._keeps_datasets(spec),
+        )
 
-    def _check_split(self, label: str, split: list[int]) -> None:
-        product = 1
-        for parts in split:
-            product *= parts
-        if product != self._ranks:
-            raise UserError(
-                f"{label}: split into {product} parts, but there are {self._ranks} ranks",
-                "the product of 'split' must be the number of ranks",
-            )
+    def _keeps_datasets(self, spec: FileSpec) -> bool:
+        return self._in_force(spec) in DATASET_INTERFACES
 
-    def _open_for(self, name: str, is_write: bool, step: StepSpec, place: _Place) -> list[p.Step]:
+    def _in_force(self, spec: FileSpec) -> p.Interface:
+        return self._interface or spec.interface
+
+    def _collective(self, rich: DataStep, name: str, place: _Place, where: str) -> bool:
+        """Whether the step's calls are made by all sharers together."""
+        if not rich.collective:
+            return False
+        spec = self._workload.files[name]
+        if not keeps_collective(self._in_force(spec), spec, where):
+            self.uncollective.add(name)
+            return False
+        if place.by_rank and spec.shared != "rank":
+            self._refuse_waiting("collective", place)
+        return True
+
+    def _sharers(self, spec: FileSpec, where: str) -> Sharers:
+        """The sharers of a file as a fixed number, and which of them a rank is."""
+        kind = spec.shared.partition(" ")[0]
+        if kind == "node":
+            raise UserError(f"{where}: datasets cannot be split over the ranks of a node")
+        if kind == "all":
+            return Sharers(Literal(self._ranks), RANK)
+        sharers = sharers_of(spec.shared)
+        if kind == "every" and rest(self._ranks, sharers.count) != Literal(0):
+            raise UserError(f"{where}: 'shared: {spec.shared}' does not divide {self._ranks} ranks")
+        return sharers
+
+    def _open_for(
+        self, name: str, is_write: bool, owner: list[p.Instruction], place: _Place
+    ) -> list[p.Step]:
         """The opening of a file that the program uses without saying so."""
         state = self._state
         if name in state.opened:
@@ -446,23 +570,5 @@ class Lowering:
         verb = NameVerb.OPEN if name in state.existing else NameVerb.CREATE
         state.opened[name] = True
         state.existing.add(name)
-        return [self._manage(verb, name, place, self._owner(step, place))]
-
-
-def _pattern(access: Access, scope: Scope, where: str) -> p.Nest | p.Random:
-    base = scope.compile(access.base, where)
-    if access.shuffle is None:
-        loops = [
-            p.Loop(count=scope.compile(count, where), stride=scope.compile(stride, where))
-            for count, stride in access.loops
-        ]
-        return p.Nest(base=base, loops=loops)
-    shuffle = access.shuffle
-    return p.Random(
-        base=base,
-        slots=scope.compile(shuffle.slots, where),
-        count=scope.compile(shuffle.count, where),
-        first=scope.compile(shuffle.first, where),
-        step=scope.compile(shuffle.step, where),
-        replacement=shuffle.replacement,
-    )
+        state.owners[name] = owner
+        return [self._manage(verb, name, place, owner)]

@@ -74,6 +74,14 @@ class Scope:
         return number
 
 
+def duration(value: Value, scope: Scope, where: str) -> float:
+    """A fixed duration in seconds, longer than nothing."""
+    seconds = float(scope.constant(value, where))
+    if not 0 < seconds <= 1e9:
+        raise UserError(f"{where}: a duration longer than 0 s is needed, not {value}")
+    return seconds
+
+
 def apply(operator: Operator, *operands: Tree | int) -> Tree:
     """A tree of one operator, with numbers as literals and constants computed."""
     trees = tuple(Literal(o) if isinstance(o, int) else o for o in operands)
@@ -96,6 +104,11 @@ def plus(left: Tree | int, right: Tree | int) -> Tree:
         if one in (0, Literal(0)):
             return Literal(other) if isinstance(other, int) else other
     return apply(Operator.ADD, left, right)
+
+
+def minus(left: Tree | int, right: Tree | int) -> Tree:
+    """The difference."""
+    return apply(Operator.SUBTRACT, left, right)
 
 
 def over(left: Tree | int, right: Tree | int) -> Tree:

@@ -24,3 +24,5 @@ class Settings:
     directory: str = "/nonexistent"
     run_directory: str = "/nonexistent/run"
     journal: str = "/nonexistent/journal"
+    expect_fstype: str = ""
+    server_memory_bytes: int | None = None

@@ -14,11 +14,26 @@ from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.plan.group import staged_by
+from venturi.plan.item import (
+    MAKING,
+    Window,
+    calls_of,
+    cut_to,
+    directories_of,
+    size_key,
+    sizes_in,
+    window_of,
+)
 from venturi.plan.program import WAITING_VERBS
+from venturi.plan.request import codes_of, end_of, requests_of
 
 _MAX_TURNS = 2_000_000
 _MAX_SECONDS = 1e8
-_RANK, _RANKS, _WORLD = 0, 1, 2
+_RANK, _RANKS, _WORLD, _INSTANCE = 0, 1, 2, 3
+_PLACED = {p.Operator.PEER, p.Operator.STRANGER, p.Operator.PERMUTE}
+"""What only a run can evaluate."""
+_OWN_RANK = p.Instruction(operator=p.Operator.VARIABLE, integer=_RANK)
 
 
 @dataclass
@@ -49,6 +64,8 @@ class Totals:
         self.bytes_read += other.bytes_read * times
         for kind, count in other.operations.items():
             self.operations[kind] += count * times
+        self.files += other.files * times
+        self.bytes_prestaged += other.bytes_prestaged * times
         for key, count in other.sizes.items():
             self.sizes[key] += count * times
         for path, size in other.bytes_by_phase.items():
@@ -59,17 +76,24 @@ class Totals:
         self.phases += [path for path in other.phases if path not in self.phases]
         self.cold_phases += [p for p in other.cold_phases if p not in self.cold_phases]
 
+    def join(self, other: Totals) -> None:
+        """Add what another group does at the same time."""
+        longest = max(self.seconds_computing, other.seconds_computing)
+        self.add(other, 1)
+        self.seconds_computing = longest
+
 
 def totals_of(plan: p.Plan) -> Totals:
     """The totals of one repetition; UserError where an expression has no value."""
     total = Totals()
     for group in plan.groups:
         walker = _Walker(plan, group)
+        part = Totals()
         try:
-            walker.count_group(total)
+            walker.count_group(part)
         except ExpressionError as error:
             raise UserError(f"group '{group.name}', {walker.at or 'program'}: {error}") from None
-        total.files += sum(walker.files.values())
+        total.join(part)
     if max(total.bytes_written, total.bytes_read, total.files) > INT64_MAX:
         raise UserError("the workload moves more than 2^63 - 1 bytes")
     return total
@@ -87,24 +111,41 @@ class _Walker:
         self.at = ""
         self._turns = 0
         self._loops: list[tuple[int, int]] = []
+        self._made: dict[tuple[int, bool], dict[tuple[int, int], int]] = {}
+        """Items made, by file and whether in a window, then by step and dealt rank."""
 
     def count_group(self, total: Totals) -> None:
-        """Add the work of all ranks."""
-        used = _slots_used(self._group.program)
+        """Add the work of all instances; the computing is the longest one's."""
+        used = _slots_used(self._group.program, self._plan.files)
+        by_instance = _INSTANCE in used
+        longest = 0.0
+        for instance in range(self._group.instances) if by_instance else (0,):
+            self._slots[_INSTANCE] = instance
+            part = Totals()
+            self._count_instance(part, used)
+            longest = max(longest, part.seconds_computing)
+            total.add(part, 1 if by_instance else self._group.instances)
+        total.seconds_computing = longest
+        self._count_items()
+        self._prestage(total)
+        for index, count in self.files.items():
+            own = any(_INSTANCE in _slots_of(part.value) for part in self._plan.files[index].path)
+            total.files += count * (self._group.instances if own else 1)
+
+    def _count_instance(self, total: Totals, used: set[int]) -> None:
+        """Add the work of all ranks of one instance."""
         by_rank = _RANK in used or p.Slot.NODE in {self._plan.slots[s] for s in used}
-        computing = total.seconds_computing
         longest = 0.0
         for rank in range(self._group.ranks) if by_rank else (0,):
             self._slots[_RANK] = rank
             part = self._body(self._group.program)
             longest = max(longest, part.seconds_computing)
             total.add(part, 1 if by_rank else self._group.ranks)
-        total.seconds_computing = computing + longest
+        total.seconds_computing = longest
         self._settle_shared(total)
         for rank in {0, self._group.ranks - 1}:
             self._slots[_RANK] = rank
             self._check_ends(self._group.program)
-        self._prestage(total)
 
     def _settle_shared(self, total: Totals) -> None:
         """One sharer makes or removes a shared name; after a `create` the others open it."""
@@ -116,14 +157,30 @@ class _Walker:
         total.shared_calls.clear()
 
     def _prestage(self, total: Totals) -> None:
+        stages = staged_by(self._plan, self._group)
         for index, file in enumerate(self._plan.files):
-            if file.prestage is None:
+            if file.prestage is None or index not in stages:
+                continue
+            own = any(_INSTANCE in _slots_of(part.value) for part in file.path)
+            if file.tree is not None:
+                self._prestage_items(index, file.tree, total, self._group.instances if own else 1)
                 continue
             for rank in range(self._group.ranks):
                 self._slots[_RANK] = rank
-                total.bytes_prestaged += self._whole(file.prestage)
+                part_bytes = self._whole(file.prestage)
+                total.bytes_prestaged += part_bytes * (self._group.instances if own else 1)
             sharers = {"rank": 1, "every": file.every}.get(file.sharing, self._group.ranks)
             self.files[index] = max(self.files.get(index, 0), -(-self._group.ranks // sharers))
+
+    def _prestage_items(self, index: int, tree: p.Tree, total: Totals, times: int) -> None:
+        whole = p.Items(file=index, owner=[_OWN_RANK], verbs=[p.ItemVerb.CREATE])
+        made = 0
+        for rank in range(1 if tree.owner is p.ItemOwner.SHARED else self._group.ranks):
+            self._slots[_RANK] = rank
+            window, sizes = self._window(whole, tree)
+            made += window.count
+            total.bytes_prestaged += times * sum(size * count for size, count in sizes.items())
+        self.files[index] = max(self.files.get(index, 0), made)
 
     def _whole(self, code: list[p.Instruction]) -> int:
         value = evaluate(code, self._slots)
@@ -155,6 +212,8 @@ class _Walker:
                     inside.cold_phases.append(step.path)
                 inside.bytes_by_phase[step.path] = inside.bytes_written + inside.bytes_read
                 total.add(inside, 1)
+            elif isinstance(step, p.Repeat):
+                total.add(self._body(step.body), 1)
             elif isinstance(step, p.Compute):
                 total.seconds_computing += self._seconds(step.seconds)
             elif not isinstance(step, p.Barrier):
@@ -166,7 +225,7 @@ class _Walker:
         if turns == 0:
             return
         self._loops.append((step.variable, turns))
-        if step.variable not in _slots_used(step.body):
+        if step.variable not in _slots_used(step.body, self._plan.files):
             total.add(self._body(step.body), turns)
         else:
             self._turns += turns
@@ -179,25 +238,16 @@ class _Walker:
 
     def _leaf(self, step: p.Step, total: Totals) -> None:
         if isinstance(step, p.Transfer):
-            count = self._requests(step.pattern)
-            size = self._whole(step.size)
-            self._data(step.operation.value, count, size, total)
-            if step.sync is not p.SyncMode.NONE:
-                total.operations["sync"] += count
+            for direction, size, count in requests_of(step, self._whole):
+                self._data(direction.value, count, size, total)
+                if step.sync is not p.SyncMode.NONE and direction is step.operation:
+                    total.operations["sync"] += count
         elif isinstance(step, p.Manage):
             self._manage(step, total)
         elif isinstance(step, p.Items):
             self._items(step, total)
         elif isinstance(step, p.Sync):
             total.operations["sync"] += 1
-
-    def _requests(self, pattern: p.Nest | p.Random) -> int:
-        if isinstance(pattern, p.Random):
-            return self._whole(pattern.count)
-        count = 1
-        for loop in pattern.loops:
-            count *= self._whole(loop.count)
-        return count
 
     def _data(self, direction: str, count: int, size: int, total: Totals) -> None:
         if count == 0:
@@ -213,15 +263,12 @@ class _Walker:
 
     def _manage(self, step: p.Manage, total: Totals) -> None:
         file = self._plan.files[step.file]
-        if file.tree is not None:
-            if self._slots[_RANK] == 0 or file.sharing is p.Sharing.RANK:
-                total.operations[step.verb.value] += _directories(file.tree)
-            return
+        calls = 1 if file.tree is None else directories_of(file.tree)
         if file.sharing is p.Sharing.RANK or step.verb not in WAITING_VERBS:
-            total.operations[step.verb.value] += 1
+            total.operations[step.verb.value] += calls
         else:
             files = 1 if file.sharing is p.Sharing.ALL else -(-self._group.ranks // file.every)
-            total.shared_calls[step.verb.value, files] += 1
+            total.shared_calls[step.verb.value, files] += calls
         if step.verb is p.NameVerb.CREATE:
             used = {i.integer for part in file.path for i in part.value or [] if _reads(i)}
             distinct = 1
@@ -232,18 +279,59 @@ class _Walker:
             self.files[step.file] = max(self.files.get(step.file, 0), distinct)
 
     def _items(self, step: p.Items, total: Totals) -> None:
-        file = self._plan.files[step.file]
-        assert file.tree is not None
-        count = self._whole(file.tree.items) * _directories(file.tree)
-        size = self._whole(file.tree.size)
-        for verb in step.verbs:
-            if verb in (p.ItemVerb.WRITE, p.ItemVerb.READ):
+        tree = self._plan.files[step.file].tree
+        assert tree is not None
+        window, sizes = self._window(step, tree)
+        for verb in (p.ItemVerb.WRITE, p.ItemVerb.READ):
+            for size, count in sizes.items() if verb in step.verbs else ():
                 if size:
                     self._data(verb.value, count, size, total)
-            else:
-                total.operations[verb.value] += count
-        if p.ItemVerb.CREATE in step.verbs:
-            self.files[step.file] = max(self.files.get(step.file, 0), count * self._group.ranks)
+        total.operations += calls_of(step, window)
+        if MAKING & set(step.verbs):
+            self._note_made(step, tree, window.count)
+
+    def _window(self, step: p.Items, tree: p.Tree) -> tuple[Window, Counter[int]]:
+        """The items of a step in the place of the owner, and their sizes.
+
+        Who shares a node is known when the run has started; then every rank has another owner,
+        or one that is drawn, so that each counts as its own.
+        """
+        rank = owner = int(self._slots[_RANK])
+        if not _PLACED & {instruction.operator for instruction in step.owner}:
+            owner = self._whole(step.owner)
+        self._slots[_RANK] = owner
+        window = window_of(step, tree, owner, self._group.ranks, self._whole)
+        sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
+        if step.bytes is not None:
+            sizes = cut_to(sizes, self._whole(step.bytes))
+        self._slots[_RANK] = rank
+        return window, sizes
+
+    def _note_made(self, step: p.Items, tree: p.Tree, count: int) -> None:
+        """Count files once, however often a tree is made anew."""
+        file = self._plan.files[step.file]
+        codes = [part.value or [] for part in file.path] + [step.first or []]
+        used = {i.integer for code in codes for i in code if _reads(i)}
+        for variable, turns in self._loops:
+            count *= turns if variable in used else 1
+        by_owner = self._made.setdefault((step.file, step.first is not None), {})
+        if tree.owner is p.ItemOwner.RANK:
+            count *= self._group.ranks
+        rank = 0 if tree.owner is p.ItemOwner.SHARED else int(self._slots[_RANK])
+        place = id(step), rank if tree.owner is p.ItemOwner.ALL else 0
+        by_owner[place] = max(by_owner.get(place, 0), count)
+
+    def _count_items(self) -> None:
+        """Windows of a tree add up; steps that make the whole tree make the same files."""
+        for (file, in_windows), by_step in self._made.items():
+            if in_windows:
+                self.files[file] = self.files.get(file, 0) + sum(by_step.values())
+        for (file, in_windows), by_step in self._made.items():
+            if not in_windows:
+                whole: Counter[int] = Counter()
+                for (step, _), count in by_step.items():
+                    whole[step] += count
+                self.files[file] = self.files.get(file, 0) + max(whole.values())
 
     def _check_ends(self, steps: Iterable[p.Step]) -> None:
         """Evaluate the last offset of every transfer, so that overflow is found before a run."""
@@ -259,66 +347,64 @@ class _Walker:
             elif isinstance(step, p.Phase):
                 self.at = f"phase '{step.path}'"
                 self._check_ends(step.body)
+            elif isinstance(step, p.Repeat):
+                self._check_ends(step.body)
             elif isinstance(step, p.Transfer):
                 self._check_end(step)
-            elif isinstance(step, p.Manage):
-                for part in self._plan.files[step.file].path:
-                    if part.value is not None:
-                        self._whole(part.value)
+            elif isinstance(step, (p.Items, p.Manage)):
+                self._check_names(step)
+
+    def _check_names(self, step: p.Items | p.Manage) -> None:
+        file = self._plan.files[step.file]
+        for part in file.path:
+            if part.value is not None:
+                self._whole(part.value)
+        if isinstance(step, p.Items):
+            assert file.tree is not None
+            self._window(step, file.tree)
 
     def _check_end(self, step: p.Transfer) -> None:
-        size, pattern = self._whole(step.size), step.pattern
-        end = self._whole(pattern.base) + size
-        if isinstance(pattern, p.Random):
-            slots, count = self._whole(pattern.slots), self._whole(pattern.count)
-            end += max(slots - 1, 0) * size
-            reach = self._whole(pattern.first) + (count - 1) * self._whole(pattern.step)
-            if count and not pattern.replacement and reach >= slots:
-                raise ExpressionError(
-                    f"{count} requests on each rank do not fit {slots} places without "
-                    "touching one twice"
-                )
-        else:
-            for loop in pattern.loops:
-                end += max(self._whole(loop.count) - 1, 0) * self._whole(loop.stride)
-        if end > INT64_MAX:
+        if end_of(step, self._whole) > INT64_MAX:
             raise ExpressionError("the file would be larger than 2^63 - 1 bytes")
 
 
-def _directories(tree: p.Tree) -> int:
-    """Directories of a tree, its root included."""
-    if tree.branch == 1:
-        return tree.depth + 1
-    return int((tree.branch ** (tree.depth + 1) - 1) // (tree.branch - 1))
+def _slots_of(code: list[p.Instruction] | None) -> set[int]:
+    return {i.integer for i in code or [] if _reads(i)}
 
 
 def _reads(instruction: p.Instruction) -> bool:
     return instruction.operator is p.Operator.VARIABLE
 
 
-def _slots_used(steps: Iterable[p.Step]) -> set[int]:
+def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
     """Slots on which counts, sizes, conditions and times depend; places do not matter."""
     used: set[int] = set()
     for step in steps:
         codes: list[list[p.Instruction]] = []
         if isinstance(step, p.For):
             codes.append(step.count)
-            used |= _slots_used(step.body)
+            used |= _slots_used(step.body, files)
         elif isinstance(step, p.When):
             codes.append(step.condition)
-            used |= _slots_used(step.body)
-        elif isinstance(step, p.Phase):
-            used |= _slots_used(step.body)
+            used |= _slots_used(step.body, files)
+        elif isinstance(step, (p.Phase, p.Repeat)):
+            used |= _slots_used(step.body, files)
         elif isinstance(step, p.Compute):
             codes.append(step.seconds)
         elif isinstance(step, p.Transfer):
-            codes.append(step.size)
-            codes += _count_codes(step.pattern)
+            codes += codes_of(step)
+        elif isinstance(step, p.Items):
+            tree = files[step.file].tree
+            assert tree is not None
+            used |= {_RANK} if tree.owner is p.ItemOwner.ALL or tree.sizes else set()
+            codes += _item_codes(step, tree)
         used |= {i.integer for code in codes for i in code if _reads(i)}
     return used
 
 
-def _count_codes(pattern: p.Nest | p.Random) -> list[list[p.Instruction]]:
-    if isinstance(pattern, p.Random):
-        return [pattern.count]
-    return [loop.count for loop in pattern.loops]
+def _item_codes(step: p.Items, tree: p.Tree) -> list[list[p.Instruction]]:
+    """What the counts of a step on items depend on."""
+    shares = [share.bytes for share in tree.sizes]
+    codes = [tree.items, tree.size, *shares, step.count or [], step.bytes or []]
+    places_matter = tree.sizes or step.count is None or p.ItemVerb.RENAME in step.verbs
+    return codes + ([step.first] if step.first and places_matter else [])

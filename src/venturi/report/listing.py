@@ -54,6 +54,12 @@ def print_archive(
         out.line(f" venturi results rm --files {name}   removes its files")
 
 
+def _remark(entry: Mapping[str, Any]) -> str:
+    """Why something is not built, or the options of what is."""
+    options = [f"{option['name']} ({option['default']})" for option in entry.get("options", [])]
+    return str(entry["reason"]) or ("options: " + ", ".join(options) if options else "")
+
+
 def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) -> None:
     """What a place is, in the order in which one asks."""
     out = Printer(console)
@@ -75,7 +81,7 @@ def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) ->
     for key in ("engines", "interfaces"):
         out.line((f" {key}", "bold"))
         rows = [
-            (f"  {entry['name']}", "built" if entry["built"] else "not built", entry["reason"])
+            (f"  {entry['name']}", "built" if entry["built"] else "not built", _remark(entry))
             for entry in findings[key]
         ]
         out.table(("", "", ""), rows, left=("",), prose=True)

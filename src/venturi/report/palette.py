@@ -56,6 +56,13 @@ OPERATIONS = {
     "mkdir": Style(BLUE, "triangle-left", (2, 4)),
     "rmdir": Style(VERMILLION, "stroke", (1, 2)),
     "sync": Style(INK, "arrow", (12, 2, 2, 2)),
+    "rename": Style(BLUE, "triangle-right", (6, 2)),
+    "link": Style(GREEN, "square", (3, 1)),
+    "symlink": Style(GREEN, "diamond", (3, 3)),
+    "mknod": Style(PURPLE, "square", (9, 3)),
+    "read_dir": Style(VERMILLION, "triangle-down", (5, 5)),
+    "set_xattr": Style(INK, "triangle-up", (2, 1)),
+    "get_xattr": Style(INK, "circle", (6, 1)),
 }
 """In the order in which they are listed everywhere."""
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from venturi.model.record import MetricValue, PhaseRow, Record
+from venturi.model.record import MetricValue, PhaseRow, Record, busy_seconds
 from venturi.model.statistic import median_interval
 from venturi.report import quantity
 from venturi.report.latency import Latency, merge
 from venturi.report.quantity import Units
 
 _WANTED_COVERAGE = 0.95
-_NAME_KINDS = ("create", "stat", "unlink", "mkdir", "rmdir", "open")
+_NAME_KINDS = (
+    "create", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
+    "set_xattr", "get_xattr", "open",
+)  # fmt: skip
 """What a phase that moves little data is about; the first of equals stands for it."""
 
 
@@ -50,15 +52,6 @@ def spread(values: Sequence[float]) -> Spread:
         most=float(max(values)),
         n=len(values),
     )
-
-
-def _covered_s(rows: Sequence[PhaseRow]) -> float:
-    """Seconds in which at least one of the rows ran: concurrent instances count once."""
-    covered, end = 0.0, -math.inf
-    for start, stop in sorted((row.at_s, row.at_s + row.seconds.total) for row in rows):
-        covered += max(0.0, stop - max(start, end))
-        end = max(end, stop)
-    return covered
 
 
 @dataclass(frozen=True)
@@ -98,7 +91,7 @@ class Sample:
     @cached_property
     def total_s(self) -> float:
         """Time of the phase; of one row its own total, of several the time they cover."""
-        return self.rows[0].seconds.total if len(self.rows) == 1 else _covered_s(self.rows)
+        return self.rows[0].seconds.total if len(self.rows) == 1 else busy_seconds(self.rows)
 
     @cached_property
     def bytes(self) -> int:

@@ -10,6 +10,10 @@ from venturi.report.phase import Phase, phases
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
+_CHANGING = {
+    "write", "create", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod",
+    "set_xattr",
+}  # fmt: skip
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 
 
@@ -30,7 +34,7 @@ def phase_table(found: list[Phase], units: Units) -> Table:
     rows = []
     for phase in found:
         sample = phase.median_sample
-        writes = phase.kinds & {"write", "create", "unlink", "mkdir", "rmdir"}
+        writes = phase.kinds & _CHANGING
         rows.append(
             (
                 phase.title,

@@ -12,10 +12,10 @@ from pydantic import ValidationError
 from venturi.execute.engine import clean
 from venturi.model.error import UserError
 from venturi.model.record import Record
-from venturi.store.place import COPIED_NAMES
+from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
 
 UNREADABLE = "UNREADABLE"
-RECORD_NAMES = frozenset({"record.json", *COPIED_NAMES})
+RECORD_NAMES = frozenset({"record.json", DAMAGE_NAME, OPERATIONS_NAME, *COPIED_NAMES})
 """The files of a run's folder, beside its manifests."""
 
 

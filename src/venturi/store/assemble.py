@@ -11,6 +11,7 @@ from typing import Any
 
 from venturi.analyse.fidelity import fidelity_of
 from venturi.analyse.metric import metrics_of
+from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
 from venturi.execute.target import identity_of
@@ -19,6 +20,7 @@ from venturi.model.event import (
     ClockFacts,
     Event,
     Failed,
+    FileFacts,
     Finished,
     Hello,
     PhaseFinished,
@@ -82,14 +84,19 @@ class Ending:
     """The engine's last line on standard error."""
     warning: str = ""
     """Why the run's files could not be removed."""
+    warnings: tuple[str, ...] = ()
+    """Those of processes that may not write events."""
 
 
 def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: Ending) -> Record:
     """The record of a run; partial where the engine did not come to its end."""
     workload = Workload.model_validate_json(json.dumps(facts.workload))
     hello = next((e for e in events if isinstance(e, Hello)), None)
+    hosts = [hello.hosts[node] for node in hello.node_of_rank] if hello else []
     finished = next((e for e in events if isinstance(e, Finished)), None)
-    phases = [_row(e) for e in events if isinstance(e, PhaseFinished)]
+    phases = [_row(e, hosts) for e in events if isinstance(e, PhaseFinished)]
+    if len({(row.group, row.instance) for row in phases}) > 1:
+        phases.sort(key=lambda row: (row.repetition, row.at_s))
     completed = finished.repetitions if finished else _completed(phases)
     failure = _failure(events, finished, ending)
     clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
@@ -134,9 +141,11 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         substituted=facts.substituted,
         fidelity=fidelity_of(observed, phases) if observed else None,
         environment=_environment(facts, hello, clock),
+        file_facts=[e for e in events if isinstance(e, FileFacts)],
         warnings=[
             *facts.warnings,
             *(e.what for e in events if isinstance(e, Warning)),
+            *ending.warnings,
             *(note for note in notes if note),
         ],
         failure=failure,
@@ -187,7 +196,7 @@ def _target_change(facts: RunFacts) -> str | None:
     return None if now == facts.target_identity else f"it was {facts.target_identity}, now {now}"
 
 
-def _row(event: PhaseFinished) -> PhaseRow:
+def _row(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
     total = event.seconds.total
     return PhaseRow(
         path=event.path,
@@ -216,12 +225,21 @@ def _row(event: PhaseFinished) -> PhaseRow:
         stopped_by=event.stopped_by,
         cache=event.cache,
         cache_reason=event.cache_reason,
+        cached_share=event.cached_share,
         persisted=event.persisted.value,
+        bytes_durable=event.bytes_durable,
         request_sizes=event.request_sizes,
         other_requests=event.other_requests,
         per_rank=event.per_rank,
         time_line=event.time_line,
         short_transfers=event.short_transfers,
+        corrupt_operations=event.corrupt_operations,
+        corrupt_bytes=event.corrupt_bytes,
+        target_before=event.target_before,
+        target_after=event.target_after,
+        target_change=event.target_change,
+        stragglers=stragglers_of(event.per_rank, hosts),
+        open_loop=event.open_loop,
         details=event.details,
     )
 

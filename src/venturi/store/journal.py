@@ -20,6 +20,7 @@ from venturi.model.error import VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
 from venturi.store.assemble import Ending, RunFacts, assemble
+from venturi.store.log import merge_logs
 from venturi.store.place import COPIED_NAMES, new_id
 
 
@@ -76,15 +77,23 @@ def is_alive(folder: Path) -> bool:
 
 
 def read_events(folder: Path) -> Iterator[Event]:
-    """The events of a journal; a line that was cut off by a kill is left out."""
-    path = folder / "events.jsonl"
-    if not path.exists():
-        return
-    for line in path.read_text("utf-8", "replace").splitlines():
-        try:
-            yield EventLine.model_validate_json(line).root
-        except ValidationError:
+    """The events of a journal; a line that was cut off by a kill is left out.
+
+    Groups beside the first have a file of their own; theirs come behind the first group's.
+    """
+    for path in [folder / "events.jsonl", *_other_events(folder)]:
+        if not path.exists():
             continue
+        for line in path.read_text("utf-8", "replace").splitlines():
+            try:
+                yield EventLine.model_validate_json(line).root
+            except ValidationError:
+                continue
+
+
+def _other_events(folder: Path) -> list[Path]:
+    """The files of events of the groups beside the first, in the order of their ranks."""
+    return sorted(folder.glob("events.*.jsonl"), key=lambda path: int(path.name.split(".")[1]))
 
 
 def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | None:
@@ -102,13 +111,16 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         shutil.rmtree(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
-    record = assemble(facts, events, left, Ending(interrupted, last_words(folder), warning))
+    ending = Ending(interrupted, last_words(folder), warning, said_aside(folder))
+    record = assemble(facts, events, left, ending)
     final = store / "runs" / record.id
     temporary = store / "runs" / f".{record.id}.tmp"
     temporary.mkdir()
-    for name in (*COPIED_NAMES, *(path.name for path in folder.glob("manifest.*"))):
+    others = [path.name for path in (*_other_events(folder), *folder.glob("manifest.*"))]
+    for name in (*COPIED_NAMES, *others):
         if (folder / name).exists():
             shutil.copyfile(folder / name, temporary / name)
+    merge_logs(folder, events, temporary)
     (temporary / "record.json").write_text(record.to_json(indent=1), "utf-8")
     temporary.rename(final)
     shutil.rmtree(folder)
@@ -131,6 +143,14 @@ def last_words(folder: Path) -> str:
     lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
     said = [line for line in lines if line.startswith(f"{PLAIN}: ")]
     return said[-1].removeprefix(f"{PLAIN}: ") if said else ""
+
+
+def said_aside(folder: Path) -> tuple[str, ...]:
+    """Warnings on standard error, by processes on nodes other than that of rank 0."""
+    path = folder / "stderr.txt"
+    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+    mark = f"{PLAIN} warning: "
+    return tuple(line.removeprefix(mark) for line in lines if line.startswith(mark))
 
 
 def sweep(store: Path) -> list[Path]:

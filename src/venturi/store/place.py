@@ -12,6 +12,10 @@ from venturi.model.error import UserError
 
 COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
 """What a record keeps of its journal, beside the manifests."""
+DAMAGE_NAME = "damage.csv"
+"""Every read that brought wrong bytes, if there was one."""
+OPERATIONS_NAME = "operations.npz"
+"""Every single operation in columns, if the workload asked for it."""
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 

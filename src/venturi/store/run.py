@@ -6,7 +6,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,13 +20,14 @@ from venturi.execute.launcher import launch_line
 from venturi.execute.target import (
     check_directory,
     check_room,
+    check_type,
     file_system_of,
     identity_of,
 )
 from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
 from venturi.model.event import Event, Failed
 from venturi.model.machine import LauncherKind, Machine
-from venturi.model.plan import Interface, Plan
+from venturi.model.plan import For, Interface, Phase, Plan, Step, When
 from venturi.model.record import Record
 from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
@@ -50,6 +51,8 @@ class Request:
     directory: Path
     store: Path
     command: list[str]
+    warnings: tuple[str, ...] = ()
+    """What is known beforehand that the reader of the result must know."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ class Prepared:
 def prepare(request: Request) -> Prepared:
     """Check and plan a run. Raises UserError or TargetProblem, and then nothing is left."""
     check_directory(request.directory)
+    check_type(request.directory, request.machine.expect_fstype)
     make_store(request.store)
     journal = Journal(request.store, request.workload.name)
     try:
@@ -90,7 +94,9 @@ def perform(prepared: Prepared, watch: Callable[[Event], None]) -> Record:
         for text, event in job.events():
             journal.note(text)
             watch(event)
-            failed = event if isinstance(event, Failed) else failed
+            if isinstance(event, Failed):
+                failed = event
+                job.failed()
     finally:
         code, errors = job.returncode, job.stderr()
         journal.close()
@@ -109,6 +115,8 @@ def _planned(request: Request, journal: Journal) -> Made:
         directory=str(request.directory),
         run_directory=str(request.directory / f"venturi-{journal.run}"),
         journal=str(journal.folder),
+        expect_fstype=request.machine.expect_fstype,
+        server_memory_bytes=request.machine.server_memory_bytes,
     )
     made = make_plan(request.workload, settings)
     if settings.nodes > 1 and request.machine.launcher.kind is LauncherKind.LOCAL:
@@ -120,9 +128,28 @@ def _planned(request: Request, journal: Journal) -> Made:
     check_metrics(request.workload, made.totals.phases)
     check_built(made.plan, request.machine)
     if any(file.interface not in _WITHOUT_STORAGE for file in made.plan.files):
-        totals = made.totals
-        check_room(request.directory, totals.bytes_written + totals.bytes_prestaged, totals.files)
+        _check_room(request.directory, made)
     return made
+
+
+def _check_room(directory: Path, made: Made) -> None:
+    """Raise TargetProblem where the run does not fit; a phase with a limit need not do it all."""
+    totals = made.totals
+    try:
+        check_room(directory, totals.bytes_written + totals.bytes_prestaged, totals.files)
+    except TargetProblem as problem:
+        if not any(has_limit(group.program) for group in made.plan.groups):
+            raise
+        made.warnings.append(f"{problem.message}: a time limit has to end it before that")
+
+
+def has_limit(steps: Sequence[Step]) -> bool:
+    """Whether a phase of a program ends at a time."""
+    return any(
+        (isinstance(step, Phase) and step.limit_s is not None)
+        or (isinstance(step, For | When | Phase) and has_limit(step.body))
+        for step in steps
+    )
 
 
 def check_foreign(plan: Plan) -> None:
@@ -178,7 +205,7 @@ def _facts(request: Request, made: Made, journal: Journal) -> RunFacts:
         bounds=request.machine.bounds,
         cold_wanted=made.totals.cold_phases,
         faults=sum(len(file.faults) for file in made.plan.files),
-        warnings=made.warnings,
+        warnings=[*request.warnings, *made.warnings],
         host=platform.node(),
         kernel=platform.release(),
         system=host.system_name(),

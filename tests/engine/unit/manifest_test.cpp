@@ -38,6 +38,13 @@ class ManifestTest : public testing::Test {
   }
   [[nodiscard]] std::string journal() const { return place_ + "/journal"; }
   [[nodiscard]] std::string run() const { return place_ + "/run"; }
+  /// A plan that works in this directory, with a tree that has the usual names.
+  [[nodiscard]] schema::Plan plan() const {
+    schema::Plan made;
+    made.directory = run();
+    made.files.emplace_back().tree.emplace();
+    return made;
+  }
   [[nodiscard]] bool exists(const std::string& relative) const {
     return fs::exists(place_ + "/run/" + relative);
   }
@@ -96,7 +103,7 @@ TEST_F(ManifestTest, CleanLeavesAFileThatWasBornLater) {
     --ours.birth_ns;
     manifest.add(ours);
   }
-  EXPECT_EQ(clean(journal(), run(), Kept::kStay).removed, 0U);
+  EXPECT_EQ(clean(journal(), plan(), Kept::kStay).removed, 0U);
   EXPECT_TRUE(exists("reused"));
 }
 
@@ -124,7 +131,7 @@ TEST_F(ManifestTest, CleanFollowsNoLink) {
     fs::rename(run() + "/d", place_ + "/moved");
     fs::create_symlink(place_ + "/moved", run() + "/d");
   }
-  EXPECT_EQ(clean(journal(), run(), Kept::kStay).removed, 0U);
+  EXPECT_EQ(clean(journal(), plan(), Kept::kStay).removed, 0U);
   EXPECT_TRUE(fs::exists(place_ + "/moved/f"));
 }
 
@@ -144,13 +151,13 @@ TEST_F(ManifestTest, CleanTakesOnlyWhatIsListedAndStillTheSame) {
     make_file(EntryKind::kFile, "other");
     fs::rename(run() + "/other", run() + "/replaced");
   }
-  const Leftover left = clean(journal(), run(), Kept::kStay);
+  const Leftover left = clean(journal(), plan(), Kept::kStay);
   EXPECT_EQ(left.count, 4U);
   for (const char* name : {"replaced", "kept", "tree/theirs", "strange", kMarkerName}) {
     EXPECT_TRUE(exists(name)) << name;
   }
   for (const char* name : {"ours", "tree/f.0.1"}) EXPECT_FALSE(exists(name)) << name;
-  EXPECT_EQ(clean(journal(), run(), Kept::kGo).count, 3U);
+  EXPECT_EQ(clean(journal(), plan(), Kept::kGo).count, 3U);
   EXPECT_FALSE(exists("kept"));
 }
 
@@ -164,7 +171,7 @@ TEST_F(ManifestTest, CleanTakesTheDirectoryWhenNothingElseIsInIt) {
     manifest.add(entry(EntryKind::kDirectory, "a/b"));
     manifest.add(make_file(EntryKind::kStagedFile, "a/b/c"));
   }
-  EXPECT_EQ(clean(journal(), run(), Kept::kStay).count, 0U);
+  EXPECT_EQ(clean(journal(), plan(), Kept::kStay).count, 0U);
   EXPECT_FALSE(fs::exists(run()));
 }
 
@@ -174,7 +181,7 @@ TEST_F(ManifestTest, CleanLeavesADirectoryThatIsNotTheRuns) {
     manifest.add({EntryKind::kRoot, 1, 1, 0, "."});
     manifest.add(make_file(EntryKind::kFile, "ours"));
   }
-  EXPECT_EQ(clean(journal(), run(), Kept::kStay).removed, 0U);
+  EXPECT_EQ(clean(journal(), plan(), Kept::kStay).removed, 0U);
   EXPECT_TRUE(exists("ours"));
 }
 
@@ -186,7 +193,7 @@ TEST_F(ManifestTest, WithoutAJournalTheDirectoryHasTheManifest) {
     manifest.add(make_file(EntryKind::kFile, "ours"));
   }
   EXPECT_TRUE(exists(".manifest.5"));
-  EXPECT_EQ(clean(nowhere, run(), Kept::kStay).count, 0U);
+  EXPECT_EQ(clean(nowhere, plan(), Kept::kStay).count, 0U);
   EXPECT_FALSE(fs::exists(run()));
 }
 

@@ -86,29 +86,6 @@ TEST(RandomCursor, RefusesIndicesBeyondItsSlots) {
   while (cursor.left() > 0) EXPECT_LT(cursor.next(), 80U);
 }
 
-TEST(Name, ItemsRewriteOnlyTheirDigits) {
-  ItemName name(12);
-  EXPECT_STREQ(name(0), "f.12.0");
-  EXPECT_STREQ(name(1234567), "f.12.1234567");
-  EXPECT_STREQ(name(7), "f.12.7");
-}
-
-TEST(Name, OnlyItemsAreTakenForItems) {
-  for (const char* name : {"f.0.0", "f.12.345"}) EXPECT_TRUE(ItemName::matches(name));
-  for (const char* name : {"f.0", "f.0.", "f..0", "g.0.0", "f.0.0x", "f.-1.0", "f.0.0.0", ""}) {
-    EXPECT_FALSE(ItemName::matches(name)) << name;
-  }
-}
-
-TEST(Name, TreesAreNumberedLikeHeaps) {
-  EXPECT_EQ(tree_nodes(0, 5), 1U);
-  EXPECT_EQ(tree_nodes(2, 3), 13U);
-  EXPECT_EQ(tree_nodes(64, 1), 65U);
-  EXPECT_EQ(tree_node_path(0, 3), "");
-  EXPECT_EQ(tree_node_path(7, 3), "/d.2/d.7");
-  EXPECT_THROW(tree_nodes(64, 1'000'000), base::Error);
-}
-
 TEST(Name, PathsThatLeaveTheDirectoryAreRefused) {
   for (const char* path : {"", "/etc", "..", "a/../b", "a//b", "./a", "a/", "a\nb"}) {
     EXPECT_NE(path_fault(path), nullptr) << path;

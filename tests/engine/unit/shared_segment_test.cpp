@@ -33,6 +33,49 @@ TEST(SharedSegment, BarriersSeparateWritesFromReads) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(SharedSegment, GatesOfPartsOfTheRanksAreIndependent) {
+  SharedSegment segment(kRanks);
+  std::vector<int> values(kRanks, 0);
+  std::atomic<int> wrong = 0;
+  on_ranks([&](std::size_t rank) {
+    // Ranks 0 to 1 and 2 to 4, which wait much more often.
+    const bool low = rank < 2;
+    SharedSegment::Gate& gate = segment.gate(low ? 0 : 2, 3);
+    for (int round = 1; round < (low ? 20 : 400); ++round) {
+      values[rank] = round;
+      segment.pass(gate, low ? 2 : 3, {});
+      for (std::size_t other = low ? 0 : 2; other < (low ? 2 : kRanks); ++other) {
+        wrong += static_cast<int>(values[other] != round);
+      }
+      segment.pass(gate, low ? 2 : 3, {});
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(SharedSegment, MailArrivesWholeAndInOrder) {
+  SharedSegment segment(kRanks);
+  const std::size_t bytes = 2 * SharedSegment::kMailBytes + 5;
+  std::atomic<int> wrong = 0;
+  on_ranks([&](std::size_t rank) {
+    std::vector<std::byte> data(bytes);
+    for (std::size_t from = 1; from < kRanks; ++from) {
+      if (rank == from) {
+        data.assign(bytes, static_cast<std::byte>(rank));
+        segment.post(rank, 0, data, {});
+        data.back() = std::byte{99};
+        segment.post(rank, 0, data, {});
+      } else if (rank == 0) {
+        segment.fetch(from, 0, data, {});
+        wrong += static_cast<int>(data != std::vector(bytes, static_cast<std::byte>(from)));
+        segment.fetch(from, 0, data, {});
+        wrong += static_cast<int>(data.back() != std::byte{99});
+      }
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(SharedSegment, AnAbortEndsEveryWait) {
   SharedSegment segment(kRanks);
   std::atomic<int> ended = 0;

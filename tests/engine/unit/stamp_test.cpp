@@ -57,7 +57,39 @@ TEST(Stamp, EveryBitCounts) {
 
 std::string explain(const Bytes& data, std::uint64_t offset) {
   EXPECT_FALSE(stamp().matches(data, offset));
-  return stamp().explain(data, offset);
+  return stamp().examine(data, offset).what;
+}
+
+TEST(Stamp, CountsAndLocatesWrongBytes) {
+  Bytes data = filled(stamp(), 4096, 8192);
+  for (const std::size_t at : {100U, 101U, 2000U}) data[at] ^= std::byte{1};
+  const Finding found = stamp().examine(data, 8192);
+  EXPECT_EQ(found.bytes, 3U);
+  EXPECT_EQ(found.offset, 8192U + 100U);
+  EXPECT_EQ(found.damage, schema::Damage::kFlipped);
+  EXPECT_EQ(stamp().examine(filled(stamp(), 512, 3), 3).bytes, 0U);
+}
+
+TEST(Stamp, DuplicatesAreThePagesBefore) {
+  for (const double share : {0.0, 0.25, 0.5, 0.9, 1.0}) {
+    const Stamp one(
+        {.seed = 1, .path_key = 2, .generation = 3, .compressibility = 0.0, .duplicates = share});
+    constexpr std::uint64_t kPages = 1000;
+    const Bytes data = filled(one, kPages * 4096, 0);
+    std::uint64_t same = 0;
+    for (std::uint64_t page = 0; page < kPages; ++page) {
+      const std::uint64_t source = one.source_of(page);
+      ASSERT_LE(source, page);
+      ASSERT_EQ(one.source_of(source), source);
+      same += static_cast<std::uint64_t>(source != page);
+      const auto at = [&](std::uint64_t which) {
+        return data.begin() + static_cast<std::ptrdiff_t>(which * 4096);
+      };
+      ASSERT_TRUE(std::equal(at(page), at(page) + 4096, at(source)));
+      EXPECT_TRUE(one.matches({&data[page * 4096 + 1000], 3096}, page * 4096 + 1000));
+    }
+    EXPECT_NEAR(static_cast<double>(same) / kPages, share, 0.002) << share;
+  }
 }
 
 TEST(Stamp, ExplainsWhatItFinds) {
@@ -74,7 +106,10 @@ TEST(Stamp, ExplainsWhatItFinds) {
             "flipped bit: 1 bit(s) differ at offset 4294971488, the first is bit 5 of byte "
             "4294971492");
   Bytes other = filled(Stamp({.seed = 1, .path_key = 9, .generation = 3}), 512, kAt);
-  EXPECT_TRUE(explain(other, kAt).starts_with("corrupt"));
+  EXPECT_TRUE(explain(other, kAt).starts_with("foreign"));
+  Bytes noise = filled(stamp(), 512, kAt);
+  for (std::size_t i = 100; i < 300; ++i) noise[i] = std::byte{'x'};
+  EXPECT_TRUE(explain(noise, kAt).starts_with("corrupt"));
   Bytes partly = filled(stamp(), 512, kAt);
   std::fill(partly.begin() + 256, partly.end(), std::byte{0});
   EXPECT_TRUE(explain(partly, kAt).starts_with("hole: zeros at offset 4294971648"));

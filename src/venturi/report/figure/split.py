@@ -34,7 +34,10 @@ PARTS = {
 }
 _LABEL_FROM = 0.09
 _DARK_FILLS = ("transfer", "sync", "names", "compute")
-_NAMES = ("stat", "unlink", "mkdir", "rmdir")
+_NAMES = (
+    "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
+    "set_xattr", "get_xattr",
+)  # fmt: skip
 
 
 def shares(phase: Phase) -> dict[str, float]:

@@ -1,0 +1,64 @@
+# Finding the libraries of self-describing formats.
+
+find_package(PkgConfig QUIET)
+
+# _venturi_hdf5(FLAVOUR TARGET): makes TARGET if pkg-config knows HDF5 of that flavour.
+function(_venturi_hdf5 flavour target)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(VENTURI_HDF5_${flavour} QUIET hdf5-${flavour})
+  endif()
+  if(VENTURI_HDF5_${flavour}_FOUND)
+    add_library(${target} INTERFACE)
+    target_include_directories(${target} SYSTEM INTERFACE ${VENTURI_HDF5_${flavour}_INCLUDE_DIRS})
+    # The directory as well, because every flavour's library has the same name.
+    find_library(VENTURI_HDF5_${flavour}_LIBRARY hdf5 NO_DEFAULT_PATH
+                 PATHS ${VENTURI_HDF5_${flavour}_LIBRARY_DIRS} ${VENTURI_HDF5_${flavour}_LIBDIR})
+    target_link_libraries(${target} INTERFACE ${VENTURI_HDF5_${flavour}_LIBRARY})
+  endif()
+endfunction()
+
+# venturi_find_hdf5(): without MPI for the plain engine, and for each MPI the one built with it.
+function(venturi_find_hdf5)
+  _venturi_hdf5(serial venturi_hdf5_plain)
+  if(TARGET venturi_hdf5_plain)
+    venturi_engine_backend(plain hdf5 SOURCES engine/backend/hdf5.cpp engine/backend/hdf5_serial.cpp
+                           LIBRARIES venturi_hdf5_plain)
+  else()
+    venturi_no_backend(hdf5 "HDF5 was not found: install libhdf5-dev and build again" ENGINES plain)
+  endif()
+  foreach(engine openmpi mpich)
+    _venturi_hdf5(${engine} venturi_hdf5_${engine})
+    if(NOT TARGET venturi_mpi_${engine})
+      venturi_no_backend(hdf5 "this build has no MPI of that name" ENGINES ${engine})
+    elseif(TARGET venturi_hdf5_${engine})
+      venturi_engine_backend(
+        ${engine} hdf5 SOURCES engine/backend/hdf5.cpp engine/backend/hdf5_parallel.cpp
+        LIBRARIES venturi_hdf5_${engine})
+    else()
+      venturi_no_backend(
+        hdf5 "HDF5 for this MPI was not found: install libhdf5-${engine}-dev and build again"
+        ENGINES ${engine})
+    endif()
+  endforeach()
+endfunction()
+
+# venturi_find_netcdf(): netCDF without MPI; where ranks share a file, one of them writes for all.
+function(venturi_find_netcdf)
+  if(PKG_CONFIG_FOUND)
+    pkg_check_modules(VENTURI_NETCDF QUIET netcdf)
+  endif()
+  if(VENTURI_NETCDF_FOUND)
+    find_library(VENTURI_NETCDF_LIBRARY netcdf
+                 HINTS ${VENTURI_NETCDF_LIBRARY_DIRS} ${VENTURI_NETCDF_LIBDIR})
+    add_library(venturi_netcdf INTERFACE)
+    # Its own header's place alone: pkg-config adds that of HDF5 without MPI.
+    find_path(VENTURI_NETCDF_INCLUDE netcdf.h HINTS ${VENTURI_NETCDF_INCLUDEDIR})
+    target_include_directories(venturi_netcdf SYSTEM INTERFACE ${VENTURI_NETCDF_INCLUDE})
+    target_link_libraries(venturi_netcdf INTERFACE ${VENTURI_NETCDF_LIBRARY})
+    foreach(engine IN LISTS VENTURI_ALL_ENGINES)
+      venturi_engine_backend(${engine} netcdf LIBRARIES venturi_netcdf)
+    endforeach()
+  else()
+    venturi_no_backend(netcdf "netCDF was not found: install libnetcdf-dev and build again")
+  endif()
+endfunction()

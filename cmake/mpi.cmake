@@ -1,0 +1,83 @@
+# Finding MPIs by their compiler wrappers, and what is built for one of them only.
+
+# venturi_find_mpi(ENGINE WRAPPER): asks a wrapper for its flags; makes the target
+# venturi_mpi_ENGINE, through which sources are compiled and linked with that MPI.
+function(venturi_find_mpi engine wrapper)
+  if(NOT wrapper OR TARGET venturi_mpi_${engine})
+    return()
+  endif()
+  execute_process(COMMAND ${wrapper} -show OUTPUT_VARIABLE line RESULT_VARIABLE failed
+                  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(failed)
+    return()
+  endif()
+  separate_arguments(words UNIX_COMMAND "${line}")
+  list(POP_FRONT words)
+  set(includes ${words})
+  list(FILTER includes INCLUDE REGEX "^-I")
+  list(TRANSFORM includes REPLACE "^-I" "")
+  set(links ${words})
+  list(FILTER links INCLUDE REGEX "^(-L|-l|-Wl,)")
+  # We use the C interface only; the libraries of the C++ one may be missing.
+  list(FILTER links EXCLUDE REGEX "^-l(mpi_cxx|mpichcxx|mpicxx)$")
+  add_library(venturi_mpi_${engine} INTERFACE)
+  target_include_directories(venturi_mpi_${engine} SYSTEM INTERFACE ${includes})
+  target_compile_definitions(venturi_mpi_${engine} INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+  target_link_libraries(venturi_mpi_${engine} INTERFACE ${links})
+endfunction()
+
+# venturi_find_mpis(): OpenMPI and MPICH by Debian's names of their wrappers, else whichever
+# mpicxx there is.
+function(venturi_find_mpis)
+  find_program(VENTURI_OPENMPI_WRAPPER mpicxx.openmpi)
+  find_program(VENTURI_MPICH_WRAPPER mpicxx.mpich)
+  find_program(VENTURI_MPI_WRAPPER mpicxx)
+  venturi_find_mpi(openmpi ${VENTURI_OPENMPI_WRAPPER})
+  venturi_find_mpi(mpich ${VENTURI_MPICH_WRAPPER})
+  if(VENTURI_MPI_WRAPPER AND NOT VENTURI_OPENMPI_WRAPPER AND NOT VENTURI_MPICH_WRAPPER)
+    execute_process(COMMAND ${VENTURI_MPI_WRAPPER} -show OUTPUT_VARIABLE line ERROR_QUIET)
+    if(line MATCHES "mpich")
+      venturi_find_mpi(mpich ${VENTURI_MPI_WRAPPER})
+    else()
+      venturi_find_mpi(openmpi ${VENTURI_MPI_WRAPPER})
+    endif()
+  endif()
+endfunction()
+
+# venturi_mpi_of(LIBRARY OUT): for which MPI a shared library was built: openmpi, mpich or nothing.
+function(venturi_mpi_of library out)
+  execute_process(COMMAND ${CMAKE_READELF} -d ${library} OUTPUT_VARIABLE needed ERROR_QUIET)
+  set(${out} "" PARENT_SCOPE)
+  if(needed MATCHES "libmpich|libmpi\\.so\\.12")
+    set(${out} mpich PARENT_SCOPE)
+  elseif(needed MATCHES "libmpi\\.so")
+    set(${out} openmpi PARENT_SCOPE)
+  endif()
+endfunction()
+
+# venturi_find_pnetcdf(): PnetCDF, for the one MPI that it was built for.
+function(venturi_find_pnetcdf)
+  find_path(VENTURI_PNETCDF_INCLUDE pnetcdf.h)
+  find_library(VENTURI_PNETCDF_LIBRARY pnetcdf)
+  set(owner "")
+  if(VENTURI_PNETCDF_INCLUDE AND VENTURI_PNETCDF_LIBRARY)
+    venturi_mpi_of(${VENTURI_PNETCDF_LIBRARY} owner)
+  endif()
+  set(VENTURI_PNETCDF_MPI "${owner}" CACHE STRING "The MPI that PnetCDF was built for")
+  foreach(engine openmpi mpich)
+    if(NOT TARGET venturi_mpi_${engine})
+      venturi_no_backend(pnetcdf "this build has no MPI of that name" ENGINES ${engine})
+    elseif(engine STREQUAL VENTURI_PNETCDF_MPI)
+      add_library(venturi_pnetcdf INTERFACE)
+      target_include_directories(venturi_pnetcdf SYSTEM INTERFACE ${VENTURI_PNETCDF_INCLUDE})
+      target_link_libraries(venturi_pnetcdf INTERFACE ${VENTURI_PNETCDF_LIBRARY})
+      venturi_engine_backend(${engine} pnetcdf LIBRARIES venturi_pnetcdf)
+    elseif(VENTURI_PNETCDF_MPI)
+      venturi_no_backend(pnetcdf "PnetCDF is installed for ${VENTURI_PNETCDF_MPI} only: use that engine"
+                         ENGINES ${engine})
+    else()
+      venturi_no_backend(pnetcdf "PnetCDF was not found: install libpnetcdf-dev and build again"
+                         ENGINES ${engine})
+    endif()
+  endforeach()
+endfunction()

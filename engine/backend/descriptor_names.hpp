@@ -1,0 +1,81 @@
+// Names and open files as Linux has them: what all backends share whose handles are descriptors.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backend/table.hpp"
+#include "base/descriptor.hpp"
+
+namespace venturi::backend {
+
+/// Linux moves at most this much in one call (0x7ffff000); asking for more is a short transfer.
+inline constexpr std::uint64_t kMostBytes = 0x7ffff000U;
+
+/// How files are opened, and what the kernel is told about them.
+struct OpenSettings {
+  /// Added to every open: O_DIRECT, O_SYNC or O_DSYNC.
+  int flags = 0;
+  /// Allocated when a file is made.
+  std::uint64_t preallocate_bytes = 0;
+  /// Of posix_fadvise; POSIX_FADV_NORMAL is not told.
+  int advice = 0;
+};
+
+/// The options behind `OpenSettings`.
+std::vector<OptionInfo> open_options();
+/// What the options ask for; `entry` has all of `open_options`.
+OpenSettings open_settings(const Entry& entry, const std::vector<schema::Option>& options);
+
+/// Everything but the transfers; a handle is a descriptor.
+class DescriptorNames : public Backend {
+ public:
+  DescriptorNames(const Environment& environment, const OpenSettings& settings);
+
+  [[nodiscard]] Traits traits() const noexcept override;
+
+  int open_directory(const char* path, Directory& out) override;
+  void close_directory(Directory directory) noexcept override;
+
+  int open(Directory at, const char* name, OpenMode mode, Handle& out) override;
+  int close(Handle file) override;
+  int sync(Handle file, schema::SyncMode mode) override;
+  int identify(Handle file, Identity& out) override;
+
+  int stat(Directory at, const char* name, Identity& out) override;
+  int unlink(Directory at, const char* name) override { return remove(at, name, 0); }
+  int make_directory(Directory at, const char* name) override;
+  int remove_directory(Directory at, const char* name) override;
+  int rename(Directory at, const char* from, const char* to) override;
+  int link(Directory at, const char* name, const char* other) override;
+  int symlink(Directory at, const char* target, const char* name) override;
+  int make_node(Directory at, const char* name) override;
+  int read_directory(Directory at, const char* name, std::uint64_t& count) override;
+  int set_attribute(Handle file, const char* name, std::span<const std::byte> data) override;
+  int get_attribute(Handle file, const char* name, std::span<std::byte> data) override;
+
+  [[nodiscard]] const char* hint(int error) const noexcept override;
+
+ protected:
+  /// A file was opened; an errno closes it again. What `close` must undo is done here.
+  virtual int opened(int /*descriptor*/, OpenMode) { return 0; }
+
+  [[nodiscard]] const base::Clock& clock() const noexcept { return *clock_; }
+  [[nodiscard]] bool is_direct() const noexcept;
+
+ private:
+  int open_descriptor(Directory at, const char* name, OpenMode mode, int& out) const;
+  int settle(int descriptor, OpenMode mode);
+  int remove(Directory at, const char* name, int flags);
+  [[nodiscard]] int base_of(Directory at) const noexcept;
+
+  base::Clock* clock_;
+  base::Descriptor root_;
+  OpenSettings settings_;
+  /// Renaming never replaces a name, as far as the file system can promise that.
+  bool keeps_taken_names_ = true;
+};
+
+}  // namespace venturi::backend

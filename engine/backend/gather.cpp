@@ -1,0 +1,166 @@
+// Bytes go to the first sharer, which makes all the library's calls, and back.
+#include "backend/gather.hpp"
+
+#include <cerrno>
+#include <utility>
+
+#include "backend/descriptor_names.hpp"
+#include "base/buffer.hpp"
+
+namespace venturi::backend {
+namespace {
+
+/// What a sharer wants of the first one.
+struct Wish {
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  bool has_box = false;
+  pattern::Box box;
+};
+
+/// What a sharer without the library has of a file: its descriptor, for its identity.
+class Names final : public DescriptorNames {
+ public:
+  explicit Names(const Environment& environment) : DescriptorNames(environment, {}) {}
+  std::size_t submit(Handle, schema::Direction, std::span<const Request>,
+                     std::span<Completion> completions) override {
+    completions[0] = {clock().now_ns(), 0, ENOTSUP};
+    return 1;
+  }
+};
+
+class Gathered final : public Backend {
+ public:
+  Gathered(std::unique_ptr<Backend> inner, const Environment& environment)
+      : inner_(std::move(inner)),
+        names_(environment),
+        sharers_(environment.sharers),
+        clock_(environment.clock) {}
+
+  [[nodiscard]] Traits traits() const noexcept override {
+    Traits traits = inner_->traits();
+    traits.opens_together = true;
+    return traits;
+  }
+
+  int open_directory(const char* path, Directory& out) override {
+    return names_.open_directory(path, out);
+  }
+  void close_directory(Directory directory) noexcept override { names_.close_directory(directory); }
+
+  /// The name is made by one alone. The first sharer opens; if that went well, the others find the
+  /// same file.
+  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
+    if (mode == OpenMode::kCreate || mode == OpenMode::kTruncate) {
+      const int error = names_.open(at, name, mode, out);
+      if (error == 0) names_.close(std::exchange(out, -1));
+      return error;
+    }
+    int error = is_first() ? inner_->open(at, name, mode, out) : 0;
+    sharers_->broadcast(error);
+    if (is_first()) return error;
+    return error != 0 ? ECANCELED : names_.open(at, name, OpenMode::kRead, out);
+  }
+  int close(Handle file) override {
+    int error = is_first() ? inner_->close(file) : 0;
+    sharers_->broadcast(error);
+    if (is_first()) return error;
+    names_.close(file);
+    return error != 0 ? ECANCELED : 0;
+  }
+  int sync(Handle file, schema::SyncMode mode) override {
+    return is_first() ? inner_->sync(file, mode) : 0;
+  }
+  int identify(Handle file, Identity& out) override {
+    return is_first() ? inner_->identify(file, out) : names_.identify(file, out);
+  }
+
+  int stat(Directory at, const char* name, Identity& out) override {
+    return names_.stat(at, name, out);
+  }
+  int unlink(Directory at, const char* name) override { return names_.unlink(at, name); }
+  int make_directory(Directory at, const char* name) override {
+    return names_.make_directory(at, name);
+  }
+  int remove_directory(Directory at, const char* name) override {
+    return names_.remove_directory(at, name);
+  }
+
+  std::size_t submit(Handle, schema::Direction, std::span<const Request>,
+                     std::span<Completion> completions) override {
+    completions[0] = {clock_->now_ns(), 0, ENOTSUP};
+    return 1;
+  }
+
+  Completion submit_together(Handle file, schema::Direction direction,
+                             const Request& request) override {
+    Wish mine{request.offset, request.bytes, request.box != nullptr, {}};
+    if (request.box != nullptr) mine.box = *request.box;
+    const std::vector<Wish> wishes = sharers_->gather(mine);
+    Completion result =
+        is_first() ? serve(file, direction, request, wishes) : ask(direction, request);
+    result.end_ns = clock_->now_ns();
+    return result;
+  }
+
+  [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
+    if (!is_first()) return {};
+    std::vector<schema::Fact> facts = inner_->facts(file);
+    facts.push_back({"gathering", "the first of the ranks that share the file"});
+    return facts;
+  }
+  [[nodiscard]] const char* hint(int error) const noexcept override { return inner_->hint(error); }
+
+ private:
+  [[nodiscard]] bool is_first() const noexcept { return sharers_->rank() == 0; }
+
+  Completion ask(schema::Direction direction, const Request& request) {
+    Completion result;
+    if (request.bytes == 0) return result;
+    const std::span<std::byte> data(request.data, request.bytes);
+    if (direction == schema::Direction::kWrite) {
+      sharers_->send(0, data);
+    } else {
+      sharers_->receive(0, data);
+    }
+    sharers_->receive(0, std::as_writable_bytes(std::span(&result, 1)));
+    return result;
+  }
+
+  Completion serve(Handle file, schema::Direction direction, const Request& own,
+                   const std::vector<Wish>& wishes) {
+    Completion mine;
+    if (own.bytes > 0) inner_->submit(file, direction, {&own, 1}, {&mine, 1});
+    for (std::size_t rank = 1; rank < wishes.size(); ++rank) {
+      if (wishes[rank].bytes > 0) serve_other(file, direction, rank, wishes[rank]);
+    }
+    return mine;
+  }
+
+  void serve_other(Handle file, schema::Direction direction, std::size_t rank, const Wish& wish) {
+    const Request request{wish.offset, wish.bytes, buffer_.reserve(wish.bytes),
+                          wish.has_box ? &wish.box : nullptr};
+    const std::span<std::byte> data(request.data, request.bytes);
+    const bool writes = direction == schema::Direction::kWrite;
+    if (writes) sharers_->receive(rank, data);
+    Completion result;
+    inner_->submit(file, direction, {&request, 1}, {&result, 1});
+    if (!writes) sharers_->send(rank, data);
+    sharers_->send(rank, std::as_bytes(std::span(&result, 1)));
+  }
+
+  std::unique_ptr<Backend> inner_;
+  Names names_;
+  comm::Group* sharers_;
+  base::Clock* clock_;
+  base::Buffer buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_gathered(std::unique_ptr<Backend> inner,
+                                       const Environment& environment) {
+  return std::make_unique<Gathered>(std::move(inner), environment);
+}
+
+}  // namespace venturi::backend

@@ -1,0 +1,16 @@
+// A library that only one process can use on a file: the first sharer works for the others.
+#pragma once
+
+#include <memory>
+
+#include "backend/backend.hpp"
+
+namespace venturi::backend {
+
+/// Wraps such a library's storage. Transfers are calls of all sharers: they hand their bytes to
+/// the first, or get theirs from it, in rank order; each one's call lasts until its own part was
+/// done. A sync is the first sharer's, who has all the data; it must come after the transfers.
+std::unique_ptr<Backend> make_gathered(std::unique_ptr<Backend> inner,
+                                       const Environment& environment);
+
+}  // namespace venturi::backend

@@ -1,0 +1,456 @@
+// HDF5: boxes of datasets, written by one process, by all sharers through MPI-IO, or by one of
+// them for all.
+#include "backend/hdf5.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "backend/descriptor_names.hpp"
+#include "backend/gather.hpp"
+#include "backend/selection.hpp"
+#include "base/error.hpp"
+
+namespace venturi::backend {
+namespace {
+
+using hdf5::Id;
+using schema::ElementType;
+
+hid_t memory_type(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+      return H5T_NATIVE_DOUBLE;
+    case ElementType::kF32:
+      return H5T_NATIVE_FLOAT;
+    case ElementType::kI64:
+      return H5T_NATIVE_INT64;
+    case ElementType::kI32:
+      return H5T_NATIVE_INT32;
+    case ElementType::kI16:
+      return H5T_NATIVE_INT16;
+    case ElementType::kI8:
+      break;
+  }
+  return H5T_NATIVE_INT8;
+}
+
+hid_t file_type(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+      return H5T_IEEE_F64LE;
+    case ElementType::kF32:
+      return H5T_IEEE_F32LE;
+    case ElementType::kI64:
+      return H5T_STD_I64LE;
+    case ElementType::kI32:
+      return H5T_STD_I32LE;
+    case ElementType::kI16:
+      return H5T_STD_I16LE;
+    case ElementType::kI8:
+      break;
+  }
+  return H5T_STD_I8LE;
+}
+
+/// What HDF5 said last: the deepest message, and the errno that it quotes.
+struct Complaint {
+  int error = EIO;
+  std::string text;
+};
+
+herr_t read_complaint(unsigned depth, const H5E_error2_t* entry, void* out) {
+  auto& complaint = *static_cast<Complaint*>(out);
+  const std::string text = entry->desc == nullptr ? "" : entry->desc;
+  if (depth == 0 || complaint.text.empty()) complaint.text = text;
+  constexpr std::string_view kMark = "errno = ";
+  const std::size_t at = text.find(kMark);
+  if (at != std::string::npos) {
+    int error = 0;
+    const char* begin = text.data() + at + kMark.size();
+    std::from_chars(begin, text.data() + text.size(), error);
+    if (error > 0) complaint.error = error;
+  }
+  return 0;
+}
+
+std::vector<hsize_t> sizes_of(const std::vector<std::int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+/// One entry of the plan's datasets in an open file: its space, and the copy that is open.
+struct OpenDataset {
+  Id id;
+  std::uint64_t copy = 0;
+  Id space;
+};
+
+/// One open file. Identifiers close in the opposite order.
+struct OpenHdf5 {
+  Id file;
+  std::vector<OpenDataset> datasets;
+  Id memory;
+  hsize_t memory_elements = 0;
+};
+
+/// The settings of a file entry.
+struct Settings {
+  std::uint64_t alignment_bytes = 1;
+  std::uint64_t threshold_bytes = 0;
+  std::uint64_t sieve_bytes = 0;
+  bool latest = false;
+  bool fill = true;
+};
+
+class Hdf5 final : public DescriptorNames {
+ public:
+  /// `shares`: all sharers have the library's file open, not only the first of them.
+  Hdf5(const Environment& environment, const Settings& settings, bool shares);
+
+  [[nodiscard]] Traits traits() const noexcept override {
+    Traits traits = DescriptorNames::traits();
+    traits.opens_together = together_;
+    return traits;
+  }
+
+  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
+    path_ = *name == '/' ? name : root_ + name;
+    const bool only_name = together_ && makes(mode);
+    const int error = DescriptorNames::open(at, name, mode, out);
+    if (error == 0 && only_name) DescriptorNames::close(std::exchange(out, -1));
+    return error;
+  }
+  int close(Handle file) override {
+    const int error = release(at(file)) ? 0 : failure();
+    const int closed = DescriptorNames::close(file);
+    return error != 0 ? error : closed;
+  }
+
+  int sync(Handle file, schema::SyncMode mode) override {
+    if (mode == schema::SyncMode::kNone) return 0;
+    // What the library keeps back would be left out of it.
+    if (mode == schema::SyncMode::kFileSystem) return ENOTSUP;
+    // With MPI this would be a call of all sharers; data is not kept back there, only metadata.
+    if (!shares_ && H5Fflush(at(file).file.get(), H5F_SCOPE_LOCAL) < 0) return failure();
+    return DescriptorNames::sync(file, mode);
+  }
+
+  std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
+                     std::span<Completion> completions) override {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      completions[i] = move(at(file), direction, requests[i], H5P_DEFAULT);
+      if (completions[i].bytes != requests[i].bytes) return i + 1;
+    }
+    return requests.size();
+  }
+
+  Completion submit_together(Handle file, schema::Direction direction,
+                             const Request& request) override;
+
+  [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override;
+  [[nodiscard]] const char* hint(int error) const noexcept override {
+    return complaint_.empty() ? DescriptorNames::hint(error) : complaint_.c_str();
+  }
+
+ protected:
+  int opened(int descriptor, OpenMode mode) override;
+
+ private:
+  OpenHdf5& at(Handle file) { return files_[static_cast<std::size_t>(file)]; }
+
+  /// Keeps what HDF5 complained of, for the hint. An errno.
+  int failure() {
+    Complaint complaint;
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, read_complaint, &complaint);
+    complaint_ = complaint.text.empty() ? "" : "HDF5 says: " + complaint.text;
+    return complaint.error;
+  }
+
+  static bool release(OpenHdf5& open) {
+    open.memory.reset();
+    open.datasets.clear();
+    return open.file.reset();
+  }
+
+  bool make_dataset(OpenHdf5& open, const schema::Dataset& dataset, OpenDataset& made) const;
+  int open_copy(OpenHdf5& open, std::size_t index, std::uint64_t copy);
+  int select(OpenHdf5& open, const pattern::Box& box);
+  Completion move(OpenHdf5& open, schema::Direction direction, const Request& request, hid_t how);
+  bool agree(OpenHdf5& open, pattern::Box& box, bool nothing);
+
+  static bool makes(OpenMode mode) noexcept {
+    return mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
+  }
+  /// Whether the library has still to make the file whose name is there.
+  bool is_new(int descriptor, OpenMode mode);
+  int make_datasets(OpenHdf5& open);
+
+  std::string root_;
+  std::string path_;
+  const schema::File* plan_;
+  comm::Group* sharers_;
+  Settings settings_;
+  bool shares_;
+  bool together_;
+  Id access_;
+  Id all_;
+  std::string complaint_;
+  /// By descriptor.
+  std::vector<OpenHdf5> files_;
+};
+
+Hdf5::Hdf5(const Environment& environment, const Settings& settings, bool shares)
+    : DescriptorNames(environment, {}),
+      root_(environment.root + "/"),
+      plan_(environment.file),
+      sharers_(environment.sharers),
+      settings_(settings),
+      shares_(shares),
+      together_(opens_together(*environment.file)) {
+  // Whatever is left open at the end must not be written after MPI has ended.
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  access_ = Id(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  bool fine = H5Pset_alignment(access_.get(), settings.threshold_bytes,
+                               std::max<hsize_t>(1, settings.alignment_bytes)) >= 0;
+  if (settings.sieve_bytes > 0) {
+    fine = fine && H5Pset_sieve_buf_size(access_.get(), settings.sieve_bytes) >= 0;
+  }
+  if (settings.latest) {
+    fine = fine && H5Pset_libver_bounds(access_.get(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST) >= 0;
+  }
+  if (shares) {
+    all_ = Id(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
+    fine = fine && hdf5::share(access_.get(), *sharers_, *plan_) && hdf5::together(all_.get());
+  }
+  if (fine) return;
+  failure();
+  throw base::plan_error(plan_->name, "HDF5 refuses the options of this file", complaint_);
+}
+
+bool Hdf5::is_new(int descriptor, OpenMode mode) {
+  if (!together_ || mode == OpenMode::kRead) return makes(mode);
+  Identity identity;
+  if (DescriptorNames::identify(descriptor, identity) != 0) return false;
+  return (shares_ ? sharers_->maximum(identity.bytes) : identity.bytes) == 0;
+}
+
+int Hdf5::opened(int descriptor, OpenMode mode) {
+  if (together_ && makes(mode)) return 0;
+  const auto index = static_cast<std::size_t>(descriptor);
+  if (index >= files_.size()) files_.resize(index + 1);
+  OpenHdf5& open = files_[index];
+  open = {};
+  complaint_.clear();
+  const bool is_new = this->is_new(descriptor, mode);
+  // The very file that was opened, whatever its name means by now; but MPI wants one name for all.
+  const std::string path = shares_ ? path_ : fmt::format("/proc/self/fd/{}", descriptor);
+  const unsigned flags = mode == OpenMode::kRead ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
+  open.file = Id(is_new ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_.get())
+                        : H5Fopen(path.c_str(), flags, access_.get()),
+                 H5Fclose);
+  if (!open.file) return failure();
+  open.datasets.resize(plan_->datasets.size());
+  const int error = is_new ? make_datasets(open) : 0;
+  if (error != 0) release(open);
+  return error;
+}
+
+int Hdf5::make_datasets(OpenHdf5& open) {
+  for (std::size_t i = 0; i < open.datasets.size(); ++i) {
+    if (!make_dataset(open, plan_->datasets[i], open.datasets[i])) return failure();
+  }
+  return 0;
+}
+
+bool Hdf5::make_dataset(OpenHdf5& open, const schema::Dataset& dataset, OpenDataset& made) const {
+  const std::vector<hsize_t> shape = sizes_of(dataset.shape);
+  const std::vector<hsize_t> chunk = sizes_of(dataset.chunk);
+  const Id how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  const Id space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose);
+  if (!how || !space) return false;
+  if (!settings_.fill && H5Pset_fill_time(how.get(), H5D_FILL_TIME_NEVER) < 0) return false;
+  if (!chunk.empty() && H5Pset_chunk(how.get(), static_cast<int>(chunk.size()), chunk.data()) < 0) {
+    return false;
+  }
+  if (dataset.shuffle && H5Pset_shuffle(how.get()) < 0) return false;
+  if (dataset.deflate > 0 &&
+      H5Pset_deflate(how.get(), static_cast<unsigned>(dataset.deflate)) < 0) {
+    return false;
+  }
+  for (std::uint64_t copy = 0; copy < static_cast<std::uint64_t>(dataset.copies); ++copy) {
+    made.id =
+        Id(H5Dcreate2(open.file.get(), dataset_name(dataset, copy).c_str(), file_type(dataset.type),
+                      space.get(), H5P_DEFAULT, how.get(), H5P_DEFAULT),
+           H5Dclose);
+    made.copy = copy;
+    if (!made.id) return false;
+  }
+  return true;
+}
+
+int Hdf5::open_copy(OpenHdf5& open, std::size_t index, std::uint64_t copy) {
+  if (index >= open.datasets.size()) return EINVAL;
+  const schema::Dataset& dataset = plan_->datasets[index];
+  OpenDataset& mine = open.datasets[index];
+  if (!mine.id || mine.copy != copy) {
+    mine.id =
+        Id(H5Dopen2(open.file.get(), dataset_name(dataset, copy).c_str(), H5P_DEFAULT), H5Dclose);
+    if (!mine.id) return failure();
+    mine.copy = copy;
+  }
+  if (!mine.space) mine.space = Id(H5Dget_space(mine.id.get()), H5Sclose);
+  return mine.space ? 0 : failure();
+}
+
+/// Chooses the elements in the file and as many in memory; a box without elements chooses none.
+int Hdf5::select(OpenHdf5& open, const pattern::Box& box) {
+  if (const int error = open_copy(open, box.dataset, box.copy)) return error;
+  const hid_t space = open.datasets[box.dataset].space.get();
+  if (H5Sget_simple_extent_ndims(space) != static_cast<int>(box.dimensions)) {
+    complaint_ = "the dataset in the file has another number of dimensions";
+    return EINVAL;
+  }
+  std::array<hsize_t, pattern::Box::kMostDimensions> start{};
+  std::array<hsize_t, pattern::Box::kMostDimensions> extent{};
+  hsize_t elements = 1;
+  for (std::size_t d = 0; d < box.dimensions; ++d) {
+    start[d] = box.start[d];
+    extent[d] = box.extent[d];
+    elements *= extent[d];
+  }
+  if (!open.memory || open.memory_elements != elements) {
+    const hsize_t size = std::max<hsize_t>(elements, 1);
+    open.memory = Id(H5Screate_simple(1, &size, nullptr), H5Sclose);
+    open.memory_elements = elements;
+    if (!open.memory || (elements == 0 && H5Sselect_none(open.memory.get()) < 0)) return failure();
+  }
+  const bool chosen = elements == 0 ? H5Sselect_none(space) >= 0
+                                    : H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(),
+                                                          nullptr, extent.data(), nullptr) >= 0;
+  return chosen ? 0 : failure();
+}
+
+Completion Hdf5::move(OpenHdf5& open, schema::Direction direction, const Request& request,
+                      hid_t how) {
+  const pattern::Box box = box_of(request);
+  if (const int error = select(open, box)) return {clock().now_ns(), 0, error};
+  const OpenDataset& dataset = open.datasets[box.dataset];
+  const hid_t type = memory_type(plan_->datasets[box.dataset].type);
+  const herr_t result = direction == schema::Direction::kWrite
+                            ? H5Dwrite(dataset.id.get(), type, open.memory.get(),
+                                       dataset.space.get(), how, request.data)
+                            : H5Dread(dataset.id.get(), type, open.memory.get(),
+                                      dataset.space.get(), how, request.data);
+  const int error = result < 0 ? failure() : 0;
+  return {clock().now_ns(), error != 0 ? 0 : request.bytes, error};
+}
+
+/// A call of all sharers must name one dataset, and a rank that moves nothing may not know which.
+/// False if ranks that move something name different ones.
+bool Hdf5::agree(OpenHdf5& open, pattern::Box& box, bool nothing) {
+  const bool only_one = plan_->datasets.size() == 1 && plan_->datasets.front().copies == 1;
+  if (nothing) box = {.dataset = 0, .copy = 0, .dimensions = plan_->datasets.front().shape.size()};
+  if (only_one || open.datasets.empty()) return true;
+  // The greatest of each number and of its negative: they agree where the two are the same.
+  const auto own = [&](std::uint64_t number) { return nothing ? 0 : number; };
+  constexpr std::uint64_t kTop = std::uint64_t{1} << 62U;
+  std::array<std::uint64_t, 4> most{own(box.dataset + 1), own(kTop - box.dataset),
+                                    own(box.copy + 1), own(kTop - box.copy)};
+  sharers_->reduce(most, comm::Reduction::kMaximum);
+  if (most[0] == 0) return true;
+  box.dataset = most[0] - 1;
+  box.copy = most[2] - 1;
+  if (nothing) box.dimensions = plan_->datasets[box.dataset].shape.size();
+  return most[1] == kTop - box.dataset && most[3] == kTop - box.copy;
+}
+
+std::vector<schema::Fact> Hdf5::facts(Handle file) const {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  std::vector<schema::Fact> facts{{"library", fmt::format("HDF5 {}.{}.{}", major, minor, release)},
+                                  {"driver", shares_ ? "mpio" : "sec2"}};
+  if (!shares_) return facts;
+  for (schema::Fact& fact : hdf5::facts_below(files_[static_cast<std::size_t>(file)].file.get())) {
+    facts.push_back(std::move(fact));
+  }
+  return facts;
+}
+
+Completion Hdf5::submit_together(Handle file, schema::Direction direction, const Request& request) {
+  OpenHdf5& open = at(file);
+  pattern::Box box = box_of(request);
+  if (!agree(open, box, request.bytes == 0)) {
+    complaint_ = "ranks that make a call together must write or read the same dataset";
+    return {clock().now_ns(), 0, EINVAL};
+  }
+  Request own = request;
+  own.box = &box;
+  return move(open, direction, own, all_.get());
+}
+
+/// Whether one of the sharers works for the others: as asked for, or because this library knows no
+/// sharing.
+bool is_gathered(const schema::File& file) {
+  if (!opens_together(file)) return false;
+  return !hdf5::is_parallel() || boolean_option(hdf5_entry(), file.options, "gather");
+}
+
+std::unique_ptr<Backend> make_hdf5(const Environment& environment,
+                                   const std::vector<schema::Option>& options) {
+  const Entry& entry = hdf5_entry();
+  const Settings settings{
+      .alignment_bytes = bytes_option(entry, options, "alignment"),
+      .threshold_bytes = bytes_option(entry, options, "threshold"),
+      .sieve_bytes = bytes_option(entry, options, "sieve_bytes"),
+      .latest = word_option(entry, options, "libver") == "latest",
+      .fill = !boolean_option(entry, options, "no_fill"),
+  };
+  const bool gathers = is_gathered(*environment.file);
+  const bool shares = opens_together(*environment.file) && !gathers;
+  auto storage = std::make_unique<Hdf5>(environment, settings, shares);
+  if (!gathers) return storage;
+  return make_gathered(std::move(storage), environment);
+}
+
+std::vector<OptionInfo> all_options() {
+  std::vector<OptionInfo> options{
+      {"alignment", "bytes", "1", "objects begin at multiples of this (H5Pset_alignment)",
+       "1 or more bytes", 1.0},
+      {"threshold", "bytes", "0", "smaller objects are not aligned", "0 or more bytes"},
+      {"sieve_bytes", "bytes", "0", "buffer for small pieces of contiguous datasets",
+       "0 (what HDF5 chooses) or more bytes"},
+      {"libver", "word", "earliest", "formats of the file: those that old readers know, or new",
+       "earliest|latest"},
+      {"no_fill", "boolean", "false", "space of a new dataset is not filled with zeros first",
+       "true or false"},
+      {"gather", "boolean", "false", "one of the sharers writes and reads for all",
+       "true or false"}};
+  for (const OptionInfo& option : hdf5::own_options()) options.push_back(option);
+  return options;
+}
+
+std::vector<const char*> all_capabilities() {
+  std::vector<const char*> capabilities{kSharedFiles, kRandomAccess, kNames,
+                                        kSync,        kDatasets,     kCollective};
+  for (const char* own : hdf5::own_capabilities()) capabilities.push_back(own);
+  return capabilities;
+}
+
+}  // namespace
+
+const Entry& hdf5_entry() {
+  static const Entry entry{all_options(), all_capabilities(), make_hdf5, true, is_gathered};
+  return entry;
+}
+
+}  // namespace venturi::backend

@@ -1,0 +1,250 @@
+// netCDF: boxes of variables through one process; where ranks share a file, one writes for all.
+#include <fmt/format.h>
+#include <netcdf.h>
+
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backend/descriptor_names.hpp"
+#include "backend/gather.hpp"
+#include "backend/selection.hpp"
+
+namespace venturi::backend {
+namespace {
+
+using schema::ElementType;
+
+nc_type type_of(ElementType type) {
+  switch (type) {
+    case ElementType::kF64:
+      return NC_DOUBLE;
+    case ElementType::kF32:
+      return NC_FLOAT;
+    case ElementType::kI64:
+      return NC_INT64;
+    case ElementType::kI32:
+      return NC_INT;
+    case ElementType::kI16:
+      return NC_SHORT;
+    case ElementType::kI8:
+      break;
+  }
+  return NC_BYTE;
+}
+
+/// The kind of file that an option asks for.
+int mode_of(const std::string& format) {
+  if (format == "netcdf4") return NC_NETCDF4;
+  return format == "cdf2" ? NC_64BIT_OFFSET : NC_64BIT_DATA;
+}
+
+/// One open file: the library's number, and the first variable of each entry of the datasets;
+/// copies have consecutive numbers.
+struct OpenNetcdf {
+  int id = -1;
+  std::vector<int> variables;
+};
+
+class Netcdf final : public DescriptorNames {
+ public:
+  Netcdf(const Environment& environment, std::string format, bool fill)
+      : DescriptorNames(environment, {}),
+        plan_(environment.file),
+        format_(std::move(format)),
+        fill_(fill),
+        together_(opens_together(*environment.file)) {}
+
+  [[nodiscard]] Traits traits() const noexcept override {
+    Traits traits = DescriptorNames::traits();
+    traits.opens_together = together_;
+    return traits;
+  }
+
+  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
+    const bool only_name = together_ && makes(mode);
+    const int error = DescriptorNames::open(at, name, mode, out);
+    if (error == 0 && only_name) DescriptorNames::close(std::exchange(out, -1));
+    return error;
+  }
+  int close(Handle file) override {
+    const int error = note(nc_close(std::exchange(at(file).id, -1)));
+    const int closed = DescriptorNames::close(file);
+    return error != 0 ? error : closed;
+  }
+  int sync(Handle file, schema::SyncMode mode) override {
+    if (mode == schema::SyncMode::kNone) return 0;
+    // What the library keeps back would be left out of it.
+    if (mode == schema::SyncMode::kFileSystem) return ENOTSUP;
+    if (const int error = note(nc_sync(at(file).id))) return error;
+    return DescriptorNames::sync(file, mode);
+  }
+
+  std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
+                     std::span<Completion> completions) override {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      const int error = move(at(file), direction, requests[i]);
+      completions[i] = {clock().now_ns(), error != 0 ? 0 : requests[i].bytes, error};
+      if (completions[i].bytes != requests[i].bytes) return i + 1;
+    }
+    return requests.size();
+  }
+
+  [[nodiscard]] std::vector<schema::Fact> facts(Handle) const override {
+    const std::string version = nc_inq_libvers();
+    return {{"library", "netCDF " + version.substr(0, version.find(' '))}, {"format", format_}};
+  }
+  [[nodiscard]] const char* hint(int error) const noexcept override {
+    return complaint_.empty() ? DescriptorNames::hint(error) : complaint_.c_str();
+  }
+
+ protected:
+  int opened(int descriptor, OpenMode mode) override;
+
+ private:
+  static bool makes(OpenMode mode) noexcept {
+    return mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
+  }
+  OpenNetcdf& at(Handle file) { return files_[static_cast<std::size_t>(file)]; }
+
+  /// The errno of a result: the library's own numbers are negative.
+  int note(int result) {
+    if (result == NC_NOERR) return 0;
+    complaint_ = fmt::format("netCDF says: {}", nc_strerror(result));
+    if (result > 0) return result;
+    return result == NC_EINVALCOORDS || result == NC_EEDGE || result == NC_EVARSIZE ||
+                   result == NC_EBADTYPE
+               ? EINVAL
+               : EIO;
+  }
+
+  bool is_new(int descriptor, OpenMode mode) {
+    if (!together_ || mode == OpenMode::kRead) return makes(mode);
+    Identity identity;
+    return DescriptorNames::identify(descriptor, identity) == 0 && identity.bytes == 0;
+  }
+  int define(OpenNetcdf& open);
+  int define(OpenNetcdf& open, const schema::Dataset& dataset);
+  int find(OpenNetcdf& open);
+  int move(OpenNetcdf& open, schema::Direction direction, const Request& request);
+
+  const schema::File* plan_;
+  std::string format_;
+  bool fill_;
+  bool together_;
+  std::string complaint_;
+  /// By descriptor.
+  std::vector<OpenNetcdf> files_;
+};
+
+int Netcdf::opened(int descriptor, OpenMode mode) {
+  if (together_ && makes(mode)) return 0;
+  const auto index = static_cast<std::size_t>(descriptor);
+  if (index >= files_.size()) files_.resize(index + 1);
+  OpenNetcdf& open = files_[index];
+  open = {};
+  complaint_.clear();
+  // The very file that was opened, whatever its name means by now.
+  const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
+  const bool is_new = this->is_new(descriptor, mode);
+  const int flags = mode == OpenMode::kRead ? NC_NOWRITE : NC_WRITE;
+  int error = note(is_new ? nc_create(path.c_str(), NC_CLOBBER | mode_of(format_), &open.id)
+                          : nc_open(path.c_str(), flags, &open.id));
+  if (error != 0) return error;
+  error = is_new ? define(open) : find(open);
+  if (error != 0) nc_abort(std::exchange(open.id, -1));
+  return error;
+}
+
+int Netcdf::define(OpenNetcdf& open) {
+  if (!fill_) {
+    int before = 0;
+    if (const int error = note(nc_set_fill(open.id, NC_NOFILL, &before))) return error;
+  }
+  for (const schema::Dataset& dataset : plan_->datasets) {
+    if (const int error = define(open, dataset)) return error;
+  }
+  return note(nc_enddef(open.id));
+}
+
+int Netcdf::define(OpenNetcdf& open, const schema::Dataset& dataset) {
+  std::vector<int> dimensions;
+  for (std::size_t d = 0; d < dataset.shape.size(); ++d) {
+    const std::string name = fmt::format("{}_dim{}", dataset.name, d);
+    const auto extent = static_cast<std::size_t>(dataset.shape[d]);
+    if (const int error =
+            note(nc_def_dim(open.id, name.c_str(), extent, &dimensions.emplace_back()))) {
+      return error;
+    }
+  }
+  const std::vector<std::size_t> chunk(dataset.chunk.begin(), dataset.chunk.end());
+  for (std::uint64_t copy = 0; copy < static_cast<std::uint64_t>(dataset.copies); ++copy) {
+    int variable = -1;
+    int result = nc_def_var(open.id, dataset_name(dataset, copy).c_str(), type_of(dataset.type),
+                            static_cast<int>(dimensions.size()), dimensions.data(), &variable);
+    if (result == NC_NOERR && !chunk.empty()) {
+      result = nc_def_var_chunking(open.id, variable, NC_CHUNKED, chunk.data());
+    }
+    if (result == NC_NOERR && (dataset.shuffle || dataset.deflate > 0)) {
+      result = nc_def_var_deflate(open.id, variable, dataset.shuffle ? 1 : 0,
+                                  dataset.deflate > 0 ? 1 : 0, static_cast<int>(dataset.deflate));
+    }
+    if (const int error = note(result)) return error;
+    if (copy == 0) open.variables.push_back(variable);
+  }
+  return 0;
+}
+
+int Netcdf::find(OpenNetcdf& open) {
+  for (const schema::Dataset& dataset : plan_->datasets) {
+    int& variable = open.variables.emplace_back(-1);
+    const std::string name = dataset_name(dataset, 0);
+    if (const int error = note(nc_inq_varid(open.id, name.c_str(), &variable))) return error;
+  }
+  return 0;
+}
+
+int Netcdf::move(OpenNetcdf& open, schema::Direction direction, const Request& request) {
+  const pattern::Box box = box_of(request);
+  if (box.dataset >= open.variables.size()) return EINVAL;
+  const int variable = open.variables[box.dataset] + static_cast<int>(box.copy);
+  std::array<std::size_t, pattern::Box::kMostDimensions> start{};
+  std::array<std::size_t, pattern::Box::kMostDimensions> extent{};
+  for (std::size_t d = 0; d < box.dimensions; ++d) {
+    start[d] = box.start[d];
+    extent[d] = box.extent[d];
+  }
+  return note(direction == schema::Direction::kWrite
+                  ? nc_put_vara(open.id, variable, start.data(), extent.data(), request.data)
+                  : nc_get_vara(open.id, variable, start.data(), extent.data(), request.data));
+}
+
+}  // namespace
+
+const Entry& netcdf_entry();
+const Entry& netcdf_entry() {
+  static const Entry entry{
+      {{"format", "word", "cdf5",
+        "kind of file: classic with 64-bit sizes or offsets, or HDF5 below (chunks and filters "
+        "need that)",
+        "cdf5|cdf2|netcdf4"},
+       {"no_fill", "boolean", "false", "space of a new variable is not filled first",
+        "true or false"}},
+      {kSharedFiles, kRandomAccess, kNames, kSync, kDatasets, kCollective},
+      [](const Environment& environment,
+         const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
+        const Entry& own = netcdf_entry();
+        auto storage = std::make_unique<Netcdf>(environment, word_option(own, options, "format"),
+                                                !boolean_option(own, options, "no_fill"));
+        if (!opens_together(*environment.file)) return storage;
+        return make_gathered(std::move(storage), environment);
+      },
+      true,
+      opens_together};
+  return entry;
+}
+
+}  // namespace venturi::backend

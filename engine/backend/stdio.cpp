@@ -1,0 +1,131 @@
+// The C library's streams: small requests gather in a buffer of the process, as Fortran's do.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "backend/descriptor_names.hpp"
+#include "backend/table.hpp"
+
+namespace venturi::backend {
+namespace {
+
+/// One open file. An error of a write may show at a later call, when the buffer is emptied.
+struct Stream {
+  std::FILE* file = nullptr;
+  std::unique_ptr<char[]> buffer;
+  /// Where the stream is.
+  std::uint64_t position = 0;
+  schema::Direction last = schema::Direction::kRead;
+};
+
+class Stdio final : public DescriptorNames {
+ public:
+  Stdio(const Environment& environment, std::uint64_t buffer_bytes)
+      : DescriptorNames(environment, {}), buffer_bytes_(buffer_bytes) {}
+
+  Stdio(const Stdio&) = delete;
+  Stdio& operator=(const Stdio&) = delete;
+  /// Before their buffers go: the C library empties open streams when the process ends.
+  ~Stdio() override {
+    for (const Stream& stream : streams_) {
+      if (stream.file != nullptr) std::fclose(stream.file);
+    }
+  }
+
+  int close(Handle file) override {
+    Stream& stream = at(file);
+    const int result = std::fclose(stream.file) == 0 ? 0 : errno;
+    stream = {};
+    return result;
+  }
+
+  int sync(Handle file, schema::SyncMode mode) override {
+    if (mode == schema::SyncMode::kNone) return 0;
+    // For the whole file system no file is named, so all streams are flushed.
+    std::FILE* stream = mode == schema::SyncMode::kFileSystem ? nullptr : at(file).file;
+    if (std::fflush(stream) != 0) return errno;
+    return DescriptorNames::sync(file, mode);
+  }
+
+  int identify(Handle file, Identity& out) override {
+    const int error = DescriptorNames::identify(file, out);
+    const auto index = static_cast<std::size_t>(file);
+    if (error != 0 || index >= streams_.size() || streams_[index].file == nullptr) return error;
+    // What waits in the buffer is a part of the file for whoever has the stream.
+    const Stream& stream = streams_[index];
+    if (stream.last == schema::Direction::kWrite) out.bytes = std::max(out.bytes, stream.position);
+    return 0;
+  }
+
+  std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
+                     std::span<Completion> completions) override {
+    Stream& stream = at(file);
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      completions[i] = one(stream, direction, requests[i]);
+      completions[i].end_ns = clock().now_ns();
+      if (completions[i].bytes != requests[i].bytes) return i + 1;
+    }
+    return requests.size();
+  }
+
+ protected:
+  int opened(int descriptor, OpenMode mode) override {
+    const auto index = static_cast<std::size_t>(descriptor);
+    if (index >= streams_.size()) streams_.resize(index + 1);
+    Stream& stream = streams_[index];
+    stream = {};
+    stream.file = ::fdopen(descriptor, mode == OpenMode::kRead ? "r" : "r+");
+    if (stream.file == nullptr) return errno;
+    if (buffer_bytes_ == 0) return 0;
+    stream.buffer = std::make_unique<char[]>(buffer_bytes_);
+    return std::setvbuf(stream.file, stream.buffer.get(), _IOFBF, buffer_bytes_) == 0 ? 0 : EINVAL;
+  }
+
+ private:
+  Stream& at(Handle file) { return streams_[static_cast<std::size_t>(file)]; }
+
+  static Completion one(Stream& stream, schema::Direction direction, const Request& request) {
+    // A stream may only turn from writing to reading, and back, where it is positioned.
+    if (stream.position != request.offset || stream.last != direction) {
+      if (::fseeko(stream.file, static_cast<off_t>(request.offset), SEEK_SET) != 0) {
+        return {0, 0, errno};
+      }
+      stream.last = direction;
+    }
+    errno = 0;
+    const std::size_t moved = direction == schema::Direction::kWrite
+                                  ? std::fwrite(request.data, 1, request.bytes, stream.file)
+                                  : std::fread(request.data, 1, request.bytes, stream.file);
+    stream.position = request.offset + moved;
+    if (moved == request.bytes) return {0, moved, 0};
+    const int error = std::ferror(stream.file) != 0 ? errno : 0;
+    std::clearerr(stream.file);
+    return {0, moved, error};
+  }
+
+  std::uint64_t buffer_bytes_;
+  /// By descriptor.
+  std::vector<Stream> streams_;
+};
+
+}  // namespace
+
+const Entry& stdio_entry();
+const Entry& stdio_entry() {
+  static const Entry entry{
+      {{"buffer_bytes", "bytes", "0", "size of a stream's buffer, given with setvbuf",
+        "0 (what the C library chooses) to 1 GiB", 0.0, 0x1p30}},
+      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kAppend},
+      [](const Environment& environment,
+         const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
+        return std::make_unique<Stdio>(environment,
+                                       bytes_option(stdio_entry(), options, "buffer_bytes"));
+      }};
+  return entry;
+}
+
+}  // namespace venturi::backend

@@ -1,0 +1,286 @@
+// io_uring: requests are queued in memory that the kernel shares, many for one system call.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <liburing.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "backend/descriptor_names.hpp"
+#include "backend/table.hpp"
+#include "base/error.hpp"
+
+namespace venturi::backend {
+namespace {
+
+constexpr std::uint32_t kFirstEntries = 64;
+constexpr unsigned kRegisteredFiles = 1024;
+constexpr std::size_t kMostReaped = 64;
+/// So long `reap` waits before it lets the engine look around.
+constexpr long kPatienceNs = 100'000'000;
+
+/// What is chosen for one ring.
+struct RingSettings {
+  bool registered_buffers = false;
+  bool registered_files = false;
+  /// Completions are polled for at the device, without interrupts.
+  bool polled = false;
+};
+
+/// Owns the queues. There is no thread of the kernel (SQPOLL): it would compete with the ranks.
+class Ring {
+ public:
+  Ring(std::uint32_t entries, bool polled) : entries_(entries) {
+    // The newest kernels complete in our own system calls only, which saves interruptions.
+    constexpr std::array<unsigned, 3> kFlags = {
+        IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_COOP_TASKRUN,
+        IORING_SETUP_COOP_TASKRUN, 0U};
+    for (const unsigned flags : kFlags) {
+      error_ = -io_uring_queue_init(entries, &ring_, flags | (polled ? IORING_SETUP_IOPOLL : 0U));
+      if (error_ != EINVAL) return;
+    }
+  }
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+  ~Ring() {
+    if (error_ == 0) io_uring_queue_exit(&ring_);
+  }
+  [[nodiscard]] int error() const noexcept { return error_; }
+  [[nodiscard]] std::uint32_t entries() const noexcept { return entries_; }
+  [[nodiscard]] io_uring* get() noexcept { return &ring_; }
+
+ private:
+  io_uring ring_{};
+  std::uint32_t entries_;
+  int error_ = 0;
+};
+
+class Uring final : public DescriptorNames {
+ public:
+  Uring(const Environment& environment, const OpenSettings& open, const RingSettings& settings)
+      : DescriptorNames(environment, open), settings_(settings) {
+    if (const int error = make_ring(kFirstEntries)) {
+      throw base::target_error(
+          environment.file->name,
+          fmt::format("the kernel refuses io_uring: {}", std::strerror(error)),
+          "see the setting kernel.io_uring_disabled; containers often forbid io_uring, and then "
+          "interface: posix works");
+    }
+  }
+
+  int close(Handle file) override {
+    forget(static_cast<int>(file));
+    return DescriptorNames::close(file);
+  }
+
+  std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
+                     std::span<Completion> completions) override {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      completions[i] = one(file, direction, requests[i]);
+      if (completions[i].bytes != requests[i].bytes) return i + 1;
+    }
+    return requests.size();
+  }
+
+  int arrange(Handle /*file*/, std::uint32_t depth, std::span<std::byte> memory) override {
+    if (depth > ring_->entries()) {
+      if (const int error = make_ring(depth)) return error;
+    }
+    return settings_.registered_buffers ? register_memory(memory) : 0;
+  }
+
+  int begin(Handle file, schema::Direction direction, const Request& request,
+            std::uint32_t tag) override {
+    const int descriptor = static_cast<int>(file);
+    const auto bytes = static_cast<unsigned>(std::min(request.bytes, kMostBytes));
+    const bool writes = direction == schema::Direction::kWrite;
+    const bool registered = is_registered(request);
+    if (!registered && !memory_.empty()) return ENOBUFS;
+    io_uring_sqe* entry = io_uring_get_sqe(ring_->get());
+    if (entry == nullptr) return EAGAIN;
+    if (registered) {
+      writes ? io_uring_prep_write_fixed(entry, descriptor, request.data, bytes, request.offset, 0)
+             : io_uring_prep_read_fixed(entry, descriptor, request.data, bytes, request.offset, 0);
+    } else {
+      writes ? io_uring_prep_write(entry, descriptor, request.data, bytes, request.offset)
+             : io_uring_prep_read(entry, descriptor, request.data, bytes, request.offset);
+    }
+    if (settings_.registered_files) entry->flags |= IOSQE_FIXED_FILE;
+    entry->user_data = tag;
+    return 0;
+  }
+
+  std::size_t reap(std::span<Done> done) override {
+    std::array<io_uring_cqe*, kMostReaped> ended;
+    __kernel_timespec patience{.tv_sec = 0, .tv_nsec = kPatienceNs};
+    const int error =
+        -io_uring_submit_and_wait_timeout(ring_->get(), ended.data(), 1, &patience, nullptr);
+    const auto most = static_cast<unsigned>(std::min(done.size(), kMostReaped));
+    const unsigned count = io_uring_peek_batch_cqe(ring_->get(), ended.data(), most);
+    if (count == 0 && error > 0) be_patient(error);
+    const std::uint64_t now = clock().now_ns();
+    for (unsigned i = 0; i < count; ++i) {
+      done[i] = {static_cast<std::uint32_t>(ended[i]->user_data), completion(ended[i]->res, now)};
+    }
+    io_uring_cq_advance(ring_->get(), count);
+    return count;
+  }
+
+  [[nodiscard]] const char* hint(int error) const noexcept override {
+    if (settings_.polled && (error == EOPNOTSUPP || error == EINVAL)) {
+      return "with poll=true the device must have polled queues (nvme.poll_queues) and sizes and "
+             "offsets must be multiples of its block";
+    }
+    if (settings_.registered_buffers && (error == ENOMEM || error == EFAULT || error == E2BIG)) {
+      return "registered buffers are locked memory, at most 1 GiB: see `ulimit -l`, or use fewer "
+             "or smaller requests in flight";
+    }
+    if (error == ENOBUFS) {
+      return "a step that both writes and reads has memory that is not registered; leave out "
+             "registered_buffers";
+    }
+    return DescriptorNames::hint(error);
+  }
+
+ protected:
+  int opened(int descriptor, OpenMode mode) override {
+    if (mode == OpenMode::kRead) {
+      // For a descriptor that does not block io_uring would answer EAGAIN.
+      const int flags = ::fcntl(descriptor, F_GETFL);
+      if (flags < 0 || ::fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK) != 0) return errno;
+    }
+    if (!settings_.registered_files) return 0;
+    if (descriptor >= static_cast<int>(kRegisteredFiles)) return EMFILE;
+    const int error = register_file(descriptor, descriptor);
+    if (error == 0) files_[static_cast<std::size_t>(descriptor)] = descriptor;
+    return error;
+  }
+
+ private:
+  static Completion completion(int result, std::uint64_t now_ns) noexcept {
+    return {now_ns, result < 0 ? 0 : static_cast<std::uint64_t>(result), result < 0 ? -result : 0};
+  }
+
+  int make_ring(std::uint32_t entries) {
+    ring_.reset();
+    ring_ = std::make_unique<Ring>(entries, settings_.polled);
+    memory_ = {};
+    if (ring_->error() != 0 || !settings_.registered_files) return ring_->error();
+    files_.resize(kRegisteredFiles, -1);
+    return -io_uring_register_files(ring_->get(), files_.data(), kRegisteredFiles);
+  }
+
+  int register_file(int slot, int descriptor) {
+    const int result =
+        io_uring_register_files_update(ring_->get(), static_cast<unsigned>(slot), &descriptor, 1);
+    return result < 0 ? -result : 0;
+  }
+
+  void forget(int descriptor) {
+    if (!settings_.registered_files) return;
+    files_[static_cast<std::size_t>(descriptor)] = -1;
+    register_file(descriptor, -1);
+  }
+
+  /// Always anew: memory that was freed and allocated again has other pages at the same address.
+  int register_memory(std::span<std::byte> memory) {
+    if (!memory_.empty()) io_uring_unregister_buffers(ring_->get());
+    memory_ = {};
+    constexpr std::size_t kMostRegistered = std::size_t{1} << 30U;
+    if (memory.empty()) return 0;
+    if (memory.size() > kMostRegistered) return E2BIG;
+    const iovec all{memory.data(), memory.size()};
+    const int error = -io_uring_register_buffers(ring_->get(), &all, 1);
+    if (error == 0) memory_ = memory;
+    return error;
+  }
+
+  [[nodiscard]] bool is_registered(const Request& request) const noexcept {
+    return !memory_.empty() && request.data >= memory_.data() &&
+           request.data + request.bytes <= memory_.data() + memory_.size();
+  }
+
+  /// One request that nothing else is in flight with.
+  Completion one(Handle file, schema::Direction direction, const Request& request) {
+    if (const int error = begin(file, direction, request, 0)) return {clock().now_ns(), 0, error};
+    io_uring_cqe* ended = nullptr;
+    int error = 0;
+    do {
+      error = -io_uring_submit_and_wait(ring_->get(), 1);
+      if (error <= 0) error = -io_uring_peek_cqe(ring_->get(), &ended);
+    } while (error == EINTR || error == EAGAIN);
+    if (error > 0) return {clock().now_ns(), 0, error};
+    const Completion result = completion(ended->res, clock().now_ns());
+    io_uring_cqe_seen(ring_->get(), ended);
+    return result;
+  }
+
+  /// Passes over what only takes time; anything else means that the ring is broken.
+  void be_patient(int error) const {
+    if (error == ETIME || error == EINTR || error == EAGAIN || error == EBUSY) return;
+    throw base::Error({.code = "io",
+                       .message = fmt::format("io_uring failed: {}", std::strerror(error)),
+                       .hint = hint(error)});
+  }
+
+  RingSettings settings_;
+  std::unique_ptr<Ring> ring_;
+  /// The registered descriptors, each at its own number.
+  std::vector<int> files_;
+  std::span<std::byte> memory_;
+};
+
+}  // namespace
+
+const Entry& uring_entry();
+
+namespace {
+
+std::vector<OptionInfo> all_options() {
+  std::vector<OptionInfo> options = open_options();
+  options.push_back({"registered_buffers", "boolean", "false",
+                     "memory of requests is registered once a step, not mapped for each request",
+                     "true or false"});
+  options.push_back({"registered_files", "boolean", "false",
+                     "open files are registered, so that a request need not look them up",
+                     "true or false"});
+  options.push_back({"poll", "boolean", "false",
+                     "completions are polled for at the device (IORING_SETUP_IOPOLL); needs "
+                     "direct=true and a device with polled queues",
+                     "true or false"});
+  return options;
+}
+
+std::unique_ptr<Backend> make_uring(const Environment& environment,
+                                    const std::vector<schema::Option>& options) {
+  const Entry& entry = uring_entry();
+  const RingSettings settings{
+      .registered_buffers = boolean_option(entry, options, "registered_buffers"),
+      .registered_files = boolean_option(entry, options, "registered_files"),
+      .polled = boolean_option(entry, options, "poll")};
+  if (settings.polled && !boolean_option(entry, options, "direct")) {
+    throw base::plan_error(environment.file->name, "poll=true polls the device, past the cache",
+                           "add direct=true");
+  }
+  if (settings.registered_buffers && environment.file->tree) {
+    throw base::plan_error(environment.file->name, "items of a tree have no registered buffers",
+                           "leave out registered_buffers");
+  }
+  return std::make_unique<Uring>(environment, open_settings(entry, options), settings);
+}
+
+}  // namespace
+
+const Entry& uring_entry() {
+  static const Entry entry{all_options(),
+                           {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kAppend, kDepth},
+                           make_uring};
+  return entry;
+}
+
+}  // namespace venturi::backend

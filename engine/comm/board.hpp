@@ -1,0 +1,62 @@
+// Memory that the MPI ranks of one node share with the process that watches them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "comm/bulletin.hpp"
+#include "comm/channel.hpp"
+#include "comm/problem_text.hpp"
+
+namespace venturi::comm {
+
+/// Named shared memory with the counters of each rank of a node. Unlike the windows of MPI it can
+/// be opened by a process that was forked before MPI started.
+class Board {
+ public:
+  /// A new one, with a name of its own; the name lives until `forget_name`. Throws base::Error.
+  explicit Board(std::size_t ranks);
+  /// One that another process made.
+  Board(const std::string& name, std::size_t ranks);
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+  ~Board();
+
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  /// Every process that needs it has opened it.
+  void forget_name() noexcept;
+
+  [[nodiscard]] std::span<Counters> counters() noexcept { return {counters_, ranks_}; }
+  [[nodiscard]] Bulletin& bulletin() noexcept { return header_->bulletin; }
+
+  /// Ends the work of all ranks of the node; the first problem counts.
+  void abort(const base::Problem& problem) noexcept;
+  [[nodiscard]] bool aborted() const noexcept {
+    return header_->abort_state.load(std::memory_order_acquire) == 2;
+  }
+  [[nodiscard]] base::Problem problem() const { return header_->problem.get(); }
+  /// The end of the run was reported; true for the one caller that is to do it.
+  [[nodiscard]] bool claim_report() noexcept { return header_->reported.exchange(1) == 0; }
+
+ private:
+  struct Header {
+    /// 0 fine, 1 somebody is writing the problem, 2 it is written.
+    std::atomic<std::uint32_t> abort_state = 0;
+    std::atomic<std::uint32_t> reported = 0;
+    ProblemText problem;
+    Bulletin bulletin;
+  };
+
+  void map(int descriptor, bool is_new);
+
+  std::string name_;
+  std::size_t ranks_;
+  std::size_t bytes_;
+  void* memory_ = nullptr;
+  Header* header_ = nullptr;
+  Counters* counters_ = nullptr;
+};
+
+}  // namespace venturi::comm

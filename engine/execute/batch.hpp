@@ -1,0 +1,85 @@
+// Requests of one direction, one after the other: every way of moving data in order rests on it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "execute/moving.hpp"
+
+namespace venturi::execute {
+
+/// Hands requests to the storage, continues what was short, and tells each end to a recorder.
+class Batch {
+ public:
+  static constexpr std::size_t kMost = kMostInFlight;
+
+  /// Does the requests; returns how many ended well. `record(begin_ns, end_ns, bytes)` is called
+  /// for each of those.
+  template <class Record>
+  std::size_t run(Moving& moving, std::span<const backend::Request> requests,
+                  const Record& record) {
+    last_ns_ = moving.context.clock.now_ns();
+    cut_ = false;
+    std::size_t at = 0;
+    while (at < requests.size()) {
+      const std::size_t ended = moving.file.storage->submit(moving.open.handle, moving.direction,
+                                                            requests.subspan(at), completions_);
+      for (std::size_t i = 0; i < ended; ++i) {
+        const backend::Completion& completion = completions_[i];
+        if (completion.bytes != requests[at + i].bytes &&
+            !finish_short(moving, requests[at + i], completion)) {
+          return at + i;
+        }
+        const std::uint64_t end = std::max({last_ns_, completion.end_ns, short_end_ns_});
+        moving.context.meter().place(requests[at + i].offset);
+        record(last_ns_, end, requests[at + i].bytes);
+        last_ns_ = end;
+      }
+      at += ended;
+    }
+    return at;
+  }
+
+  /// A read of the last run found that the file had lost its end; there is nothing to verify.
+  [[nodiscard]] bool was_cut() const noexcept { return cut_; }
+  /// When the last request ended.
+  [[nodiscard]] std::uint64_t last_ns() const noexcept { return last_ns_; }
+
+ private:
+  /// Goes on with the rest of a transfer that was short; false if it cannot be completed.
+  bool finish_short(Moving& moving, const backend::Request& request,
+                    backend::Completion completion) {
+    std::uint64_t moved = completion.bytes;
+    // A box has no rest that begins at an offset.
+    while (completion.error == 0 && completion.bytes > 0 && moved < request.bytes &&
+           request.box == nullptr) {
+      moving.context.meter().count_short();
+      const backend::Request rest{request.offset + moved, request.bytes - moved,
+                                  request.data + moved};
+      moving.file.storage->submit(moving.open.handle, moving.direction, {&rest, 1},
+                                  {&completion, 1});
+      moved += completion.bytes;
+    }
+    if (moved == request.bytes) {
+      short_end_ns_ = completion.end_ns;
+      return true;
+    }
+    if (moving.is_truncated(request, moved, completion.error)) {
+      short_end_ns_ = completion.end_ns;
+      cut_ = true;
+      return true;
+    }
+    moving.fail(request, moved, completion.error);
+    return false;
+  }
+
+  std::uint64_t last_ns_ = 0;
+  std::uint64_t short_end_ns_ = 0;
+  bool cut_ = false;
+  std::array<backend::Completion, kMost> completions_;
+};
+
+}  // namespace venturi::execute

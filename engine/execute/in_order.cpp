@@ -1,0 +1,110 @@
+// The hot path: batches of requests, one clock reading each, no allocation inside.
+#include <algorithm>
+#include <array>
+#include <variant>
+
+#include "execute/batch.hpp"
+#include "execute/moving.hpp"
+#include "execute/size_count.hpp"
+
+namespace venturi::execute {
+namespace {
+
+using backend::Request;
+
+/// A batch that took longer than this is halved, so that signals and limits are seen in time.
+constexpr std::uint64_t kLongBatchNs = 1'000'000;
+constexpr std::uint64_t kShortBatchNs = 250'000;
+
+/// One request after the other, all in the direction of the step.
+class Pump {
+ public:
+  explicit Pump(Moving& moving)
+      : moving_(moving), context_(moving.context), sizes_(moving.context.meter(), moving.kind) {}
+
+  /// Does the cursor's requests; returns how many ended well.
+  template <class Cursor>
+  std::uint64_t run(Cursor& cursor) {
+    const bool one_by_one = moving_.one_by_one();
+    std::uint64_t done = 0;
+    while (cursor.left() > 0 && !context_.idle()) {
+      const std::size_t count = fill(cursor, one_by_one ? 1 : size_);
+      if (one_by_one) moving_.prepare(requests_[0]);
+      const std::uint64_t begin = context_.clock.now_ns();
+      const std::size_t good = run_batch({requests_.data(), count});
+      std::uint64_t end = batch_.last_ns();
+      adapt(end - std::min(begin, end));
+      if (one_by_one && good > 0 && !batch_.was_cut()) end = moving_.conclude(requests_[0], end);
+      done += good;
+      context_.after_operations(end, bytes_of<Cursor::kUniform>(good), good);
+    }
+    if constexpr (Cursor::kUniform) {
+      context_.meter().count_size(moving_.kind, moving_.size_bytes, done);
+    }
+    return done;
+  }
+
+ private:
+  /// The next requests, at most `most` of them.
+  template <class Cursor>
+  std::size_t fill(Cursor& cursor, std::size_t most) {
+    std::uint64_t wanted = most;
+    if (context_.limiter) {
+      wanted = std::min(wanted, context_.limiter->allowance(context_.meter().operations()));
+    }
+    const auto limit =
+        static_cast<std::size_t>(std::max<std::uint64_t>(std::min(wanted, cursor.left()), 1));
+    std::size_t count = 0;
+    // A cursor of different sizes may end before the last request it had left.
+    while (count < limit && (Cursor::kUniform || cursor.left() > 0)) {
+      const pattern::Piece piece = cursor.take();
+      requests_[count++] = {piece.offset, piece.bytes, moving_.data(0), piece.box};
+    }
+    return count;
+  }
+
+  std::size_t run_batch(std::span<const Request> requests) {
+    measure::Meter& meter = context_.meter();
+    const schema::OperationKind kind = moving_.kind;
+    return batch_.run(moving_, requests,
+                      [&](std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) {
+                        meter.record(kind, begin, end, bytes);
+                      });
+  }
+
+  /// Bytes of the first `good` requests; where sizes differ, these are counted, too.
+  template <bool kUniform>
+  std::uint64_t bytes_of(std::size_t good) {
+    if constexpr (kUniform) return good * moving_.size_bytes;
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < good; ++i) {
+      sum += requests_[i].bytes;
+      sizes_.add(requests_[i].bytes);
+    }
+    return sum;
+  }
+
+  void adapt(std::uint64_t took_ns) noexcept {
+    if (took_ns > kLongBatchNs) {
+      size_ = std::max<std::size_t>(1, size_ / 2);
+    } else if (took_ns < kShortBatchNs) {
+      size_ = std::min(Batch::kMost, size_ * 2);
+    }
+  }
+
+  Moving& moving_;
+  Context& context_;
+  SizeRun sizes_;
+  Batch batch_;
+  std::size_t size_ = 1;
+  std::array<Request, Batch::kMost> requests_;
+};
+
+}  // namespace
+
+std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor) {
+  Pump pump(moving);
+  return std::visit([&](auto& any) { return pump.run(any); }, cursor);
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,375 @@
+// One item after the other: calls, their times, data and its verification.
+#include "execute/item_work.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/random.hpp"
+#include "execute/make_name.hpp"
+
+namespace venturi::execute {
+
+using backend::Handle;
+using backend::OpenMode;
+using schema::ItemVerb;
+using schema::OperationKind;
+
+namespace {
+
+constexpr const char* kAttribute = "user.venturi";
+constexpr double kSpinS = 0.01;
+
+constexpr OperationKind kind_of(ItemVerb verb) {
+  switch (verb) {
+    case ItemVerb::kCreate:
+      return OperationKind::kCreate;
+    case ItemVerb::kOpen:
+      return OperationKind::kOpen;
+    case ItemVerb::kWrite:
+      return OperationKind::kWrite;
+    case ItemVerb::kRead:
+      return OperationKind::kRead;
+    case ItemVerb::kSync:
+      return OperationKind::kSync;
+    case ItemVerb::kClose:
+      return OperationKind::kClose;
+    case ItemVerb::kStat:
+      return OperationKind::kStat;
+    case ItemVerb::kUnlink:
+    case ItemVerb::kUnlinkLink:
+    case ItemVerb::kUnlinkSymlink:
+      return OperationKind::kUnlink;
+    case ItemVerb::kMknod:
+      return OperationKind::kMknod;
+    case ItemVerb::kMkdir:
+      return OperationKind::kMkdir;
+    case ItemVerb::kRmdir:
+      return OperationKind::kRmdir;
+    case ItemVerb::kReadDir:
+      return OperationKind::kReadDir;
+    case ItemVerb::kRename:
+      return OperationKind::kRename;
+    case ItemVerb::kLink:
+      return OperationKind::kLink;
+    case ItemVerb::kSymlink:
+      return OperationKind::kSymlink;
+    case ItemVerb::kSetXattr:
+      return OperationKind::kSetXattr;
+    case ItemVerb::kGetXattr:
+      return OperationKind::kGetXattr;
+  }
+  return {};
+}
+
+/// Copies a name and what follows it; names were checked to be short enough.
+void put(std::array<char, pattern::kMostNameBytes + 1>& out, const char* name,
+         const char* suffix) noexcept {
+  const std::size_t bytes = std::strlen(name);
+  std::memcpy(out.data(), name, bytes);
+  std::memcpy(out.data() + bytes, suffix, std::strlen(suffix) + 1);
+}
+
+}  // namespace
+
+ItemWork::ItemWork(Context& context, FileState& file, backend::Backend& storage,
+                   const schema::Items& step, OpenTree& tree)
+    : context_(context),
+      file_(file),
+      storage_(storage),
+      step_(step),
+      tree_(tree),
+      verbs_(step.verbs),
+      items_(context.evaluator.count(file.plan->tree->items, context.slots, "tree.items")),
+      owner_key_(0),
+      most_bytes_(step.bytes ? context.evaluator.count(*step.bytes, context.slots, "items.bytes")
+                             : ~std::uint64_t{0}) {
+  const schema::Tree& plan = *file.plan->tree;
+  if (plan.owner == schema::ItemOwner::kRank) {
+    constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
+    owner_key_ = static_cast<std::uint64_t>(context.slots[kRankSlot].integer());
+  }
+  tree.sizes.restart(context.evaluator.count(plan.size, context.slots, "tree.size"),
+                     base::combine(static_cast<std::uint64_t>(context.plan.seed), owner_key_));
+  for (const schema::SizeShare& share : plan.sizes) {
+    tree.sizes.add(context.evaluator.count(share.bytes, context.slots, "tree.sizes"),
+                   static_cast<std::uint64_t>(share.weight));
+  }
+}
+
+void ItemWork::prepare_data(std::uint64_t owner) {
+  const std::uint64_t most_bytes = tree_.sizes.most_bytes();
+  verify_ = file_.plan->content.verify;
+  if (verify_) generation_ = context_.generation_of(file_);
+  const auto attribute = static_cast<std::uint64_t>(step_.attribute_bytes);
+  const bool sets = verbs_.has(ItemVerb::kSetXattr);
+  if (verbs_.has(ItemVerb::kWrite) || sets) {
+    write_data_ = context_.filler(*file_.plan, sets ? std::max(most_bytes, attribute) : most_bytes);
+  }
+  if (verbs_.has(ItemVerb::kRead)) {
+    read_data_ = context_.read_buffer.reserve(most_bytes + 1);
+    context_.note_read(file_, owner);
+  }
+  if (verbs_.has(ItemVerb::kGetXattr)) {
+    read_data_ = context_.read_buffer.reserve(std::max(most_bytes, attribute) + 1);
+  }
+}
+
+void ItemWork::do_item(std::uint64_t node, std::uint64_t index, std::uint64_t position) {
+  if (node != open_node_ && !enter(node)) return;
+  node_ = node;
+  index_ = index;
+  size_bytes_ = std::min(tree_.sizes(position), most_bytes_);
+  name_ = tree_.item_name(node, node * items_ + index, index);
+  handle_.reset();
+  bytes_ = 0;
+  operations_ = 0;
+  if (stale_) last_ns_ = context_.clock.now_ns();
+  const std::uint64_t begin_ns = last_ns_;
+  for (const ItemVerb verb : step_.verbs) {
+    if (!apply(verb)) break;
+  }
+  stale_ = false;
+  // A handle that the program leaves open would only fill the table of descriptors.
+  if (handle_) {
+    file_.plain->close(*handle_);
+    stale_ = true;
+  }
+  if (step_.wait_factor > 0.0) wait(begin_ns);
+  stale_ |= context_.after_operations(last_ns_, bytes_, operations_);
+}
+
+/// Opens the directory of the items that come now.
+bool ItemWork::enter(std::uint64_t node) {
+  end_chain();
+  stale_ = true;
+  int error = file_.trees.directory(context_, file_, tree_, node, directory_);
+  if (error == ENOENT && verbs_.makes() && !file_.has_mkdir) error = make_node(node);
+  open_node_ = error == 0 ? node : kNoNode;
+  if (error == 0) return true;
+  context_.fail_operation(
+      {.kind = OperationKind::kOpen, .path = path_of_node(file_, tree_, node), .error = error},
+      error == EEXIST ? kNotOurs : storage_.hint(error));
+  return false;
+}
+
+int ItemWork::make_node(std::uint64_t node) {
+  NameMaker maker(context_, file_, *file_.plain);
+  const std::string path = path_of_node(file_, tree_, node);
+  const int error = maker.make_directory(path);
+  if (error != 0 && error != EEXIST) return error;
+  if (error == 0) {
+    maker.list_directory(path, file_.plan->keep ? EntryKind::kKeptTree : EntryKind::kTree);
+  }
+  return file_.trees.directory(context_, file_, tree_, node, directory_);
+}
+
+bool ItemWork::apply(ItemVerb verb) {
+  switch (verb) {
+    case ItemVerb::kWrite:
+      return move(schema::Direction::kWrite, write_data_);
+    case ItemVerb::kRead:
+      return move(schema::Direction::kRead, read_data_);
+    case ItemVerb::kRename:
+      return rename();
+    default:
+      return finish_call(kind_of(verb), call(verb));
+  }
+}
+
+/// The one call of a verb; an errno.
+int ItemWork::call(ItemVerb verb) {
+  backend::Identity identity;
+  std::uint64_t count = 0;
+  const auto attribute_bytes = static_cast<std::size_t>(step_.attribute_bytes);
+  switch (verb) {
+    case ItemVerb::kCreate:
+      return create();
+    case ItemVerb::kOpen:
+      return open(OpenMode::kReadWrite);
+    case ItemVerb::kSync:
+      return storage_.sync(*handle_, schema::SyncMode::kFsync);
+    case ItemVerb::kClose: {
+      const Handle handle = *handle_;
+      handle_.reset();
+      return storage_.close(handle);
+    }
+    case ItemVerb::kStat:
+      return storage_.stat(directory_, name_, identity);
+    case ItemVerb::kUnlink:
+      return storage_.unlink(directory_, name_);
+    case ItemVerb::kUnlinkLink:
+      return storage_.unlink(directory_, with_suffix(pattern::kLinkSuffix));
+    case ItemVerb::kUnlinkSymlink:
+      return storage_.unlink(directory_, with_suffix(pattern::kSymlinkSuffix));
+    case ItemVerb::kMknod:
+      return storage_.make_node(directory_, name_);
+    case ItemVerb::kMkdir:
+      return storage_.make_directory(directory_, name_);
+    case ItemVerb::kRmdir:
+      return storage_.remove_directory(directory_, name_);
+    case ItemVerb::kReadDir:
+      return storage_.read_directory(directory_, name_, count);
+    case ItemVerb::kLink:
+      return storage_.link(directory_, name_, with_suffix(pattern::kLinkSuffix));
+    case ItemVerb::kSymlink:
+      return storage_.symlink(directory_, name_, with_suffix(pattern::kSymlinkSuffix));
+    case ItemVerb::kSetXattr:
+      return storage_.set_attribute(*handle_, kAttribute, {write_data_, attribute_bytes});
+    case ItemVerb::kGetXattr:
+      return storage_.get_attribute(*handle_, kAttribute, {read_data_, attribute_bytes});
+    case ItemVerb::kWrite:
+    case ItemVerb::kRead:
+    case ItemVerb::kRename:
+      break;
+  }
+  return ENOTSUP;
+}
+
+int ItemWork::open(OpenMode mode) {
+  Handle handle = 0;
+  const int error = storage_.open(directory_, name_, mode, handle);
+  if (error == 0) handle_ = handle;
+  return error;
+}
+
+int ItemWork::create() {
+  const int error = open(OpenMode::kCreate);
+  // The directory is ours and so are such names in it: this is an item of an earlier pass.
+  return error == EEXIST ? open(OpenMode::kTruncate) : error;
+}
+
+/// One more link of the chain: the item takes the name that is free, and leaves its own.
+bool ItemWork::rename() {
+  if (!in_chain_) {
+    put(aside_name_, name_, pattern::kAsideSuffix);
+    put(free_name_, aside_name_.data(), "");
+    in_chain_ = true;
+  }
+  if (!finish_call(OperationKind::kRename, storage_.rename(directory_, name_, free_name_.data()))) {
+    in_chain_ = false;
+    return false;
+  }
+  put(free_name_, name_, "");
+  return true;
+}
+
+/// The first item takes the last name, so that all names are there again.
+void ItemWork::end_chain() {
+  if (!in_chain_ || context_.failed()) return;
+  in_chain_ = false;
+  last_ns_ = context_.clock.now_ns();
+  operations_ = 0;
+  finish_call(OperationKind::kRename,
+              storage_.rename(directory_, aside_name_.data(), free_name_.data()));
+  context_.after_operations(last_ns_, 0, operations_);
+}
+
+void ItemWork::finish() { end_chain(); }
+
+/// The operation that ended now; one clock reading is its end and the next one's beginning.
+bool ItemWork::finish_call(OperationKind kind, int error) {
+  const std::uint64_t end = context_.clock.now_ns();
+  if (error != 0) {
+    fail(kind, error, "");
+    return false;
+  }
+  context_.meter().record(kind, last_ns_, end, 0);
+  last_ns_ = end;
+  ++operations_;
+  return true;
+}
+
+bool ItemWork::move(schema::Direction direction, std::byte* data) {
+  if (size_bytes_ == 0) return true;  // nothing is asked of the storage
+  const bool writes = direction == schema::Direction::kWrite;
+  const OperationKind kind = writes ? OperationKind::kWrite : OperationKind::kRead;
+  const std::span<std::byte> bytes(data, size_bytes_);
+  if (verify_) {
+    if (writes) {
+      stamp().fill(bytes, 0);
+    } else {
+      payload::poison(bytes);
+    }
+    last_ns_ = context_.clock.now_ns();
+  }
+  std::uint64_t moved = 0;
+  backend::Completion completion;
+  do {
+    const backend::Request request{moved, size_bytes_ - moved, data + moved};
+    storage_.submit(*handle_, direction, {&request, 1}, {&completion, 1});
+    moved += completion.bytes;
+    if (moved < size_bytes_ && completion.bytes > 0) context_.meter().count_short();
+  } while (completion.error == 0 && completion.bytes > 0 && moved < size_bytes_);
+  const bool cut = moved < size_bytes_ && verify_ && !writes && completion.error == 0;
+  if (cut) {
+    context_.fail_verification(
+        {.kind = kind, .path = item_path()},
+        {.damage = schema::Damage::kTruncated,
+         .offset = moved,
+         .bytes = size_bytes_ - moved,
+         .what = fmt::format("truncated: the file ends at offset {}, {} bytes are missing", moved,
+                             size_bytes_ - moved)});
+  } else if (moved < size_bytes_) {
+    fail(kind, completion.error, writes ? "nothing more was written" : "the file ends here");
+    return false;
+  }
+  context_.meter().record(kind, last_ns_, completion.end_ns, size_bytes_);
+  context_.meter().count_size(kind, size_bytes_, 1);
+  last_ns_ = completion.end_ns;
+  bytes_ += size_bytes_;
+  ++operations_;
+  if (writes) written_bytes_ += size_bytes_;
+  if (verify_ && !writes && !cut) check(bytes);
+  return true;
+}
+
+void ItemWork::check(std::span<const std::byte> bytes) {
+  const payload::Stamp expected = stamp();
+  const backend::Request whole{0, bytes.size(), nullptr};
+  if (!expected.matches(bytes, 0) && storage_.knows(*handle_, whole)) {
+    context_.fail_verification({.kind = OperationKind::kRead, .path = item_path()},
+                               expected.examine(bytes, 0));
+  }
+  last_ns_ = context_.clock.now_ns();
+}
+
+/// Computing between items, as a multiple of the time that the item took.
+void ItemWork::wait(std::uint64_t begin_ns) {
+  const double seconds = step_.wait_factor * base::seconds(last_ns_ - begin_ns);
+  if (seconds < kSpinS) {
+    context_.spin(seconds);
+  } else {
+    context_.pause(seconds);
+  }
+  const std::uint64_t end = context_.clock.now_ns();
+  context_.meter().add_compute(end - last_ns_);
+  last_ns_ = end;
+}
+
+void ItemWork::fail(OperationKind kind, int error, const char* what) {
+  context_.fail_operation(
+      {.kind = kind, .path = item_path(), .error = error, .what = error != 0 ? "" : what},
+      error == EEXIST ? kNotOurs : storage_.hint(error));
+}
+
+const char* ItemWork::with_suffix(const char* suffix) noexcept {
+  put(other_name_, name_, suffix);
+  return other_name_.data();
+}
+
+payload::Stamp ItemWork::stamp() const {
+  const std::uint64_t key =
+      base::combine(tree_.path_key, base::combine(node_, base::combine(owner_key_, index_)));
+  return context_.stamp(*file_.plan, key, generation_);
+}
+
+std::string ItemWork::item_path() {
+  // Copied first: the path of the directory is made with buffers of its own.
+  const std::string name = name_;
+  return path_of_node(file_, tree_, node_) + "/" + name;
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,117 @@
+// The work on one item of a tree: its verbs in order, measured one by one.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "execute/context.hpp"
+#include "execute/tree_set.hpp"
+#include "schema/plan.hpp"
+
+namespace venturi::execute {
+
+/// The verbs of a step, to be asked often.
+class VerbSet {
+ public:
+  explicit VerbSet(std::span<const schema::ItemVerb> verbs) noexcept {
+    for (const schema::ItemVerb verb : verbs) bits_ |= bit(verb);
+  }
+  [[nodiscard]] bool has(schema::ItemVerb verb) const noexcept { return (bits_ & bit(verb)) != 0; }
+  /// New items come into being.
+  [[nodiscard]] bool makes() const noexcept {
+    using enum schema::ItemVerb;
+    return (bits_ & (bit(kCreate) | bit(kMknod) | bit(kMkdir))) != 0;
+  }
+  [[nodiscard]] bool removes() const noexcept {
+    using enum schema::ItemVerb;
+    return (bits_ & (bit(kUnlink) | bit(kRmdir))) != 0;
+  }
+
+ private:
+  static constexpr std::uint64_t bit(schema::ItemVerb verb) noexcept {
+    return std::uint64_t{1} << static_cast<unsigned>(verb);
+  }
+
+  std::uint64_t bits_ = 0;
+};
+
+/// Does the verbs of a step on items, one after the other. Nothing is allocated for an item.
+class ItemWork {
+ public:
+  /// `storage` is the file's, with or without its faults; `rank` in the slots is the owner.
+  ItemWork(Context& context, FileState& file, backend::Backend& storage, const schema::Items& step,
+           OpenTree& tree);
+
+  /// `position` is the item's place in the whole tree, directory by directory.
+  void do_item(std::uint64_t node, std::uint64_t index, std::uint64_t position);
+  /// After the last item.
+  void finish();
+
+  /// Gets what is written, and room for what is read, of the largest item.
+  void prepare_data(std::uint64_t owner);
+
+  /// Of all items so far.
+  [[nodiscard]] std::uint64_t written_bytes() const noexcept { return written_bytes_; }
+
+ private:
+  static constexpr std::size_t kNameBytes = pattern::kMostNameBytes + 1;
+  static constexpr std::uint64_t kNoNode = ~std::uint64_t{0};
+  using Name = std::array<char, kNameBytes>;
+
+  bool enter(std::uint64_t node);
+  int make_node(std::uint64_t node);
+  bool apply(schema::ItemVerb verb);
+  int call(schema::ItemVerb verb);
+  int open(backend::OpenMode mode);
+  int create();
+  bool rename();
+  void end_chain();
+  bool finish_call(schema::OperationKind kind, int error);
+  bool move(schema::Direction direction, std::byte* data);
+  void check(std::span<const std::byte> bytes);
+  void wait(std::uint64_t begin_ns);
+  void fail(schema::OperationKind kind, int error, const char* what);
+  [[nodiscard]] const char* with_suffix(const char* suffix) noexcept;
+  [[nodiscard]] payload::Stamp stamp() const;
+  [[nodiscard]] std::string item_path();
+
+  Context& context_;
+  FileState& file_;
+  backend::Backend& storage_;
+  const schema::Items& step_;
+  OpenTree& tree_;
+  VerbSet verbs_;
+  std::uint64_t items_;
+  std::uint64_t owner_key_;
+  /// Bytes of each item that are moved at most.
+  std::uint64_t most_bytes_;
+  bool verify_ = false;
+  std::uint64_t generation_ = 0;
+  std::byte* write_data_ = nullptr;
+  std::byte* read_data_ = nullptr;
+  backend::Directory directory_ = 0;
+  std::uint64_t open_node_ = kNoNode;
+  /// The clock must be read before the next operation, because other things happened since.
+  bool stale_ = true;
+  // Of the current item.
+  std::uint64_t node_ = 0;
+  std::uint64_t index_ = 0;
+  std::uint64_t size_bytes_ = 0;
+  const char* name_ = nullptr;
+  std::optional<backend::Handle> handle_;
+  std::uint64_t last_ns_ = 0;
+  std::uint64_t written_bytes_ = 0;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t operations_ = 0;
+  // Of the chain of renames: the name that is free now, and the first item's name aside.
+  bool in_chain_ = false;
+  Name free_name_;
+  Name aside_name_;
+  Name other_name_;
+};
+
+}  // namespace venturi::execute

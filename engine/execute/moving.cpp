@@ -1,0 +1,177 @@
+// Before and after a request, whichever way it is made.
+#include "execute/moving.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.hpp"
+#include "base/random.hpp"
+
+namespace venturi::execute {
+
+using schema::OperationKind;
+
+namespace {
+
+constexpr std::uint64_t kPageBytes = 4096;
+
+schema::Direction opposite(schema::Direction direction) {
+  return direction == schema::Direction::kWrite ? schema::Direction::kRead
+                                                : schema::Direction::kWrite;
+}
+
+}  // namespace
+
+Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile& the_open,
+               std::uint64_t the_size_bytes, Way way)
+    : context(the_context),
+      step(the_step),
+      file(the_context.files[static_cast<std::size_t>(the_step.file)]),
+      open(the_open),
+      size_bytes(the_size_bytes),
+      direction(way == Way::kOwn ? the_step.operation : opposite(the_step.operation)),
+      writes(direction == schema::Direction::kWrite),
+      kind(writes ? OperationKind::kWrite : OperationKind::kRead),
+      verify_(file.plan->content.verify && (writes || step.verify)),
+      syncs_(step.sync != schema::SyncMode::kNone && way == Way::kOwn),
+      one_by_one_(verify_ || step.think_s > 0.0 || syncs_ || context.clock.is_simulated()),
+      stamp_(context.stamp(*file.plan, base::key_of(open.path), open.generation)) {
+  if (const auto* boxes = std::get_if<schema::Box>(&step.pattern.value); boxes != nullptr) {
+    layout_.emplace(file.plan->datasets, static_cast<std::size_t>(boxes->dataset));
+  }
+  reserve(1);
+}
+
+void Moving::reserve(std::size_t slots) {
+  // Without stamps all requests may move the same bytes.
+  pool_bytes_ = 0;
+  if (writes && !verify_ && file.plan->content.duplicates) return fill_pool(slots);
+  slot_bytes_ = verify_ || !writes ? (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes : 0;
+  if (__builtin_mul_overflow(slot_bytes_, slots - 1, &memory_bytes_) ||
+      __builtin_add_overflow(memory_bytes_, size_bytes, &memory_bytes_)) {
+    throw base::plan_error("depth", "the requests in flight do not fit into memory");
+  }
+  data_ = writes ? context.filler(*file.plan, memory_bytes_) : context.reader(memory_bytes_);
+}
+
+void Moving::arrange(std::size_t slots) {
+  reserve(slots);
+  const int error = file.storage->arrange(open.handle, static_cast<std::uint32_t>(slots), memory());
+  if (error != 0) fail({}, 0, error);
+}
+
+// Contents come from a pool that is larger than the windows in which compressors look for what
+// they have seen. At each turn every page gets another mark, so that no page comes back.
+void Moving::fill_pool(std::size_t slots) {
+  constexpr std::uint64_t kLeastBytes = std::uint64_t{4} << 20U;
+  const std::uint64_t wanted = std::max(kLeastBytes, (slots + 1) * size_bytes);
+  pool_bytes_ = (wanted + kPageBytes - 1) / kPageBytes * kPageBytes;
+  data_ = context.filler(*file.plan, pool_bytes_);
+  memory_bytes_ = pool_bytes_;
+  pool_at_ = 0;
+}
+
+std::byte* Moving::next_of_pool() noexcept {
+  if (pool_at_ + size_bytes > pool_bytes_) pool_at_ = 0;
+  std::byte* out = data_ + pool_at_;
+  const std::uint64_t first = (pool_at_ + kPageBytes - 1) / kPageBytes;
+  for (std::uint64_t page = first; page * kPageBytes < pool_at_ + size_bytes; ++page) {
+    const std::uint64_t source = stamp_.source_of(page);
+    // A duplicate has the mark that its source got.
+    if (source == page) mark_ = base::mix(context.next_mark());
+    if (source == page || marked_) std::memcpy(data_ + page * kPageBytes, &mark_, sizeof mark_);
+    marked_ = true;
+  }
+  pool_at_ += size_bytes;
+  return out;
+}
+
+void Moving::prepare(const backend::Request& request) {
+  if (step.think_s > 0.0) think();
+  if (!verify_) return;
+  if (writes) {
+    for_each_run(request, [&](std::uint64_t offset, std::span<std::byte> data) {
+      stamp_.fill(data, offset);
+      return true;
+    });
+  } else {
+    payload::poison({request.data, request.bytes});
+  }
+}
+
+template <class Action>
+void Moving::for_each_run(const backend::Request& request, const Action& action) {
+  if (request.box == nullptr) {
+    action(request.offset, std::span(request.data, request.bytes));
+    return;
+  }
+  bool goes_on = true;
+  layout_->for_each_run(*request.box,
+                        [&](std::uint64_t offset, std::uint64_t at, std::uint64_t bytes) {
+                          goes_on = goes_on && action(offset, std::span(request.data + at, bytes));
+                        });
+}
+
+void Moving::think() {
+  const std::uint64_t begin = context.clock.now_ns();
+  context.pause(step.think_s);
+  context.meter().add_compute(context.clock.now_ns() - begin);
+}
+
+std::uint64_t Moving::conclude(const backend::Request& request, std::uint64_t now_ns) {
+  if (verify_ && !writes) verify(request);
+  if (writes && syncs_) context.note_unsynced(open, request.bytes);
+  if (writes) context.note_write(file, &open);
+  return syncs_ ? sync() : now_ns;
+}
+
+void Moving::verify(const backend::Request& request) {
+  for_each_run(request, [&](std::uint64_t offset, std::span<const std::byte> data) {
+    if (stamp_.matches(data, offset) || !file.storage->knows(open.handle, request)) return true;
+    context.fail_verification({.kind = kind, .path = open.path}, stamp_.examine(data, offset));
+    return false;  // one request is one error
+  });
+}
+
+std::uint64_t Moving::sync() {
+  const std::uint64_t begin = context.clock.now_ns();
+  const int error = file.storage->sync(open.handle, step.sync);
+  const std::uint64_t end = context.clock.now_ns();
+  if (error != 0) {
+    context.fail_operation({.kind = OperationKind::kSync, .path = open.path, .error = error},
+                           file.storage->hint(error));
+    return end;
+  }
+  context.meter().record(OperationKind::kSync, begin, end, 0);
+  context.note_sync(&open, step.sync);
+  context.count(0, 1);
+  return end;
+}
+
+bool Moving::is_truncated(const backend::Request& request, std::uint64_t moved, int error) {
+  if (!verify_ || writes || error != 0 || request.box != nullptr) return false;
+  const std::uint64_t from = request.offset + moved;
+  const std::uint64_t missing = request.bytes - moved;
+  context.fail_verification(
+      {.kind = kind, .path = open.path},
+      {.damage = schema::Damage::kTruncated,
+       .offset = from,
+       .bytes = missing,
+       .what = fmt::format("truncated: the file ends at offset {}, {} bytes are missing", from,
+                           missing)});
+  return true;
+}
+
+void Moving::fail(const backend::Request& request, std::uint64_t moved, int error) {
+  const char* nothing = writes ? "nothing more was written" : "the file ends here";
+  context.fail_operation({.kind = kind,
+                          .path = open.path,
+                          .offset = request.offset + moved,
+                          .error = error,
+                          .what = error != 0 ? "" : nothing},
+                         file.storage->hint(error));
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,102 @@
+// What all ways of moving data share: buffers, stamps, and what follows a request.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "execute/context.hpp"
+#include "pattern/access.hpp"
+#include "pattern/dataset.hpp"
+#include "payload/stamp.hpp"
+#include "schema/plan.hpp"
+
+namespace venturi::execute {
+
+/// At most so many requests are taken from a cursor before the first of them is done, beyond the
+/// step's depth.
+inline constexpr std::size_t kMostInFlight = 64;
+
+/// One direction of a `transfer` step on one open file.
+class Moving {
+ public:
+  /// In the direction of the step, or in the other one.
+  enum class Way : std::uint8_t { kOwn, kTurned };
+
+  Moving(Context& the_context, const schema::Transfer& the_step, OpenFile& the_open,
+         std::uint64_t the_size_bytes, Way way = Way::kOwn);
+
+  Context& context;
+  const schema::Transfer& step;
+  FileState& file;
+  OpenFile& open;
+  /// Bytes of the largest request.
+  const std::uint64_t size_bytes;
+  const schema::Direction direction;
+  const bool writes;
+  const schema::OperationKind kind;
+
+  /// Something is to be done between two requests, so each stands alone.
+  [[nodiscard]] bool one_by_one() const noexcept { return one_by_one_; }
+  /// Takes memory for `slots` requests at a time (the same for all where contents do not matter)
+  /// and tells the storage.
+  void arrange(std::size_t slots);
+  /// Memory for the next request of a slot.
+  [[nodiscard]] std::byte* data(std::size_t slot) noexcept {
+    return pool_bytes_ == 0 ? data_ + slot * slot_bytes_ : next_of_pool();
+  }
+
+  /// All memory of the requests.
+  [[nodiscard]] std::span<std::byte> memory() const noexcept { return {data_, memory_bytes_}; }
+
+  /// Before a request: thinks, and fills or poisons its memory.
+  void prepare(const backend::Request& request);
+  /// After one that ended well: checks what was read, and syncs. Returns the time.
+  std::uint64_t conclude(const backend::Request& request, std::uint64_t now_ns);
+  /// Whether a read that moved only `moved` bytes shows that the file lost its end: that is
+  /// damage of data, which is noted here, and the run goes on.
+  bool is_truncated(const backend::Request& request, std::uint64_t moved, int error);
+  /// After one that moved only `moved` bytes and cannot go on.
+  void fail(const backend::Request& request, std::uint64_t moved, int error);
+
+ private:
+  void reserve(std::size_t slots);
+  void think();
+  void fill_pool(std::size_t slots);
+  std::byte* next_of_pool() noexcept;
+  std::uint64_t sync();
+  void verify(const backend::Request& request);
+  /// Calls `action(offset, bytes)` for each part of a request whose words follow each other.
+  template <class Action>
+  void for_each_run(const backend::Request& request, const Action& action);
+
+  bool verify_;
+  bool syncs_;
+  /// Of the dataset that boxes of this step are in.
+  std::optional<pattern::DatasetLayout> layout_;
+  bool one_by_one_;
+  payload::Stamp stamp_;
+  std::byte* data_ = nullptr;
+  std::uint64_t slot_bytes_ = 0;
+  /// 0: all requests of a slot move the same memory.
+  std::uint64_t pool_bytes_ = 0;
+  std::uint64_t pool_at_ = 0;
+  std::uint64_t mark_ = 0;
+  bool marked_ = false;
+  std::uint64_t memory_bytes_ = 0;
+};
+
+class Schedule;
+
+/// These do a cursor's requests in one way; they return how many ended well.
+std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor);
+/// One request at a time, `turned` ones the other way, each at its time where there is a schedule.
+std::uint64_t move_in_turn(Moving& own, Moving& turned, pattern::Cursor& cursor,
+                           Schedule* schedule);
+/// Up to `depth` of the step at a time.
+std::uint64_t move_in_flight(Moving& moving, pattern::Cursor& cursor);
+/// All sharers of the file call it, or, where a rank cannot, `fail_together`.
+std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor);
+void fail_together(comm::Group& sharers);
+
+}  // namespace venturi::execute

@@ -1,0 +1,86 @@
+// Walks the program of a phase without running it, to see which files it reads.
+#include "execute/residency.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <variant>
+
+#include "base/beneath.hpp"
+
+namespace venturi::execute {
+namespace {
+
+/// More files than this are not looked at one by one.
+constexpr std::uint64_t kMostFiles = 1024;
+
+class Walk {
+ public:
+  explicit Walk(Context& context) : context_(context) {}
+
+  void steps(const std::vector<schema::Step>& all) {
+    for (const schema::Step& one : all) {
+      if (const auto* loop = std::get_if<schema::For>(&one.value)) turns(*loop);
+      if (const auto* phase = std::get_if<schema::Phase>(&one.value)) steps(phase->body);
+      if (const auto* repeat = std::get_if<schema::Repeat>(&one.value)) steps(repeat->body);
+      if (const auto* leaf = std::get_if<schema::Transfer>(&one.value)) transfer(*leaf);
+      const auto* when = std::get_if<schema::When>(&one.value);
+      if (when == nullptr) continue;
+      if (!context_.evaluator.value(when->condition, context_.slots, "when").is_zero()) {
+        steps(when->body);
+      }
+    }
+  }
+  [[nodiscard]] const std::set<std::string>& paths() const noexcept { return paths_; }
+
+ private:
+  void turns(const schema::For& loop) {
+    const auto slot = static_cast<std::size_t>(loop.variable);
+    const std::uint64_t count = context_.evaluator.count(loop.count, context_.slots, "for.count");
+    for (std::uint64_t i = 0; i < std::min(count, kMostFiles); ++i) {
+      context_.slots[slot] = static_cast<std::int64_t>(i);
+      steps(loop.body);
+    }
+    context_.slots[slot] = std::int64_t{0};
+  }
+
+  void transfer(const schema::Transfer& leaf) {
+    const FileState& file = context_.files[static_cast<std::size_t>(leaf.file)];
+    const bool reads = leaf.operation == schema::Direction::kRead;
+    if (!reads || paths_.size() >= kMostFiles || !file.storage->traits().real_files) return;
+    const ActAs acting(context_, context_.owner_of(leaf.owner));
+    const std::string path = context_.path_of(*file.plan);
+    paths_.insert(path.starts_with('/') ? path : context_.plan.directory + "/" + path);
+  }
+
+  Context& context_;
+  std::set<std::string> paths_;
+};
+
+}  // namespace
+
+Pages pages_to_read(Context& context, const std::vector<schema::Step>& steps) {
+  Pages pages;
+  Walk walk(context);
+  const pattern::Slots before = context.slots;
+  try {
+    walk.steps(steps);
+  } catch (const base::Broken&) {
+    throw;
+  } catch (const base::Error&) {
+    // What is wrong with the plan will be said where the step is run.
+    context.slots = before;
+    return {};
+  }
+  for (const std::string& path : walk.paths()) {
+    const base::Descriptor file(
+        ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file) count_pages(file.get(), pages);
+    context.tick(context.clock.now_ns());
+  }
+  return pages;
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,164 @@
+// Calls that all who share a file make together: none is left alone in the library.
+//
+// All make equally many calls; who has nothing to move takes part with 0 bytes. Every now and then
+// they agree whether somebody failed, whether the time is over, and how many calls come next.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <variant>
+
+#include "execute/moving.hpp"
+#include "execute/size_count.hpp"
+
+namespace venturi::execute {
+namespace {
+
+using backend::Completion;
+using backend::Request;
+
+constexpr std::uint64_t kMostCalls = 4096;
+/// An agreement may cost this share of the calls between two of them.
+constexpr std::uint64_t kCallsPerCost = 100;
+/// But what failed, and a limit, is to be seen after this time.
+constexpr std::uint64_t kLongestNs = 100'000'000;
+
+/// What all sharers tell each other; of each word they learn the largest.
+struct Agreement {
+  std::uint64_t failed = 0;
+  std::uint64_t due = 0;
+  /// Requests that are still to be made.
+  std::uint64_t left = 0;
+  /// Calls until the next agreement.
+  std::uint64_t calls = 1;
+  /// Not stopped by a limit.
+  std::uint64_t busy = 1;
+
+  void reduce(comm::Group& sharers) {
+    std::array<std::uint64_t, 5> words{failed, due, left, calls, busy};
+    sharers.reduce(words, comm::Reduction::kMaximum);
+    failed = words[0];
+    due = words[1];
+    left = words[2];
+    calls = words[3];
+    busy = words[4];
+  }
+};
+
+class Pump {
+ public:
+  explicit Pump(Moving& moving)
+      : moving_(moving),
+        context_(moving.context),
+        storage_(*moving.file.storage),
+        sizes_(moving.context.meter(), moving.kind) {}
+
+  /// Does the cursor's requests; returns how many ended well.
+  template <class Cursor>
+  std::uint64_t run(Cursor& cursor) {
+    for (;;) {
+      const Agreement agreed = agree(wanted(cursor.left()));
+      if (agreed.failed != 0) break;
+      if (agreed.due != 0) {
+        context_.limiter->check_together(context_.meter().operations());
+        continue;
+      }
+      if (agreed.left == 0) break;
+      const std::uint64_t begin = context_.clock.now_ns();
+      const std::uint64_t calls = std::min(agreed.calls, agreed.left);
+      for (std::uint64_t i = 0; i < calls; ++i) {
+        Request request;
+        context_.guard([&] {
+          if (wanted(cursor.left()) > 0) request = next(cursor.take());
+        });
+        take_part(context_.failed() ? Request{} : request);
+      }
+      call_ns_ = std::max<std::uint64_t>(1, (context_.clock.now_ns() - begin) / calls);
+      if (calls == agreed.left) break;  // nobody has more, and each knows it
+    }
+    storage_.end_together(moving_.open.handle);
+    context_.check_limit(context_.clock.now_ns());
+    return good_;
+  }
+
+ private:
+  /// How many requests this rank still has to make.
+  [[nodiscard]] std::uint64_t wanted(std::uint64_t left) const {
+    if (context_.idle()) return 0;
+    if (!context_.limiter) return left;
+    return std::min(left, context_.limiter->allowance(context_.meter().operations()));
+  }
+
+  Agreement agree(std::uint64_t left) {
+    const std::uint64_t begin = context_.clock.now_ns();
+    Agreement agreement{
+        .failed = static_cast<std::uint64_t>(context_.failed()),
+        .due =
+            static_cast<std::uint64_t>(context_.limiter && context_.limiter->due_together(begin)),
+        .left = left,
+        .calls = std::clamp<std::uint64_t>(
+            std::min(kCallsPerCost * cost_ns_ / call_ns_, kLongestNs / call_ns_), 1, kMostCalls),
+        .busy = static_cast<std::uint64_t>(!context_.limiter || !context_.limiter->stopped())};
+    agreement.reduce(*moving_.file.sharers);
+    const std::uint64_t end = context_.clock.now_ns();
+    // Mostly it is waiting for the slowest; the shortest time is what agreeing itself costs.
+    cost_ns_ = std::min(cost_ns_, end - begin);
+    if (agreement.busy == 0) context_.limiter->end_together();
+    context_.tick(end);
+    return agreement;
+  }
+
+  Request next(const pattern::Piece& piece) {
+    const Request request{piece.offset, piece.bytes, moving_.data(0), piece.box};
+    if (moving_.one_by_one()) moving_.prepare(request);
+    return request;
+  }
+
+  void take_part(const Request& request) {
+    const std::uint64_t begin = context_.clock.now_ns();
+    Completion completion =
+        storage_.submit_together(moving_.open.handle, moving_.step.operation, request);
+    if (request.bytes == 0) return;
+    const std::uint64_t moved = finish_short(request, completion);
+    const bool cut =
+        moved != request.bytes && moving_.is_truncated(request, moved, completion.error);
+    if (moved != request.bytes && !cut) return moving_.fail(request, moved, completion.error);
+    context_.meter().place(request.offset);
+    context_.meter().record(moving_.kind, begin, completion.end_ns, request.bytes);
+    if (moving_.one_by_one() && !cut) moving_.conclude(request, completion.end_ns);
+    ++good_;
+    sizes_.add(request.bytes);
+    context_.count(request.bytes, 1);
+    context_.tick(completion.end_ns);
+  }
+
+  /// Goes on alone with the rest of a transfer that was short; returns how much was moved.
+  std::uint64_t finish_short(const Request& request, Completion& completion) {
+    std::uint64_t moved = completion.bytes;
+    while (completion.error == 0 && completion.bytes > 0 && moved < request.bytes &&
+           request.box == nullptr) {
+      context_.meter().count_short();
+      const Request rest{request.offset + moved, request.bytes - moved, request.data + moved};
+      storage_.submit(moving_.open.handle, moving_.step.operation, {&rest, 1}, {&completion, 1});
+      moved += completion.bytes;
+    }
+    return moved;
+  }
+
+  Moving& moving_;
+  Context& context_;
+  backend::Backend& storage_;
+  SizeRun sizes_;
+  std::uint64_t good_ = 0;
+  std::uint64_t cost_ns_ = 10'000;
+  std::uint64_t call_ns_ = std::numeric_limits<std::uint64_t>::max();
+};
+
+}  // namespace
+
+std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor) {
+  return std::visit([&](auto& any) { return Pump(moving).run(any); }, cursor);
+}
+
+void fail_together(comm::Group& sharers) { Agreement{.failed = 1}.reduce(sharers); }
+
+}  // namespace venturi::execute

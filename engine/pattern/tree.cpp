@@ -1,0 +1,144 @@
+// Counting and naming what is in a tree.
+#include "pattern/tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/error.hpp"
+
+namespace venturi::pattern {
+namespace {
+
+constexpr std::uint64_t kMostNodes = 1'000'000'000;
+constexpr std::size_t kMostDigits = 20;
+constexpr const char* kWhere = "files.tree";
+
+schema::NamePart text_part(const char* text) { return {.text = text}; }
+
+schema::NamePart field_part(schema::NameField field) { return {.field = field}; }
+
+schema::NamePart owner_part() {
+  schema::NamePart part;
+  part.value = schema::Expression{{.operator_ = schema::Operator::kVariable,
+                                   .integer = static_cast<std::int64_t>(schema::Slot::kRank)}};
+  return part;
+}
+
+bool is_digit(char letter) noexcept { return letter >= '0' && letter <= '9'; }
+
+/// Whether `name` is the texts from `at` on, with a number before each but the first.
+bool fits(std::string_view name, const std::vector<std::string>& texts, std::size_t at) {
+  if (name.substr(0, texts[at].size()) != texts[at]) return false;
+  name.remove_prefix(texts[at].size());
+  if (++at == texts.size()) return name.empty();
+  for (std::size_t digits = 0; digits < name.size() && is_digit(name[digits]); ++digits) {
+    if (fits(name.substr(digits + 1), texts, at)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::uint64_t tree_nodes(std::int64_t depth, std::int64_t branch) {
+  std::uint64_t nodes = 1;
+  std::uint64_t level = 1;
+  for (std::int64_t d = 0; d < depth; ++d) {
+    level *= static_cast<std::uint64_t>(branch);
+    nodes += level;
+    if (nodes > kMostNodes) throw base::plan_error(kWhere, "a tree of more than 10^9 directories");
+  }
+  return nodes;
+}
+
+std::uint64_t first_item_node(const schema::Tree& tree) {
+  return tree.leaves && tree.depth > 0 ? tree_nodes(tree.depth - 1, tree.branch) : 0;
+}
+
+std::vector<schema::NamePart> item_name_parts(const schema::Tree& tree) {
+  if (!tree.item_name.empty()) return tree.item_name;
+  if (tree.owner != schema::ItemOwner::kRank) {
+    return {text_part("f."), field_part(schema::NameField::kIndex)};
+  }
+  return {text_part("f."), owner_part(), text_part("."), field_part(schema::NameField::kIndex)};
+}
+
+std::vector<schema::NamePart> directory_name_parts(const schema::Tree& tree) {
+  if (!tree.directory_name.empty()) return tree.directory_name;
+  return {text_part("d."), field_part(schema::NameField::kNode)};
+}
+
+TreeName::TreeName(const std::vector<schema::NamePart>& parts, const Slots& slots) {
+  Evaluator evaluator;
+  std::string fixed;
+  std::size_t most_bytes = std::strlen(kSymlinkSuffix);
+  for (const schema::NamePart& part : parts) {
+    std::string text = part.text;
+    const auto width = static_cast<std::size_t>(part.width);
+    if (part.value) {
+      const std::uint64_t number = evaluator.count(*part.value, slots, "files.tree.names");
+      fmt::format_to(std::back_inserter(text), "{:0{}}", number, width);
+    }
+    (varying_.empty() ? fixed : varying_.back().text) += text;
+    most_bytes += text.size();
+    if (!part.field) continue;
+    varying_.push_back({*part.field, width, ""});
+    most_bytes += kMostDigits;
+  }
+  if (most_bytes > kMostNameBytes) {
+    throw base::plan_error(kWhere, "names in the tree may be longer than 255 bytes");
+  }
+  fixed_bytes_ = static_cast<std::size_t>(add_text(text_.data(), fixed) - text_.data());
+}
+
+char* TreeName::add_text(char* end, std::string_view text) noexcept {
+  std::memcpy(end, text.data(), text.size());
+  return end + text.size();
+}
+
+const char* TreeName::operator()(std::uint64_t node, std::uint64_t item,
+                                 std::uint64_t index) noexcept {
+  char* end = text_.data() + fixed_bytes_;
+  for (const Varying& part : varying_) {
+    const std::uint64_t number = part.field == schema::NameField::kNode   ? node
+                                 : part.field == schema::NameField::kItem ? item
+                                                                          : index;
+    char* digits_end = std::to_chars(end, text_.data() + text_.size(), number).ptr;
+    const auto digits = static_cast<std::size_t>(digits_end - end);
+    if (digits < part.width) {
+      std::memmove(end + (part.width - digits), end, digits);
+      std::memset(end, '0', part.width - digits);
+      digits_end = end + part.width;
+    }
+    end = add_text(digits_end, part.text);
+  }
+  *end = '\0';
+  return text_.data();
+}
+
+std::string tree_node_path(std::uint64_t node, std::uint64_t branch, TreeName& names) {
+  std::string path;
+  for (; node > 0; node = (node - 1) / branch) {
+    path.insert(0, names(node, 0, 0));
+    path.insert(0, "/");
+  }
+  return path;
+}
+
+NameShape::NameShape(const std::vector<schema::NamePart>& parts) : texts_(1) {
+  for (const schema::NamePart& part : parts) {
+    texts_.back() += part.text;
+    if (part.value) texts_.emplace_back();
+    if (part.field) texts_.emplace_back();
+  }
+}
+
+bool NameShape::matches(std::string_view name) const { return fits(name, texts_, 0); }
+
+bool NameShape::matches_with(std::string_view name, std::string_view suffix) const {
+  return name.ends_with(suffix) && matches(name.substr(0, name.size() - suffix.size()));
+}
+
+}  // namespace venturi::pattern

@@ -1,0 +1,72 @@
+// Trees of directories and items: their numbers, and names whose digits are rewritten in place.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pattern/expression.hpp"
+
+namespace venturi::pattern {
+
+/// Directories in a tree of `depth` levels below its root with `branch` children each; the root
+/// counts. Throws base::Error (exit 2) beyond 10^9.
+std::uint64_t tree_nodes(std::int64_t depth, std::int64_t branch);
+
+/// The first directory that holds items: the root, or the first of the deepest ones.
+std::uint64_t first_item_node(const schema::Tree& tree);
+
+/// The parts of the names of a tree's items and of its directories below the root.
+std::vector<schema::NamePart> item_name_parts(const schema::Tree& tree);
+std::vector<schema::NamePart> directory_name_parts(const schema::Tree& tree);
+
+/// The longest name of a directory entry on Linux.
+inline constexpr std::size_t kMostNameBytes = 255;
+/// What may follow an item's name: of links to it, and while it is being renamed.
+inline constexpr const char* kLinkSuffix = ".link";
+inline constexpr const char* kSymlinkSuffix = ".symlink";
+inline constexpr const char* kAsideSuffix = "-XX";
+
+/// Names in a tree for one owner: what is fixed is rendered once, digits in place.
+class TreeName {
+ public:
+  /// `rank` in the slots is the owner's. Throws base::Error (exit 2) at `files.tree`.
+  TreeName(const std::vector<schema::NamePart>& parts, const Slots& slots);
+
+  /// The name with these numbers, valid until the next call.
+  const char* operator()(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept;
+
+ private:
+  /// A number and the text behind it.
+  struct Varying {
+    schema::NameField field;
+    std::size_t width;
+    std::string text;
+  };
+
+  char* add_text(char* end, std::string_view text) noexcept;
+
+  std::array<char, kMostNameBytes + 1> text_{};
+  std::size_t fixed_bytes_ = 0;
+  std::vector<Varying> varying_;
+};
+
+/// The path of node k below the tree's path: empty for the root, else `/<...>/<name of k>`.
+std::string tree_node_path(std::uint64_t node, std::uint64_t branch, TreeName& names);
+
+/// The names that a tree gives to its items, with any numbers.
+class NameShape {
+ public:
+  explicit NameShape(const std::vector<schema::NamePart>& parts);
+  [[nodiscard]] bool matches(std::string_view name) const;
+  /// Whether the name ends with the suffix and matches without it.
+  [[nodiscard]] bool matches_with(std::string_view name, std::string_view suffix) const;
+
+ private:
+  /// Texts; between two of them there is a number.
+  std::vector<std::string> texts_;
+};
+
+}  // namespace venturi::pattern

@@ -1,0 +1,111 @@
+"""What the commands of the field's tools share: their options, progress, and what is printed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from venturi.field.perform import Stage, Trial, Watch
+    from venturi.model.event import Event
+    from venturi.model.record import Record
+    from venturi.plan.make import Made
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def field_options(*formats: str) -> Decorator:
+    """Ranks, machine, what is shown; `formats` are the tool's own outputs."""
+    options: list[Decorator] = [
+        click.option("-d", "--dir", "directory", metavar="DIR", help="In place of the tool's own."),
+        click.option("-n", "--ranks", type=click.IntRange(min=1), default=1, help="Ranks."),
+        click.option("--nodes", type=click.IntRange(min=1), default=1, help="Nodes."),
+        click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run."),
+        click.option("--output-format", type=click.Choice(formats), help="The tool's own output."),
+        click.option("--dry-run", is_flag=True, help="Print what would be done."),
+        click.option("-q", "--quiet", is_flag=True, help="No progress."),
+    ]
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def stage_of(target: Path, options: dict[str, Any]) -> Stage:
+    """Where a command line's runs happen."""
+    from venturi.execute.launcher import machine_named
+    from venturi.field.perform import Stage
+    from venturi.store.place import store_directory
+
+    return Stage(
+        target=target,
+        store=store_directory(options["store"]),
+        machine=machine_named(options["machine"]),
+        nodes=options["nodes"],
+        command=["venturi", *sys.argv[1:]],
+    )
+
+
+def watch_of(options: dict[str, Any]) -> Watch:
+    """Live progress on stderr, or none with --quiet."""
+    from venturi.field.perform import silent
+
+    if options["quiet"]:
+        return silent
+
+    @contextlib.contextmanager
+    def watch(made: Made) -> Iterator[Callable[[Event], None]]:
+        from venturi.report.live import LiveView, Setting
+        from venturi.report.quantity import Units
+
+        setting = Setting(
+            made.plan.name,
+            made.plan.repetitions,
+            made.totals.bytes_by_phase,
+            Units(options["units"]),
+        )
+        with LiveView(setting) as view:
+            yield view.feed
+
+    return watch
+
+
+def show_plans(trials: list[Trial], stage: Stage, options: dict[str, Any]) -> int:
+    """What the trials would do, without any I/O."""
+    from venturi.field.perform import planned
+    from venturi.plan.summary import summary_of
+
+    summaries = [summary_of(planned(trial, stage), stage.machine.bounds) for trial in trials]
+    if options["as_json"]:
+        click.echo(json.dumps(summaries[0] if len(summaries) == 1 else summaries, indent=1))
+        return 0
+    from venturi.cli.console import stdout_console
+    from venturi.report.quantity import Units
+    from venturi.report.terminal import print_workload_plan
+
+    for summary in summaries:
+        print_workload_plan(summary, stdout_console(), Units(options["units"]))
+    return 0
+
+
+def show_records(records: list[Record], options: dict[str, Any]) -> None:
+    """Our own result: the summaries, or with --json one document (a list of several records)."""
+    if options["as_json"]:
+        documents = [json.loads(record.to_json()) for record in records]
+        click.echo(json.dumps(documents[0] if len(documents) == 1 else documents, indent=1))
+        return
+    from venturi.cli.console import stdout_console
+    from venturi.report.quantity import Units
+    from venturi.report.terminal import print_summary
+
+    for record in records:
+        print_summary(record, stdout_console(), Units(options["units"]))

@@ -1,0 +1,49 @@
+"""`venturi md-workbench -- ARGS`: md-workbench's command line, run by our engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from venturi.cli.field_tool import field_options, show_plans, show_records, stage_of, watch_of
+from venturi.cli.option import json_option, store_option, units_option
+
+
+@click.command()
+@field_options("md-workbench-text")
+@store_option
+@json_option
+@units_option
+@click.argument("arguments", nargs=-1)
+def command(arguments: tuple[str, ...], **options: Any) -> int:
+    """Run what md-workbench would do with ARGUMENTS: venturi md-workbench -n 2 -- -o DIR.
+
+    Options of venturi stand before `--`, md-workbench's behind it.
+    docs/compatibility/md-workbench.md lists which of them are run, and why others are refused.
+    """
+    from dataclasses import replace
+    from datetime import UTC, datetime
+
+    from venturi.field.ior_run import check_start
+    from venturi.field.md_workbench_option import read_arguments
+    from venturi.field.md_workbench_text import md_workbench_text
+    from venturi.field.md_workbench_workload import workbench_trial
+    from venturi.field.perform import exit_code_of, perform_trials
+
+    check_start("md-workbench")
+    asked_for = read_arguments(arguments)
+    if options["directory"]:
+        asked_for = replace(asked_for, directory=options["directory"])
+    trials = [workbench_trial(asked_for, options["ranks"])]
+    stage = stage_of(Path(asked_for.directory).absolute(), options)
+    if options["dry_run"]:
+        return show_plans(trials, stage, options)
+    records = perform_trials(trials, stage, watch_of(options))
+    if options["output_format"]:
+        text = md_workbench_text(records[0], asked_for, arguments, datetime.now(UTC))
+        click.echo(text, nl=False)
+    else:
+        show_records(records, options)
+    return exit_code_of(records)

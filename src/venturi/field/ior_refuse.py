@@ -1,0 +1,82 @@
+"""What IOR has and this program does not run: each by its name, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from venturi.field.ior_key import TOOL
+from venturi.field.ior_test import IorTest
+from venturi.model.error import UserError
+
+_Asked = Callable[[IorTest], bool]
+
+REFUSED: dict[str, tuple[_Asked, str]] = {
+    "-y": (
+        lambda test: test.dual_mount,
+        "a run has one directory, and this wants a mount for each socket",
+    ),
+    "allocateBufferOnGPU": (
+        lambda test: test.gpu_buffer != 0,
+        "the engine has no memory on GPUs",
+    ),
+    "GPUid": (lambda test: test.gpu != -1, "the engine has no memory on GPUs"),
+    "GPUDirect": (lambda test: test.gpu_direct, "the engine has no memory on GPUs"),
+    "useSharedFilePointer": (
+        lambda test: test.shared_pointer,
+        "IOR itself has lost it; the engine gives every request its offset",
+    ),
+    "storeFileOffset": (
+        lambda test: test.store_offset,
+        "IOR itself has lost it; -R with its stamps finds misplaced data",
+    ),
+}
+"""Option to whether a test asks for it, and why it does not run."""
+
+COMBINATIONS: dict[str, tuple[_Asked, str, str]] = {
+    "-g with -D": (
+        lambda test: test.barriers and test.stonewall_s > 0,
+        "a task that the deadline stopped would be waited for at the barrier",
+        "leave -g away: without -D it means the same here",
+    ),
+    "-c with -D": (
+        lambda test: test.collective and test.stonewall_s > 0,
+        "all tasks make each call together, so none can stop at a deadline of its own",
+        "leave -D away, and choose -s so that the test is as long as you need",
+    ),
+    "-z with -D before a read": (
+        lambda test: bool(test.random) and test.stonewall_s > 0 and test.writes and test.reads,
+        "readers cannot know which places the deadline left out",
+        "write without -D, or read in a test of its own",
+    ),
+    "-R and -W without -w": (
+        lambda test: (test.check_read or test.check_write) and not test.writes,
+        "the data are checked by stamps of the run that wrote them",
+        "write and check in one test: -w -r -R",
+    ),
+    "-E with -m": (
+        lambda test: test.use_existing and test.multi_file and test.writes,
+        "each repetition has a new file, so there is none to overwrite",
+        "leave one of the two away",
+    ),
+    "-Z with -o a@b": (
+        lambda test: test.reorder_random > 0 and len(test.files) > 1,
+        "whose file a task reads is drawn in the run, and which of several names it has is not",
+        "use -C, or one name",
+    ),
+    "randomPrefill with -r alone": (
+        lambda test: test.prefill_bytes > 0 and not test.writes,
+        "it prepares the file of a write",
+        "add -w",
+    ),
+}
+"""Options that do not go together here: whether a test has them, why, and what to do."""
+
+
+def refuse(test: IorTest) -> None:
+    """Raise UserError for the first thing that a test wants and that does not run."""
+    for name, (asked, reason) in REFUSED.items():
+        if asked(test):
+            raise UserError(f"{TOOL}: {name} is refused: {reason}")
+    for name, (asked, reason, hint) in COMBINATIONS.items():
+        if asked(test):
+            raise UserError(f"{TOOL}: {name} is refused: {reason}", hint)

@@ -1,0 +1,190 @@
+"""What a command line of md-workbench asks for, and what of it is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from venturi.field.mdtest_option import check_packet, interface_named, refuse_options
+from venturi.field.option import Kind, Option, read_options, settle
+from venturi.model.error import UserError
+
+TOOL = "md-workbench"
+_NUMBER, _REAL, _TEXT = Kind.NUMBER, Kind.REAL, Kind.TEXT
+_OWN_DIRECTORY = "a run works in a directory of its own and touches only what it made itself"
+
+OPTIONS = (
+    Option("offset", _NUMBER, "O", "offset"),
+    Option("api", _TEXT, "a", "api"),
+    Option("objects", _NUMBER, "I", "obj-per-proc"),
+    Option("precreated", _NUMBER, "P", "precreate-per-set"),
+    Option("datasets", _NUMBER, "D", "data-sets"),
+    Option("directory", _TEXT, "o"),
+    Option("size", _NUMBER, "S", "object-size"),
+    Option("rounds", _NUMBER, "R", "iterations"),
+    Option("wait", _REAL, "t", "waiting-time"),
+    Option("adaptive", short="T", long="adaptive-waiting"),
+    Option("precreate", short="1", long="run-precreate"),
+    Option("benchmark", short="2", long="run-benchmark"),
+    Option("cleanup", short="3", long="run-cleanup"),
+    Option("limit_s", _NUMBER, "w", "stonewall-timer"),
+    Option("wear_out", short="W", long="stonewall-wear-out"),
+    Option("verify", short="X", long="verify-read"),
+    Option("seed", _NUMBER, "G"),
+    Option("latency_file", _TEXT, "L", "latency"),
+    Option("latency_all", long="latency-all"),
+    Option("first_item", _NUMBER, "", "start-item"),
+    Option("read_only", long="read-only"),
+    Option("detailed", long="print-detailed-stats"),
+    Option("by_process", long="process-reports"),
+    Option("info_file", _TEXT, "", "run-info-file"),
+    Option("ignore_errors", long="ignore-precreate-errors"),
+    Option("quiet", short="q", long="quiet"),
+    Option("verbose", short="v", long="verbose"),
+    Option("packet", _TEXT, "", "dataPacketType"),
+    Option("incompressible", long="incompressible-data"),
+    Option("gpu_buffer", long="allocateBufferOnGPU"),
+    Option("direct", long="posix.odirect"),
+    Option("help", short="h", long="help"),
+)
+
+REFUSED = {
+    "help": (
+        "its options are md-workbench's",
+        "docs/compatibility/md-workbench.md lists every one of them",
+    ),
+    "latency_file": (
+        "the record keeps a histogram of every kind of operation, not each operation",
+        "--json gives the histograms",
+    ),
+    "latency_all": (
+        "the record keeps a histogram of every kind of operation, not each operation",
+        "--json gives the histograms of all ranks together",
+    ),
+    "first_item": (
+        f"it goes on with objects of an earlier run, but {_OWN_DIRECTORY}",
+        "run precreation and benchmark in one command",
+    ),
+    "info_file": (
+        f"it goes on with objects of an earlier run, but {_OWN_DIRECTORY}",
+        "run precreation and benchmark in one command",
+    ),
+    "ignore_errors": (
+        "an error of the precreation is counted, located and makes the result INVALID",
+        "leave it away",
+    ),
+    "gpu_buffer": ("buffers lie in main memory only", "leave it away"),
+}
+"""Options that are never run: the reason, and what to do instead."""
+
+ADAPTIVE_FACTORS = (0.0, *(2.0**power for power in range(-4, 3)))
+"""Waiting factors of -T, one pass each: 0, 1/16, 1/8 ... 4."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """A command line that md-workbench would take and that can be run here."""
+
+    interface: str
+    directory: str
+    offset: int
+    objects: int
+    precreated: int
+    datasets: int
+    size: int
+    rounds: int
+    factors: tuple[float, ...]
+    """Waiting factors: the passes over the objects of each round."""
+    benchmark: bool
+    cleanup: bool
+    limit_s: int
+    wear_out: bool
+    verify: bool
+    seed: int
+    read_only: bool
+    detailed: bool
+    by_process: bool
+    quiet: bool
+    direct: bool
+
+    @property
+    def passes(self) -> int:
+        """How often the working set moves on by `objects`."""
+        return self.rounds * len(self.factors) if self.benchmark else 0
+
+
+def read_arguments(words: Sequence[str]) -> Arguments:
+    """The command line behind `venturi md-workbench --`; UserError for what is refused."""
+    given = read_options(words, OPTIONS, TOOL)
+    refuse_options(given, REFUSED, TOOL)
+    values = settle(given)
+    arguments = _arguments(values)
+    _check_phases(values)
+    _check(arguments)
+    return arguments
+
+
+_LEAST = {
+    "offset": (1, 0), "objects": (1000, 1), "precreated": (3000, 1), "datasets": (10, 1),
+    "size": (3901, 0), "rounds": (3, 1), "limit_s": (0, 0), "seed": (0, -1),
+}  # fmt: skip
+"""Defaults, and the least that makes sense."""
+
+
+def _arguments(values: dict[str, int | float | str]) -> Arguments:
+    spelling = {option.name: option.spelling for option in OPTIONS}
+    numbers = {}
+    for name, (default, least) in _LEAST.items():
+        numbers[name] = int(values.get(name, default))
+        if numbers[name] < least:
+            raise UserError(f"{TOOL} {spelling[name]} {numbers[name]}: {least} or more is needed")
+    wait = float(values.get("wait", 0.0))
+    if wait < 0:
+        raise UserError(f"{TOOL} -t {wait:g}: 0 or more is needed")
+    if values.get("adaptive") and wait:
+        raise UserError(f"{TOOL}: -t with -T: the waiting factor is given or found, not both")
+    check_packet(str(values.get("packet", "t")), TOOL)
+    explicit = any(values.get(name) for name in ("precreate", "benchmark", "cleanup"))
+    return Arguments(
+        interface=interface_named(str(values.get("api", "POSIX")), TOOL),
+        directory=str(values.get("directory", "./out")),
+        factors=ADAPTIVE_FACTORS if values.get("adaptive") else (wait,),
+        benchmark=not explicit or bool(values.get("benchmark")),
+        cleanup=not explicit or bool(values.get("cleanup")),
+        wear_out=bool(values.get("wear_out")),
+        verify=bool(values.get("verify")),
+        read_only=bool(values.get("read_only")),
+        detailed=bool(values.get("detailed")),
+        by_process=bool(values.get("by_process")),
+        quiet=bool(values.get("quiet")),
+        direct=bool(values.get("direct")),
+        **{**numbers, "seed": max(numbers["seed"], 0)},
+    )
+
+
+def _check_phases(values: dict[str, int | float | str]) -> None:
+    """Phases without the precreation would touch objects of somebody else."""
+    for name, spelling in (("benchmark", "-2"), ("cleanup", "-3")):
+        if values.get(name) and not values.get("precreate"):
+            raise UserError(
+                f"{TOOL} {spelling} without -1 is refused: {_OWN_DIRECTORY}",
+                "give -1 too; 'venturi results rm --files RUN' removes what a run kept",
+            )
+
+
+def _check(arguments: Arguments) -> None:
+    a = arguments
+    if a.wear_out and not a.limit_s:
+        raise UserError(f"{TOOL} -W: wear-out follows a time limit", "give the limit: -w SECONDS")
+    if a.limit_s and a.passes > 1 and not a.read_only:
+        raise UserError(
+            f"{TOOL} -w with {a.passes} passes is refused: where a cut pass ended is not known "
+            "when the next one is planned",
+            "use one iteration without -T (-R 1), or --read-only",
+        )
+    if a.limit_s and a.cleanup and not a.read_only:
+        raise UserError(
+            f"{TOOL} -w with the cleanup is refused: what a cut pass left is not known to the "
+            "cleanup when it is planned",
+            "give the phases: -1 -2; 'venturi results rm --files RUN' removes what is left",
+        )

@@ -1,0 +1,100 @@
+"""Words of a plan for what is done to files, names and items, and for what items are."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class OperationKind(StrEnum):
+    """The operations whose counts, bytes, times and latencies are kept apart."""
+
+    WRITE = "write"
+    READ = "read"
+    OPEN = "open"
+    CREATE = "create"
+    CLOSE = "close"
+    STAT = "stat"
+    UNLINK = "unlink"
+    MKDIR = "mkdir"
+    RMDIR = "rmdir"
+    SYNC = "sync"
+    RENAME = "rename"
+    LINK = "link"
+    SYMLINK = "symlink"
+    MKNOD = "mknod"
+    READ_DIR = "read_dir"
+    SET_XATTR = "set_xattr"
+    GET_XATTR = "get_xattr"
+
+
+class NameVerb(StrEnum):
+    """What is done to one name."""
+
+    CREATE = "create"
+    OPEN = "open"
+    CLOSE = "close"
+    STAT = "stat"
+    UNLINK = "unlink"
+    MKDIR = "mkdir"
+    RMDIR = "rmdir"
+    READ_DIR = "read_dir"
+
+
+class ItemVerb(StrEnum):
+    """What is done to each item of a tree, one item after the other."""
+
+    CREATE = "create"
+    OPEN = "open"
+    WRITE = "write"
+    READ = "read"
+    SYNC = "sync"
+    CLOSE = "close"
+    STAT = "stat"
+    UNLINK = "unlink"
+    MKNOD = "mknod"
+    """Made as an empty file without being opened."""
+    MKDIR = "mkdir"
+    RMDIR = "rmdir"
+    READ_DIR = "read_dir"
+    """All names in the item, which is a directory."""
+    RENAME = "rename"
+    """Items of a directory move one place on in a cycle: the first aside, each other one to the
+    name before it, and at last the first to the last name; one more call than items."""
+    LINK = "link"
+    """A second name, `<item>.link`."""
+    SYMLINK = "symlink"
+    """A symbolic link to the item, `<item>.symlink`."""
+    UNLINK_LINK = "unlink_link"
+    UNLINK_SYMLINK = "unlink_symlink"
+    SET_XATTR = "set_xattr"
+    """The extended attribute `user.venturi` of the open item."""
+    GET_XATTR = "get_xattr"
+
+
+class NameField(StrEnum):
+    """A number in the name of a directory or an item of a tree."""
+
+    NODE = "node"
+    """The directory's number; the root is 0."""
+    ITEM = "item"
+    """The item's number in the tree: `node * items + index`."""
+    INDEX = "index"
+    """The item's number in its directory."""
+
+
+class ItemKind(StrEnum):
+    """What the items of a tree are."""
+
+    FILE = "file"
+    DIRECTORY = "directory"
+
+
+class ItemOwner(StrEnum):
+    """Whose the items of a tree are."""
+
+    RANK = "rank"
+    """Every rank has items of its own."""
+    ALL = "all"
+    """One set, dealt to the ranks in blocks."""
+    SHARED = "shared"
+    """One set, and every rank acts on all of it."""

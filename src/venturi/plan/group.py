@@ -1,0 +1,178 @@
+"""Groups of ranks: how many ranks each has, and which files only one of them may make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from venturi.model import plan as p
+from venturi.model.error import UserError
+from venturi.model.expression import Number
+from venturi.model.plan import Slot
+from venturi.model.workload import Parameter, Workload
+from venturi.plan.scope import Scope
+from venturi.plan.setting import Settings
+
+
+@dataclass(frozen=True)
+class GroupSize:
+    """A group, the ranks of each of its instances, and how many instances there are."""
+
+    name: str
+    ranks: int
+    instances: int = 1
+
+    @property
+    def world(self) -> int:
+        """Ranks of all instances."""
+        return self.ranks * self.instances
+
+
+@dataclass
+class Names:
+    """What all groups of a plan number or name together: variables and phases."""
+
+    slots: list[str] = field(default_factory=lambda: [slot.value for slot in Slot])
+    phases: set[str] = field(default_factory=set)
+
+
+def sizes_of(
+    workload: Workload, settings: Settings, parameters: Mapping[str, Number]
+) -> list[GroupSize]:
+    """The groups in the order in which they get their ranks; all run at the same time."""
+    _check_names(workload)
+    _check_role(workload, settings)
+    scope = Scope(parameters, {})
+    sizes = []
+    for name in workload.program:
+        spec = workload.groups.get(name)
+        if spec is None:
+            ranks: Number = 1 if settings.ranks is None else settings.ranks
+            sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}")))
+            continue
+        ranks = scope.constant(spec.ranks, f"groups.{name}.ranks")
+        instances = scope.whole(spec.instances, f"groups.{name}.instances", least=1)
+        sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}"), instances))
+    world = sum(size.world for size in sizes)
+    if world > settings.most_ranks:
+        words = ", ".join(size.name for size in sizes)
+        raise UserError(
+            f"groups {words}: {world} ranks are more than this machine's limit of "
+            f"{settings.most_ranks}",
+            "use fewer ranks (-n), or raise 'most_ranks' in the machine file",
+        )
+    return sizes
+
+
+def _check_names(workload: Workload) -> None:
+    if not workload.program:
+        raise UserError(f"{workload.name}: there is no program")
+    for name in workload.program:
+        if workload.groups and name not in workload.groups:
+            known = ", ".join(workload.groups)
+            raise UserError(f"program.{name}: there is no group '{name}'", f"groups: {known}")
+    if len(workload.program) > 1 and not workload.groups:
+        raise UserError(
+            f"{workload.name}: several programs need 'groups' that say how many ranks each has"
+        )
+    idle = [name for name in workload.groups if name not in workload.program]
+    if idle:
+        raise UserError(f"groups.{idle[0]}: it has no program", "give it one, or take it out")
+
+
+def _check_role(workload: Workload, settings: Settings) -> None:
+    has_role = any(isinstance(q, Parameter) and q.role for q in workload.parameters.values())
+    if settings.ranks is not None and workload.groups and not has_role:
+        words = ", ".join(workload.groups)
+        raise UserError(
+            f"{workload.name}: -n has no parameter to set; groups: {words}",
+            "mark a parameter with 'role: ranks'",
+        )
+
+
+def _positive(ranks: Number, where: str) -> int:
+    if not isinstance(ranks, int) or ranks < 1:
+        raise UserError(f"{where}: {ranks} ranks: at least one is needed", "use -n RANKS")
+    return ranks
+
+
+@dataclass
+class _Use:
+    """Files that a program makes, and files that it only uses."""
+
+    made: set[int] = field(default_factory=set)
+    used: set[int] = field(default_factory=set)
+
+
+def check_sharing(groups: Sequence[p.Group], workload: Workload) -> None:
+    """Refuse files that one group makes while another one, at the same time, makes or uses them."""
+    names = list(workload.files)
+    makers: dict[int, str] = {}
+    uses = {group.name: _use_of(group.program) for group in groups}
+    for name, use in uses.items():
+        for index in sorted(use.made):
+            if index in makers:
+                raise UserError(
+                    f"files.{names[index]}: the groups '{makers[index]}' and '{name}' both make it",
+                    "give each group files of its own",
+                )
+            makers[index] = name
+    for name, use in uses.items():
+        for index in sorted(use.used):
+            spec = workload.files[names[index]]
+            if makers.get(index, name) != name:
+                raise UserError(
+                    f"files.{names[index]}: the group '{makers[index]}' makes it while '{name}' "
+                    "uses it, and nothing says who comes first",
+                    "give it 'prestage: SIZE', so that it is there before both",
+                )
+            others = [g for g, other in uses.items() if g != name and index in other.used]
+            if others and spec.content.verify:
+                raise UserError(
+                    f"files.{names[index]}: the groups '{name}' and '{others[0]}' use it at the "
+                    "same time, so its content cannot be verified",
+                    "leave 'verify' out",
+                )
+
+
+def made_by(group: p.Group) -> set[int]:
+    """Indices of the files that a group's program makes."""
+    return _use_of(group.program).made
+
+
+def staged_by(plan: p.Plan, group: p.Group) -> set[int]:
+    """Indices of the files that this group fills before the run: it is the first to use them.
+
+    A file that no program uses is the first group's.
+    """
+    before: set[int] = set()
+    for other in plan.groups:
+        used = _use_of(other.program).used
+        if other is plan.groups[0]:
+            used |= set(range(len(plan.files))) - {
+                index for each in plan.groups for index in _use_of(each.program).used
+            }
+        if other is group:
+            return used - before
+        before |= used
+    return set()
+
+
+def _use_of(steps: Iterable[p.Step]) -> _Use:
+    use = _Use()
+    for step in steps:
+        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+            inner = _use_of(step.body)
+            use.made |= inner.made
+            use.used |= inner.used
+        elif isinstance(step, p.Manage | p.Items | p.Transfer | p.Sync):
+            use.used.add(step.file)
+            if _makes(step):
+                use.made.add(step.file)
+    return use
+
+
+def _makes(step: p.Manage | p.Items | p.Transfer | p.Sync) -> bool:
+    if isinstance(step, p.Manage):
+        return step.verb in (p.NameVerb.CREATE, p.NameVerb.MKDIR)
+    return isinstance(step, p.Items) and p.ItemVerb.CREATE in step.verbs

@@ -1,0 +1,116 @@
+"""Patterns that are no nests: random, by a table, at the end of a file; and mixes of sizes."""
+
+from __future__ import annotations
+
+from venturi.model.error import UserError
+from venturi.model.expression import Literal, Tree
+from venturi.model.workload import DataStep, PatternKind
+from venturi.plan.part import Access, MixShare, Rows, Run, Sharers, Shuffle, Sizes, part_start
+from venturi.plan.scope import Scope, minus, over, plus, times
+
+_MOST_ROWS = 4096
+_MOST_ZIPF = 100
+
+
+def random(step: DataStep, sizes: Sizes, sharers: Sharers, scope: Scope) -> list[Access]:
+    """Places of `transfer` bytes in the region of all sharers: each once, or drawn."""
+    sizes.only("size", "count")
+    transfer = sizes.need_transfer()
+    count = sizes.need_count(transfer)
+    region = times(count, transfer) if sizes.size is None else sizes.size
+    slots = over(times(sharers.count, region), transfer)
+    zipf = 0.0
+    if step.zipf is not None:
+        zipf = float(scope.constant(step.zipf, f"{sizes.where}.zipf"))
+        if not 0 < zipf <= _MOST_ZIPF:
+            raise UserError(f"{sizes.where}.zipf: above 0 and at most {_MOST_ZIPF}, not {zipf:g}")
+    drawn = step.replacement or zipf > 0
+    shuffle = Shuffle(slots, count, sharers.index, sharers.count, drawn, zipf)
+    return [Access(transfer, sizes.at, shuffle=shuffle)]
+
+
+def append(sizes: Sizes) -> list[Access]:
+    """Requests where the file ends."""
+    sizes.only("size", "count")
+    transfer = sizes.need_transfer()
+    if sizes.at != Literal(0):
+        raise UserError(f"{sizes.where}: 'at' does not go with 'append'")
+    return [Access(transfer, Literal(0), run=Run(sizes.need_count(transfer), appends=True))]
+
+
+def table(step: DataStep, sizes: Sizes, scope: Scope) -> list[Access]:
+    """The rows of a table, `segments` times, each time `block` bytes further on."""
+    sizes.only("block", "segments", transfer=False)
+    where = sizes.where
+    if not step.table:
+        raise UserError(f"{where}: 'table' is missing: [[offset, bytes], ...]")
+    rows = []
+    for i, row in enumerate(step.table):
+        if len(row) != 2:
+            raise UserError(f"{where}.table[{i}]: a row is [offset, bytes]")
+        offset = scope.whole(row[0], f"{where}.table[{i}][0]")
+        rows.append((offset, scope.whole(row[1], f"{where}.table[{i}][1]", least=1)))
+    turns = sizes.segments or Literal(1)
+    if sizes.block is None and turns != Literal(1):
+        raise UserError(f"{where}: 'block' is missing (bytes from one turn to the next)")
+    largest = max(size for _, size in rows)
+    found = Rows(rows, turns, sizes.block or Literal(0))
+    return [Access(Literal(largest), sizes.at, rows=found)]
+
+
+def shares_of(step: DataStep, scope: Scope, where: str) -> list[MixShare]:
+    """The sizes of a mix."""
+    shares = []
+    for i, spec in enumerate(step.mix):
+        size = scope.tree(spec.bytes, f"{where}.mix[{i}].bytes")
+        if isinstance(size, Literal):
+            scope.whole(spec.bytes, f"{where}.mix[{i}].bytes", least=1)
+        weight = scope.whole(spec.weight, f"{where}.mix[{i}].weight", least=1)
+        shares.append(MixShare(size, weight))
+    return shares
+
+
+def mixed(
+    step: DataStep, shares: list[MixShare], sizes: Sizes, sharers: Sharers, scope: Scope
+) -> list[Access]:
+    """Requests of several sizes: one behind the other, or each at a random place."""
+    where = sizes.where
+    if step.pattern is PatternKind.RANDOM:
+        if sizes.transfer is None:
+            sizes.transfer = _largest(shares, where)
+        found = random(step, sizes, sharers, scope)[0]
+        return [Access(found.size, found.base, shuffle=found.shuffle, mix=shares)]
+    if step.pattern not in (PatternKind.CONTIGUOUS, PatternKind.APPEND):
+        raise UserError(
+            f"{where}: 'mix' does not go with the pattern '{step.pattern.value}'",
+            "contiguous, random and append have mixes of sizes",
+        )
+    sizes.only("count", transfer=False)
+    if sizes.count is None:
+        raise UserError(f"{where}: say how many requests: 'count'")
+    appends = step.pattern is PatternKind.APPEND
+    base: Tree = Literal(0)
+    if not appends:
+        base = plus(sizes.at, part_start(_bytes_of(shares, sizes.count), sharers, sizes))
+    return [Access(_largest(shares, where), base, run=Run(sizes.count, appends), mix=shares)]
+
+
+def _bytes_of(shares: list[MixShare], count: Tree) -> Tree:
+    """Bytes of `count` requests of a mix; each size has its share of them, rounded down in sum."""
+    whole = sum(share.weight for share in shares)
+    total: Tree = Literal(0)
+    before: Tree = Literal(0)
+    weight = 0
+    for share in shares:
+        weight += share.weight
+        end = over(times(count, weight), whole)
+        total = plus(total, times(minus(end, before), share.bytes))
+        before = end
+    return total
+
+
+def _largest(shares: list[MixShare], where: str) -> Tree:
+    known = [share.bytes for share in shares if isinstance(share.bytes, Literal)]
+    if len(known) != len(shares):
+        raise UserError(f"{where}: the sizes of a mix must be fixed numbers")
+    return max(known, key=lambda size: size.value)

@@ -1,0 +1,118 @@
+"""Whether what reads among writes would find was written before.
+
+A read of a place that nobody wrote ends early or brings zeros: neither is a measurement of the
+storage, and verification would call it damage. So a step with `reads` needs its file written as a
+whole, in an earlier step without a limit, or prestaged. Writes of the same file put the same
+stamps into the same places again, so a read is right before and after the write of its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from venturi.model import plan as p
+from venturi.model.error import UserError
+from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.plan.request import end_of, requests_of
+
+_RANK, _RANKS, _WORLD = 0, 1, 2
+
+
+def check_reads(plan: p.Plan) -> None:
+    """UserError at a step that would read what was not written."""
+    for group in plan.groups:
+        if _any_reads(group.program):
+            _Checker(plan, group).check()
+
+
+def _any_reads(steps: Iterable[p.Step]) -> bool:
+    return any(
+        step.reads > 0 if isinstance(step, p.Transfer) else _any_reads(getattr(step, "body", []))
+        for step in steps
+    )
+
+
+class _Checker:
+    """Walks a program and knows of each file how many bytes from its beginning on are written."""
+
+    def __init__(self, plan: p.Plan, group: p.Group) -> None:
+        self._plan = plan
+        self._group = group
+        self._slots: list[Number] = [0] * len(plan.slots)
+        self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
+        self._whole: dict[int, int] = {}
+        self._moved: dict[int, tuple[int, int]] = {}
+        """Bytes that the steps of the phase so far wrote into one file, and how far they reach."""
+
+    def check(self) -> None:
+        for index, file in enumerate(self._plan.files):
+            if file.prestage is not None:
+                self._whole[index] = self._sum(file.prestage) // self._files(file)
+            elif file.foreign:
+                self._whole[index] = 2**63
+        self._walk(self._group.program, "", counts=True)
+
+    def _walk(self, steps: Iterable[p.Step], phase: str, counts: bool) -> None:
+        for step in steps:
+            if isinstance(step, p.Phase):
+                self._moved.clear()
+                self._walk(step.body, step.path, counts and step.limit_s is None)
+            elif isinstance(step, p.When):
+                self._walk(step.body, phase, counts=False)
+            elif isinstance(step, (p.For, p.Repeat)):
+                self._walk(step.body, phase, counts)
+            elif isinstance(step, p.Manage) and step.verb is p.NameVerb.CREATE:
+                self._whole[step.file] = 0
+                self._moved.pop(step.file, None)
+            elif isinstance(step, p.Transfer) and step.operation is p.Direction.WRITE:
+                self._write(step, phase, counts)
+
+    def _write(self, step: p.Transfer, phase: str, counts: bool) -> None:
+        file = self._plan.files[step.file]
+        moved, end = self._extent(step)
+        if step.reads > 0:
+            if end > self._whole.get(step.file, 0):
+                raise UserError(
+                    f"phase '{phase}': 'reads' among the writes of '{file.name}' would read what "
+                    "was not written before",
+                    "write all of the file in an earlier step without a limit, or give it "
+                    "'prestage: SIZE'",
+                )
+            return
+        is_random = isinstance(step.pattern, p.Random) and step.pattern.replacement
+        if not counts or is_random or isinstance(step.pattern, (p.Append, p.Box)):
+            return
+        before, far = self._moved.get(step.file, (0, 0))
+        self._moved[step.file] = moved + before, max(end, far)
+        moved, end = self._moved[step.file]
+        if moved == end * self._files(file):
+            self._whole[step.file] = max(self._whole.get(step.file, 0), end)
+
+    def _extent(self, step: p.Transfer) -> tuple[int, int]:
+        """Bytes that all ranks move, and how far the furthest of them reaches."""
+        moved, end = 0, 0
+        for rank in range(self._group.ranks):
+            self._slots[_RANK] = rank
+            requests = requests_of(step, self._value)
+            moved += sum(each * count for _, each, count in requests)
+            if requests:
+                end = max(end, end_of(step, self._value))
+        return moved, end
+
+    def _sum(self, code: list[p.Instruction]) -> int:
+        total = 0
+        for rank in range(self._group.ranks):
+            self._slots[_RANK] = rank
+            total += self._value(code)
+        return total
+
+    def _files(self, file: p.File) -> int:
+        """How many files there are of an entry at a time."""
+        sharers = {p.Sharing.RANK: 1, p.Sharing.EVERY: file.every}
+        return -(-self._group.ranks // sharers.get(file.sharing, self._group.ranks))
+
+    def _value(self, code: list[p.Instruction]) -> int:
+        value = evaluate(code, self._slots)
+        if value < 0:
+            raise ExpressionError(f"a number of 0 or more is needed, not {value}")
+        return int(value)

@@ -1,0 +1,111 @@
+"""What a record says of silence, damage and single operations."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from cli.conftest import Cli, engines_of, wait_for
+
+HEAD = "workload: 1\nname: {name}\nparameters: {{np: {{default: 2, role: ranks}}}}\n"
+
+
+def workload(place: Path, name: str, rest: str) -> str:
+    path = place / f"{name}.yaml"
+    path.write_text(HEAD.format(name=name) + rest)
+    return str(path)
+
+
+def test_a_stopped_rank_is_in_the_record(cli: Cli, tmp_path: Path) -> None:
+    path = workload(
+        tmp_path,
+        "silent",
+        "heartbeat: 1 s\ngroups: {g: {ranks: np}}\nfiles: {f: {path: f, shared: rank}}\n"
+        "program:\n  g:\n"
+        "    - {phase: first, do: [{create: f}, {write: {to: f, transfer: 4 KiB, count: 8}}]}\n"
+        "    - phase: second\n      deadline: 4 s\n"
+        "      do: [{write: {to: f, transfer: 4 KiB, count: 30000, think: 10 ms}}]\n",
+    )
+    process = cli.start("run", path, "-d", str(cli.target), "--repeat", "1", "-q")
+    cli.journal()
+    wait_for(lambda: len(engines_of(process.pid)) > 2)
+    time.sleep(0.5)
+    os.kill(engines_of(process.pid)[2], signal.SIGSTOP)
+    process.communicate(timeout=60)
+    assert process.returncode == 3
+    record = cli.records()[0]
+    host = os.uname().nodename
+    assert record["partial"]
+    assert record["verdict"]["level"] == "INVALID"
+    assert f"rank 1 on {host} completed nothing" in record["failure"]
+    assert "(second)" in record["failure"]
+    assert any(f"rank 1 on {host}: no completion" in word for word in record["warnings"])
+    assert [row["path"] for row in record["phases"]] == ["first"]
+    assert not list(cli.target.iterdir())
+
+
+def test_damage_is_listed_beside_the_record(cli: Cli, tmp_path: Path) -> None:
+    path = workload(
+        tmp_path,
+        "damaged",
+        "groups: {g: {ranks: np}}\nfiles:\n"
+        "  f: {path: f, content: {verify: true},"
+        " faults: [{kind: flip, operation: write, nth: 3, every: 10, rank: 1}]}\n"
+        "program:\n  g:\n"
+        "    - {phase: w, do: [{create: f}, {write: {to: f, transfer: 4 KiB, count: 200}}]}\n"
+        "    - {phase: r, do: [{read: {from: f, transfer: 4 KiB, count: 200}}]}\n",
+    )
+    record = cli.json("run", path, "-d", str(cli.target), "--repeat", "1", code=3)
+    row = next(row for row in record["phases"] if row["path"] == "r")
+    assert (row["corrupt_operations"], row["corrupt_bytes"]) == (20, 20)
+    assert len(row["details"]) == 16
+    listed = list(csv.DictReader((cli.store / "runs" / record["id"] / "damage.csv").open()))
+    assert len(listed) == 20
+    assert {(d["rank"], d["path"], d["damage"], d["bytes"]) for d in listed} == {
+        ("1", "f", "flipped", "1")
+    }
+    expected = [(200 + i) * 4096 + 2048 for i in range(2, 200, 10)]
+    assert sorted(int(d["offset"]) for d in listed) == expected
+    assert any("20 operations failed" in reason for reason in record["verdict"]["reasons"])
+
+
+def test_single_operations_are_columns_beside_the_record(cli: Cli, tmp_path: Path) -> None:
+    path = workload(
+        tmp_path,
+        "logged",
+        "log_operations: true\ngroups: {g: {ranks: np}}\nfiles: {f: {path: f}}\n"
+        "program:\n  g:\n"
+        "    - {phase: w, do: [{create: f}, {write: {to: f, transfer: 4 KiB, count: 100}}]}\n"
+        "    - {phase: r, do: [{read: {from: f, transfer: 4 KiB, count: 50}}]}\n",
+    )
+    record = cli.json("run", path, "-d", str(cli.target), "--repeat", "2")
+    found = np.load(cli.store / "runs" / record["id"] / "operations.npz")
+    names = [str(found["phase_names"][serial - 1]) for serial in found["phase"]]
+    kinds = [str(found["kind_names"][kind]) for kind in found["kind"]]
+    for name, kind, count in (("w", "write", 100), ("r", "read", 50)):
+        chosen = np.array([n == name and k == kind for n, k in zip(names, kinds, strict=True)])
+        assert chosen.sum() == 2 * 2 * count
+        assert set(found["bytes"][chosen]) == {4096}
+        assert set(found["rank"][chosen]) == {0, 1}
+        first = chosen & (found["rank"] == 1) & (found["repetition"] == 0)
+        begin = 100 * 4096 if name == "w" else 50 * 4096
+        assert list(found["offset"][first]) == [begin + i * 4096 for i in range(count)]
+        latency = (found["end_ns"] - found["begin_ns"])[chosen]
+        row = next(r for r in record["phases"] if r["path"] == name and r["repetition"] == 0)
+        assert latency.min() >= 0
+        assert latency.max() >= row["by_operation"][kind]["latency_ns"]["min"]
+    removed = subprocess.run(
+        [sys.executable, "-m", "venturi", "results", "rm", record["id"]],
+        env=cli.environment(),
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert removed.returncode == 0, removed.stderr

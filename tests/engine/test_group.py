@@ -1,0 +1,41 @@
+"""Groups of groups of processes, under every way to start ranks."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from engine.running import LAUNCHERS, ROOT
+
+
+def probe(comm: str, ranks: int, *words: str) -> subprocess.CompletedProcess[str]:
+    """Runs the probe of the dev build."""
+    engine = comm if comm in LAUNCHERS else "plain"
+    program = ROOT / "build" / "dev" / f"group_probe_{engine}"
+    if not program.exists():
+        pytest.fail("build it: cmake --preset dev && cmake --build build/dev")
+    start = [*LAUNCHERS[comm], str(ranks)] if comm in LAUNCHERS else []
+    forked = ["--forked"] if comm == "forked" else []
+    return subprocess.run(
+        [*start, str(program), *forked, str(ranks), *words],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("ranks", [2, 7])
+def test_every_collective_on_parts_of_the_ranks(comm: str, ranks: int) -> None:
+    done = probe(comm, 1 if comm == "alone" else ranks)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == ""
+    assert "fine" in done.stderr
+
+
+@pytest.mark.parametrize("comm", ["forked", "openmpi", "mpich"])
+def test_a_rank_that_gives_up_ends_the_waits_of_all_groups(comm: str) -> None:
+    done = probe(comm, 5, "abort")
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert done.stdout.count("the last rank gives up") == 1

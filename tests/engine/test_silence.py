@@ -1,0 +1,278 @@
+"""A rank that is stopped in any kind of wait is noticed, named, and ended by the deadline."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.plans import (
+    Barrier,
+    Plan,
+    compute,
+    fault,
+    file,
+    manage,
+    nest,
+    phase,
+    plan,
+    read,
+    write,
+)
+from engine.running import Engine, Outcome, end, is_gone, parse
+
+BLOCK = 4096
+DEADLINE_S = 4.0
+STALL_S = 1.0
+FOREVER = nest(0, (10**9, 0), (256, BLOCK))
+COMM = ["alone", "forked", "openmpi", "mpich"]
+
+
+def ranks_of(comm: str) -> int:
+    return 1 if comm == "alone" else 3
+
+
+def engines(comm: str, made: Plan) -> list[int]:
+    """The processes of the run's engine, watchers among them, in the order of their start."""
+    name = "venturi-engine" + (f"-{comm}" if comm in ("openmpi", "mpich") else "")
+    found = []
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(name.encode()) and made.journal.encode() in b" ".join(words):
+            found.append(int(entry.name))
+    return sorted(found)
+
+
+def holders(comm: str, made: Plan) -> dict[int, int]:
+    """Rank to process: a rank holds its manifest open."""
+    result = {}
+    for pid in engines(comm, made):
+        try:
+            links = [os.readlink(link) for link in Path(f"/proc/{pid}/fd").iterdir()]
+        except OSError:
+            continue
+        for link in links:
+            if link.startswith(f"{made.journal}/manifest."):
+                result[int(link.rpartition(".")[2])] = pid
+    return result
+
+
+def stopped_run(
+    engine: Engine, made: Plan, comm: str, mark: str, victim: int, wait_s: float = 0.3
+) -> tuple[Outcome, float]:
+    """Stops a rank some time after an event; the outcome, and how long the run then took."""
+    process = engine.start(made, comm)
+    lines = []
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if mark in line:
+                break
+        time.sleep(wait_s)
+        os.kill(holders(comm, made)[victim], signal.SIGSTOP)
+        since = time.monotonic()
+        rest, errors = process.communicate(timeout=60)
+        took_s = time.monotonic() - since
+        return Outcome(process.returncode, parse("".join(lines) + rest), errors), took_s
+    finally:
+        end(process)
+
+
+def with_deadline(made: Plan, **more: float) -> Plan:
+    """The plan with a heartbeat and a deadline."""
+    made = made.model_copy(update={"stall_s": STALL_S, **more})
+    (Path(made.journal) / "plan.json").write_text(made.to_json())
+    return made
+
+
+def in_transfer(place: Path, ranks: int, victim: int) -> Plan:
+    body = [manage("create"), write(BLOCK, FOREVER)]
+    return plan(
+        place, [file(per_rank=True)], [phase("p", *body, deadline_s=DEADLINE_S)], ranks=ranks
+    )
+
+
+def in_barrier(place: Path, ranks: int, victim: int) -> Plan:
+    # The others are at work, the victim waits for them.
+    late = [fault("delay", "create", rank=rank, seconds=60.0) for rank in range(ranks)]
+    late = [one for one in late if one.rank != victim]
+    body = [manage("create"), Barrier(), write(BLOCK, nest(0, (1, 0)))]
+    made = file(per_rank=True, faults=late)
+    return plan(place, [made], [phase("p", *body, deadline_s=DEADLINE_S)], ranks=ranks)
+
+
+def in_compute(place: Path, ranks: int, victim: int) -> Plan:
+    body = [manage("create"), compute(60.0), write(BLOCK, nest(0, (1, 0)))]
+    return plan(
+        place, [file(per_rank=True)], [phase("p", *body, deadline_s=DEADLINE_S)], ranks=ranks
+    )
+
+
+def in_create(place: Path, ranks: int, victim: int) -> Plan:
+    # Everybody waits for rank 0, which creates the shared file.
+    made = file(faults=[fault("delay", "create", rank=0, seconds=60.0)])
+    body = [manage("create"), write(BLOCK, nest(0, (1, 0)))]
+    return plan(place, [made], [phase("p", *body, deadline_s=DEADLINE_S)], ranks=ranks)
+
+
+def in_agreement(place: Path, ranks: int, victim: int) -> Plan:
+    # Rank 0 is still at work, the others have come to the end of the phase.
+    late = fault("delay", "write", rank=0 if victim != 0 else 1, seconds=60.0)
+    body = [manage("create"), write(BLOCK, nest(0, (1, 0)))]
+    made = file(per_rank=True, faults=[late])
+    return plan(place, [made], [phase("p", *body, deadline_s=DEADLINE_S)], ranks=ranks)
+
+
+WAITS: dict[str, Callable[[Path, int, int], Plan]] = {
+    "transfer": in_transfer,
+    "barrier": in_barrier,
+    "compute": in_compute,
+    "create": in_create,
+    "agreement": in_agreement,
+}
+LONELY = ("transfer", "compute", "create")
+
+
+def check(outcome: Outcome, comm: str, victim: int, took_s: float, where: str) -> None:
+    """Noticed, named, ended; in time, but with room for a busy machine."""
+    assert outcome.code != 0
+    if comm in ("alone", "forked") or victim != 0:
+        assert outcome.code == 3, outcome.stderr
+    said = [e["what"] for e in outcome.of("warning")]
+    host = os.uname().nodename
+    assert any(f"rank {victim} on {host}: no completion for" in what for what in said), said
+    # A rank 0 that is woken by the end of its job may still finish what it was just saying.
+    failed = outcome.of("failed")[0]
+    assert len(outcome.of("failed")) == 1
+    assert failed["code"] == "deadline"
+    assert f"rank {victim} on {host}" in failed["message"]
+    assert failed["exit_code"] == 3
+    assert where in failed["message"]
+    assert took_s < DEADLINE_S + 20
+
+
+# A rank alone never waits for others.
+CASES = [(comm, wait) for comm in COMM for wait in WAITS if comm != "alone" or wait in LONELY]
+
+
+@pytest.mark.parametrize(("comm", "wait"), CASES)
+def test_a_stopped_rank_is_named_and_ended(
+    engine: Engine, tmp_path: Path, comm: str, wait: str
+) -> None:
+    victim = ranks_of(comm) - 1
+    made = with_deadline(WAITS[wait](tmp_path, ranks_of(comm), victim))
+    outcome, took_s = stopped_run(engine, made, comm, '"phase_started","path":"p"', victim)
+    check(outcome, comm, victim, took_s, "phase p")
+    assert outcome.failed["where"] == "p"
+    if comm in ("alone", "forked"):
+        assert is_gone(made)
+
+
+@pytest.mark.parametrize("comm", ["forked", "openmpi", "mpich"])
+def test_rank_0_is_stopped(engine: Engine, tmp_path: Path, comm: str) -> None:
+    made = with_deadline(in_transfer(tmp_path, 3, 0))
+    outcome, took_s = stopped_run(engine, made, comm, '"phase_started","path":"p"', 0)
+    check(outcome, comm, 0, took_s, "phase p")
+
+
+@pytest.mark.parametrize("comm", COMM)
+def test_a_rank_that_stops_before_the_first_phase(
+    engine: Engine, tmp_path: Path, comm: str
+) -> None:
+    ranks = ranks_of(comm)
+    made = plan(
+        tmp_path,
+        [file(per_rank=True)],
+        [compute(60.0), phase("p", manage("create"), write(BLOCK, nest(0, (1, 0))))],
+        ranks=ranks,
+    )
+    made = with_deadline(made, deadline_s=DEADLINE_S)
+    outcome, took_s = stopped_run(engine, made, comm, '"hello"', ranks - 1)
+    check(outcome, comm, ranks - 1, took_s, "before the first phase")
+    assert outcome.of("phase_started") == []
+
+
+def test_finished_phases_stay(engine: Engine, tmp_path: Path) -> None:
+    pattern = nest(0, (4, BLOCK))
+    made = plan(
+        tmp_path,
+        [file(per_rank=True)],
+        [
+            phase("first", manage("create"), write(BLOCK, pattern)),
+            phase("second", write(BLOCK, FOREVER), deadline_s=DEADLINE_S),
+        ],
+        ranks=2,
+    )
+    mark = '"phase_started","path":"second"'
+    outcome, _ = stopped_run(engine, with_deadline(made), "forked", mark, 1)
+    assert outcome.code == 3
+    assert outcome.phase("first")["operations"] > 0
+    assert outcome.failed["where"] == "second"
+
+
+def test_a_rank_that_goes_on_is_told_too(engine: Engine, tmp_path: Path) -> None:
+    body = [manage("create"), compute(4.0), read(BLOCK, nest(0, (0, 0)))]
+    made = with_deadline(plan(tmp_path, [file(per_rank=True)], [phase("p", *body)], ranks=2))
+    process = engine.start(made)
+    lines = []
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if '"phase_started"' in line:
+                time.sleep(0.3)
+                victim = holders("forked", made)[1]
+                os.kill(victim, signal.SIGSTOP)
+                time.sleep(2.5)
+                os.kill(victim, signal.SIGCONT)
+        assert process.wait(timeout=30) == 0
+    finally:
+        end(process)
+    said = [e["what"] for e in parse("".join(lines)) if e["event"] == "warning"]
+    assert any("rank 1 on" in what and "no completion for" in what for what in said), said
+    assert any("rank 1 on" in what and "goes on after a silence" in what for what in said), said
+
+
+def test_a_slow_run_is_no_silent_one(engine: Engine, tmp_path: Path, comm: str) -> None:
+    """Ranks that wait for one that computes are alive; so is the one that computes."""
+    body = [manage("create"), compute(3.0), Barrier(), write(BLOCK, nest(0, (1, 0)))]
+    ranks = ranks_of(comm)
+    made = with_deadline(plan(tmp_path, [file(per_rank=True)], [phase("p", *body)], ranks=ranks))
+    outcome = engine.run(made, comm)
+    assert outcome.code == 0
+    assert outcome.of("warning") == []
+
+
+def test_a_hang_of_the_storage_is_silence(engine: Engine, tmp_path: Path, comm: str) -> None:
+    ranks = ranks_of(comm)
+    hang = fault("hang", "write", rank=ranks - 1, nth=3)
+    body = [manage("create"), write(BLOCK, nest(0, (20, BLOCK)))]
+    made = plan(
+        tmp_path,
+        [file(per_rank=True, faults=[hang])],
+        [phase("p", *body, deadline_s=DEADLINE_S)],
+        ranks=ranks,
+    )
+    outcome = engine.run(with_deadline(made), comm)
+    check(outcome, comm, ranks - 1, 0.0, "phase p")
+    assert outcome.code == 3
+
+
+def test_a_run_of_busy_ranks_ends_at_its_deadline(engine: Engine, tmp_path: Path) -> None:
+    made = with_deadline(in_transfer(tmp_path, 2, 0))
+    outcome = engine.run(made)
+    assert outcome.code == 3
+    assert outcome.failed["code"] == "deadline"
+    assert "still at work" in outcome.failed["message"]
+    assert outcome.of("warning") == []
+    assert is_gone(made)

@@ -1,0 +1,102 @@
+"""What IOR's options want done around a run: time limits of tests, outliers, warnings, layouts."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from venturi.execute.launcher import machine_named
+from venturi.field import ior_run
+from venturi.field.ior_lower import Layout
+from venturi.field.ior_result import IorRun
+from venturi.field.ior_run import (
+    Choices,
+    complaints,
+    exit_code,
+    layout_of,
+    make_ready,
+    run_test,
+)
+from venturi.field.ior_script import read_command_line
+from venturi.field.ior_test import IorTest
+from venturi.model.error import ExitCode, UserError
+from venturi.model.event import Event
+from venturi.plan.make import Made
+
+
+def silent(made: Made) -> ior_run.Feed:
+    def feed(event: Event) -> None:
+        assert event.event
+
+    return feed
+
+
+@pytest.fixture
+def choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Choices:
+    (tmp_path / "target").mkdir()
+    monkeypatch.chdir(tmp_path / "target")
+    return Choices(machine_named("local"), tmp_path / "store", ["venturi"], ["ior"], ranks=2)
+
+
+def run(choices: Choices, words: str) -> IorRun:
+    (test,) = read_command_line([*shlex.split(words), "-o", "./f"])
+    return run_test(make_ready(test, choices), choices, silent)
+
+
+def test_no_repetition_begins_after_the_time_of_a_test(
+    choices: Choices, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ior_run, "MINUTE_S", 0.3)
+    done = run(choices, "-w -T 1 -i 1000 -d 1 -b 4k -t 4k")
+    assert 1 <= done.record.repetitions < 5
+    assert done.record.partial
+    assert len({row.repetition for row in done.record.phases}) == done.record.repetitions
+
+
+def test_outliers_and_short_transfers_are_told(choices: Choices) -> None:
+    done = run(choices, "-w -j 1 -x -b 64k -t 4k")
+    assert exit_code(done) is ExitCode.FINE
+    assert complaints(done, shown=True) == []
+    row = done.record.phases[0]
+    late = row.per_rank.model_copy(update={"close_s": [0.001, 5.0]})
+    odd = row.model_copy(update={"per_rank": late, "short_transfers": 2})
+    changed = replace(done, record=done.record.model_copy(update={"phases": [odd]}))
+    assert exit_code(changed) is ExitCode.MEASUREMENT
+    told = complaints(changed, shown=True)
+    assert any("short transfers" in line for line in told)
+    assert any("rank 1: close 5 s" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("words", "ranks", "nodes", "expected"),
+    [
+        ("-w", None, 1, Layout(1, 1)),
+        ("-w", 8, 2, Layout(8, 2)),
+        ("-w -N 4", 8, 1, Layout(4, 1)),
+        ("-w -N 4", None, 1, Layout(4, 1)),
+        ("-w -O numTasksOnNode0=4,numNodes=2", 8, 2, Layout(8, 2)),
+    ],
+)
+def test_layouts(
+    choices: Choices, words: str, ranks: int | None, nodes: int, expected: Layout
+) -> None:
+    (test,) = read_command_line(shlex.split(words))
+    assert layout_of(test, replace(choices, ranks=ranks, nodes=nodes)) == expected
+
+
+@pytest.mark.parametrize(
+    ("test", "message"),
+    [
+        (IorTest(tasks=9), "-N 9"),
+        (IorTest(nodes=3), "numNodes=3"),
+        (IorTest(tasks_on_node=3), "numTasksOnNode0=3"),
+    ],
+)
+def test_layouts_that_the_command_does_not_have(
+    choices: Choices, test: IorTest, message: str
+) -> None:
+    with pytest.raises(UserError, match=message):
+        layout_of(test, choices)

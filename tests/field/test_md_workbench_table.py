@@ -1,0 +1,69 @@
+"""Each row of docs/compatibility/md-workbench.md: planned if it says so, else refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from field.compatibility import Row, rows_of
+from venturi.field.md_workbench_option import OPTIONS, read_arguments
+from venturi.field.md_workbench_workload import workbench_trial
+from venturi.field.perform import Trial
+from venturi.model.error import ExitCode, UserError
+from venturi.plan.make import make_plan
+
+ROWS = rows_of("md-workbench")
+ONLY_IN_OUTPUT = {"-o", "--print-detailed-stats", "--process-reports", "-q"}
+WITHOUT_EFFECT = {"-v", "--dataPacketType", "--incompressible-data"}
+
+
+def planned(words: list[str]) -> Trial:
+    test = workbench_trial(read_arguments(words), ranks=2)
+    make_plan(test.workload, test.settings(nodes=1, most_ranks=64))
+    return test
+
+
+def names(row: Row) -> str:
+    return " ".join([row.option, *row.words])
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.verdict != "refused"], ids=names)
+def test_what_the_table_runs_is_planned_and_has_its_effect(row: Row) -> None:
+    test, base = planned(row.words), planned(row.base)
+    if row.option in WITHOUT_EFFECT:
+        assert test == base
+        return
+    assert read_arguments(row.words) != read_arguments(row.base)
+    assert (test == base) == (row.option in ONLY_IN_OUTPUT)
+
+
+@pytest.mark.parametrize("row", [r for r in ROWS if r.verdict == "refused"], ids=names)
+def test_what_the_table_refuses_is_refused_by_name_with_its_reason(row: Row) -> None:
+    with pytest.raises(UserError) as caught:
+        planned(row.words)
+    assert row.reason in caught.value.message
+    assert row.option in caught.value.message
+    assert caught.value.exit_code is ExitCode.USAGE
+
+
+def test_every_option_has_a_row() -> None:
+    spelled = {row.option for row in ROWS}
+    missing = [
+        option.name for option in OPTIONS if not {f"-{option.short}", f"--{option.long}"} & spelled
+    ]
+    assert not missing
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("-W", "-W: wear-out follows a time limit"),
+        ("-t 1 -T", "-t with -T"),
+        ("-t -1", "-t -1: 0 or more"),
+        ("-I 0", "-I 0: 1 or more"),
+        ("--dataPacketType x", "no such kind"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(words: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        planned(words.split())
+    assert message in caught.value.message
