@@ -20,15 +20,25 @@
 namespace venturi::comm {
 namespace {
 
-constexpr long kSleepNs = 5'000'000;
+/// Sleepers wake up by themselves to give a sign of life: all of a core's ranks together no more
+/// often than this, and each of them often enough not to be called silent.
+constexpr long kLeastSleepNs = 5'000'000;
+constexpr long kSleepNsPerRank = 1'000'000;
+constexpr long kMostSleepNs = 250'000'000;
 constexpr int kSpins = 2000;
 constexpr int kYields = 4;
 
 static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value) noexcept {
-  const timespec limit{.tv_sec = 0, .tv_nsec = kSleepNs};
+long sleep_ns(std::size_t ranks) noexcept {
+  const std::size_t cores = std::max<std::size_t>(1, std::thread::hardware_concurrency());
+  return std::clamp(static_cast<long>(ranks / cores) * kSleepNsPerRank, kLeastSleepNs,
+                    kMostSleepNs);
+}
+
+void sleep_while(std::atomic<std::uint32_t>& word, std::uint32_t value, long ns) noexcept {
+  const timespec limit{.tv_sec = 0, .tv_nsec = ns};
   syscall(SYS_futex, &word, FUTEX_WAIT, value, &limit, nullptr, 0);
 }
 
@@ -41,7 +51,9 @@ std::size_t round_up(std::size_t bytes) noexcept { return (bytes + 4095) / 4096 
 }  // namespace
 
 SharedSegment::SharedSegment(std::size_t ranks)
-    : ranks_(ranks), spin_(ranks <= std::thread::hardware_concurrency()) {
+    : ranks_(ranks),
+      spin_(ranks <= std::thread::hardware_concurrency()),
+      sleep_ns_(sleep_ns(ranks)) {
   std::size_t at = 0;
   const auto take = [&](std::size_t bytes) {
     const std::size_t begin = at;
@@ -116,7 +128,7 @@ void SharedSegment::wait_while(std::atomic<std::uint32_t>& word, std::uint32_t v
     check();
     if (poll) poll();
     sleepers.fetch_add(1, std::memory_order_seq_cst);
-    if (!passed()) sleep_while(word, value);
+    if (!passed()) sleep_while(word, value, sleep_ns_);
     sleepers.fetch_sub(1, std::memory_order_seq_cst);
   }
 }

@@ -97,6 +97,7 @@ class SharedSegment {
   std::byte* mail_data_ = nullptr;
   /// Spinning helps only if every rank has a core of its own.
   bool spin_ = false;
+  long sleep_ns_ = 0;
 };
 
 }  // namespace venturi::comm

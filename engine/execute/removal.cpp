@@ -116,7 +116,7 @@ void Remover::remove_items(int parent, const char* name) {
 void Remover::remove_item(int directory, const char* name, unsigned char type) {
   struct stat status{};
   if (type == DT_UNKNOWN && ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-    type = IFTODT(status.st_mode);
+    type = static_cast<unsigned char>(IFTODT(status.st_mode));
   }
   const bool ours = (type == DT_REG && names_.has_file(name)) ||
                     (type == DT_LNK && names_.has_symlink(name)) ||
