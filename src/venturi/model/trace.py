@@ -1,8 +1,9 @@
 """The trace: what a real run did to storage, layer by layer.
 
-This version holds counters; operations join it as columns. Counters keep the names that
-Darshan gives them, without the module's prefix, because the field knows them; a counter
-that the source could not fill (-1 in Darshan) is absent, never a number.
+A trace holds counters, operations, or both. Operations stand beside the document as columns
+(see `operation`). Counters keep the names that Darshan gives them, without the module's prefix,
+because the field knows them; a counter that the source could not fill (-1 in Darshan) is absent,
+never a number.
 """
 
 from __future__ import annotations
@@ -74,8 +75,41 @@ class Gap(Document):
     what: str
 
 
+class TracedFile(Document):
+    """A file, directory or dataset that operations name."""
+
+    path: str
+    """As the application named it, made absolute where the capture knows the working directory;
+    for datasets, the dataset's name."""
+    within: int | None = None
+    """For datasets and variables: index of the file that they lie in."""
+    shape: list[Count] = []
+    """For datasets and variables: their dimensions in elements."""
+    element_bytes: Count = 0
+    """For datasets and variables; 0: unknown."""
+    chunk: list[Count] = []
+    """For chunked datasets: the chunk's dimensions."""
+
+
+class Process(Document):
+    """A process that took part in the job."""
+
+    rank: Annotated[int, Field(ge=-1)] = -1
+    """From the launcher; -1: no rank of a parallel program (a shell, a launcher, a helper)."""
+    process: Count = 0
+    """Its number on its host; 0: unknown."""
+    parent: Count = 0
+    host: str = ""
+    program: str = ""
+    """Name of the executable, without its directory."""
+    started_s: Seconds = 0.0
+    """After the job's start."""
+    ended_s: Seconds | None = None
+    """None: it did not end in an orderly way, or it is not known."""
+
+
 class Trace(Document):
-    """The counters of one job."""
+    """What one job did."""
 
     schema_: Literal["venturi.trace/1"] = Field("venturi.trace/1", alias="schema")
     source: Source
@@ -88,3 +122,9 @@ class Trace(Document):
     gaps: list[Gap] = []
     """Layers that are incomplete: their counts are lower bounds."""
     record_count: Count
+    files: list[TracedFile] = []
+    """What operations name by index."""
+    processes: list[Process] = []
+    """Whose operations there are, by index; where there are none, counters name ranks."""
+    operation_count: Count = 0
+    """Rows in the columns beside the document; 0: counters only."""

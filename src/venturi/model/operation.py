@@ -1,0 +1,188 @@
+"""Operations of a trace: one row per call, as columns in a folder.
+
+A trace with operations is a folder `NAME.trace/` with `trace.json` (the document) and one `.npy`
+file per column below `operations/`. Columns are memory-mapped, so opening costs nothing and ten
+million operations need no more memory than what is looked at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from venturi.model.error import UserError
+from venturi.model.trace import Layer
+
+NO_FILE = 0xFFFF_FFFF
+"""In the column `file`: the call names no file."""
+
+UNKNOWN_OFFSET = -1
+"""In the column `offset`: the capture does not know it, or the call has none."""
+
+FOLDER = "operations"
+
+
+class Kind(StrEnum):
+    """What a call does. The order is that of the codes in the column `kind`."""
+
+    OPEN = "open"
+    """`detail`: the flags of open(2) as Linux numbers them; O_CREAT among them makes a create."""
+    CLOSE = "close"
+    READ = "read"
+    WRITE = "write"
+    """`detail` of read and write: bit 0 collective, bit 1 non-blocking, bit 2 through a file view
+    (the offset counts in the view), bit 3 on a pipe, socket or terminal."""
+    SEEK = "seek"
+    """`offset`: where it led."""
+    SYNC = "sync"
+    DATA_SYNC = "data_sync"
+    STAT = "stat"
+    UNLINK = "unlink"
+    RENAME = "rename"
+    """`detail`: index of the new name in `files`; so for link and copy."""
+    LINK = "link"
+    MKDIR = "mkdir"
+    RMDIR = "rmdir"
+    LIST = "list"
+    """Reading a directory; `bytes`: entries, where known."""
+    TRUNCATE = "truncate"
+    """`offset`: the new size."""
+    ALLOCATE = "allocate"
+    """`offset` and `bytes`: the range."""
+    MAP = "map"
+    """mmap of a file; stores into it are not seen. `offset` and `bytes`: the range."""
+    COPY = "copy"
+    """copy_file_range or sendfile; `file` is read, `detail` is the index of the one written."""
+    ATTRIBUTE = "attribute"
+    """Extended attributes, modes, owners and times of files; `access` counts as stat."""
+    BARRIER = "barrier"
+    """Ranks wait for each other (MPI_Barrier, another collective call of the application)."""
+
+
+KINDS: tuple[Kind, ...] = tuple(Kind)
+KIND_CODES: dict[Kind, int] = {kind: code for code, kind in enumerate(KINDS)}
+LAYERS: tuple[Layer, ...] = tuple(Layer)
+LAYER_CODES: dict[Layer, int] = {layer: code for code, layer in enumerate(LAYERS)}
+
+COLLECTIVE = 1
+NON_BLOCKING = 2
+IN_VIEW = 4
+NOT_A_FILE = 8
+
+_TYPES: dict[str, str] = {
+    "process": "<u4",
+    "thread": "<u4",
+    "layer": "u1",
+    "kind": "u1",
+    "error": "<u2",
+    "file": "<u4",
+    "detail": "<u4",
+    "offset": "<i8",
+    "bytes": "<i8",
+    "start_ns": "<i8",
+    "end_ns": "<i8",
+}
+
+Column = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Columns of equal length, one row per call, in the order of `start_ns`."""
+
+    process: Column
+    """Index into the trace's `processes`, which tell the rank."""
+    thread: Column
+    """Number of the thread within its process; 0 is the first."""
+    layer: Column
+    """Index into LAYERS."""
+    kind: Column
+    """Index into KINDS."""
+    error: Column
+    """errno of a call that failed; 0: fine."""
+    file: Column
+    """Index into the trace's `files`, or NO_FILE."""
+    detail: Column
+    """What it means depends on the kind; see Kind."""
+    offset: Column
+    """Of the first byte, or UNKNOWN_OFFSET."""
+    bytes: Column
+    """What was moved, not what was asked for."""
+    start_ns: Column
+    """Nanoseconds from the beginning of the job; so is `end_ns`."""
+    end_ns: Column
+
+    def __len__(self) -> int:
+        return len(self.start_ns)
+
+    def take(self, rows: Column) -> Operations:
+        """The rows that an index or a mask chooses."""
+        return Operations(**{name: getattr(self, name)[rows] for name in _TYPES})
+
+    def is_kind(self, *kinds: Kind) -> Column:
+        """A mask of the rows of these kinds."""
+        return np.isin(self.kind, [KIND_CODES[kind] for kind in kinds])
+
+    def is_layer(self, *layers: Layer) -> Column:
+        """A mask of the rows of these layers."""
+        return np.isin(self.layer, [LAYER_CODES[layer] for layer in layers])
+
+
+def operations_of(**columns: Any) -> Operations:
+    """Operations from columns of any number type; those left out are 0, files and offsets unknown.
+
+    Sorts by start (stable). Raises ValueError where lengths differ or a name is no column.
+    """
+    count = len(next(iter(columns.values()), ()))
+    empty = {"file": NO_FILE, "offset": UNKNOWN_OFFSET}
+    strange = set(columns) - set(_TYPES)
+    if strange:
+        raise ValueError(f"no columns of operations: {sorted(strange)}")
+    full = {}
+    for name, dtype in _TYPES.items():
+        if name in columns:
+            full[name] = np.asarray(columns[name]).astype(dtype, copy=False)
+        else:
+            full[name] = np.full(count, empty.get(name, 0), dtype)
+        if len(full[name]) != count:
+            raise ValueError(f"column '{name}' has {len(full[name])} rows, not {count}")
+    starts = full["start_ns"]
+    if count and np.any(starts[1:] < starts[:-1]):
+        order = np.argsort(starts, kind="stable")
+        full = {name: column[order] for name, column in full.items()}
+    return Operations(**full)
+
+
+def save_operations(operations: Operations, folder: Path) -> None:
+    """Writes the columns below `folder`/operations, which must not exist yet."""
+    place = folder / FOLDER
+    place.mkdir()
+    for field in fields(operations):
+        np.save(place / f"{field.name}.npy", getattr(operations, field.name), allow_pickle=False)
+
+
+def load_operations(folder: Path) -> Operations:
+    """The columns below `folder`/operations, memory-mapped.
+
+    Raises UserError where one is missing, torn or of another type or length.
+    """
+    place = folder / FOLDER
+    columns = {}
+    for name, dtype in _TYPES.items():
+        path = place / f"{name}.npy"
+        try:
+            column = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise UserError(f"'{path}' is no column of operations: {error}") from None
+        if column.dtype != np.dtype(dtype) or column.ndim != 1:
+            raise UserError(f"'{path}' holds {column.dtype} values where {dtype} belongs")
+        columns[name] = column
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1:
+        raise UserError(f"the columns in '{place}' have different lengths: {sorted(lengths)}")
+    return Operations(**columns)
