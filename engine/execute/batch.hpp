@@ -11,17 +11,17 @@
 
 namespace venturi::execute {
 
-/// Hands requests to the storage, continues what was short, and tells each end to a recorder.
+/// Hands requests to the storage, continues what was short, and tells a recorder of each end.
 class Batch {
  public:
   static constexpr std::size_t kMost = kMostInFlight;
 
-  /// Does the requests; returns how many ended well. `record(begin_ns, end_ns, bytes)` is called
-  /// for each of those.
+  /// Does the requests; returns how many ended well. `record(end_ns, offset, bytes)` is called for
+  /// each of those; it began when the one before ended, the first at `begin_ns`.
   template <class Record>
   std::size_t run(Moving& moving, std::span<const backend::Request> requests,
-                  const Record& record) {
-    last_ns_ = moving.context.clock.now_ns();
+                  std::uint64_t begin_ns, Record&& record) {
+    last_ns_ = begin_ns;
     cut_ = false;
     std::size_t at = 0;
     while (at < requests.size()) {
@@ -33,10 +33,8 @@ class Batch {
             !finish_short(moving, requests[at + i], completion)) {
           return at + i;
         }
-        const std::uint64_t end = std::max({last_ns_, completion.end_ns, short_end_ns_});
-        moving.context.meter().place(requests[at + i].offset);
-        record(last_ns_, end, requests[at + i].bytes);
-        last_ns_ = end;
+        last_ns_ = std::max({last_ns_, completion.end_ns, short_end_ns_});
+        record(last_ns_, requests[at + i].offset, requests[at + i].bytes);
       }
       at += ended;
     }

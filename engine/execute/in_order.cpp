@@ -31,7 +31,7 @@ class Pump {
       const std::size_t count = fill(cursor, one_by_one ? 1 : size_);
       if (one_by_one) moving_.prepare(requests_[0]);
       const std::uint64_t begin = context_.clock.now_ns();
-      const std::size_t good = run_batch({requests_.data(), count});
+      const std::size_t good = run_batch({requests_.data(), count}, begin);
       std::uint64_t end = batch_.last_ns();
       adapt(end - std::min(begin, end));
       if (one_by_one && good > 0 && !batch_.was_cut()) end = moving_.conclude(requests_[0], end);
@@ -63,12 +63,11 @@ class Pump {
     return count;
   }
 
-  std::size_t run_batch(std::span<const Request> requests) {
-    measure::Meter& meter = context_.meter();
-    const schema::OperationKind kind = moving_.kind;
-    return batch_.run(moving_, requests,
-                      [&](std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) {
-                        meter.record(kind, begin, end, bytes);
+  std::size_t run_batch(std::span<const Request> requests, std::uint64_t begin_ns) {
+    measure::Meter::Series series(context_.meter(), moving_.kind, begin_ns);
+    return batch_.run(moving_, requests, begin_ns,
+                      [&](std::uint64_t end_ns, std::uint64_t offset, std::uint64_t bytes) {
+                        series.add(end_ns, offset, bytes);
                       });
   }
 

@@ -41,11 +41,13 @@ class Turns {
     Moving& moving = side.moving;
     const backend::Request request{piece.offset, piece.bytes, moving.data(0), piece.box};
     moving.prepare(request);
-    const auto record = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t bytes) {
+    const std::uint64_t begin = context_.clock.now_ns();
+    const auto record = [&](std::uint64_t end, std::uint64_t offset, std::uint64_t bytes) {
       const std::uint64_t since = schedule_ != nullptr ? schedule_->intended_ns() : begin;
+      context_.meter().place(offset);
       context_.meter().record_since(since, moving.kind, begin, end, bytes);
     };
-    if (batch_.run(moving, {&request, 1}, record) == 0) {
+    if (batch_.run(moving, {&request, 1}, begin, record) == 0) {
       context_.after_operations(batch_.last_ns(), 0, 0);
       return 0;
     }

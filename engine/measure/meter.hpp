@@ -62,6 +62,8 @@ struct OpenLoop {
 /// Counts, times and latencies; made anew for each phase.
 class Meter {
  public:
+  class Series;
+
   static constexpr std::size_t kSizes = 32;
   static constexpr std::size_t kFaults = 16;
 
@@ -84,13 +86,7 @@ class Meter {
     if (first_ns_ == 0) first_ns_ = end_ns;
     last_ns_ = end_ns;
     if (log_ != nullptr) log_->add(kind, since_ns, end_ns, bytes);
-    TimeLine::Bin& bin = time_line_.at(end_ns);
-    ++bin.operations;
-    if (kind == schema::OperationKind::kWrite) {
-      bin.bytes_written += bytes;
-    } else if (kind == schema::OperationKind::kRead) {
-      bin.bytes_read += bytes;
-    }
+    time_line_.at(end_ns).add(kind, 1, bytes);
   }
   /// `count` data requests of one size.
   void count_size(schema::OperationKind kind, std::uint64_t bytes, std::uint64_t count);
@@ -147,6 +143,69 @@ class Meter {
   std::uint64_t last_ns_ = 0;
   OperationLog* log_ = nullptr;
   OpenLoop open_loop_;
+};
+
+/// Operations of one kind, each beginning where the one before ended: what they have in common is
+/// added up on the way and counted once. The meter is complete when the series is gone.
+class Meter::Series {
+ public:
+  Series(Meter& meter, schema::OperationKind kind, std::uint64_t begin_ns) noexcept
+      : meter_(meter),
+        kind_(kind),
+        latency_(meter.tallies_[static_cast<std::size_t>(kind)].latency),
+        log_(meter.log_),
+        begin_ns_(begin_ns),
+        last_ns_(begin_ns),
+        is_first_(meter.first_ns_ == 0) {}
+  Series(const Series&) = delete;
+  Series& operator=(const Series&) = delete;
+  ~Series() { count(); }
+
+  /// One operation that ended at `end_ns`, which is no earlier than the end before.
+  void add(std::uint64_t end_ns, std::uint64_t offset, std::uint64_t bytes) noexcept {
+    if (is_first_ || !meter_.time_line_.is_at(end_ns)) turn_to(end_ns);
+    latency_.record(end_ns - last_ns_);
+    if (log_ != nullptr) {
+      log_->set_offset(offset);
+      log_->add(kind_, last_ns_, end_ns, bytes);
+    }
+    last_ns_ = end_ns;
+    ++operations_;
+    bytes_ += bytes;
+  }
+  /// When the last one ended.
+  [[nodiscard]] std::uint64_t last_ns() const noexcept { return last_ns_; }
+
+ private:
+  /// The next operation belongs to another bin of the time line, or is the phase's first.
+  void turn_to(std::uint64_t end_ns) noexcept {
+    count();
+    if (is_first_) meter_.first_ns_ = end_ns;
+    is_first_ = false;
+    meter_.time_line_.at(end_ns);
+  }
+  void count() noexcept {
+    if (operations_ == 0) return;
+    Tally& tally = meter_.tallies_[static_cast<std::size_t>(kind_)];
+    tally.bytes += bytes_;
+    tally.operations += operations_;
+    tally.ns += last_ns_ - begin_ns_;
+    meter_.last_ns_ = last_ns_;
+    meter_.time_line_.at(last_ns_).add(kind_, operations_, bytes_);
+    begin_ns_ = last_ns_;
+    operations_ = 0;
+    bytes_ = 0;
+  }
+
+  Meter& meter_;
+  schema::OperationKind kind_;
+  Histogram& latency_;
+  OperationLog* log_;
+  std::uint64_t begin_ns_;
+  std::uint64_t last_ns_;
+  bool is_first_;
+  std::uint64_t operations_ = 0;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace venturi::measure

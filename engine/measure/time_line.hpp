@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "schema/event.hpp"
+
 namespace venturi::measure {
 
 /// At most 256 bins from an epoch on; starts at 10 ms a bin.
@@ -18,6 +20,15 @@ class TimeLine {
     std::uint64_t bytes_written = 0;
     std::uint64_t bytes_read = 0;
     std::uint64_t operations = 0;
+
+    void add(schema::OperationKind kind, std::uint64_t count, std::uint64_t bytes) noexcept {
+      operations += count;
+      if (kind == schema::OperationKind::kWrite) {
+        bytes_written += bytes;
+      } else if (kind == schema::OperationKind::kRead) {
+        bytes_read += bytes;
+      }
+    }
   };
 
   explicit TimeLine(std::uint64_t epoch_ns = 0) noexcept
@@ -25,8 +36,12 @@ class TimeLine {
 
   /// The bin in which something ended at `ns`; times before the epoch count at the epoch.
   Bin& at(std::uint64_t ns) noexcept {
-    if (ns >= end_ns_ || ns < begin_ns_) move_to(ns);
+    if (!is_at(ns)) move_to(ns);
     return bins_[current_];
+  }
+  /// Whether that is the bin of the time before.
+  [[nodiscard]] bool is_at(std::uint64_t ns) const noexcept {
+    return ns < end_ns_ && ns >= begin_ns_;
   }
   /// Makes bins at least this wide.
   void widen_to(std::uint64_t width_ns) noexcept {
