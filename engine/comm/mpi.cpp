@@ -31,6 +31,7 @@ namespace {
 constexpr int kAbortTag = 1;
 constexpr int kClockTag = 2;
 constexpr int kDataTag = 3;
+constexpr int kBoardTag = 4;
 /// How long rank 0 waits for the others to stop, and they for rank 0 to end the job.
 constexpr std::uint64_t kGraceNs = 3'000'000'000;
 
@@ -67,20 +68,35 @@ class BackOff {
   long turns_ = 0;
 };
 
+/// Turns until something is so; nobody can break the wait.
+template <class Condition>
+void wait_for(const Condition& condition) {
+  BackOff back_off;
+  while (!condition()) back_off.wait();
+}
+
+bool is_done(MPI_Request& request) {
+  int done = 0;
+  return MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+}
+
 /// What all groups of one process share: how aborts travel, and the counters of its node.
 class World {
  public:
   explicit World(Sentinel& sentinel) : sentinel_(sentinel) {
-    MPI_Comm_dup(MPI_COMM_WORLD, &control_);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
+    // Nothing here blocks inside of MPI: where ranks are more than cores, those that wait there
+    // take the cores from those that are waited for.
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm_idup(MPI_COMM_WORLD, &control_, &request);
+    wait_for([&] { return is_done(request); });
   }
   World(const World&) = delete;
   World& operator=(const World&) = delete;
   ~World() {
     leave();
     if (std::uncaught_exceptions() > 0) return;  // the others may be anywhere
-    MPI_Comm_free(&node_);
     MPI_Comm_free(&control_);
   }
 
@@ -130,7 +146,6 @@ class World {
   int size_ = 1;
   /// Aborts travel beside the collectives, never between them.
   MPI_Comm control_ = MPI_COMM_NULL;
-  MPI_Comm node_ = MPI_COMM_NULL;
   Sentinel& sentinel_;
   std::optional<Board> board_;
   Counters* own_ = nullptr;
@@ -139,31 +154,42 @@ class World {
   ProblemText outgoing_;
 };
 
+// The first rank of a node makes the board and tells the others its name; the board itself shows
+// who has come.
 void World::share_counters(const Placement& placement) {
   const std::size_t node = placement.node_of_rank[placement.rank];
-  MPI_Comm_split(MPI_COMM_WORLD, static_cast<int>(node), rank_, &node_);
-  int rank = 0;
-  int size = 1;
-  MPI_Comm_rank(node_, &rank);
-  MPI_Comm_size(node_, &size);
-  const auto ranks = static_cast<std::size_t>(size);
+  std::vector<int> members;
+  for (std::size_t rank = 0; rank < placement.size; ++rank) {
+    if (placement.node_of_rank[rank] == node) members.push_back(static_cast<int>(rank));
+  }
+  const bool leads = members.front() == rank_;
   std::array<char, 64> name{};
-  if (rank == 0) {
-    board_.emplace(ranks);
+  if (leads) {
+    board_.emplace(members.size());
     std::copy_n(board_->name().data(), std::min(board_->name().size(), name.size() - 1),
                 name.data());
-  }
-  MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, node_);
-  if (rank != 0) board_.emplace(name.data(), ranks);
-  own_ = &board_->counters()[static_cast<std::size_t>(rank)];
-  enter(*own_, placement.rank);
-  MPI_Barrier(node_);
-  if (rank == 0) {
-    sentinel_.watch(*board_, ranks, placement.hosts[node], rank_ == 0);
-    board_->forget_name();
+    for (const int member : members) {
+      if (member == rank_) continue;
+      MPI_Request request = MPI_REQUEST_NULL;
+      MPI_Isend(name.data(), name.size(), MPI_CHAR, member, kBoardTag, control_, &request);
+      wait_for([&] { return is_done(request); });
+    }
   } else {
-    sentinel_.dismiss();
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Irecv(name.data(), name.size(), MPI_CHAR, members.front(), kBoardTag, control_, &request);
+    wait_for([&] { return is_done(request); });
+    board_.emplace(name.data(), members.size());
   }
+  const auto own = std::find(members.begin(), members.end(), rank_) - members.begin();
+  own_ = &board_->counters()[static_cast<std::size_t>(own)];
+  enter(*own_, placement.rank);
+  if (!leads) return sentinel_.dismiss();
+  const auto counters = board_->counters();
+  for (const Counters& member : counters) {
+    wait_for([&] { return member.state.load(std::memory_order_acquire) != Counters::kNotStarted; });
+  }
+  sentinel_.watch(*board_, members.size(), placement.hosts[node], rank_ == 0);
+  board_->forget_name();
 }
 
 std::string World::unheard() const {
@@ -179,8 +205,7 @@ std::string World::unheard() const {
 
 void World::finish(MPI_Request& request, const Poll& poll) {
   BackOff back_off;
-  int done = 0;
-  while (MPI_Test(&request, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && done == 0) {
+  while (!is_done(request)) {
     if (back_off.idle()) {
       check();
       if (poll) poll();
@@ -341,8 +366,10 @@ void Mpi::name_nodes() {
   int length = 0;
   MPI_Get_processor_name(mine.data(), &length);
   std::vector<Name> all(placement_.size);
-  MPI_Allgather(mine.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME,
-                MPI_CHAR, comm_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallgather(mine.data(), MPI_MAX_PROCESSOR_NAME, MPI_CHAR, all.data(), MPI_MAX_PROCESSOR_NAME,
+                 MPI_CHAR, comm_, &request);
+  wait_for([&] { return is_done(request); });
   std::map<std::string, std::size_t> numbers;
   for (const Name& name : all) {
     const auto [found, is_new] = numbers.emplace(name.data(), numbers.size());
