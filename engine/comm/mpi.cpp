@@ -480,6 +480,8 @@ std::int64_t Mpi::clock_offset_ns(const base::Clock& clock, std::uint64_t& uncer
   } else {
     const timespec pause{.tv_sec = 2 * kGraceNs / 1'000'000'000, .tv_nsec = 0};
     nanosleep(&pause, nullptr);
+    // Rank 0 has not ended the job in all this time, so it may not have said why.
+    fmt::print(stderr, "venturi-engine: {}\n", problem.message);
   }
   MPI_Abort(MPI_COMM_WORLD, problem.exit_code);
   _exit(problem.exit_code);
