@@ -134,7 +134,8 @@ def _cleaned(folder: Path) -> tuple[list[str], str]:
     try:
         return clean(folder), ""
     except VenturiError as error:
-        return [], error.message
+        later = f"once the storage answers, `venturi results rm {folder.name}` removes what is left"
+        return [], f"{error.message}; {later}"
 
 
 def last_words(folder: Path) -> str:
