@@ -71,4 +71,6 @@ def remove(run: str, files: bool, store: str | None) -> None:
     left = remove_files(folder) if files else remove_record(folder)
     click.echo(f"removed {'the files of ' if files else ''}{folder.name}", err=True)
     if left:
-        click.echo(f"{len(left)} names stay, because they are not what the run made: {left[0]}", err=True)
+        click.echo(
+            f"{len(left)} names stay, because they are not what the run made: {left[0]}", err=True
+        )

@@ -18,6 +18,8 @@ _ROW_PX = 46
 _LOW_ROW_PX = 30
 _MOST_HIGH_ROWS = 12
 _SPREAD_ROWS = 0.27
+_LETTER_PX = 9
+_VALUE_MARGIN_PX = 16
 
 
 def _offset(index: int, n: int) -> float:
@@ -77,7 +79,7 @@ def _horizontal(phases: list[Phase], units: Units) -> tuple[float, dict[str, Any
     return factor, {"field": "x", "type": "quantitative", "axis": axis, "scale": scale}
 
 
-def _panel(phases: list[Phase], units: Units) -> dict[str, Any]:
+def _panel(phases: list[Phase], units: Units, value_px: int) -> dict[str, Any]:
     factor, x = _horizontal(phases, units)
     marks, medians, names = _values(phases, factor)
     for median, phase in zip(medians, phases, strict=True):
@@ -87,7 +89,7 @@ def _panel(phases: list[Phase], units: Units) -> dict[str, Any]:
     vertical = {"y": {**y, "field": "top"}, "y2": {"field": "bottom"}}
     kinds = sorted({mark["kind"] for mark in marks})
     colours, shapes, _ = theme.kind_scales(kinds)
-    width = theme.WIDTH - theme.NAME_PX - theme.VALUE_PX
+    width = theme.WIDTH - theme.NAME_PX - value_px
     number = {"type": "text", "align": "left", "fontSize": 13, "fontWeight": "bold", "color": INK}
     band = {
         "data": {"values": medians},
@@ -112,7 +114,7 @@ def _panel(phases: list[Phase], units: Units) -> dict[str, Any]:
     values = {
         "data": {"values": medians},
         "mark": number,
-        "encoding": {"x": {"value": width + 16}, "y": y, "text": {"field": "text"}},
+        "encoding": {"x": {"value": width + _VALUE_MARGIN_PX}, "y": y, "text": {"field": "text"}},
     }
     return {
         "width": width,
@@ -190,8 +192,10 @@ def figure(phases: list[Phase], units: Units) -> Figure | None:
     active = [phase for phase in phases if not phase.idle and phase.rate.most > 0]
     if not active:
         return None
+    longest = max(len(phase.text(phase.rate.median, units)) for phase in active)
+    value_px = max(theme.VALUE_PX, longest * _LETTER_PX + 2 * _VALUE_MARGIN_PX)
     panels = [
-        _panel(chosen, units)
+        _panel(chosen, units, value_px)
         for chosen in ([p for p in active if p.in_bytes], [p for p in active if not p.in_bytes])
         if chosen
     ]
