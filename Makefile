@@ -6,7 +6,7 @@ STAMP   := $(VENV)/.installed
 SOURCES := $(shell find engine src schema -type f \( -name '*.[ch]pp' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
-.PHONY: help setup build test check tidy gen fmt bench demo docs clean
+.PHONY: help setup build test check tidy nightly gen fmt bench demo docs clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -29,7 +29,7 @@ test:            ## every test and every check
 	@$(MAKE) --no-print-directory setup
 	@packaging/build-tests
 	@$(MAKE) --no-print-directory check
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --numprocesses $$(nproc) --dist worksteal
 
 check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/ruff format --check .
@@ -42,7 +42,9 @@ check: setup     ## formatters, linters, types, orders, generated files
 tidy: setup      ## clang-tidy over the engine
 	@cmake --preset dev >/dev/null
 	git ls-files 'engine/*.cpp' | grep -v 'mpi.cpp$$' | \
-	    xargs -P $$(nproc) -n 6 $(VENV)/bin/clang-tidy -p build/dev --quiet
+	    xargs -P $$(nproc) -n 1 $(VENV)/bin/clang-tidy -p build/dev --quiet
+
+nightly: test tidy  ## what takes too long for every change on top
 
 gen: setup       ## schemas, structs and reference pages from the models
 	$(PYTHON) schema/generate

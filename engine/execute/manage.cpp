@@ -288,6 +288,8 @@ void run_manage(Context& context, const schema::Manage& step) {
 
 void close_all(Context& context) {
   for (FileState& file : context.files) {
+    // The run may have failed before this file had its interface.
+    if (!file.plain) continue;
     for (const OpenFile& open : file.open) file.plain->close(open.handle);
     file.open.clear();
     file.trees.close_all(*file.plain);

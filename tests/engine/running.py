@@ -24,6 +24,14 @@ LAUNCHERS = {
 }
 
 
+def built(preset: str, program: str) -> Path:
+    """A program of one build; a missing one is a failure, not a skip."""
+    path = ROOT / "build" / preset / program
+    if not path.exists():
+        pytest.fail(f"build it: cmake --preset {preset} && cmake --build --preset {preset}")
+    return path
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a run of the engine left: exit code, events and stderr."""
@@ -56,8 +64,8 @@ class Outcome:
 
 
 def parse(text: str) -> list[dict[str, Any]]:
-    """Events of the engine; each must be valid by the schema."""
-    lines = text.splitlines()
+    """Events of the engine, each valid by the schema. A launcher may put empty lines among them."""
+    lines = [line for line in text.splitlines() if line]
     for line in lines:
         EventLine.model_validate_json(line)
     return [json.loads(line) for line in lines]

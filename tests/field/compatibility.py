@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
+
+from venturi.field.option import Option
+from venturi.model.error import ExitCode, UserError
 
 DOCS = Path(__file__).parents[2] / "docs" / "compatibility"
 _ROW = re.compile(r"\| `([^`]+)` \| `([^`]*)` \| `([^`]+)` \| (same|better|refused) \| (.*) \|")
@@ -21,6 +27,9 @@ class Row:
     example: list[str]
     verdict: str
     note: str
+
+    def __str__(self) -> str:
+        return " ".join([self.option, *self.words])
 
     @property
     def words(self) -> list[str]:
@@ -42,3 +51,18 @@ def rows_of(tool: str) -> list[Row]:
     table = [line for line in text.splitlines() if line.startswith("| `")]
     assert len(rows) == len(table), "a row of the table cannot be read"
     return rows
+
+
+def check_refusal(row: Row, plan: Callable[[list[str]], object]) -> None:
+    """`plan` refuses the row's command line: by the option's name, with the table's reason."""
+    with pytest.raises(UserError) as caught:
+        plan(row.words)
+    assert row.reason in caught.value.message
+    assert row.option in caught.value.message
+    assert caught.value.exit_code is ExitCode.USAGE
+
+
+def without_row(options: Sequence[Option], rows: Sequence[Row]) -> list[str]:
+    """The options that no row of the table speaks of."""
+    spelled = {row.option for row in rows}
+    return [one.name for one in options if not {f"-{one.short}", f"--{one.long}"} & spelled]

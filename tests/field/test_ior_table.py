@@ -69,11 +69,7 @@ def existing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def names(row: Row) -> str:
-    return " ".join([row.option, *row.words])
-
-
-@pytest.mark.parametrize("row", [r for r in ROWS if r.verdict != "refused"], ids=names)
+@pytest.mark.parametrize("row", [r for r in ROWS if r.verdict != "refused"], ids=str)
 @pytest.mark.usefixtures("existing")
 def test_what_the_table_runs_is_planned_and_has_its_effect(row: Row) -> None:
     workloads = planned(row.words)
@@ -88,7 +84,7 @@ def test_what_the_table_runs_is_planned_and_has_its_effect(row: Row) -> None:
     assert workloads != base
 
 
-@pytest.mark.parametrize("row", [r for r in ROWS if r.verdict == "refused"], ids=names)
+@pytest.mark.parametrize("row", [r for r in ROWS if r.verdict == "refused"], ids=str)
 @pytest.mark.usefixtures("existing")
 def test_what_the_table_refuses_is_refused_with_its_reason(row: Row) -> None:
     with pytest.raises(UserError) as caught:
@@ -114,7 +110,7 @@ def options_built() -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "row", [r for r in ROWS if r.verdict != "refused" and r.option.startswith("--")], ids=names
+    "row", [r for r in ROWS if r.verdict != "refused" and r.option.startswith("--")], ids=str
 )
 @pytest.mark.usefixtures("existing")
 def test_options_of_interfaces_are_those_of_the_engine(

@@ -51,13 +51,13 @@ def _answer(line: str) -> Answer:
 
 @pytest.fixture(scope="session")
 def codec_echo() -> Codec:
-    """The program `codec_echo`: $VENTURI_CODEC_ECHO, else that of a dev or release build."""
+    """The program `codec_echo`: $VENTURI_CODEC_ECHO, else that of a sanitized or dev build."""
     given = os.environ.get("VENTURI_CODEC_ECHO")
-    built = [PROJECT / "build" / preset / "codec_echo" for preset in ("dev", "release")]
+    built = [PROJECT / "build" / preset / "codec_echo" for preset in ("asan", "dev")]
     for program in [Path(given)] if given else built:
         if program.is_file():
             return Codec(program)
     pytest.fail(
-        "codec_echo is not built: run `cmake --preset dev && cmake --build --preset dev` "
+        "codec_echo is not built: run `cmake --preset asan && cmake --build --preset asan` "
         "or set VENTURI_CODEC_ECHO"
     )

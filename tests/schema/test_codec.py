@@ -17,8 +17,8 @@ from venturi.model.document import DocumentError, parse_json
 from venturi.model.event import EventLine
 from venturi.model.plan import Interface, Plan
 
-DOCUMENTS = 3000
-MUTANTS = 3000
+DOCUMENTS = 1000
+MUTANTS = 1000
 MODELS: dict[str, type[BaseModel]] = {"plan": Plan, "event": EventLine}
 
 
