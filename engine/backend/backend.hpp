@@ -157,9 +157,10 @@ class Backend {
   virtual int begin(Handle, schema::Direction, const Request&, std::uint32_t /*tag*/) {
     return ENOTSUP;
   }
-  /// Writes how begun requests ended; waits until there is one. Their `end_ns` is when they were
-  /// seen to be done. Returns how many, 0 only if `poll` must be called.
-  virtual std::size_t reap(std::span<Done>) { return 0; }
+  /// Writes how begun requests ended; waits until there is one, or for the clock to show
+  /// `until_ns`. Their `end_ns` is when they were seen to be done. Returns how many; before
+  /// `until_ns` 0 only if `poll` must be called.
+  virtual std::size_t reap(std::span<Done>, std::uint64_t /*until_ns*/) { return 0; }
 
   /// What the library says is in force for an open file: hints that it was given or chose.
   [[nodiscard]] virtual std::vector<schema::Fact> facts(Handle) const { return {}; }

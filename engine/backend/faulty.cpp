@@ -150,13 +150,13 @@ class Faulty : public Backend {
     flipped_[tag] = suffering.flipped();
     return inner_->begin(file, direction, suffering.request(), tag);
   }
-  std::size_t reap(std::span<Done> done) override {
+  std::size_t reap(std::span<Done> done, std::uint64_t until_ns) override {
     if (!failed_.empty()) {
       done[0] = failed_.back();
       failed_.pop_back();
       return 1;
     }
-    const std::size_t count = inner_->reap(done);
+    const std::size_t count = inner_->reap(done, until_ns);
     for (std::size_t i = 0; i < count; ++i) flipped_[done[i].tag].end();
     return count;
   }

@@ -106,7 +106,7 @@ class MpiIo final : public DescriptorNames {
     tags_.push_back(tag);
     return 0;
   }
-  std::size_t reap(std::span<Done> out) override;
+  std::size_t reap(std::span<Done> out, std::uint64_t until_ns) override;
 
   [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
     return hints_in_force(files_[file].file);
@@ -163,18 +163,18 @@ class MpiIo final : public DescriptorNames {
   std::vector<MPI_Status> statuses_;
 };
 
-std::size_t MpiIo::reap(std::span<Done> out) {
+std::size_t MpiIo::reap(std::span<Done> out, std::uint64_t until_ns) {
   const std::size_t looked_at = std::min(started_.size(), out.size());
   indices_.resize(looked_at);
   statuses_.resize(looked_at);
-  const std::uint64_t end = base::monotonic_ns() + kReapNs;
+  const std::uint64_t end = std::min(clock().now_ns() + kReapNs, until_ns);
   int ended = 0;
   int result = MPI_SUCCESS;
-  while (ended == 0 && base::monotonic_ns() < end) {
+  do {
     result = MPI_Testsome(static_cast<int>(looked_at), started_.data(), &ended, indices_.data(),
                           statuses_.data());
     if (ended == MPI_UNDEFINED) return 0;
-  }
+  } while (ended == 0 && clock().now_ns() < end);
   const std::uint64_t now = clock().now_ns();
   const auto count = static_cast<std::size_t>(ended);
   for (std::size_t i = 0; i < count; ++i) {

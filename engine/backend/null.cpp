@@ -50,7 +50,7 @@ class Null : public Backend {
     begun_.push_back({tag, {0, request.bytes, 0}});
     return 0;
   }
-  std::size_t reap(std::span<Done> done) override {
+  std::size_t reap(std::span<Done> done, std::uint64_t) override {
     const std::size_t count = std::min(done.size(), begun_.size());
     for (std::size_t i = 0; i < count; ++i) {
       done[i] = begun_[i];

@@ -180,7 +180,7 @@ class Pnetcdf final : public DescriptorNames {
 
   int begin(Handle file, schema::Direction direction, const Request& request,
             std::uint32_t tag) override;
-  std::size_t reap(std::span<Done> out) override;
+  std::size_t reap(std::span<Done> out, std::uint64_t until_ns) override;
 
   [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
     MPI_Info info = MPI_INFO_NULL;
@@ -345,7 +345,7 @@ int Pnetcdf::begin(Handle file, schema::Direction direction, const Request& requ
 }
 
 // The library does what was begun when it is waited for, all of it in one call.
-std::size_t Pnetcdf::reap(std::span<Done> out) {
+std::size_t Pnetcdf::reap(std::span<Done> out, std::uint64_t /*until_ns*/) {
   for (OpenPnetcdf& open : files_) {
     if (open.tags.empty()) continue;
     std::vector<int> results(open.begun.size(), NC_NOERR);

@@ -162,8 +162,8 @@ class Simulated : public Backend {
     return 0;
   }
   /// In the order in which they were begun; time passes to the end of the first.
-  std::size_t reap(std::span<Done> done) override {
-    if (!begun_.empty()) clock_->advance_to(begun_.front().completion.end_ns);
+  std::size_t reap(std::span<Done> done, std::uint64_t until_ns) override {
+    if (!begun_.empty()) clock_->advance_to(std::min(begun_.front().completion.end_ns, until_ns));
     std::size_t count = 0;
     while (count < done.size() && !begun_.empty() &&
            begun_.front().completion.end_ns <= clock_->now_ns()) {

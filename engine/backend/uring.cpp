@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <liburing.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,10 +11,12 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "backend/descriptor_names.hpp"
 #include "backend/table.hpp"
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace venturi::backend {
@@ -22,7 +26,7 @@ constexpr std::uint32_t kFirstEntries = 64;
 constexpr unsigned kRegisteredFiles = 1024;
 constexpr std::size_t kMostReaped = 64;
 /// So long `reap` waits before it lets the engine look around.
-constexpr long kPatienceNs = 100'000'000;
+constexpr std::uint64_t kPatienceNs = 100'000'000;
 
 /// What is chosen for one ring.
 struct RingSettings {
@@ -115,9 +119,12 @@ class Uring final : public DescriptorNames {
     return 0;
   }
 
-  std::size_t reap(std::span<Done> done) override {
+  std::size_t reap(std::span<Done> done, std::uint64_t until_ns) override {
     std::array<io_uring_cqe*, kMostReaped> ended;
-    __kernel_timespec patience{.tv_sec = 0, .tv_nsec = kPatienceNs};
+    const std::uint64_t begin = clock().now_ns();
+    const std::uint64_t left_ns = until_ns > begin ? until_ns - begin : 0;
+    __kernel_timespec patience{.tv_sec = 0,
+                               .tv_nsec = static_cast<long long>(std::min(left_ns, kPatienceNs))};
     const int error =
         -io_uring_submit_and_wait_timeout(ring_->get(), ended.data(), 1, &patience, nullptr);
     const auto most = static_cast<unsigned>(std::min(done.size(), kMostReaped));
@@ -256,6 +263,22 @@ std::vector<OptionInfo> all_options() {
   return options;
 }
 
+/// The file in which the kernel says whether the device under a directory has polled queues, if it
+/// says 0; empty if it says another thing or nothing. Some file systems would pass over the wish.
+std::string polls_nothing(const std::string& directory) {
+  struct stat found{};
+  if (::stat(directory.c_str(), &found) != 0) return "";
+  const std::string device =
+      fmt::format("/sys/dev/block/{}:{}/", major(found.st_dev), minor(found.st_dev));
+  for (const char* queue : {"queue/io_poll", "../queue/io_poll"}) {  // a partition has none
+    std::string name = device + queue;
+    const base::Descriptor file(::open(name.c_str(), O_RDONLY | O_CLOEXEC));
+    char answer = '\0';
+    if (file && ::read(file.get(), &answer, 1) == 1) return answer == '0' ? name : "";
+  }
+  return "";
+}
+
 std::unique_ptr<Backend> make_uring(const Environment& environment,
                                     const std::vector<schema::Option>& options) {
   const Entry& entry = uring_entry();
@@ -266,6 +289,15 @@ std::unique_ptr<Backend> make_uring(const Environment& environment,
   if (settings.polled && !boolean_option(entry, options, "direct")) {
     throw base::plan_error(environment.file->name, "poll=true polls the device, past the cache",
                            "add direct=true");
+  }
+  if (const std::string says = settings.polled ? polls_nothing(environment.root) : "";
+      !says.empty()) {
+    throw base::target_error(
+        environment.file->name,
+        fmt::format("poll=true, but the device under the run's directory has no polled queues ({} "
+                    "is 0)",
+                    says),
+        "leave out poll, or give the device such queues (for NVMe the module option poll_queues)");
   }
   if (settings.registered_buffers && environment.file->tree) {
     throw base::plan_error(environment.file->name, "items of a tree have no registered buffers",

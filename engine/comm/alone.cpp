@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <memory>
 
 #include "comm/host.hpp"
@@ -27,6 +28,11 @@ class Alone : public Channel {
   void broadcast(std::span<std::byte>, const Poll&) override {}
   void send(std::size_t, std::span<const std::byte>, const Poll&) override { nobody(); }
   void receive(std::size_t, std::span<std::byte>, const Poll&) override { nobody(); }
+  void tell(std::size_t, std::uint64_t event, std::uint64_t at_ns) override {
+    told_[event].add(at_ns);
+  }
+  Told told(std::uint64_t event) override { return told_[event]; }
+  void forget_told(const Poll&) override { told_.clear(); }
   std::unique_ptr<Channel> split(std::uint64_t, const Poll&) override {
     return std::make_unique<Alone>(segment_);
   }
@@ -51,6 +57,7 @@ class Alone : public Channel {
 
   SharedSegment& segment_;
   Placement placement_;
+  std::map<std::uint64_t, Told> told_;
   Counters* visible_ = segment_.counters().data();
 };
 

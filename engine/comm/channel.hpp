@@ -53,10 +53,22 @@ struct alignas(64) Counters {
   std::array<std::atomic<std::uint64_t>, 12> doing{};
 };
 
+/// How often a rank was told of an event, and the latest moment that came with it.
+struct Told {
+  std::uint64_t times = 0;
+  std::uint64_t latest_ns = 0;
+
+  void add(std::uint64_t at_ns) noexcept {
+    ++times;
+    latest_ns = at_ns > latest_ns ? at_ns : latest_ns;
+  }
+};
+
 /// Called again and again while a rank waits; may throw to end the wait.
 using Poll = std::function<void()>;
 
-/// All functions but `send`, `receive`, `check`, `abort` and what only tells are collective: every
+/// All functions but `send`, `receive`, `tell`, `told`, `check`, `abort` and const ones are
+/// collective: every
 /// rank of the group calls them in the same order. They wait by polling with back-off and call
 /// `poll` meanwhile. They throw base::Error with the problem of the rank that aborted, in whichever
 /// group that was.
@@ -86,6 +98,14 @@ class Channel {
   /// `data` may be used again.
   virtual void send(std::size_t to, std::span<const std::byte> data, const Poll& poll) = 0;
   virtual void receive(std::size_t from, std::span<std::byte> data, const Poll& poll) = 0;
+
+  /// Lets a rank know that an event happened once more; waits for nobody. These three are for the
+  /// group of all ranks.
+  virtual void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) = 0;
+  /// What this rank was told of an event so far; it looks for news.
+  virtual Told told(std::uint64_t event) = 0;
+  /// Waits until whatever was told has arrived, and forgets it.
+  virtual void forget_told(const Poll& poll) = 0;
 
   /// The group of the ranks that give the same colour, in their order here. It must end before
   /// this group does. Nodes are numbered anew in it. Throws base::Error when there are too many

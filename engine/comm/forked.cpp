@@ -77,6 +77,17 @@ class Forked : public Channel {
   void receive(std::size_t from, std::span<std::byte> data, const Poll& poll) override {
     segment_.fetch(members_[from], members_[placement_.rank], data, poll);
   }
+  void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) override {
+    segment_.tell(members_[to], event, at_ns);
+  }
+  Told told(std::uint64_t event) override {
+    return segment_.told(members_[placement_.rank], event);
+  }
+  void forget_told(const Poll& poll) override {
+    barrier(poll);
+    if (placement_.rank == 0) segment_.forget_told();
+    barrier(poll);
+  }
   std::unique_ptr<Channel> split(std::uint64_t color, const Poll& poll) override;
   std::int64_t clock_offset_ns(const base::Clock&, std::uint64_t& uncertainty_ns) override {
     uncertainty_ns = 0;

@@ -71,6 +71,16 @@ class Group {
     channel_->receive(from, data, poll_);
   }
 
+  /// Lets a rank know that an event happened once more; waits for nobody. Not collective; these
+  /// three are for the group of all ranks.
+  void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) {
+    channel_->tell(to, event, at_ns);
+  }
+  /// What this rank was told of an event so far. Not collective.
+  [[nodiscard]] Told told(std::uint64_t event) { return channel_->told(event); }
+  /// Waits until whatever was told has arrived, and forgets it.
+  void forget_told() { channel_->forget_told(poll_); }
+
   /// The group of those that give the same colour, in their order here; it polls as this one does.
   /// Several may live at once, none longer than this one.
   [[nodiscard]] Group split(std::uint64_t color) {

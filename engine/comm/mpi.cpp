@@ -8,6 +8,7 @@
 #include <array>
 #include <exception>
 #include <limits>
+#include <list>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -32,6 +33,7 @@ constexpr int kAbortTag = 1;
 constexpr int kClockTag = 2;
 constexpr int kDataTag = 3;
 constexpr int kBoardTag = 4;
+constexpr int kTellTag = 5;
 /// How long rank 0 waits for the others to stop, and they for rank 0 to end the job.
 constexpr std::uint64_t kGraceNs = 3'000'000'000;
 
@@ -133,6 +135,13 @@ class World {
   /// Waits for a request; sees aborts meanwhile.
   void finish(MPI_Request& request, const Poll& poll);
 
+  void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns);
+  Told told(std::uint64_t event) {
+    hear();
+    return told_[event];
+  }
+  void forget_told(const Poll& poll);
+
  private:
   base::Problem receive_problem() {
     ProblemText text;
@@ -141,6 +150,20 @@ class World {
     stopped_.insert(status.MPI_SOURCE);
     return text.get();
   }
+
+  /// An event and when it happened.
+  using News = std::array<std::uint64_t, 2>;
+
+  /// News on the way: their memory must stay.
+  struct Letter {
+    News news{};
+    MPI_Request request = MPI_REQUEST_NULL;
+  };
+
+  /// Takes in all news that have arrived.
+  void hear();
+  /// Whether all of this rank's news have left it.
+  bool have_left();
 
   int rank_ = 0;
   int size_ = 1;
@@ -152,7 +175,62 @@ class World {
   /// Ranks whose word that they stopped has arrived here.
   std::set<int> stopped_;
   ProblemText outgoing_;
+  std::map<std::uint64_t, Told> told_;
+  std::list<Letter> letters_;
+  /// Letters to each rank; empty before the first.
+  std::vector<std::uint64_t> sent_;
+  std::uint64_t heard_ = 0;
 };
+
+void World::tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) {
+  if (std::cmp_equal(to, rank_)) return told_[event].add(at_ns);
+  sent_.resize(static_cast<std::size_t>(size_));
+  ++sent_[to];
+  Letter& letter = letters_.emplace_back(Letter{{event, at_ns}});
+  MPI_Isend(letter.news.data(), 2, MPI_UINT64_T, static_cast<int>(to), kTellTag, control_,
+            &letter.request);
+  have_left();
+}
+
+bool World::have_left() {
+  letters_.remove_if([](Letter& letter) {
+    int left = 0;
+    MPI_Test(&letter.request, &left, MPI_STATUS_IGNORE);
+    return left != 0;
+  });
+  return letters_.empty();
+}
+
+void World::hear() {
+  for (int arrived = 1; arrived != 0;) {
+    MPI_Iprobe(MPI_ANY_SOURCE, kTellTag, control_, &arrived, MPI_STATUS_IGNORE);
+    if (arrived == 0) continue;
+    News news{};
+    MPI_Recv(news.data(), 2, MPI_UINT64_T, MPI_ANY_SOURCE, kTellTag, control_, MPI_STATUS_IGNORE);
+    told_[news[0]].add(news[1]);
+    ++heard_;
+  }
+}
+
+// Nobody tells anything new before all have come to the end of this.
+void World::forget_told(const Poll& poll) {
+  sent_.resize(static_cast<std::size_t>(size_));
+  std::uint64_t expected = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ireduce_scatter_block(sent_.data(), &expected, 1, MPI_UINT64_T, MPI_SUM, control_, &request);
+  finish(request, poll);
+  BackOff back_off;
+  for (hear(); heard_ < expected || !have_left(); hear()) {
+    check();
+    if (poll) poll();
+    back_off.wait();
+  }
+  told_.clear();
+  sent_.clear();
+  heard_ = 0;
+  MPI_Ibarrier(control_, &request);
+  finish(request, poll);
+}
 
 // The first rank of a node makes the board and tells the others its name; the board itself shows
 // who has come.
@@ -297,6 +375,11 @@ class Mpi : public Channel {
       world_.finish(request, poll);
     }
   }
+  void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) override {
+    world_.tell(to, event, at_ns);
+  }
+  Told told(std::uint64_t event) override { return world_.told(event); }
+  void forget_told(const Poll& poll) override { world_.forget_told(poll); }
   std::unique_ptr<Channel> split(std::uint64_t color, const Poll& poll) override;
   [[nodiscard]] std::optional<int> communicator() const noexcept override {
     return static_cast<int>(MPI_Comm_c2f(comm_));

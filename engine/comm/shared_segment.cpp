@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/cycle_counter.hpp"
+#include "base/random.hpp"
 
 namespace venturi::comm {
 namespace {
@@ -46,6 +47,11 @@ void wake_all(std::atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+/// Never 0, which marks a free place.
+std::uint64_t event_key(std::size_t rank, std::uint64_t event) noexcept {
+  return base::combine(event, rank) | 1U;
+}
+
 std::size_t round_up(std::size_t bytes) noexcept { return (bytes + 4095) / 4096 * 4096; }
 
 }  // namespace
@@ -65,6 +71,7 @@ SharedSegment::SharedSegment(std::size_t ranks)
   const std::size_t left = take(ranks);
   const std::size_t gates = take(ranks * kGatesPerRank * sizeof(Gate));
   const std::size_t mails = take(ranks * sizeof(Mail));
+  const std::size_t events = take(kEventPlaces * sizeof(Event));
   const std::size_t result = take(kSlotBytes);
   const std::size_t slots = take(ranks * kSlotBytes);
   const std::size_t mail_data = take(ranks * kMailBytes);
@@ -76,13 +83,15 @@ SharedSegment::SharedSegment(std::size_t ranks)
         {.code = "ranks",
          .message = fmt::format("no shared memory for {} ranks: {}", ranks, std::strerror(errno))});
   }
-  // The memory is zeros, which is what gates and mails begin with; they stay untouched until used.
+  // The memory is zeros, which is what gates, mails and events begin with; they stay untouched
+  // until used.
   memory_ = static_cast<std::byte*>(memory);
   header_ = new (memory_ + header) Header;
   counters_ = new (memory_ + counters) Counters[ranks];
   left_ = new (memory_ + left) std::atomic<std::uint8_t>[ranks];
   gates_ = reinterpret_cast<Gate*>(memory_ + gates);
   mails_ = reinterpret_cast<Mail*>(memory_ + mails);
+  events_ = reinterpret_cast<Event*>(memory_ + events);
   result_ = memory_ + result;
   slots_ = memory_ + slots;
   mail_data_ = memory_ + mail_data;
@@ -161,6 +170,52 @@ void SharedSegment::fetch(std::size_t from, std::size_t to, std::span<std::byte>
     std::memcpy(&data[begin], mail_data_ + from * kMailBytes, length);
     mail.receiver.store(0, std::memory_order_seq_cst);
     if (mail.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(mail.receiver);
+  }
+}
+
+// Places are taken in the order of the key from its own one on, and given back all at once only.
+void SharedSegment::tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) {
+  const std::uint64_t key = event_key(to, event);
+  for (std::size_t at = key % kEventPlaces;; at = (at + 1) % kEventPlaces) {
+    Event& place = events_[at];
+    std::uint64_t found = place.key.load(std::memory_order_acquire);
+    if (found == 0) {
+      if (header_->events.load(std::memory_order_relaxed) >= kMostEvents) {
+        throw base::Error(
+            {.code = "signals",
+             .message = fmt::format("more than {} different signals at a time", kMostEvents)});
+      }
+      if (place.key.compare_exchange_strong(found, key, std::memory_order_acq_rel)) {
+        header_->events.fetch_add(1, std::memory_order_relaxed);
+        found = key;
+      }
+    }
+    if (found != key) continue;
+    std::uint64_t latest = place.latest_ns.load(std::memory_order_relaxed);
+    while (latest < at_ns && !place.latest_ns.compare_exchange_weak(latest, at_ns)) continue;
+    place.times.fetch_add(1, std::memory_order_release);
+    return;
+  }
+}
+
+Told SharedSegment::told(std::size_t rank, std::uint64_t event) const noexcept {
+  const std::uint64_t key = event_key(rank, event);
+  for (std::size_t at = key % kEventPlaces;; at = (at + 1) % kEventPlaces) {
+    const std::uint64_t found = events_[at].key.load(std::memory_order_acquire);
+    if (found == 0) return {};
+    if (found != key) continue;
+    const std::uint64_t times = events_[at].times.load(std::memory_order_acquire);
+    return {times, events_[at].latest_ns.load(std::memory_order_relaxed)};
+  }
+}
+
+void SharedSegment::forget_told() noexcept {
+  if (header_->events.exchange(0) == 0) return;
+  for (std::size_t at = 0; at < kEventPlaces; ++at) {
+    if (events_[at].key.load(std::memory_order_relaxed) == 0) continue;
+    events_[at].times.store(0, std::memory_order_relaxed);
+    events_[at].latest_ns.store(0, std::memory_order_relaxed);
+    events_[at].key.store(0, std::memory_order_release);
   }
 }
 

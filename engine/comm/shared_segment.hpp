@@ -21,6 +21,8 @@ class SharedSegment {
   static constexpr std::size_t kMailBytes = 131'072;
   /// Groups that can have the same first rank at the same time.
   static constexpr std::size_t kGatesPerRank = 32;
+  /// Different events that ranks can be told of until they are forgotten.
+  static constexpr std::size_t kMostEvents = 32'768;
 
   /// Where the ranks of one group wait for each other. The generation never goes back, so a gate
   /// can serve another group as soon as all have come to the last barrier of the one before.
@@ -55,6 +57,12 @@ class SharedSegment {
   void post(std::size_t from, std::size_t to, std::span<const std::byte> data, const Poll& poll);
   void fetch(std::size_t from, std::size_t to, std::span<std::byte> data, const Poll& poll);
 
+  /// An event happened once more for a rank. Throws base::Error when there are too many kinds.
+  void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns);
+  [[nodiscard]] Told told(std::size_t rank, std::uint64_t event) const noexcept;
+  /// Forgets all of that; to be called by one rank while no other tells.
+  void forget_told() noexcept;
+
   /// The rank left in order: its end is not a loss.
   void leave(std::size_t rank) noexcept;
   [[nodiscard]] bool has_left(std::size_t rank) const noexcept;
@@ -71,7 +79,17 @@ class SharedSegment {
     alignas(64) std::atomic<std::uint32_t> abort_state = 0;
     ProblemText problem;
     Bulletin bulletin;
+    std::atomic<std::uint64_t> events = 0;
   };
+
+  /// An event of one rank, in a table with as much room again.
+  struct Event {
+    /// 0: nothing.
+    std::atomic<std::uint64_t> key = 0;
+    std::atomic<std::uint64_t> times = 0;
+    std::atomic<std::uint64_t> latest_ns = 0;
+  };
+  static constexpr std::size_t kEventPlaces = 2 * kMostEvents;
 
   /// What one rank hands to another.
   struct Mail {
@@ -92,6 +110,7 @@ class SharedSegment {
   std::atomic<std::uint8_t>* left_ = nullptr;
   Gate* gates_ = nullptr;
   Mail* mails_ = nullptr;
+  Event* events_ = nullptr;
   std::byte* result_ = nullptr;
   std::byte* slots_ = nullptr;
   std::byte* mail_data_ = nullptr;

@@ -48,6 +48,8 @@ class Checker {
     bool limited = false;
     /// Not all ranks come here equally often.
     bool uneven = false;
+    /// As often as each rank can.
+    bool repeated = false;
     std::set<std::int64_t> loops;
   };
 
@@ -124,14 +126,41 @@ class Checker {
   }
 
   void one(const schema::Repeat& step, const std::string& where, const Around& around) {
-    // Ranks repeat the body as often as each of them can.
     Around inside = around;
     inside.uneven = true;
+    inside.repeated = true;
     steps(step.body, where + ".body", inside);
   }
 
   void one(const schema::Barrier&, const std::string& where, const Around& around) {
     wait(where, around);
+  }
+
+  void one(const schema::Signal& step, const std::string& where, const Around& around) const {
+    if (around.limited || around.repeated) {
+      throw plan_error(where,
+                       "a rank that stops at a limit, or repeats what it does, would not give a "
+                       "signal as often as others wait for it",
+                       "move it out of the phase");
+    }
+    name(step.name, where);
+    for (std::size_t i = 0; i < step.to.size(); ++i) {
+      if (static_cast<std::size_t>(step.to[i]) < plan_.groups.size()) continue;
+      throw plan_error(fmt::format("{}.to[{}]", where, i), "there is no such group");
+    }
+  }
+
+  void one(const schema::Wait& step, const std::string& where, const Around& around) const {
+    wait(where, around);
+    name(step.name, where);
+    expression(step.count, where + ".count");
+  }
+
+  void name(const std::vector<schema::PathPart>& parts, const std::string& where) const {
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const schema::PathPart& part = parts[i];
+      if (part.value) expression(*part.value, fmt::format("{}.name[{}].value", where, i));
+    }
   }
 
   void one(const schema::Compute& step, const std::string& where, const Around&) {
@@ -173,9 +202,9 @@ class Checker {
       expression(step.mix[i].bytes, fmt::format("{}.mix[{}].bytes", where, i));
     }
     const bool turns = step.rate_per_s > 0.0 || step.reads > 0.0;
-    if (turns && (step.depth > 1 || step.collective)) {
+    if (turns && step.collective) {
       throw plan_error(where + (step.reads > 0.0 ? ".reads" : ".rate_per_s"),
-                       "goes with one request at a time of each rank by itself");
+                       "goes with requests that each rank makes by itself");
     }
     if (step.reads > 0.0 && step.operation == schema::Direction::kRead) {
       throw plan_error(where + ".reads", "is the share of reads among writes");

@@ -70,6 +70,7 @@ Context::Context(const schema::Plan& the_plan, const Part& the_part, comm::Group
       group(the_group),
       world(the_world),
       clock(the_clock),
+      signals(the_plan, the_world),
       slots(the_plan.slots.size()),
       report_(std::move(report)),
       idle_meter_(std::make_unique<measure::Meter>(0)),
@@ -138,6 +139,7 @@ void Context::set_trouble(base::Problem problem) {
     if (problem.code == "target") problem.code = "io";
   }
   trouble_ = std::move(problem);
+  signals.give_up();
 }
 
 void Context::fail_operation(measure::Fault fault, const char* hint) {

@@ -17,6 +17,7 @@
 #include "execute/limiter.hpp"
 #include "execute/manifest.hpp"
 #include "execute/phase_state.hpp"
+#include "execute/signals.hpp"
 #include "execute/target.hpp"
 #include "execute/trouble.hpp"
 #include "pattern/expression.hpp"
@@ -50,6 +51,7 @@ class Context {
   /// All ranks, those of other groups, too.
   comm::Group& world;
   base::Clock& clock;
+  Signals signals;
   pattern::Slots slots;
   pattern::Evaluator evaluator;
   std::vector<FileState> files;

@@ -5,18 +5,10 @@
 #include "execute/batch.hpp"
 #include "execute/moving.hpp"
 #include "execute/schedule.hpp"
-#include "execute/size_count.hpp"
+#include "execute/side.hpp"
 
 namespace venturi::execute {
 namespace {
-
-/// One direction, and what is counted for it.
-struct Side {
-  explicit Side(Moving& the_moving)
-      : moving(the_moving), sizes(the_moving.context.meter(), the_moving.kind) {}
-  Moving& moving;
-  SizeRun sizes;
-};
 
 /// One request, then the next.
 class Turns {
@@ -29,13 +21,24 @@ class Turns {
   std::uint64_t run(Cursor& cursor) {
     std::uint64_t done = 0;
     while (cursor.left() > 0 && !context_.idle()) {
-      if (schedule_ != nullptr && !schedule_->wait()) break;
+      if (schedule_ != nullptr && !come_to_turn()) break;
       done += one(cursor.take());
     }
     return done;
   }
 
  private:
+  /// Waits for the next intended start. False when the limit or trouble came first.
+  bool come_to_turn() {
+    intended_ns_ = schedule_->next_ns();
+    const std::uint64_t now = context_.clock.now_ns();
+    const std::uint64_t late_ns = began_ && now > intended_ns_ ? now - intended_ns_ : 0;
+    if (!schedule_->wait()) return false;
+    schedule_->start(late_ns);
+    began_ = true;
+    return true;
+  }
+
   std::uint64_t one(const pattern::Piece& piece) {
     Side& side = piece.turned ? turned_ : own_;
     Moving& moving = side.moving;
@@ -43,9 +46,10 @@ class Turns {
     moving.prepare(request);
     const std::uint64_t begin = context_.clock.now_ns();
     const auto record = [&](std::uint64_t end, std::uint64_t offset, std::uint64_t bytes) {
-      const std::uint64_t since = schedule_ != nullptr ? schedule_->intended_ns() : begin;
+      const std::uint64_t since = schedule_ != nullptr ? intended_ns_ : begin;
       context_.meter().place(offset);
       context_.meter().record_since(since, moving.kind, begin, end, bytes);
+      if (schedule_ != nullptr) context_.meter().record_start(since, begin, end);
     };
     if (batch_.run(moving, {&request, 1}, begin, record) == 0) {
       context_.after_operations(batch_.last_ns(), 0, 0);
@@ -63,6 +67,8 @@ class Turns {
   Side own_;
   Side turned_;
   Schedule* schedule_;
+  std::uint64_t intended_ns_ = 0;
+  bool began_ = false;
   Batch batch_;
 };
 

@@ -90,11 +90,13 @@ class Schedule;
 
 /// These do a cursor's requests in one way; they return how many ended well.
 std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor);
-/// One request at a time, `turned` ones the other way, each at its time where there is a schedule.
+/// One request at a time, `turned` ones the other way (`own` where there are none), each at its
+/// time where there is a schedule.
 std::uint64_t move_in_turn(Moving& own, Moving& turned, pattern::Cursor& cursor,
                            Schedule* schedule);
-/// Up to `depth` of the step at a time.
-std::uint64_t move_in_flight(Moving& moving, pattern::Cursor& cursor);
+/// Up to `depth` of the step at a time, otherwise as in turn.
+std::uint64_t move_in_flight(Moving& own, Moving& turned, pattern::Cursor& cursor,
+                             Schedule* schedule);
 /// All sharers of the file call it, or, where a rank cannot, `fail_together`.
 std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor);
 void fail_together(comm::Group& sharers);

@@ -1,14 +1,18 @@
 // The interpreter of control: it is slow compared to the leaves, and that does not matter.
 #include "execute/program.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <string>
 #include <type_traits>
 #include <variant>
 
 #include "backend/table.hpp"
 #include "execute/step.hpp"
+#include "pattern/name.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -63,6 +67,41 @@ void run_compute(Context& context, const schema::Compute& step) {
   context.after_operations(end, 0, 0);
 }
 
+/// The name of a signal for the current slots. Throws base::Error (exit 2) if it has none.
+std::string signal_name(Context& context, const std::vector<schema::PathPart>& parts) {
+  std::string name;
+  pattern::render_path(parts, context.slots, context.evaluator, name);
+  if (name.empty()) throw base::plan_error("signal", "a signal has a name");
+  return name;
+}
+
+/// A rank that failed did not do what the signal says.
+void run_signal(Context& context, const schema::Signal& step) {
+  if (context.failed()) return;
+  context.guard([&] {
+    const std::string name = signal_name(context, step.name);
+    context.signals.give(step.to, name, context.clock.now_ns());
+  });
+}
+
+/// The first rank of the group listens, the others wait for it.
+void run_wait(Context& context, const schema::Wait& step) {
+  const std::uint64_t begin = context.clock.now_ns();
+  context.guard([&] {
+    if (context.group.rank() != 0 || context.failed()) return;
+    const std::string name = signal_name(context, step.name);
+    const std::uint64_t count = context.evaluator.count(step.count, context.slots, "wait.count");
+    if (context.signals.await(name, count, context.clock) == Signals::End::kGiven) return;
+    context.set_trouble(
+        {.code = std::string(kFollows),
+         .message = fmt::format("nobody will give the signal '{}' any more, because "
+                                "another rank failed",
+                                name)});
+  });
+  context.wait();
+  context.meter().add_wait(context.clock.now_ns() - begin);
+}
+
 /// The file entry that a leaf is about, for the log of operations.
 void note_file(Context& context, const schema::Step& step) {
   std::visit(Overloaded{
@@ -88,6 +127,8 @@ void run_step(Context& context, const schema::Step& step) {
           [&](const schema::Phase& phase) { run_phase(context, phase); },
           [&](const schema::Repeat& repeat) { run_repeat(context, repeat); },
           [&](const schema::Barrier&) { context.wait(); },
+          [&](const schema::Signal& leaf) { run_signal(context, leaf); },
+          [&](const schema::Wait& leaf) { run_wait(context, leaf); },
           [&](const schema::Compute& leaf) { context.guard([&] { run_compute(context, leaf); }); },
           [&](const schema::Transfer& leaf) {
             context.guard([&] { run_transfer(context, leaf); });
@@ -106,6 +147,7 @@ bool step_waits(const schema::Plan& plan, const schema::Step& step) {
                         [](const schema::Phase&) { return true; },
                         [&](const schema::Repeat& repeat) { return waits(plan, repeat.body); },
                         [](const schema::Barrier&) { return true; },
+                        [](const schema::Wait&) { return true; },
                         [&](const schema::Manage& leaf) {
                           return manage_waits(plan.files[static_cast<std::size_t>(leaf.file)],
                                               leaf.verb);
@@ -158,6 +200,14 @@ void run_steps(Context& context, const std::vector<schema::Step>& steps) {
 bool waits(const schema::Plan& plan, const std::vector<schema::Step>& steps) {
   return std::any_of(steps.begin(), steps.end(),
                      [&](const schema::Step& step) { return step_waits(plan, step); });
+}
+
+bool has_waits(const std::vector<schema::Step>& steps) {
+  bool found = false;
+  for_each(steps, [&](const auto& leaf) {
+    found |= std::is_same_v<std::decay_t<decltype(leaf)>, schema::Wait>;
+  });
+  return found;
 }
 
 bool is_together(const schema::Plan& plan, const schema::Transfer& step) {

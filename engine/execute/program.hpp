@@ -15,6 +15,9 @@ void run_steps(Context& context, const std::vector<schema::Step>& steps);
 /// Whether ranks wait for each other somewhere in these steps.
 [[nodiscard]] bool waits(const schema::Plan& plan, const std::vector<schema::Step>& steps);
 
+/// Whether the steps wait for signals.
+[[nodiscard]] bool has_waits(const std::vector<schema::Step>& steps);
+
 /// Whether all sharers of the file make each call of a transfer together: as asked for, or because
 /// the interface knows no other way.
 [[nodiscard]] bool is_together(const schema::Plan& plan, const schema::Transfer& step);

@@ -249,6 +249,7 @@ class Run {
     } catch (const RunFailed& problem) {
       failed = problem.problem();
     }
+    context_.signals.forget();
     context_.agree_all_or_throw(failed);
   }
 

@@ -9,8 +9,6 @@
 namespace venturi::execute {
 namespace {
 
-/// A sleeper wakes up late by up to about this much.
-constexpr std::uint64_t kAwakeNs = 100'000;
 constexpr std::uint64_t kSliceNs = 10'000'000;
 
 }  // namespace
@@ -21,9 +19,8 @@ Schedule::Schedule(Context& context, const schema::Transfer& step, std::uint64_t
       poisson_(step.arrivals == schema::Arrivals::kPoisson),
       key_(key),
       start_ns_(context.clock.now_ns()),
-      intended_ns_(start_ns_),
       last_end_ns_(start_ns_) {
-  if (poisson_) next_ns_ = distance_ns(0);
+  if (poisson_) next_after_ns_ = distance_ns(0);
 }
 
 Schedule::~Schedule() {
@@ -41,15 +38,10 @@ double Schedule::distance_ns(std::uint64_t index) const noexcept {
 }
 
 bool Schedule::wait() {
-  intended_ns_ = start_ns_ + static_cast<std::uint64_t>(next_ns_);
-  std::uint64_t now = context_.clock.now_ns();
-  if (now > intended_ns_ && requests_ > 0) {
-    ++late_;
-    most_late_ns_ = std::max(most_late_ns_, now - intended_ns_);
-  }
-  if (context_.clock.is_simulated()) context_.clock.advance_to(intended_ns_);
-  while ((now = context_.clock.now_ns()) < intended_ns_) {
-    const std::uint64_t left = intended_ns_ - now;
+  const std::uint64_t next = next_ns();
+  if (context_.clock.is_simulated()) context_.clock.advance_to(next);
+  for (std::uint64_t now = context_.clock.now_ns(); now < next; now = context_.clock.now_ns()) {
+    const std::uint64_t left = next - now;
     if (left > kAwakeNs) {
       const auto slice = static_cast<long>(std::min(left - kAwakeNs, kSliceNs));
       const timespec time{.tv_sec = 0, .tv_nsec = slice};
@@ -59,10 +51,16 @@ bool Schedule::wait() {
     context_.check_limit(now);
     if (context_.idle()) return false;
   }
-  ++waited_;
-  // Without the sum of rounded distances: fixed starts stay exact however many there are.
-  next_ns_ = poisson_ ? next_ns_ + distance_ns(waited_) : static_cast<double>(waited_) * mean_ns_;
   return true;
+}
+
+void Schedule::start(std::uint64_t late_ns) noexcept {
+  late_ += static_cast<std::uint64_t>(late_ns > 0);
+  most_late_ns_ = std::max(most_late_ns_, late_ns);
+  ++started_;
+  // Without the sum of rounded distances: fixed starts stay exact however many there are.
+  next_after_ns_ =
+      poisson_ ? next_after_ns_ + distance_ns(started_) : static_cast<double>(started_) * mean_ns_;
 }
 
 }  // namespace venturi::execute

@@ -1,6 +1,7 @@
 // An open loop: requests begin at times of their own, however long those before them take.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "execute/context.hpp"
@@ -18,14 +19,22 @@ class Schedule {
   /// Tells the meter how well the rate was kept.
   ~Schedule();
 
-  /// Waits for the next request's time, or not at all if that has passed. False when the phase's
-  /// limit or trouble came first.
+  /// A sleeper wakes up late by up to about this much.
+  static constexpr std::uint64_t kAwakeNs = 100'000;
+
+  /// When the next request should begin.
+  [[nodiscard]] std::uint64_t next_ns() const noexcept {
+    return start_ns_ + static_cast<std::uint64_t>(next_after_ns_);
+  }
+  /// Waits for that time, or not at all if it has passed. False when the phase's limit or trouble
+  /// came first.
   bool wait();
-  /// When the request should have begun that was waited for last.
-  [[nodiscard]] std::uint64_t intended_ns() const noexcept { return intended_ns_; }
-  /// It was done.
+  /// The next request begins, so much later than it should because those before it were in its
+  /// way; the one behind it is the next now.
+  void start(std::uint64_t late_ns) noexcept;
+  /// A request was done.
   void ended(std::uint64_t end_ns) noexcept {
-    last_end_ns_ = end_ns;
+    last_end_ns_ = std::max(last_end_ns_, end_ns);
     ++requests_;
   }
 
@@ -37,9 +46,8 @@ class Schedule {
   bool poisson_;
   std::uint64_t key_;
   std::uint64_t start_ns_;
-  double next_ns_ = 0.0;
-  std::uint64_t waited_ = 0;
-  std::uint64_t intended_ns_;
+  double next_after_ns_ = 0.0;
+  std::uint64_t started_ = 0;
   std::uint64_t last_end_ns_;
   std::uint64_t requests_ = 0;
   std::uint64_t late_ = 0;

@@ -1,6 +1,7 @@
 // A transfer step: finds its file, chooses the way its requests are made, notes what was done.
 #include <fmt/format.h>
 
+#include <optional>
 #include <variant>
 
 #include "base/random.hpp"
@@ -71,13 +72,19 @@ Keys keys_of(const Context& context, const schema::Transfer& step, std::uint64_t
 std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t arrivals_key) {
   const schema::Transfer& step = moving.step;
   if (is_together(moving.context.plan, step)) return move_together(moving, cursor);
-  if (step.depth > 1) return move_in_flight(moving, cursor);
-  if (step.rate_per_s == 0.0 && step.reads == 0.0) return move_in_order(moving, cursor);
-  Moving turned(moving.context, step, moving.open, moving.size_bytes, Moving::Way::kTurned);
-  turned.arrange(1);
-  if (step.rate_per_s == 0.0) return move_in_turn(moving, turned, cursor, nullptr);
-  Schedule schedule(moving.context, step, arrivals_key);
-  return move_in_turn(moving, turned, cursor, &schedule);
+  const bool in_flight = step.depth > 1;
+  if (!in_flight && step.rate_per_s == 0.0 && step.reads == 0.0) {
+    return move_in_order(moving, cursor);
+  }
+  std::optional<Moving> turned;
+  if (step.reads > 0.0) {
+    turned.emplace(moving.context, step, moving.open, moving.size_bytes, Moving::Way::kTurned);
+    if (!in_flight) turned->arrange(1);
+  }
+  std::optional<Schedule> schedule;
+  if (step.rate_per_s > 0.0) schedule.emplace(moving.context, step, arrivals_key);
+  const auto way = in_flight ? move_in_flight : move_in_turn;
+  return way(moving, turned ? *turned : moving, cursor, schedule ? &*schedule : nullptr);
 }
 
 /// Moves the data of a step; `began` says that the sharers know whether this rank takes part.

@@ -9,10 +9,13 @@
 namespace venturi::execute {
 
 std::optional<base::Problem> agree(comm::Group& group, const std::optional<base::Problem>& mine) {
-  const std::uint64_t first = group.minimum(mine ? group.rank() : group.size());
-  if (first == group.size()) return std::nullopt;
+  const std::uint64_t none = 2 * group.size();
+  const bool follows = mine && mine->code == kFollows;
+  const std::uint64_t own = group.rank() + (follows ? group.size() : 0);
+  const std::uint64_t first = group.minimum(mine ? own : none);
+  if (first == none) return std::nullopt;
   std::array<std::uint64_t, (sizeof(comm::ProblemText) + 7) / 8> words{};
-  if (first == group.rank()) {
+  if (mine && first == own) {
     comm::ProblemText text;
     text.set(*mine);
     std::memcpy(words.data(), &text, sizeof text);

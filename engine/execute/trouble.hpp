@@ -2,13 +2,18 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "comm/group.hpp"
 
 namespace venturi::execute {
 
-/// The problem of the lowest rank that has one, the same on all ranks. Collective.
+/// The code of a problem that only follows from one of another rank.
+inline constexpr std::string_view kFollows = "follows";
+
+/// The problem of the lowest rank that has one, the same on all ranks; one that only follows from
+/// another counts if there is no other. Collective.
 std::optional<base::Problem> agree(comm::Group& group, const std::optional<base::Problem>& mine);
 
 /// Thrown by all ranks together once they agreed that the run cannot go on.

@@ -1,4 +1,4 @@
-// Latencies in log-linear buckets: 16 for each power of two, so merging is adding.
+// Latencies to three digits in log-linear buckets: 1024 for each power of two; merging is adding.
 #pragma once
 
 #include <algorithm>
@@ -7,51 +7,68 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 
+#include "base/lazy_array.hpp"
 #include "schema/event.hpp"
 
 namespace venturi::measure {
 
-/// Recording costs a few instructions; the relative error of a value is at most 1/16.
+/// Recording costs a few instructions; a bucket is at most 1/1024 of its values wide. Only the
+/// pages of buckets that hold something take memory: two for each power of two.
 class Histogram {
  public:
-  static constexpr std::size_t kBuckets = 16 * 61;
+  static constexpr unsigned kBits = 10;
+  /// Buckets of a row, which holds the values of a power of two (the first, all small ones).
+  static constexpr std::size_t kRowBuckets = std::size_t{1} << kBits;
+  static constexpr std::size_t kRows = 64 - kBits + 1;
+  static constexpr std::size_t kBuckets = kRowBuckets * kRows;
 
-  /// Bucket i < 16 holds the value i; above, bucket i begins at (16 + i % 16) << (i / 16 - 1).
+  /// Bucket i < 2048 holds the value i; above, bucket i begins at
+  /// (1024 + i % 1024) << (i / 1024 - 1).
   [[nodiscard]] static constexpr std::size_t bucket_of(std::uint64_t ns) noexcept {
-    if (ns < 16) return static_cast<std::size_t>(ns);
-    const auto power = static_cast<unsigned>(std::bit_width(ns)) - 1;
-    return 16 * (power - 3) + static_cast<std::size_t>((ns >> (power - 4)) & 15U);
+    const auto shift = static_cast<unsigned>(std::bit_width(ns | kRowBuckets)) - (kBits + 1);
+    return (std::size_t{shift} << kBits) + static_cast<std::size_t>(ns >> shift);
   }
 
-  void record(std::uint64_t ns) noexcept {
+  /// Throws std::bad_alloc.
+  void record(std::uint64_t ns) {
+    if (!is_ready()) [[unlikely]]
+      prepare();
+    count(ns);
+  }
+  /// The same once the histogram is ready.
+  void count(std::uint64_t ns) noexcept {
     ++counts_[bucket_of(ns)];
     min_ns_ = std::min(min_ns_, ns);
     max_ns_ = std::max(max_ns_, ns);
   }
-  void merge(const Histogram& other) noexcept {
-    for (std::size_t i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
-    min_ns_ = std::min(min_ns_, other.min_ns_);
-    max_ns_ = std::max(max_ns_, other.max_ns_);
-  }
+  [[nodiscard]] bool is_ready() const noexcept { return counts_.is_made(); }
+  /// Takes the address space of all buckets. Throws std::bad_alloc.
+  void prepare() { counts_.make(); }
+  void merge(const Histogram& other);
 
-  [[nodiscard]] std::array<std::uint64_t, kBuckets>& counts() noexcept { return counts_; }
+  /// Whether there is something in each row.
+  [[nodiscard]] std::array<bool, kRows> rows() const noexcept;
+  /// The counts of a row, not of one that is empty.
+  [[nodiscard]] std::span<const std::uint64_t> row(std::size_t row) const noexcept {
+    return counts_.values().subspan(row * kRowBuckets, kRowBuckets);
+  }
   /// 2^63 - 1 if nothing was recorded.
   [[nodiscard]] std::uint64_t min_ns() const noexcept { return min_ns_; }
   [[nodiscard]] std::uint64_t max_ns() const noexcept { return max_ns_; }
-  void set_extremes(std::uint64_t min_ns, std::uint64_t max_ns) noexcept {
-    min_ns_ = min_ns;
-    max_ns_ = max_ns;
-  }
 
   /// The document's form: only buckets that hold something.
   [[nodiscard]] schema::Histogram document() const;
 
  private:
-  std::array<std::uint64_t, kBuckets> counts_{};
+  base::LazyArray<std::uint64_t, kBuckets> counts_;
   // Not the greatest unsigned number: MPICH 4.0 finds minima as if numbers were signed.
   std::uint64_t min_ns_ = std::numeric_limits<std::int64_t>::max();
   std::uint64_t max_ns_ = 0;
 };
+
+/// Appends the buckets of a row that hold something.
+void append_row(std::size_t row, std::span<const std::uint64_t> counts, schema::Histogram& out);
 
 }  // namespace venturi::measure

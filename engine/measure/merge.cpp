@@ -24,6 +24,7 @@ struct RankBlock {
   std::uint64_t transfer_ns = 0;
   std::uint64_t close_ns = 0;
   std::uint64_t compute_ns = 0;
+  std::uint64_t wait_ns = 0;
   /// When the first and the last operation ended, after the rank's start.
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
@@ -68,6 +69,7 @@ RankBlock block_of(const Meter& meter, const Span& span) {
           .transfer_ns = ns_of(meter, {kWrite, kRead, kSync}),
           .close_ns = ns_of(meter, {kClose}),
           .compute_ns = meter.compute_ns(),
+          .wait_ns = meter.wait_ns(),
           .first_ns = after_start(meter.first_ns()),
           .last_ns = after_start(meter.last_ns()),
           .longest_ns = longest_ns};
@@ -100,6 +102,7 @@ void fill_ranks(const std::vector<RankBlock>& blocks, schema::PhaseFinished& out
     out.per_rank.last_s.push_back(start_s + base::seconds(block.last_ns));
     out.per_rank.longest_s.push_back(base::seconds(block.longest_ns));
     out.seconds.compute = std::max(out.seconds.compute, base::seconds(block.compute_ns));
+    out.seconds.wait = std::max(out.seconds.wait, base::seconds(block.wait_ns));
   }
   const auto largest = [](const std::vector<double>& values) {
     return *std::max_element(values.begin(), values.end());
@@ -111,36 +114,60 @@ void fill_ranks(const std::vector<RankBlock>& blocks, schema::PhaseFinished& out
   out.ranks = signed_of(blocks.size());
 }
 
-void merge_kind(comm::Group& group, Tally& tally, std::uint64_t errors, OperationKind kind,
+/// The histogram of all ranks. Rows that are empty everywhere are not exchanged.
+schema::Histogram merge_histogram(comm::Group& group, const Histogram& mine) {
+  const std::array<bool, Histogram::kRows> own = mine.rows();
+  std::array<std::uint64_t, Histogram::kRows + 1> largest{};
+  std::copy(own.begin(), own.end(), largest.begin());
+  largest.back() = mine.max_ns();
+  group.reduce(largest, Reduction::kMaximum);
+  const std::uint64_t smallest = group.minimum(mine.min_ns());
+  schema::Histogram out;
+  out.bits = Histogram::kBits;
+  std::vector<std::uint64_t> counts(Histogram::kRowBuckets);
+  for (std::size_t row = 0; row < Histogram::kRows; ++row) {
+    if (largest[row] == 0) continue;
+    if (own[row]) {
+      std::copy_n(mine.row(row).begin(), counts.size(), counts.begin());
+    } else {
+      std::fill(counts.begin(), counts.end(), 0);
+    }
+    group.reduce(counts, Reduction::kSum);
+    append_row(row, counts, out);
+  }
+  if (out.bucket.empty()) return out;
+  out.min_ns = signed_of(smallest);
+  out.max_ns = signed_of(largest.back());
+  return out;
+}
+
+void merge_kind(comm::Group& group, const Tally& tally, std::uint64_t errors, OperationKind kind,
                 schema::PhaseFinished& out) {
   std::array<std::uint64_t, 2> sums{tally.bytes, tally.operations};
   group.reduce(sums, Reduction::kSum);
-  std::array<std::uint64_t, 2> largest{tally.ns, tally.latency.max_ns()};
-  group.reduce(largest, Reduction::kMaximum);
-  const std::uint64_t smallest = group.minimum(tally.latency.min_ns());
-  Histogram merged = tally.latency;
-  group.reduce(merged.counts(), Reduction::kSum);
-  merged.set_extremes(smallest, largest[1]);
+  const std::uint64_t longest = group.maximum(tally.ns);
   out.by_operation.push_back({.kind = kind,
                               .bytes = signed_of(sums[0]),
                               .operations = signed_of(sums[1]),
                               .errors = signed_of(errors),
-                              .seconds = base::seconds(largest[0]),
-                              .latency = merged.document()});
+                              .seconds = base::seconds(longest),
+                              .latency = merge_histogram(group, tally.latency)});
 }
 
-void merge_kinds(comm::Group& group, Meter& meter, schema::PhaseFinished& out) {
+void merge_kinds(comm::Group& group, const Meter& meter, schema::PhaseFinished& out) {
   std::array<std::uint64_t, 2 * kKinds> counts{};
   for (std::size_t kind = 0; kind < kKinds; ++kind) {
-    counts[kind] = meter.tallies()[kind].operations;
-    counts[kKinds + kind] = meter.tallies()[kind].errors;
+    const Tally& tally = meter.tally(static_cast<OperationKind>(kind));
+    counts[kind] = tally.operations;
+    counts[kKinds + kind] = tally.errors;
   }
   group.reduce(counts, Reduction::kSum);
-  for (std::size_t kind = 0; kind < kKinds; ++kind) {
-    const std::uint64_t errors = counts[kKinds + kind];
+  for (std::size_t index = 0; index < kKinds; ++index) {
+    const auto kind = static_cast<OperationKind>(index);
+    const std::uint64_t errors = counts[kKinds + index];
     out.errors += signed_of(errors);
-    if (counts[kind] + errors == 0) continue;
-    merge_kind(group, meter.tallies()[kind], errors, static_cast<OperationKind>(kind), out);
+    if (counts[index] + errors == 0) continue;
+    merge_kind(group, meter.tally(kind), errors, kind, out);
   }
 }
 
@@ -219,7 +246,9 @@ void merge_open_loop(comm::Group& group, const OpenLoop& mine, schema::PhaseFini
                                    .late = signed_of(sums[1]),
                                    .most_late_s = base::seconds(group.maximum(mine.most_late_ns)),
                                    .wanted_per_s = static_cast<double>(sums[2]) / 1e3,
-                                   .achieved_per_s = static_cast<double>(sums[3]) / 1e3};
+                                   .achieved_per_s = static_cast<double>(sums[3]) / 1e3,
+                                   .response = merge_histogram(group, mine.response),
+                                   .service = merge_histogram(group, mine.service)};
 }
 
 template <std::size_t kSize>

@@ -6,6 +6,11 @@
 
 namespace venturi::measure {
 
+void Meter::begin(Tally& tally, std::uint64_t end_ns) {
+  tally.latency.prepare();
+  if (first_ns_ == 0) first_ns_ = end_ns;
+}
+
 void Meter::count_size(schema::OperationKind kind, std::uint64_t bytes, std::uint64_t count) {
   if (count == 0) return;
   const auto found = std::find_if(sizes_.begin(), sizes_.end(), [&](const SizeCount& size) {
@@ -47,6 +52,7 @@ void Meter::merge(const Meter& inner) {
   }
   short_transfers_ += inner.short_transfers_;
   compute_ns_ += inner.compute_ns_;
+  wait_ns_ += inner.wait_ns_;
   durable_bytes_ += inner.durable_bytes_;
   corrupt_operations_ += inner.corrupt_operations_;
   corrupt_bytes_ += inner.corrupt_bytes_;
@@ -55,12 +61,14 @@ void Meter::merge(const Meter& inner) {
   add_schedule(inner.open_loop_);
 }
 
-void Meter::add_schedule(const OpenLoop& loop) noexcept {
+void Meter::add_schedule(const OpenLoop& loop) {
   open_loop_.requests += loop.requests;
   open_loop_.late += loop.late;
   open_loop_.most_late_ns = std::max(open_loop_.most_late_ns, loop.most_late_ns);
   open_loop_.wanted_ns += loop.wanted_ns;
   open_loop_.took_ns += loop.took_ns;
+  open_loop_.response.merge(loop.response);
+  open_loop_.service.merge(loop.service);
 }
 
 std::uint64_t Meter::operations() const noexcept {

@@ -18,7 +18,7 @@ namespace venturi::measure {
 inline constexpr std::size_t kKinds = schema::kOperationKindWords.size();
 
 /// All operations of one kind.
-struct Tally {
+struct alignas(64) Tally {
   std::uint64_t bytes = 0;
   std::uint64_t operations = 0;
   std::uint64_t errors = 0;
@@ -57,6 +57,9 @@ struct OpenLoop {
   /// How long they should have taken, and how long they took.
   std::uint64_t wanted_ns = 0;
   std::uint64_t took_ns = 0;
+  /// From the intended start, and from the real one.
+  Histogram response = {};
+  Histogram service = {};
 };
 
 /// Counts, times and latencies; made anew for each phase.
@@ -71,31 +74,39 @@ class Meter {
 
   /// One operation from `begin_ns` to `end_ns` that moved `bytes`.
   void record(schema::OperationKind kind, std::uint64_t begin_ns, std::uint64_t end_ns,
-              std::uint64_t bytes) noexcept {
+              std::uint64_t bytes) {
     record_since(begin_ns, kind, begin_ns, end_ns, bytes);
   }
   /// The same where the latency counts from `since_ns`: before the operation's turn (it should have
   /// begun then), or before the time that is not yet counted (it overlapped with others).
   void record_since(std::uint64_t since_ns, schema::OperationKind kind, std::uint64_t begin_ns,
-                    std::uint64_t end_ns, std::uint64_t bytes) noexcept {
+                    std::uint64_t end_ns, std::uint64_t bytes) {
     Tally& tally = tallies_[static_cast<std::size_t>(kind)];
     tally.bytes += bytes;
     ++tally.operations;
     tally.ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
-    tally.latency.record(end_ns > since_ns ? end_ns - since_ns : 0);
-    if (first_ns_ == 0) first_ns_ = end_ns;
+    if (!tally.latency.is_ready()) [[unlikely]]
+      begin(tally, end_ns);
+    tally.latency.count(end_ns > since_ns ? end_ns - since_ns : 0);
     last_ns_ = end_ns;
     if (log_ != nullptr) log_->add(kind, since_ns, end_ns, bytes);
     time_line_.at(end_ns).add(kind, 1, bytes);
+  }
+  /// A request that was due at `intended_ns` began later or then; beside `record_since`.
+  void record_start(std::uint64_t intended_ns, std::uint64_t begin_ns, std::uint64_t end_ns) {
+    open_loop_.response.record(end_ns > intended_ns ? end_ns - intended_ns : 0);
+    open_loop_.service.record(end_ns > begin_ns ? end_ns - begin_ns : 0);
   }
   /// `count` data requests of one size.
   void count_size(schema::OperationKind kind, std::uint64_t bytes, std::uint64_t count);
   /// An operation that went wrong; its time has been recorded already, or there is none.
   void fail(Fault fault);
   /// A step's requests began at a rate.
-  void add_schedule(const OpenLoop& loop) noexcept;
+  void add_schedule(const OpenLoop& loop);
   void count_short() noexcept { ++short_transfers_; }
   void add_compute(std::uint64_t ns) noexcept { compute_ns_ += ns; }
+  /// Time in which the rank waited for signals.
+  void add_wait(std::uint64_t ns) noexcept { wait_ns_ += ns; }
   /// Data that was written became persistent.
   void add_durable(std::uint64_t bytes) noexcept { durable_bytes_ += bytes; }
   /// From here on every operation is written there, too; null: nowhere.
@@ -121,6 +132,7 @@ class Meter {
   [[nodiscard]] std::uint64_t short_transfers() const noexcept { return short_transfers_; }
   [[nodiscard]] const OpenLoop& open_loop() const noexcept { return open_loop_; }
   [[nodiscard]] std::uint64_t compute_ns() const noexcept { return compute_ns_; }
+  [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_; }
   [[nodiscard]] std::uint64_t durable_bytes() const noexcept { return durable_bytes_; }
   [[nodiscard]] std::uint64_t corrupt_operations() const noexcept { return corrupt_operations_; }
   [[nodiscard]] std::uint64_t corrupt_bytes() const noexcept { return corrupt_bytes_; }
@@ -129,6 +141,9 @@ class Meter {
   [[nodiscard]] std::uint64_t last_ns() const noexcept { return last_ns_; }
 
  private:
+  /// The first operation of a kind, which may be the first of all. Kept out of the loops.
+  [[gnu::noinline, gnu::cold]] void begin(Tally& tally, std::uint64_t end_ns);
+
   std::array<Tally, kKinds> tallies_{};
   TimeLine time_line_;
   std::vector<SizeCount> sizes_;
@@ -136,6 +151,7 @@ class Meter {
   std::vector<Fault> faults_;
   std::uint64_t short_transfers_ = 0;
   std::uint64_t compute_ns_ = 0;
+  std::uint64_t wait_ns_ = 0;
   std::uint64_t durable_bytes_ = 0;
   std::uint64_t corrupt_operations_ = 0;
   std::uint64_t corrupt_bytes_ = 0;

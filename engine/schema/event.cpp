@@ -121,6 +121,7 @@ Json encode(const Iteration& value) {
 
 void decode(const Node& node, Histogram& out) {
   Object object(node);
+  object.optional("bits", out.bits, codec::Whole{.low = 1, .high = 20});
   object.optional("bucket", out.bucket, codec::Size{0}, codec::Whole{.low = 0});
   object.optional("count", out.count, codec::Size{0}, codec::Whole{.low = 0});
   object.optional("min_ns", out.min_ns, codec::Whole{.low = 0});
@@ -130,6 +131,7 @@ void decode(const Node& node, Histogram& out) {
 
 Json encode(const Histogram& value) {
   Json out = Json::object();
+  out["bits"] = encode(value.bits);
   out["bucket"] = encode(value.bucket);
   out["count"] = encode(value.count);
   out["min_ns"] = encode(value.min_ns);
@@ -182,6 +184,7 @@ void decode(const Node& node, PhaseSeconds& out) {
   object.required("close", out.close, codec::Span{.low = 0});
   object.required("compute", out.compute, codec::Span{.low = 0});
   object.required("total", out.total, codec::Span{.low = 0});
+  object.optional("wait", out.wait, codec::Span{.low = 0});
   object.finish();
 }
 
@@ -192,6 +195,7 @@ Json encode(const PhaseSeconds& value) {
   out["close"] = encode(value.close);
   out["compute"] = encode(value.compute);
   out["total"] = encode(value.total);
+  out["wait"] = encode(value.wait);
   return out;
 }
 
@@ -250,6 +254,8 @@ void decode(const Node& node, OpenLoop& out) {
   object.required("most_late_s", out.most_late_s, codec::Span{.low = 0});
   object.required("wanted_per_s", out.wanted_per_s, codec::Span{.low = 0});
   object.required("achieved_per_s", out.achieved_per_s, codec::Span{.low = 0});
+  object.optional("response", out.response);
+  object.optional("service", out.service);
   object.finish();
 }
 
@@ -260,6 +266,8 @@ Json encode(const OpenLoop& value) {
   out["most_late_s"] = encode(value.most_late_s);
   out["wanted_per_s"] = encode(value.wanted_per_s);
   out["achieved_per_s"] = encode(value.achieved_per_s);
+  out["response"] = encode(value.response);
+  out["service"] = encode(value.service);
   return out;
 }
 

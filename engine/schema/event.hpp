@@ -84,12 +84,14 @@ struct Iteration {
   std::int64_t value = 0;
 };
 
-/// A log-linear histogram: 16 buckets for each power of two, of nanoseconds.
+/// A log-linear histogram: 2^bits buckets for each power of two, of nanoseconds.
 ///
-/// Bucket i < 16 holds the value i; above, bucket i covers
-/// [(16 + i % 16) << (i // 16 - 1), (17 + i % 16) << (i // 16 - 1)).
+/// With n = 2^bits, bucket i < n holds the value i; above, bucket i covers
+/// [(n + i % n) << (i // n - 1), (n + 1 + i % n) << (i // n - 1)), at most 1/n of its values.
 /// Only buckets that hold something are listed.
 struct Histogram {
+  /// 10; absent in the earliest records, which have 4.
+  std::int64_t bits = 4;
   std::vector<std::int64_t> bucket;
   std::vector<std::int64_t> count;
   std::int64_t min_ns = 0;
@@ -121,6 +123,8 @@ struct PhaseSeconds {
   double close = 0.0;
   double compute = 0.0;
   double total = 0.0;
+  /// For signals of other groups.
+  double wait = 0.0;
 };
 
 /// One value per rank of the group, in rank order.
@@ -161,6 +165,10 @@ struct OpenLoop {
   /// Requests per second, all ranks together.
   double wanted_per_s = 0.0;
   double achieved_per_s = 0.0;
+  /// From the intended start to the end.
+  Histogram response = {};
+  /// From the real start to the end.
+  Histogram service = {};
 };
 
 /// One of the first errors of a phase.

@@ -64,6 +64,10 @@ void decode(const Node& node, Repeat& out);
 Json encode(const Repeat& value);
 void decode(const Node& node, Barrier& out);
 Json encode(const Barrier& value);
+void decode(const Node& node, Signal& out);
+Json encode(const Signal& value);
+void decode(const Node& node, Wait& out);
+Json encode(const Wait& value);
 void decode(const Node& node, Compute& out);
 Json encode(const Compute& value);
 void decode(const Node& node, Transfer& out);
@@ -80,6 +84,10 @@ void decode(const Node& node, Group& out);
 Json encode(const Group& value);
 void decode(const Node& node, Plan& out);
 Json encode(const Plan& value);
+
+std::optional<Operator> parse_operator(std::string_view word) {
+  return codec::find_word<Operator>(word);
+}
 
 std::optional<ItemKind> parse_item_kind(std::string_view word) {
   return codec::find_word<ItemKind>(word);
@@ -103,10 +111,6 @@ std::optional<NameVerb> parse_name_verb(std::string_view word) {
 
 std::optional<OperationKind> parse_operation_kind(std::string_view word) {
   return codec::find_word<OperationKind>(word);
-}
-
-std::optional<Operator> parse_operator(std::string_view word) {
-  return codec::find_word<Operator>(word);
 }
 
 void decode(const Node& node, Instruction& out) {
@@ -633,6 +637,38 @@ Json encode(const Barrier&) {
   return out;
 }
 
+void decode(const Node& node, Signal& out) {
+  Object object(node);
+  object.constant("kind", "signal");
+  object.required("name", out.name, codec::Size{1});
+  object.required("to", out.to, codec::Size{0}, codec::Whole{.low = 0});
+  object.finish();
+}
+
+Json encode(const Signal& value) {
+  Json out = Json::object();
+  out["kind"] = "signal";
+  out["name"] = encode(value.name);
+  out["to"] = encode(value.to);
+  return out;
+}
+
+void decode(const Node& node, Wait& out) {
+  Object object(node);
+  object.constant("kind", "wait");
+  object.required("name", out.name, codec::Size{1});
+  object.required("count", out.count, codec::Size{1});
+  object.finish();
+}
+
+Json encode(const Wait& value) {
+  Json out = Json::object();
+  out["kind"] = "wait";
+  out["name"] = encode(value.name);
+  out["count"] = encode(value.count);
+  return out;
+}
+
 void decode(const Node& node, Compute& out) {
   Object object(node);
   object.constant("kind", "compute");
@@ -754,8 +790,8 @@ Json encode(const Sync& value) {
 }
 
 void decode(const Node& node, Step& out) {
-  static constexpr std::array<std::string_view, 10> kTags{"for", "when", "phase", "repeat",
-      "barrier", "compute", "transfer", "manage", "items", "sync"};
+  static constexpr std::array<std::string_view, 12> kTags{"for", "when", "phase", "repeat",
+      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "sync"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 

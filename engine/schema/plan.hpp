@@ -16,6 +16,25 @@ namespace venturi::schema {
 struct Pattern;
 struct Step;
 
+/// The closed set of instructions of an expression (integers are checked 64-bit).
+enum class Operator { kInteger, kReal, kVariable, kAdd, kSubtract, kMultiply, kDivide, kFloorDivide,
+    kModulo, kPower, kNegate, kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kNot,
+    kMinimum, kMaximum, kCeil, kFloor, kIsqrt, kLog2, kCeilTo, kNumroc, kBlock, kSkew, kPermute,
+    kDraw, kPeer, kStranger, kJump, kJumpIfFalse };
+inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "real", "variable",
+    "add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power", "negate", "less",
+    "less_equal", "greater", "greater_equal", "equal", "not_equal", "not", "minimum", "maximum",
+    "ceil", "floor", "isqrt", "log2", "ceil_to", "numroc", "block", "skew", "permute", "draw",
+    "peer", "stranger", "jump", "jump_if_false"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Operator) {
+  return kOperatorWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Operator value) {
+  return kOperatorWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Operator`.
+[[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
+
 /// What the items of a tree are.
 enum class ItemKind { kFile, kDirectory };
 inline constexpr std::array<std::string_view, 2> kItemKindWords{"file", "directory"};
@@ -94,25 +113,6 @@ inline constexpr std::array<std::string_view, 17> kOperationKindWords{"write", "
 }
 /// The value of a word, or nothing if the word is none of `OperationKind`.
 [[nodiscard]] std::optional<OperationKind> parse_operation_kind(std::string_view word);
-
-/// The closed set of instructions of an expression (integers are checked 64-bit).
-enum class Operator { kInteger, kReal, kVariable, kAdd, kSubtract, kMultiply, kDivide, kFloorDivide,
-    kModulo, kPower, kNegate, kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kNot,
-    kMinimum, kMaximum, kCeil, kFloor, kIsqrt, kLog2, kCeilTo, kNumroc, kBlock, kSkew, kPermute,
-    kDraw, kPeer, kStranger, kJump, kJumpIfFalse };
-inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "real", "variable",
-    "add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power", "negate", "less",
-    "less_equal", "greater", "greater_equal", "equal", "not_equal", "not", "minimum", "maximum",
-    "ceil", "floor", "isqrt", "log2", "ceil_to", "numroc", "block", "skew", "permute", "draw",
-    "peer", "stranger", "jump", "jump_if_false"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Operator) {
-  return kOperatorWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Operator value) {
-  return kOperatorWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Operator`.
-[[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
 
 /// One step of the stack machine that evaluates an expression.
 struct Instruction {
@@ -494,6 +494,19 @@ struct Repeat {
 struct Barrier {
 };
 
+/// Let groups know that something happened once more; nobody waits for their answer.
+struct Signal {
+  std::vector<PathPart> name;
+  /// Indices of the groups that wait for signals that this one may be.
+  std::vector<std::int64_t> to;
+};
+
+/// All ranks of the group wait until a signal was given so often in this repetition.
+struct Wait {
+  std::vector<PathPart> name;
+  Expression count;
+};
+
 /// Time in which the application computes.
 struct Compute {
   Expression seconds;
@@ -563,7 +576,8 @@ struct Sync {
 
 /// One of these, by `kind`.
 struct Step {
-  std::variant<For, When, Phase, Repeat, Barrier, Compute, Transfer, Manage, Items, Sync> value;
+  std::variant<For, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage, Items,
+               Sync> value;
 };
 
 /// Ranks that act together, beside those of other groups.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -9,23 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from venturi.model.event import Histogram
-from venturi.model.statistic import bucket_bounds_ns, median_interval, percentile_ns
+from venturi.model.statistic import bucket_bounds_ns, bucket_of, median_interval, percentile_ns
+
+BITS = st.sampled_from([4, 10])
+"""Of the earliest records and of the engine as it is."""
 
 
-def bucket_of(value_ns: int) -> int:
-    """The definition in `Histogram`, inverted."""
-    if value_ns < 16:
-        return value_ns
-    shift = value_ns.bit_length() - 5
-    return 16 * (shift + 1) + (value_ns >> shift) - 16
-
-
-def histogram_of(values: list[int]) -> Histogram:
+def histogram_of(values: list[int], bits: int) -> Histogram:
     counts: dict[int, int] = {}
     for value in values:
-        counts[bucket_of(value)] = counts.get(bucket_of(value), 0) + 1
+        bucket = bucket_of(value, bits)
+        counts[bucket] = counts.get(bucket, 0) + 1
     buckets = sorted(counts)
     return Histogram(
+        bits=bits,
         bucket=buckets,
         count=[counts[b] for b in buckets],
         min_ns=min(values),
@@ -33,20 +31,30 @@ def histogram_of(values: list[int]) -> Histogram:
     )
 
 
-@given(st.integers(0, 2**40))
-def test_every_value_lies_in_its_bucket(value: int) -> None:
-    low, high = bucket_bounds_ns(bucket_of(value))
+@given(st.integers(0, 2**63), BITS)
+def test_every_value_lies_in_its_bucket(value: int, bits: int) -> None:
+    low, high = bucket_bounds_ns(bucket_of(value, bits), bits)
     assert low <= value < high
-    assert high - low <= max(1, value / 16)
+    assert high - low <= max(1, low / 2**bits)
 
 
-@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=300), st.floats(0.01, 1))
-def test_percentiles_are_within_a_sixteenth(values: list[int], share: float) -> None:
+@given(st.integers(0, 10_000), BITS)
+def test_buckets_follow_each_other(bucket: int, bits: int) -> None:
+    assert bucket_bounds_ns(bucket, bits)[1] == bucket_bounds_ns(bucket + 1, bits)[0]
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=300), st.floats(0.01, 1), BITS)
+def test_percentiles_are_within_a_bucket(values: list[int], share: float, bits: int) -> None:
     ordered = sorted(values)
-    import math
-
     exact = ordered[max(1, math.ceil(share * len(ordered))) - 1]
-    assert percentile_ns(histogram_of(values), share) == pytest.approx(exact, rel=1 / 16, abs=1)
+    found = percentile_ns(histogram_of(values, bits), share)
+    assert found == pytest.approx(exact, rel=1 / 2**bits, abs=1)
+
+
+def test_a_histogram_without_bits_is_an_early_one() -> None:
+    early = Histogram.model_validate_json('{"bucket": [100], "count": [3], "max_ns": 9999}')
+    assert early.bits == 4
+    assert percentile_ns(early, 0.5) == (20 * 2**5 + 21 * 2**5 - 1) // 2
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from venturi.model.record import (
     Substitution,
     Verdict,
 )
+from venturi.model.statistic import bucket_of
 
 MIB = 1024**2
 GIB = 1024**3
@@ -53,21 +54,15 @@ class Shape:
     rank_factor: tuple[float, ...] = field(default=())
 
 
-def bucket_of(value: int) -> int:
-    """The histogram's bucket of a latency in nanoseconds."""
-    if value < 16:
-        return value
-    shift = value.bit_length() - 5
-    return (shift + 1) * 16 + (value >> shift) - 16
-
-
-def histogram(values: list[int]) -> Histogram:
+def histogram(values: list[int], bits: int = 10) -> Histogram:
     """The histogram of latencies in nanoseconds."""
     counts: dict[int, int] = {}
     for value in values:
-        counts[bucket_of(value)] = counts.get(bucket_of(value), 0) + 1
+        bucket = bucket_of(value, bits)
+        counts[bucket] = counts.get(bucket, 0) + 1
     buckets = sorted(counts)
     return Histogram(
+        bits=bits,
         bucket=buckets,
         count=[counts[bucket] for bucket in buckets],
         min_ns=min(values, default=0),

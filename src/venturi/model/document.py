@@ -19,6 +19,9 @@ MAX_LEVELS = 128
 Place = tuple[int | str, ...]
 """The keys and indices that lead to a value of a document."""
 
+_NUMBERS = re.compile(r"\[\n\s*([-0-9][-+.,0-9eE\s]*)\]")
+"""A list of nothing but numbers; inside of strings there is no end of a line."""
+
 Model = TypeVar("Model", bound=BaseModel)
 
 Count = Annotated[int, Field(ge=0, le=INT64_MAX)]
@@ -53,8 +56,11 @@ class Document(BaseModel):
     )
 
     def to_json(self, indent: int | None = None) -> str:
-        """The document as JSON text, every field written."""
-        return self.model_dump_json(by_alias=True, indent=indent)
+        """The document as JSON text, every field written; lists of numbers are one line each."""
+        text = self.model_dump_json(by_alias=True, indent=indent)
+        if indent is None:
+            return text
+        return _NUMBERS.sub(lambda match: f"[{' '.join(match[1].split())}]", text)
 
     def to_data(self) -> dict[str, Any]:
         """The document as plain dictionaries, lists, numbers and strings."""

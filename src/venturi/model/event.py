@@ -77,13 +77,15 @@ class Iteration(Document):
 
 
 class Histogram(Document):
-    """A log-linear histogram: 16 buckets for each power of two, of nanoseconds.
+    """A log-linear histogram: 2^bits buckets for each power of two, of nanoseconds.
 
-    Bucket i < 16 holds the value i; above, bucket i covers
-    [(16 + i % 16) << (i // 16 - 1), (17 + i % 16) << (i // 16 - 1)).
+    With n = 2^bits, bucket i < n holds the value i; above, bucket i covers
+    [(n + i % n) << (i // n - 1), (n + 1 + i % n) << (i // n - 1)), at most 1/n of its values.
     Only buckets that hold something are listed.
     """
 
+    bits: Annotated[int, Field(ge=1, le=20)] = 4
+    """10; absent in the earliest records, which have 4."""
     bucket: list[Count] = []
     count: list[Count] = []
     min_ns: Count = 0
@@ -118,6 +120,8 @@ class PhaseSeconds(Document):
     close: Seconds
     compute: Seconds
     total: Seconds
+    wait: Seconds = 0.0
+    """For signals of other groups."""
 
 
 class RankTimes(Document):
@@ -162,6 +166,10 @@ class OpenLoop(Document):
     wanted_per_s: Seconds
     """Requests per second, all ranks together."""
     achieved_per_s: Seconds
+    response: Histogram = Histogram()
+    """From the intended start to the end."""
+    service: Histogram = Histogram()
+    """From the real start to the end."""
 
 
 class ErrorDetail(Document):

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.operator import Operator as Operator  # noqa: PLC0414
 from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
 from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
 from venturi.model.verb import ItemVerb as ItemVerb  # noqa: PLC0414
@@ -20,47 +21,6 @@ from venturi.model.verb import NameVerb as NameVerb  # noqa: PLC0414
 from venturi.model.verb import OperationKind as OperationKind  # noqa: PLC0414
 
 PLAN_SCHEMA = "venturi.plan/1"
-
-
-class Operator(StrEnum):
-    """The closed set of instructions of an expression (integers are checked 64-bit)."""
-
-    INTEGER = "integer"
-    REAL = "real"
-    VARIABLE = "variable"
-    ADD = "add"
-    SUBTRACT = "subtract"
-    MULTIPLY = "multiply"
-    DIVIDE = "divide"
-    FLOOR_DIVIDE = "floor_divide"
-    MODULO = "modulo"
-    POWER = "power"
-    NEGATE = "negate"
-    LESS = "less"
-    LESS_EQUAL = "less_equal"
-    GREATER = "greater"
-    GREATER_EQUAL = "greater_equal"
-    EQUAL = "equal"
-    NOT_EQUAL = "not_equal"
-    NOT = "not"
-    MINIMUM = "minimum"
-    MAXIMUM = "maximum"
-    CEIL = "ceil"
-    FLOOR = "floor"
-    ISQRT = "isqrt"
-    LOG2 = "log2"
-    CEIL_TO = "ceil_to"
-    NUMROC = "numroc"
-    BLOCK = "block"
-    SKEW = "skew"
-    PERMUTE = "permute"
-    DRAW = "draw"
-    PEER = "peer"
-    """(rank, n): the rank at the same place of the n-th next node, by the run's real nodes."""
-    STRANGER = "stranger"
-    """(rank, key): any rank of another node, by the run's real nodes."""
-    JUMP = "jump"
-    JUMP_IF_FALSE = "jump_if_false"
 
 
 class Instruction(Document):
@@ -456,6 +416,23 @@ class Barrier(Document):
     kind: Literal["barrier"] = "barrier"
 
 
+class Signal(Document):
+    """Let groups know that something happened once more; nobody waits for their answer."""
+
+    kind: Literal["signal"] = "signal"
+    name: Annotated[list[PathPart], Field(min_length=1)]
+    to: list[Count]
+    """Indices of the groups that wait for signals that this one may be."""
+
+
+class Wait(Document):
+    """All ranks of the group wait until a signal was given so often in this repetition."""
+
+    kind: Literal["wait"] = "wait"
+    name: Annotated[list[PathPart], Field(min_length=1)]
+    count: Expression
+
+
 class Compute(Document):
     """Time in which the application computes."""
 
@@ -534,7 +511,18 @@ class Sync(Document):
 
 
 Step = Annotated[
-    For | When | Phase | Repeat | Barrier | Compute | Transfer | Manage | Items | Sync,
+    For
+    | When
+    | Phase
+    | Repeat
+    | Barrier
+    | Signal
+    | Wait
+    | Compute
+    | Transfer
+    | Manage
+    | Items
+    | Sync,
     Field(discriminator="kind"),
 ]
 

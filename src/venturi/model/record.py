@@ -81,6 +81,8 @@ class Seconds4(Document):
     close: Seconds
     total: Seconds
     compute: Seconds
+    wait: Seconds = 0.0
+    """For signals of other groups."""
 
 
 class Straggler(Document):

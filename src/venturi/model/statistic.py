@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from venturi.model.event import Histogram
 from venturi.model.record import LatencyNs
 
-_SUB_BUCKETS = 16
-
 
 @dataclass(frozen=True)
 class Interval:
@@ -50,19 +48,23 @@ def _coverage(n: int, k: int) -> float:
     return max(0.0, 1.0 - 2.0 * below / 2.0**n)
 
 
-def bucket_bounds_ns(bucket: int) -> tuple[int, int]:
+def bucket_bounds_ns(bucket: int, bits: int) -> tuple[int, int]:
     """Lowest value in a histogram's bucket, and the lowest above it (see `Histogram`)."""
-    if bucket < _SUB_BUCKETS:
+    row, place = divmod(bucket, 1 << bits)
+    if row == 0:
         return bucket, bucket + 1
-    shift = bucket // _SUB_BUCKETS - 1
-    return (
-        (_SUB_BUCKETS + bucket % _SUB_BUCKETS) << shift,
-        (_SUB_BUCKETS + 1 + bucket % _SUB_BUCKETS) << shift,
-    )
+    low = ((1 << bits) + place) << (row - 1)
+    return low, low + (1 << (row - 1))
+
+
+def bucket_of(value_ns: int, bits: int) -> int:
+    """The bucket of a value (see `Histogram`)."""
+    shift = (value_ns | 1 << bits).bit_length() - bits - 1
+    return (shift << bits) + (value_ns >> shift)
 
 
 def percentile_ns(histogram: Histogram, share: float) -> int:
-    """The latency that `share` of the operations do not exceed, to within 1/16.
+    """The latency that `share` of the operations do not exceed, to within half a bucket.
 
     It is the middle of the bucket that holds it, and never outside the exact extremes.
     """
@@ -74,7 +76,7 @@ def percentile_ns(histogram: Histogram, share: float) -> int:
     for bucket, count in zip(histogram.bucket, histogram.count, strict=True):
         seen += count
         if seen >= wanted:
-            low, high = bucket_bounds_ns(bucket)
+            low, high = bucket_bounds_ns(bucket, histogram.bits)
             return min(max((low + high - 1) // 2, histogram.min_ns), histogram.max_ns)
     return histogram.max_ns
 

@@ -177,6 +177,8 @@ class GroupSpec(Document):
 
     ranks: Value
     instances: Value = 1
+    after: Name | None = None
+    """Its program begins when all ranks of this group have come to the end of theirs."""
     about: str = ""
 
 
@@ -388,6 +390,15 @@ class ComputeStep(Document):
     mode: ComputeMode = ComputeMode.SLEEP
 
 
+class WaitStep(Document):
+    """The long form of `wait`."""
+
+    on: Annotated[str, Field(min_length=1)]
+    """A template of the signal's name, as in `signal`."""
+    count: Value | None = None
+    """So many signals are enough; default: all that are given in a repetition."""
+
+
 class CacheStep(Document):
     """The long form of a phase's `cache`."""
 
@@ -409,7 +420,7 @@ class LimitStep(Document):
 
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
-    "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "sync",
+    "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "sync", "signal", "wait",
 )  # fmt: skip
 
 
@@ -445,6 +456,10 @@ class StepSpec(Document):
     read_dir: str | None = None
     each: EachStep | None = None
     sync: SyncStep | SyncMode | None = None
+    signal: Annotated[str, Field(min_length=1)] | None = None
+    """Tells who waits for this name that the rank came here; a template such as `step {step}`."""
+    wait: WaitStep | Annotated[str, Field(min_length=1)] | None = None
+    """The ranks of the group go on when all signals of this name were given."""
     from_: Annotated[
         str, Field(pattern=r"^(self|next node|nodes .+|shift .+|random|permuted)$")
     ] = Field("self", alias="from")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import Number
 from venturi.model.plan import Slot
-from venturi.model.workload import Parameter, Workload
+from venturi.model.workload import BareStep, DataStep, Parameter, StepSpec, Workload
 from venturi.plan.scope import Scope
 from venturi.plan.setting import Settings
 
@@ -96,6 +96,9 @@ def _positive(ranks: Number, where: str) -> int:
     return ranks
 
 
+_OnFile = p.Manage | p.Items | p.Transfer | p.Sync
+
+
 @dataclass
 class _Use:
     """Files that a program makes, and files that it only uses."""
@@ -104,8 +107,13 @@ class _Use:
     used: set[int] = field(default_factory=set)
 
 
-def check_sharing(groups: Sequence[p.Group], workload: Workload) -> None:
-    """Refuse files that one group makes while another one, at the same time, makes or uses them."""
+def check_sharing(
+    groups: Sequence[p.Group], workload: Workload, awaited: Mapping[str, set[str]]
+) -> None:
+    """Refuse files that one group makes while another one, at the same time, makes or uses them.
+
+    `awaited`: of each group, those whose signals it waits for.
+    """
     names = list(workload.files)
     makers: dict[int, str] = {}
     uses = {group.name: _use_of(group.program) for group in groups}
@@ -120,11 +128,13 @@ def check_sharing(groups: Sequence[p.Group], workload: Workload) -> None:
     for name, use in uses.items():
         for index in sorted(use.used):
             spec = workload.files[names[index]]
-            if makers.get(index, name) != name:
+            maker = makers.get(index, name)
+            if maker != name and not _follows(groups, maker, name, index, awaited):
                 raise UserError(
                     f"files.{names[index]}: the group '{makers[index]}' makes it while '{name}' "
                     "uses it, and nothing says who comes first",
-                    "give it 'prestage: SIZE', so that it is there before both",
+                    f"let '{maker}' give a 'signal' when it is there and '{name}' 'wait' for it, "
+                    "or give it 'prestage: SIZE', so that it is there before both",
                 )
             others = [g for g, other in uses.items() if g != name and index in other.used]
             if others and spec.content.verify:
@@ -133,6 +143,54 @@ def check_sharing(groups: Sequence[p.Group], workload: Workload) -> None:
                     "same time, so its content cannot be verified",
                     "leave 'verify' out",
                 )
+
+
+def _follows(
+    groups: Sequence[p.Group], maker: str, user: str, file: int, awaited: Mapping[str, set[str]]
+) -> bool:
+    """Whether one group waits, before it uses a file, for another one that has made it by then."""
+    if maker not in awaited.get(user, ()):
+        return False
+    programs = {group.name: group.program for group in groups}
+    index = [group.name for group in groups].index(user)
+    made = told = False
+    for step in _leaves(programs[maker]):
+        made |= isinstance(step, _OnFile) and step.file == file and _makes(step)
+        told |= made and isinstance(step, p.Signal) and index in step.to
+    for step in _leaves(programs[user]):
+        if isinstance(step, _OnFile) and step.file == file:
+            return False
+        if isinstance(step, p.Wait):
+            return told
+    return False
+
+
+def _leaves(steps: Iterable[p.Step]) -> Iterator[p.Step]:
+    for step in steps:
+        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+            yield from _leaves(step.body)
+        else:
+            yield step
+
+
+def made_elsewhere(workload: Workload, group: str) -> set[str]:
+    """The files that the programs of other groups make or write."""
+    return {
+        file
+        for name, steps in workload.program.items()
+        if name != group
+        for file in _targets(steps)
+    }
+
+
+def _targets(steps: Sequence[StepSpec | BareStep]) -> Iterator[str]:
+    for step in steps:
+        if not isinstance(step, StepSpec):
+            continue
+        yield from _targets(step.do or [])
+        target = step.write.to if isinstance(step.write, DataStep) else step.write
+        each = step.each.on if step.each is not None and p.ItemVerb.CREATE in step.each.do else None
+        yield from (name.partition(".")[0] for name in (step.create, target, each) if name)
 
 
 def made_by(group: p.Group) -> set[int]:
@@ -160,19 +218,15 @@ def staged_by(plan: p.Plan, group: p.Group) -> set[int]:
 
 def _use_of(steps: Iterable[p.Step]) -> _Use:
     use = _Use()
-    for step in steps:
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
-            inner = _use_of(step.body)
-            use.made |= inner.made
-            use.used |= inner.used
-        elif isinstance(step, p.Manage | p.Items | p.Transfer | p.Sync):
+    for step in _leaves(steps):
+        if isinstance(step, _OnFile):
             use.used.add(step.file)
             if _makes(step):
                 use.made.add(step.file)
     return use
 
 
-def _makes(step: p.Manage | p.Items | p.Transfer | p.Sync) -> bool:
+def _makes(step: _OnFile) -> bool:
     if isinstance(step, p.Manage):
         return step.verb in (p.NameVerb.CREATE, p.NameVerb.MKDIR)
     return isinstance(step, p.Items) and p.ItemVerb.CREATE in step.verbs

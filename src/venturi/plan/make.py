@@ -7,7 +7,7 @@ from typing import Any
 
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, tree_of
-from venturi.model.plan import ClockKind, Group, Interface, Plan, Slot
+from venturi.model.plan import ClockKind, Group, Interface, Plan, Signal, Slot
 from venturi.model.record import Substitution
 from venturi.model.workload import Workload
 from venturi.plan.extent import with_byte_datasets
@@ -17,6 +17,7 @@ from venturi.plan.parameter import resolve_parameters
 from venturi.plan.program import Lowering
 from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import Settings
+from venturi.plan.signal import all_signals, end_of, following, settle
 from venturi.plan.total import Totals, totals_of
 from venturi.plan.written import check_reads
 
@@ -58,8 +59,6 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     scope = Scope(parameters, {slot: index for index, slot in enumerate(names.slots)})
     lowered = _lower_groups(workload, settings, scope, sizes, names)
     groups = lowered.groups
-    if len(groups) > 1:
-        check_sharing(groups, workload)
     several = {index for group in groups if group.instances > 1 for index in made_by(group)}
     file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})
     interfaces = interfaces_of(settings)
@@ -97,6 +96,10 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
         files=files,
         groups=groups,
     )
+    settled = settle(plan)
+    plan = settled.plan
+    if len(groups) > 1:
+        check_sharing(plan.groups, workload, settled.awaited)
     totals = totals_of(plan)
     check_reads(plan)
     plan = with_byte_datasets(plan)
@@ -122,9 +125,16 @@ def _lower_groups(
 ) -> _Lowered:
     lowered = _Lowered()
     first = 0
+    after = following(workload)
     for size in sizes:
         lowering = Lowering(workload, settings, size, names)
+        if size.name in after:
+            lowering.know_others()
         program = lowering.program(workload.program[size.name], scope, size.name)
+        if size.name in after:
+            program.insert(0, all_signals(end_of(after[size.name])))
+        if size.name in after.values():
+            program.append(Signal(name=end_of(size.name), to=[]))
         lowered.warnings += lowering.warnings
         lowered.appended |= lowering.appended
         lowered.uncollective |= lowering.uncollective

@@ -41,11 +41,11 @@ def manner_of(rich: DataStep, spec: FileSpec, is_write: bool, scope: Scope, wher
             f"{where}: 'rate' says when requests begin, so 'think' cannot",
             "drop one of the two",
         )
-    if (rate or reads) and (rich.depth != 1 or rich.collective):
+    if (rate or reads) and rich.collective:
         raise UserError(
-            f"{where}: '{'rate' if rate else 'reads'}' goes with one request at a time of each "
-            "rank by itself",
-            "drop 'depth' or 'collective'",
+            f"{where}: '{'rate' if rate else 'reads'}' goes with requests that each rank makes by "
+            "itself",
+            "drop 'collective'",
         )
     return Manner(reads, rate, rich.arrivals)
 

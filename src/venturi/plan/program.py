@@ -36,13 +36,14 @@ from venturi.plan.access import (
 )
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
-from venturi.plan.group import GroupSize, Names
+from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.manner import manner_of, mix_of, pattern_of
 from venturi.plan.owner import owner_of
 from venturi.plan.repeat import repeated
 from venturi.plan.scope import Scope, duration, rest
 from venturi.plan.setting import Settings
+from venturi.plan.signal import lower_signal, lower_wait
 from venturi.plan.together import keeps_collective, opens_together
 
 _NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir")
@@ -86,6 +87,7 @@ class Lowering:
     ) -> None:
         self._workload = workload
         self._settings = settings
+        self._group = size.name
         self._ranks = size.ranks
         self._names = names
         self._interface = interfaces_of(settings).name
@@ -140,6 +142,8 @@ class Lowering:
             return [self._barrier(place)]
         if verb == "compute":
             return [self._compute(step, place)]
+        if verb in ("signal", "wait"):
+            return [self._signal(step, place)]
         self._must_be_in_phase(verb, place)
         if verb in ("write", "read"):
             return self._data(step, place)
@@ -158,6 +162,25 @@ class Lowering:
     def _barrier(self, place: _Place) -> p.Barrier:
         self._refuse_waiting("barrier", place)
         return p.Barrier()
+
+    def _signal(self, step: StepSpec, place: _Place) -> p.Signal | p.Wait:
+        """A signal, or a wait behind which the files of other groups may be there."""
+        if step.signal is not None:
+            if place.is_limited:
+                raise UserError(
+                    f"{place.where}: 'signal' cannot stand in a phase with a limit: a rank that "
+                    "stops before it would let others wait for ever",
+                    "put it behind the phase",
+                )
+            return lower_signal(step.signal, place.scope, f"{place.where}.signal")
+        assert step.wait is not None
+        self._refuse_waiting("wait", place)
+        self.know_others()
+        return lower_wait(step.wait, place.scope, f"{place.where}.wait")
+
+    def know_others(self) -> None:
+        """Files that only other groups make may be there from here on."""
+        self._state.existing |= made_elsewhere(self._workload, self._group)
 
     def _refuse_waiting(self, what: str, place: _Place) -> None:
         """Where ranks go different ways, none may wait for the others."""

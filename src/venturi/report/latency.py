@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from venturi.model.event import Histogram
-from venturi.model.statistic import bucket_bounds_ns, percentile_ns
+from venturi.model.statistic import bucket_bounds_ns, bucket_of, percentile_ns
 
+_FINEST_BITS = 10
 _PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99_9": 0.999}
 
 
@@ -19,13 +20,17 @@ class Latency:
     counts: tuple[tuple[int, int], ...]
     min_ns: int
     max_ns: int
+    bits: int
+    """How fine the buckets are (see `Histogram`)."""
 
     @cached_property
     def histogram(self) -> Histogram:
         """The same as a document's part."""
         buckets = [bucket for bucket, _ in self.counts]
         counts = [count for _, count in self.counts]
-        return Histogram(bucket=buckets, count=counts, min_ns=self.min_ns, max_ns=self.max_ns)
+        return Histogram(
+            bits=self.bits, bucket=buckets, count=counts, min_ns=self.min_ns, max_ns=self.max_ns
+        )
 
     @property
     def operations(self) -> int:
@@ -34,8 +39,8 @@ class Latency:
 
     @property
     def sum_s(self) -> float:
-        """All latencies together, in seconds, each taken for its bucket's middle (within 3 %)."""
-        middles = ((sum(bucket_bounds_ns(bucket)) - 1) / 2 for bucket, _ in self.counts)
+        """All latencies together, in seconds, each taken for its bucket's middle."""
+        middles = ((sum(bucket_bounds_ns(b, self.bits)) - 1) / 2 for b, _ in self.counts)
         return sum(m * n for m, (_, n) in zip(middles, self.counts, strict=True)) / 1e9
 
     def quantile_ns(self, share: float) -> int:
@@ -56,7 +61,7 @@ class Latency:
         seen = 0
         for bucket, count in self.counts:
             seen += count
-            high = min(bucket_bounds_ns(bucket)[1] - 1, self.max_ns)
+            high = min(bucket_bounds_ns(bucket, self.bits)[1] - 1, self.max_ns)
             points.append((float(max(high, 1)), seen / total))
         if len(points) <= most_points:
             return points
@@ -66,15 +71,17 @@ class Latency:
 
 
 def merge(histograms: Iterable[Histogram]) -> Latency:
-    """One distribution from several; empty ones do not count."""
+    """One distribution from several, as fine as the coarsest of them; empty ones do not count."""
+    filled = [histogram for histogram in histograms if histogram.bucket]
+    bits = min((histogram.bits for histogram in filled), default=_FINEST_BITS)
     counts: dict[int, int] = {}
-    low: list[int] = []
-    high: list[int] = []
-    for histogram in histograms:
-        if not histogram.bucket:
-            continue
-        low.append(histogram.min_ns)
-        high.append(histogram.max_ns)
+    for histogram in filled:
         for bucket, count in zip(histogram.bucket, histogram.count, strict=False):
-            counts[bucket] = counts.get(bucket, 0) + count
-    return Latency(tuple(sorted(counts.items())), min(low, default=0), max(high, default=0))
+            place = bucket_of(bucket_bounds_ns(bucket, histogram.bits)[0], bits)
+            counts[place] = counts.get(place, 0) + count
+    return Latency(
+        tuple(sorted(counts.items())),
+        min((histogram.min_ns for histogram in filled), default=0),
+        max((histogram.max_ns for histogram in filled), default=0),
+        bits,
+    )

@@ -67,9 +67,16 @@ OPERATIONS = {
 """In the order in which they are listed everywhere."""
 
 
+TIMES = {
+    "service": Style(GREEN, "circle", (1, 0)),
+    "response": Style(PURPLE, "square", (7, 3)),
+}
+"""What a request at a rate took: from its real start, and from the intended one."""
+
+
 def style(kind: str) -> Style:
-    """The style of an operation; unknown ones are grey."""
-    return OPERATIONS.get(kind, Style(MUTED, "circle", (1, 0)))
+    """The style of an operation or a time; unknown ones are grey."""
+    return (OPERATIONS | TIMES).get(kind, Style(MUTED, "circle", (1, 0)))
 
 
 def ordered(kinds: set[str]) -> list[str]:

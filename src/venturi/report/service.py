@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.record import Record
 from venturi.report import caveat, quantity
 from venturi.report.block import Block, Column, Paragraph, Section, Table
-from venturi.report.figure import balance, distribution, rate, split, timeline
+from venturi.report.figure import arrival, balance, distribution, rate, split, timeline
 from venturi.report.phase import Phase, phases
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
@@ -139,6 +139,7 @@ def section(record: Record, units: Units) -> Section | None:
         _metrics(record, found, units),
         rate.figure(found, units),
         timeline.figure(found, units) or _TOO_SHORT,
+        arrival.figure(found),
         distribution.figure(found),
         split.figure(found),
         balance.figure(found, units),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from venturi.model.record import Level, Record
 from venturi.model.workload import Finding, Severity, Workload
 from venturi.report import application, caveat, quantity
+from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
 from venturi.report.phase import Phase, phases
 from venturi.report.printer import Printer
@@ -52,6 +53,12 @@ def notes(phase: Phase) -> str:
             found.append(f"rep {phase.samples[far].repetition + 1} {quantity.signed_percent(off)}")
         else:
             found.append("unsteady")
+    arrivals = arrivals_of(phase)
+    if arrivals is not None and not arrivals.kept:
+        found.append(
+            f"asked for {quantity.operation_rate(arrivals.wanted_per_s)}, achieved "
+            f"{quantity.operation_rate(arrivals.achieved_per_s)}"
+        )
     ranks = phase.median_sample.ranks()
     if len(ranks.busy_s) > 1:
         at, excess = slowest(ranks)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
+from venturi.report.latency import Latency
 from venturi.report.palette import PAPER, ordered
 from venturi.report.phase import Phase
 
 _COLUMNS = 3
-_MOST_PANELS = 9
+MOST_PANELS = 9
 _FAR_TIMES = 2
 _TICKS = [10.0**power for power in range(12)]
 _TICK_TEXT = (
@@ -20,10 +22,11 @@ _TICK_TEXT = (
 )
 
 
-def _points(phase: Phase) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _points(
+    latencies: Mapping[str, Latency],
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     lines, marks = [], []
-    for kind in ordered(phase.kinds):
-        latency = phase.latencies[kind]
+    for kind, latency in latencies.items():
         lines += [
             {"x": x, "y": round(100 * share, 2), "kind": kind} for x, share in latency.curve()
         ]
@@ -35,9 +38,11 @@ def _points(phase: Phase) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return lines, marks
 
 
-def _panel(phase: Phase, kinds: list[str], domain: list[float], width: int) -> dict[str, Any]:
+def _panel(
+    title: str, latencies: Mapping[str, Latency], kinds: list[str], domain: list[float], width: int
+) -> dict[str, Any]:
     colour, shape, dash = theme.kind_scales(kinds)
-    lines, marks = _points(phase)
+    lines, marks = _points(latencies)
     ticks = [tick for tick in _TICKS if domain[0] <= tick <= domain[1]]
     x = {
         "field": "x",
@@ -54,7 +59,7 @@ def _panel(phase: Phase, kinds: list[str], domain: list[float], width: int) -> d
     }
     paint = {"field": "kind", "type": "nominal", "scale": colour}
     return {
-        "title": theme.shortened(phase.title, 34),
+        "title": theme.shortened(title, 34),
         "width": width,
         "height": 170,
         "encoding": {"x": x, "y": y, "color": paint},
@@ -72,6 +77,20 @@ def _panel(phase: Phase, kinds: list[str], domain: list[float], width: int) -> d
             },
         ],
     }  # fmt: skip
+
+
+def spec_of(
+    panels: Sequence[tuple[str, Mapping[str, Latency]]], kinds: list[str]
+) -> dict[str, Any]:
+    """Curves of latencies by kind, a panel for each title; `kinds` in the order of the legend."""
+    every = [entry for _, latencies in panels for entry in latencies.values() if entry.operations]
+    low = min(max(entry.min_ns, 1) for entry in every)
+    high = max(entry.max_ns for entry in every)
+    domain = [low * 0.7, max(high, low + 1) * 1.5]
+    columns = min(_COLUMNS, len(panels))
+    width = theme.column_px(columns)
+    drawn = [_panel(title, latencies, kinds, domain, width) for title, latencies in panels]
+    return theme.whole({"concat": drawn, "columns": columns, "spacing": theme.GAP_PX})
 
 
 def _finding(phases: list[Phase]) -> str:
@@ -115,15 +134,9 @@ def figure(phases: list[Phase]) -> Figure | None:
     active = [p for p in phases if any(p.latencies[kind].operations for kind in p.kinds)]
     if not active:
         return None
-    shown = active[:_MOST_PANELS]
-    latencies = [p.latencies[kind] for p in shown for kind in p.kinds]
-    low = min(max(entry.min_ns, 1) for entry in latencies if entry.operations)
-    high = max(entry.max_ns for entry in latencies if entry.operations)
-    domain = [low * 0.7, max(high, low + 1) * 1.5]
+    shown = active[:MOST_PANELS]
     kinds = ordered({kind for phase in shown for kind in phase.kinds})
-    columns = min(_COLUMNS, len(shown))
-    width = theme.column_px(columns)
-    panels = [_panel(p, kinds, domain, width) for p in shown]
+    panels = [(p.title, {kind: p.latencies[kind] for kind in ordered(p.kinds)}) for p in shown]
     rest = len(active) - len(shown)
     return Figure(
         name="latency",
@@ -134,6 +147,6 @@ def figure(phases: list[Phase]) -> Figure | None:
             "Marks: median and 99 %. The further right a line, the slower; a flat top is a tail."
             + (f" {rest} more phases are in the table." if rest else "")
         ),
-        spec=theme.whole({"concat": panels, "columns": columns, "spacing": theme.GAP_PX}),
+        spec=spec_of(panels, kinds),
         table=table(active),
     )

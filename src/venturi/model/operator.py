@@ -1,0 +1,46 @@
+"""The instructions of expressions in a plan."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Operator(StrEnum):
+    """The closed set of instructions of an expression (integers are checked 64-bit)."""
+
+    INTEGER = "integer"
+    REAL = "real"
+    VARIABLE = "variable"
+    ADD = "add"
+    SUBTRACT = "subtract"
+    MULTIPLY = "multiply"
+    DIVIDE = "divide"
+    FLOOR_DIVIDE = "floor_divide"
+    MODULO = "modulo"
+    POWER = "power"
+    NEGATE = "negate"
+    LESS = "less"
+    LESS_EQUAL = "less_equal"
+    GREATER = "greater"
+    GREATER_EQUAL = "greater_equal"
+    EQUAL = "equal"
+    NOT_EQUAL = "not_equal"
+    NOT = "not"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    CEIL = "ceil"
+    FLOOR = "floor"
+    ISQRT = "isqrt"
+    LOG2 = "log2"
+    CEIL_TO = "ceil_to"
+    NUMROC = "numroc"
+    BLOCK = "block"
+    SKEW = "skew"
+    PERMUTE = "permute"
+    DRAW = "draw"
+    PEER = "peer"
+    """(rank, n): the rank at the same place of the n-th next node, by the run's real nodes."""
+    STRANGER = "stranger"
+    """(rank, key): any rank of another node, by the run's real nodes."""
+    JUMP = "jump"
+    JUMP_IF_FALSE = "jump_if_false"
