@@ -90,7 +90,7 @@ def traces(draw: st.DrawFn) -> Trace:
     )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(traces())
 def test_random_traces_never_crash_derive(trace: Trace) -> None:
     refusal = ""
