@@ -6,6 +6,7 @@ import re
 from array import array
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import gt
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,8 @@ class _Reader:
         is_possible = min(size) >= 0 and min(offset) >= -1 and max(size) < 2**56
         if not (is_possible and min(start_s) >= 0 and max(end_s) < 2**32):
             raise ValueError("impossible values")
+        if any(map(gt, start_s, end_s)):
+            raise ValueError("a request that ends before it begins")
         into = self.columns[layer]
         into.record.extend([self._record] * len(size))
         into.is_write.extend(direction == b"write" for direction in directions)

@@ -140,7 +140,7 @@ class _Reader:
 
 def _value(result: str) -> int:
     if not result.startswith("0x"):
-        return int(result) if len(result) < 20 else -1
+        return int(result)
     return int(result, 16) % 2**63
 
 
