@@ -10,6 +10,7 @@ from operator import gt
 from pathlib import Path
 
 import numpy as np
+from pydantic import ValidationError
 
 from venturi.model.error import UserError
 from venturi.model.trace import Gap, Job, Layer, Source, Trace
@@ -84,7 +85,10 @@ class _Reader:
             if self._identity < 0:
                 raise ValueError("a rank before the first file")
             host = found[2].decode("utf-8", "replace")
-            self._record = self.table.add(self._identity, int(found[1]), host)
+            rank, ranks = int(found[1]), int(self.header.header.get("nprocs", "0"))
+            if not -1 <= rank < ranks < 2**31:
+                raise ValueError(f"rank {rank} of {ranks}")
+            self._record = self.table.add(self._identity, rank, host)
         elif found := _COUNTS.match(text):
             self._promised = int(found[1]) + int(found[2])
             self._came = 0
@@ -160,8 +164,9 @@ def read_dxt_text(path: Path) -> Captured:
     except OSError as error:
         raise UserError(f"{where} cannot be opened: {error.strerror}") from None
     except (ValueError, KeyError, OverflowError) as error:
+        what = "impossible values" if isinstance(error, ValidationError) else str(error)
         raise UserError(
-            f"{where} is damaged at or behind line {reader.line + 1} ({error})",
+            f"{where} is damaged at or behind line {reader.line + 1} ({what})",
             "print it again with `darshan-dxt-parser LOG`",
         ) from None
 

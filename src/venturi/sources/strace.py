@@ -63,7 +63,10 @@ class _Reader:
             return
         who, seconds, fraction, name, arguments, *rest = found.groups()
         start_ns = nanoseconds(seconds, fraction)
-        self._call(int(who) if who else owner, name, arguments, rest, start_ns)
+        try:
+            self._call(int(who) if who else owner, name, arguments, rest, start_ns)
+        except OverflowError:
+            self._is_strange(text)
 
     def _call(self, number: int, name: str, arguments: str, rest: list[str], start_ns: int) -> None:
         """A call that has returned; `rest` are result, note, and the time that it took."""
@@ -109,7 +112,10 @@ class _Reader:
                 task = self._task(number, start_ns)
                 self._clones[number] = (task, clone_flags(arguments), start_ns)
         elif found := strace_line.RESUMED.match(text):
-            self._resume(int(found[1]) if found[1] else owner, found[4], found[5])
+            try:
+                self._resume(int(found[1]) if found[1] else owner, found[4], found[5])
+            except OverflowError:
+                self._is_strange(text)
         elif found := strace_line.ENDED.match(text):
             self._end(int(found[1]) if found[1] else owner, found[4], found[5])
             self._saw(at_ns := nanoseconds(found[2], found[3]), at_ns)
@@ -117,8 +123,13 @@ class _Reader:
                 number = int(found[1]) if found[1] else owner
                 self.world.end(number, at_ns, found[4] == "exited with")
         elif not strace_line.SIGNAL.match(text) and text.strip():
-            self.strange += 1
-            self.first_strange = self.first_strange or f"line {self.lines}: '{text[:60]}'"
+            self._is_strange(text)
+
+    def _is_strange(self, text: str) -> None:
+        """A line that strace did not write, or with numbers that nothing has."""
+        self.world.rows.drop_part()
+        self.strange += 1
+        self.first_strange = self.first_strange or f"line {self.lines}: '{text[:60]}'"
 
     def _resume(self, number: int, name: str, rest: str) -> None:
         """The second half of a call."""
