@@ -252,6 +252,18 @@ def test_a_call_that_never_returned_is_a_gap(tmp_path: Path) -> None:
     assert "1 calls had not returned" in captured.trace.gaps[0].what
 
 
+def test_the_end_of_a_call_without_its_beginning_is_a_gap(tmp_path: Path) -> None:
+    captured = read_capture(
+        _text(
+            tmp_path,
+            "7  1700000000.000100 close(3</w/a>) = 0 <0.000010>",
+            '7  1700000000.000200 <... read resumed>""..., 4096) = 4096 <0.000010>',
+        )
+    )
+    assert len(operations_of(captured)) == 1
+    assert "1 ends of calls" in captured.trace.gaps[0].what
+
+
 def test_a_torn_text_is_used(tmp_path: Path) -> None:
     whole = '7  1700000000.000100 write(3</w/a>, ""..., 5) = 5 <0.000010>\n'
     path = tmp_path / "log"

@@ -43,6 +43,8 @@ class _Reader:
         self.strange = 0
         self.first_strange = ""
         self.untimed = 0
+        self.orphans = 0
+        """Ends of calls whose beginning was not seen."""
         self.last_ns = 0
         self.first_ns: int | None = None
         self._halves: dict[int, tuple[str, str, int]] = {}
@@ -137,6 +139,7 @@ class _Reader:
         self._clones.pop(number, None)
         found = strace_line.TAIL.match(rest)
         if half is None or half[0] != name or found is None:
+            self.orphans += name in HANDLERS
             return
         head, *result = found.groups()
         self._call(number, name, half[1] + head, result, half[2])
@@ -245,6 +248,8 @@ def _gaps(reader: _Reader) -> list[Gap]:
         gaps.append(f"{reader.strange} lines are not strace's; the first is {reader.first_strange}")
     if reader.unreturned:
         gaps.append(f"{reader.unreturned} calls had not returned when the text ends")
+    if reader.orphans:
+        gaps.append(f"{reader.orphans} ends of calls have no beginning")
     if reader.untimed and reader.untimed > len(reader.world.rows) // 2:
         gaps.append("durations are missing: trace with -T")
     if reader.world.uses_uring:
