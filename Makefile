@@ -36,7 +36,7 @@ check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy src schema
 	$(VENV)/bin/lint-imports --no-cache
-	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp' 'tracer/*.[ch]')
+	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp' '*.[ch]' ':!examples')
 	$(PYTHON) schema/generate --check
 
 tidy: setup      ## clang-tidy over the engine
@@ -50,7 +50,7 @@ gen: setup       ## schemas, structs and reference pages from the models
 fmt: setup       ## format everything
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
-	$(VENV)/bin/clang-format -i $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp' 'tracer/*.[ch]')
+	$(VENV)/bin/clang-format -i $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp' '*.[ch]' ':!examples')
 
 bench: setup     ## Venturi against the limit, as ratios measured side by side
 	@bench/run

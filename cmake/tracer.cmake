@@ -19,6 +19,14 @@ set(VENTURI_TRACER_SOURCES
     wrap_process.c
     wrap_stdio.c)
 list(TRANSFORM VENTURI_TRACER_SOURCES PREPEND tracer/)
+include(CheckIncludeFile)
+check_include_file(sys/single_threaded.h VENTURI_HAS_SINGLE_THREADED)
+if(VENTURI_HAS_SINGLE_THREADED)
+  set(VENTURI_SINGLE glibc)
+else()
+  set(VENTURI_SINGLE none)
+endif()
+configure_file(tracer/single_${VENTURI_SINGLE}.h ${VENTURI_GENERATED}/tracer/single.h COPYONLY)
 configure_file(tracer/ticks_${VENTURI_COUNTER}.h ${VENTURI_GENERATED}/tracer/ticks.h COPYONLY)
 
 add_library(venturi-tracer MODULE ${VENTURI_TRACER_SOURCES})

@@ -3,8 +3,8 @@
 
 #include <stdbool.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 
+#include "single.h"
 #include "spool.h"
 
 // In the order of the fields of Counters; the last ones are not for readers.
@@ -62,7 +62,7 @@ Counters* new_counters(uint32_t file, Layer layer) {
 // The two forms of adding: a locked one costs five times as much, and most programs have one
 // thread.
 static void add(int64_t* counter, int64_t value) {
-  if (__libc_single_threaded)
+  if (is_single_threaded())
     *counter += value;
   else
     __atomic_fetch_add(counter, value, __ATOMIC_RELAXED);

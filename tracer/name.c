@@ -64,6 +64,7 @@ static bool is_to_leave_out(const char* text) {
   if (filter.only[0]) return !matches(filter.only, text);
   if (filter.is_all_paths) return false;
   if (text[0] != '/' || text[1] == 0) return true;  // pipes, sockets; the root itself
+  if (strncmp(text, "/memfd:", 7) == 0) return true;
   return begins(text, kSystem, sizeof kSystem / sizeof *kSystem) &&
          !begins(text, kNotSystem, sizeof kNotSystem / sizeof *kNotSystem);
 }

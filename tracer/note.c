@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "single.h"
 #include "spool.h"
 
 void call_ended(Call* call, bool is_failure) {
@@ -56,7 +56,7 @@ void note_descriptor(const Call* call, int fd, What what) {
 
 // Moves a position by what was moved; where that began.
 static int64_t advance(_Atomic int64_t* position, int64_t bytes) {
-  if (!__libc_single_threaded) return atomic_fetch_add(position, bytes);
+  if (!is_single_threaded()) return atomic_fetch_add(position, bytes);
   const int64_t before = atomic_load_explicit(position, memory_order_relaxed);
   atomic_store_explicit(position, before + bytes, memory_order_relaxed);
   return before;
@@ -97,8 +97,14 @@ void note_seek(const Call* call, int fd, int64_t position) {
 
 void note_open(const Call* call, int folder, const char* path, int flags, int fd) {
   Name* name = name_of(folder, path);
-  if (fd >= 0) descriptor_open(fd, name, flags);
-  if (name && (flags & O_TMPFILE) == O_TMPFILE) name = NULL;
+  if ((flags & O_TMPFILE) == O_TMPFILE) {
+    // The path is a directory's; the file has the name that the system gives it.
+    descriptor_close(fd);
+    const Open* open = descriptor_find(fd);
+    name = open ? open->path : NULL;
+  } else if (fd >= 0) {
+    descriptor_open(fd, name, flags);
+  }
   note(call, name, (What){kPosix, kOpen, UNKNOWN_OFFSET, 0, (uint32_t)flags});
 }
 
