@@ -111,6 +111,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source in sorted(PROGRAMS.glob("*.c")):
         compile_program(source, folder / source.stem)
     compile_program(PROGRAMS / "calls.c", folder / "calls_static", "-static")
+    compile_program(PROGRAMS / "threads.c", folder / "threads_asan", "-fsanitize=address")
     return folder
 
 

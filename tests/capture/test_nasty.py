@@ -62,6 +62,11 @@ def test_a_limit_is_said_and_the_counters_are_whole(capture: Capture) -> None:
     assert ["truncated" in gap.what for gap in run.trace.gaps] == [True]
 
 
+def test_a_sanitized_program_runs(capture: Capture) -> None:
+    run = capture(capture.program("threads_asan"))
+    assert run.count()["read", "shared"] == 4 * 8 * 1000
+
+
 def test_threads_and_forks(capture: Capture) -> None:
     run = capture(capture.program("threads"))
     count = run.count()

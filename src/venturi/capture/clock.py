@@ -7,10 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from venturi.capture.process_file import ProcessFile
 
 _SHORTEST_NS = 100_000
 """Two readings that are closer tell nothing about the rate."""
+
+
+_LONGEST_NS = 2.0**61
+"""73 years; only damaged records take longer."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Clock:
     def since_start_ns(self, ticks: Any) -> Any:
         """A number or an array of ticks as nanoseconds since the beginning; not below 0."""
         result = self.origin_ns + (ticks - self.ticks) * self.rate
-        return max(0.0, result) if isinstance(result, float) else result.clip(0)
+        return np.clip(result, 0.0, _LONGEST_NS)
 
 
 def clocks_of(files: Iterable[ProcessFile], beginning: Beginning) -> dict[str, Clock]:

@@ -28,6 +28,8 @@ _WINDOW_HEADER_BYTES = 64
 _NAME = struct.Struct("<IIIIII")
 _RECORDS, _NAMES, _COUNTERS = 1, 2, 3
 _MOST_DIMENSIONS = 64
+_MOST_RANKS = 10**8
+_MOST_PLAUSIBLE = 2**62
 
 RECORD = np.dtype(
     [
@@ -106,6 +108,8 @@ def read_process_file(path: Path) -> ProcessFile | None:
         return None
     if magic != MAGIC or version != _VERSION:
         raise ValueError(f"'{path.name}' was not written by this version's tracer")
+    if not -1 <= rank <= _MOST_RANKS:
+        raise ValueError(f"'{path.name}' is damaged: rank {rank}")
     realtime, *readings, ended, file_bytes, dropped, maps, rings, _ = numbers[:11]
     stopped, ticks_are_ns, host, program, layout = numbers[11:]
     names: dict[int, Name] = {}
@@ -145,9 +149,9 @@ def _windows(content: Any, end: int) -> Iterator[tuple[int, int, Any]]:
     at = _HEADER_BYTES
     while at + _WINDOW_HEADER_BYTES <= end:
         kind, size, used, _ = _WINDOW.unpack_from(content, at)
-        if size < _WINDOW_HEADER_BYTES or at + size > len(content):
+        if size < _WINDOW_HEADER_BYTES:
             return
-        yield kind, used, content[at + _WINDOW_HEADER_BYTES : at + size]
+        yield kind, used, content[at + _WINDOW_HEADER_BYTES : min(at + size, end)]
         at += size
 
 
@@ -164,6 +168,7 @@ def _names(raw: bytes) -> Iterator[tuple[int, Name]]:
         if file == 0 or dimensions > _MOST_DIMENSIONS or text + text_bytes > len(raw):
             return
         sizes = struct.unpack_from(f"<{2 * dimensions}Q", raw, begin)
+        sizes = tuple(min(size, _MOST_PLAUSIBLE) for size in sizes)
         chunk = sizes[dimensions:]
         path = raw[text : text + text_bytes].decode("utf-8", "backslashreplace")
         yield (
@@ -191,7 +196,7 @@ def _counters(part: Any, used: int, layout: str) -> list[CounterSet]:
         raw = part[i * size : (i + 1) * size]
         file, layer = raw[:8].view("<u4").tolist()
         values = raw[8:].view("<i8").tolist()
-        if file == 0:
+        if file == 0 or min(values) < 0 or max(values) > _MOST_PLAUSIBLE:
             continue
         named: dict[str, Any] = {}
         at = 0

@@ -75,8 +75,11 @@ def environment(spool: Path) -> dict[str, str]:
             f"'{library}' cannot be preloaded", "install Venturi in a path without ' ', ':'"
         )
     already = os.environ.get("LD_PRELOAD", "")
+    sanitizer = os.environ.get("ASAN_OPTIONS", "")
     return {
         **os.environ,
         "LD_PRELOAD": f"{library}:{already}" if already else library,
+        # A sanitized program refuses to start where another library comes before its own.
+        "ASAN_OPTIONS": f"{sanitizer}:verify_asan_link_order=0".lstrip(":"),
         "VENTURI_TRACE_DIR": str(spool),
     }

@@ -65,8 +65,8 @@ def _remarks(summary: Mapping[str, Any], units: Units) -> list[str]:
     texts = [f"not seen: {gap}" for gap in summary["gaps"]]
     texts += summary["remarks"]
     if summary["without_end"]:
-        count = _counted(summary["without_end"], "process was", "processes were")
-        texts.append(f"{count} killed or still runs; all calls till then are there")
+        count = _counted(summary["without_end"], "process", "processes")
+        texts.append(f"{count} killed, or still running; all calls till then are there")
     left_out = summary["left_out"]
     if left_out["operations"]:
         texts.append(
