@@ -82,23 +82,17 @@ class Capture:
         """Captures `command`; the capture must exit with `code`."""
         folder = self.place / f"{len(list(self.place.glob('*.trace')))}.trace"
         self.here.mkdir(exist_ok=True)
-        words = [
-            sys.executable,
-            "-m",
-            "venturi",
-            "capture",
-            "-o",
-            str(folder),
-            *options,
-            "--",
-            *command,
-        ]
+        words = [*self.line(folder), *options, "--", *command]
         done = subprocess.run(
             words, cwd=self.here, capture_output=True, text=True, timeout=limit_s, check=False
         )
         assert done.returncode == code, done.stderr + done.stdout[:500]
         assert not list(self.place.glob(".*spool*")), "the tracer's folder is left behind"
         return Run(done, folder)
+
+    def line(self, folder: Path) -> list[str]:
+        """The beginning of a command line that captures into `folder`."""
+        return [sys.executable, "-m", "venturi", "capture", "-o", str(folder)]
 
     def program(self, name: str) -> str:
         """The path of a compiled program of ours."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -133,6 +135,37 @@ def test_errors_and_output_are_the_programs_own(capture: Capture) -> None:
     assert run.done.stdout == "out\n"
     assert run.done.stderr.splitlines()[0] == "err"
     assert "exit code 7" in run.done.stderr
+
+
+def test_descriptors_that_are_handed_on_keep_their_positions(capture: Capture) -> None:
+    command = "printf aaa > in; { head -c 3 in; head -c 2 in; echo c; } > out"
+    run = capture("sh", "-c", command)
+    writes = [row[3:5] for row in run.rows() if row[1:3] == ("write", "out")]
+    assert writes == [(0, 3), (3, 2), (5, 2)]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 3), (signal.SIGINT, 130)])
+def test_a_stopped_capture_keeps_what_there_is(
+    capture: Capture, number: signal.Signals, code: int
+) -> None:
+    capture.here.mkdir()
+    endless = "while true; do echo x >> out; sleep 0.01; done"
+    process = subprocess.Popen(
+        [*capture.line(capture.place / "0.trace"), "--", "sh", "-c", endless],
+        cwd=capture.here,
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+    )
+    end = time.monotonic() + 60
+    while not (capture.here / "out").exists() and time.monotonic() < end:
+        time.sleep(0.05)
+    # Ctrl-C goes to all of the terminal's processes; a scheduler stops the command alone.
+    os.kill(process.pid if number == signal.SIGTERM else -process.pid, number)
+    process.communicate(timeout=60)
+    assert process.returncode == code
+    trace = read_trace(capture.place / "0.trace").trace
+    [record] = [record for record in trace.records if record.file.endswith("/out")]
+    assert record.counters["WRITES"] == record.counters["BYTES_WRITTEN"] // 2 > 0
 
 
 def test_a_missing_program_leaves_nothing(capture: Capture) -> None:

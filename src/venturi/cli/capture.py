@@ -27,7 +27,7 @@ from venturi.model.error import ExitCode
     "tool",
     type=click.Choice(["tracer", "strace"]),
     default="tracer",
-    help="strace sees static programs and io_uring, and makes I/O many times slower.",
+    help="strace sees static programs and raw system calls, and makes I/O many times slower.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
 @units_option
