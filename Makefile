@@ -6,7 +6,7 @@ STAMP   := $(VENV)/.installed
 SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
-.PHONY: help setup build test check tidy gen fmt bench demo docs clean
+.PHONY: help setup build test check tidy gen fmt bench demo nightly docs clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -30,6 +30,9 @@ test:            ## every test and every check
 	@packaging/build-tests
 	@$(MAKE) --no-print-directory check
 	$(PYTHON) -m pytest
+
+nightly: setup   ## what is too long for CI: a million damaged captures
+	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py
 
 check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/ruff format --check .

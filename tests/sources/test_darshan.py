@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,7 +14,10 @@ import pytest
 from darshan_log import OURS, log_of, shared, shared_logs, text_of, trace_of
 from venturi.model.error import ExitCode, UserError
 from venturi.model.trace import CounterRecord, Layer, Trace
+from venturi.sources.darshan import POOL
 from venturi.sources.open import read
+
+OtherLibrary = Callable[..., None]
 
 TEXT_DECIMALS_S = 1e-6
 """darshan-parser prints times with six decimals."""
@@ -115,34 +121,63 @@ def test_damaged_logs_never_raise_anything_else(tmp_path: Path) -> None:
         assert isinstance(outcome, Trace) or path.name in outcome.message
 
 
-def test_a_crash_by_signal_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_child(monkeypatch, "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)")
+def test_a_crash_by_signal_is_one_sentence(other_library: OtherLibrary) -> None:
+    other_library("os.kill(os.getpid(), signal.SIGSEGV)")
     assert "signal 11" in _refusal(log_of("dd")).message
 
 
-def test_a_hang_ends_at_the_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_child(monkeypatch, "import time; time.sleep(60)")
+def test_a_hang_ends_at_the_time_limit(other_library: OtherLibrary) -> None:
+    other_library("time.sleep(60)")
     assert "0.5 s" in _refusal(log_of("dd"), timeout_s=0.5).message
 
 
-def test_a_missing_library_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_child(monkeypatch, "import sys; print('no module', file=sys.stderr); sys.exit(4)")
+def test_a_missing_library_says_so(other_library: OtherLibrary) -> None:
+    other_library("", on_import="raise ImportError('no module')")
     error = _refusal(log_of("dd"))
     assert "library" in error.message
     assert "pip install darshan" in error.hint
 
 
-def test_nonsense_from_the_child_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    _replace_child(monkeypatch, "print('{}')")
-    assert "impossible values" in _refusal(log_of("dd")).message
+def test_a_library_that_kills_the_worker_is_one_sentence(other_library: OtherLibrary) -> None:
+    other_library("", on_import="import os; os._exit(7)")
+    assert "died" in _refusal(log_of("dd")).message
 
 
-def _replace_child(monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    """Makes the reader start another program in place of its child."""
-    real = subprocess.run
+def test_one_worker_reads_many_logs_and_outlives_their_crashes() -> None:
+    read(log_of("dd"))
+    first = POOL.number
+    for name in ("dd", "miniapp"):
+        assert read(log_of(name)).records
+    damaged = shared("malformed") / shared_logs("malformed")[0]
+    assert "crashes" in _refusal(damaged).message
+    assert read(log_of("dd")).records
+    assert POOL.number == first
 
-    def run(command: list[str], timeout: float, **_: object) -> subprocess.CompletedProcess[bytes]:
-        other = [command[0], "-c", code]
-        return real(other, capture_output=True, timeout=timeout, check=False)
 
-    monkeypatch.setattr("venturi.sources.darshan.subprocess.run", run)
+def test_a_worker_that_is_killed_is_replaced() -> None:
+    read(log_of("dd"))
+    first = POOL.number
+    os.kill(first, signal.SIGKILL)
+    assert read(log_of("dd")).records
+    assert POOL.number != first
+
+
+@pytest.fixture
+def other_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OtherLibrary]:
+    """Puts another library in PyDarshan's place: what opening a log runs, and what importing."""
+
+    def put(on_open: str, on_import: str = "") -> None:
+        package = tmp_path / "darshan" / "backend"
+        package.mkdir(parents=True)
+        for folder in (package, package.parent):
+            (folder / "__init__.py").touch()
+        (package / "cffi_backend.py").write_text(
+            f"import os, signal, time\n{on_import}\ndef log_open(path):\n    {on_open or 'pass'}\n"
+        )
+        search = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        monkeypatch.setenv("PYTHONPATH", search)
+        POOL.stop()
+
+    POOL.stop()
+    yield put
+    POOL.stop()

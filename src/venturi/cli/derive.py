@@ -16,7 +16,8 @@ from venturi.cli.option import json_option
 @click.option("--name", help="Name of the workload (default: the log's).")
 @json_option
 def command(log: str, output: str | None, name: str | None, as_json: bool) -> None:
-    """A compact proxy workload from LOG (Darshan, darshan-parser text, or a trace).
+    """A compact proxy workload from LOG: Darshan's logs and texts, strace, dftracer, Recorder,
+    a trace, or a folder with the captures of one job.
 
     Without -o the workload goes to stdout and the findings to stderr.
     """

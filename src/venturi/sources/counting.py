@@ -68,23 +68,40 @@ class _Groups:
         return _Groups(self.operations.take(mask), self.group[mask], self.count)
 
     def of_kind(self, *kinds: Kind) -> _Groups:
-        return self.take(self.operations.is_kind(*kinds))
+        mask = self.operations.is_kind(*kinds)
+        return self if mask.all() else self.take(mask)
+
+    def placed(self) -> _Groups:
+        """Rows whose offset is known."""
+        mask = self.operations.offset != UNKNOWN_OFFSET
+        return self if mask.all() else self.take(mask)
 
     def total(self, values: npt.NDArray[np.generic] | None = None) -> npt.NDArray[np.float64]:
         """The number of rows, or the sum of `values`, of each group."""
         return np.bincount(self.group, values, self.count).astype(np.float64)
 
+    def total_where(self, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
+        """The number of rows of each group for which the mask is true."""
+        return np.bincount(self.group[mask], None, self.count).astype(np.float64)
+
+    def firsts(self) -> tuple[_Numbers, _Numbers]:
+        """The groups that have rows, and where each begins."""
+        if not len(self.group):
+            return self.group, self.group
+        first = np.flatnonzero(np.append(True, self.group[1:] != self.group[:-1]))
+        return self.group[first], first
+
     def sum_bytes(self) -> _Numbers:
         """Exact sums: doubles would lose bytes beyond 2**53."""
         sums = np.zeros(self.count, np.int64)
-        present, first = np.unique(self.group, return_index=True)
+        present, first = self.firsts()
         if len(first):
             sums[present] = np.add.reduceat(self.operations.bytes.astype(np.int64), first)
         return sums
 
     def extreme(self, values: _Numbers, largest: bool) -> tuple[_Numbers, _Numbers]:
         """Groups that have rows, and the largest or smallest of `values` in each."""
-        present, first = np.unique(self.group, return_index=True)
+        present, first = self.firsts()
         if not len(first):
             return present, present
         reduce = np.maximum if largest else np.minimum
@@ -130,8 +147,9 @@ def counters_of(
     rank = ranks[operations.process]
     strange = operations.is_kind(Kind.READ, Kind.WRITE) & (operations.detail & NOT_A_FILE != 0)
     good = (operations.error == 0) & (operations.file != NO_FILE) & (rank >= 0) & ~strange
+    del strange
     records: list[CounterRecord] = []
-    for code in np.unique(operations.layer[good]).tolist():
+    for code in np.flatnonzero(np.bincount(operations.layer[good])).tolist():
         mine = good & (operations.layer == code)
         records += _layer_records(LAYERS[code], operations.take(mine), rank[mine], files)
     return records
@@ -198,8 +216,8 @@ def _count_calls(draft: _Draft, groups: _Groups, layer: Layer) -> None:
         some = groups.of_kind(kind)
         if kind is Kind.OPEN and layer is Layer.MPIIO:
             together = some.operations.detail & COLLECTIVE != 0
-            draft.count("COLL_OPENS", some.take(together).total())
-            draft.count("INDEP_OPENS", some.take(~together).total())
+            draft.count("COLL_OPENS", some.total_where(together))
+            draft.count("INDEP_OPENS", some.total_where(~together))
         else:
             is_sync = kind is Kind.SYNC
             draft.count(_SYNC_NAMES.get(layer, name) if is_sync else name, some.total())
@@ -223,22 +241,22 @@ def _durations_s(some: _Groups) -> npt.NDArray[np.float64]:
 def _count_direction(draft: _Draft, some: _Groups, layer: Layer, kind: Kind) -> None:
     word, plural, past = _DIRECTIONS[kind]
     for prefix, mask in _manners(layer, some.operations):
-        draft.count(prefix + plural, some.take(mask).total())
+        draft.count(prefix + plural, some.total_where(mask))
     draft.count(f"BYTES_{past}", some.sum_bytes())
     draft.time(f"F_{word}_TIME", some.total(_durations_s(some)))
     _stamp(draft, some, word)
-    placed = some.take(some.operations.offset != UNKNOWN_OFFSET)
+    placed = some.placed()
     last = placed.operations.offset + placed.operations.bytes - 1
     draft.count_some(f"MAX_BYTE_{past}", *placed.extreme(last, largest=True))
     if layer is Layer.POSIX:
         before = _before(placed.group, last)
         offset = placed.operations.offset
-        draft.count(f"SEQ_{plural}", placed.take(offset > before).total())
-        draft.count(f"CONSEC_{plural}", placed.take(offset == before + 1).total())
+        draft.count(f"SEQ_{plural}", placed.total_where(offset > before))
+        draft.count(f"CONSEC_{plural}", placed.total_where(offset == before + 1))
     infix = "" if layer is Layer.POSIX else "AGG_"
     bucket = np.searchsorted(_EDGES_BYTES, some.operations.bytes, side="left")
     for place, name in enumerate(_BUCKETS):
-        draft.count(f"SIZE_{word}_{infix}{name}", some.take(bucket == place).total())
+        draft.count(f"SIZE_{word}_{infix}{name}", some.total_where(bucket == place))
 
 
 def _manners(layer: Layer, operations: Operations) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
@@ -266,13 +284,13 @@ def _count_both(draft: _Draft, data: _Groups) -> None:
     kinds = data.operations.kind
     turned = np.zeros(len(data.group), np.bool_)
     turned[1:] = (data.group[1:] == data.group[:-1]) & (kinds[1:] != kinds[:-1])
-    draft.count("RW_SWITCHES", data.take(turned).total())
+    draft.count("RW_SWITCHES", data.total_where(turned))
     sizes = data.take(data.operations.bytes > 0)
     _count_frequent(draft, "ACCESS", sizes.group, sizes.operations.bytes)
     groups, gaps = [], []
     for kind in _DIRECTIONS:
         code = KIND_CODES[kind]
-        placed = data.take((kinds == code) & (data.operations.offset != UNKNOWN_OFFSET))
+        placed = (data if (kinds == code).all() else data.take(kinds == code)).placed()
         last = placed.operations.offset + placed.operations.bytes - 1
         gap = placed.operations.offset - _before(placed.group, last) - 1
         gap[np.append(True, placed.group[1:] != placed.group[:-1])[: len(gap)]] = 0

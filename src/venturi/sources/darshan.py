@@ -52,6 +52,11 @@ class Worker:
         self._held = b""
 
     @property
+    def number(self) -> int:
+        """The process's number."""
+        return self._process.pid
+
+    @property
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
@@ -120,6 +125,11 @@ class _Pool:
                 self.stop()
             self._worker, self._owner = Worker(), os.getpid()
         return self._worker
+
+    @property
+    def number(self) -> int:
+        """The worker's process; 0 without one."""
+        return 0 if self._worker is None else self._worker.number
 
     def stop(self) -> None:
         """Ends the worker, if this process has one."""

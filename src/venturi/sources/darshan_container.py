@@ -72,7 +72,7 @@ class Container:
             major, minor = (int(part) for part in self.log_version.split("."))
         except ValueError:
             raise ContainerError(f"byte 0: '{self.log_version}' is no version") from None
-        if major != 3:
+        if major != 3 or minor < 0:
             raise ContainerError(f"byte 0: version {self.log_version} is not read, only 3.x")
         self._version = (major, minor)
         self._places = _PLACES[max(first for first in _PLACES if first <= self._version)]
@@ -203,9 +203,12 @@ class _Bzip2:
     def unused_data(self) -> bytes:
         return self._stream.unused_data
 
-    def decompress(self, data: bytes, _: int) -> bytes:
-        """All of it: pieces are small, and bzip2 cannot swell them much."""
-        return self._stream.decompress(data)
+    def decompress(self, data: bytes, step_bytes: int) -> bytes:
+        """All that a piece holds, unless that is more than a region may hold."""
+        out = bytearray(self._stream.decompress(data, step_bytes))
+        while not (self.eof or self._stream.needs_input or len(out) > MOST_REGION_BYTES):
+            out += self._stream.decompress(b"", step_bytes)
+        return bytes(out)
 
     def flush(self) -> bytes:
         return b""

@@ -77,19 +77,19 @@ class _Reader:
             return
         shape = CALLS.get(event["name"]) if kind in _LAYERS else None
         seen = self._process(event, args)
-        start_ns = int(event["ts"]) * self.unit_ns
-        end_ns = start_ns + int(event.get("dur", 0)) * self.unit_ns
+        start_ns = _whole(event["ts"]) * self.unit_ns
+        end_ns = start_ns + _whole(event.get("dur", 0)) * self.unit_ns
         if not 0 <= start_ns <= end_ns < _MOST:
             raise ValueError("impossible times")
         seen.first_ns = min(seen.first_ns, start_ns)
         seen.last_ns = max(seen.last_ns, end_ns)
         if shape is not None:
             self.events += 1
-            thread = seen.threads.setdefault(int(event.get("tid", 0)), len(seen.threads))
+            thread = seen.threads.setdefault(_whole(event.get("tid", 0)), len(seen.threads))
             self._call(seen, thread, _LAYERS[kind], shape, args, start_ns, end_ns)
 
     def _process(self, event: dict[str, Any], args: dict[str, Any]) -> _Seen:
-        key = (str(args.get("hhash", "")), int(event.get("pid", 0)))
+        key = (str(args.get("hhash", "")), _whole(event.get("pid", 0)))
         seen = self.processes.get(key)
         if seen is None:
             seen = self.processes[key] = _Seen(len(self.processes), key[1], key[0])
@@ -110,10 +110,10 @@ class _Reader:
         elif name in ("start", "end"):
             seen = self._process(event, args)
             seen.is_over |= name == "end"
-            seen.parent = int(args.get("ppid", seen.parent))
+            seen.parent = _whole(args.get("ppid", seen.parent))
             seen.command = str(args.get("cmd_hash", seen.command))
             if isinstance(args.get("rank"), int):
-                seen.rank = args["rank"]
+                seen.rank = _whole(args["rank"]) % 2**31
 
     def _call(
         self,
@@ -128,21 +128,22 @@ class _Reader:
         file = self._file(args)
         self.without_sizes += shape.moves and "ret" not in args
         result = args.get("ret", 0)
-        result = result if isinstance(result, int) else 0
+        result = _whole(result) if isinstance(result, int) else 0
         error = 5 if result < 0 else 0  # which error is not told
         offset, size, detail = UNKNOWN_OFFSET, 0, 0
         if shape.kind is Kind.OPEN:
             detail = _open_flags(args)
             seen.places[file] = self.sizes.get(file, 0) if detail & _APPEND else 0
         elif shape.moves:
-            size = max(0, result) * (max(1, int(args.get("size", 1))) if shape.is_counted else 1)
+            item_bytes = max(1, _whole(args.get("size", 1))) if shape.is_counted else 1
+            size = _whole(max(0, result) * item_bytes)
             offset = self._place(seen, file, shape, args, size)
             if shape.kind is Kind.WRITE and offset >= 0:
                 self.sizes[file] = max(self.sizes.get(file, 0), offset + size)
         elif shape.kind is Kind.SEEK and not error:
             offset = self._seek(seen, file, layer, args, result)
         elif shape.kind in (Kind.TRUNCATE, Kind.ALLOCATE):
-            offset = max(-1, int(args.get("length", args.get("offset", -1))))
+            offset = max(-1, _whole(args.get("length", args.get("offset", -1))))
         elif shape.kind in (Kind.RENAME, Kind.LINK):
             target = args.get("newpath_hash", args.get("newpath"))
             detail = NO_FILE if target is None else self._number(str(target))
@@ -162,7 +163,7 @@ class _Reader:
 
     def _place(self, seen: _Seen, file: int, shape: Shape, args: dict[str, Any], size: int) -> int:
         if shape.is_placed and "offset" in args:
-            return max(UNKNOWN_OFFSET, min(int(args["offset"]), _MOST))
+            return max(UNKNOWN_OFFSET, min(_whole(args["offset"]), _MOST))
         offset = seen.places.get(file, UNKNOWN_OFFSET) if file != NO_FILE else UNKNOWN_OFFSET
         if offset >= 0:
             seen.places[file] = offset + size
@@ -171,12 +172,20 @@ class _Reader:
     def _seek(self, seen: _Seen, file: int, layer: Layer, args: dict[str, Any], result: int) -> int:
         place = result
         if layer is Layer.STDIO:
-            whence, offset = args.get("whence", 0), int(args.get("offset", 0))
+            whence, offset = args.get("whence", 0), _whole(args.get("offset", 0))
             base = (0, seen.places.get(file, -1), self.sizes.get(file, -1))
             known = base[whence] if whence in (0, 1, 2) else -1
             place = known + offset if known >= 0 else UNKNOWN_OFFSET
         seen.places[file] = place = max(UNKNOWN_OFFSET, min(place, _MOST))
         return place
+
+
+def _whole(value: Any) -> int:
+    """The number, if it can be a size, a time, or a process. Raises ValueError."""
+    number = int(value)
+    if not -_MOST < number < _MOST:
+        raise ValueError("an impossible number")
+    return number
 
 
 def _open_flags(args: dict[str, Any]) -> int:
@@ -196,8 +205,8 @@ def read_dftracer(files: list[Path]) -> Captured:
     for file in files:
         number = 0
         try:
-            for line in _lines(file, reader):
-                number += 1
+            for at, line in _lines(file, reader):
+                number = at
                 reader.event(json.loads(line))
         except OSError as error:
             raise UserError(f"dftracer file '{file}' cannot be opened: {error.strerror}") from None
@@ -210,11 +219,12 @@ def read_dftracer(files: list[Path]) -> Captured:
     return _captured(reader, files[0].name)
 
 
-def _lines(file: Path, reader: _Reader) -> Iterator[str]:
-    """The whole JSON objects of a file; what is cut at the end becomes a gap."""
+def _lines(file: Path, reader: _Reader) -> Iterator[tuple[int, str]]:
+    """The whole JSON objects of a file by line; what is cut at the end becomes a gap."""
     with file.open("rb") as plain:
         is_packed = plain.read(2) == b"\x1f\x8b"
     held = ""
+    number = 0
     try:
         with (
             gzip.open(file, "rt", encoding="utf-8", errors="replace")
@@ -223,12 +233,13 @@ def _lines(file: Path, reader: _Reader) -> Iterator[str]:
         ):
             for line in text:
                 if held:
-                    yield held
+                    yield number, held
+                number += 1
                 held = line.strip().strip(",").removeprefix("[").removesuffix("]")
     except (EOFError, zlib.error, gzip.BadGzipFile):
         reader.gaps.append(f"'{file.name}' is torn: later calls are missing")
     if held.endswith("}"):
-        yield held
+        yield number, held
     elif held:
         reader.gaps.append(f"'{file.name}' ends inside a line: later calls are missing")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -196,25 +197,32 @@ def content_of(
     parts: list[Segments], table: RecordTable, names: dict[int, str], gaps: list[Gap]
 ) -> DxtContent:
     """Operations, files and processes from segments and their records."""
+    lengths = [len(p.record) for p in parts]
+    layers = [LAYER_CODES[p.layer] for p in parts]
     files = np.array(table.file, np.uint32)
     processes = np.array(table.process, np.uint32)
 
-    def gathered(name: str) -> npt.NDArray[np.int64]:
-        return np.concatenate([getattr(p, name) for p in parts] or [np.zeros(0, np.int64)])
+    def gathered(name: str) -> npt.NDArray[Any]:
+        columns = [getattr(p, name) for p in parts] or [np.zeros(0, np.int64)]
+        for part in parts:
+            setattr(part, name, None)  # a million segments take 60 MB: no second copy
+        return columns[0] if len(columns) == 1 else np.concatenate(columns)
 
-    record = gathered("record").astype(np.int64)
-    lengths = [len(p.record) for p in parts]
-    layers = [LAYER_CODES[p.layer] for p in parts]
+    record = gathered("record").astype(np.int64, copy=False)
     process = processes[record] if len(processes) else record.astype(np.uint32)
+    start_s = gathered("start_s")
+    thread = _thread_numbers(process, gathered("thread"), start_s)
     operations = operations_of(
         process=process,
-        thread=_thread_numbers(process, gathered("thread"), gathered("start_s")),
+        thread=thread,
         layer=np.repeat(np.array(layers, np.uint8), np.array(lengths, np.int64)),
-        kind=np.where(gathered("is_write"), KIND_CODES[Kind.WRITE], KIND_CODES[Kind.READ]),
+        kind=np.array([KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]], np.uint8)[
+            gathered("is_write").astype(np.uint8)
+        ],
         file=files[record] if len(files) else record.astype(np.uint32),
         offset=gathered("offset"),
         bytes=gathered("bytes"),
-        start_ns=_nanoseconds(gathered("start_s")),
+        start_ns=_nanoseconds(start_s),
         end_ns=_nanoseconds(gathered("end_s")),
     )
     return DxtContent(
@@ -225,29 +233,32 @@ def content_of(
     )
 
 
-def _nanoseconds(seconds: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def _nanoseconds(seconds: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     return np.asarray(np.rint(seconds * 1e9), np.int64)
 
 
 def _thread_numbers(
-    process: npt.NDArray[np.uint32], thread: Words, start_s: npt.NDArray[np.int64]
+    process: npt.NDArray[np.uint32], thread: Words, start_s: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.uint32]:
-    """Threads of each process, numbered in the order in which they first act."""
+    """Threads of each process, numbered in the order in which they first act.
+
+    Works on runs of rows of the same thread: there are few, and rows are many.
+    """
     numbers = np.zeros(len(process), np.uint32)
     if not len(thread) or (thread == thread[0]).all():
         return numbers
-    pairs = np.stack([process.astype(np.int64), thread])
-    distinct, inverse = np.unique(pairs, axis=1, return_inverse=True)
-    first_s = np.full(distinct.shape[1], np.inf)
-    np.minimum.at(first_s, inverse.ravel(), start_s)
-    of_pair = np.zeros(distinct.shape[1], np.uint32)
-    seen: dict[int, int] = {}
-    for pair in np.lexsort((first_s, distinct[0])):
-        owner = int(distinct[0, pair])
-        of_pair[pair] = seen.get(owner, 0)
-        seen[owner] = seen.get(owner, 0) + 1
-    numbers[:] = of_pair[inverse.ravel()]
-    return numbers
+    new = (thread[1:] != thread[:-1]) | (process[1:] != process[:-1])
+    first = np.flatnonzero(np.append(True, new))
+    starts_s = np.minimum.reduceat(start_s, first)
+    owners, threads = process[first].tolist(), thread[first].tolist()
+    given: dict[tuple[int, int], int] = {}
+    counts: dict[int, int] = {}
+    for run in np.argsort(starts_s, kind="stable").tolist():
+        key = (owners[run], threads[run])
+        if key not in given:
+            given[key] = counts[key[0]] = counts.get(key[0], -1) + 1
+    of_run = np.array([given[key] for key in zip(owners, threads, strict=True)], np.uint32)
+    return np.repeat(of_run, np.diff(np.append(first, len(thread))))
 
 
 def container_of(data: bytes) -> Container:

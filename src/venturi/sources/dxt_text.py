@@ -6,9 +6,11 @@ import re
 from array import array
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from operator import gt
 from pathlib import Path
 
 import numpy as np
+from pydantic import ValidationError
 
 from venturi.model.error import UserError
 from venturi.model.trace import Gap, Job, Layer, Source, Trace
@@ -83,7 +85,10 @@ class _Reader:
             if self._identity < 0:
                 raise ValueError("a rank before the first file")
             host = found[2].decode("utf-8", "replace")
-            self._record = self.table.add(self._identity, int(found[1]), host)
+            rank, ranks = int(found[1]), int(self.header.header.get("nprocs", "0"))
+            if not -1 <= rank < ranks < 2**31:
+                raise ValueError(f"rank {rank} of {ranks}")
+            self._record = self.table.add(self._identity, rank, host)
         elif found := _COUNTS.match(text):
             self._promised = int(found[1]) + int(found[2])
             self._came = 0
@@ -121,6 +126,8 @@ class _Reader:
         is_possible = min(size) >= 0 and min(offset) >= -1 and max(size) < 2**56
         if not (is_possible and min(start_s) >= 0 and max(end_s) < 2**32):
             raise ValueError("impossible values")
+        if any(map(gt, start_s, end_s)):
+            raise ValueError("a request that ends before it begins")
         into = self.columns[layer]
         into.record.extend([self._record] * len(size))
         into.is_write.extend(direction == b"write" for direction in directions)
@@ -157,8 +164,9 @@ def read_dxt_text(path: Path) -> Captured:
     except OSError as error:
         raise UserError(f"{where} cannot be opened: {error.strerror}") from None
     except (ValueError, KeyError, OverflowError) as error:
+        what = "impossible values" if isinstance(error, ValidationError) else str(error)
         raise UserError(
-            f"{where} is damaged at or behind line {reader.line + 1} ({error})",
+            f"{where} is damaged at or behind line {reader.line + 1} ({what})",
             "print it again with `darshan-dxt-parser LOG`",
         ) from None
 

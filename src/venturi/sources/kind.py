@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import zlib
 from enum import StrEnum
@@ -21,7 +20,7 @@ _STRACE_UNTIMED = re.compile(
     rb"(\[pid +\d+\] |\d+ +)?(\d\d:\d\d:\d\d(\.\d+)? )?[a-z]\w+\(.*\) += (\?|-?\d|0x)"
 )
 _RECORDER = re.compile(rb"-?\d+\.\d+ -?\d+\.\d+ \w+ \d+ \d+ \(.*\)\s*$", re.M)
-_DFTRACER = re.compile(rb'\s*\[?\s*\{"(id|name)":[^\n]*"(cat|pid)":')
+_DFTRACER = re.compile(rb'\s*\[?\s*\{(?=[^\n]*"name":)(?=[^\n]*"pid":)[^\n]*"cat":')
 _GZIP = b"\x1f\x8b"
 
 
@@ -56,14 +55,14 @@ def kind_of(path: Path) -> CaptureKind | None:
                 return CaptureKind.DXT_TEXT if is_dxt else CaptureKind.DARSHAN_TEXT
     except OSError as error:
         raise UserError(f"'{path}' cannot be opened: {error.strerror}") from None
-    return _kind_of_head(head, path)
+    return _kind_of_head(head)
 
 
-def _kind_of_head(head: bytes, path: Path) -> CaptureKind | None:
+def _kind_of_head(head: bytes) -> CaptureKind | None:
     if head.startswith(_DARSHAN_VERSIONS) and b"\0" in head[:8]:
         return CaptureKind.DARSHAN_LOG
     if head.startswith(_GZIP):
-        return CaptureKind.DFTRACER if _DFTRACER.match(_unpacked_head(path)) else None
+        return CaptureKind.DFTRACER if _DFTRACER.match(_unpacked(head)) else None
     if _DFTRACER.match(head) and b'"schema"' not in head[:100]:
         return CaptureKind.DFTRACER
     if head.lstrip().startswith(b"{"):
@@ -75,9 +74,9 @@ def _kind_of_head(head: bytes, path: Path) -> CaptureKind | None:
     return None
 
 
-def _unpacked_head(path: Path) -> bytes:
+def _unpacked(head: bytes) -> bytes:
+    """The beginning of what a gzip file holds, even of a torn one."""
     try:
-        with gzip.open(path) as file:
-            return file.read(HEAD_BYTES)
-    except (OSError, EOFError, zlib.error):
+        return zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+    except zlib.error:
         return b""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from venturi.model.operation import NO_FILE, Operations, operations_of
+from venturi.model.operation import Operations, operations_of
 from venturi.model.trace import TracedFile
 
 COLUMNS = (
@@ -24,8 +24,6 @@ COLUMNS = (
     "end_ns",
 )
 
-MOST_FILES = NO_FILE
-
 
 class Rows:
     """Rows in the order of COLUMNS; `add` takes one row as a tuple of integers."""
@@ -37,11 +35,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self._values) // len(COLUMNS)
 
-    def first_start_ns(self) -> int:
-        """The earliest `start_ns`; 0 without rows."""
-        if not len(self._values):
-            return 0
-        return int(self._table()[:, COLUMNS.index("start_ns")].min())
+    def drop_part(self) -> None:
+        """Removes what an `add` left that failed at a number beyond 64 bits."""
+        whole = len(self) * len(COLUMNS)
+        del self._values[whole:]
 
     def operations(self, origin_ns: int = 0) -> Operations:
         """The rows as columns, sorted by start; times count from `origin_ns`."""

@@ -43,6 +43,8 @@ class _Reader:
         self.strange = 0
         self.first_strange = ""
         self.untimed = 0
+        self.orphans = 0
+        """Ends of calls whose beginning was not seen."""
         self.last_ns = 0
         self.first_ns: int | None = None
         self._halves: dict[int, tuple[str, str, int]] = {}
@@ -63,7 +65,10 @@ class _Reader:
             return
         who, seconds, fraction, name, arguments, *rest = found.groups()
         start_ns = nanoseconds(seconds, fraction)
-        self._call(int(who) if who else owner, name, arguments, rest, start_ns)
+        try:
+            self._call(int(who) if who else owner, name, arguments, rest, start_ns)
+        except OverflowError:
+            self._is_strange(text)
 
     def _call(self, number: int, name: str, arguments: str, rest: list[str], start_ns: int) -> None:
         """A call that has returned; `rest` are result, note, and the time that it took."""
@@ -109,7 +114,10 @@ class _Reader:
                 task = self._task(number, start_ns)
                 self._clones[number] = (task, clone_flags(arguments), start_ns)
         elif found := strace_line.RESUMED.match(text):
-            self._resume(int(found[1]) if found[1] else owner, found[4], found[5])
+            try:
+                self._resume(int(found[1]) if found[1] else owner, found[4], found[5])
+            except OverflowError:
+                self._is_strange(text)
         elif found := strace_line.ENDED.match(text):
             self._end(int(found[1]) if found[1] else owner, found[4], found[5])
             self._saw(at_ns := nanoseconds(found[2], found[3]), at_ns)
@@ -117,8 +125,13 @@ class _Reader:
                 number = int(found[1]) if found[1] else owner
                 self.world.end(number, at_ns, found[4] == "exited with")
         elif not strace_line.SIGNAL.match(text) and text.strip():
-            self.strange += 1
-            self.first_strange = self.first_strange or f"line {self.lines}: '{text[:60]}'"
+            self._is_strange(text)
+
+    def _is_strange(self, text: str) -> None:
+        """A line that strace did not write, or with numbers that nothing has."""
+        self.world.rows.drop_part()
+        self.strange += 1
+        self.first_strange = self.first_strange or f"line {self.lines}: '{text[:60]}'"
 
     def _resume(self, number: int, name: str, rest: str) -> None:
         """The second half of a call."""
@@ -126,6 +139,7 @@ class _Reader:
         self._clones.pop(number, None)
         found = strace_line.TAIL.match(rest)
         if half is None or half[0] != name or found is None:
+            self.orphans += name in HANDLERS
             return
         head, *result = found.groups()
         self._call(number, name, half[1] + head, result, half[2])
@@ -140,7 +154,7 @@ class _Reader:
 
 def _value(result: str) -> int:
     if not result.startswith("0x"):
-        return int(result) if len(result) < 20 else -1
+        return int(result)
     return int(result, 16) % 2**63
 
 
@@ -234,6 +248,8 @@ def _gaps(reader: _Reader) -> list[Gap]:
         gaps.append(f"{reader.strange} lines are not strace's; the first is {reader.first_strange}")
     if reader.unreturned:
         gaps.append(f"{reader.unreturned} calls had not returned when the text ends")
+    if reader.orphans:
+        gaps.append(f"{reader.orphans} ends of calls have no beginning")
     if reader.untimed and reader.untimed > len(reader.world.rows) // 2:
         gaps.append("durations are missing: trace with -T")
     if reader.world.uses_uring:

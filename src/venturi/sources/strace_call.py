@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import re
 from collections.abc import Callable
 from typing import NamedTuple
@@ -39,10 +40,10 @@ _SEEK = KIND_CODES[Kind.SEEK]
 
 _FLAGS = re.compile(r"O_[A-Z_|0-9x]+")
 _CLONE = re.compile(r"flags=([A-Z_|0-9x]+)")
-_SIZE = re.compile(r"S_IFREG.*?(?:st|stx)_size=(\d+)")
-_ENTRIES = re.compile(r"/\* (\d+) entries \*/")
-_MAPPED = re.compile(r"^[^,]*, (\d+), .*, (-?\d+)(?:<(.*?)>)?, (0x[0-9a-f]+|\d+)$")
-_RANGES = re.compile(r"(\d+)(?:<(.*?)>)?, (NULL|\[-?\d+\])")
+_SIZE = re.compile(r"S_IFREG.*?(?:st|stx)_size=(\d{1,18})(?!\d)")
+_ENTRIES = re.compile(r"/\* (\d{1,9}) entries \*/")
+_MAPPED = re.compile(r"^[^,]*, (\d{1,18}), .*, (-?\d{1,9})(?:<(.*?)>)?, (0x[0-9a-f]{1,15}|\d)$")
+_RANGES = re.compile(r"(\d{1,9})(?:<(.*?)>)?, (NULL|\[-?\d{1,18}\])")
 _RANK = re.compile(
     r'"(?:OMPI_COMM_WORLD_RANK|PMIX_RANK|PMI_RANK|MV2_COMM_WORLD_RANK|SLURM_PROCID)=(\d+)"'
 )
@@ -130,7 +131,7 @@ def _at(kind: int, argument: int, inner: Handler) -> Handler:
 
     def handle(world: World, task: Task, call: Call) -> None:
         parts = call.arguments.rsplit(", ", argument)
-        offset = int(parts[1]) if len(parts) > argument and parts[1].isdigit() else UNKNOWN_OFFSET
+        offset = _number(parts[1]) if len(parts) > argument else UNKNOWN_OFFSET
         if offset < 0 and argument > 1:
             inner(world, task, call)
             return
@@ -276,7 +277,11 @@ def _two_paths(kind: Kind) -> Handler:
         named = paths(call.arguments)
         if len(named) < 2:
             return
-        old, new = (world.path_of(task, *name) for name in named[:2])
+        new = world.path_of(task, *named[1])
+        if call.name.startswith("symlink"):
+            old = posixpath.normpath(posixpath.join(posixpath.dirname(new), named[0][2]))
+        else:
+            old = world.path_of(task, *named[0])
         file, other = world.files.number(old), world.files.number(new)
         if kind is Kind.RENAME and not call.error:
             world.renamed.setdefault(old, set()).add(new)
@@ -325,9 +330,8 @@ def _map(world: World, task: Task, call: Call) -> None:
     if found is None or found[2].startswith("-"):
         return
     opened = world.opened(task, (int(found[2]), unescaped(found[3] or "")))
-    offset = int(found[4], 0 if found[4].startswith("0x") else 10)
-    if offset < 2**63 and len(found[1]) < 19:
-        _row(world, task, call, Kind.MAP, world.file_of(opened), offset=offset, size=int(found[1]))
+    offset = int(found[4], 0)
+    _row(world, task, call, Kind.MAP, world.file_of(opened), offset=offset, size=int(found[1]))
 
 
 def _copy(world: World, task: Task, call: Call) -> None:

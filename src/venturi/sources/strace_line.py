@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-_WHO = r"(?:(?:\[pid +)?(\d+)\]? +)?(\d{5,})\.(\d{3,9}) "
-_RESULT = r"\) += (\?|-?\d+|0x[0-9a-f]+)(.*?)(?: <(\d+)\.(\d+)>)?$"
+_WHO = r"(?:(?:\[pid +)?(\d{1,9})\]? +)?(\d{5,9}|[1-8]\d{9})\.(\d{3,9}) "
+_RESULT = r"\) += (\?|-?\d{1,18}|0x[0-9a-f]{1,16})(.*?)(?: <(\d{1,9})\.(\d{1,9})>)?$"
 
 COMPLETE = re.compile(_WHO + r"(\w+)\((.*)" + _RESULT)
 """Process, seconds, their fraction, name, arguments, result, note, seconds that it took."""
@@ -23,8 +23,8 @@ WITHOUT_TIME = re.compile(
 )
 """A line of strace without the stamps that are needed."""
 
-_FD = re.compile(r"(-?\d+|AT_FDCWD)(?:<(.*?)>(?=, |$))?")
-_PATH = re.compile(r'(?:(-?\d+|AT_FDCWD)(?:<([^"]*?)>)?, )?"((?:[^"\\]|\\.)*)"')
+_FD = re.compile(r"(-?\d{1,9}|AT_FDCWD)(?!\d)(?:<(.*?)>(?=, |$))?")
+_PATH = re.compile(r'(?:(-?\d{1,9}|AT_FDCWD)(?:<([^"]*?)>)?, )?"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-f]{2}|.)")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "v": "\v", "f": "\f", "a": "\a", "b": "\b"}
 
