@@ -8,11 +8,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <iterator>
 #include <string_view>
 
 #include "base/beneath.hpp"
@@ -26,15 +24,12 @@ constexpr mode_t kDirectoryMode = 0755;
 /// Read at once of a directory, as much as the C library does.
 constexpr std::size_t kNamesBytes = 32'768;
 
-struct Advice {
-  std::string_view word;
-  int value;
-};
-constexpr Advice kAdvices[] = {{"normal", POSIX_FADV_NORMAL},
-                               {"sequential", POSIX_FADV_SEQUENTIAL},
-                               {"random", POSIX_FADV_RANDOM},
-                               {"willneed", POSIX_FADV_WILLNEED},
-                               {"noreuse", POSIX_FADV_NOREUSE}};
+constexpr WordValue kAdvices[] = {{"normal", POSIX_FADV_NORMAL},
+                                  {"sequential", POSIX_FADV_SEQUENTIAL},
+                                  {"random", POSIX_FADV_RANDOM},
+                                  {"willneed", POSIX_FADV_WILLNEED},
+                                  {"noreuse", POSIX_FADV_NOREUSE}};
+constexpr WordValue kSyncFlags[] = {{"none", 0}, {"sync", O_SYNC}, {"dsync", O_DSYNC}};
 
 int flags_of(OpenMode mode) {
   switch (mode) {
@@ -73,11 +68,6 @@ int read_names(int directory, std::uint64_t& count) {
   }
 }
 
-int sync_flag(const std::string& word) {
-  if (word == "sync") return O_SYNC;
-  return word == "dsync" ? O_DSYNC : 0;
-}
-
 }  // namespace
 
 std::vector<OptionInfo> open_options() {
@@ -95,12 +85,9 @@ std::vector<OptionInfo> open_options() {
 OpenSettings open_settings(const Entry& entry, const std::vector<schema::Option>& options) {
   OpenSettings settings;
   if (boolean_option(entry, options, "direct")) settings.flags |= O_DIRECT;
-  settings.flags |= sync_flag(word_option(entry, options, "open_sync"));
+  settings.flags |= word_value(entry, options, "open_sync", kSyncFlags);
   settings.preallocate_bytes = bytes_option(entry, options, "preallocate");
-  const std::string advice = word_option(entry, options, "advice");
-  settings.advice = std::find_if(std::begin(kAdvices), std::end(kAdvices), [&](const Advice& each) {
-                      return each.word == advice;
-                    })->value;
+  settings.advice = word_value(entry, options, "advice", kAdvices);
   return settings;
 }
 

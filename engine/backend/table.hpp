@@ -99,6 +99,15 @@ std::uint64_t bytes_option(const Entry& entry, const std::vector<schema::Option>
 std::string word_option(const Entry& entry, const std::vector<schema::Option>& options,
                         const std::string& name);
 
+/// What a word of an option stands for.
+struct WordValue {
+  const char* word;
+  int value;
+};
+/// What the word of an option stands for. Throws base::Error (exit 2) if `values` lacks it.
+int word_value(const Entry& entry, const std::vector<schema::Option>& options,
+               const std::string& name, std::span<const WordValue> values);
+
 /// Wraps a backend so that the file's faults happen to it.
 std::unique_ptr<Backend> make_faulty(std::unique_ptr<Backend> inner, const Environment& environment,
                                      const std::vector<schema::Fault>& faults);
