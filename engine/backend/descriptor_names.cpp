@@ -97,6 +97,9 @@ DescriptorNames::DescriptorNames(const Environment& environment, const OpenSetti
       settings_(settings) {
   // Linux then writes at the end of the file, whatever the offset says.
   if (environment.file != nullptr && environment.file->append) settings_.flags |= O_APPEND;
+  if (environment.file != nullptr && environment.file->stripe) {
+    striping_ = make_striping(root_.get(), environment.root, *environment.file->stripe);
+  }
 }
 
 bool DescriptorNames::is_direct() const noexcept { return (settings_.flags & O_DIRECT) != 0; }
@@ -125,14 +128,19 @@ int DescriptorNames::open(Directory at, const char* name, OpenMode mode, Handle&
   return error;
 }
 
-int DescriptorNames::open_descriptor(Directory at, const char* name, OpenMode mode,
-                                     int& out) const {
+int DescriptorNames::open_descriptor(Directory at, const char* name, OpenMode mode, int& out) {
   const int flags = flags_of(mode) | O_CLOEXEC | settings_.flags;
+  const bool makes_stripes = striping_ != nullptr && mode == OpenMode::kCreate;
   do {
-    // Only the name of somebody else's file is absolute.
-    out = *name == '/' ? ::open(name, flags, kFileMode)
-                       : base::open_beneath(base_of(at), name, flags, kFileMode);
+    if (makes_stripes) {
+      out = striping_->make(base_of(at), name, flags & ~(O_CREAT | O_EXCL), kFileMode);
+    } else {
+      // Only the name of somebody else's file is absolute.
+      out = *name == '/' ? ::open(name, flags, kFileMode)
+                         : base::open_beneath(base_of(at), name, flags, kFileMode);
+    }
   } while (out < 0 && errno == EINTR);
+  stripes_refused_ = makes_stripes && out < 0;
   return out < 0 ? errno : 0;
 }
 
@@ -222,7 +230,22 @@ int DescriptorNames::get_attribute(Handle file, const char* name, std::span<std:
   return static_cast<std::size_t>(bytes) == data.size() ? 0 : EIO;
 }
 
+std::vector<schema::Fact> DescriptorNames::facts(Handle file) const {
+  return striping_ == nullptr ? std::vector<schema::Fact>{}
+                              : striping_->granted(static_cast<int>(file));
+}
+
+std::vector<schema::Fact> DescriptorNames::stripes_of(Directory at, const char* name) const {
+  if (striping_ == nullptr) return {};
+  const base::Descriptor opened(
+      base::open_beneath(base_of(at), name, flags_of(OpenMode::kRead) | O_CLOEXEC));
+  return opened ? striping_->granted(opened.get()) : std::vector<schema::Fact>{};
+}
+
 const char* DescriptorNames::hint(int error) const noexcept {
+  if (stripes_refused_ && (error == EINVAL || error == ERANGE || error == EPERM)) {
+    return striping_->hint();
+  }
   if (error == ELOOP || error == ENOTDIR) {
     return "below the run's directory there is a symbolic link, and none is followed, or a file "
            "where a directory should be";

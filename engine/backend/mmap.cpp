@@ -230,7 +230,7 @@ const Entry& mmap_entry() {
        {"size", "bytes", "0",
         "how long a file is made when it is created; shorter, it grows as it is written",
         "0 or more bytes"}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes},
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const int advice = word_value(mmap_entry(), options, "advice", kAdvices);

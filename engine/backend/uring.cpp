@@ -14,6 +14,7 @@
 #include "backend/descriptor_names.hpp"
 #include "backend/table.hpp"
 #include "base/error.hpp"
+#include "base/version.hpp"
 
 namespace venturi::backend {
 namespace {
@@ -277,9 +278,14 @@ std::unique_ptr<Backend> make_uring(const Environment& environment,
 }  // namespace
 
 const Entry& uring_entry() {
-  static const Entry entry{all_options(),
-                           {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kAppend, kDepth},
-                           make_uring};
+  static const Entry entry{
+      all_options(),
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend, kDepth},
+      make_uring,
+      false,
+      nullptr,
+      nullptr,
+      [] { return std::string(base::kUringVersion); }};
   return entry;
 }
 

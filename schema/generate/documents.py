@@ -32,7 +32,10 @@ class DocumentKind:
         return model
 
 
-_HOMES = {"venturi.model.verb": "venturi.model.plan"}
+_HOMES = {
+    "venturi.model.layout": "venturi.model.plan",
+    "venturi.model.verb": "venturi.model.plan",
+}
 
 
 def home_of(value: object) -> str:
