@@ -1,5 +1,6 @@
 // The engine: reads a plan, does the I/O, and says what happened.
 #include <fmt/format.h>
+#include <time.h>
 
 #include <exception>
 #include <string>
@@ -49,15 +50,22 @@ int dispatch(std::vector<std::string> arguments) {
   return base::kExitPlan;
 }
 
+/// What is wrong before the ranks know each other is wrong on all of them: the first says it. The
+/// others give it time, because a launcher ends all when one has ended.
+void say_once(const venturi::base::Problem& problem) {
+  const auto launcher = venturi::comm::detect_launcher();
+  if (!launcher || launcher->rank == 0) return venturi::app::write_failure(problem);
+  const timespec pause{.tv_sec = 1, .tv_nsec = 0};
+  ::nanosleep(&pause, nullptr);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     return dispatch({argv + 1, argv + argc});
   } catch (const venturi::base::Error& error) {
-    // What is wrong before the ranks know each other is wrong on all of them: one says it.
-    const auto launcher = venturi::comm::detect_launcher();
-    if (!launcher || launcher->rank == 0) venturi::app::write_failure(error.problem());
+    say_once(error.problem());
     return error.problem().exit_code;
   } catch (const std::exception& error) {
     venturi::app::write_failure({.code = "fault", .message = error.what(), .exit_code = 1});

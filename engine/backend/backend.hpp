@@ -12,6 +12,7 @@
 #include "base/beneath.hpp"
 #include "base/clock.hpp"
 #include "comm/group.hpp"
+#include "pattern/nest.hpp"
 #include "pattern/piece.hpp"
 #include "schema/event.hpp"
 #include "schema/plan.hpp"
@@ -153,6 +154,11 @@ class Backend {
   virtual int arrange(Handle, std::uint32_t /*depth*/, std::span<std::byte> /*memory*/) {
     return 0;
   }
+  /// The places that an open file shows: until it shows others, all requests are among them. Only
+  /// where `Entry::shows_places` says so.
+  [[nodiscard]] virtual bool shows(Handle, const pattern::NestCursor&) const { return false; }
+  /// Makes an open file show the places of regular access that ascends. Collective; an errno.
+  virtual int show(Handle, const pattern::NestCursor&) { return ENOTSUP; }
   /// Starts a request, which `reap` will name by its tag; its data must stay. An errno.
   virtual int begin(Handle, schema::Direction, const Request&, std::uint32_t /*tag*/) {
     return ENOTSUP;

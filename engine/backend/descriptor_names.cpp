@@ -8,11 +8,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <iterator>
 #include <string_view>
 
 #include "base/beneath.hpp"
@@ -26,15 +24,12 @@ constexpr mode_t kDirectoryMode = 0755;
 /// Read at once of a directory, as much as the C library does.
 constexpr std::size_t kNamesBytes = 32'768;
 
-struct Advice {
-  std::string_view word;
-  int value;
-};
-constexpr Advice kAdvices[] = {{"normal", POSIX_FADV_NORMAL},
-                               {"sequential", POSIX_FADV_SEQUENTIAL},
-                               {"random", POSIX_FADV_RANDOM},
-                               {"willneed", POSIX_FADV_WILLNEED},
-                               {"noreuse", POSIX_FADV_NOREUSE}};
+constexpr WordValue kAdvices[] = {{"normal", POSIX_FADV_NORMAL},
+                                  {"sequential", POSIX_FADV_SEQUENTIAL},
+                                  {"random", POSIX_FADV_RANDOM},
+                                  {"willneed", POSIX_FADV_WILLNEED},
+                                  {"noreuse", POSIX_FADV_NOREUSE}};
+constexpr WordValue kSyncFlags[] = {{"none", 0}, {"sync", O_SYNC}, {"dsync", O_DSYNC}};
 
 int flags_of(OpenMode mode) {
   switch (mode) {
@@ -73,11 +68,6 @@ int read_names(int directory, std::uint64_t& count) {
   }
 }
 
-int sync_flag(const std::string& word) {
-  if (word == "sync") return O_SYNC;
-  return word == "dsync" ? O_DSYNC : 0;
-}
-
 }  // namespace
 
 std::vector<OptionInfo> open_options() {
@@ -95,12 +85,9 @@ std::vector<OptionInfo> open_options() {
 OpenSettings open_settings(const Entry& entry, const std::vector<schema::Option>& options) {
   OpenSettings settings;
   if (boolean_option(entry, options, "direct")) settings.flags |= O_DIRECT;
-  settings.flags |= sync_flag(word_option(entry, options, "open_sync"));
+  settings.flags |= word_value(entry, options, "open_sync", kSyncFlags);
   settings.preallocate_bytes = bytes_option(entry, options, "preallocate");
-  const std::string advice = word_option(entry, options, "advice");
-  settings.advice = std::find_if(std::begin(kAdvices), std::end(kAdvices), [&](const Advice& each) {
-                      return each.word == advice;
-                    })->value;
+  settings.advice = word_value(entry, options, "advice", kAdvices);
   return settings;
 }
 
@@ -110,6 +97,9 @@ DescriptorNames::DescriptorNames(const Environment& environment, const OpenSetti
       settings_(settings) {
   // Linux then writes at the end of the file, whatever the offset says.
   if (environment.file != nullptr && environment.file->append) settings_.flags |= O_APPEND;
+  if (environment.file != nullptr && environment.file->stripe) {
+    striping_ = make_striping(root_.get(), environment.root, *environment.file->stripe);
+  }
 }
 
 bool DescriptorNames::is_direct() const noexcept { return (settings_.flags & O_DIRECT) != 0; }
@@ -138,14 +128,19 @@ int DescriptorNames::open(Directory at, const char* name, OpenMode mode, Handle&
   return error;
 }
 
-int DescriptorNames::open_descriptor(Directory at, const char* name, OpenMode mode,
-                                     int& out) const {
+int DescriptorNames::open_descriptor(Directory at, const char* name, OpenMode mode, int& out) {
   const int flags = flags_of(mode) | O_CLOEXEC | settings_.flags;
+  const bool makes_stripes = striping_ != nullptr && mode == OpenMode::kCreate;
   do {
-    // Only the name of somebody else's file is absolute.
-    out = *name == '/' ? ::open(name, flags, kFileMode)
-                       : base::open_beneath(base_of(at), name, flags, kFileMode);
+    if (makes_stripes) {
+      out = striping_->make(base_of(at), name, flags & ~(O_CREAT | O_EXCL), kFileMode);
+    } else {
+      // Only the name of somebody else's file is absolute.
+      out = *name == '/' ? ::open(name, flags, kFileMode)
+                         : base::open_beneath(base_of(at), name, flags, kFileMode);
+    }
   } while (out < 0 && errno == EINTR);
+  stripes_refused_ = makes_stripes && out < 0;
   return out < 0 ? errno : 0;
 }
 
@@ -235,7 +230,22 @@ int DescriptorNames::get_attribute(Handle file, const char* name, std::span<std:
   return static_cast<std::size_t>(bytes) == data.size() ? 0 : EIO;
 }
 
+std::vector<schema::Fact> DescriptorNames::facts(Handle file) const {
+  return striping_ == nullptr ? std::vector<schema::Fact>{}
+                              : striping_->granted(static_cast<int>(file));
+}
+
+std::vector<schema::Fact> DescriptorNames::stripes_of(Directory at, const char* name) const {
+  if (striping_ == nullptr) return {};
+  const base::Descriptor opened(
+      base::open_beneath(base_of(at), name, flags_of(OpenMode::kRead) | O_CLOEXEC));
+  return opened ? striping_->granted(opened.get()) : std::vector<schema::Fact>{};
+}
+
 const char* DescriptorNames::hint(int error) const noexcept {
+  if (stripes_refused_ && (error == EINVAL || error == ERANGE || error == EPERM)) {
+    return striping_->hint();
+  }
   if (error == ELOOP || error == ENOTDIR) {
     return "below the run's directory there is a symbolic link, and none is followed, or a file "
            "where a directory should be";

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "backend/stripe.hpp"
 #include "backend/table.hpp"
 #include "base/descriptor.hpp"
 
@@ -32,6 +34,7 @@ OpenSettings open_settings(const Entry& entry, const std::vector<schema::Option>
 /// Everything but the transfers; a handle is a descriptor.
 class DescriptorNames : public Backend {
  public:
+  /// Throws base::Error (exit 5) where the files' stripes cannot be had.
   DescriptorNames(const Environment& environment, const OpenSettings& settings);
 
   [[nodiscard]] Traits traits() const noexcept override;
@@ -56,17 +59,21 @@ class DescriptorNames : public Backend {
   int set_attribute(Handle file, const char* name, std::span<const std::byte> data) override;
   int get_attribute(Handle file, const char* name, std::span<std::byte> data) override;
 
+  /// The stripes that a file with some of its own was given.
+  [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override;
   [[nodiscard]] const char* hint(int error) const noexcept override;
 
  protected:
   /// A file was opened; an errno closes it again. What `close` must undo is done here.
   virtual int opened(int /*descriptor*/, OpenMode) { return 0; }
 
+  /// The same facts of a file that has no descriptor.
+  [[nodiscard]] std::vector<schema::Fact> stripes_of(Directory at, const char* name) const;
   [[nodiscard]] const base::Clock& clock() const noexcept { return *clock_; }
   [[nodiscard]] bool is_direct() const noexcept;
 
  private:
-  int open_descriptor(Directory at, const char* name, OpenMode mode, int& out) const;
+  int open_descriptor(Directory at, const char* name, OpenMode mode, int& out);
   int settle(int descriptor, OpenMode mode);
   int remove(Directory at, const char* name, int flags);
   [[nodiscard]] int base_of(Directory at) const noexcept;
@@ -74,6 +81,9 @@ class DescriptorNames : public Backend {
   base::Clock* clock_;
   base::Descriptor root_;
   OpenSettings settings_;
+  /// Of files that shall have stripes of their own; else null.
+  std::unique_ptr<Striping> striping_;
+  bool stripes_refused_ = false;
   /// Renaming never replaces a name, as far as the file system can promise that.
   bool keeps_taken_names_ = true;
 };

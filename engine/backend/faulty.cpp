@@ -130,6 +130,12 @@ class Faulty : public Backend {
     return completion;
   }
   void end_together(Handle file) override { inner_->end_together(file); }
+  [[nodiscard]] bool shows(Handle file, const pattern::NestCursor& nest) const override {
+    return inner_->shows(file, nest);
+  }
+  int show(Handle file, const pattern::NestCursor& nest) override {
+    return inner_->show(file, nest);
+  }
   [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
     return inner_->facts(file);
   }

@@ -42,6 +42,14 @@ hid_t memory_type(ElementType type) {
   return H5T_NATIVE_INT8;
 }
 
+std::string version_text() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
+}
+
 hid_t file_type(ElementType type) {
   switch (type) {
     case ElementType::kF64:
@@ -373,12 +381,9 @@ bool Hdf5::agree(OpenHdf5& open, pattern::Box& box, bool nothing) {
 }
 
 std::vector<schema::Fact> Hdf5::facts(Handle file) const {
-  unsigned major = 0;
-  unsigned minor = 0;
-  unsigned release = 0;
-  H5get_libversion(&major, &minor, &release);
-  std::vector<schema::Fact> facts{{"library", fmt::format("HDF5 {}.{}.{}", major, minor, release)},
-                                  {"driver", shares_ ? "mpio" : "sec2"}};
+  std::vector<schema::Fact> facts = DescriptorNames::facts(file);
+  facts.push_back({"library", version_text()});
+  facts.push_back({"driver", shares_ ? "mpio" : "sec2"});
   if (!shares_) return facts;
   for (schema::Fact& fact : hdf5::facts_below(files_[static_cast<std::size_t>(file)].file.get())) {
     facts.push_back(std::move(fact));
@@ -440,7 +445,7 @@ std::vector<OptionInfo> all_options() {
 }
 
 std::vector<const char*> all_capabilities() {
-  std::vector<const char*> capabilities{kSharedFiles, kRandomAccess, kNames,
+  std::vector<const char*> capabilities{kSharedFiles, kRandomAccess, kNames,     kStripes,
                                         kSync,        kDatasets,     kCollective};
   for (const char* own : hdf5::own_capabilities()) capabilities.push_back(own);
   return capabilities;
@@ -449,7 +454,8 @@ std::vector<const char*> all_capabilities() {
 }  // namespace
 
 const Entry& hdf5_entry() {
-  static const Entry entry{all_options(), all_capabilities(), make_hdf5, true, is_gathered};
+  static const Entry entry{all_options(), all_capabilities(), make_hdf5, true, is_gathered,
+                           nullptr,       version_text};
   return entry;
 }
 

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <iterator>
-#include <string_view>
 #include <vector>
 
 #include "backend/bus_guard.hpp"
@@ -19,15 +17,11 @@
 namespace venturi::backend {
 namespace {
 
-struct Advice {
-  std::string_view word;
-  int value;
-};
-constexpr Advice kAdvices[] = {{"normal", MADV_NORMAL},
-                               {"sequential", MADV_SEQUENTIAL},
-                               {"random", MADV_RANDOM},
-                               {"willneed", MADV_WILLNEED},
-                               {"dontneed", MADV_DONTNEED}};
+constexpr WordValue kAdvices[] = {{"normal", MADV_NORMAL},
+                                  {"sequential", MADV_SEQUENTIAL},
+                                  {"random", MADV_RANDOM},
+                                  {"willneed", MADV_WILLNEED},
+                                  {"dontneed", MADV_DONTNEED}};
 
 /// Addresses are cheap: this much is mapped at least, more than the file holds.
 constexpr std::uint64_t kLeastMappedBytes = std::uint64_t{64} << 20U;
@@ -236,14 +230,11 @@ const Entry& mmap_entry() {
        {"size", "bytes", "0",
         "how long a file is made when it is created; shorter, it grows as it is written",
         "0 or more bytes"}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes},
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
-        const std::string word = word_option(mmap_entry(), options, "advice");
-        const auto* const advice =
-            std::find_if(std::begin(kAdvices), std::end(kAdvices),
-                         [&](const Advice& each) { return each.word == word; });
-        return std::make_unique<Mmap>(environment, advice->value,
+        const int advice = word_value(mmap_entry(), options, "advice", kAdvices);
+        return std::make_unique<Mmap>(environment, advice,
                                       bytes_option(mmap_entry(), options, "size"));
       }};
   return entry;

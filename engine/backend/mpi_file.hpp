@@ -1,9 +1,7 @@
-// What backends on MPI's files share: sizes beyond an int, hints, errors, open handles.
+// What backends on MPI's files share: sizes beyond an int, hints, errors.
 #pragma once
 
-#include <limits.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -20,10 +18,6 @@
 
 namespace venturi::backend {
 
-struct MpiFileOptions {
-  std::uint64_t preallocate_bytes = 0;
-};
-
 /// The communicator of those who share a file. Throws base::Error (exit 2) without MPI.
 inline MPI_Comm communicator_of(const comm::Group& sharers, const std::string& interface) {
   if (const auto handle = sharers.communicator()) {
@@ -31,23 +25,6 @@ inline MPI_Comm communicator_of(const comm::Group& sharers, const std::string& i
   }
   throw base::plan_error("files", interface + " works through MPI, and this run has none",
                          "start it under mpirun: --on openmpi or --on mpich");
-}
-
-/// The errno of this rank, or ECANCELED if another one failed: then none goes on. Collective.
-inline int agreed_error(comm::Group& sharers, int error) {
-  const std::uint64_t any = sharers.maximum(static_cast<std::uint64_t>(error));
-  return error == 0 && any != 0 ? ECANCELED : error;
-}
-
-/// The path of a name for libraries that know no open directories; `root` ends with a slash.
-inline std::string path_of(const std::string& root, Directory at, const char* name) {
-  if (*name == '/') return name;
-  if (at == Backend::kRoot) return root + name;
-  std::array<char, PATH_MAX> directory{};
-  const std::string link = "/proc/self/fd/" + std::to_string(at);
-  return ::readlink(link.c_str(), directory.data(), directory.size() - 1) < 0
-             ? root + name
-             : std::string(directory.data()) + "/" + name;
 }
 
 /// So many bytes as a count and a type, because counts are ints.
@@ -89,15 +66,17 @@ inline std::uint64_t bytes_moved(const MPI_Status& status) {
   return count < 0 ? 0 : static_cast<std::uint64_t>(count);
 }
 
-/// The plan's hints as MPI takes them.
+/// The plan's hints as MPI takes them; its stripes are some, too, unless the hints name others.
 class MpiHints {
  public:
   explicit MpiHints(const schema::File& file) {
-    if (file.hints.empty()) return;
-    MPI_Info_create(&info_);
-    for (const schema::Option& hint : file.hints) {
-      MPI_Info_set(info_, hint.name.c_str(), hint.value.c_str());
+    if (file.stripe && file.stripe->count > 0) {
+      set("striping_factor", std::to_string(file.stripe->count));
     }
+    if (file.stripe && file.stripe->bytes > 0) {
+      set("striping_unit", std::to_string(file.stripe->bytes));
+    }
+    for (const schema::Option& hint : file.hints) set(hint.name, hint.value);
   }
   MpiHints(const MpiHints&) = delete;
   MpiHints& operator=(const MpiHints&) = delete;
@@ -107,6 +86,11 @@ class MpiHints {
   [[nodiscard]] MPI_Info get() const noexcept { return info_; }
 
  private:
+  void set(const std::string& name, const std::string& value) {
+    if (info_ == MPI_INFO_NULL) MPI_Info_create(&info_);
+    MPI_Info_set(info_, name.c_str(), value.c_str());
+  }
+
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
@@ -176,42 +160,6 @@ class MpiErrors {
 
  private:
   std::string text_;
-};
-
-/// Handles of the library's files begin here; smaller numbers are descriptors of directories.
-inline constexpr Handle kFirstHandle = Handle{1} << 32U;
-
-/// An open file and its name, from which its identity is read.
-struct OpenMpiFile {
-  MPI_File file = MPI_FILE_NULL;
-  Directory at = 0;
-  std::string name;
-};
-
-/// Open files by handle.
-class OpenMpiFiles {
- public:
-  Handle add(OpenMpiFile file) {
-    const auto free = std::find_if(files_.begin(), files_.end(), [](const OpenMpiFile& each) {
-      return each.file == MPI_FILE_NULL;
-    });
-    const Handle handle = kFirstHandle + (free - files_.begin());
-    if (free == files_.end()) {
-      files_.push_back(std::move(file));
-    } else {
-      *free = std::move(file);
-    }
-    return handle;
-  }
-  OpenMpiFile take(Handle handle) {
-    return std::exchange(files_[static_cast<std::size_t>(handle - kFirstHandle)], OpenMpiFile{});
-  }
-  [[nodiscard]] const OpenMpiFile& operator[](Handle handle) const {
-    return files_[static_cast<std::size_t>(handle - kFirstHandle)];
-  }
-
- private:
-  std::vector<OpenMpiFile> files_;
 };
 
 }  // namespace venturi::backend

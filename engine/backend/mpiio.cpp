@@ -1,16 +1,15 @@
 // MPI-IO: independent, collective and non-blocking transfers; names go the way of POSIX.
 #include <mpi.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <limits>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "backend/descriptor_names.hpp"
-#include "backend/mpi_file.hpp"
-#include "backend/table.hpp"
-#include "base/error.hpp"
+#include "backend/mpi_names.hpp"
+#include "backend/mpi_view.hpp"
+#include "comm/launch.hpp"
 
 namespace venturi::backend {
 namespace {
@@ -18,63 +17,24 @@ namespace {
 /// How long `reap` looks before somebody else must.
 constexpr std::uint64_t kReapNs = 1'000'000;
 
-class MpiIo final : public DescriptorNames {
+struct MpiIoOptions {
+  std::uint64_t preallocate_bytes = 0;
+};
+
+/// An open file, and what it shows if not all of its bytes.
+struct OpenMpiFile : OpenName {
+  MPI_File file = MPI_FILE_NULL;
+  std::optional<MpiView> view;
+};
+
+class MpiIo final : public MpiNames<OpenMpiFile> {
  public:
-  MpiIo(const Environment& environment, const MpiFileOptions& options)
-      : DescriptorNames(environment, {}),
-        root_(environment.root + "/"),
-        sharers_(*environment.sharers),
-        together_(opens_together(*environment.file)),
-        options_(options),
-        communicator_(communicator_of(sharers_, "mpiio")),
-        info_(*environment.file) {}
+  MpiIo(const Environment& environment, const MpiIoOptions& options)
+      : MpiNames(environment, "mpiio"), options_(options) {}
 
-  [[nodiscard]] Traits traits() const noexcept override {
-    Traits traits = DescriptorNames::traits();
-    traits.opens_together = together_;
-    return traits;
-  }
-
-  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
-    // MPI would follow links and wait for pipes; so POSIX opens first, and makes what is new.
-    const bool makes = mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
-    Identity identity;
-    const int error_here = look_at(at, name, mode, identity);
-    if (makes && together_) return error_here;
-    if (const int error = agreed_error(sharers_, error_here)) return error;
-    const std::string path = path_of(root_, at, name);
-    MPI_File file = MPI_FILE_NULL;
-    const int how = mode == OpenMode::kRead ? MPI_MODE_RDONLY : MPI_MODE_RDWR;
-    if (const int error =
-            errors_.note(MPI_File_open(communicator_, path.c_str(), how, info_.get(), &file))) {
-      return error;
-    }
-    out = files_.add({file, at, name});
-    return mode == OpenMode::kRead ? 0 : preallocate(file, identity);
-  }
   int close(Handle file) override {
-    OpenMpiFile closing = files_.take(file);
+    OpenMpiFile closing = files().take(file);
     return errors_.note(MPI_File_close(&closing.file));
-  }
-  int sync(Handle file, schema::SyncMode mode) override {
-    if (mode == schema::SyncMode::kNone || mode == schema::SyncMode::kFlush) return 0;
-    // What the library keeps back would be left out of it.
-    if (mode == schema::SyncMode::kFileSystem) return ENOTSUP;
-    // MPI_File_sync is for all sharers together, and Open MPI's waits for them: where one failed,
-    // or has fewer requests, the others would hang. A descriptor of the file does the same.
-    Handle descriptor = -1;
-    const OpenMpiFile& open = files_[file];
-    if (const int error =
-            DescriptorNames::open(open.at, open.name.c_str(), OpenMode::kReadWrite, descriptor)) {
-      return error;
-    }
-    const int error = DescriptorNames::sync(descriptor, mode);
-    DescriptorNames::close(descriptor);
-    return error;
-  }
-  int identify(Handle file, Identity& out) override {
-    if (file < kFirstHandle) return DescriptorNames::identify(file, out);
-    return DescriptorNames::stat(files_[file].at, files_[file].name.c_str(), out);
   }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
@@ -92,14 +52,14 @@ class MpiIo final : public DescriptorNames {
 
   int begin(Handle file, schema::Direction direction, const Request& request,
             std::uint32_t tag) override {
+    const OpenMpiFile& open = files()[file];
+    const MPI_Offset offset = offset_of(open, request);
     const MpiBytes bytes(request.bytes);
-    MPI_File handle = files_[file].file;
-    const auto offset = static_cast<MPI_Offset>(request.offset);
     MPI_Request started = MPI_REQUEST_NULL;
     const int result = direction == schema::Direction::kWrite
-                           ? MPI_File_iwrite_at(handle, offset, request.data, bytes.count(),
+                           ? MPI_File_iwrite_at(open.file, offset, request.data, bytes.count(),
                                                 bytes.type(), &started)
-                           : MPI_File_iread_at(handle, offset, request.data, bytes.count(),
+                           : MPI_File_iread_at(open.file, offset, request.data, bytes.count(),
                                                bytes.type(), &started);
     if (const int error = errors_.note(result)) return error;
     started_.push_back(started);
@@ -108,54 +68,58 @@ class MpiIo final : public DescriptorNames {
   }
   std::size_t reap(std::span<Done> out, std::uint64_t until_ns) override;
 
-  [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
-    return hints_in_force(files_[file].file);
+  [[nodiscard]] bool shows(Handle file, const pattern::NestCursor& nest) const override {
+    return files()[file].view == MpiView(nest);
   }
-  [[nodiscard]] const char* hint(int) const noexcept override { return errors_.text(); }
+  int show(Handle file, const pattern::NestCursor& nest) override {
+    OpenMpiFile& open = files()[file];
+    open.view.emplace(nest);
+    return errors_.note(open.view->set(open.file));
+  }
+
+  [[nodiscard]] const char* hint(int error) const noexcept override {
+    return *errors_.text() == '\0' ? DescriptorNames::hint(error) : errors_.text();
+  }
+
+ protected:
+  [[nodiscard]] std::vector<schema::Fact> library_facts(const OpenMpiFile& open) const override {
+    return hints_in_force(open.file);
+  }
+  int open_file(const std::string& path, OpenMode mode, bool is_new, OpenMpiFile& out) override {
+    const int how = mode == OpenMode::kRead ? MPI_MODE_RDONLY : MPI_MODE_RDWR;
+    const int error =
+        errors_.note(MPI_File_open(communicator(), path.c_str(), how, hints(), &out.file));
+    if (error != 0 || !is_new || mode == OpenMode::kRead || options_.preallocate_bytes == 0) {
+      return error;
+    }
+    const auto wanted = static_cast<MPI_Offset>(options_.preallocate_bytes);
+    return errors_.note(MPI_File_preallocate(out.file, wanted));
+  }
 
  private:
-  /// Opens a file as POSIX does, and closes it: makes it, says what it is, or why it cannot be.
-  int look_at(Directory at, const char* name, OpenMode mode, Identity& out) {
-    Handle checked = -1;
-    if (const int error = DescriptorNames::open(at, name, mode, checked)) return error;
-    const int unknown = DescriptorNames::identify(checked, out);
-    DescriptorNames::close(checked);
-    if (unknown != 0) return unknown;
-    return out.regular ? 0 : EINVAL;
-  }
-  /// The first of those who open it says whether the file is new: its size is nothing.
-  int preallocate(MPI_File file, const Identity& identity) {
-    if (options_.preallocate_bytes == 0) return 0;
-    std::uint64_t bytes = identity.bytes;
-    sharers_.broadcast(bytes);
-    if (bytes != 0) return 0;
-    const auto wanted = static_cast<MPI_Offset>(options_.preallocate_bytes);
-    return errors_.note(MPI_File_preallocate(file, wanted));
+  /// In bytes of what the file shows.
+  static MPI_Offset offset_of(const OpenMpiFile& open, const Request& request) {
+    if (!open.view) return static_cast<MPI_Offset>(request.offset);
+    return request.bytes == 0 ? 0 : open.view->position_of(request.offset);
   }
 
   Completion move(Handle file, schema::Direction direction, const Request& request, bool together) {
+    const OpenMpiFile& open = files()[file];
+    const MPI_Offset offset = offset_of(open, request);
     const MpiBytes bytes(request.bytes);
-    MPI_File handle = files_[file].file;
-    const auto offset = static_cast<MPI_Offset>(request.offset);
     const bool writes = direction == schema::Direction::kWrite;
     const auto write = together ? MPI_File_write_at_all : MPI_File_write_at;
     const auto read = together ? MPI_File_read_at_all : MPI_File_read_at;
     MPI_Status status;
     const int result =
-        writes ? write(handle, offset, request.data, bytes.count(), bytes.type(), &status)
-               : read(handle, offset, request.data, bytes.count(), bytes.type(), &status);
+        writes ? write(open.file, offset, request.data, bytes.count(), bytes.type(), &status)
+               : read(open.file, offset, request.data, bytes.count(), bytes.type(), &status);
     const int error = errors_.note(result);
     return {clock().now_ns(), error != 0 ? 0 : bytes_moved(status), error};
   }
 
-  std::string root_;
-  comm::Group& sharers_;
-  bool together_;
-  MpiFileOptions options_;
-  MPI_Comm communicator_;
-  MpiHints info_;
+  MpiIoOptions options_;
   MpiErrors errors_;
-  OpenMpiFiles files_;
   /// Requests in flight and their tags, in no order.
   std::vector<MPI_Request> started_;
   std::vector<std::uint32_t> tags_;
@@ -199,16 +163,24 @@ std::size_t MpiIo::reap(std::span<Done> out, std::uint64_t until_ns) {
 const Entry& mpiio_entry();
 const Entry& mpiio_entry() {
   static const Entry entry{
-      {{"preallocate", "bytes", "0", "reserve so many bytes in each new file",
-        "bytes, 0 for none"}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kDepth, kCollective, kHints},
+      {{"preallocate", "bytes", "0", "reserve so many bytes in each new file", "bytes, 0 for none"},
+       {"view", "word", "none",
+        "`strided`: before each step all sharers set file views that show each its own places, and "
+        "offsets count the bytes of these",
+        "none|strided"}},
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kDepth, kCollective, kHints},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
-        const MpiFileOptions chosen{.preallocate_bytes =
-                                        bytes_option(mpiio_entry(), options, "preallocate")};
+        const MpiIoOptions chosen{.preallocate_bytes =
+                                      bytes_option(mpiio_entry(), options, "preallocate")};
         return std::make_unique<MpiIo>(environment, chosen);
       },
-      true};
+      true,
+      nullptr,
+      [](const schema::File& file) {
+        return word_option(mpiio_entry(), file.options, "view") == "strided";
+      },
+      comm::mpi_library};
   return entry;
 }
 

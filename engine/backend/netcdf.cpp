@@ -11,6 +11,7 @@
 
 #include "backend/descriptor_names.hpp"
 #include "backend/gather.hpp"
+#include "backend/netcdf_type.hpp"
 #include "backend/selection.hpp"
 
 namespace venturi::backend {
@@ -18,22 +19,16 @@ namespace {
 
 using schema::ElementType;
 
-nc_type type_of(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return NC_DOUBLE;
-    case ElementType::kF32:
-      return NC_FLOAT;
-    case ElementType::kI64:
-      return NC_INT64;
-    case ElementType::kI32:
-      return NC_INT;
-    case ElementType::kI16:
-      return NC_SHORT;
-    case ElementType::kI8:
-      break;
-  }
-  return NC_BYTE;
+static_assert(netcdf_type(ElementType::kF64) == NC_DOUBLE &&
+              netcdf_type(ElementType::kF32) == NC_FLOAT &&
+              netcdf_type(ElementType::kI64) == NC_INT64 &&
+              netcdf_type(ElementType::kI32) == NC_INT &&
+              netcdf_type(ElementType::kI16) == NC_SHORT &&
+              netcdf_type(ElementType::kI8) == NC_BYTE);
+
+std::string version_text() {
+  const std::string version = nc_inq_libvers();
+  return "netCDF " + version.substr(0, version.find(' '));
 }
 
 /// The kind of file that an option asks for.
@@ -93,9 +88,11 @@ class Netcdf final : public DescriptorNames {
     return requests.size();
   }
 
-  [[nodiscard]] std::vector<schema::Fact> facts(Handle) const override {
-    const std::string version = nc_inq_libvers();
-    return {{"library", "netCDF " + version.substr(0, version.find(' '))}, {"format", format_}};
+  [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
+    std::vector<schema::Fact> facts = DescriptorNames::facts(file);
+    facts.push_back({"library", version_text()});
+    facts.push_back({"format", format_});
+    return facts;
   }
   [[nodiscard]] const char* hint(int error) const noexcept override {
     return complaint_.empty() ? DescriptorNames::hint(error) : complaint_.c_str();
@@ -183,7 +180,7 @@ int Netcdf::define(OpenNetcdf& open, const schema::Dataset& dataset) {
   const std::vector<std::size_t> chunk(dataset.chunk.begin(), dataset.chunk.end());
   for (std::uint64_t copy = 0; copy < static_cast<std::uint64_t>(dataset.copies); ++copy) {
     int variable = -1;
-    int result = nc_def_var(open.id, dataset_name(dataset, copy).c_str(), type_of(dataset.type),
+    int result = nc_def_var(open.id, dataset_name(dataset, copy).c_str(), netcdf_type(dataset.type),
                             static_cast<int>(dimensions.size()), dimensions.data(), &variable);
     if (result == NC_NOERR && !chunk.empty()) {
       result = nc_def_var_chunking(open.id, variable, NC_CHUNKED, chunk.data());
@@ -233,7 +230,7 @@ const Entry& netcdf_entry() {
         "cdf5|cdf2|netcdf4"},
        {"no_fill", "boolean", "false", "space of a new variable is not filled first",
         "true or false"}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kDatasets, kCollective},
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kDatasets, kCollective},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const Entry& own = netcdf_entry();
@@ -243,7 +240,9 @@ const Entry& netcdf_entry() {
         return make_gathered(std::move(storage), environment);
       },
       true,
-      opens_together};
+      opens_together,
+      nullptr,
+      version_text};
   return entry;
 }
 

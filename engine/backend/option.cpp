@@ -153,4 +153,13 @@ std::string word_option(const Entry& entry, const std::vector<schema::Option>& o
   return text_of(entry, options, name);
 }
 
+int word_value(const Entry& entry, const std::vector<schema::Option>& options,
+               const std::string& name, std::span<const WordValue> values) {
+  const std::string word = text_of(entry, options, name);
+  for (const WordValue& each : values) {
+    if (word == each.word) return each.value;
+  }
+  throw base::plan_error("options", fmt::format("{} has no meaning for {}", word, name));
+}
+
 }  // namespace venturi::backend

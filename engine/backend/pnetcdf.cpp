@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "backend/descriptor_names.hpp"
-#include "backend/mpi_file.hpp"
+#include "backend/mpi_names.hpp"
+#include "backend/netcdf_type.hpp"
 #include "backend/selection.hpp"
 #include "backend/table.hpp"
 #include "pattern/dataset.hpp"
@@ -19,23 +19,12 @@ namespace {
 
 using schema::ElementType;
 
-nc_type type_of(ElementType type) {
-  switch (type) {
-    case ElementType::kF64:
-      return NC_DOUBLE;
-    case ElementType::kF32:
-      return NC_FLOAT;
-    case ElementType::kI64:
-      return NC_INT64;
-    case ElementType::kI32:
-      return NC_INT;
-    case ElementType::kI16:
-      return NC_SHORT;
-    case ElementType::kI8:
-      break;
-  }
-  return NC_BYTE;
-}
+static_assert(netcdf_type(ElementType::kF64) == NC_DOUBLE &&
+              netcdf_type(ElementType::kF32) == NC_FLOAT &&
+              netcdf_type(ElementType::kI64) == NC_INT64 &&
+              netcdf_type(ElementType::kI32) == NC_INT &&
+              netcdf_type(ElementType::kI16) == NC_SHORT &&
+              netcdf_type(ElementType::kI8) == NC_BYTE);
 
 MPI_Datatype memory_type(ElementType type) {
   switch (type) {
@@ -98,68 +87,34 @@ struct Selection {
 
 /// One open file: the library's number, and the first variable of each entry of the datasets;
 /// copies have consecutive numbers.
-struct OpenPnetcdf {
+struct OpenPnetcdf : OpenName {
   int id = -1;
   std::vector<int> variables;
   /// In the mode in which each process moves data on its own.
   bool independent = false;
-  Directory at = 0;
-  std::string name;
   /// Requests in flight, and those that `reap` still has to name.
   std::vector<int> begun;
   std::vector<Done> tags;
 };
 
-class Pnetcdf final : public DescriptorNames {
+class Pnetcdf final : public MpiNames<OpenPnetcdf> {
  public:
   Pnetcdf(const Environment& environment, bool fill)
-      : DescriptorNames(environment, {}),
-        root_(environment.root + "/"),
-        plan_(*environment.file),
-        sharers_(*environment.sharers),
-        together_(opens_together(*environment.file)),
-        fill_(fill),
-        communicator_(communicator_of(sharers_, "pnetcdf")),
-        hints_(*environment.file) {}
+      : MpiNames(environment, "pnetcdf"), plan_(*environment.file), fill_(fill) {}
 
-  [[nodiscard]] Traits traits() const noexcept override {
-    Traits traits = DescriptorNames::traits();
-    traits.opens_together = together_;
-    return traits;
+  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
+    complaint_.clear();
+    return MpiNames::open(at, name, mode, out);
   }
-
-  int open(Directory at, const char* name, OpenMode mode, Handle& out) override;
   int close(Handle file) override {
-    OpenPnetcdf& open = files_[static_cast<std::size_t>(file - kFirstHandle)];
+    const OpenPnetcdf open = files().take(file);
     if (open.independent) ncmpi_end_indep_data(open.id);
-    const int error = note(ncmpi_close(open.id));
-    open = OpenPnetcdf{};
-    return error;
-  }
-  int sync(Handle file, schema::SyncMode mode) override {
-    if (mode == schema::SyncMode::kNone || mode == schema::SyncMode::kFlush) return 0;
-    // What the library keeps back would be left out of it.
-    if (mode == schema::SyncMode::kFileSystem) return ENOTSUP;
-    // The library's own sync is for all sharers together; a descriptor of the file does the same.
-    const OpenPnetcdf& open = files_[static_cast<std::size_t>(file - kFirstHandle)];
-    Handle descriptor = -1;
-    if (const int error =
-            DescriptorNames::open(open.at, open.name.c_str(), OpenMode::kReadWrite, descriptor)) {
-      return error;
-    }
-    const int error = DescriptorNames::sync(descriptor, mode);
-    DescriptorNames::close(descriptor);
-    return error;
-  }
-  int identify(Handle file, Identity& out) override {
-    if (file < kFirstHandle) return DescriptorNames::identify(file, out);
-    const OpenPnetcdf& open = files_[static_cast<std::size_t>(file - kFirstHandle)];
-    return DescriptorNames::stat(open.at, open.name.c_str(), out);
+    return note(ncmpi_close(open.id));
   }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
-    OpenPnetcdf& open = files_[static_cast<std::size_t>(file - kFirstHandle)];
+    OpenPnetcdf& open = files()[file];
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const int error = move(open, direction, requests[i], false);
       completions[i] = {clock().now_ns(), error != 0 ? 0 : requests[i].bytes, error};
@@ -169,41 +124,32 @@ class Pnetcdf final : public DescriptorNames {
   }
   Completion submit_together(Handle file, schema::Direction direction,
                              const Request& request) override {
-    OpenPnetcdf& open = files_[static_cast<std::size_t>(file - kFirstHandle)];
+    OpenPnetcdf& open = files()[file];
     int error = be_independent(open, false);
     if (error == 0) error = move(open, direction, request, true);
     return {clock().now_ns(), error != 0 ? 0 : request.bytes, error};
   }
-  void end_together(Handle file) override {
-    be_independent(files_[static_cast<std::size_t>(file - kFirstHandle)], true);
-  }
+  void end_together(Handle file) override { be_independent(files()[file], true); }
 
   int begin(Handle file, schema::Direction direction, const Request& request,
             std::uint32_t tag) override;
   std::size_t reap(std::span<Done> out, std::uint64_t until_ns) override;
 
-  [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
-    MPI_Info info = MPI_INFO_NULL;
-    const int id = files_[static_cast<std::size_t>(file - kFirstHandle)].id;
-    if (ncmpi_inq_file_info(id, &info) != NC_NOERR || info == MPI_INFO_NULL) return {};
-    std::vector<schema::Fact> out = hints_of(info);
-    MPI_Info_free(&info);
-    return out;
-  }
   [[nodiscard]] const char* hint(int error) const noexcept override {
     return complaint_.empty() ? DescriptorNames::hint(error) : complaint_.c_str();
   }
 
- private:
-  /// Opens a file as POSIX does, and closes it: makes it, says what it is, or why it cannot be.
-  int look_at(Directory at, const char* name, OpenMode mode, Identity& out) {
-    Handle checked = -1;
-    if (const int error = DescriptorNames::open(at, name, mode, checked)) return error;
-    const int unknown = DescriptorNames::identify(checked, out);
-    DescriptorNames::close(checked);
-    if (unknown != 0) return unknown;
-    return out.regular ? 0 : EINVAL;
+ protected:
+  [[nodiscard]] std::vector<schema::Fact> library_facts(const OpenPnetcdf& open) const override {
+    MPI_Info info = MPI_INFO_NULL;
+    if (ncmpi_inq_file_info(open.id, &info) != NC_NOERR || info == MPI_INFO_NULL) return {};
+    std::vector<schema::Fact> out = hints_of(info);
+    MPI_Info_free(&info);
+    return out;
   }
+  int open_file(const std::string& path, OpenMode mode, bool is_new, OpenPnetcdf& out) override;
+
+ private:
   int note(int result) {
     if (result == NC_NOERR) return 0;
     complaint_ = fmt::format("PnetCDF says: {}", ncmpi_strerror(result));
@@ -224,52 +170,21 @@ class Pnetcdf final : public DescriptorNames {
     return plan_.datasets[selection.box.dataset];
   }
 
-  std::string root_;
   const schema::File& plan_;
-  comm::Group& sharers_;
-  bool together_;
   bool fill_;
-  MPI_Comm communicator_;
-  MpiHints hints_;
   std::string complaint_;
-  std::vector<OpenPnetcdf> files_;
 };
 
-int Pnetcdf::open(Directory at, const char* name, OpenMode mode, Handle& out) {
-  complaint_.clear();
-  const bool makes = mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
-  Identity identity;
-  const int error_here = look_at(at, name, mode, identity);
-  if (makes && together_) return error_here;
-  if (const int error = agreed_error(sharers_, error_here)) return error;
-  // Another sharer may have begun to fill it: the first one's word counts.
-  std::uint64_t bytes = identity.bytes;
-  sharers_.broadcast(bytes);
-  const bool is_new = bytes == 0;
-  OpenPnetcdf open;
-  open.at = at;
-  open.name = name;
-  const std::string path = path_of(root_, at, name);
+int Pnetcdf::open_file(const std::string& path, OpenMode mode, bool is_new, OpenPnetcdf& out) {
   const int how = mode == OpenMode::kRead ? NC_NOWRITE : NC_WRITE;
-  int error = note(is_new ? ncmpi_create(communicator_, path.c_str(), NC_CLOBBER | NC_64BIT_DATA,
-                                         hints_.get(), &open.id)
-                          : ncmpi_open(communicator_, path.c_str(), how, hints_.get(), &open.id));
+  int error = note(is_new ? ncmpi_create(communicator(), path.c_str(), NC_CLOBBER | NC_64BIT_DATA,
+                                         hints(), &out.id)
+                          : ncmpi_open(communicator(), path.c_str(), how, hints(), &out.id));
   if (error != 0) return error;
-  error = is_new ? define(open) : find(open);
-  if (error == 0) error = be_independent(open, true);
-  if (error != 0) {
-    ncmpi_abort(open.id);
-    return error;
-  }
-  const auto free = std::find_if(files_.begin(), files_.end(),
-                                 [](const OpenPnetcdf& each) { return each.id < 0; });
-  out = kFirstHandle + (free - files_.begin());
-  if (free == files_.end()) {
-    files_.push_back(std::move(open));
-  } else {
-    *free = std::move(open);
-  }
-  return 0;
+  error = is_new ? define(out) : find(out);
+  if (error == 0) error = be_independent(out, true);
+  if (error != 0) ncmpi_abort(out.id);
+  return error;
 }
 
 int Pnetcdf::define(OpenPnetcdf& open) {
@@ -287,7 +202,7 @@ int Pnetcdf::define(OpenPnetcdf& open) {
     for (std::uint64_t copy = 0; copy < static_cast<std::uint64_t>(dataset.copies); ++copy) {
       int variable = -1;
       const int result =
-          ncmpi_def_var(open.id, dataset_name(dataset, copy).c_str(), type_of(dataset.type),
+          ncmpi_def_var(open.id, dataset_name(dataset, copy).c_str(), netcdf_type(dataset.type),
                         static_cast<int>(dimensions.size()), dimensions.data(), &variable);
       if (const int error = note(result)) return error;
       if (copy == 0) open.variables.push_back(variable);
@@ -326,7 +241,7 @@ int Pnetcdf::move(OpenPnetcdf& open, schema::Direction direction, const Request&
 
 int Pnetcdf::begin(Handle file, schema::Direction direction, const Request& request,
                    std::uint32_t tag) {
-  OpenPnetcdf& open = files_[static_cast<std::size_t>(file - kFirstHandle)];
+  OpenPnetcdf& open = files()[file];
   const Selection selection(request);
   if (selection.box.dataset >= open.variables.size()) return EINVAL;
   const int variable = open.variables[selection.box.dataset] + static_cast<int>(selection.box.copy);
@@ -346,26 +261,24 @@ int Pnetcdf::begin(Handle file, schema::Direction direction, const Request& requ
 
 // The library does what was begun when it is waited for, all of it in one call.
 std::size_t Pnetcdf::reap(std::span<Done> out, std::uint64_t /*until_ns*/) {
-  for (OpenPnetcdf& open : files_) {
-    if (open.tags.empty()) continue;
-    std::vector<int> results(open.begun.size(), NC_NOERR);
-    if (!open.begun.empty()) {
-      const int result = ncmpi_wait(open.id, static_cast<int>(open.begun.size()), open.begun.data(),
-                                    results.data());
-      const std::uint64_t now = clock().now_ns();
-      for (std::size_t i = 0; i < results.size(); ++i) {
-        const int error = note(results[i] != NC_NOERR ? results[i] : result);
-        Completion& completion = open.tags[i].completion;
-        completion = {now, error != 0 ? 0 : completion.bytes, error};
-      }
-      open.begun.clear();
+  OpenPnetcdf* open = files().find([](const OpenPnetcdf& each) { return !each.tags.empty(); });
+  if (open == nullptr) return 0;
+  if (!open->begun.empty()) {
+    std::vector<int> results(open->begun.size(), NC_NOERR);
+    const int result = ncmpi_wait(open->id, static_cast<int>(open->begun.size()),
+                                  open->begun.data(), results.data());
+    const std::uint64_t now = clock().now_ns();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const int error = note(results[i] != NC_NOERR ? results[i] : result);
+      Completion& completion = open->tags[i].completion;
+      completion = {now, error != 0 ? 0 : completion.bytes, error};
     }
-    const std::size_t count = std::min(out.size(), open.tags.size());
-    std::copy_n(open.tags.begin(), count, out.begin());
-    open.tags.erase(open.tags.begin(), open.tags.begin() + static_cast<std::ptrdiff_t>(count));
-    return count;
+    open->begun.clear();
   }
-  return 0;
+  const std::size_t count = std::min(out.size(), open->tags.size());
+  std::copy_n(open->tags.begin(), count, out.begin());
+  open->tags.erase(open->tags.begin(), open->tags.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
 }
 
 }  // namespace
@@ -374,13 +287,18 @@ const Entry& pnetcdf_entry();
 const Entry& pnetcdf_entry() {
   static const Entry entry{
       {{"fill", "boolean", "false", "space of a new variable is filled first", "true or false"}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kDatasets, kDepth, kCollective, kHints},
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kDatasets, kDepth, kCollective,
+       kHints},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const bool fill = boolean_option(pnetcdf_entry(), options, "fill");
         return std::make_unique<Pnetcdf>(environment, fill);
       },
-      true};
+      true,
+      nullptr,
+      nullptr,
+      // The library's own words begin with a date and the names of its branches.
+      [] { return std::string("PnetCDF " PNETCDF_VERSION); }};
   return entry;
 }
 

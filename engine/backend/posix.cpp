@@ -50,7 +50,7 @@ const Entry& posix_entry();
 const Entry& posix_entry() {
   static const Entry entry{
       open_options(),
-      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kAppend},
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         return std::make_unique<Posix>(environment, open_settings(posix_entry(), options));

@@ -119,7 +119,7 @@ const Entry& stdio_entry() {
   static const Entry entry{
       {{"buffer_bytes", "bytes", "0", "size of a stream's buffer, given with setvbuf",
         "0 (what the C library chooses) to 1 GiB", 0.0, 0x1p30}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kAppend},
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         return std::make_unique<Stdio>(environment,

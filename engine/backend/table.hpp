@@ -41,6 +41,8 @@ inline constexpr const char* kDepth = "requests in flight";
 inline constexpr const char* kCollective = "collective calls";
 /// Hints of MPI-IO.
 inline constexpr const char* kHints = "hints";
+/// Files that are made with stripes, where the file system has them.
+inline constexpr const char* kStripes = "stripes";
 /// Boxes of n-dimensional datasets instead of bytes at an offset.
 inline constexpr const char* kDatasets = "datasets";
 /// The end of a file is where the next write goes.
@@ -58,6 +60,11 @@ struct Entry {
   /// Whether every transfer of a file is a call of all sharers, even if the plan does not ask for
   /// it; null where none is.
   bool (*moves_together)(const schema::File&) = nullptr;
+  /// Whether the sharers of a file make it show the places of each step before they touch them
+  /// (`Backend::show`); null where none does.
+  bool (*shows_places)(const schema::File&) = nullptr;
+  /// The library behind it, by name and version; null where there is none.
+  std::string (*library)() = nullptr;
 };
 
 /// A row of the table: an interface and its entry, or the reason why there is none.
@@ -84,6 +91,12 @@ const Row& row_of(schema::Interface interface);
   return entry->moves_together != nullptr && entry->moves_together(file);
 }
 
+/// Whether the sharers of a file make it show the places of each step.
+[[nodiscard]] inline bool shows_places(const schema::File& file) {
+  const Entry* entry = row_of(file.interface).entry;
+  return entry->shows_places != nullptr && entry->shows_places(file);
+}
+
 /// Checks names and values of options against an entry. Throws base::Error (exit 2).
 void check_options(const Entry& entry, const std::vector<schema::Option>& options,
                    const std::string& where);
@@ -98,6 +111,15 @@ std::uint64_t bytes_option(const Entry& entry, const std::vector<schema::Option>
                            const std::string& name);
 std::string word_option(const Entry& entry, const std::vector<schema::Option>& options,
                         const std::string& name);
+
+/// What a word of an option stands for.
+struct WordValue {
+  const char* word;
+  int value;
+};
+/// What the word of an option stands for. Throws base::Error (exit 2) if `values` lacks it.
+int word_value(const Entry& entry, const std::vector<schema::Option>& options,
+               const std::string& name, std::span<const WordValue> values);
 
 /// Wraps a backend so that the file's faults happen to it.
 std::unique_ptr<Backend> make_faulty(std::unique_ptr<Backend> inner, const Environment& environment,

@@ -18,6 +18,7 @@
 #include "backend/table.hpp"
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/version.hpp"
 
 namespace venturi::backend {
 namespace {
@@ -309,9 +310,14 @@ std::unique_ptr<Backend> make_uring(const Environment& environment,
 }  // namespace
 
 const Entry& uring_entry() {
-  static const Entry entry{all_options(),
-                           {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kAppend, kDepth},
-                           make_uring};
+  static const Entry entry{
+      all_options(),
+      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend, kDepth},
+      make_uring,
+      false,
+      nullptr,
+      nullptr,
+      [] { return std::string(base::kUringVersion); }};
   return entry;
 }
 

@@ -54,8 +54,9 @@ class Checker {
   };
 
   template <class Kind>
-  static constexpr bool kMayPrecedeCreate =
-      std::is_same_v<Kind, schema::Manage> || std::is_same_v<Kind, schema::Phase>;
+  static constexpr bool kNotesItsWork =
+      std::is_same_v<Kind, schema::Manage> || std::is_same_v<Kind, schema::Phase> ||
+      std::is_same_v<Kind, schema::Transfer>;
 
   void steps(const std::vector<schema::Step>& body, const std::string& where,
              const Around& around) {
@@ -63,7 +64,7 @@ class Checker {
       const std::string place = fmt::format("{}[{}]", where, i);
       std::visit(
           [&](const auto& step) {
-            if (!kMayPrecedeCreate<std::decay_t<decltype(step)>>) at_work_ = true;
+            if (!kNotesItsWork<std::decay_t<decltype(step)>>) at_work_ = true;
             one(step, place, around);
           },
           body[i].value);
@@ -183,6 +184,8 @@ class Checker {
     must(target, step.depth > 1, backend::kDepth, where + ".depth");
     must(target, step.collective, backend::kCollective, where + ".collective");
     if (is_together(plan_, step)) together(target, where, around);
+    if (meets_first(plan_, step)) showing(step, target, where, around);
+    at_work_ = true;
     if (step.depth > 1 &&
         (step.sync != schema::SyncMode::kNone || step.think_s > 0.0 || is_together(plan_, step))) {
       throw plan_error(where + ".depth",
@@ -236,6 +239,20 @@ class Checker {
                        "drop the limit, or use phases of their own");
     }
     sharers_ = sharers;
+  }
+
+  /// Sharers meet before the step; as long as none can have reached a limit, it does no harm.
+  void showing(const schema::Transfer& step, const schema::File& file, const std::string& where,
+               const Around& around) const {
+    const bool regular = std::holds_alternative<schema::Nest>(step.pattern.value);
+    if (!regular || !step.mix.empty() || step.reads > 0.0) {
+      throw plan_error(where + ".pattern",
+                       "a file view shows regular places of requests of one size and direction",
+                       "leave out the option view of the file, or use another pattern");
+    }
+    Around waiting = around;
+    waiting.limited = around.limited && at_work_ && !is_together(plan_, step);
+    if (file.sharing != schema::Sharing::kRank) wait(where, waiting);
   }
 
   /// Refuses what the interface of the file cannot do.
@@ -381,6 +398,22 @@ void check_append(const schema::File& file, const backend::Entry& entry, const s
   }
 }
 
+void check_stripe(const schema::File& file, const backend::Entry& entry, const std::string& where) {
+  if (!file.stripe) return;
+  constexpr std::int64_t kUnitBytes = 65'536;
+  if (!backend::can(entry, backend::kStripes)) {
+    throw plan_error(where + ".stripe", fmt::format("{} makes no files that could be striped",
+                                                    to_string(file.interface)));
+  }
+  if (file.foreign) throw plan_error(where + ".stripe", "a foreign file is only ever read");
+  if (file.stripe->count == 0 && file.stripe->bytes == 0) {
+    throw plan_error(where + ".stripe", "says neither how many nor how long");
+  }
+  if (file.stripe->bytes % kUnitBytes != 0) {
+    throw plan_error(where + ".stripe.bytes", "must be a multiple of 64 KiB");
+  }
+}
+
 void check_names_of(const std::vector<schema::NamePart>& parts, const std::string& where,
                     const Checker& checker) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -425,6 +458,7 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
   }
   if (file.prestage) checker.expression(*file.prestage, where + ".prestage");
   check_append(file, *row.entry, where);
+  check_stripe(file, *row.entry, where);
   if (file.foreign && file.content.verify) {
     throw plan_error(where + ".content.verify", "nobody knows what a foreign file should contain");
   }

@@ -60,6 +60,10 @@ void check_order(const schema::Items& step, const schema::File& file, const Item
     throw plan_error(where + ".verbs", "content that is verified belongs to its name",
                      "rename files without content.verify");
   }
+  if (file.stripe && has({kMknod})) {
+    throw plan_error(where + ".verbs", "mknod makes a file without its stripes",
+                     "create it instead, or leave out 'stripe' of the file");
+  }
   if (place.uneven && has({kCreate}) && file.content.verify) {
     throw plan_error(where + ".verbs",
                      "ranks that do not come here would not know what the items contain",

@@ -86,6 +86,12 @@ class Moving {
   std::uint64_t memory_bytes_ = 0;
 };
 
+/// All sharers make the file show each its own next places, unless it does already; false if one of
+/// them cannot. All sharers call it, or, where a rank cannot, `fail_showing`. Throws base::Error
+/// (exit 2) if places go back or overlap.
+bool show_places(Moving& moving, const pattern::Cursor& cursor);
+void fail_showing(comm::Group& sharers);
+
 class Schedule;
 
 /// These do a cursor's requests in one way; they return how many ended well.

@@ -152,7 +152,9 @@ bool step_waits(const schema::Plan& plan, const schema::Step& step) {
                           return manage_waits(plan.files[static_cast<std::size_t>(leaf.file)],
                                               leaf.verb);
                         },
-                        [&](const schema::Transfer& leaf) { return is_together(plan, leaf); },
+                        [&](const schema::Transfer& leaf) {
+                          return is_together(plan, leaf) || meets_first(plan, leaf);
+                        },
                         [](const auto&) { return false; },
                     },
                     step.value);
@@ -213,6 +215,10 @@ bool has_waits(const std::vector<schema::Step>& steps) {
 bool is_together(const schema::Plan& plan, const schema::Transfer& step) {
   return step.collective ||
          backend::moves_together(plan.files[static_cast<std::size_t>(step.file)]);
+}
+
+bool meets_first(const schema::Plan& plan, const schema::Transfer& step) {
+  return backend::shows_places(plan.files[static_cast<std::size_t>(step.file)]);
 }
 
 bool has_collective(const schema::Plan& plan, const std::vector<schema::Step>& steps) {

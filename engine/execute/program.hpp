@@ -21,6 +21,8 @@ void run_steps(Context& context, const std::vector<schema::Step>& steps);
 /// Whether all sharers of the file make each call of a transfer together: as asked for, or because
 /// the interface knows no other way.
 [[nodiscard]] bool is_together(const schema::Plan& plan, const schema::Transfer& step);
+/// Whether the sharers of the file meet before a transfer, to show each its own places.
+[[nodiscard]] bool meets_first(const schema::Plan& plan, const schema::Transfer& step);
 /// Whether the steps have calls that ranks make together.
 [[nodiscard]] bool has_collective(const schema::Plan& plan, const std::vector<schema::Step>& steps);
 

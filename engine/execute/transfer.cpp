@@ -87,8 +87,16 @@ std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t arriva
   return way(moving, turned ? *turned : moving, cursor, schedule ? &*schedule : nullptr);
 }
 
-/// Moves the data of a step; `began` says that the sharers know whether this rank takes part.
-void transfer(Context& context, const schema::Transfer& step, bool& began) {
+/// To which meetings of the sharers of a file a rank has come.
+struct Presence {
+  /// Where they make the file show their places.
+  bool at_showing = false;
+  /// Where they make calls together.
+  bool at_calls = false;
+};
+
+/// Moves the data of a step, and notes to which meetings of the sharers this rank came.
+void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   const std::uint64_t owner = context.owner_of(step.owner);
   const ActAs acting(context, owner);
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
@@ -116,7 +124,12 @@ void transfer(Context& context, const schema::Transfer& step, bool& began) {
   if (reads) keep_within(cursor, file, owner, size);
   if (reads || step.reads > 0.0) context.note_read(file, owner);
   if (step.depth == 1) moving.arrange(1);
-  began = true;
+  if (meets_first(context.plan, step)) {
+    const bool is_shown = show_places(moving, cursor);
+    came.at_showing = true;
+    if (!is_shown) return;
+  }
+  came.at_calls = true;
   const std::uint64_t done = move(moving, cursor, keys.arrivals);
   if (reads) return;
   if (step.sync == schema::SyncMode::kNone) context.note_unsynced(*open, done * size);
@@ -148,15 +161,19 @@ void sync_file_system(Context& context, FileState& file, schema::SyncMode mode) 
 }  // namespace
 
 void run_transfer(Context& context, const schema::Transfer& step) {
-  bool began = false;
-  if (!is_together(context.plan, step)) {
-    if (!context.idle()) transfer(context, step, began);
+  const bool calls = is_together(context.plan, step);
+  const bool shows = meets_first(context.plan, step);
+  Presence came;
+  if (!calls && !shows) {
+    if (!context.idle()) transfer(context, step, came);
     return;
   }
   context.guard([&] {
-    if (!context.failed()) transfer(context, step, began);
+    if (!context.failed()) transfer(context, step, came);
   });
-  if (!began) fail_together(*context.files[static_cast<std::size_t>(step.file)].sharers);
+  comm::Group& sharers = *context.files[static_cast<std::size_t>(step.file)].sharers;
+  if (shows && !came.at_showing) fail_showing(sharers);
+  if (calls && !came.at_calls) fail_together(sharers);
 }
 
 void run_sync(Context& context, const schema::Sync& step) {

@@ -22,4 +22,19 @@ NestCursor::NestCursor(std::int64_t base_bytes, std::vector<Level> levels, std::
   }
 }
 
+bool NestCursor::ascends() const noexcept {
+  if (total_ == 0) return true;
+  // How far one turn of the levels inside reaches; offsets were checked, so it does not overflow.
+  std::uint64_t span_bytes = size_bytes_;
+  for (std::size_t i = levels_.size(); i-- > 0;) {
+    const Level& level = levels_[i];
+    if (level.count == 1) continue;
+    if (level.stride_bytes < 0) return false;
+    const auto stride = static_cast<std::uint64_t>(level.stride_bytes);
+    if (stride < span_bytes) return false;
+    span_bytes += (level.count - 1) * stride;
+  }
+  return true;
+}
+
 }  // namespace venturi::pattern

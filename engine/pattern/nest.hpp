@@ -30,6 +30,10 @@ class NestCursor {
   /// The lowest and the highest offset of all requests.
   [[nodiscard]] std::int64_t lowest() const noexcept { return lowest_; }
   [[nodiscard]] std::int64_t highest() const noexcept { return highest_; }
+  [[nodiscard]] const std::vector<Level>& levels() const noexcept { return levels_; }
+  [[nodiscard]] std::uint64_t size_bytes() const noexcept { return size_bytes_; }
+  /// Whether each request begins at the end of the one before it, or further on.
+  [[nodiscard]] bool ascends() const noexcept;
 
   /// The next request; only if `left()` > 0.
   Piece take() noexcept { return {next(), size_bytes_}; }

@@ -12,6 +12,8 @@ using codec::Json;
 using codec::Node;
 using codec::Object;
 
+void decode(const Node& node, Stripe& out);
+Json encode(const Stripe& value);
 void decode(const Node& node, Instruction& out);
 Json encode(const Instruction& value);
 void decode(const Node& node, PathPart& out);
@@ -84,6 +86,24 @@ void decode(const Node& node, Group& out);
 Json encode(const Group& value);
 void decode(const Node& node, Plan& out);
 Json encode(const Plan& value);
+
+std::optional<ElementType> parse_element_type(std::string_view word) {
+  return codec::find_word<ElementType>(word);
+}
+
+void decode(const Node& node, Stripe& out) {
+  Object object(node);
+  object.optional("count", out.count, codec::Whole{.low = -1, .high = 65534});
+  object.optional("bytes", out.bytes, codec::Whole{.low = 0, .high = 4294901760});
+  object.finish();
+}
+
+Json encode(const Stripe& value) {
+  Json out = Json::object();
+  out["count"] = encode(value.count);
+  out["bytes"] = encode(value.bytes);
+  return out;
+}
 
 std::optional<Operator> parse_operator(std::string_view word) {
   return codec::find_word<Operator>(word);
@@ -251,10 +271,6 @@ Json encode(const Tree& value) {
   return out;
 }
 
-std::optional<ElementType> parse_element_type(std::string_view word) {
-  return codec::find_word<ElementType>(word);
-}
-
 void decode(const Node& node, Dataset& out) {
   Object object(node);
   object.required("name", out.name, codec::Size{1});
@@ -312,6 +328,7 @@ void decode(const Node& node, File& out) {
   object.required("interface", out.interface);
   object.optional("options", out.options, codec::Size{0});
   object.optional("hints", out.hints, codec::Size{0});
+  object.optional("stripe", out.stripe);
   object.optional("sharing", out.sharing);
   object.optional("every", out.every, codec::Whole{.low = 1});
   object.optional("content", out.content);
@@ -332,6 +349,7 @@ Json encode(const File& value) {
   out["interface"] = encode(value.interface);
   out["options"] = encode(value.options);
   out["hints"] = encode(value.hints);
+  out["stripe"] = encode(value.stripe);
   out["sharing"] = encode(value.sharing);
   out["every"] = encode(value.every);
   out["content"] = encode(value.content);

@@ -16,6 +16,27 @@ namespace venturi::schema {
 struct Pattern;
 struct Step;
 
+/// Types of the elements of a dataset.
+enum class ElementType { kF64, kF32, kI64, kI32, kI16, kI8 };
+inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32", "i64", "i32",
+    "i16", "i8"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ElementType) {
+  return kElementTypeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ElementType value) {
+  return kElementTypeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ElementType`.
+[[nodiscard]] std::optional<ElementType> parse_element_type(std::string_view word);
+
+/// How a file system lays out a new file over its servers.
+struct Stripe {
+  /// Servers (or targets) of a file; 0: the directory's own setting, -1: all that there are.
+  std::int64_t count = 0;
+  /// What lies together on one of them; 0: the directory's own setting.
+  std::int64_t bytes = 0;
+};
+
 /// The closed set of instructions of an expression (integers are checked 64-bit).
 enum class Operator { kInteger, kReal, kVariable, kAdd, kSubtract, kMultiply, kDivide, kFloorDivide,
     kModulo, kPower, kNegate, kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kNot,
@@ -226,19 +247,6 @@ struct Tree {
   std::vector<NamePart> item_name;
 };
 
-/// Types of the elements of a dataset.
-enum class ElementType { kF64, kF32, kI64, kI32, kI16, kI8 };
-inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32", "i64", "i32",
-    "i16", "i8"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(ElementType) {
-  return kElementTypeWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(ElementType value) {
-  return kElementTypeWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `ElementType`.
-[[nodiscard]] std::optional<ElementType> parse_element_type(std::string_view word);
-
 /// Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`.
 struct Dataset {
   std::string name = {};
@@ -287,6 +295,8 @@ struct File {
   std::vector<Option> options;
   /// Words for MPI-IO's library, which takes those that it knows.
   std::vector<Option> hints;
+  /// Where the file system has it; others are refused before any I/O.
+  std::optional<Stripe> stripe = {};
   Sharing sharing = Sharing::kAll;
   /// The number of ranks that share a file when `sharing` is `every`.
   std::int64_t every = 1;

@@ -34,6 +34,7 @@ class DocumentKind:
 
 _HOMES = {
     "venturi.model.operator": "venturi.model.plan",
+    "venturi.model.layout": "venturi.model.plan",
     "venturi.model.verb": "venturi.model.plan",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,15 @@ def interface(request: pytest.FixtureRequest) -> str:
     """Every interface that moves the bytes of real files at an offset."""
     kind: str = request.param
     return kind
+
+
+@pytest.fixture(scope="session")
+def mpi_spies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A library for each MPI that, preloaded, writes down which calls are made."""
+    made = {}
+    for mpi in ("openmpi", "mpich"):
+        made[mpi] = tmp_path_factory.mktemp("spy") / f"{mpi}.so"
+        source = Path(__file__).with_name("mpi_spy.c")
+        words = [f"mpicc.{mpi}", "-shared", "-fPIC", "-o", str(made[mpi]), str(source)]
+        subprocess.run(words, check=True)
+    return made

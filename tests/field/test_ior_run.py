@@ -22,7 +22,7 @@ from venturi.field.ior_run import (
 )
 from venturi.field.ior_script import read_command_line
 from venturi.field.ior_test import IorTest
-from venturi.model.error import ExitCode, UserError
+from venturi.model.error import ExitCode, UserError, VenturiError
 from venturi.model.event import Event
 from venturi.plan.make import Made
 
@@ -100,3 +100,25 @@ def test_layouts_that_the_command_does_not_have(
 ) -> None:
     with pytest.raises(UserError, match=message):
         layout_of(test, choices)
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+@pytest.mark.parametrize("words", ["-V", "-V -c", "--mpiio.useFileView -F", "-V -D 30"])
+def test_bytes_go_through_file_views_to_their_places(
+    choices: Choices, mpi: str, words: str
+) -> None:
+    """What is read is checked where it stands, and the last byte stands where it should."""
+    under_mpi = replace(choices, machine=machine_named(mpi), ranks=3)
+    done = run(under_mpi, f"-a MPIIO {words} -w -r -R -k -t 4k -b 8k -s 3")
+    assert exit_code(done) is ExitCode.FINE
+    assert [row.bytes for row in done.record.phases] == [3 * 3 * 8 << 10] * 2
+    assert sum(row.errors for row in done.record.phases) == 0
+    sizes = [path.stat().st_size for path in Path.cwd().rglob("f*") if path.is_file()]
+    assert sizes == ([3 * 8 << 10] * 3 if "-F" in words else [9 * 8 << 10])
+
+
+def test_stripes_are_refused_where_the_file_system_has_none(choices: Choices) -> None:
+    with pytest.raises(VenturiError) as caught:
+        run(choices, "-w -b 64k -t 4k --lustre.stripecount 2")
+    assert "'stripe' is not possible on" in caught.value.message
+    assert caught.value.exit_code is ExitCode.TARGET

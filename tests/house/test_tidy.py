@@ -110,6 +110,7 @@ KNOW_MPI = {
     "bench/mpi_start.cpp",
     "engine/backend/hdf5_parallel.cpp",
     "engine/backend/mpi_file.hpp",
+    "engine/backend/mpi_view.hpp",
     "engine/backend/mpiio.cpp",
     "engine/comm/mpi.cpp",
 }

@@ -43,13 +43,14 @@ class Reached:
     file_bytes: int = 0
     options: dict[str, str | int | float | bool] = field(default_factory=dict)
     hints: dict[str, str] = field(default_factory=dict)
+    stripe: dict[str, int] = field(default_factory=dict)
     faults: list[dict[str, Any]] = field(default_factory=list)
     depth: int = 1
 
     def file_keys(self) -> dict[str, Any]:
         """What a file of a workload says about it; nothing where it would be empty."""
         keys: dict[str, Any] = {"interface": self.interface}
-        for name in ("options", "hints", "faults"):
+        for name in ("options", "hints", "stripe", "faults"):
             if getattr(self, name):
                 keys[name] = getattr(self, name)
         return keys
@@ -117,8 +118,22 @@ def _advice(word: str) -> _Apply:
     return apply
 
 
+def _view(_value: Scalar, reached: Reached) -> None:
+    reached.options["view"] = "strided"
+
+
 def _preallocate(_value: Scalar, reached: Reached) -> None:
     reached.options["preallocate"] = reached.file_bytes
+
+
+def _stripe(name: str) -> _Apply:
+    """Both file systems' options mean the same; which one the directory is on decides."""
+
+    def apply(value: Scalar, reached: Reached) -> None:
+        if reached.stripe.setdefault(name, int(value)) != int(value):
+            raise UserError(f"{TOOL}: options for Lustre and for BeeGFS ask for different stripes")
+
+    return apply
 
 
 def _hints(value: Scalar, reached: Reached) -> None:
@@ -142,11 +157,16 @@ def _delay(*operations: str) -> _Apply:
 
 RUN_OPTIONS: dict[str, tuple[str, _Apply]] = {
     "posix.odirect": ("posix aio", _option("direct")),
+    "lustre.stripecount": ("posix aio", _stripe("count")),
+    "lustre.stripesize": ("posix aio", _stripe("size")),
+    "beegfs.NumTargets": ("posix aio", _stripe("count")),
+    "beegfs.ChunkSize": ("posix aio", _stripe("size")),
     "aio.max-pending": ("aio", _nothing),
     "aio.granularity": ("aio", _nothing),
     "mpiio.hintsFileName": ("mpiio", _hints),
     "mpiio.showHints": ("mpiio", _nothing),
     "mpiio.preallocate": ("mpiio", _preallocate),
+    "mpiio.useFileView": ("mpiio", _view),
     "hdf5.hintsFileName": ("hdf5", _hints),
     "hdf5.showHints": ("hdf5", _nothing),
     "hdf5.collectiveMetadata": ("hdf5", _option("collective_metadata")),
@@ -165,16 +185,15 @@ RUN_OPTIONS: dict[str, tuple[str, _Apply]] = {
 }
 """Options that run: the interfaces that they belong to, and what they do."""
 
-_NO_VIEWS = "the engine's MPI-IO sets no file views: each request names its own place"
-_NO_STRIPES = "the engine does not stripe files; set the stripes of the directory beforehand"
+_NO_STRIDED_CALLS = (
+    "in it IOR moves a transfer of every segment in one call, from the same memory, while a call "
+    "of ours moves bytes that lie together"
+)
+_NO_PLACES = "the engine chooses how many targets a file has, and not which; use the directory's"
 
 REFUSED_OPTIONS = {
-    "lustre.stripecount": _NO_STRIPES,
-    "lustre.stripesize": _NO_STRIPES,
-    "lustre.startost": _NO_STRIPES,
-    "lustre.pool": _NO_STRIPES,
-    "beegfs.NumTargets": _NO_STRIPES,
-    "beegfs.ChunkSize": _NO_STRIPES,
+    "lustre.startost": _NO_PLACES,
+    "lustre.pool": _NO_PLACES,
     "posix.rangelocks": "the engine takes no locks of its own around a transfer",
     "lustre.ignorelocks": "it needs a Lustre client's group-lock call, which the engine lacks",
     "gpfs.hintaccess": "it needs GPFS's own library (gpfs_fcntl)",
@@ -182,8 +201,7 @@ REFUSED_OPTIONS = {
     "gpfs.finegrainwritesharing": "it needs GPFS's own library (gpfs_fcntl)",
     "gpfs.finegrainreadsharing": "it needs GPFS's own library (gpfs_fcntl)",
     "gpfs.createsharing": "it needs GPFS's own library (gpfs_fcntl)",
-    "mpiio.useStridedDatatype": _NO_VIEWS,
-    "mpiio.useFileView": _NO_VIEWS,
+    "mpiio.useStridedDatatype": _NO_STRIDED_CALLS,
     "hdf5.individualDataSets": "it is broken in IOR itself: its files cannot be read back",
     "ncmpi.preallocate": "IOR's NCMPI takes it and does nothing with it",
     "ncmpi.useStridedDatatype": "IOR's NCMPI takes it and does nothing with it",

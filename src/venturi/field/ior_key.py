@@ -169,13 +169,19 @@ LEGACY_KEYS = {
 }
 """Keys of older scripts, and the backend option that took their place."""
 
+_OLD_LETTERS = {"mpiio.useFileView": "V", "mpiio.useStridedDatatype": "S"}
+"""Letters that options of interfaces had before IOR 4."""
+
 OPTIONS = (
     *(
         Option(key.name, key.kind, key.short, long)
         for key in KEYS
         for long in (key.longs or (("",) if key.short else ()))
     ),
-    *(Option(name, kind, "", name) for name, kind in BACKEND_OPTIONS.items()),
+    *(
+        Option(name, kind, _OLD_LETTERS.get(name, ""), name)
+        for name, kind in BACKEND_OPTIONS.items()
+    ),
     Option(DIRECTIVES, Kind.TEXT, "O"),
     Option(SCRIPT, Kind.TEXT, "f"),
     Option(HELP, Kind.FLAG, "h", "help"),

@@ -153,6 +153,7 @@ class _Lowering:
         keys: dict[str, Any] = {"path": path, "shared": shared, **self._reached.file_keys()}
         if self._existing.directory:
             where = os.path.join(_escaped(self._existing.directory), path)
+            keys.pop("stripe", None)  # it was made before
             return {**keys, "path": where, "foreign": True}
         checks = test.check_read or test.check_write
         keys["content"] = {"seed": test.signature, "verify": checks}

@@ -58,6 +58,16 @@ COMBINATIONS: dict[str, tuple[_Asked, str, str]] = {
         "each repetition has a new file, so there is none to overwrite",
         "leave one of the two away",
     ),
+    "-z with --mpiio.useFileView": (
+        lambda test: bool(test.random and test.backend.get("mpiio.useFileView")),
+        "a file view shows places in the order of the file",
+        "leave one of the two away",
+    ),
+    "minTimeDuration with --mpiio.useFileView": (
+        lambda test: bool(test.least_s and test.backend.get("mpiio.useFileView")),
+        "tasks repeat their transfers as often as each of them can, and set views together",
+        "choose -s so that the test is as long as you need",
+    ),
     "-Z with -o a@b": (
         lambda test: test.reorder_random > 0 and len(test.files) > 1,
         "whose file a task reads is drawn in the run, and which of several names it has is not",

@@ -12,6 +12,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
+from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
 from venturi.model.operator import Operator as Operator  # noqa: PLC0414
 from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
 from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
@@ -140,22 +142,6 @@ class Tree(Document):
     """Names of items; none: `f.<owner>.<item>`."""
 
 
-class ElementType(StrEnum):
-    """Types of the elements of a dataset."""
-
-    F64 = "f64"
-    F32 = "f32"
-    I64 = "i64"
-    I32 = "i32"
-    I16 = "i16"
-    I8 = "i8"
-
-    @property
-    def bytes(self) -> int:
-        """Size of one element."""
-        return int(self.value[1:]) // 8
-
-
 class Dataset(Document):
     """Equal n-dimensional arrays in a self-describing file; several bear a number: `name_0003`."""
 
@@ -205,6 +191,8 @@ class File(Document):
     options: list[Option] = []
     hints: list[Option] = []
     """Words for MPI-IO's library, which takes those that it knows."""
+    stripe: Stripe | None = None
+    """Where the file system has it; others are refused before any I/O."""
     sharing: Sharing = Sharing.ALL
     every: Positive = 1
     """The number of ranks that share a file when `sharing` is `every`."""

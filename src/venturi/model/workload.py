@@ -251,6 +251,15 @@ class TreeSpec(Document):
     names: NamesSpec = NamesSpec()
 
 
+class StripeSpec(Document):
+    """How a file system lays out each new file over its servers, where it lets users choose."""
+
+    count: Value | None = None
+    """Servers (or targets) of a file; -1: all that there are. Default: the directory's."""
+    size: Value | None = None
+    """Bytes that lie together on one of them, a multiple of 64 KiB. Default: the directory's."""
+
+
 class FaultSpec(Document):
     """A fault to inject, for tests of the tool and of its readers."""
 
@@ -271,6 +280,8 @@ class FileSpec(Document):
     options: dict[str, str | int | float | bool] = {}
     hints: dict[str, str | int | float | bool] = {}
     """Words for MPI-IO's library; the record says which are in force."""
+    stripe: StripeSpec | None = None
+    """Lustre and BeeGFS have it; a run elsewhere is refused before any I/O."""
     shared: Annotated[str, Field(pattern=r"^(all|rank|node|every [1-9][0-9]*)$")] = "all"
     datasets: dict[Name, Dataset] = {}
     content: ContentSpec = ContentSpec()

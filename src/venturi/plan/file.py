@@ -16,9 +16,10 @@ from venturi.model.plan import (
     Option,
     PathPart,
     Sharing,
+    Stripe,
 )
 from venturi.model.record import Substitution
-from venturi.model.workload import FileSpec, Workload
+from venturi.model.workload import FileSpec, StripeSpec, Workload
 from venturi.plan.dataset import DATASET_INTERFACES, lower_datasets
 from venturi.plan.item import lower_tree
 from venturi.plan.parameter import INTERFACE_KEY
@@ -27,6 +28,10 @@ from venturi.plan.setting import Settings
 from venturi.plan.template import Field, template_fields
 
 _MAX_WIDTH = 20
+_STRIPE_UNIT_BYTES = 65_536
+_MOST_STRIPE_BYTES = 65_535 * _STRIPE_UNIT_BYTES
+_MOST_STRIPES = 65_534
+_WITHOUT_STRIPES = (Interface.NULL, Interface.SIMULATED)
 _RESERVED = (".venturi", ".manifest.", ".overfill.")
 """Beginnings of names that a run's directory holds for itself."""
 
@@ -37,6 +42,15 @@ class Interfaces:
 
     name: Interface | None
     options: list[Option]
+
+    def in_force(self, spec: FileSpec) -> Interface:
+        """The interface that a file is reached by."""
+        return self.name or spec.interface
+
+    def options_of(self, spec: FileSpec) -> list[Option]:
+        """The options in force for a file; its own ones are for its own interface."""
+        is_own = self.in_force(spec) is spec.interface
+        return (_options(spec.options) if is_own else []) + self.options
 
 
 def interfaces_of(settings: Settings) -> Interfaces:
@@ -69,15 +83,14 @@ def lower_file(
     """
     where = f"files.{name}"
     kind, _, number = spec.shared.partition(" ")
-    wanted = interfaces.name or spec.interface
-    is_own = wanted == spec.interface
-    own = _options(spec.options) if is_own else []
+    wanted = interfaces.in_force(spec)
     return File(
         name=name,
         path=_path(name, spec, scope, settings, by_instance),
         interface=wanted,
-        options=own + interfaces.options,
-        hints=_options(spec.hints) if is_own else [],
+        options=interfaces.options_of(spec),
+        hints=_options(spec.hints) if wanted is spec.interface else [],
+        stripe=_stripe(spec, wanted, scope, where),
         sharing=Sharing(kind),
         every=int(number or 1),
         content=Content(**spec.content.model_dump()),
@@ -99,6 +112,43 @@ def lower_file(
             for i, fault in enumerate(spec.faults)
         ],
     )
+
+
+def _stripe(spec: FileSpec, wanted: Interface, scope: Scope, where: str) -> Stripe | None:
+    """The stripes of a file's spec; a stand-in without storage has none."""
+    if spec.stripe is None:
+        return None
+    if spec.interface in _WITHOUT_STRIPES:
+        raise UserError(
+            f"{where}.stripe: {spec.interface.value} makes no files that could be striped"
+        )
+    if spec.foreign:
+        raise UserError(f"{where}.stripe: somebody else's file is only read")
+    stripe = Stripe(
+        count=_stripe_count(spec.stripe, scope, f"{where}.stripe.count"),
+        bytes=_stripe_bytes(spec.stripe, scope, f"{where}.stripe.size"),
+    )
+    if not stripe.count and not stripe.bytes:
+        raise UserError(f"{where}.stripe: say how many ('count'), how long ('size'), or both")
+    return None if wanted in _WITHOUT_STRIPES else stripe
+
+
+def _stripe_count(stripe: StripeSpec, scope: Scope, where: str) -> int:
+    if stripe.count is None:
+        return 0
+    count = scope.whole(stripe.count, where, least=-1)
+    if count == 0 or count > _MOST_STRIPES:
+        raise UserError(f"{where}: {count} is neither -1 (all) nor from 1 to {_MOST_STRIPES}")
+    return count
+
+
+def _stripe_bytes(stripe: StripeSpec, scope: Scope, where: str) -> int:
+    if stripe.size is None:
+        return 0
+    size = scope.whole(stripe.size, where, least=1)
+    if size % _STRIPE_UNIT_BYTES or size > _MOST_STRIPE_BYTES:
+        raise UserError(f"{where}: {size} B is no multiple of 64 KiB below 4 GiB")
+    return size
 
 
 def _options(values: Mapping[str, str | int | float | bool]) -> list[Option]:

@@ -44,7 +44,13 @@ from venturi.plan.repeat import repeated
 from venturi.plan.scope import Scope, duration, rest
 from venturi.plan.setting import Settings
 from venturi.plan.signal import lower_signal, lower_wait
-from venturi.plan.together import keeps_collective, opens_together
+from venturi.plan.together import (
+    check_met,
+    check_shown,
+    keeps_collective,
+    opens_together,
+    shows_places,
+)
 
 _NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir")
 
@@ -77,6 +83,8 @@ class _Place:
     is_limited: bool = False
     by_rank: bool = False
     in_loop: bool = False
+    repeats: bool = False
+    """Each rank repeats this as often as it can."""
 
 
 class Lowering:
@@ -90,7 +98,7 @@ class Lowering:
         self._group = size.name
         self._ranks = size.ranks
         self._names = names
-        self._interface = interfaces_of(settings).name
+        self._interfaces = interfaces_of(settings)
         self._indices = {name: index for index, name in enumerate(workload.files)}
         self._state = _State()
         self.warnings: list[str] = []
@@ -190,7 +198,7 @@ class Lowering:
                 "put the 'when' inside the phase, or give these ranks files of their own "
                 "('shared: rank')",
             )
-        early = what in ("create", "open") and not place.in_loop and not self._at_work
+        early = what in ("create", "open", "view") and not place.in_loop and not self._at_work
         if place.is_limited and not early and what != "close":
             raise UserError(
                 f"{place.where}: '{what}' cannot stand in a phase with a limit, because ranks "
@@ -254,6 +262,7 @@ class Lowering:
                 "phase": path,
                 "is_limited": place.is_limited or limit_s is not None,
                 "in_loop": False,
+                "repeats": at_least_s > 0,
             }
         )
         before = set(self._state.opened)
@@ -486,6 +495,13 @@ class Lowering:
         self._note_append(rich, name, is_write, place)
         direction = p.Direction(verb)
         collective = self._collective(rich, name, place, where)
+        if shows_places(self._in_force(spec), self._interfaces.options_of(spec)):
+            check_shown(parts, manner.reads, where)
+            if spec.shared != "rank":
+                limited = place.is_limited and not collective
+                check_met(len(parts), limited, place.repeats, place.where)
+                if place.by_rank or not collective:
+                    self._refuse_waiting("view", place)
         return opening + [
             p.Transfer(
                 operation=direction,
@@ -546,7 +562,7 @@ class Lowering:
         return self._in_force(spec) in DATASET_INTERFACES
 
     def _in_force(self, spec: FileSpec) -> p.Interface:
-        return self._interface or spec.interface
+        return self._interfaces.in_force(spec)
 
     def _collective(self, rich: DataStep, name: str, place: _Place, where: str) -> bool:
         """Whether the step's calls are made by all sharers together."""

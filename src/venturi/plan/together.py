@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from venturi.model.error import UserError
-from venturi.model.plan import Interface
+from venturi.model.plan import Interface, Option
 from venturi.model.workload import FileSpec
+from venturi.plan.part import Access
 
 COLLECTIVE_INTERFACES = frozenset(
     {Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF}
@@ -34,3 +35,38 @@ def keeps_collective(in_force: Interface, spec: FileSpec, where: str) -> bool:
         f"{where}.collective: {in_force.value} has no calls that ranks make together",
         f"these have: {words}",
     )
+
+
+def shows_places(interface: Interface, options: list[Option]) -> bool:
+    """Whether the sharers of a file set file views of their places before each step."""
+    words = {option.name: option.value for option in options}
+    return interface is Interface.MPIIO and words.get("view") == "strided"
+
+
+def check_shown(parts: list[Access], reads: float, where: str) -> None:
+    """Raise UserError where requests do not lie so that a file view can show them."""
+    regular = all(
+        not (access.shuffle or access.run or access.rows or access.mix) for access in parts
+    )
+    if regular and not reads:
+        return
+    raise UserError(
+        f"{where}: a file view shows regular places of requests of one size and direction",
+        "leave out the file's option 'view', or use another pattern",
+    )
+
+
+def check_met(parts: int, limited: bool, repeats: bool, where: str) -> None:
+    """Raise UserError where sharers cannot all come to set their views for each part of a step."""
+    if repeats:
+        raise UserError(
+            f"{where}: with 'at_least' each rank repeats as often as it can, and file views are "
+            "set by all sharers together",
+            "raise the count instead, or leave out the file's option 'view'",
+        )
+    if limited and parts > 1:
+        raise UserError(
+            f"{where}: a shorter last request needs a view of its own, and ranks do not wait for "
+            "each other in a phase with a limit",
+            "let 'transfer' divide the size, or end the phase before",
+        )

@@ -52,6 +52,22 @@ TEST(Uniform, IsFlat) {
   for (const int count : counts) EXPECT_NEAR(count, 10'000, 400);
 }
 
+TEST(Nest, AscendsIfNoRequestBeginsBeforeTheEndOfTheLast) {
+  const auto ascends = [](std::vector<NestCursor::Level> levels) {
+    return NestCursor(1000, std::move(levels), 10).ascends();
+  };
+  EXPECT_TRUE(ascends({}));
+  EXPECT_TRUE(ascends({{3, 10, 0}}));
+  EXPECT_FALSE(ascends({{3, 9, 0}}));
+  EXPECT_FALSE(ascends({{3, 0, 0}}));
+  EXPECT_FALSE(ascends({{3, -10, 0}}));
+  EXPECT_TRUE(ascends({{1, -10, 0}}));
+  EXPECT_TRUE(ascends({{2, 30, 0}, {3, 10, 0}}));
+  EXPECT_FALSE(ascends({{2, 29, 0}, {3, 10, 0}}));
+  EXPECT_FALSE(ascends({{3, 10, 0}, {2, 30, 0}}));
+  EXPECT_TRUE(ascends({{3, 10, 0}, {0, 1, 0}}));
+}
+
 TEST(Nest, ExpandsOutermostFirst) {
   NestCursor cursor(100, {{2, 1000, 0}, {3, 10, 0}});
   std::vector<std::uint64_t> offsets;

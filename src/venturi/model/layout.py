@@ -1,0 +1,35 @@
+"""How what a file holds is laid out: elements in memory, stripes over servers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from venturi.model.document import Document
+
+
+class ElementType(StrEnum):
+    """Types of the elements of a dataset."""
+
+    F64 = "f64"
+    F32 = "f32"
+    I64 = "i64"
+    I32 = "i32"
+    I16 = "i16"
+    I8 = "i8"
+
+    @property
+    def bytes(self) -> int:
+        """Size of one element."""
+        return int(self.value[1:]) // 8
+
+
+class Stripe(Document):
+    """How a file system lays out a new file over its servers."""
+
+    count: Annotated[int, Field(ge=-1, le=65534)] = 0
+    """Servers (or targets) of a file; 0: the directory's own setting, -1: all that there are."""
+    bytes: Annotated[int, Field(ge=0, le=4294901760)] = 0
+    """What lies together on one of them; 0: the directory's own setting."""
