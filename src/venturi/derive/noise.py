@@ -68,3 +68,8 @@ def _is_side_file(view: FileView) -> bool:
 
 def _is_untouched(view: FileView) -> bool:
     return view.operations == 0
+
+
+def is_noise(path: str) -> bool:
+    """Whether a file is a system's, a library's or a standard stream, by its name."""
+    return path in _STANDARD_STREAMS or not path or _is_system(path)
