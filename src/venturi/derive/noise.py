@@ -24,6 +24,9 @@ _CODE = re.compile(
 )
 """Programs and libraries: read while something starts, not the application's data."""
 
+_LIBRARY = re.compile(r"/(lib/python|lib64/|lib/|libexec/)|/\.venv/|/(ld\.so|locale)")
+"""Where modules and libraries are looked up, also in vain."""
+
 _STANDARD_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
 SIDE_FILE_BYTES = 4096
@@ -73,3 +76,8 @@ def _is_untouched(view: FileView) -> bool:
 def is_noise(path: str) -> bool:
     """Whether a file is a system's, a library's or a standard stream, by its name."""
     return path in _STANDARD_STREAMS or not path or _is_system(path)
+
+
+def is_code(path: str) -> bool:
+    """Whether a name is that of a program's module or library."""
+    return _CODE.search(path) is not None or _LIBRARY.search(path) is not None
