@@ -50,6 +50,7 @@ DOCUMENTS = (
     DocumentKind("record", "Record"),
     DocumentKind("activity", "Activity"),
     DocumentKind("card", "FidelityCard"),
+    DocumentKind("portrait", "Portrait"),
 )
 
 
