@@ -17,6 +17,7 @@ COMMANDS = {
     "plan": "Totals, files, operations and time of a workload, without any I/O.",
     "run": "Run a workload; live progress; a record.",
     "ior": "IOR's command line and scripts, run by our engine.",
+    "capture": "Run an application, unchanged, and record its I/O.",
     "derive": "A compact proxy workload from a log, and what the application does badly.",
     "report": "HTML (one offline file), md, json, csv of one or more runs.",
     "results": "The archive: ls, show, rm.",
