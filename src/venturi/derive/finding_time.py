@@ -21,8 +21,8 @@ EQUAL_BYTES = 0.10
 SLOW_FILE_FACTOR = 2.0
 """Time for the same amount, over that of the middle file."""
 FEWEST_FILES = 4
-SERIAL_SHARE = 0.01
-"""Of the run: a shorter stretch in which one rank is alone is chance."""
+SERIAL_SHARE = 0.5
+"""Of a phase: a rank that is alone for less is late, and not the only one at work."""
 FEWEST_BURSTS = 3
 REGULAR = 0.3
 """Spread of bytes and of periods over their mean, up to which bursts are regular."""
@@ -89,30 +89,38 @@ def _slow_file(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _serial(found: Footprint) -> Iterator[Seen]:
-    """Stretches in which one and the same rank is at its files, and no other is."""
+    """Phases that one and the same rank spends alone at its files for the most part.
+
+    A rank that is late at the end of a phase is a straggler, and no serial phase.
+    """
     rows = np.flatnonzero(found.data | found.names | found.syncs)
     if found.ranks < 2 or not len(rows):
         return
     lane, starts, ends = found.lane[rows], found.ops.start_ns[rows], found.ops.end_ns[rows]
-    first = np.flatnonzero(np.append(True, lane[1:] != lane[:-1]))
     reached = np.maximum.accumulate(ends)
+    begins = np.append(True, starts[1:] - reached[:-1] > PAUSE_SHARE * found.job_s * 1e9)
+    first = np.flatnonzero(np.append(True, lane[1:] != lane[:-1]) | begins)
     before = np.append(starts[0], reached[first[1:] - 1])
     after = np.append(starts[first[1:]], reached[-1])
     last_end = np.maximum.reduceat(ends, first)
     alone_s = (np.minimum(last_end, after) - np.maximum(starts[first], before)) * 1e-9
-    alone_s[alone_s < SERIAL_SHARE * found.job_s] = 0.0
-    by_lane = np.bincount(lane[first], alone_s, len(found.lanes))
+    phase = np.cumsum(begins) - 1
+    opens = np.flatnonzero(begins)
+    lasts_s = (np.maximum.reduceat(ends, opens) - starts[opens]) * 1e-9
+    table = np.zeros((len(opens), len(found.lanes)))
+    np.add.at(table, (phase[first], lane[first]), np.maximum(alone_s, 0.0))
+    table[table < SERIAL_SHARE * lasts_s[:, None]] = 0.0
+    by_lane = table.sum(axis=0)
     worst = int(by_lane.argmax())
     if by_lane[worst] <= 0.0:
         return
-    stretches = int(np.count_nonzero(alone_s[lane[first] == worst]))
-    mine = rows[lane == worst]
+    phases = int(np.count_nonzero(table[:, worst]))
+    mine = rows[(lane == worst) & (table[phase, worst] > 0)]
     streams, counts = np.unique(found.stream[mine], return_counts=True)
-    name = found.streams[int(streams[counts.argmax()])]
     yield Seen(
         f"Only {found.lanes[worst]} of {found.ranks} works on files while all others make no call.",
-        f"{stretches} stretch{'es' if stretches > 1 else ''} of together "
-        f"{seconds_text(float(by_lane[worst]))}, most calls on {name}",
+        f"{phases} phase{'s' if phases > 1 else ''}, {seconds_text(float(by_lane[worst]))} alone, "
+        f"most calls on {found.streams[int(streams[counts.argmax()])]}",
         at_stake_s=float(by_lane[worst]),
     )
 

@@ -26,6 +26,9 @@ from venturi.model.operation import (
 from venturi.model.trace import Layer, Process, TracedFile
 from venturi.model.trace_folder import Captured
 
+MOST_NAMES = 4
+"""The same for files of which a program that also moves data uses the names only."""
+
 MOST_STREAMS = 24
 """With more kinds of names than this, names are put together more coarsely."""
 
@@ -155,7 +158,9 @@ def footprint_of(captured: Captured) -> Footprint | None:
     data = ops.is_kind(Kind.READ, Kind.WRITE)
     np.maximum.at(highest, root[data], height[data])
     top = _is_top(height, highest[root])
-    stream_of, streams = _streams(trace.files, roots, highest[:-1])
+    has_data = np.zeros(len(roots) + 1, bool)
+    has_data[root[data]] = True
+    stream_of, streams = _streams(trace.files, roots, highest[:-1], has_data[:-1])
     starts_others = np.array([p.program in _LAUNCHERS for p in trace.processes] or [False])
     process = np.minimum(ops.process, len(lane_of) - 1)
     moved = max(trace.job.seconds, float(ops.end_ns.max(initial=0)) * 1e-9)
@@ -218,34 +223,41 @@ def _roots(files: Sequence[TracedFile]) -> Column:
 
 
 def _streams(
-    files: Sequence[TracedFile], roots: Column, highest: Column
+    files: Sequence[TracedFile], roots: Column, highest: Column, has_data: Column
 ) -> tuple[Column, list[str]]:
-    """The stream of each file, by its name with numbers as `#`, as coarsely as needed."""
+    """The stream of each file; those of which only names are used stand apart, and coarsely."""
     kept = [i for i in np.unique(roots).tolist() if _is_kept(files[i].path)]
-    base = _common_folder([files[i].path for i in kept])
-    patterns = (_numbered, _by_ending, *(_below(base, levels) for levels in (2, 1, 0)))
-    keys: dict[int, tuple[str, int]] = {}
-    for pattern in (*patterns, _anything):
-        keys = {i: (pattern(files[i].path), int(highest[i])) for i in kept}
-        if len(set(keys.values())) <= MOST_STREAMS:
-            break
-    members: dict[tuple[str, int], list[int]] = {}
-    for i in kept:
-        members.setdefault(keys[i], []).append(i)
+    moved = [i for i in kept if has_data[i]]
+    named = [i for i in kept if not has_data[i]]
+    groups = _grouped(files, moved, highest, MOST_STREAMS)
+    groups += _grouped(files, named, highest, MOST_NAMES if moved else MOST_STREAMS)
     of_file = np.full(len(files), -1, np.int64)
-    for place, group in enumerate(members.values()):
+    for place, (_, group) in enumerate(groups):
         of_file[group] = place
-    names = [_name(key[0], [files[i].path for i in group]) for key, group in members.items()]
-    return of_file[roots] if len(roots) else of_file, names
+    return of_file[roots] if len(roots) else of_file, [name for name, _ in groups]
+
+
+def _grouped(
+    files: Sequence[TracedFile], chosen: list[int], highest: Column, most: int
+) -> list[tuple[str, list[int]]]:
+    """Files by their names with numbers as `#`, as coarsely as needed: name and members."""
+    base = _common_folder([files[i].path for i in chosen])
+    levels = (_numbered, _by_ending, _below(2), _below(1), _below(0))
+    members: dict[tuple[str, int], list[int]] = {}
+    for level in levels:
+        members = {}
+        for i in chosen:
+            key = (base + level(files[i].path[len(base) :]), int(highest[i]))
+            members.setdefault(key, []).append(i)
+        if len(members) <= most:
+            break
+    if len(members) > most:
+        members = {(f"{base}**", 0): chosen}
+    return [(_name(key[0], [files[i].path for i in g]), g) for key, g in members.items()]
 
 
 def _is_kept(path: str) -> bool:
     return not is_noise(path) and not _SIDE_FILE.search(path)
-
-
-def _anything(path: str) -> str:
-    del path
-    return "*"
 
 
 def _numbered(path: str) -> str:
@@ -253,17 +265,16 @@ def _numbered(path: str) -> str:
 
 
 def _by_ending(path: str) -> str:
-    folder, _, name = _numbered(path).rpartition("/")
-    return f"{folder}/*{_ending(name)}"
+    folder, slash, name = _numbered(path).rpartition("/")
+    return f"{folder}{slash}*{_ending(name)}"
 
 
-def _below(base: str, levels: int) -> Callable[[str], str]:
-    """A pattern that keeps so many folders below `base`, and the names' ending."""
+def _below(levels: int) -> Callable[[str], str]:
+    """A pattern that keeps so many folders, and the names' ending."""
 
     def pattern(path: str) -> str:
-        parts = path[len(base) :].split("/")
-        kept = [_numbered(part) for part in parts[:-1][:levels]]
-        return base + "/".join([*kept, f"**{_ending(_numbered(parts[-1]))}"])
+        parts = _numbered(path).split("/")
+        return "/".join([*parts[:-1][:levels], f"**{_ending(parts[-1])}"])
 
     return pattern
 
@@ -289,5 +300,5 @@ def _name(pattern: str, paths: Sequence[str]) -> str:
         return pattern
     numbers = [_DIGITS.findall(path) for path in paths]
     same = [column[0] if len(set(column)) == 1 else "#" for column in zip(*numbers, strict=True)]
-    words = pattern.split("#")
+    words = _DIGITS.split(paths[0])
     return words[0] + "".join(n + word for n, word in zip(same, words[1:], strict=True))

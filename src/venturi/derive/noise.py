@@ -24,6 +24,12 @@ _CODE = re.compile(
 )
 """Programs and libraries: read while something starts, not the application's data."""
 
+_INTERPRETER = re.compile(
+    r"/(lib/python[\d.]+|\.pyenv)(/|$)|/python\d+\.zip$|\._pth$|/pybuilddir\.txt$"
+    r"|/(Setup\.local|sitecustomize|usercustomize)$|/bin(/[^/]*python[^/]*)?$"
+)
+"""What Python asks for when it starts, and folders of executables."""
+
 _LIBRARY = re.compile(r"/(lib/python|lib64/|lib/|libexec/)|/\.venv/|/(ld\.so|locale)")
 """Where modules and libraries are looked up, also in vain."""
 
@@ -75,7 +81,8 @@ def _is_untouched(view: FileView) -> bool:
 
 def is_noise(path: str) -> bool:
     """Whether a file is a system's, a library's or a standard stream, by its name."""
-    return path in _STANDARD_STREAMS or not path or _is_system(path)
+    is_interpreter = _INTERPRETER.search(path) is not None
+    return path in _STANDARD_STREAMS or not path or _is_system(path) or is_interpreter
 
 
 def is_code(path: str) -> bool:

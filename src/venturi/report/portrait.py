@@ -23,6 +23,7 @@ from venturi.report.quantity import Units
 _MOST_PHASES = 24
 _MOST_NOTES = 12
 _MOSTLY = 0.9
+_SOURCES = {"venturi": "Venturi's tracer"}
 _VERBS = {"write": "writes", "read": "reads", "both": "reads and writes at once", "names": "names"}
 
 
@@ -53,7 +54,7 @@ def page_of(portrait: Portrait, units: Units) -> Page:
         sections=tuple(section for section in sections if section is not None),
         withheld="",
         facts=f"{_who(activity)} · {quantity.seconds(activity.seconds)} · captured by "
-        f"{activity.source}",
+        f"{_SOURCES.get(activity.source, activity.source)}",
     )
     return Page(activity.name, summary(activity, units), (chapter,), None, "Venturi")
 

@@ -7,12 +7,20 @@ from pathlib import Path
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
 from venturi.model.trace import TRACE_SCHEMA, Trace
+from venturi.model.trace_folder import DOCUMENT, Captured, read_trace
 from venturi.sources import darshan_text
 
 MAX_TRACE_BYTES = 2**30
 _HEAD_BYTES = 4096
 _DARSHAN_VERSIONS = (b"2.", b"3.")
 KINDS = "a Darshan log, the text of darshan-parser, or a trace in Venturi's JSON"
+
+
+def read_capture(path: str | Path, timeout_s: float = 60.0) -> Captured:
+    """What was captured at `path`: a folder with operations, or anything that `read` knows."""
+    if Path(path, DOCUMENT).is_file():
+        return read_trace(Path(path))
+    return Captured(read(path, timeout_s))
 
 
 def read(path: str | Path, timeout_s: float = 60.0) -> Trace:
