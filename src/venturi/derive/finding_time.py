@@ -38,10 +38,11 @@ def _imbalance(rows: StreamRows) -> Iterator[Seen]:
         return
     spent = rows.lane_seconds(rows.data)[rows.lanes]
     most, least = int(moved.argmax()), int(moved.argmin())
+    high, low = amount_text(int(moved[most])), amount_text(int(moved[least]))
     yield Seen(
         f"{rows.name}: ranks move different amounts of data.",
-        f"{amount_text(int(moved[most]))} by {_lane(rows, most)} against "
-        f"{amount_text(int(moved[least]))} by {_lane(rows, least)} (threshold {SIZE_IMBALANCE:.0%})",
+        f"{high} by {_lane(rows, most)} against {low} by {_lane(rows, least)} "
+        f"(threshold {SIZE_IMBALANCE:.0%})",
         at_stake_s=float(spent.max() - spent.mean()),
     )
 

@@ -103,7 +103,7 @@ def _map(kind: str, rows: list[list[int]], activity: Activity, units: Units, las
     per_s = highest / bin_s
     peak = quantity.rate(per_s, units) if kind != "names" else f"{quantity.number(per_s)} calls/s"
     return {
-        "title": {"text": _TITLES[kind], "subtitle": f"darkest: {peak}", "offset": 6},
+        "title": {"text": _TITLES[kind], "subtitle": f"darkest: {peak}", "offset": 6, "frame": "group"},
         "width": theme.WIDTH - _LABEL_PX - 20,
         "height": height * len(labels),
         "data": {"values": values},
@@ -148,7 +148,12 @@ def _strip(activity: Activity) -> dict[str, Any]:
     }
     bar: dict[str, Any] = {"type": "rect", "stroke": INK, "strokeWidth": 0.4}
     return {
-        "title": {"text": "phases", "subtitle": "grey: nobody does I/O", "offset": 6},
+        "title": {
+            "text": "phases",
+            "subtitle": "grey: nobody does I/O",
+            "offset": 6,
+            "frame": "group",
+        },
         "width": theme.WIDTH - _LABEL_PX - 20,
         "height": _STRIP_PX,
         "layer": [
