@@ -24,6 +24,11 @@ _CODE = re.compile(
 )
 """Programs and libraries: read while something starts, not the application's data."""
 
+_LAUNCHER = re.compile(
+    r"/(ompi|pmix|prte|prterun|orted|mpiexec)[.\-_][^/]*(/|$)|^/tmp/mpi[a-z]*[.-]"
+)
+"""What launchers and MPI libraries keep for themselves."""
+
 _STANDARD_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
 SIDE_FILE_BYTES = 4096
@@ -54,6 +59,11 @@ def is_standard_stream(view: FileView) -> bool:
     records = view.records[Layer.STDIO]
     is_opened = any(record.times.get("F_OPEN_START_TIMESTAMP", 0.0) > 0.0 for record in records)
     return not is_opened
+
+
+def is_foreign_path(path: str) -> bool:
+    """Whether a file of this name belongs to the system, to a library or to a launcher."""
+    return not path or path in _STANDARD_STREAMS or _is_system(path) or bool(_LAUNCHER.search(path))
 
 
 def _is_system(path: str) -> bool:
