@@ -34,6 +34,6 @@ def portrait_of(captured: Captured, name: str, proxy: Captured | None = None) ->
 
 def _derived(captured: Captured, name: str) -> tuple[Workload | None, str]:
     try:
-        return derive(captured.trace, name), ""
+        return derive(captured, name), ""
     except UserError as error:
         return None, error.message

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from venturi.derive.noise import is_noise
+from venturi.derive.noise import is_foreign_path
 from venturi.model.operation import (
     KIND_CODES,
     LAYER_CODES,
@@ -54,9 +54,6 @@ _LAUNCHERS = frozenset({
     "prte", "srun", "slurmstepd",
 })  # fmt: skip
 """They start ranks; what they read and write is not the application's."""
-
-_SIDE_FILE = re.compile(r"/(ompi|prte|pmix|openmpi-sessions)[-.][^/]*(/|$)")
-"""Session folders of MPI libraries."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -226,7 +223,7 @@ def _streams(
     files: Sequence[TracedFile], roots: Column, highest: Column, has_data: Column
 ) -> tuple[Column, list[str]]:
     """The stream of each file; those of which only names are used stand apart, and coarsely."""
-    kept = [i for i in np.unique(roots).tolist() if _is_kept(files[i].path)]
+    kept = [i for i in np.unique(roots).tolist() if not is_foreign_path(files[i].path)]
     moved = [i for i in kept if has_data[i]]
     named = [i for i in kept if not has_data[i]]
     groups = _grouped(files, moved, highest, MOST_STREAMS)
@@ -254,10 +251,6 @@ def _grouped(
     if len(members) > most:
         members = {(f"{base}**", 0): chosen}
     return [(_name(key[0], [files[i].path for i in g]), g) for key, g in members.items()]
-
-
-def _is_kept(path: str) -> bool:
-    return not is_noise(path) and not _SIDE_FILE.search(path)
 
 
 def _numbered(path: str) -> str:
