@@ -3,13 +3,17 @@
 set(VENTURI_TRACER_SOURCES
     counter.c
     descriptor.c
+    library.c
     name.c
     note.c
     ring.c
     spool.c
     start.c
     system.c
+    wrap_aio.c
     wrap_data.c
+    wrap_hdf5.c
+    wrap_mpi.c
     wrap_name.c
     wrap_open.c
     wrap_process.c

@@ -151,7 +151,7 @@ void count(Counters* set, const Record* call) {
   add((int64_t*)((char*)set + kField[call->kind]), 1);
   add(&set->meta_time, call->end - start);
   if (call->kind == kOpen) {
-    if (call->layer == kMpiio && call->bytes > 1) add(&set->collective_opens, 1);
+    if (call->layer == kMpiio && (call->detail & kCollectiveOpen)) add(&set->collective_opens, 1);
     span(&set->open_start, &set->open_end, call, start);
   }
   if (call->kind == kClose) span(&set->close_start, &set->close_end, call, start);

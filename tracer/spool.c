@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +23,9 @@ enum {
   kMostBytes = 1 << 20,
   kZeroesBytes = 16 << 10,
   kMostIdle = 64,
+  // So much of the disk is left to the program: a tenth, but no more than a GiB.
+  kReservedShare = 10,
+  kMostReservedBytes = 1 << 30,
 };
 
 Spool spool = {.rank = -1};
@@ -75,6 +79,12 @@ uint32_t thread_number(void) {
 // Space for `bytes` at `offset`, so that a store into them cannot fail; 0 or an errno.
 static int allocate(long fd, uint64_t offset, uint64_t bytes) {
   struct rlimit most;
+  struct statfs place;
+  if (raw(SYS_fstatfs, fd, (long)&place, 0, 0, 0, 0) == 0) {
+    const uint64_t share = place.f_blocks * (uint64_t)place.f_bsize / kReservedShare;
+    const uint64_t reserve = share < kMostReservedBytes ? share : kMostReservedBytes;
+    if (place.f_bavail * (uint64_t)place.f_bsize < bytes + reserve) return ENOSPC;
+  }
   // Growing beyond this limit would be a signal to the program.
   if (raw(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&most, 0, 0) == 0 &&
       most.rlim_cur != RLIM_INFINITY && offset + bytes > most.rlim_cur)
@@ -255,13 +265,18 @@ bool spool_awake(void) {
     header = NULL;
     ++generation;
     atomic_store(&window_lock, 0);
-    atomic_store(&threads, 0);
-    mine.number_and_1 = 0;
     idle_count = 0;
     spool_start();
   }
   unlock(&start_lock, held);
   return atomic_load(&live->on) != 0;
+}
+
+void spool_forked(void) {
+  atomic_store(&live->on, 0);
+  atomic_store(&threads, 0);
+  mine.number_and_1 = 0;
+  thread_number();
 }
 
 void spool_end(void) {

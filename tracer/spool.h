@@ -38,6 +38,9 @@ bool spool_start(void);
 // The slow path of `begin`: whether recording is to go on in this process, which may be a new one.
 bool spool_awake(void);
 
+// This is the child of a fork: what was mapped is the parent's.
+void spool_forked(void);
+
 // The process ends or becomes another program, or that failed and it goes on.
 void spool_end(void);
 void spool_go_on(void);

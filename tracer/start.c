@@ -146,7 +146,7 @@ static void after_fork_in_parent(void) {
 }
 
 static void after_fork_in_child(void) {
-  atomic_store(&live->on, 0);
+  spool_forked();
   descriptors_are_shared(true);
 }
 

@@ -99,11 +99,11 @@ WRAP(int, link, (const char* path, const char* to), (path, to), MINUS_1,
      TWO(kLink, AT_FDCWD, path, AT_FDCWD, to))
 WRAP(int, linkat, (int folder, const char* path, int to_folder, const char* to, int how),
      (folder, path, to_folder, to, how), MINUS_1, TWO(kLink, folder, path, to_folder, to))
-// What a symbolic link holds need not be a file: its own name is all there is.
+// What a symbolic link holds is taken for a file's name, though it need not be one.
 WRAP(int, symlink, (const char* target, const char* path), (target, path), MINUS_1,
-     TWO(kLink, AT_FDCWD, path, AT_FDCWD, path))
+     TWO(kLink, AT_FDCWD, target, AT_FDCWD, path))
 WRAP(int, symlinkat, (const char* target, int folder, const char* path), (target, folder, path),
-     MINUS_1, TWO(kLink, folder, path, folder, path))
+     MINUS_1, TWO(kLink, folder, target, folder, path))
 
 #define WRAP_RESIZE(name, offset_type)                                           \
   WRAP(int, name, (const char* path, offset_type bytes), (path, bytes), MINUS_1, \

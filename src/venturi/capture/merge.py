@@ -56,14 +56,15 @@ class FileTable:
             )
         return self._numbers[key]
 
-    def numbers_of(self, names: dict[int, Name]) -> dict[int, int]:
+    def numbers_of(self, names: dict[int, Name], used: set[int]) -> dict[int, int]:
         """For a process's own numbers the job's; what was left out has none."""
         result: dict[int, int] = {}
+        within = {names[own].within for own in used if own in names}
         # A dataset's file has a smaller number than the dataset.
         for own, name in sorted(names.items()):
-            if name.path != LEFT_OUT:
-                within = result.get(name.within) if name.within is not None else None
-                result[own] = self.number(name, within)
+            if name.path != LEFT_OUT and (own in used or own in within):
+                holder = result.get(name.within) if name.within is not None else None
+                result[own] = self.number(name, holder)
         return result
 
 
@@ -72,7 +73,7 @@ def merge(files: list[ProcessFile], facts: JobFacts, name: str, version: str) ->
     files = sorted(files, key=lambda file: file.first[1])
     clocks = clocks_of(files, facts.beginning)
     table = FileTable()
-    numbers = [table.numbers_of(file.names) for file in files]
+    numbers = [table.numbers_of(file.names, _used_by(file)) for file in files]
     operations = _operations(files, numbers, clocks)
     ranks = max((file.rank for file in files), default=-1) + 1
     records = counter_records(files, numbers, clocks, table.files)
@@ -145,6 +146,17 @@ def _operations(
         for time in _TIMES:
             columns[f"{time}_ns"][span] = clock.since_start_ns(chosen[time])
     return operations_of(**columns)
+
+
+def _used_by(file: ProcessFile) -> set[int]:
+    """The process's own numbers of the files that its counters and operations name."""
+    used = np.zeros(max(file.names, default=-1) + 2, bool)
+    used[[min(counted.file, len(used) - 1) for counted in file.counters]] = True
+    for window in file.records:
+        used[np.minimum(window["file"][window["kind"] < len(KINDS)], len(used) - 1)] = True
+        two = np.isin(window["kind"], _OF_TWO_FILES)
+        used[np.minimum(window["detail"][two], len(used) - 1)] = True
+    return set(np.flatnonzero(used[:-1]).tolist())
 
 
 def _map_of(numbers: dict[int, int]) -> Any:

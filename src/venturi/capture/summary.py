@@ -40,7 +40,8 @@ def summary_of(outcome: Outcome) -> dict[str, Any]:
         "files": sum(file.within is None for file in trace.files),
         "layers": layers,
         "left_out": outcome.left_out,
-        "gaps": [gap.what for gap in trace.gaps] + outcome.broken,
+        "gaps": [gap.what for gap in trace.gaps],
+        "remarks": outcome.remarks,
     }
 
 

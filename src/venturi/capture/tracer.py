@@ -56,13 +56,13 @@ def configure(spool: Path, settings: Settings) -> None:
         f"limit {settings.limit}",
         f"counters_only {int(settings.counters_only)}",
         f"all_paths {int(settings.all_paths)}",
-        *(f"only {_absolute(glob)}" for glob in settings.only),
-        *(f"skip {_absolute(glob)}" for glob in settings.skip),
+        *(f"only {absolute_glob(glob)}" for glob in settings.only),
+        *(f"skip {absolute_glob(glob)}" for glob in settings.skip),
     ]
     (spool / CONFIGURATION).write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def _absolute(glob: str) -> str:
+def absolute_glob(glob: str) -> str:
     """Globs match whole paths, so one that does not begin at the root may begin anywhere."""
     return glob if glob.startswith(("/", "*")) else f"*/{glob}"
 

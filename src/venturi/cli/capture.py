@@ -10,15 +10,14 @@ from venturi.cli.option import units_option
 from venturi.model.error import ExitCode
 
 
-@click.command(context_settings={"ignore_unknown_options": False})
+@click.command()
 @click.option("-o", "--output", metavar="FOLDER", help="The trace (default: PROGRAM.trace here).")
 @click.option("--counters", is_flag=True, help="Counters per file only, no single operations.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     default=50_000_000,
-    show_default=True,
-    help="Operations per process; later ones are only counted.",
+    help="Operations per process (default: 50 million); later ones are only counted.",
 )
 @click.option("--only", multiple=True, metavar="GLOB", help="Files whose path matches, no others.")
 @click.option("--skip", multiple=True, metavar="GLOB", help="No files whose path matches.")
@@ -39,7 +38,7 @@ def command(command_line: tuple[str, ...], **options: Any) -> int:
     COMMAND needs no change and no rights; its processes on this host, and on others that share
     this directory and its environment, are recorded together. Talk goes to standard error.
     """
-    from venturi.capture.run import capture, place_for
+    from venturi.capture.run import capture, capture_by_strace, place_for
     from venturi.capture.tracer import Settings
 
     folder = place_for(options["output"], command_line)
@@ -50,7 +49,8 @@ def command(command_line: tuple[str, ...], **options: Any) -> int:
         skip=options["skip"],
         all_paths=options["all_paths"],
     )
-    outcome = capture(command_line, folder, settings)
+    record = capture if options["tool"] == "tracer" else capture_by_strace
+    outcome = record(command_line, folder, settings)
     if not options["quiet"]:
         from venturi.capture.summary import summary_of
         from venturi.cli.console import stderr_console

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,8 @@ def print_capture(summary: Mapping[str, Any], console: Console, units: Units = U
         out.wrapped("- ", text)
     folder = Path(summary["folder"])
     shown = folder.name if folder.parent == Path.cwd() else str(folder)
-    out.line((" next    ", "dim"), f"venturi derive {shown}")
+    # A line that is to be copied is not wrapped.
+    console.print(f" next    venturi derive {shlex.quote(shown)}", markup=False, soft_wrap=True)
 
 
 def _counted(value: int, one: str, many: str) -> str:
@@ -61,6 +63,7 @@ def _counted(value: int, one: str, many: str) -> str:
 def _remarks(summary: Mapping[str, Any], units: Units) -> list[str]:
     """What the numbers do not hold."""
     texts = [f"not seen: {gap}" for gap in summary["gaps"]]
+    texts += summary["remarks"]
     if summary["without_end"]:
         count = _counted(summary["without_end"], "process was", "processes were")
         texts.append(f"{count} killed or still runs; all calls till then are there")
