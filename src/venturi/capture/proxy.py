@@ -101,6 +101,10 @@ def program_only(captured: Captured, workload: Workload) -> Captured:
     changed = trace.model_copy(
         update={
             "processes": processes,
+            "files": [
+                file.model_copy(update={"path": name}) if name else file
+                for file, name in zip(trace.files, names, strict=True)
+            ],
             "operation_count": len(chosen),
             "records": [],
             "record_count": 0,

@@ -132,7 +132,7 @@ def _course(activity: Activity, units: Units) -> Section | None:
     figure = course.figure(activity, units)
     if figure is None:
         return None
-    return Section("course", "What it did", "", (figure,))
+    return Section("did", "What it did", "", (figure,))
 
 
 def _findings(findings: list[Finding]) -> Section:
