@@ -89,22 +89,24 @@ def _distance(name: str, value: float) -> CardField:
     return _share(name, 0.0, value)
 
 
-def _beside(name: str, application: float, proxy: float) -> CardField:
+def _beside(name: str, application: float, proxy: float, unit: str = "s") -> CardField:
     return CardField(
-        name=name, unit="s", application=application, proxy=proxy,
+        name=name, unit=unit, application=application, proxy=proxy,
         difference=_relative(application, proxy), match=Match.BESIDE,
     )  # fmt: skip
 
 
 def _total(application: Activity, proxy: Activity) -> list[CardField]:
+    stretches = (len(_stretches(application)), len(_stretches(proxy)))
     fields = [
         _count("ranks", _acting(application), _acting(proxy)),
         _count("bytes written", application.bytes_written, proxy.bytes_written, "B"),
         _count("bytes read", application.bytes_read, proxy.bytes_read, "B"),
         *_operations(application.operations, proxy.operations),
         _count("streams", len(application.streams), len(proxy.streams)),
-        _count("phases", len(application.phases), len(proxy.phases)),
-        _distance("bytes of the phases", _phase_distance(application, proxy)),
+        _count("stretches of one direction", stretches[0], stretches[1]),
+        _distance("bytes of these stretches", _stretch_distance(application, proxy)),
+        _beside("phases between pauses", len(application.phases), len(proxy.phases), ""),
         _beside("time in I/O, busiest rank", application.io_seconds, proxy.io_seconds),
     ]
     for kind in ("read", "write", "names", "sync"):
@@ -129,12 +131,30 @@ def _operations(application: dict[str, int], proxy: dict[str, int]) -> list[Card
     ]
 
 
-def _phase_distance(application: Activity, proxy: Activity) -> float:
-    """Of the bytes as they are dealt to phases, in order and by direction."""
-    count = max(len(application.phases), len(proxy.phases))
+def _stretches(activity: Activity) -> list[tuple[str, int, int]]:
+    """Phases that move data, neighbours of one direction as one: which way, written and read.
+
+    How long pauses are depends on the storage too; in which order data go does not.
+    """
+    found: list[tuple[str, int, int]] = []
+    for phase in activity.phases:
+        moved = (phase.bytes_written, phase.bytes_read)
+        if phase.kind == "names":
+            continue
+        if found and found[-1][0] == phase.kind:
+            _, written, read = found.pop()
+            moved = (written + moved[0], read + moved[1])
+        found.append((phase.kind, *moved))
+    return found
+
+
+def _stretch_distance(application: Activity, proxy: Activity) -> float:
+    """Of the bytes as they are dealt to stretches, in order and by direction."""
+    both = [_stretches(activity) for activity in (application, proxy)]
+    count = max(map(len, both))
     dealt = []
-    for activity in (application, proxy):
-        moved = [n for p in activity.phases for n in (p.bytes_written, p.bytes_read)]
+    for stretches in both:
+        moved = [n for _, written, read in stretches for n in (written, read)]
         dealt.append(moved + [0] * (2 * count - len(moved)))
     return _variation(*dealt)
 

@@ -19,6 +19,7 @@ _STRIP_PX = 20
 _NAMES_SHARE = 0.25
 """Share of the time in calls from which on work on names has a map of its own."""
 
+_TITLE = {"offset": 6, "frame": "group"}
 _COLOURS = {"write": BLUE, "read": VERMILLION, "both": PURPLE, "names": GREEN}
 _TITLES = {"write": "writes", "read": "reads", "names": "calls"}
 
@@ -103,7 +104,7 @@ def _map(kind: str, rows: list[list[int]], activity: Activity, units: Units, las
     per_s = highest / bin_s
     peak = quantity.rate(per_s, units) if kind != "names" else f"{quantity.number(per_s)} calls/s"
     return {
-        "title": {"text": _TITLES[kind], "subtitle": f"darkest: {peak}", "offset": 6, "frame": "group"},
+        "title": {"text": _TITLES[kind], "subtitle": f"strongest: {peak}", **_TITLE},
         "width": theme.WIDTH - _LABEL_PX - 20,
         "height": height * len(labels),
         "data": {"values": values},
@@ -221,9 +222,9 @@ def figure(activity: Activity, units: Units) -> Figure | None:
         title="What happened when",
         finding=_finding(activity),
         reading=(
-            "Above: phases, between pauses in which nobody does I/O. Below: who moved data when, "
-            "the darker the more (each map has its own scale, by the square root, so that little "
-            "is seen too)."
+            "Above: phases, between pauses in which nobody does I/O. Below: who moved data when; "
+            "the stronger the colour, the more (each map has its own scale, by the square root, "
+            "so that little is seen too)."
         ),
         spec=theme.whole({"vconcat": panels, "spacing": 18, "resolve": {"scale": {
             "color": "independent", "opacity": "independent"}}}),
