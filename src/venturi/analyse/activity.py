@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from venturi.analyse.course import course_of
 from venturi.analyse.phase_activity import phases_of
-from venturi.derive.footprint import Footprint, footprint_of, layer_name
+from venturi.derive.footprint import Footprint, footprint_of
+from venturi.derive.stream_rows import StreamRows, rows_by_stream
 from venturi.model.activity import ACTIVITY_SCHEMA, Activity, Order, SizeCount, StreamActivity
 from venturi.model.error import UserError
 from venturi.model.operation import COLLECTIVE, KINDS, UNKNOWN_OFFSET, Column, Kind
@@ -31,7 +30,7 @@ def activity_of(captured: Captured, name: str) -> Activity:
     kept = found.own
     io_s = found.longest_s(kept)
     posix = found.of_layer(Layer.POSIX, Layer.STDIO) & (found.stream >= 0)
-    streams = _streams(found, kept)
+    streams = _streams(found)
     return Activity(
         schema_=ACTIVITY_SCHEMA,
         name=name,
@@ -55,41 +54,23 @@ def activity_of(captured: Captured, name: str) -> Activity:
     )
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """Data operations of one direction, grouped by lane and file, in the order of time."""
-
-    rows: Column
-    is_first: Column
-    offset: Column
-    end: Column
-
-
-def _streams(found: Footprint, kept: Column) -> list[StreamActivity]:
-    order = np.argsort(found.stream[kept], kind="stable")
-    rows = np.flatnonzero(kept)[order]
-    of_row = found.stream[rows]
-    streams = []
-    for stream in np.unique(of_row):
-        low, high = np.searchsorted(of_row, (stream, stream + 1))
-        mask = np.zeros(len(found.ops), bool)
-        mask[rows[low:high]] = True
-        streams.append(_stream(found, mask, found.streams[int(stream)]))
+def _streams(found: Footprint) -> list[StreamActivity]:
+    turns = _turns(found)
+    streams = [_stream(rows, turns) for rows in rows_by_stream(found)]
     return sorted(
         streams,
         key=lambda s: (-(s.bytes_written + s.bytes_read), -sum(s.operations.values()), s.name),
     )
 
 
-def _stream(found: Footprint, mask: Column, name: str) -> StreamActivity:
-    reads, writes = found.reads & mask, found.writes & mask
-    data = reads | writes
+def _stream(of: StreamRows, turns: Column) -> StreamActivity:
+    found, mask, reads, writes, data = of.found, of.own, of.reads, of.writes, of.data
     lanes_of_file = np.unique(np.stack((found.root[data], found.lane[data])), axis=1)
     sharers = np.unique(lanes_of_file[0], return_counts=True)[1]
     moved = found.per_lane(data, found.ops.bytes)
     return StreamActivity(
-        name=name,
-        layer=layer_name(found, data if data.any() else mask),
+        name=of.name,
+        layer=of.layer.value,
         files=len(np.unique(found.root[mask])),
         shared_files=int(np.count_nonzero(sharers > 1)),
         ranks=len(np.unique(found.lane[mask])),
@@ -105,7 +86,7 @@ def _stream(found: Footprint, mask: Column, name: str) -> StreamActivity:
             if (order := _order(found, rows, direction)) is not None
         ],
         bytes_by_lane=[int(value) for value in moved],
-        turns=_turns(found, mask),
+        turns=int(turns[found.stream[mask[0]]]),
         seconds=_seconds(found, mask),
         first_s=_clock(found.ops.start_ns[mask].min()),
         last_s=_clock(found.ops.end_ns[mask].max()),
@@ -125,11 +106,13 @@ def _operations(found: Footprint, mask: Column) -> dict[str, int]:
     return {kind.value: int(counts[i]) for i, kind in enumerate(KINDS) if counts[i]}
 
 
-def _seconds(found: Footprint, mask: Column) -> dict[str, float]:
+def _seconds(found: Footprint, rows: Column) -> dict[str, float]:
+    """Seconds of all lanes in the calls of these rows (a mask or indices), by their sort."""
+    spent = found.seconds[rows]
     parts = {
         "read": found.reads, "write": found.writes, "names": found.names, "sync": found.syncs,
     }  # fmt: skip
-    return {name: max(0.0, float(found.seconds[mask & rows].sum())) for name, rows in parts.items()}
+    return {name: max(0.0, float(spent[part[rows]].sum())) for name, part in parts.items()}
 
 
 def _buckets(found: Footprint, reads: Column, writes: Column) -> list[RequestBucket]:
@@ -153,7 +136,7 @@ def _sizes(found: Footprint, mask: Column, direction: Direction) -> list[SizeCou
 
 def _order(found: Footprint, mask: Column, direction: Direction) -> Order | None:
     """Each request beside its forerunner; those of unknown offset are passed over."""
-    rows = np.flatnonzero(mask & (found.ops.offset != UNKNOWN_OFFSET) & (found.ops.bytes > 0))
+    rows = mask[(found.ops.offset[mask] != UNKNOWN_OFFSET) & (found.ops.bytes[mask] > 0)]
     if not len(rows):
         return None
     chain = found.ops.file[rows].astype(np.int64) * len(found.lanes) + found.lane[rows]
@@ -171,15 +154,14 @@ def _order(found: Footprint, mask: Column, direction: Direction) -> Order | None
     )
 
 
-def _turns(found: Footprint, mask: Column) -> int:
-    """How often the busiest lane begins to read or write the stream after other data."""
+def _turns(found: Footprint) -> Column:
+    """For each stream, how often the busiest lane begins to read or write it after other data."""
     rows = np.flatnonzero(found.data)
     rows = rows[np.argsort(found.lane[rows], kind="stable")]
-    if not len(rows):
-        return 0
-    lane = found.lane[rows]
-    state = found.stream[rows] * 2 + found.reads[rows]
+    lane, stream = found.lane[rows], found.stream[rows]
+    state = stream * 2 + found.reads[rows]
     begins = np.ones(len(rows), bool)
     begins[1:] = (state[1:] != state[:-1]) | (lane[1:] != lane[:-1])
-    counts = np.bincount(lane[begins & mask[rows]], minlength=1)
-    return int(counts.max(initial=0))
+    places = stream[begins] * len(found.lanes) + lane[begins]
+    counts = np.bincount(places, minlength=max(1, len(found.streams)) * len(found.lanes))
+    return np.asarray(counts.reshape(-1, len(found.lanes)).max(axis=1))

@@ -175,12 +175,6 @@ def footprint_of(captured: Captured) -> Footprint | None:
     )
 
 
-def layer_name(footprint: Footprint, mask: Column) -> str:
-    """The layer of most of the masked rows."""
-    counts = np.bincount(footprint.ops.layer[mask], minlength=len(LAYERS))
-    return LAYERS[int(counts.argmax())].value
-
-
 def _heights() -> Column:
     return np.array([_HEIGHT[layer] for layer in LAYERS] + [0] * (256 - len(LAYERS)), np.int8)
 
