@@ -4,29 +4,42 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from venturi.cli.option import json_option
+from venturi.model.error import UserError
+
+if TYPE_CHECKING:
+    from venturi.model.trace_folder import Captured
+    from venturi.model.workload import Workload
 
 
 @click.command()
 @click.argument("log")
 @click.option("-o", "--output", metavar="FILE", help="Write the workload there (YAML).")
 @click.option("--name", help="Name of the workload (default: the log's).")
+@click.option("--check", is_flag=True, help="Run the proxy under capture and compare.")
+@click.option("-d", "--dir", "directory", metavar="DIR", help="Where --check does its I/O.")
 @json_option
-def command(log: str, output: str | None, name: str | None, as_json: bool) -> None:
-    """A compact proxy workload from LOG: Darshan's logs and texts, strace, dftracer, Recorder,
-    a trace, or a folder with the captures of one job.
+def command(
+    log: str, output: str | None, name: str | None, check: bool, directory: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """A compact proxy workload from LOG (Darshan, darshan-parser text, or a trace).
 
-    Without -o the workload goes to stdout and the findings to stderr.
+    Without -o the workload goes to stdout and the findings to stderr. With --check, the proxy
+    runs once below DIR, captured as the application was, and both are compared field by field.
     """
     from venturi.derive.workload import derive
     from venturi.derive.yaml_text import to_yaml
-    from venturi.model.error import UserError
-    from venturi.sources.open import read
+    from venturi.sources.open import read_capture
 
-    workload = derive(read(Path(log)), name or Path(log).name.split(".")[0])
+    if check and directory is None:
+        raise UserError("--check does I/O", "say where with -d DIR")
+    captured = read_capture(Path(log))
+    workload = derive(captured, name or Path(log).name.split(".")[0])
     text = to_yaml(workload)
     if output is not None:
         try:
@@ -38,10 +51,34 @@ def command(log: str, output: str | None, name: str | None, as_json: bool) -> No
         origin = data["origin"] or {}
         data |= {"ior": origin.get("ior"), "findings": origin.get("findings", [])}
         click.echo(json.dumps(data, indent=1))
-        return
-    if output is None:
-        click.echo(text, nl=False)
-    from venturi.cli.console import stderr_console
-    from venturi.report.terminal import print_derived
+    else:
+        if output is None:
+            click.echo(text, nl=False)
+        from venturi.cli.console import stderr_console
+        from venturi.report.terminal import print_derived
 
-    print_derived(workload, stderr_console())
+        print_derived(workload, stderr_console())
+    if check:
+        _check(captured, workload, text, Path(str(directory)), Path(log))
+
+
+def _check(captured: Captured, workload: Workload, text: str, directory: Path, log: Path) -> None:
+    """Captures the proxy beside the log, and prints the comparison."""
+    from venturi.analyse.fidelity_card import fidelity
+    from venturi.capture.proxy import capture_proxy
+    from venturi.capture.run import place_for
+    from venturi.cli.console import stderr_console
+    from venturi.execute.target import check_directory
+    from venturi.report.card import print_card
+
+    if captured.operations is None:
+        raise UserError(
+            f"'{log}' holds counters and no operations, so there is nothing to compare with",
+            "capture the application with: venturi capture -- COMMAND",
+        )
+    check_directory(directory)
+    folder = place_for(None, (f"{workload.name}-proxy",))
+    proxy = capture_proxy(workload, text, directory, folder)
+    card = fidelity(captured, proxy, (workload.name, folder.name))
+    print_card(card, stderr_console())
+    click.echo(f" next    venturi report {log} --proxy {folder.name}", err=True)

@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 
 from venturi.derive.confidence import blind_spots, confidence_of
+from venturi.derive.counts import bytes_of
 from venturi.derive.file_view import FileView, files_of
 from venturi.derive.finding import Case, findings_of
 from venturi.derive.grouping import Selection, groups_of, select
 from venturi.derive.ior import ior_line
-from venturi.derive.layout import Kind, Layout, layout_of
+from venturi.derive.layout import Kind as LayoutKind
+from venturi.derive.layout import Layout, layout_of
 from venturi.derive.noise import without_noise
 from venturi.derive.observed import observed_of
+from venturi.derive.operation.workload import derive_operations
 from venturi.derive.program import Draft, add_stream
 from venturi.derive.stream import Stream, stream_of
 from venturi.model.error import UserError
+from venturi.model.operation import Kind
 from venturi.model.plan import Direction
-from venturi.model.trace import Trace
+from venturi.model.trace import Layer, Trace
+from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
 GROUP = "application"
@@ -29,13 +34,43 @@ IOR_SHARE = 0.8
 _METHODS = {"darshan": Method.DARSHAN, "darshan-parser": Method.DARSHAN}
 
 
-def derive(trace: Trace, name: str) -> Workload:
-    """A compact proxy of the run in `trace`, called `name`.
+COVERED_SHARE = 0.9
+"""Operations that hold less of the bytes than counters do are a part of the run only."""
 
-    A pure function of the counters: the stored command line is not part of a trace, and names
-    of files serve only to group them and to drop noise. Raises UserError where the trace holds
-    no I/O of the application.
+
+def derive(captured: Captured | Trace, name: str) -> Workload:
+    """A compact proxy of the run that was captured, called `name`.
+
+    From its operations where there are any and the counters know of no more, else from counters.
+    A pure function: the stored command line is not part of a trace, and names of files serve
+    only to group them and to drop noise. Raises UserError where there is no I/O of the
+    application.
     """
+    if isinstance(captured, Trace):
+        return derive_counters(captured, name)
+    if captured.operations is None or not len(captured.operations):
+        return derive_counters(captured.trace, name)
+    if _counted_more(captured):
+        return derive_counters(captured.trace, name)
+    return derive_operations(captured, workload_name(name))
+
+
+def _counted_more(captured: Captured) -> bool:
+    """Whether the counters of the lowest layers hold clearly more bytes than the operations."""
+    assert captured.operations is not None
+    low = (Layer.POSIX, Layer.STDIO)
+    counted = sum(
+        bytes_of(record, direction)
+        for record in captured.trace.records
+        if record.layer in low
+        for direction in Direction
+    )
+    data = captured.operations.is_kind(Kind.READ, Kind.WRITE)
+    return int(captured.operations.bytes[data].sum()) < COVERED_SHARE * counted
+
+
+def derive_counters(trace: Trace, name: str) -> Workload:
+    """The proxy from counters alone."""
     views = without_noise(files_of(trace))
     groups = groups_of(views, trace.job.ranks)
     if not groups:
@@ -117,7 +152,7 @@ def _ior(cases: list[Case]) -> tuple[str | None, list[str]]:
     if len(cases) > 1:
         share = first.stream.group.bytes / all_bytes
         notes.append(f"the IOR line is {first.stream.name} only, {share:.0%} of the bytes")
-    if any(layout.kind is Kind.RANDOM for layout in first.layouts.values()):
+    if any(layout.kind is LayoutKind.RANDOM for layout in first.layouts.values()):
         notes.append("the block of the IOR line is all of a rank: random order hides the true one")
     return line, notes
 
@@ -143,12 +178,12 @@ def _stream_assumptions(stream: Stream, layouts: dict[Direction, Layout]) -> lis
         what = f"{stream.name} {flow.direction.value}"
         if flow.mix.empty:
             texts.append(f"{what}: {flow.mix.empty} requests of 0 bytes are left out")
-        if layout.kind is Kind.SIZES:
+        if layout.kind is LayoutKind.SIZES:
             texts.append(f"{what}: sizes come one after the other; order and places were not seen")
         if flow.mix.known_share < 0.995:
             share = 1.0 - flow.mix.known_share
             texts.append(f"{what}: {share:.0%} of the bytes in requests of mean size")
-        if layout.kind is Kind.RANDOM:
+        if layout.kind is LayoutKind.RANDOM:
             texts.append(f"{what}: each place once; whether places repeat was not seen")
         if flow.active < len(stream.group.owners):
             movers = "rank 0 stands" if flow.active == 1 else f"ranks 0 to {flow.active - 1} stand"

@@ -1,0 +1,114 @@
+"""What the operations counted, and how sure each field of the workload is."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from venturi.derive.operation.program import Program, Told
+from venturi.derive.operation.stream import Stream, Streams
+from venturi.derive.operation.table import Table
+from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.trace import Trace
+from venturi.model.workload import (
+    REQUEST_EDGES_BYTES,
+    Confidence,
+    Observed,
+    RequestBucket,
+)
+
+MOST_LISTED_RANKS = 65_536
+
+_WORDS = {
+    Kind.WRITE: "write", Kind.READ: "read", Kind.OPEN: "open", Kind.CLOSE: "close",
+    Kind.STAT: "stat", Kind.UNLINK: "unlink", Kind.MKDIR: "mkdir", Kind.RMDIR: "rmdir",
+}  # fmt: skip
+
+
+def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
+    """The totals of the streams that the workload reproduces. `open` counts creations too."""
+    kept = streams.of_file[table.file] >= 0
+    masks = {kind: table.is_kind(kind) & kept for kind in _WORDS}
+    operations = {word: int(np.count_nonzero(masks[kind])) for kind, word in _WORDS.items()}
+    operations["sync"] = int(np.count_nonzero(table.is_kind(Kind.SYNC, Kind.DATA_SYNC) & kept))
+    written, read = masks[Kind.WRITE], masks[Kind.READ]
+    data = written | read
+    per_rank = np.bincount(table.rank[data], table.bytes[data], table.ranks).astype(np.int64)
+    inside = np.bincount(table.rank[kept], (table.end_ns - table.start_ns)[kept] / 1e9, table.ranks)
+    return Observed(
+        layer="+".join(sorted({stream.interface.value for stream in streams.kept})),
+        ranks=table.ranks,
+        seconds=round(trace.job.seconds, 6),
+        io_seconds=round(float(inside.max()), 6),
+        bytes_written=int(table.bytes[written].sum()),
+        bytes_read=int(table.bytes[read].sum()),
+        operations={word: count for word, count in operations.items() if count},
+        request_sizes=_buckets(table.bytes[written], table.bytes[read]),
+        bytes_per_rank=per_rank.tolist() if table.ranks <= MOST_LISTED_RANKS else None,
+        coverage_bytes=streams.coverage_bytes,
+        coverage_operations=streams.coverage_operations,
+    )
+
+
+def _buckets(written: Column, read: Column) -> list[RequestBucket]:
+    edges = np.array(REQUEST_EDGES_BYTES)
+    counts = [
+        np.bincount(np.searchsorted(edges, sizes), minlength=len(edges))
+        for sizes in (written, read)
+    ]
+    return [
+        RequestBucket(up_to_bytes=edge, writes=int(counts[0][i]), reads=int(counts[1][i]))
+        for i, edge in enumerate(REQUEST_EDGES_BYTES)
+        if counts[0][i] or counts[1][i]
+    ]
+
+
+def confidence_of(table: Table, streams: Streams, program: Program) -> list[Confidence]:
+    """The inferred fields, stream by stream."""
+    found: list[Confidence] = []
+    told: dict[int, list[Told]] = defaultdict(list)
+    for one in program.told:
+        told[one.stream].append(one)
+    for number, stream in enumerate(streams.kept):
+        found += _of_stream(table, stream)
+        found += _of_runs(stream, told[number])
+    return found
+
+
+def _of_stream(table: Table, stream: Stream) -> list[Confidence]:
+    sharing, sure, why = "all", 0.95, "2: several ranks use the same file the same way"
+    if table.ranks == 1:
+        sharing, sure, why = "rank", 0.6, "2: one rank, so own and shared are the same"
+    elif not stream.is_shared:
+        sharing, why = "rank", "2: no file is written, or read, by two ranks"
+    entries = [
+        ("interface", stream.interface.value, 0.95, "1: highest layer that saw the file"),
+        ("sharing", sharing, sure, why),
+    ]
+    if len(stream.files) > 1:
+        rule = "1: the same name but for digits, or used alike"
+        entries.append(("files", str(len(stream.files)), 0.95, rule))
+    return [_entry(stream, *entry) for entry in entries]
+
+
+def _of_runs(stream: Stream, told: list[Told]) -> list[Confidence]:
+    """One entry for each different form of access."""
+    seen: dict[tuple[bool, str, str], Told] = {}
+    for one in told:
+        seen.setdefault((one.is_write, one.said.pattern, one.said.transfer), one)
+    entries = []
+    for one in list(seen.values())[:4]:
+        direction = "write" if one.is_write else "read"
+        value = f"{one.said.pattern}, {one.said.transfer}"
+        entries.append(_entry(stream, direction, value, one.said.confidence, one.said.rule))
+    if len(seen) > 4:
+        entries.append(_entry(stream, "others", str(len(seen) - 4), 0.5, "see the program"))
+    return entries
+
+
+def _entry(stream: Stream, field: str, value: str, sure: float, rule: str) -> Confidence:
+    return Confidence(stream=stream.name, field=field, value=value, confidence=sure, rule=rule)
+
+
+__all__ = ["KIND_CODES", "confidence_of", "observed_of"]

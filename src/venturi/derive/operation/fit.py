@@ -1,0 +1,114 @@
+"""Numbers that change with loops and ranks, as the shortest expression that gives them exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from venturi.model.operation import Column
+from venturi.model.units import size_text
+
+MOST_CHOICES = 6
+"""A choice between more ranks than this is no text that people read."""
+
+
+@dataclass(frozen=True)
+class Affine:
+    """constant + sum of coefficient times index, one coefficient for each axis."""
+
+    constant: int
+    slopes: tuple[int, ...]
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether no axis matters."""
+        return not any(self.slopes)
+
+
+def affine(values: Column) -> Affine | None:
+    """The affine function of the indices that gives `values`, where there is one."""
+    values = np.asarray(values, np.int64)
+    constant = int(values.flat[0])
+    origin = (0,) * values.ndim
+    slopes = []
+    predicted = np.full((1,) * values.ndim, constant, np.int64)
+    for axis, extent in enumerate(values.shape):
+        slope = 0
+        if extent > 1:
+            step = tuple(1 if a == axis else 0 for a in range(values.ndim))
+            slope = int(values[step]) - int(values[origin])
+        slopes.append(slope)
+        shape = [1] * values.ndim
+        shape[axis] = extent
+        predicted = predicted + (slope * np.arange(extent, dtype=np.int64)).reshape(shape)
+    if not np.array_equal(predicted, values):
+        return None
+    return Affine(constant, tuple(slopes))
+
+
+def number_text(value: int, is_size: bool) -> str:
+    """A number as it stands in an expression."""
+    return size_text(value) if is_size and value else str(value)
+
+
+def linear_text(constant: int, terms: Sequence[tuple[int, str]], is_size: bool = True) -> str:
+    """`constant + slope * name ...`; terms of slope 0 and of the name "0" vanish."""
+    text = ""
+    for slope, name in terms:
+        if not slope or name == "0":
+            continue
+        factor = f"({name})" if " " in name else name
+        amount = abs(slope)
+        product = (
+            factor if amount == 1 and not is_size else f"{number_text(amount, is_size)} * {factor}"
+        )
+        if text:
+            text += f" {'-' if slope < 0 else '+'} {product}"
+        else:
+            text = product if slope > 0 else f"0 - {product}"
+    if not text:
+        return number_text(constant, is_size)
+    if not constant:
+        return text
+    if text.startswith("0 - "):
+        return f"{number_text(constant, is_size)} - {text[4:]}"
+    return f"{number_text(constant, is_size)} + {text}"
+
+
+def by_rank_text(values: Column, place: str, is_size: bool) -> str | None:
+    """An expression over the rank's place for `values`, one for each place; None: too many."""
+    count = len(values)
+    found = affine(values)
+    if found is not None:
+        return linear_text(found.constant, [(found.slopes[0], place)], is_size)
+    rest = affine(values[1:])
+    if rest is not None and count > 2:
+        tail = linear_text(rest.constant - rest.slopes[0], [(rest.slopes[0], place)], is_size)
+        return f"{number_text(int(values[0]), is_size)} if {place} == 0 else {tail}"
+    return _steps(values, place, is_size) or _turns(values, place, is_size)
+
+
+def _steps(values: Column, place: str, is_size: bool) -> str | None:
+    """Constant over ranges of places."""
+    edges = np.flatnonzero(np.diff(values)) + 1
+    if len(edges) >= MOST_CHOICES:
+        return None
+    text = number_text(int(values[-1]), is_size)
+    for edge in reversed(edges.tolist()):
+        text = f"{number_text(int(values[edge - 1]), is_size)} if {place} < {edge} else {text}"
+    return text
+
+
+def _turns(values: Column, place: str, is_size: bool) -> str | None:
+    """The same every few places: aggregators, one rank of each node."""
+    for period in range(2, min(len(values) // 2, 4096) + 1):
+        if not np.array_equal(values[period:], values[:-period]):
+            continue
+        return by_rank_text(values[:period], f"{_factor(place)} % {period}", is_size)
+    return None
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text

@@ -1,0 +1,113 @@
+"""Repeated parts of a sequence as loops: run lengths first, then periods, nested as found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+import numpy as np
+
+from venturi.model.operation import Column
+
+LONGEST_PERIOD = 32
+MOST_NODES = 20_000
+"""After run lengths are folded; a longer sequence has no structure that people can read."""
+_MOST_ROUNDS = 200
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One symbol; `places` has an axis for each loop around it, outermost first."""
+
+    symbol: int
+    places: Column
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A body that repeats."""
+
+    count: int
+    body: tuple[Node, ...]
+
+
+Node = Leaf | Loop
+
+
+def fold(symbols: Column) -> list[Node] | None:
+    """The sequence as loops and leaves; None where it is too long without repeating itself."""
+    nodes = _runs(symbols)
+    if len(nodes) > MOST_NODES:
+        return None
+    names: dict[Hashable, int] = {}
+    ids = [_name(node, names) for node in nodes]
+    for _ in range(_MOST_ROUNDS):
+        found = _best_period(np.array(ids))
+        if found is None:
+            break
+        start, period, count = found
+        repeats = [nodes[start + i * period : start + (i + 1) * period] for i in range(count)]
+        body = tuple(_merged([r[j] for r in repeats]) for j in range(period))
+        loop = Loop(count, body)
+        end = start + count * period
+        nodes[start:end] = [loop]
+        ids[start:end] = [_name(loop, names)]
+    return nodes
+
+
+def leaves(nodes: list[Node] | tuple[Node, ...]) -> int:
+    """How many leaves there are to write down."""
+    return sum(1 if isinstance(node, Leaf) else leaves(node.body) for node in nodes)
+
+
+def _runs(symbols: Column) -> list[Node]:
+    if not len(symbols):
+        return []
+    starts = np.flatnonzero(np.concatenate([[True], symbols[1:] != symbols[:-1]]))
+    ends = np.append(starts[1:], len(symbols))
+    if len(starts) > MOST_NODES:
+        return [Leaf(0, np.zeros(0, np.int64))] * (MOST_NODES + 1)
+    nodes: list[Node] = []
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        symbol = int(symbols[start])
+        if end - start == 1:
+            nodes.append(Leaf(symbol, np.array(start)))
+        else:
+            nodes.append(Loop(end - start, (Leaf(symbol, np.arange(start, end)),)))
+    return nodes
+
+
+def _shape(node: Node) -> Hashable:
+    if isinstance(node, Leaf):
+        return node.symbol
+    return (node.count, tuple(_shape(inner) for inner in node.body))
+
+
+def _name(node: Node, names: dict[Hashable, int]) -> int:
+    return names.setdefault(_shape(node), len(names))
+
+
+def _merged(nodes: list[Node]) -> Node:
+    first = nodes[0]
+    if isinstance(first, Leaf):
+        return Leaf(first.symbol, np.stack([n.places for n in nodes if isinstance(n, Leaf)]))
+    bodies = [node.body for node in nodes if isinstance(node, Loop)]
+    return Loop(first.count, tuple(_merged(list(parts)) for parts in zip(*bodies, strict=True)))
+
+
+def _best_period(ids: Column) -> tuple[int, int, int] | None:
+    """(start, period, count) of the repetition that saves most; the shorter period at a tie."""
+    best, best_gain = None, 0
+    for period in range(1, min(LONGEST_PERIOD, len(ids) // 2) + 1):
+        same = np.concatenate([[False], ids[period:] == ids[:-period], [False]])
+        edges = np.flatnonzero(same[1:] != same[:-1])
+        starts, lengths = edges[::2], edges[1::2] - edges[::2]
+        if not len(starts):
+            continue
+        counts = lengths // period + 1
+        gains = (counts - 1) * period
+        top = int(np.argmax(gains))
+        if counts[top] >= 2 and gains[top] > best_gain:
+            best = (int(starts[top]), period, int(counts[top]))
+            best_gain = int(gains[top])
+    return best

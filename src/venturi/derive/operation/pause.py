@@ -1,0 +1,59 @@
+"""Where nobody does I/O for long: the cuts between stretches of time (rule 3 of the method)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from venturi.model.operation import KIND_CODES, Column, Kind
+
+LEAST_PAUSE_NS = 1_000_000
+"""Shorter pauses are the program's own steps, not computing between phases."""
+LEAST_RATIO = 4.0
+"""Pauses must stand out: so much longer than the next shorter ones."""
+PACE_RATIO = 4.0
+"""A pause inside a regular pace is a think time; a cut is so much longer."""
+_MOST_SAMPLES = 200_000
+
+
+def stretches(
+    start_ns: Column, end_ns: Column, order: Column, owner: Column, kind: Column
+) -> tuple[Column, Column]:
+    """The stretch of each operation, and the pause before each stretch (0 for the first).
+
+    Operations come in the order of time; `order` sorts them by `owner` (a file and a rank).
+    """
+    idle = np.maximum(start_ns[1:] - np.maximum.accumulate(end_ns)[:-1], 0)
+    least = max(LEAST_PAUSE_NS, PACE_RATIO * pace_ns(start_ns, end_ns, order, owner, kind))
+    threshold = _threshold(idle[idle > 0], least)
+    cut = np.concatenate([[False], idle >= threshold])
+    pauses = np.concatenate([[0], idle[cut[1:]]])
+    return np.cumsum(cut).astype(np.int64), pauses
+
+
+def pace_ns(start_ns: Column, end_ns: Column, order: Column, owner: Column, kind: Column) -> float:
+    """The usual pause between requests of one rank to one file, where requests are many."""
+    step = max(1, len(order) // _MOST_SAMPLES)
+    here = order[1:]
+    before = order[:-1]
+    if step > 1:
+        here, before = here[::step], before[::step]
+    is_data = np.zeros(256, bool)
+    is_data[[KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]]] = True
+    same = (owner[here] == owner[before]) & (kind[here] == kind[before]) & is_data[kind[here]]
+    gaps = start_ns[here[same]] - end_ns[before[same]]
+    return float(np.median(gaps)) if len(gaps) >= 8 else 0.0
+
+
+def _threshold(idle: Column, least: float) -> float:
+    """The middle of the widest step in the sorted logarithms of pauses; infinite: none."""
+    long = np.sort(idle[idle >= least])
+    if not len(long):
+        return float("inf")
+    below = idle[idle < least]
+    edge = float(below.max()) if len(below) else 1.0
+    logs = np.log(np.concatenate([[max(edge, 1.0)], long]))
+    steps = np.diff(logs)
+    top = int(np.argmax(steps))
+    if steps[top] < np.log(LEAST_RATIO):
+        return float("inf")
+    return float(np.exp((logs[top] + logs[top + 1]) / 2))

@@ -1,0 +1,562 @@
+"""Acts as the program of a workload: loops, phases, and what stands in each phase.
+
+What is written must always be a program that can be planned and run: a file is open before it is
+used, closed where it was opened, and there before it is read. Where the operations say otherwise
+(the capture began late, an opening was not seen), the program says what is needed beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from venturi.derive.operation.data import Said, Steps, data_steps, pooled_steps, seconds_text
+from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
+from venturi.derive.operation.item import Trees
+from venturi.derive.operation.naming import Names, Use, owners_of
+from venturi.derive.operation.scene import Crew, Scene, crew_of
+from venturi.derive.operation.stream import Streams
+from venturi.derive.operation.table import CREATES, TRUNCATES, Table
+from venturi.derive.operation.token import Tokens, mixed_hash
+from venturi.derive.operation.visit import Acts, Part
+from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
+from venturi.model.plan import SyncMode
+from venturi.model.units import size_text
+from venturi.model.workload import FileSpec, StepSpec, SyncStep
+
+MOST_PHASES = 24
+"""A program of more phases is no text that people read."""
+MOST_STEPS = 12
+"""And so is a phase of more steps."""
+MOST_PHASE_TURNS = 64
+"""Acts that repeat more often, without a pause, repeat within one phase."""
+LEAST_PAUSE_SHARE = 0.5
+"""A pause counts if it stands before so many of the turns."""
+
+
+@dataclass
+class _State:
+    """What is open and what is there, at this place of the program."""
+
+    opened: dict[str, int] = field(default_factory=dict)
+    """Entry to the number of loops around its opening."""
+    made: dict[str, int] = field(default_factory=dict)
+    reach: dict[str, Column] = field(default_factory=dict)
+    conditions: dict[str, str] = field(default_factory=dict)
+    """The ranks that have a file of their own open, where not all have."""
+    implied: set[str] = field(default_factory=set)
+    """Open without the application saying so."""
+
+
+@dataclass
+class Told:
+    """What became of one data run, for the account of confidence."""
+
+    stream: int
+    phase: str
+    said: Said
+    is_write: bool
+    uses: int
+
+
+@dataclass
+class Program:
+    """Writes the program; `write` may be called once."""
+
+    table: Table
+    tokens: Tokens
+    streams: Streams
+    parts: list[Part]
+    acts: Acts
+    staged: dict[str, int]
+    """Entries that must be there before the run, and how far they are read."""
+    told: list[Told] = field(default_factory=list)
+    notes: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.names = Names(owners_of(self.table, self.tokens, self.streams), self.streams)
+        self.trees = Trees(self.table, self.tokens, self.names)
+        self._state = _State()
+        self._phases: dict[str, int] = {}
+        self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
+        self._last: Steps = []
+        self._phase = ""
+
+    # ---- the program
+
+    def write(self) -> Steps:
+        """All steps."""
+        steps: Steps = []
+        self._nodes(self._folded(), (), steps)
+        for number, part in enumerate(self.parts):
+            if not part.acts:
+                self._pooled(number, steps)
+        self._close(0, self._last)
+        for crew in self._crews:
+            if not crew.is_true:
+                self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
+        return steps
+
+    def _folded(self) -> list[Node]:
+        """The acts as loops: alike in counts and bytes, else in kind, else whatever their order."""
+        if not len(self.acts):
+            return []
+        nodes: list[Node] | None = None
+        for names in (self.acts.strict, self.acts.loose):
+            pauses = self.acts.pause_ns > 0
+            _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
+            symbols = _same_start(symbols, names, pauses)
+            nodes = fold(symbols)
+            if nodes is not None and leaves(nodes) <= MOST_PHASES:
+                return nodes
+        self._note("acts of several streams come in groups; their order in time is not kept")
+        _, symbols = np.unique(self.acts.loose, return_inverse=True)
+        return _grouped(symbols)
+
+    def _nodes(self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+        for node in nodes:
+            if isinstance(node, Leaf):
+                self._act(node, loops, out)
+            elif not self._items(node, loops, out):
+                self._loop(node, loops, out)
+
+    def _loop(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+        scene = Scene(self._crews[0], loops)
+        inner = scene.inside(node.count)
+        body: Steps = []
+        if self._is_one_phase(node):
+            name = self._named(node.body, out)
+            self._bodies(node.body, inner.loops, body)
+            self._close(len(inner.loops), body)
+            if body:
+                step = StepSpec(for_=scene.variable, in_=node.count, do=body)
+                self._add_phase(name, [step], out)
+            return
+        self._nodes(node.body, inner.loops, body)
+        self._close(len(inner.loops), self._last)
+        if body:
+            out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
+
+    def _is_one_phase(self, node: Loop) -> bool:
+        if node.count <= MOST_PHASE_TURNS:
+            return False
+        return not any(np.any(self.acts.pause_ns[leaf.places]) for leaf in _leaves_of(node.body))
+
+    def _bodies(
+        self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps
+    ) -> None:
+        """Acts one after the other without a phase of their own."""
+        for node in nodes:
+            if isinstance(node, Leaf):
+                self._body(node, loops, out)
+                continue
+            scene = Scene(self._crews[0], loops)
+            inner = scene.inside(node.count)
+            body: Steps = []
+            self._bodies(node.body, inner.loops, body)
+            self._close(len(inner.loops), body)
+            if body:
+                out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
+
+    def _act(self, leaf: Leaf, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+        name = self._named([leaf], out)
+        body: Steps = []
+        self._body(leaf, loops, body)
+        if not body:
+            return
+        self._pause(leaf, out)
+        self._add_phase(name, body, out)
+
+    def _add_phase(self, name: str, body: Steps, out: Steps) -> None:
+        phase = StepSpec(phase=name, do=body)
+        assert phase.do is not None
+        self._last = phase.do
+        out.append(phase)
+
+    def _pause(self, leaf: Leaf, out: Steps) -> None:
+        pauses = np.atleast_1d(self.acts.pause_ns[leaf.places]).ravel()
+        there = pauses[pauses > 0]
+        if len(there) and len(there) >= LEAST_PAUSE_SHARE * len(pauses):
+            out.append(StepSpec(compute=seconds_text(float(there.mean()) / 1e9)))
+        elif len(there):
+            self._note("rare pauses between repeated acts are left out")
+
+    def _named(self, nodes: Sequence[Node], out: Steps) -> str:
+        """A name for the phase of some acts."""
+        del out
+        words: list[str] = []
+        for leaf in _leaves_of(nodes):
+            act = int(leaf.places.flat[0])
+            part = self.parts[int(self.acts.part[act])]
+            verb = self._verb(act)
+            several = len(self.streams.kept) > 1
+            word = f"{self.streams.kept[part.stream].name} {verb}" if several else verb
+            if word not in words:
+                words.append(word)
+        name = " and ".join(words[:2]) + (" and more" if len(words) > 2 else "")
+        self._phases[name] = self._phases.get(name, 0) + 1
+        self._phase = name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
+        return self._phase
+
+    def _verb(self, act: int) -> str:
+        first = int(self.acts.first[self.acts.at[act]])
+        kinds = set(self.tokens.kind[first : first + int(self.acts.count[act])].tolist())
+        data = [kind for kind in (Kind.WRITE, Kind.READ) if KIND_CODES[kind] in kinds]
+        if data:
+            return " ".join(kind.value for kind in data)
+        return KINDS[int(self.tokens.kind[first])].value.replace("_", " ")
+
+    # ---- trees
+
+    def _items(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
+        """Many files, each used in one go, as a tree."""
+        leaf = node.body[0]
+        if loops or len(node.body) > 1 or not isinstance(leaf, Leaf) or leaf.places.ndim != 1:
+            return False
+        act = int(leaf.places[0])
+        number = int(self.acts.part[act])
+        stream, crew = self.parts[number].stream, self._crews[number]
+        if self.streams.kept[stream].is_shared:
+            return False
+        first = self.acts.visits(leaf.places, len(crew))
+        done = self.trees.pass_of(first, int(self.acts.count[act]))
+        if done is None:
+            return False
+        step = self.trees.step(stream, done, crew)
+        if step is None:
+            return False
+        if step.each is None:
+            return True
+        name = self._named([leaf], out)
+        self._pause(leaf, out)
+        body: Steps = [step]
+        if not crew.is_all:
+            body = [StepSpec(when=crew.condition, do=body)]
+        self._add_phase(name, body, out)
+        return True
+
+    # ---- one act
+
+    def _body(self, leaf: Leaf, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+        """What stands in the phase of an act."""
+        act = int(leaf.places.flat[0])
+        number = int(self.acts.part[act])
+        part, crew = self.parts[number], self._crews[number]
+        scene = Scene(crew, loops)
+        visits = self.acts.visits(leaf.places, len(crew))
+        use = self.names.use(number, part.stream, self.tokens.file[visits], scene)
+        if use.note:
+            self._note(f"{use.name}: {use.note}")
+        if use.shift:
+            visits = np.roll(visits, use.shift, axis=-1)
+        first = visits.reshape(-1, len(crew))[0]
+        nodes = self._tokens(first, int(self.acts.count[act]))
+        body: Steps = []
+        before = set(self._state.opened)
+        self._token_nodes(nodes, visits, scene, use, body)
+        for name in set(self._state.opened) - before:
+            if name in self._state.implied:
+                self._shut(name, use, body)
+        is_own = not self.streams.kept[part.stream].is_shared
+        if body and is_own and not crew.is_all:
+            body = [StepSpec(when=crew.condition, do=body)]
+        out += body
+
+    def _tokens(self, first: Column, count: int) -> list[Node]:
+        """The tokens of a visit as loops; places count from the visit's first token."""
+        ids = first[:, None] + np.arange(count)
+        tokens = self.tokens
+        loose = tokens.kind[ids].astype(np.uint64) * np.uint64(256) + tokens.flags[ids]
+        strict = (
+            loose + mixed_hash(tokens.count[ids]) + mixed_hash(tokens.bytes[ids]) * np.uint64(3)
+        )
+        salt = mixed_hash(np.arange(len(first)))[:, None]
+        symbols = np.zeros(count, np.int64)
+        for names in (mixed_hash(strict + salt).sum(axis=0), loose[0]):
+            _, symbols = np.unique(names, return_inverse=True)
+            nodes = fold(symbols)
+            if nodes is not None and leaves(nodes) <= MOST_STEPS:
+                return nodes
+        self._note("requests of a file both ways come in groups; their order is not kept")
+        return _grouped(symbols)
+
+    def _token_nodes(
+        self, nodes: Sequence[Node], visits: Column, scene: Scene, use: Use, out: Steps
+    ) -> None:
+        for node in nodes:
+            if isinstance(node, Leaf):
+                shape = (1,) * (visits.ndim - 1) + node.places.shape + (1,)
+                axes = visits.shape[:-1] + (1,) * node.places.ndim + visits.shape[-1:]
+                ids = visits.reshape(axes) + node.places.reshape(shape)
+                self._token(ids, scene, use, out)
+                continue
+            inner = scene.inside(node.count)
+            body: Steps = []
+            self._token_nodes(node.body, visits, inner, use, body)
+            self._close(len(inner.loops), body)
+            if body:
+                out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
+
+    def _token(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
+        kind = KINDS[int(self.tokens.kind[ids.flat[0]])]
+        if kind is Kind.OPEN:
+            self._open(ids, scene, use, out)
+        elif kind in (Kind.READ, Kind.WRITE):
+            self._data(ids, scene, use, out)
+        elif kind is Kind.CLOSE:
+            self._closing(scene, use, out)
+        elif kind in (Kind.SYNC, Kind.DATA_SYNC):
+            mode = SyncMode.FSYNC if kind is Kind.SYNC else SyncMode.FDATASYNC
+            if use.name in self._state.opened:
+                out.append(StepSpec(sync=SyncStep(on=use.name, mode=mode)))
+        else:
+            self._name_call(kind, scene, use, out)
+
+    # ---- names
+
+    def _open(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
+        state, name = self._state, use.name
+        if name in state.opened:
+            self._note(f"{name}: opened while it is open already, which is left out")
+            return
+        flags = int(self.tokens.flags[ids.flat[0]])
+        creates = bool(flags & CREATES) and (name not in state.made or bool(flags & TRUNCATES))
+        self._opened(name, creates, scene, use, out)
+
+    def _opened(self, name: str, creates: bool, scene: Scene, use: Use, out: Steps) -> None:
+        state = self._state
+        is_there = name in self.staged
+        if not creates and not is_there and name not in state.made:
+            self.staged.setdefault(name, 0)
+            is_there = True
+        state.opened[name] = len(scene.loops)
+        if not scene.crew.is_all and not self.names.entries[name].is_shared:
+            state.conditions[name] = scene.crew.condition
+        if creates and not is_there:
+            state.made[name] = len(scene.loops)
+            state.reach.pop(name, None)
+            out.append(StepSpec(create=name, **_shifted(use)))
+        else:
+            out.append(StepSpec(open=name, **_shifted(use)))
+
+    def _closing(self, scene: Scene, use: Use, out: Steps) -> None:
+        depth = self._state.opened.get(use.name)
+        if depth is None:
+            return
+        if depth == len(scene.loops):
+            self._shut(use.name, use, out)
+
+    def _shut(self, name: str, use: Use | None, out: Steps) -> None:
+        del self._state.opened[name]
+        self._state.implied.discard(name)
+        out.append(StepSpec(close=name, **(_shifted(use) if use else {})))
+
+    def _close(self, depth: int, out: Steps) -> None:
+        """Closes what was opened within so many loops and still is open."""
+        for name, where in list(self._state.opened.items()):
+            if where < depth:
+                continue
+            condition = self._state.conditions.get(name)
+            closing: Steps = []
+            self._shut(name, None, closing)
+            out += [StepSpec(when=condition, do=closing)] if condition else closing
+
+    def _name_call(self, kind: Kind, scene: Scene, use: Use, out: Steps) -> None:
+        state, name = self._state, use.name
+        there = name in state.made or name in self.staged
+        if kind is Kind.MKDIR:
+            if not there:
+                state.made[name] = len(scene.loops)
+                out.append(StepSpec(mkdir=name))
+            return
+        if kind is Kind.STAT:
+            if not there:
+                self.staged.setdefault(name, 0)
+            out.append(StepSpec(stat=name, **_shifted(use)))
+            return
+        is_again = not self.names.entries[name].is_indexed and state.made.get(name, 0) < len(
+            scene.loops
+        )
+        if name in self.staged or not there or is_again or name in state.opened:
+            self._note(f"{name}: '{kind.value}' of what was there before is left out")
+            return
+        del state.made[name]
+        state.reach.pop(name, None)
+        call: dict[str, Any] = {"unlink": name} if kind is Kind.UNLINK else {"rmdir": name}
+        out.append(StepSpec(**call, **_shifted(use)))
+
+    # ---- data
+
+    def _data(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
+        state, name = self._state, use.name
+        entry = self.names.entries[name]
+        is_write = int(self.tokens.kind[ids.flat[0]]) == KIND_CODES[Kind.WRITE]
+        if name not in state.opened:
+            self._opened(name, is_write and name not in state.made, scene, use, out)
+            self._state.implied.add(name)
+        shift = use.shift
+        if entry.is_shared and not is_write and scene.crew.is_all:
+            shift = _base_shift(self.tokens.base[ids])
+            if shift:
+                ids = np.roll(ids, shift, axis=-1)
+        said = data_steps(self.table, self.tokens, ids, scene, name, entry.is_shared, shift)
+        for note in said.notes:
+            self._note(f"{self.streams.kept[entry.stream].name}: {note}")
+        self.told.append(Told(entry.stream, self._phase, said, is_write, ids.size))
+        out += said.steps
+        if is_write:
+            self._wrote(name, said)
+        elif name in self.staged or self._lacks(name, said.reach):
+            self.staged[name] = max(self.staged.get(name, 0), int(said.reach.max()))
+
+    def _wrote(self, name: str, said: Said) -> None:
+        before = self._state.reach.get(name, np.zeros(1, np.int64))
+        if said.pattern == "append":
+            self._state.reach[name] = before + said.reach
+        else:
+            self._state.reach[name] = np.maximum(before, said.reach)
+
+    def _lacks(self, name: str, need: Column) -> bool:
+        """Whether somebody would read further than was written."""
+        have = self._state.reach.get(name)
+        if have is None:
+            return True
+        if have.shape != need.shape:
+            return bool(need.max() > have.min())
+        return bool(np.any(need > have))
+
+    # ---- parts without order
+
+    def _pooled(self, number: int, out: Steps) -> None:
+        """A part whose ranks do different things: its requests, dealt to all ranks and files."""
+        part = self.parts[number]
+        stream = self.streams.kept[part.stream]
+        crew = self._crews[number]
+        tokens = self.tokens
+        self._note(f"{stream.name}: its ranks differ; its requests are dealt to all of them")
+        files = len(stream.files) if stream.is_shared else -(-len(stream.files) // len(crew))
+        scene = Scene(crew)
+        inner = scene.inside(files) if files > 1 else scene
+        for kind in (Kind.WRITE, Kind.READ):
+            chosen = part.tokens[tokens.kind[part.tokens] == KIND_CODES[kind]]
+            if not len(chosen):
+                continue
+            name = self.names.use(
+                number, part.stream, _any_files(stream.files, files, crew), inner
+            ).name
+            use = Use(name, 0)
+            body: Steps = []
+            makes = kind is Kind.WRITE and name not in self._state.made
+            self._opened(name, makes, inner, use, body)
+            said = pooled_steps(self.table, tokens, chosen, inner, name, stream.is_shared)
+            body += said.steps
+            self._shut(name, use, body)
+            if kind is Kind.WRITE:
+                self._wrote(name, said)
+            elif name in self.staged or self._lacks(name, said.reach):
+                self.staged[name] = max(self.staged.get(name, 0), int(said.reach.max()))
+            self.told.append(Told(part.stream, "", said, kind is Kind.WRITE, len(chosen)))
+            self._pooled_phase(
+                f"{stream.name} {kind.value}", body, inner, crew, stream.is_shared, out
+            )
+
+    def _pooled_phase(
+        self, name: str, body: Steps, scene: Scene, crew: Crew, is_shared: bool, out: Steps
+    ) -> None:
+        if not is_shared and not crew.is_all:
+            body = [StepSpec(when=crew.condition, do=body)]
+        for variable, turns in reversed(scene.loops):
+            body = [StepSpec(for_=variable, in_=turns, do=body)]
+        self._phases[name] = self._phases.get(name, 0) + 1
+        title = name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
+        self._add_phase(title, body, out)
+
+    def _note(self, text: str) -> None:
+        self.notes[text] = self.notes.get(text, 0) + 1
+
+    # ---- files
+
+    def files(self) -> dict[str, FileSpec]:
+        """The files that the program uses."""
+        found = {}
+        for name, entry in self.names.entries.items():
+            stream = self.streams.kept[entry.stream]
+            tree = self.trees.trees.get(name)
+            if tree is not None:
+                total = int(tree.sizes[:, 0].sum())
+                found[name] = FileSpec(
+                    path=name,
+                    interface=stream.interface,
+                    shared="rank" if tree.is_alone else "all",
+                    tree=tree.spec,
+                    prestage=(size_text(total) if total else 0) if tree.is_staged else None,
+                )
+                continue
+            staged = self.staged.get(name)
+            index = "" if staged is not None or not entry.is_indexed else f".{{{entry.index}}}"
+            found[name] = FileSpec(
+                path=name + index,
+                interface=stream.interface,
+                shared="all" if entry.is_shared else "rank",
+                prestage=None if staged is None else self._prestage(entry.is_shared, staged),
+            )
+        return found
+
+    def _prestage(self, is_shared: bool, reach: int) -> str | int:
+        each = -(-reach // self.table.ranks) if is_shared else reach
+        return size_text(each) if each else 0
+
+
+def _shifted(use: Use) -> dict[str, Any]:
+    return {"from_": f"shift {use.shift}"} if use.shift else {}
+
+
+def _leaves_of(nodes: Sequence[Node]) -> list[Leaf]:
+    found: list[Leaf] = []
+    for node in nodes:
+        found += [node] if isinstance(node, Leaf) else _leaves_of(node.body)
+    return found
+
+
+def _grouped(symbols: Column) -> list[Node]:
+    """All places of each symbol together, in the order of their first ones."""
+    values, first = np.unique(symbols, return_index=True)
+    nodes: list[Node] = []
+    for value in values[np.argsort(first)].tolist():
+        places = np.flatnonzero(symbols == value)
+        leaf = Leaf(int(value), places)
+        nodes.append(Loop(len(places), (leaf,)) if len(places) > 1 else Leaf(int(value), places[0]))
+    return nodes
+
+
+def _same_start(symbols: Column, names: Column, pauses: Column) -> Column:
+    """The first act as one after a pause, where its like comes after pauses later on."""
+    like = np.flatnonzero((names == names[0]) & pauses)
+    if len(like) and not pauses[0]:
+        symbols = symbols.copy()
+        symbols[0] = symbols[like[0]]
+    return symbols
+
+
+def _base_shift(base: Column) -> int:
+    """How many ranks further the reader's place is, where beginnings are a rotation of ranks'."""
+    first = base.reshape(-1, base.shape[-1])[0]
+    ranks = len(first)
+    if ranks < 2 or np.any(base < 0):
+        return 0
+    shift = (ranks - int(np.argmin(first))) % ranks
+    if not shift:
+        return 0
+    steps = np.diff(np.roll(first, shift))
+    is_regular = steps[0] > 0 and bool(np.all(steps == steps[0]))
+    moved = base - first
+    return shift if is_regular and not np.any(moved != moved[..., :1]) else 0
+
+
+def _any_files(files: Column, turns: int, crew: Crew) -> Column:
+    """Files in any order, with axes as an act of the scene would have."""
+    shape = (turns, len(crew)) if turns > 1 else (len(crew),)
+    return np.resize(files, shape)

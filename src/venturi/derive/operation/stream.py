@@ -1,0 +1,172 @@
+"""Files that are used alike are one stream: the same name but for digits, layer and sharing."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from venturi.derive.operation.table import CREATES, Table
+from venturi.derive.operation.token import Tokens
+from venturi.model.operation import Column, Kind
+from venturi.model.plan import Interface
+
+MOST_STREAMS = 8
+"""With more streams than this, those that matter least are left out ..."""
+COVERED_SHARE = 0.95
+"""... as long as the others hold this share of the bytes and of the operations."""
+LEAST_ALIKE = 4
+"""So many files without a common name, but used alike, are one stream."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class Stream:
+    """Files that are used alike."""
+
+    name: str
+    interface: Interface
+    is_shared: bool
+    files: Column
+    """Their numbers in the table, in the order of first use."""
+    bytes: int
+    operations: int
+    pattern: str
+    """Their common name, digits as #."""
+    directory: str
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The streams that a proxy reproduces."""
+
+    kept: list[Stream]
+    of_file: Column
+    """The stream's number in `kept` for each file; -1: left out."""
+    dropped: int
+    coverage_bytes: float
+    coverage_operations: float
+
+
+def streams_of(table: Table, tokens: Tokens) -> Streams:
+    """The streams with most bytes and operations, the one with most bytes first."""
+    moved = _sums(table, table.bytes)
+    used = _sums(table, np.ones(len(table), np.int64))
+    first_use = np.full(len(table.paths), np.iinfo(np.int64).max)
+    np.minimum.at(first_use, tokens.file, tokens.start_ns)
+    shared = _shared(tokens, len(table.paths))
+    piles = _piles(table, tokens, shared)
+    found = []
+    for (pattern, interface, is_shared), pile in piles.items():
+        files = np.array(pile)
+        files = files[np.argsort(first_use[files], kind="stable")]
+        size, operations = int(moved[files].sum()), int(used[files].sum())
+        path = table.paths[files[0]].rpartition("/")[0]
+        found.append(
+            Stream("", Interface(interface), is_shared, files, size, operations, pattern, path)
+        )
+    return _selected(found, len(table.paths))
+
+
+def _sums(table: Table, values: Column) -> Column:
+    return np.bincount(table.file, weights=values, minlength=len(table.paths)).astype(np.int64)
+
+
+def _shared(tokens: Tokens, count: int) -> Column:
+    """Files that more than one rank writes, or that more than one rank reads."""
+    shared = np.zeros(count, bool)
+    for kinds in ((Kind.WRITE,), (Kind.READ,), (Kind.OPEN, Kind.CLOSE, Kind.STAT, Kind.UNLINK)):
+        mask = tokens.is_kind(*kinds)
+        if len(kinds) > 1:
+            data = tokens.is_kind(Kind.READ, Kind.WRITE)
+            mask &= (np.bincount(tokens.file[data], minlength=count) == 0)[tokens.file]
+            mask &= tokens.is_kind(Kind.OPEN)
+        file, rank = tokens.file[mask], tokens.rank[mask]
+        low, high = np.full(count, np.iinfo(np.int32).max), np.full(count, -1)
+        np.minimum.at(low, file, rank)
+        np.maximum.at(high, file, rank)
+        shared |= high > low
+    return shared
+
+
+_Key = tuple[str, str, bool]
+
+
+def _piles(table: Table, tokens: Tokens, shared: Column) -> dict[_Key, list[int]]:
+    piles: dict[_Key, list[int]] = defaultdict(list)
+    for index, path in enumerate(table.paths):
+        key = (_DIGITS.sub("#", path), table.interfaces[index].value, bool(shared[index]))
+        piles[key].append(index)
+    if len(piles) <= LEAST_ALIKE:
+        return piles
+    return _alike(piles, _manners(tokens, len(table.paths)))
+
+
+def _manners(tokens: Tokens, count: int) -> Column:
+    """What is done to each file at all: bits of made, written, read, removed, looked at."""
+    manner = np.zeros(count, np.int64)
+    made = tokens.is_kind(Kind.OPEN) & (tokens.flags & CREATES > 0)
+    masks = [made, *(tokens.is_kind(kind) for kind in (Kind.WRITE, Kind.READ, Kind.MKDIR))]
+    for bit, mask in enumerate(masks):
+        manner[tokens.file[mask]] |= 1 << bit
+    return manner
+
+
+def _alike(piles: dict[_Key, list[int]], manner: Column) -> dict[_Key, list[int]]:
+    """Joins files without a common name that are treated alike: sources, objects of a store."""
+    lonely: dict[tuple[int, str, bool], list[_Key]] = defaultdict(list)
+    for key, pile in piles.items():
+        if len(pile) < LEAST_ALIKE:
+            kinds = {int(manner[file]) for file in pile}
+            if len(kinds) == 1:
+                lonely[kinds.pop(), key[1], key[2]].append(key)
+    joined = dict(piles)
+    for keys in lonely.values():
+        if len(keys) < LEAST_ALIKE * 2:
+            continue
+        home: list[int] = []
+        for key in keys:
+            home += joined.pop(key)
+        joined[keys[0]] = home
+    return joined
+
+
+def _selected(found: list[Stream], count: int) -> Streams:
+    all_bytes = sum(stream.bytes for stream in found)
+    all_operations = sum(stream.operations for stream in found)
+    found.sort(key=lambda stream: (-stream.bytes, -stream.operations, stream.pattern))
+    kept = found
+    if len(found) > MOST_STREAMS:
+        kept = _covering(found, all_bytes, all_operations)
+    named = [
+        Stream(**{**vars(stream), "name": f"stream{number}"})
+        for number, stream in enumerate(kept, start=1)
+    ]
+    of_file = np.full(count, -1)
+    for number, stream in enumerate(named):
+        of_file[stream.files] = number
+    return Streams(
+        kept=named,
+        of_file=of_file,
+        dropped=len(found) - len(kept),
+        coverage_bytes=_share(sum(s.bytes for s in kept), all_bytes),
+        coverage_operations=_share(sum(s.operations for s in kept), all_operations),
+    )
+
+
+def _covering(found: list[Stream], all_bytes: int, all_operations: int) -> list[Stream]:
+    kept: list[Stream] = []
+    for name, whole in (("bytes", all_bytes), ("operations", all_operations)):
+        for stream in sorted(found, key=lambda s: -int(getattr(s, name))):
+            if sum(getattr(s, name) for s in kept) >= COVERED_SHARE * whole:
+                break
+            if stream not in kept:
+                kept.append(stream)
+    return sorted(kept, key=lambda stream: (-stream.bytes, -stream.operations))
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 1.0

@@ -1,0 +1,212 @@
+"""Visits: what a rank does to a file in one go, and which visits of all ranks are the same act.
+
+A visit is an opening with all that follows until the file is closed, or calls on a name alone. It
+ends where everybody pauses. The k-th visits of all ranks to a stream are one act, if all ranks make
+the same kinds of visits; ranks that do other things form a class of their own.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+
+from venturi.derive.operation.stream import Streams
+from venturi.derive.operation.table import CREATES, Table
+from venturi.derive.operation.token import Tokens, mixed_hash
+from venturi.model.operation import KIND_CODES, Column, Kind
+
+MANY_FILES = 8
+"""With so many files for each rank, calls beside each other belong to one item."""
+MOST_CLASSES = 4
+"""Ranks in more classes than this are taken together, as if they shared one work."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A stream as a class of ranks uses it."""
+
+    stream: int
+    ranks: Column
+    """In rising order."""
+    acts: int
+    """How many visits each of the ranks makes; 0: they differ, all are dealt together."""
+    tokens: Column
+    """All tokens of the part, in their order."""
+
+
+@dataclass(frozen=True)
+class Acts:
+    """The acts of all parts, in the order of time."""
+
+    part: Column
+    first: Column
+    """The first token of each rank's visit; those of one act stand together."""
+    at: Column
+    """For each act, where its visits begin in `first`."""
+    count: Column
+    """Tokens in each visit."""
+    strict: Column
+    """Hash of kinds, counts and bytes over all ranks."""
+    loose: Column
+    """Hash of kinds alone."""
+    start_ns: Column
+    end_ns: Column
+    pause_ns: Column
+    """The pause of all ranks just before; 0: none, or another act stands behind it too."""
+
+    def __len__(self) -> int:
+        return len(self.part)
+
+    def visits(self, acts: Column, ranks: int) -> Column:
+        """First tokens of the visits of some acts of one part, with a last axis for the ranks."""
+        return self.first[self.at[acts][..., None] + np.arange(ranks)]
+
+
+def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part], Acts]:
+    """The parts and their acts."""
+    stream = streams.of_file[tokens.file]
+    begins = _begins(tokens, stream, streams, table.ranks)
+    first = np.flatnonzero(begins & (stream >= 0))
+    first = first[np.lexsort((tokens.start_ns[first], tokens.rank[first], stream[first]))]
+    length = np.diff(np.append(np.flatnonzero(begins), len(tokens)))
+    of_begin = np.cumsum(begins) - 1
+    count = length[of_begin[first]]
+    loose, strict = _hashes(tokens, begins)
+    loose, strict = loose[of_begin[first]], strict[of_begin[first]]
+    owner = stream[first].astype(np.int64) * table.ranks + tokens.rank[first]
+    edges = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
+    ends = np.append(edges[1:], len(owner))
+    nth = np.arange(len(owner)) - np.repeat(edges, ends - edges)
+    ordinal = mixed_hash(mixed_hash(nth.astype(np.uint64)) + loose)
+    sequence = np.add.reduceat(ordinal, edges)
+    return _assembled(
+        table, tokens, _Visits(first, count, loose, strict), stream, edges, ends, sequence
+    )
+
+
+@dataclass(frozen=True)
+class _Visits:
+    """Sorted by stream, rank and start."""
+
+    first: Column
+    count: Column
+    loose: Column
+    strict: Column
+
+
+def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int) -> Column:
+    """The tokens with which visits begin."""
+    begins = np.ones(len(tokens), bool)
+    same = (tokens.file[1:] == tokens.file[:-1]) & (tokens.rank[1:] == tokens.rank[:-1])
+    same &= tokens.stretch[1:] == tokens.stretch[:-1]
+    opens, closes = tokens.is_kind(Kind.OPEN), tokens.is_kind(Kind.CLOSE)
+    within = tokens.is_kind(Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.CLOSE)
+    new_owner = np.ones(len(tokens), bool)
+    new_owner[1:] = (tokens.file[1:] != tokens.file[:-1]) | (tokens.rank[1:] != tokens.rank[:-1])
+    depth = np.cumsum(opens.astype(np.int64) - closes) - opens + closes
+    start = np.maximum.accumulate(np.where(new_owner, np.arange(len(tokens)), 0))
+    depth = depth - depth[start]  # openings before the token, within its file and rank
+    files = np.array([len(s.files) for s in streams.kept] or [0])
+    shared = np.array([s.is_shared for s in streams.kept] or [False])
+    many = (files / np.where(shared, 1, ranks) >= MANY_FILES)[np.maximum(stream, 0)]
+    named = np.concatenate([[False], ~(opens | within)[:-1]])  # a call on the name came before
+    joins = np.zeros(len(tokens), bool)
+    joins |= within
+    joins |= ~opens & (depth > 0)
+    joins |= many & tokens.follows & (named | ~opens)
+    begins[1:] = ~(same & joins[1:])
+    return begins
+
+
+def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column]:
+    """For each visit a hash of its kinds, and one of counts and bytes as well."""
+    first = np.flatnonzero(begins)
+    place = np.arange(len(tokens)) - np.repeat(first, np.diff(np.append(first, len(tokens))))
+    manner = tokens.kind.astype(np.uint64) * np.uint64(256) + tokens.flags
+    loose = mixed_hash(manner + (place.astype(np.uint64) << np.uint64(20)))
+    strict = mixed_hash(
+        loose + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
+    )
+    return np.add.reduceat(loose, first), np.add.reduceat(strict, first)
+
+
+def _assembled(
+    table: Table,
+    tokens: Tokens,
+    visits: _Visits,
+    stream: Column,
+    edges: Column,
+    ends: Column,
+    sequence: Column,
+) -> tuple[list[Part], Acts]:
+    by_stream: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for number, edge in enumerate(edges.tolist()):
+        where = int(stream[visits.first[edge]])
+        by_stream[where][int(sequence[number])].append(number)
+    parts: list[Part] = []
+    collected: list[tuple[int, Column, Column]] = []
+    for where in sorted(by_stream):
+        classes = by_stream[where]
+        if len(classes) > MOST_CLASSES:
+            chosen = np.flatnonzero(stream == where)
+            ranks = np.unique(tokens.rank[chosen])
+            parts.append(Part(where, ranks, 0, chosen))
+            continue
+        for members in classes.values():
+            spans = [np.arange(edges[m], ends[m]) for m in members]
+            matrix = np.stack(spans)
+            ranks = tokens.rank[visits.first[matrix[:, 0]]]
+            parts.append(Part(where, ranks, matrix.shape[1], _all(visits, matrix)))
+            collected.append((len(parts) - 1, matrix, ranks))
+    return parts, _ordered(table, tokens, visits, collected)
+
+
+def _all(visits: _Visits, matrix: Column) -> Column:
+    first, count = visits.first[matrix.ravel()], visits.count[matrix.ravel()]
+    return np.sort(np.repeat(first - np.cumsum(count) + count, count) + np.arange(int(count.sum())))
+
+
+def _ordered(
+    table: Table, tokens: Tokens, visits: _Visits, collected: list[tuple[int, Column, Column]]
+) -> Acts:
+    part, first, at, count, strict = [], [], [], [], []
+    loose, start, end, stretch = [], [], [], []
+    before = 0
+    for number, matrix, ranks in collected:
+        salt = mixed_hash(ranks.astype(np.uint64))[:, None]
+        name = mixed_hash(np.array([number + 1]))[0]
+        begin = visits.first[matrix]
+        finish = begin + visits.count[matrix] - 1
+        part.append(np.full(matrix.shape[1], number))
+        first.append(begin.T.ravel())
+        at.append(before + np.arange(matrix.shape[1]) * len(ranks))
+        before += begin.size
+        count.append(visits.count[matrix[0]])
+        strict.append(mixed_hash(visits.strict[matrix] + salt).sum(axis=0) + name)
+        loose.append(visits.loose[matrix[0]] + name)
+        start.append(tokens.start_ns[begin].min(axis=0))
+        end.append(tokens.end_ns[finish].max(axis=0))
+        stretch.append(tokens.stretch[begin].min(axis=0))
+    if not collected:
+        none = np.zeros(0, np.int64)
+        return Acts(none, none, none, none, none, none, none, none, none)
+    starts = np.concatenate(start)
+    order = np.argsort(starts, kind="stable")
+    stretches = np.concatenate(stretch)[order]
+    is_new = np.concatenate([[True], stretches[1:] > np.maximum.accumulate(stretches)[:-1]])
+    return Acts(
+        part=np.concatenate(part)[order],
+        first=np.concatenate(first),
+        at=np.concatenate(at)[order],
+        count=np.concatenate(count)[order],
+        strict=np.concatenate(strict)[order],
+        loose=np.concatenate(loose)[order],
+        start_ns=starts[order],
+        end_ns=np.concatenate(end)[order],
+        pause_ns=np.where(is_new, table.pauses_ns[stretches], 0),
+    )
+
+
+__all__ = ["CREATES", "KIND_CODES", "Acts", "Part", "acts_of"]

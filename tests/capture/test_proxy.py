@@ -1,0 +1,81 @@
+"""The closure test on real programs: captured, derived, its proxy captured, compared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from venturi.analyse.fidelity_card import fidelity
+from venturi.model.card import FidelityCard, Match
+from venturi.model.trace_folder import read_trace
+
+WRITER = """
+import os
+for dump in range(3):
+    fd = os.open(f"dump{dump}", os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644)
+    for _ in range(40):
+        os.write(fd, b"x" * 65536)
+    os.fsync(fd)
+    os.close(fd)
+"""
+
+READER = """
+import os
+fd = os.open("input", os.O_RDONLY)
+for i in range(64):
+    os.pread(fd, 65536, i * 65536)
+os.close(fd)
+"""
+
+JUDGED = (
+    "bytes written", "bytes read", "write operations", "read operations", "sync operations",
+    "ranks", "unlink operations",
+)  # fmt: skip
+
+
+def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command as its user types it, in the folder `place`."""
+    return subprocess.run(
+        [sys.executable, "-m", "venturi", *words], cwd=place, capture_output=True, text=True,
+        timeout=180, check=False, env={**os.environ, "VENTURI_STORE": str(place / "store")},
+    )  # fmt: skip
+
+
+def closed(place: Path, program: str) -> FidelityCard:
+    """The card of a Python program and its proxy, by the commands that a user types."""
+    (place / "app.py").write_text(program, "utf-8")
+    done = venturi(place, "capture", "-o", "app.trace", "--", sys.executable, "app.py")
+    assert done.returncode == 0, done.stderr
+    (place / "io").mkdir()
+    done = venturi(place, "derive", "app.trace", "--check", "-d", "io", "-o", "app.yaml")
+    assert done.returncode == 0, done.stderr
+    assert "ALL IN ALL" in done.stderr
+    assert list((place / "io").iterdir()) == []
+    captures = [read_trace(place / name) for name in ("app.trace", "app-proxy.trace")]
+    return fidelity(captures[0], captures[1])
+
+
+@pytest.mark.parametrize("program", [WRITER, READER], ids=["writer", "reader"])
+def test_the_proxy_moves_what_the_application_moved(tmp_path: Path, program: str) -> None:
+    (tmp_path / "input").write_bytes(bytes(64 * 65536))
+    card = closed(tmp_path, program)
+    fields = {field.name: field for field in card.total.fields if field.name in JUDGED}
+    assert {name: f.match for name, f in fields.items()} == dict.fromkeys(fields, Match.EQUAL)
+    assert fields["bytes written" if program == WRITER else "bytes read"].application > 0
+    streams = [s for s in card.streams if any(f.name == "files" for f in s.fields)]
+    data = [s for s in streams if next(f for f in s.fields if f.name == "files").application > 0]
+    sizes = [f.match for s in data for f in s.fields if f.name == "request sizes, exactly"]
+    assert set(sizes) == {Match.EQUAL}
+
+
+def test_a_proxy_that_cannot_run_says_why(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text(WRITER, "utf-8")
+    venturi(tmp_path, "capture", "-o", "app.trace", "--", sys.executable, "app.py")
+    done = venturi(tmp_path, "derive", "app.trace", "--check", "-d", "none", "-o", "app.yaml")
+    assert done.returncode == 5
+    assert "no such directory" in done.stderr
+    assert not (tmp_path / "app-proxy.trace").exists()

@@ -1,0 +1,80 @@
+"""`venturi compare` and the report of a capture, as typed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from capture_factory import shared_file
+from venturi.model.trace_folder import Captured, write_trace
+
+
+def venturi(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """The command as a user types it."""
+    command = [sys.executable, "-m", "venturi", *words]
+    return subprocess.run(
+        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    """A folder with a capture, its twin, one with a dump more, and one of counters."""
+    write_trace(tmp_path / "app.trace", shared_file().captured())
+    write_trace(tmp_path / "twin.trace", shared_file(path="/elsewhere/x").captured())
+    write_trace(tmp_path / "more.trace", shared_file(dumps=4).captured())
+    trace = shared_file().captured().trace.model_copy(update={"operation_count": 0})
+    write_trace(tmp_path / "counters.trace", Captured(trace))
+    return tmp_path
+
+
+def test_a_twin_is_equal(place: Path) -> None:
+    done = venturi("compare", "app.trace", "twin.trace", "--check", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "EQUAL" in done.stdout
+    assert "/scratch/dump.# beside /elsewhere/x.#" in done.stdout
+
+
+def test_a_difference_is_named_and_gates(place: Path) -> None:
+    done = venturi("compare", "app.trace", "more.trace", "--check", "-o", "c.json", cwd=place)
+    assert done.returncode == 4
+    assert "+33 %" in done.stdout
+    assert json.loads((place / "c.json").read_text("utf-8"))["match"] == "off"
+    done = venturi("compare", "app.trace", "more.trace", "--json", cwd=place)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["schema"] == "venturi.fidelity-card/1"
+
+
+@pytest.mark.parametrize(
+    ("words", "say"),
+    [
+        (("compare", "app.trace", "none.trace"), "none.trace"),
+        (("compare", "app.trace", "counters.trace"), "no operations"),
+        (("report", "counters.trace", "-o", "x.html"), "no operations"),
+        (("report", "app.trace", "more.trace"), "one capture"),
+        (("report", "app.trace", "-o", "x.csv"), "csv"),
+        (("report", "app.trace", "-o", "none/x.html"), "none/x.html"),
+        (("derive", "app.trace", "--check", "-o", "x.yaml"), "-d DIR"),
+    ],
+)
+def test_wrong_use_is_one_clear_error(place: Path, words: tuple[str, ...], say: str) -> None:
+    before = sorted(os.listdir(place))
+    done = venturi(*words, cwd=place)
+    assert done.returncode == 2, done.stderr
+    assert say in done.stderr
+    assert "Traceback" not in done.stderr
+    assert sorted(os.listdir(place)) == before
+
+
+def test_the_report_of_a_capture(place: Path) -> None:
+    done = venturi("report", "app.trace", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "report-app.html"
+    assert "What hurts" in (place / "report-app.html").read_text("utf-8")
+    done = venturi("report", "app.trace", "--proxy", "twin.trace", "--format", "md", cwd=place)
+    assert "The proxy equals the application" in done.stdout
