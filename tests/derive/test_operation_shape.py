@@ -324,7 +324,9 @@ def test_two_streams_in_one_loop() -> None:
             run.close(rank, f"chk_{dump}")
         run.meet()
         for rank in range(2):
-            run.move(rank, Kind.WRITE, f"log.{rank}", [(dump * 300 + i * 100, 100) for i in range(3)])
+            run.move(
+                rank, Kind.WRITE, f"log.{rank}", [(dump * 300 + i * 100, 100) for i in range(3)]
+            )
     for rank in range(2):
         run.close(rank, f"log.{rank}")
     workload = derived(run)

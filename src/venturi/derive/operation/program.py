@@ -25,7 +25,7 @@ from venturi.derive.operation.visit import Acts, Part
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
-from venturi.model.workload import FileSpec, StepSpec, SyncStep
+from venturi.model.workload import DataStep, EachStep, FileSpec, StepSpec, SyncStep
 
 MOST_PHASES = 24
 """A program of more phases is no text that people read."""
@@ -479,10 +479,13 @@ class Program:
 
     # ---- files
 
-    def files(self) -> dict[str, FileSpec]:
-        """The files that the program uses."""
+    def files(self, steps: Steps) -> dict[str, FileSpec]:
+        """The files that these steps, the program's, use."""
         found = {}
+        used = _named_in(steps)
         for name, entry in self.names.entries.items():
+            if name not in used:
+                continue
             stream = self.streams.kept[entry.stream]
             tree = self.trees.trees.get(name)
             if tree is not None:
@@ -508,6 +511,24 @@ class Program:
     def _prestage(self, is_shared: bool, reach: int) -> str | int:
         each = -(-reach // self.table.ranks) if is_shared else reach
         return size_text(each) if each else 0
+
+
+def _named_in(steps: Steps) -> set[str]:
+    """Entries that steps name."""
+    names: set[str] = set()
+    for step in steps:
+        if not isinstance(step, StepSpec):
+            continue
+        verb = step.verb
+        said = getattr(step, verb)
+        if isinstance(said, str) and verb != "phase":
+            names.add(said)
+        elif isinstance(said, DataStep):
+            names.add(str(said.to or said.from_))
+        elif isinstance(said, EachStep | SyncStep):
+            names.add(said.on)
+        names |= _named_in(step.do or [])
+    return names
 
 
 def _shifted(use: Use) -> dict[str, Any]:

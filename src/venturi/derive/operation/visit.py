@@ -116,8 +116,22 @@ def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int) -> Col
     joins |= within
     joins |= ~opens & (depth > 0)
     joins |= many & tokens.follows & (named | ~opens)
+    joins &= ~_alone(tokens, opens, closes, new_owner)
     begins[1:] = ~(same & joins[1:])
     return begins
+
+
+def _alone(tokens: Tokens, opens: Column, closes: Column, new_owner: Column) -> Column:
+    """What begins anew where a file stays open over long pauses: what follows the opening, and
+    the closing, so that all turns between them are alike."""
+    starts = np.flatnonzero(opens | new_owner)
+    length = np.diff(np.append(starts, len(tokens)))
+    low = np.minimum.reduceat(tokens.stretch, starts)
+    high = np.maximum.reduceat(tokens.stretch, starts)
+    lasts = np.repeat(high > low, length)
+    after = np.concatenate([[False], opens[:-1]])
+    alone: Column = lasts & (closes | after)
+    return alone
 
 
 def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column]:
@@ -160,7 +174,18 @@ def _assembled(
             ranks = tokens.rank[visits.first[matrix[:, 0]]]
             parts.append(Part(where, ranks, matrix.shape[1], _all(visits, matrix)))
             collected.append((len(parts) - 1, matrix, ranks))
+            if _are_items(tokens, parts[-1]):
+                visits.strict[matrix] = visits.loose[matrix]
     return parts, _ordered(table, tokens, visits, collected)
+
+
+def _are_items(tokens: Tokens, part: Part) -> bool:
+    """Whether a part uses many files, each in one request at most: sizes are then no structure."""
+    files = np.unique(tokens.file[part.tokens])
+    if len(files) < MANY_FILES * len(part.ranks):
+        return False
+    data = part.tokens[tokens.is_kind(Kind.READ, Kind.WRITE)[part.tokens]]
+    return not np.any(tokens.count[data] > 1) and not np.any(tokens.base[data] > 0)
 
 
 def _all(visits: _Visits, matrix: Column) -> Column:
