@@ -3,7 +3,7 @@
 VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 STAMP   := $(VENV)/.installed
-SOURCES := $(shell find engine src schema -type f \( -name '*.[ch]pp' -o -name '*.in' -o -name '*.txt' \)) \
+SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
 .PHONY: help setup build test check tidy gen fmt bench demo docs clean
@@ -36,7 +36,7 @@ check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy src schema
 	$(VENV)/bin/lint-imports --no-cache
-	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp')
+	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp' 'tracer/*.[ch]')
 	$(PYTHON) schema/generate --check
 
 tidy: setup      ## clang-tidy over the engine
@@ -50,7 +50,7 @@ gen: setup       ## schemas, structs and reference pages from the models
 fmt: setup       ## format everything
 	$(VENV)/bin/ruff format .
 	$(VENV)/bin/ruff check --fix .
-	$(VENV)/bin/clang-format -i $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp')
+	$(VENV)/bin/clang-format -i $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp' 'tracer/*.[ch]')
 
 bench: setup     ## Venturi against the limit, as ratios measured side by side
 	@bench/run

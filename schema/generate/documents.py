@@ -48,6 +48,9 @@ DOCUMENTS = (
     DocumentKind("plan", "Plan", engine=True, value_type="Plan"),
     DocumentKind("event", "EventLine", engine=True, value_type="Event"),
     DocumentKind("record", "Record"),
+    DocumentKind("activity", "Activity"),
+    DocumentKind("card", "FidelityCard"),
+    DocumentKind("portrait", "Portrait"),
 )
 
 

@@ -97,3 +97,11 @@ def settings_of(options: dict[str, Any]) -> Any:
         seed=options["seed"],
         assignments=parse_assignments(options["assignments"]),
     )
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes a result where the user wants it; UserError where that cannot be."""
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", "choose another file with -o") from None

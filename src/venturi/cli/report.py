@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from venturi.cli.option import json_option, store_option, units_option
+from venturi.cli.option import json_option, store_option, units_option, write_text
 
 _FORMATS = ("html", "md", "json", "csv")
 
@@ -15,36 +15,70 @@ _FORMATS = ("html", "md", "json", "csv")
 @click.argument("runs", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="The file to write; its ending says the form.")
 @click.option("--format", "form", type=click.Choice(_FORMATS), help="html, md, json or csv.")
+@click.option("--proxy", metavar="TRACE", help="The proxy's capture, beside the application's.")
 @store_option
 @json_option
 @units_option
 def command(
     runs: tuple[str, ...],
+    proxy: str | None,
     output: str | None,
     form: str | None,
     store: str | None,
     as_json: bool,
     units: str,
 ) -> None:
-    """A report of RUNS: ids, @last, or folders. Default: report-ID.html here."""
+    """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
+
+    Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
+    """
     from venturi.model.error import UserError
+    from venturi.model.trace_folder import DOCUMENT
+
+    ending = Path(output).suffix.lstrip(".") if output else ""
+    chosen = form or ("json" if as_json else ending or "html")
+    if chosen not in _FORMATS:
+        raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
+    captures = [run for run in runs if Path(run, DOCUMENT).is_file()]
+    if captures:
+        name, text = _of_capture(runs, proxy, chosen, units)
+    elif proxy is not None:
+        raise UserError("--proxy stands beside a capture", "name one: NAME.trace")
+    else:
+        name, text = _of_runs(runs, store, chosen, units)
+    if output == "-" or (output is None and chosen != "html"):
+        click.echo(text, nl=False)
+        return
+    path = Path(output or f"report-{name}.html")
+    write_text(path, text)
+    click.echo(str(path))
+
+
+def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) -> tuple[str, str]:
+    """The last run's id, and the text."""
     from venturi.report.render import render
     from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
 
     place = store_directory(store)
     records = [load_record(find(place, run)) for run in runs]
-    ending = Path(output).suffix.lstrip(".") if output else ""
-    chosen = form or ("json" if as_json else ending or "html")
-    if chosen not in _FORMATS:
-        raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
-    text = render(records, chosen, units)
-    if output == "-" or (output is None and chosen != "html"):
-        click.echo(text, nl=False)
-        return
-    path = Path(output or f"report-{records[-1].id}.html")
-    try:
-        path.write_text(text, "utf-8")
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}", "choose another file with -o") from None
-    click.echo(str(path))
+    return records[-1].id, render(records, form, units)
+
+
+def _of_capture(
+    captures: tuple[str, ...], proxy: str | None, form: str, units: str
+) -> tuple[str, str]:
+    """The capture's name, and the text."""
+    from venturi.analyse.portrait import portrait_of
+    from venturi.model.error import UserError
+    from venturi.report.render import render_portrait
+    from venturi.sources.open import read_capture
+
+    if len(captures) > 1:
+        raise UserError("a report holds one capture", "venturi compare A B sets two side by side")
+    if form == "csv":
+        raise UserError("a capture has no report as csv", "html, md or json")
+    path = Path(captures[0])
+    name = path.resolve().name.removesuffix(".trace")
+    beside = read_capture(Path(proxy)) if proxy is not None else None
+    return name, render_portrait(portrait_of(read_capture(path), name, beside), form, units)

@@ -1,332 +1,48 @@
-"""What an application does badly, each with the numbers that show it.
-
-Thresholds are the defaults of Drishti (drishti-io 0.8, `drishti/includes/config.py`) where it
-has one; those marked "own" are ours.
-"""
+"""What an application does badly: one list, from counters, from operations, or from both."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
-from venturi.derive.counts import bytes_of, total
-from venturi.derive.layout import Kind, Layout
-from venturi.derive.program import is_tree
-from venturi.derive.stream import Flow, Stream, SyncHabit
-from venturi.model.plan import Direction, Interface
-from venturi.model.trace import CounterRecord, Layer, Trace
-from venturi.model.units import size_text
-from venturi.model.workload import Finding, Severity
+from venturi.derive.finding_counter import CAPTURE_RULE, CASE_RULES, STDIO_RULE, Case
+from venturi.derive.finding_data import DATA_RULES
+from venturi.derive.finding_name import LOOKUP_RULES, NAME_RULES
+from venturi.derive.finding_place import PLACE_RULES
+from venturi.derive.finding_rule import apply, ranked
+from venturi.derive.finding_time import COURSE_RULES, TIME_RULES
+from venturi.derive.footprint import footprint_of
+from venturi.derive.stream_rows import rows_by_stream
+from venturi.model.trace import Trace
+from venturi.model.trace_folder import Captured
+from venturi.model.workload import Finding
 
-SMALL_REQUEST_BYTES = 2**20
-SMALL_SHARE = 0.10
-MISALIGNED_SHARE = 0.10
-RANDOM_SHARE = 0.20
-MANY_REQUESTS = 1000
-"""With fewer requests than this, Drishti is silent about sizes and order; here it is a note."""
-METADATA_SECONDS = 30.0
-SIZE_IMBALANCE = 0.30
-STRAGGLER_SHARE = 0.15
-STDIO_SHARE = 0.10
-COLLECTIVE_SHARE = 0.50
-METADATA_SHARE = 0.25
-"""Own: opens among all operations."""
-OPENS_EACH = 4
-"""Own: opens of one file by one rank."""
-REREAD_FACTOR = 1.5
-"""Own: bytes read over the extent that was read."""
-LEAST_SECONDS = 0.1
-"""Own: differences in time below this say nothing."""
+__all__ = ["Case", "findings_of", "merged", "operation_findings"]
 
 
-@dataclass(frozen=True)
-class Case:
-    """A stream, and the layout of each of its directions."""
-
-    stream: Stream
-    layouts: dict[Direction, Layout]
-
-    @property
-    def posix(self) -> list[CounterRecord]:
-        """What reached POSIX."""
-        views = self.stream.group.views
-        return [record for view in views for record in view.records.get(Layer.POSIX, [])]
-
-
-def findings_of(trace: Trace, cases: list[Case]) -> list[Finding]:
-    """All findings, the gravest first."""
-    found = list(_partial_capture(trace))
+def findings_of(trace: Trace, cases: Sequence[Case]) -> list[Finding]:
+    """What counters show, the gravest first."""
+    found = list(apply((CAPTURE_RULE,), trace))
     for case in cases:
-        for rule in (
-            _small_requests, _misaligned, _random_access, _contention, _imbalance, _metadata,
-            _opens, _no_collective, _redundant_reads, _syncs, _sieving, _interleaved,
-        ):  # fmt: skip
-            found += rule(case)
-    found += _stdio(cases)
-    order = list(Severity)
-    return sorted(found, key=lambda finding: order.index(finding.severity))
+        found += apply(CASE_RULES, case)
+    found += apply((STDIO_RULE,), list(cases))
+    return ranked(found)
 
 
-def _by_count(count: int) -> Severity:
-    return Severity.HIGH if count > MANY_REQUESTS else Severity.NOTE
+def operation_findings(captured: Captured) -> list[Finding]:
+    """What operations show, the gravest first; nothing of a trace that has none."""
+    footprint = footprint_of(captured)
+    if footprint is None:
+        return []
+    job_s = footprint.job_s
+    found = list(apply((CAPTURE_RULE,), captured.trace))
+    for rows in rows_by_stream(footprint):
+        found += apply((*DATA_RULES, *PLACE_RULES, *NAME_RULES, *TIME_RULES), rows, job_s)
+    found += apply((*LOOKUP_RULES, *COURSE_RULES), footprint, job_s)
+    return ranked(found)
 
 
-def _partial_capture(trace: Trace) -> Iterator[Finding]:
-    for gap in trace.gaps:
-        yield Finding(
-            id="partial-capture",
-            severity=Severity.HIGH,
-            what=f"The capture of {gap.layer} is incomplete, so all totals are lower bounds.",
-            evidence=gap.what,
-            advice="Capture again with more memory (MODMEM, MAX_RECORDS in Darshan's config).",
-        )
-
-
-def _small_requests(case: Case) -> Iterator[Finding]:
-    if is_tree(case.stream) or case.stream.interface is Interface.STDIO:
-        return
-    parts = [part for flow in case.stream.flows for part in flow.mix.parts]
-    requests = sum(count for _, count in parts)
-    small = sum(count for size, count in parts if size < SMALL_REQUEST_BYTES)
-    if small <= SMALL_SHARE * requests:
-        return
-    sizes = {flow.direction.value: size_text(flow.mix.transfer) for flow in case.stream.flows}
-    yield Finding(
-        id="small-requests",
-        severity=_by_count(small),
-        what=f"{case.stream.name}: {'most' if small * 2 > requests else 'many'} requests are "
-        "smaller than 1 MiB.",
-        evidence=f"{small} of {requests} requests (threshold {SMALL_SHARE:.0%}); most bytes in "
-        + " and ".join(f"{size} a {word}" for word, size in sizes.items()),
-        advice="Gather data in memory, or use collective MPI-IO, to make requests larger.",
-    )
-
-
-def _noun(flow: Flow) -> str:
-    return "writes" if flow.direction is Direction.WRITE else "reads"
-
-
-def _misaligned(case: Case) -> Iterator[Finding]:
-    requests = total(case.posix, "READS", "WRITES")
-    off = total(case.posix, "FILE_NOT_ALIGNED")
-    if not requests or off <= MISALIGNED_SHARE * requests:
-        return
-    unit = max((r.counters.get("FILE_ALIGNMENT", 0) for r in case.posix), default=0)
-    yield Finding(
-        id="misaligned",
-        severity=_by_count(off),
-        what=f"{case.stream.name}: requests do not start where the file system's blocks do.",
-        evidence=f"{off} of {requests} POSIX requests are not at a multiple of {size_text(unit)} "
-        f"(threshold {MISALIGNED_SHARE:.0%})",
-        advice="Choose transfer and block as multiples of the file system's block or stripe; "
-        "in HDF5 set the alignment.",
-    )
-
-
-def _random_access(case: Case) -> Iterator[Finding]:
-    for flow in case.stream.flows:
-        layout = case.layouts[flow.direction]
-        counts = flow.counts
-        if layout.kind is not Kind.RANDOM or counts.sequential is None:
-            continue
-        backward = counts.requests - counts.sequential
-        if backward <= RANDOM_SHARE * counts.requests and layout.run <= flow.mix.transfer:
-            continue
-        yield Finding(
-            id="random-access",
-            severity=_by_count(backward),
-            what=f"{case.stream.name}: {_noun(flow)} come in random order.",
-            evidence=f"{backward} of {counts.requests} {_noun(flow)} go backwards "
-            f"(threshold {RANDOM_SHARE:.0%})",
-            advice="Sort requests by offset, or read larger pieces and pick from memory.",
-        )
-
-
-def _contention(case: Case) -> Iterator[Finding]:
-    stream = case.stream
-    flow = stream.flow(Direction.WRITE)
-    if not stream.is_shared or flow is None or flow.is_collective or flow.active < 2:
-        return
-    nest = case.layouts[Direction.WRITE].nest
-    unit = max((r.counters.get("FILE_ALIGNMENT", 0) for r in case.posix), default=0)
-    is_cut = nest is not None and unit > 0 and nest.block % unit != 0
-    is_interleaved = nest is not None and nest.segments > 1 and nest.block < SMALL_REQUEST_BYTES
-    if not is_cut and not is_interleaved and nest is not None:
-        return
-    block = size_text(nest.block) if nest else "pieces of unknown size"
-    yield Finding(
-        id="shared-file-contention",
-        severity=Severity.MEDIUM if flow.requests > MANY_REQUESTS else Severity.NOTE,
-        what=f"{stream.name}: {flow.active} ranks write small pieces of one file in turns.",
-        evidence=f"{flow.requests} independent writes; a rank's pieces of {block} lie between "
-        "those of others",
-        advice="Use collective writes, larger or aligned blocks, or one file for each node.",
-    )
-
-
-def _imbalance(case: Case) -> Iterator[Finding]:
-    slow, fast, what = _extremes(case.stream)
-    if slow and (slow - fast) > SIZE_IMBALANCE * slow:
-        yield Finding(
-            id="imbalance",
-            severity=Severity.MEDIUM,
-            what=f"{case.stream.name}: ranks move different amounts of data.",
-            evidence=f"{size_text(int(slow))} against {size_text(int(fast))} by {what} "
-            f"(threshold {SIZE_IMBALANCE:.0%})",
-            advice="Spread the data over the ranks, or let dedicated ranks do all of it.",
-        )
-    for record in case.stream.records:
-        slowest = record.times.get("F_SLOWEST_RANK_TIME", 0.0)
-        fastest = record.times.get("F_FASTEST_RANK_TIME", 0.0)
-        if slowest >= LEAST_SECONDS and slowest - fastest > STRAGGLER_SHARE * slowest:
-            yield Finding(
-                id="straggler",
-                severity=Severity.MEDIUM,
-                what=f"{case.stream.name}: one rank spends much longer in I/O than another.",
-                evidence=f"{slowest:.3g} s against {fastest:.3g} s "
-                f"(threshold {STRAGGLER_SHARE:.0%})",
-                advice="Look at that rank's node and storage target, and at what it does alone.",
-            )
-            return
-
-
-def _extremes(stream: Stream) -> tuple[float, float, str]:
-    """The most and the fewest bytes of a rank, and which ranks are meant."""
-    if all(record.rank >= 0 for record in stream.records):
-        moved: dict[int, int] = {}
-        for record in stream.records:
-            both = sum(bytes_of(record, direction) for direction in Direction)
-            moved[record.rank] = moved.get(record.rank, 0) + both
-        return max(moved.values(), default=0), min(moved.values(), default=0), "the ranks in it"
-    slow = total(stream.records, "SLOWEST_RANK_BYTES")
-    fast = total(stream.records, "FASTEST_RANK_BYTES")
-    return max(slow, fast), min(slow, fast), "its slowest and fastest rank"
-
-
-def _metadata(case: Case) -> Iterator[Finding]:
-    stream = case.stream
-    seconds = sum(record.times.get("F_META_TIME", 0.0) for record in case.posix) / stream.ranks
-    requests = sum(flow.requests for flow in stream.flows)
-    share = stream.opens / (stream.opens + requests) if stream.opens else 0.0
-    is_many = share > METADATA_SHARE and stream.opens >= MANY_REQUESTS // 10
-    if seconds <= METADATA_SECONDS and not is_many:
-        return
-    is_high = seconds > METADATA_SECONDS or stream.opens > MANY_REQUESTS
-    yield Finding(
-        id="metadata-heavy",
-        severity=Severity.HIGH if is_high else Severity.MEDIUM,
-        what=f"{stream.name}: opening files is a large part of the work.",
-        evidence=f"{stream.opens} opens of {stream.files} files beside {requests} requests; "
-        f"{seconds:.3g} s of metadata time per rank (thresholds: own {METADATA_SHARE:.0%}, "
-        f"{METADATA_SECONDS:g} s)",
-        advice="Pack small files into few large ones, and keep files open.",
-    )
-
-
-def _opens(case: Case) -> Iterator[Finding]:
-    stream = case.stream
-    if stream.interface not in (Interface.POSIX, Interface.STDIO) or stream.opens < 1:
-        return
-    each = stream.opens / max(1, stream.units)
-    requests = sum(flow.requests for flow in stream.flows)
-    if each < OPENS_EACH or stream.opens * 4 < requests:
-        return
-    yield Finding(
-        id="too-many-opens",
-        severity=Severity.MEDIUM if stream.opens > MANY_REQUESTS else Severity.LOW,
-        what=f"{stream.name}: files are opened again and again.",
-        evidence=f"{each:.3g} opens of each file by each rank (own threshold {OPENS_EACH}), "
-        f"{requests} requests in all",
-        advice="Open once, keep the file open, and close at the end.",
-    )
-
-
-def _no_collective(case: Case) -> Iterator[Finding]:
-    stream = case.stream
-    if stream.layer is not Layer.MPIIO or not stream.is_shared:
-        return
-    for flow in stream.flows:
-        independent = flow.counts.requests - flow.counts.collective
-        if flow.counts.collective >= COLLECTIVE_SHARE * flow.counts.requests:
-            continue
-        yield Finding(
-            id="no-collective",
-            severity=Severity.MEDIUM if independent > MANY_REQUESTS else Severity.LOW,
-            what=f"{stream.name}: {_noun(flow)} use independent MPI-IO calls.",
-            evidence=f"{independent} of {flow.counts.requests} {_noun(flow)} are independent",
-            advice="Use the _all variants, so that MPI-IO can join requests.",
-        )
-
-
-def _redundant_reads(case: Case) -> Iterator[Finding]:
-    flow = case.stream.flow(Direction.READ)
-    if flow is None or not flow.counts.extent:
-        return
-    factor = flow.counts.bytes / flow.counts.extent
-    if factor <= REREAD_FACTOR:
-        return
-    yield Finding(
-        id="redundant-reads",
-        severity=Severity.MEDIUM,
-        what=f"{case.stream.name}: the same bytes are read more than once.",
-        evidence=f"{size_text(flow.counts.bytes)} read of {size_text(flow.counts.extent)} in files "
-        f"({factor:.3g} times, own threshold {REREAD_FACTOR:g})",
-        advice="Read once and broadcast, or keep the data in memory.",
-    )
-
-
-def _syncs(case: Case) -> Iterator[Finding]:
-    stream = case.stream
-    if stream.sync.habit is not SyncHabit.EACH:
-        return
-    writes = stream.flow(Direction.WRITE)
-    yield Finding(
-        id="sync-each-write",
-        severity=Severity.HIGH if stream.sync.calls > MANY_REQUESTS else Severity.MEDIUM,
-        what=f"{stream.name}: every write is followed by {stream.sync.mode.value}.",
-        evidence=f"{stream.sync.calls} sync calls for {writes.requests if writes else 0} writes",
-        advice="Sync once at the end of a phase.",
-    )
-
-
-def _sieving(case: Case) -> Iterator[Finding]:
-    stream = case.stream
-    if stream.interface in (Interface.POSIX, Interface.STDIO) or stream.flow(Direction.READ):
-        return
-    read = total(case.posix, "BYTES_READ")
-    written = total(case.posix, "BYTES_WRITTEN")
-    if read <= SMALL_SHARE * written:
-        return
-    yield Finding(
-        id="read-modify-write",
-        severity=Severity.MEDIUM,
-        what=f"{stream.name}: a library reads while the application only writes.",
-        evidence=f"{size_text(read)} read and {size_text(written)} written at POSIX",
-        advice="Avoid holes in collective writes, or switch data sieving off (romio_ds_write).",
-    )
-
-
-def _interleaved(case: Case) -> Iterator[Finding]:
-    if case.stream.is_interleaved:
-        yield Finding(
-            id="read-write-switches",
-            severity=Severity.NOTE,
-            what=f"{case.stream.name}: reads and writes alternate on the same file.",
-            evidence=f"{total(case.stream.records, 'RW_SWITCHES')} changes of direction",
-            advice="Separate reading from writing where the algorithm allows.",
-        )
-
-
-def _stdio(cases: list[Case]) -> Iterator[Finding]:
-    moved = {case.stream.name: case.stream.group.bytes for case in cases}
-    stdio = [case.stream for case in cases if case.stream.interface is Interface.STDIO]
-    share = sum(moved[stream.name] for stream in stdio) / max(1, sum(moved.values()))
-    if share > STDIO_SHARE:
-        yield Finding(
-            id="stdio-bulk",
-            severity=Severity.MEDIUM,
-            what="Bulk data goes through buffered streams (fopen, fprintf).",
-            evidence=f"{share:.0%} of the bytes, in {', '.join(s.name for s in stdio)} "
-            f"(threshold {STDIO_SHARE:.0%})",
-            advice="Use POSIX or MPI-IO with large requests for bulk data.",
-        )
+def merged(by_operations: Iterable[Finding], by_counters: Iterable[Finding]) -> list[Finding]:
+    """One list: of a kind that operations show, what counters say is left out."""
+    first = list(by_operations)
+    known = {finding.id for finding in first}
+    return ranked([*first, *(f for f in by_counters if f.id not in known)])

@@ -24,6 +24,15 @@ _CODE = re.compile(
 )
 """Programs and libraries: read while something starts, not the application's data."""
 
+_INTERPRETER = re.compile(
+    r"/(lib/python[\d.]+|\.pyenv)(/|$)|/python\d+\.zip$|\._pth$|/pybuilddir\.txt$"
+    r"|/(Setup\.local|sitecustomize|usercustomize)$|/bin(/[^/]*python[^/]*)?$"
+)
+"""What Python asks for when it starts, and folders of executables."""
+
+_LIBRARY = re.compile(r"/(lib/python|lib64/|lib/|libexec/)|/\.venv/|/(ld\.so|locale)")
+"""Where modules and libraries are looked up, also in vain."""
+
 _LAUNCHER = re.compile(
     r"/(ompi|pmix|prte|prterun|orted|mpiexec)[.\-_][^/]*(/|$)|^/tmp/mpi[a-z]*[.-]"
 )
@@ -63,7 +72,9 @@ def is_standard_stream(view: FileView) -> bool:
 
 def is_foreign_path(path: str) -> bool:
     """Whether a file of this name belongs to the system, to a library or to a launcher."""
-    return not path or path in _STANDARD_STREAMS or _is_system(path) or bool(_LAUNCHER.search(path))
+    if not path or path in _STANDARD_STREAMS or _is_system(path):
+        return True
+    return bool(_LAUNCHER.search(path) or _INTERPRETER.search(path))
 
 
 def _is_system(path: str) -> bool:
@@ -78,3 +89,8 @@ def _is_side_file(view: FileView) -> bool:
 
 def _is_untouched(view: FileView) -> bool:
     return view.operations == 0
+
+
+def is_code(path: str) -> bool:
+    """Whether a name is that of a program's module or library."""
+    return _CODE.search(path) is not None or _LIBRARY.search(path) is not None

@@ -31,7 +31,8 @@ class Kind(StrEnum):
     """What a call does. The order is that of the codes in the column `kind`."""
 
     OPEN = "open"
-    """`detail`: the flags of open(2) as Linux numbers them; O_CREAT among them makes a create."""
+    """`detail`: the flags of open(2) as Linux numbers them; O_CREAT among them makes a create.
+    OPENED_TOGETHER is set beside them where several ranks made the call together."""
     CLOSE = "close"
     READ = "read"
     WRITE = "write"
@@ -61,7 +62,8 @@ class Kind(StrEnum):
     ATTRIBUTE = "attribute"
     """Extended attributes, modes, owners and times of files; `access` counts as stat."""
     BARRIER = "barrier"
-    """Ranks wait for each other (MPI_Barrier, another collective call of the application)."""
+    """Ranks wait for each other (MPI_Barrier, another collective call of the application).
+    `detail`: how many, where known."""
 
 
 KINDS: tuple[Kind, ...] = tuple(Kind)
@@ -73,6 +75,7 @@ COLLECTIVE = 1
 NON_BLOCKING = 2
 IN_VIEW = 4
 NOT_A_FILE = 8
+OPENED_TOGETHER = 1 << 31
 
 _TYPES: dict[str, str] = {
     "process": "<u4",

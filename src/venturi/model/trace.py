@@ -108,6 +108,25 @@ class Process(Document):
     """None: it did not end in an orderly way, or it is not known."""
 
 
+class HeatRow(Document):
+    """What one rank moved, bin by bin; both lists have one entry per bin."""
+
+    rank: Count
+    read: list[Count]
+    """Bytes per bin."""
+    written: list[Count]
+    """Bytes per bin."""
+
+
+class Heatmap(Document):
+    """When ranks moved bytes in one layer: bins of equal length from the job's start."""
+
+    layer: Layer
+    bin_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    rows: list[HeatRow]
+    """Ranks that moved bytes, in rising order; ranks that are not here moved none."""
+
+
 class Trace(Document):
     """What one job did."""
 
@@ -128,3 +147,5 @@ class Trace(Document):
     """Whose operations there are, by index; where there are none, counters name ranks."""
     operation_count: Count = 0
     """Rows in the columns beside the document; 0: counters only."""
+    heatmaps: list[Heatmap] = []
+    """At most one per layer."""

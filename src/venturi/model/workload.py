@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real
+from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
 from venturi.model.plan import (
     Arrivals,
     CachePolicy,
@@ -55,6 +55,15 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
+class Audience(StrEnum):
+    """Who can follow an advice."""
+
+    DEVELOPER = "developer"
+    USER = "user"
+    """Whoever runs the application: its settings, hints, the place of its files."""
+    ADMINISTRATOR = "administrator"
+
+
 class Finding(Document):
     """Something that an application does badly, and the numbers that show it."""
 
@@ -64,6 +73,10 @@ class Finding(Document):
     what: str
     evidence: str
     advice: str
+    audience: Audience = Audience.DEVELOPER
+    """Whom the advice is for."""
+    at_stake_s: Seconds | None = None
+    """Time inside the calls in question, on the rank where it is longest; None: not known."""
 
 
 class Confidence(Document):

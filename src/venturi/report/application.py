@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from venturi.model.record import Record
-from venturi.model.workload import Confidence, Finding, Observed, Origin, Severity
+from venturi.model.workload import Audience, Confidence, Finding, Observed, Origin, Severity
 from venturi.report import quantity
 from venturi.report.block import (
     Block,
@@ -34,6 +34,12 @@ _TONES: dict[Severity, Tone] = {
     Severity.MEDIUM: "fair",
     Severity.LOW: "plain",
     Severity.NOTE: "plain",
+}
+
+_TRY = {
+    Audience.DEVELOPER: "Try (developer)",
+    Audience.USER: "Try (user)",
+    Audience.ADMINISTRATOR: "Try (administrator)",
 }
 
 
@@ -114,7 +120,7 @@ def notes(findings: list[Finding]) -> Notes:
                 finding.severity.value,
                 _TONES[finding.severity],
                 finding.what,
-                (("Seen", finding.evidence), ("Try", finding.advice)),
+                (("Seen", finding.evidence), (_TRY[finding.audience], finding.advice)),
             )
             for finding in ranked
         )

@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from venturi.model.record import Record
 from venturi.report import page
-from venturi.report.block import Figure
+from venturi.report.block import Figure, Page
 from venturi.report.figure.svg import draw
 from venturi.report.palette import DARK
 from venturi.report.quantity import Units
@@ -54,10 +54,15 @@ def _svg(figure: Figure, prefix: str) -> Markup | None:
 
 def render_html(records: Sequence[Record], units: Units = Units.IEC) -> str:
     """The page for one or several records; several begin with their comparison."""
+    return html_of(page.build(records, units))
+
+
+def html_of(built: Page) -> str:
+    """A page as HTML."""
     environment = Environment(autoescape=True, finalize=_bound)
     template = environment.from_string(_template("report.html.jinja"))
     return template.render(
-        page=page.build(records, units),
+        page=built,
         css=Markup(_template("report.css") + _dark_rules()),
         svg=_svg,
     )

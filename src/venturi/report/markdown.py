@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from venturi.model.record import Record
 from venturi.report import page
-from venturi.report.block import Block, Chapter, Code, Facts, Figure, Notes, Paragraph, Table
+from venturi.report.block import Block, Chapter, Code, Facts, Figure, Notes, Page, Paragraph, Table
 from venturi.report.quantity import Units
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -66,7 +66,8 @@ def _chapter(chapter: Chapter, level: int) -> list[str]:
     if chapter.about:
         lines += [_plain(chapter.about), ""]
     lines += [_plain(chapter.facts), ""]
-    lines += [f"**{_plain(chapter.level)}**: {_plain(chapter.meaning)}", ""]
+    if chapter.level:
+        lines += [f"**{_plain(chapter.level)}**: {_plain(chapter.meaning)}", ""]
     if chapter.reasons:
         lines += [*(f"- {_plain(reason)}" for reason in chapter.reasons), ""]
     if chapter.withheld:
@@ -89,14 +90,19 @@ def _chapter(chapter: Chapter, level: int) -> list[str]:
 
 def render_markdown(records: Sequence[Record], units: Units = Units.IEC) -> str:
     """The report on one or several records as Markdown text."""
-    built = page.build(records, units)
+    return markdown_of(page.build(records, units))
+
+
+def markdown_of(built: Page) -> str:
+    """A page as Markdown text."""
     lines: list[str] = []
-    if len(records) != 1:
+    alone = len(built.chapters) == 1
+    if not alone:
         lines += [f"# {_plain(built.title)}", "", _plain(built.lead), ""]
     if built.comparison is not None:
         lines += _table(built.comparison)
     for chapter in built.chapters:
-        lines += _chapter(chapter, 1 if len(records) == 1 else 2)
+        lines += _chapter(chapter, 1 if alone else 2)
     lines += [f"Made with {_plain(built.made_with)}."]
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines))
     return text + "\n"

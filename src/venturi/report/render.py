@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from venturi.model.portrait import Portrait
 from venturi.model.record import Record
 from venturi.report.quantity import Units
 
@@ -25,3 +26,19 @@ def render(records: Sequence[Record], form: str, units: str = "iec") -> str:
     from venturi.report.json_text import render_json
 
     return render_json(records)
+
+
+def render_portrait(portrait: Portrait, form: str, units: str = "iec") -> str:
+    """The page of a captured application as `html`, `md` or `json` text."""
+    if form == "json":
+        return portrait.to_json(indent=1) + "\n"
+    from venturi.report.portrait import page_of
+
+    page = page_of(portrait, Units(units))
+    if form == "md":
+        from venturi.report.markdown import markdown_of
+
+        return markdown_of(page)
+    from venturi.report.html import html_of
+
+    return html_of(page)

@@ -1,9 +1,17 @@
-"""Reads Darshan logs: starts the child that holds the C library and judges how it ended."""
+"""Reads Darshan logs: asks the process that holds the C library and judges how that went."""
 
 from __future__ import annotations
 
+import atexit
+import contextlib
+import json
+import os
+import select
+import signal
 import subprocess
 import sys
+import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,8 +26,114 @@ MAX_LOG_BYTES = 2**30
 TEXT_ROUTE = "give venturi the text that `darshan-parser LOG` prints instead"
 
 
+@dataclass(frozen=True)
+class Answer:
+    """How reading one log went."""
+
+    code: int
+    """Exit code; negative: the signal that ended it."""
+    trace: bytes
+    errors: str
+
+
+class Worker:
+    """The process that holds the C library; it serves one log after the other."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-P", "-m", "venturi.sources.darshan_child"]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        )
+        self._held = b""
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def ask(self, path: Path, timeout_s: float) -> Answer:
+        """The answer for a log. Raises TimeoutError, or OSError where the worker died."""
+        stdin = self._process.stdin
+        assert stdin is not None
+        deadline = time.monotonic() + timeout_s
+        stdin.write(json.dumps(str(path.resolve())).encode() + b"\n")
+        stdin.flush()
+        while b"\n" not in self._held:
+            self._take(deadline)
+        line, _, self._held = self._held.partition(b"\n")
+        head = json.loads(line)
+        while len(self._held) < head["bytes"]:
+            self._take(deadline)
+        trace, self._held = self._held[: head["bytes"]], self._held[head["bytes"] :]
+        return Answer(head["code"], trace, head["errors"])
+
+    def _take(self, deadline: float) -> None:
+        stdout = self._process.stdout
+        assert stdout is not None
+        ready, _, _ = select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        more = os.read(stdout.fileno(), 2**20)
+        if not more:
+            raise BrokenPipeError("the process that reads Darshan logs died")
+        self._held += more
+
+    def stop(self) -> None:
+        """Ends the worker and what it forked."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.communicate()
+
+
+class _Pool:
+    """The one worker of this process; made when first needed, replaced when it dies."""
+
+    def __init__(self) -> None:
+        self._worker: Worker | None = None
+        self._owner = 0
+
+    def ask(self, path: Path, timeout_s: float) -> Answer:
+        """See Worker.ask; a worker that died meanwhile is replaced once."""
+        for attempt in (1, 2):
+            worker = self._usable()
+            try:
+                return worker.ask(path, timeout_s)
+            except TimeoutError:
+                self.stop()
+                raise
+            except OSError:
+                self.stop()
+                if attempt == 2:
+                    raise
+            except BaseException:
+                self.stop()  # an answer may still come, which the next one must not read
+                raise
+        raise AssertionError("unreachable")
+
+    def _usable(self) -> Worker:
+        if self._worker is None or self._owner != os.getpid() or not self._worker.is_alive:
+            if self._owner == os.getpid():
+                self.stop()
+            self._worker, self._owner = Worker(), os.getpid()
+        return self._worker
+
+    def stop(self) -> None:
+        """Ends the worker, if this process has one."""
+        if self._worker is not None and self._owner == os.getpid():
+            self._worker.stop()
+        self._worker = None
+
+
+POOL = _Pool()
+atexit.register(POOL.stop)
+
+
 def read_log(path: Path, timeout_s: float = 60.0) -> Trace:
-    """The trace of a binary Darshan log.
+    """The trace of a binary Darshan log: its counters.
 
     The C library runs in a process of its own, for at most `timeout_s` seconds. Raises
     UserError where the log is missing, too large, empty, malformed or takes too long.
@@ -28,15 +142,16 @@ def read_log(path: Path, timeout_s: float = 60.0) -> Trace:
     size = _size_bytes(path, where)
     if size > MAX_LOG_BYTES:
         raise UserError(f"{where} has {size} bytes; at most {MAX_LOG_BYTES} are read", TEXT_ROUTE)
-    command = [sys.executable, "-P", "-m", "venturi.sources.darshan_child", str(path.resolve())]
     try:
-        child = subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)
-    except subprocess.TimeoutExpired:
+        answer = POOL.ask(path, timeout_s)
+    except TimeoutError:
         raise UserError(f"{where} could not be read in {timeout_s:g} s", TEXT_ROUTE) from None
-    if child.returncode != 0:
-        raise _failure(where, child.returncode, child.stderr.decode(errors="replace"))
+    except OSError as error:
+        raise UserError(f"{where} could not be read: {error}", TEXT_ROUTE) from None
+    if answer.code != 0:
+        raise _failure(where, answer.code, answer.errors)
     try:
-        return Trace.model_validate_json(child.stdout)
+        return Trace.model_validate_json(answer.trace)
     except ValidationError as error:
         raise UserError(f"{where} holds impossible values: {_brief(error)}", TEXT_ROUTE) from None
 

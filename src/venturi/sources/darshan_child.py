@@ -1,13 +1,16 @@
-"""Reads one Darshan log with the C library; its own process, because bad logs crash it.
+"""Reads Darshan logs with the C library; its own process, because bad logs crash it.
 
-Prints the trace as JSON on stdout and nothing else. Exit code 0, or one of those below with
-one line on stderr.
+Takes one path per line (JSON) on stdin. The library is loaded once; each log is then read in a
+fork of this process, so that one that crashes or corrupts the library's memory harms no other.
+Answers with a line of JSON (exit code, bytes that follow, what was said on stderr) and the trace.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import resource
+import shutil
 import sys
 import warnings
 from collections.abc import Iterator
@@ -35,29 +38,62 @@ MEMORY_LIMIT_BYTES = 8 * 2**30
 UINT64 = 2**64
 
 
-def main(path: str) -> int:
-    """Read the log, print the trace; see the file's first lines."""
-    report = os.dup(1)
+def main() -> int:
+    """Serve until stdin ends; see the file's first lines."""
+    answers = os.dup(1)
     os.dup2(2, 1)  # the C library may print on stdout
+    warnings.simplefilter("ignore")
+    library: Any = None
+    why = ""
+    try:
+        from darshan.backend import cffi_backend
+
+        library = cffi_backend
+    except Exception as error:  # anything here means: not usable on this machine
+        why = f"{type(error).__name__}: {error}"
+    for line in sys.stdin.buffer:
+        found, said = os.memfd_create("trace"), os.memfd_create("errors")
+        child = os.fork()
+        if child == 0:
+            os.close(answers)
+            os.dup2(said, 1)
+            os.dup2(said, 2)
+            os._exit(_serve_one(library, why, json.loads(line), found))
+        _, status = os.waitpid(child, 0)
+        _answer(answers, os.waitstatus_to_exitcode(status), found, said)
+    return 0
+
+
+def _answer(into: int, code: int, found: int, said: int) -> None:
+    """One line of JSON about what follows, then the trace."""
+    errors = os.pread(said, 2000, 0).decode("utf-8", "replace")
+    size = os.fstat(found).st_size
+    head = json.dumps({"code": code, "bytes": size, "errors": errors}) + "\n"
+    with os.fdopen(os.dup(into), "wb") as out, os.fdopen(found, "rb") as trace:
+        out.write(head.encode())
+        trace.seek(0)
+        shutil.copyfileobj(trace, out)
+    os.close(said)
+
+
+def _serve_one(library: Any, why: str, path: str, into: int) -> int:
+    """Reads one log in a process that may die of it; the exit code."""
+    if library is None:
+        print(why, file=sys.stderr, flush=True)
+        return EXIT_NO_LIBRARY
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES))
-    warnings.simplefilter("ignore")
-    try:
-        from darshan.backend import cffi_backend as library
-    except Exception as error:  # anything here means: not usable on this machine
-        print(f"{type(error).__name__}: {error}", file=sys.stderr)
-        return EXIT_NO_LIBRARY
     try:
         text = read(library, path).to_json()
     except ValidationError as error:
         detail = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in detail["loc"])
-        print(f"impossible value of {place}: {detail['input']}", file=sys.stderr)
+        print(f"impossible value of {place}: {detail['input']}", file=sys.stderr, flush=True)
         return EXIT_UNREADABLE
     except Exception as error:  # whatever the library trips over, the log is not readable
-        print(f"{type(error).__name__}: {error}".splitlines()[0], file=sys.stderr)
+        print(f"{type(error).__name__}: {error}".splitlines()[0], file=sys.stderr, flush=True)
         return EXIT_UNREADABLE
-    with os.fdopen(report, "w", encoding="utf-8") as out:
+    with os.fdopen(into, "w", encoding="utf-8") as out:
         out.write(text)
     return 0
 
@@ -126,4 +162,4 @@ def records_of(
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

@@ -51,7 +51,7 @@ class _Draft:
 
 
 @dataclass
-class _Parsed:
+class Parsed:
     """All that the text has said so far."""
 
     header: dict[str, str] = field(default_factory=dict)
@@ -83,17 +83,17 @@ def read_text(path: Path) -> Trace:
         ) from None
 
 
-def _parse(lines: Iterable[str]) -> _Parsed:
-    parsed = _Parsed()
+def _parse(lines: Iterable[str]) -> Parsed:
+    parsed = Parsed()
     for line in lines:
         if line.startswith("#"):
-            _read_comment(parsed, line.rstrip("\n"))
+            read_comment(parsed, line.rstrip("\n"))
         elif line.strip() and not _SUMMARY.match(line):
             _read_row(parsed, line.rstrip("\n").split("\t"))
     return parsed
 
 
-def _read_comment(parsed: _Parsed, line: str) -> None:
+def read_comment(parsed: Parsed, line: str) -> None:
     if found := _HEADER.match(line):
         if found[1] == "metadata" and found[2].startswith("lib_ver = "):
             parsed.library_version = found[2].removeprefix("lib_ver = ")
@@ -107,7 +107,7 @@ def _read_comment(parsed: _Parsed, line: str) -> None:
         parsed.partial[found[1]] = None
 
 
-def _read_row(parsed: _Parsed, row: list[str]) -> None:
+def _read_row(parsed: Parsed, row: list[str]) -> None:
     if len(row) < _COLUMNS:
         raise ValueError(f"a row of {len(row)} columns: '{' '.join(row)[:60]}'")
     module, rank, identity, counter, value = row[:5]
@@ -122,7 +122,7 @@ def _read_row(parsed: _Parsed, row: list[str]) -> None:
         draft.counters.append((counter, int(value)))
 
 
-def _trace(parsed: _Parsed, name: str) -> Trace:
+def _trace(parsed: Parsed, name: str) -> Trace:
     ranks = int(parsed.header["nprocs"])
     records: list[CounterRecord] = []
     damaged: Counter[str] = Counter()

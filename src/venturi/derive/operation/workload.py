@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from venturi.derive.finding import operation_findings
 from venturi.derive.operation.account import confidence_of, observed_of
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.stream import Streams, streams_of
@@ -52,6 +53,7 @@ def derive_operations(captured: Captured, name: str) -> Workload:
             assumed=_assumed(table, streams, program),
             truncated=bool(trace.gaps),
             observed=observed_of(trace, table, streams),
+            findings=operation_findings(captured),
         ),
         parameters={RANKS: Parameter(default=table.ranks, role="ranks")},
         groups={GROUP: GroupSpec(ranks=RANKS)},

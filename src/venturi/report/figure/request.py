@@ -142,6 +142,27 @@ def figure(record: Record, observed: Observed | None, units: Units) -> Figure | 
     )
 
 
+def of_capture(counts: Classes, units: Units) -> Figure | None:
+    """The histogram of an application that was captured; none where it moved no data."""
+    labels = [quantity.edge(edge, units) for edge in REQUEST_EDGES_BYTES]
+    nothing = [0.0] * len(labels)
+    panels = [
+        _panel(kind, labels, nothing, _share(counts[kind]))
+        for kind in _DIRECTIONS
+        if any(counts[kind])
+    ]
+    if not panels:
+        return None
+    return Figure(
+        name="request",
+        title="Sizes of requests",
+        finding=_peak(counts, REQUEST_EDGES_BYTES, units, "By number"),
+        reading="Each bar: the share of the calls that move more than the edge before it.",
+        spec=theme.whole({"vconcat": panels, "spacing": 22}),
+        table=_table({"application": counts}, labels),
+    )
+
+
 def _agreement(value: float) -> str:
     if value == 0:
         return "The proxy makes requests of exactly the same classes."

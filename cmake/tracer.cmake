@@ -1,0 +1,35 @@
+# The tracer that `venturi capture` loads into programs: C, and the C library alone.
+
+set(VENTURI_TRACER_SOURCES
+    counter.c
+    descriptor.c
+    library.c
+    name.c
+    note.c
+    ring.c
+    spool.c
+    start.c
+    system.c
+    wrap_aio.c
+    wrap_data.c
+    wrap_hdf5.c
+    wrap_mpi.c
+    wrap_name.c
+    wrap_open.c
+    wrap_process.c
+    wrap_stdio.c)
+list(TRANSFORM VENTURI_TRACER_SOURCES PREPEND tracer/)
+configure_file(tracer/ticks_${VENTURI_COUNTER}.h ${VENTURI_GENERATED}/tracer/ticks.h COPYONLY)
+
+add_library(venturi-tracer MODULE ${VENTURI_TRACER_SOURCES})
+target_include_directories(venturi-tracer PRIVATE tracer ${VENTURI_GENERATED}/tracer)
+set_target_properties(
+  venturi-tracer PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF
+                            C_VISIBILITY_PRESET hidden LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+# The wrappers replace what fortified headers would inline, and it is quick in every build.
+target_compile_options(venturi-tracer PRIVATE -O2 -U_FORTIFY_SOURCE -Wall -Wextra -Wconversion
+                                              -Wno-sign-conversion)
+if(VENTURI_WERROR)
+  target_compile_options(venturi-tracer PRIVATE -Werror)
+endif()
+target_link_libraries(venturi-tracer PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)

@@ -1,0 +1,185 @@
+"""Activity: the numbers of a trace that a page draws and a comparison compares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from venturi.analyse.course import course_of
+from venturi.analyse.phase_activity import phases_of
+from venturi.derive.footprint import Footprint, footprint_of, layer_name
+from venturi.model.activity import ACTIVITY_SCHEMA, Activity, Order, SizeCount, StreamActivity
+from venturi.model.error import UserError
+from venturi.model.operation import COLLECTIVE, KINDS, UNKNOWN_OFFSET, Column, Kind
+from venturi.model.plan import Direction
+from venturi.model.trace import Layer
+from venturi.model.trace_folder import Captured
+from venturi.model.workload import REQUEST_EDGES_BYTES, RequestBucket
+
+MOST_SIZES = 64
+
+
+def activity_of(captured: Captured, name: str) -> Activity:
+    """The activity in a trace, called `name`; raises UserError where it has no operations."""
+    found = footprint_of(captured)
+    if found is None:
+        raise UserError(
+            f"'{captured.trace.source.file}' holds counters and no operations",
+            "capture the application with: venturi capture -- COMMAND",
+        )
+    kept = found.own
+    io_s = found.longest_s(kept)
+    posix = found.of_layer(Layer.POSIX, Layer.STDIO) & (found.stream >= 0)
+    streams = _streams(found, kept)
+    return Activity(
+        schema_=ACTIVITY_SCHEMA,
+        name=name,
+        source=captured.trace.source.format,
+        ranks=captured.trace.job.ranks,
+        seconds=found.job_s,
+        lanes=found.lanes,
+        bytes_written=_bytes(found, found.writes),
+        bytes_read=_bytes(found, found.reads),
+        operations=_operations(found, kept),
+        storage_written=_bytes(found, posix & found.kind(Kind.WRITE)),
+        storage_read=_bytes(found, posix & found.kind(Kind.READ, Kind.COPY)),
+        io_seconds=io_s,
+        io_share=min(1.0, io_s / found.job_s) if found.job_s > 0 else 0.0,
+        seconds_by=_seconds(found, kept),
+        streams=streams,
+        phases=phases_of(found),
+        course=course_of(found),
+        left_out=int(len(found.ops) - np.count_nonzero(kept)),
+        gaps=[f"{gap.layer}: {gap.what}" for gap in captured.trace.gaps],
+    )
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Data operations of one direction, grouped by lane and file, in the order of time."""
+
+    rows: Column
+    is_first: Column
+    offset: Column
+    end: Column
+
+
+def _streams(found: Footprint, kept: Column) -> list[StreamActivity]:
+    order = np.argsort(found.stream[kept], kind="stable")
+    rows = np.flatnonzero(kept)[order]
+    of_row = found.stream[rows]
+    streams = []
+    for stream in np.unique(of_row):
+        low, high = np.searchsorted(of_row, (stream, stream + 1))
+        mask = np.zeros(len(found.ops), bool)
+        mask[rows[low:high]] = True
+        streams.append(_stream(found, mask, found.streams[int(stream)]))
+    return sorted(
+        streams,
+        key=lambda s: (-(s.bytes_written + s.bytes_read), -sum(s.operations.values()), s.name),
+    )
+
+
+def _stream(found: Footprint, mask: Column, name: str) -> StreamActivity:
+    reads, writes = found.reads & mask, found.writes & mask
+    data = reads | writes
+    lanes_of_file = np.unique(np.stack((found.root[data], found.lane[data])), axis=1)
+    sharers = np.unique(lanes_of_file[0], return_counts=True)[1]
+    moved = found.per_lane(data, found.ops.bytes)
+    return StreamActivity(
+        name=name,
+        layer=layer_name(found, data if data.any() else mask),
+        files=len(np.unique(found.root[mask])),
+        shared_files=int(np.count_nonzero(sharers > 1)),
+        ranks=len(np.unique(found.lane[mask])),
+        bytes_written=_bytes(found, writes),
+        bytes_read=_bytes(found, reads),
+        operations=_operations(found, mask),
+        collective=int(np.count_nonzero(found.ops.detail[data] & COLLECTIVE)),
+        request_sizes=_buckets(found, reads, writes),
+        common_sizes=_sizes(found, writes, Direction.WRITE) + _sizes(found, reads, Direction.READ),
+        order=[
+            order
+            for direction, rows in ((Direction.WRITE, writes), (Direction.READ, reads))
+            if (order := _order(found, rows, direction)) is not None
+        ],
+        bytes_by_lane=[int(value) for value in moved],
+        turns=_turns(found, mask),
+        seconds=_seconds(found, mask),
+        first_s=_clock(found.ops.start_ns[mask].min()),
+        last_s=_clock(found.ops.end_ns[mask].max()),
+    )
+
+
+def _clock(ns: int) -> float:
+    return max(0.0, float(ns) * 1e-9)
+
+
+def _bytes(found: Footprint, mask: Column) -> int:
+    return int(found.ops.bytes[mask].sum())
+
+
+def _operations(found: Footprint, mask: Column) -> dict[str, int]:
+    counts = np.bincount(found.ops.kind[mask], minlength=len(KINDS))
+    return {kind.value: int(counts[i]) for i, kind in enumerate(KINDS) if counts[i]}
+
+
+def _seconds(found: Footprint, mask: Column) -> dict[str, float]:
+    parts = {
+        "read": found.reads, "write": found.writes, "names": found.names, "sync": found.syncs,
+    }  # fmt: skip
+    return {name: max(0.0, float(found.seconds[mask & rows].sum())) for name, rows in parts.items()}
+
+
+def _buckets(found: Footprint, reads: Column, writes: Column) -> list[RequestBucket]:
+    edges = np.array(REQUEST_EDGES_BYTES)
+    counts = [
+        np.bincount(np.searchsorted(edges, found.ops.bytes[mask]), minlength=len(edges))
+        for mask in (writes, reads)
+    ]
+    return [
+        RequestBucket(up_to_bytes=edge, writes=int(counts[0][i]), reads=int(counts[1][i]))
+        for i, edge in enumerate(REQUEST_EDGES_BYTES)
+        if counts[0][i] or counts[1][i]
+    ]
+
+
+def _sizes(found: Footprint, mask: Column, direction: Direction) -> list[SizeCount]:
+    sizes, counts = np.unique(found.ops.bytes[mask], return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:MOST_SIZES]
+    return [SizeCount(direction=direction, bytes=int(sizes[i]), count=int(counts[i])) for i in most]
+
+
+def _order(found: Footprint, mask: Column, direction: Direction) -> Order | None:
+    """Each request beside its forerunner; those of unknown offset are passed over."""
+    rows = np.flatnonzero(mask & (found.ops.offset != UNKNOWN_OFFSET) & (found.ops.bytes > 0))
+    if not len(rows):
+        return None
+    chain = found.ops.file[rows].astype(np.int64) * len(found.lanes) + found.lane[rows]
+    by_chain = np.argsort(chain, kind="stable")
+    rows, chain = rows[by_chain], chain[by_chain]
+    follows = chain[1:] == chain[:-1]
+    ends = (found.ops.offset[rows] + found.ops.bytes[rows])[:-1][follows]
+    begins = found.ops.offset[rows][1:][follows]
+    return Order(
+        direction=direction,
+        followers=int(follows.sum()),
+        consecutive=int((begins == ends).sum()),
+        forward=int((begins > ends).sum()),
+        backward=int((begins < ends).sum()),
+    )
+
+
+def _turns(found: Footprint, mask: Column) -> int:
+    """How often the busiest lane begins to read or write the stream after other data."""
+    rows = np.flatnonzero(found.data)
+    rows = rows[np.argsort(found.lane[rows], kind="stable")]
+    if not len(rows):
+        return 0
+    lane = found.lane[rows]
+    state = found.stream[rows] * 2 + found.reads[rows]
+    begins = np.ones(len(rows), bool)
+    begins[1:] = (state[1:] != state[:-1]) | (lane[1:] != lane[:-1])
+    counts = np.bincount(lane[begins & mask[rows]], minlength=1)
+    return int(counts.max(initial=0))

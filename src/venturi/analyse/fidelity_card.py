@@ -1,0 +1,313 @@
+"""The closure test: what a proxy does, captured, beside what its application did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from venturi.analyse.activity import activity_of
+from venturi.model.activity import Activity, StreamActivity
+from venturi.model.card import CARD_SCHEMA, CardField, CardStream, FidelityCard, Match
+from venturi.model.plan import Direction
+from venturi.model.trace_folder import Captured
+from venturi.model.workload import REQUEST_EDGES_BYTES, request_class
+
+WITHIN = 0.01
+"""Relative for counts, absolute for shares and distances: nearer than this is `within`."""
+
+LEAST_LIKENESS = 0.25
+"""Streams that are less alike than this are no counterparts."""
+
+_WORST = (Match.BESIDE, Match.EQUAL, Match.WITHIN, Match.OFF)
+
+
+def fidelity(
+    application: Captured, proxy: Captured, names: tuple[str, str] = ("application", "proxy")
+) -> FidelityCard:
+    """Compares two captures, in total and stream by stream.
+
+    Names of files do not matter: a stream's counterpart is the one that is most alike in
+    size, direction, operations and sharing. Raises UserError where a capture has no operations.
+    """
+    return card_of(activity_of(application, names[0]), activity_of(proxy, names[1]))
+
+
+def card_of(application: Activity, proxy: Activity) -> FidelityCard:
+    """The card of two activities."""
+    pairs, only_proxy = _pairs(application.streams, proxy.streams)
+    streams = [_stream(ours, theirs, application, proxy) for ours, theirs in pairs]
+    total = CardStream(name="total", counterpart="total", fields=_total(application, proxy))
+    everything = [total, *streams]
+    match = _worst(field.match for stream in everything for field in stream.fields)
+    if only_proxy:
+        match = Match.OFF
+    return FidelityCard(
+        schema_=CARD_SCHEMA,
+        application=application.name,
+        proxy=proxy.name,
+        match=match,
+        headline=_headline(everything, only_proxy),
+        total=total,
+        streams=streams,
+        only_proxy=only_proxy,
+    )
+
+
+def _worst(matches: Iterable[Match]) -> Match:
+    found = [match for match in matches if match is not Match.BESIDE]
+    return max(found, key=_WORST.index, default=Match.EQUAL)
+
+
+def _count(name: str, application: float, proxy: float, unit: str = "") -> CardField:
+    """A figure that must be equal; the difference is relative."""
+    difference = _relative(application, proxy)
+    near = difference is not None and abs(difference) <= WITHIN
+    match = Match.EQUAL if application == proxy else Match.WITHIN if near else Match.OFF
+    return CardField(
+        name=name, unit=unit, application=application, proxy=proxy, difference=difference,
+        match=match,
+    )  # fmt: skip
+
+
+def _relative(application: float, proxy: float) -> float | None:
+    if application == proxy:
+        return 0.0
+    return (proxy - application) / application if application else None
+
+
+def _share(name: str, application: float, proxy: float) -> CardField:
+    difference = proxy - application
+    near = Match.WITHIN if abs(difference) <= WITHIN else Match.OFF
+    return CardField(
+        name=name, unit="share", application=application, proxy=proxy, difference=difference,
+        match=Match.EQUAL if application == proxy else near,
+    )  # fmt: skip
+
+
+def _distance(name: str, value: float) -> CardField:
+    """How much of two distributions differs; 0 of the application from itself."""
+    return _share(name, 0.0, value)
+
+
+def _beside(name: str, application: float, proxy: float) -> CardField:
+    return CardField(
+        name=name, unit="s", application=application, proxy=proxy,
+        difference=_relative(application, proxy), match=Match.BESIDE,
+    )  # fmt: skip
+
+
+def _total(application: Activity, proxy: Activity) -> list[CardField]:
+    fields = [
+        _count("ranks", _acting(application), _acting(proxy)),
+        _count("bytes written", application.bytes_written, proxy.bytes_written, "B"),
+        _count("bytes read", application.bytes_read, proxy.bytes_read, "B"),
+        *_operations(application.operations, proxy.operations),
+        _count("streams", len(application.streams), len(proxy.streams)),
+        _count("phases", len(application.phases), len(proxy.phases)),
+        _distance("bytes of the phases", _phase_distance(application, proxy)),
+        _beside("time in I/O, busiest rank", application.io_seconds, proxy.io_seconds),
+    ]
+    for kind in ("read", "write", "names", "sync"):
+        left, right = application.seconds_by.get(kind, 0.0), proxy.seconds_by.get(kind, 0.0)
+        if left or right:
+            fields.append(_beside(f"time in {kind}, all ranks", left, right))
+    fields.append(_beside("run time", application.seconds, proxy.seconds))
+    return fields
+
+
+def _acting(activity: Activity) -> int:
+    """Lanes that moved data; of a job that moved none, its ranks."""
+    lanes = [stream.bytes_by_lane for stream in activity.streams]
+    moved = sum(1 for column in zip(*lanes, strict=True) if any(column)) if lanes else 0
+    return moved or activity.ranks
+
+
+def _operations(application: dict[str, int], proxy: dict[str, int]) -> list[CardField]:
+    kinds = dict.fromkeys((*application, *proxy))
+    return [
+        _count(f"{kind} operations", application.get(kind, 0), proxy.get(kind, 0)) for kind in kinds
+    ]
+
+
+def _phase_distance(application: Activity, proxy: Activity) -> float:
+    """Of the bytes as they are dealt to phases, in order and by direction."""
+    count = max(len(application.phases), len(proxy.phases))
+    dealt = []
+    for activity in (application, proxy):
+        moved = [n for p in activity.phases for n in (p.bytes_written, p.bytes_read)]
+        dealt.append(moved + [0] * (2 * count - len(moved)))
+    return _variation(*dealt)
+
+
+def _variation(left: Sequence[float], right: Sequence[float]) -> float:
+    """Total variation distance of two lists of counts, as shares of their sums."""
+    total_left, total_right = sum(left), sum(right)
+    if total_left == 0 or total_right == 0:
+        return 0.0 if total_left == total_right else 1.0
+    pairs = zip(left, right, strict=True)
+    value = sum(abs(a / total_left - b / total_right) for a, b in pairs) / 2
+    return 0.0 if value < 1e-12 else value
+
+
+@dataclass(frozen=True)
+class _Pair:
+    likeness: float
+    ours: int
+    theirs: int
+
+
+def _pairs(
+    ours: Sequence[StreamActivity], theirs: Sequence[StreamActivity]
+) -> tuple[list[tuple[StreamActivity, StreamActivity | None]], list[str]]:
+    """Each stream with the counterpart that is most alike, the most alike pairs first."""
+    candidates = [
+        _Pair(_likeness(a, b) - abs(i - j) * 1e-6, i, j)
+        for i, a in enumerate(ours)
+        for j, b in enumerate(theirs)
+    ]
+    found: dict[int, int] = {}
+    for pair in sorted(candidates, key=lambda pair: (-pair.likeness, pair.ours, pair.theirs)):
+        is_free = pair.ours not in found and pair.theirs not in found.values()
+        if is_free and pair.likeness >= LEAST_LIKENESS:
+            found[pair.ours] = pair.theirs
+    pairs = [(a, theirs[found[i]] if i in found else None) for i, a in enumerate(ours)]
+    taken = set(found.values())
+    return pairs, [b.name for j, b in enumerate(theirs) if j not in taken]
+
+
+def _likeness(a: StreamActivity, b: StreamActivity) -> float:
+    """1 for streams that are alike in every figure, 0 for those that share nothing."""
+    calls = (sum(a.operations.values()), sum(b.operations.values()))
+    figures = (
+        (a.bytes_written, b.bytes_written), (a.bytes_read, b.bytes_read), calls,
+        (a.files, b.files), (a.shared_files, b.shared_files), (a.ranks, b.ranks),
+    )  # fmt: skip
+    weights = (3, 3, 2, 1, 1, 1)
+    near = [1.0 if x == y else min(x, y) / max(x, y) for x, y in figures]
+    near.append(float(a.layer == b.layer))
+    near.append(1.0 - _class_distance(a, b))
+    return sum(w * n for w, n in zip((*weights, 1, 2), near, strict=True)) / (sum(weights) + 3)
+
+
+def _stream(
+    ours: StreamActivity,
+    theirs: StreamActivity | None,
+    application: Activity,
+    proxy: Activity,
+) -> CardStream:
+    if theirs is None:
+        fields = [
+            _count("bytes written", ours.bytes_written, 0, "B"),
+            _count("bytes read", ours.bytes_read, 0, "B"),
+            *_operations(ours.operations, {}),
+        ]
+        return CardStream(name=ours.name, counterpart="", fields=fields)
+    fields = [
+        _count("files", ours.files, theirs.files),
+        _count("files of several ranks", ours.shared_files, theirs.shared_files),
+        _count("bytes written", ours.bytes_written, theirs.bytes_written, "B"),
+        _count("bytes read", ours.bytes_read, theirs.bytes_read, "B"),
+        *_operations(ours.operations, theirs.operations),
+        _count("collective operations", ours.collective, theirs.collective),
+        _distance("request sizes, by class", _class_distance(ours, theirs)),
+        _distance("request sizes, exactly", _size_distance(ours, theirs)),
+        *_order(ours, theirs),
+        _ranks(ours, theirs),
+        _count("turns to it", ours.turns, theirs.turns),
+        *(
+            _beside(f"time in {kind}, all ranks", seconds, theirs.seconds.get(kind, 0.0))
+            for kind, seconds in ours.seconds.items()
+            if seconds or theirs.seconds.get(kind, 0.0)
+        ),
+    ]
+    return CardStream(name=ours.name, counterpart=theirs.name, fields=fields)
+
+
+def _class_distance(a: StreamActivity, b: StreamActivity) -> float:
+    both = []
+    for stream in (a, b):
+        counts = [0] * (2 * len(REQUEST_EDGES_BYTES))
+        for bucket in stream.request_sizes:
+            place = request_class(bucket.up_to_bytes)
+            counts[place] += bucket.writes
+            counts[len(REQUEST_EDGES_BYTES) + place] += bucket.reads
+        both.append(counts)
+    return _variation(*both)
+
+
+def _size_distance(a: StreamActivity, b: StreamActivity) -> float:
+    """Of exact sizes; those beyond the 64 most frequent differ in any case."""
+    both = [{(s.direction, s.bytes): s.count for s in stream.common_sizes} for stream in (a, b)]
+    keys = list(dict.fromkeys((*both[0], *both[1])))
+    lists = [[counts.get(key, 0) for key in keys] for counts in both]
+    return _variation(*lists)
+
+
+def _order(a: StreamActivity, b: StreamActivity) -> list[CardField]:
+    """Which share of the requests goes on, jumps ahead, and goes back."""
+    fields = []
+    for direction in Direction:
+        orders = [
+            next((o for o in stream.order if o.direction is direction), None) for stream in (a, b)
+        ]
+        if all(order is None or not order.followers for order in orders):
+            continue
+        for name in ("consecutive", "forward", "backward"):
+            shares = [getattr(o, name) / o.followers if o and o.followers else 0.0 for o in orders]
+            fields.append(_share(f"{direction.value}s {name}", *shares))
+    return fields
+
+
+def _ranks(a: StreamActivity, b: StreamActivity) -> CardField:
+    """How the bytes are dealt to the ranks that act; ranks in their order where they are as many,
+    else how much more than the mean the busiest moves."""
+    ours, theirs = ([n for n in s.bytes_by_lane if n] for s in (a, b))
+    if len(ours) == len(theirs):
+        if len(a.bytes_by_lane) == len(b.bytes_by_lane):
+            return _distance("shares of the ranks", _variation(a.bytes_by_lane, b.bytes_by_lane))
+        return _distance("shares of the ranks", _variation(ours, theirs))
+    peak, proxys = (max(c) * len(c) / sum(c) if c else 0.0 for c in (ours, theirs))
+    return _count("busiest rank over the mean", peak, proxys)
+
+
+def _headline(streams: Sequence[CardStream], only_proxy: Sequence[str]) -> str:
+    judged = [
+        (stream, field)
+        for stream in streams
+        for field in stream.fields
+        if field.match is not Match.BESIDE
+    ]
+    equal = sum(field.match is Match.EQUAL for _, field in judged)
+    near = sum(field.match is Match.WITHIN for _, field in judged)
+    lost = [stream.name for stream in streams if not stream.counterpart]
+    if lost:
+        return f"The proxy lacks {_named(lost)}; {equal} of {len(judged)} fields are equal."
+    if only_proxy:
+        return (
+            f"The proxy does more than the application: {_named(only_proxy)}; "
+            f"{equal} of {len(judged)} fields are equal."
+        )
+    if equal == len(judged):
+        return f"The proxy equals the application in all {equal} fields."
+    stream, field = max(judged, key=lambda entry: _badness(entry[1]))
+    where = "" if stream.name == "total" else f" of {stream.name}"
+    rest = len(judged) - equal - near
+    counts = f"{equal} of {len(judged)} fields are equal, {near} within {WITHIN:.0%}, {rest} off"
+    return f"Furthest off: {field.name}{where} ({_difference(field)}); {counts}."
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _badness(field: CardField) -> tuple[int, float]:
+    size = float("inf") if field.difference is None else abs(field.difference)
+    return _WORST.index(field.match), size
+
+
+def _difference(field: CardField) -> str:
+    if field.difference is None:
+        return f"{field.proxy:g} where the application has none"
+    if field.unit == "share":
+        return f"{abs(field.difference):.1%} of it differ"
+    return f"{field.difference:+.1%}"

@@ -1,0 +1,90 @@
+"""What the capture did not see, said as plainly as what it saw."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections import Counter
+from pathlib import Path
+
+from venturi.capture.process_file import ProcessFile
+from venturi.model.trace import Gap, Layer
+
+_STARTED = 254
+_ELF = b"\x7fELF"
+_PROGRAM_INTERPRETER = 3
+_POSIX = Layer.POSIX.value
+
+
+def gaps_of(files: list[ProcessFile], command: tuple[str, ...]) -> list[Gap]:
+    """The gaps of a job whose processes recorded `files` and that `command` started."""
+    gaps = []
+    dropped = sum(file.dropped for file in files)
+    stopped = Counter(file.stopped_error for file in files if file.stopped_error)
+    for error, count in stopped.items():
+        gaps.append(f"recording stopped in {count} processes: {os.strerror(error)}")
+    if dropped:
+        gaps.append(f"truncated: {dropped} operations are in the counters only")
+    rings = sum(file.rings for file in files)
+    if rings:
+        gaps.append(f"{rings} io_uring instances: requests through them are not seen")
+    maps = sum(file.shared_maps for file in files)
+    if maps:
+        gaps.append(f"{maps} writable shared mappings of files: stores into them are not seen")
+    for program, count in untraced_programs(files, command).items():
+        times = "" if count == 1 else f" ({count} times)"
+        gaps.append(f"'{program}'{times} was not traced: {reason_of(program)}")
+    return [Gap(layer=_POSIX, what=what) for what in gaps]
+
+
+def untraced_programs(files: list[ProcessFile], command: tuple[str, ...]) -> Counter[str]:
+    """Programs that were started without the tracer, and how often."""
+    starts: dict[tuple[str, int], list[int]] = {}
+    for file in files:
+        starts.setdefault((file.host, file.process), []).append(file.first[0])
+    result: Counter[str] = Counter()
+    if not files and command:
+        result[command[0]] += 1
+    for file in files:
+        for window in file.records:
+            for row in window[(window["kind"] == _STARTED) & (window["start"] != 0)]:
+                process = int(row["detail"])
+                # A spawned process may begin before the call that spawned it has ended.
+                after = int(row["start"]) if process == file.process else file.first[0]
+                if not any(at > after for at in starts.get((file.host, process), [])):
+                    name = file.names.get(int(row["file"]))
+                    result[name.path if name else "?"] += 1
+    return result
+
+
+def reason_of(program: str) -> str:
+    """Why a program cannot be traced, as far as its file tells."""
+    path = shutil.which(program)
+    if path is None:
+        return "it could not be examined"
+    try:
+        mode = Path(path).stat().st_mode
+        with Path(path).open("rb") as file:
+            is_static = _is_static(file.read(1 << 16))
+    except OSError as error:
+        return f"it could not be examined ({error.strerror})"
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        return "it runs with another's rights, and the system then loads no tracer"
+    if is_static:
+        return "it is linked statically; --with strace sees it"
+    return "it did not load the tracer"
+
+
+def _is_static(head: bytes) -> bool:
+    """Whether an ELF file asks for no dynamic loader."""
+    if head[:4] != _ELF or len(head) < 64 or head[4] != 2:
+        return False
+    order = "little" if head[5] == 1 else "big"
+
+    def number(at: int, size: int) -> int:
+        return int.from_bytes(head[at : at + size], order)  # type: ignore[arg-type]
+
+    begin, size, count = number(32, 8), number(54, 2), number(56, 2)
+    kinds = [number(begin + i * size, 4) for i in range(count)]
+    return _PROGRAM_INTERPRETER not in kinds

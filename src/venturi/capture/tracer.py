@@ -1,0 +1,82 @@
+"""The tracer's library: where it is, and how a program is made to load it."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from venturi.model.error import UserError
+
+LIBRARY = "libventuri-tracer.so"
+CONFIGURATION = "configuration"
+_MOST_GLOB_BYTES = 900
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is recorded."""
+
+    counters_only: bool = False
+    limit: int = 50_000_000
+    """Operations per process; what comes after them is counted only."""
+    only: tuple[str, ...] = ()
+    """Globs of paths; empty: all."""
+    skip: tuple[str, ...] = ()
+    all_paths: bool = False
+    """Also system directories, pipes and sockets."""
+
+
+def find_tracer() -> Path:
+    """The tracer's library; UserError if this installation has none.
+
+    Looked for in `$VENTURI_ENGINE_DIR` and beside the Python that runs.
+    """
+    for folder in (os.environ.get("VENTURI_ENGINE_DIR", ""), sysconfig.get_path("scripts")):
+        if folder and Path(folder, LIBRARY).is_file():
+            return Path(folder, LIBRARY).resolve()
+    raise UserError(
+        f"this installation has no tracer ({LIBRARY} was not found)",
+        "install Venturi again with a C compiler, or use --with strace",
+    )
+
+
+def configure(spool: Path, settings: Settings) -> None:
+    """Writes what the tracer of each process reads into the trace's folder.
+
+    Raises UserError where globs are too long for it.
+    """
+    for name, globs in (("--only", settings.only), ("--skip", settings.skip)):
+        if sum(len(glob.encode()) + 1 for glob in globs) > _MOST_GLOB_BYTES:
+            raise UserError(f"{name}: the globs are longer than {_MOST_GLOB_BYTES} bytes together")
+        if any("\n" in glob for glob in globs):
+            raise UserError(f"{name}: a glob cannot hold a line break")
+    lines = [
+        f"limit {settings.limit}",
+        f"counters_only {int(settings.counters_only)}",
+        f"all_paths {int(settings.all_paths)}",
+        *(f"only {absolute_glob(glob)}" for glob in settings.only),
+        *(f"skip {absolute_glob(glob)}" for glob in settings.skip),
+    ]
+    (spool / CONFIGURATION).write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def absolute_glob(glob: str) -> str:
+    """Globs match whole paths, so one that does not begin at the root may begin anywhere."""
+    return glob if glob.startswith(("/", "*")) else f"*/{glob}"
+
+
+def environment(spool: Path) -> dict[str, str]:
+    """The environment of a program that is to be traced into `spool`."""
+    library = str(find_tracer())
+    if any(separator in library for separator in " :"):
+        raise UserError(
+            f"'{library}' cannot be preloaded", "install Venturi in a path without ' ', ':'"
+        )
+    already = os.environ.get("LD_PRELOAD", "")
+    return {
+        **os.environ,
+        "LD_PRELOAD": f"{library}:{already}" if already else library,
+        "VENTURI_TRACE_DIR": str(spool),
+    }

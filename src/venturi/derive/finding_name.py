@@ -1,0 +1,188 @@
+"""Findings on names: opens, stats, many files, and what programs look up when they start.
+
+Thresholds without another source are our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from venturi.derive.finding_counter import METADATA_SECONDS, METADATA_SHARE, OPENS_EACH
+from venturi.derive.finding_rule import Rule, Seen, amount_text
+from venturi.derive.footprint import Footprint
+from venturi.derive.noise import is_code
+from venturi.derive.stream_rows import StreamRows
+from venturi.model.operation import NO_FILE, Column, Kind
+from venturi.model.workload import Audience
+
+STATS_EACH = 8
+"""Stats of one file by one rank."""
+MANY_FILES = 100
+TINY_BYTES = 64 * 2**10
+"""Files that hold less than this in the mean are tiny."""
+FILES_AT_SCALE = 512
+"""Files of one rank each, from which on creating them in one moment hurts a metadata server."""
+LOOKUPS = 200
+"""Lookups of code or of names that are not there, by one rank."""
+MISSES_SHARE = 0.5
+NO_ENTRY = 2
+"""ENOENT."""
+
+
+def _repeated(rows: StreamRows, calls: Column, least: int) -> tuple[Column, str] | None:
+    """The calls on files that one rank names at least so often, and the worst as text."""
+    pairs, inverse, counts = np.unique(rows.pairs(calls), return_inverse=True, return_counts=True)
+    if not len(pairs) or counts.max() < least:
+        return None
+    worst = int(counts.argmax())
+    path = rows.found.path(int(pairs[worst] // len(rows.found.lanes)))
+    files = len(np.unique(pairs[counts >= least] // len(rows.found.lanes)))
+    text = f"{counts[worst]} times {path} by one rank; {files} file{'s' if files > 1 else ''}"
+    return calls[(counts >= least)[inverse]], text
+
+
+def _opens(rows: StreamRows) -> Iterator[Seen]:
+    found = _repeated(rows, rows.of_kind(Kind.OPEN), OPENS_EACH)
+    if found is not None:
+        opens, text = found
+        closes = rows.of_kind(Kind.CLOSE)
+        closes = closes[np.isin(rows.found.root[closes], rows.found.root[opens])]
+        yield Seen(
+            f"{rows.name}: files are opened again and again.",
+            f"{text} at least {OPENS_EACH} times, {len(opens)} opens in all",
+            at_stake_s=rows.longest_s(np.concatenate((opens, closes))),
+        )
+
+
+def _stats(rows: StreamRows) -> Iterator[Seen]:
+    found = _repeated(rows, rows.of_kind(Kind.STAT, Kind.ATTRIBUTE), STATS_EACH)
+    if found is not None:
+        stats, text = found
+        yield Seen(
+            f"{rows.name}: files are asked for their state again and again.",
+            f"{text} at least {STATS_EACH} times, {len(stats)} stats in all",
+            at_stake_s=rows.longest_s(stats),
+        )
+
+
+def _metadata(rows: StreamRows) -> Iterator[Seen]:
+    names_s = rows.longest_s(rows.names)
+    share = float(rows.found.seconds[rows.names].sum())
+    share /= max(float(rows.found.seconds[rows.own].sum()), 1e-12)
+    if names_s > METADATA_SECONDS or (share > METADATA_SHARE and len(rows.data)):
+        yield Seen(
+            f"{rows.name}: work on names is a large part of the time.",
+            f"{share:.0%} of the time in calls on these files (own threshold "
+            f"{METADATA_SHARE:.0%}): {len(rows.names)} calls on {len(rows.files)} names",
+            at_stake_s=names_s,
+        )
+
+
+def _tiny_files(rows: StreamRows) -> Iterator[Seen]:
+    if len(rows.files) < MANY_FILES or not len(rows.data):
+        return
+    used = len(np.unique(rows.found.root[rows.data]))
+    mean = rows.bytes(rows.data) // used
+    if used >= MANY_FILES and mean < TINY_BYTES:
+        yield Seen(
+            f"{rows.name}: the data lie in many tiny files.",
+            f"{used} files with {amount_text(mean)} moved in the mean; {len(rows.names)} calls on "
+            f"names for {len(rows.data)} on data",
+            at_stake_s=rows.longest_s(np.concatenate((rows.names, rows.data))),
+        )
+
+
+def _file_per_process(rows: StreamRows) -> Iterator[Seen]:
+    if len(rows.writes) == 0 or len(rows.files) < FILES_AT_SCALE or len(rows.shared):
+        return
+    lanes = len(np.unique(rows.found.lane[rows.writes]))
+    if lanes >= FILES_AT_SCALE:
+        opens = rows.of_kind(Kind.OPEN, Kind.CLOSE)
+        yield Seen(
+            f"{rows.name}: each of {lanes} ranks writes files of its own.",
+            f"{len(rows.files)} files (own threshold {FILES_AT_SCALE}); opens and closes count",
+            at_stake_s=rows.longest_s(opens),
+        )
+
+
+def _import_storm(found: Footprint) -> Iterator[Seen]:
+    """Code that is looked up and read while programs start."""
+    code = np.array([is_code(file.path) for file in found.files] + [False])
+    file = np.where(found.ops.file == NO_FILE, len(found.files), found.ops.file)
+    calls = found.kind(Kind.OPEN, Kind.STAT, Kind.LIST) & code[file]
+    by_lane = np.bincount(found.lane[calls], minlength=len(found.lanes))
+    if by_lane.max(initial=0) < LOOKUPS:
+        return
+    missed = int(np.count_nonzero(found.ops.error[calls] == NO_ENTRY))
+    lanes = int(np.count_nonzero(by_lane >= LOOKUPS))
+    who = f"{lanes} ranks or programs do so" if lanes > 1 else f"{found.lanes[by_lane.argmax()]}"
+    yield Seen(
+        "Starting the program looks up a great many files of code.",
+        f"{int(calls.sum())} lookups of modules and libraries, {missed} of them in vain; {who}",
+        at_stake_s=found.longest_s(calls),
+    )
+
+
+def _misses(found: Footprint) -> Iterator[Seen]:
+    lookups = found.names & found.kind(Kind.OPEN, Kind.STAT)
+    missed = lookups & (found.ops.error == NO_ENTRY)
+    by_lane = np.bincount(found.lane[missed], minlength=len(found.lanes))
+    if by_lane.max(initial=0) < LOOKUPS or missed.sum() < MISSES_SHARE * lookups.sum():
+        return
+    yield Seen(
+        "Most names that are looked up are not there.",
+        f"{int(missed.sum())} of {int(lookups.sum())} opens and stats end with ENOENT",
+        at_stake_s=found.longest_s(missed),
+    )
+
+
+NAME_RULES: tuple[Rule[StreamRows], ...] = (
+    Rule(
+        "too-many-opens",
+        _opens,
+        "Open each file once, keep the descriptor, and close it at the end.",
+    ),
+    Rule(
+        "repeated-stats",
+        _stats,
+        "Ask once and remember the answer; poll with inotify or at longer intervals; fstat on an "
+        "open descriptor does not look up the name again.",
+    ),
+    Rule(
+        "metadata-heavy",
+        _metadata,
+        "Do more with each open file: larger files, fewer of them, and no stat before each open.",
+    ),
+    Rule(
+        "tiny-files",
+        _tiny_files,
+        "Pack them into one file (HDF5, a tar or zip archive, an SQLite table), or stage them "
+        "as an archive and unpack it on the node.",
+        Audience.USER,
+    ),
+    Rule(
+        "file-per-process",
+        _file_per_process,
+        "Write one file for each node or for all ranks (MPI-IO, HDF5, ADIOS2 with aggregators), "
+        "or spread files over folders with metadata targets of their own (lfs mkdir -c).",
+        Audience.USER,
+    ),
+)
+
+LOOKUP_RULES: tuple[Rule[Footprint], ...] = (
+    Rule(
+        "import-storm",
+        _import_storm,
+        "Put the environment where lookups are cheap: a container or squashfs image, a copy on "
+        "the node (sbcast), or a zip of the packages; shorten PYTHONPATH and LD_LIBRARY_PATH.",
+        Audience.USER,
+    ),
+    Rule(
+        "failed-lookups",
+        _misses,
+        "Shorten search paths, or name files by their full path.",
+        Audience.USER,
+    ),
+)

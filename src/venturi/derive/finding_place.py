@@ -1,0 +1,240 @@
+"""Findings on where requests lie in files, and on what becomes of the data.
+
+Thresholds without another source are those of Drishti (drishti-io 0.8).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from venturi.derive.finding_counter import (
+    MISALIGNED_SHARE,
+    RANDOM_SHARE,
+    REREAD_FACTOR,
+    SMALL_REQUEST_BYTES,
+)
+from venturi.derive.finding_rule import Rule, Seen, amount_text
+from venturi.derive.stream_rows import StreamRows
+from venturi.model.operation import COLLECTIVE, UNKNOWN_OFFSET, Column, Kind
+from venturi.model.units import size_text
+from venturi.model.workload import Audience
+
+BLOCK_BYTES = 4096
+"""Own: the block of usual file systems and the page of the cache."""
+LARGE_BYTES = 4 * 2**20
+"""Own: from this size on a request's place hardly matters."""
+SWITCH_SHARE = 0.25
+"""Own: changes between reading and writing, over requests."""
+LEAST_SWITCHES = 16
+TRUNCATE_FLAG = 0o1000
+APPEND_FLAG = 0o2000
+"""O_TRUNC and O_APPEND of open(2) on Linux."""
+
+
+def _misaligned(rows: StreamRows) -> Iterator[Seen]:
+    posix = rows.at_posix(Kind.READ, Kind.WRITE)
+    ops = rows.found.ops
+    placed = posix[(ops.offset[posix] != UNKNOWN_OFFSET) & (ops.bytes[posix] >= BLOCK_BYTES)]
+    off = placed[ops.offset[placed] % BLOCK_BYTES != 0]
+    if len(off) > MISALIGNED_SHARE * len(placed):
+        yield Seen(
+            f"{rows.name}: requests do not begin where the file system's blocks do.",
+            f"{len(off)} of {len(placed)} requests of a block or more do not begin at a multiple "
+            f"of {size_text(BLOCK_BYTES)} (threshold {MISALIGNED_SHARE:.0%})",
+            at_stake_s=rows.longest_s(off),
+        )
+
+
+def _random_access(rows: StreamRows) -> Iterator[Seen]:
+    for word, part in (("reads", rows.reads), ("writes", rows.writes)):
+        chain, follows = rows.by_chain(part[rows.found.ops.bytes[part] > 0])
+        if not follows.any() or rows.bytes(part) >= LARGE_BYTES * len(part):
+            continue
+        ops = rows.found.ops
+        ends = np.roll(ops.offset[chain] + ops.bytes[chain], 1)
+        back = chain[follows & (ops.offset[chain] < ends)]
+        if len(back) > RANDOM_SHARE * int(follows.sum()):
+            yield Seen(
+                f"{rows.name}: {word} come in random order.",
+                f"{len(back)} of {int(follows.sum())} {word} go backwards (threshold "
+                f"{RANDOM_SHARE:.0%}), most often of {size_text(rows.common_size(part))}",
+                at_stake_s=rows.longest_s(part),
+            )
+
+
+def _contention(rows: StreamRows) -> Iterator[Seen]:
+    if not len(rows.shared):
+        return
+    ops = rows.found.ops
+    writes = rows.writes[(ops.detail[rows.writes] & COLLECTIVE) == 0]
+    writes = writes[(ops.offset[writes] != UNKNOWN_OFFSET) & (ops.bytes[writes] > 0)]
+    writes = writes[np.isin(rows.found.root[writes], rows.shared)]
+    if len(np.unique(rows.found.lane[writes])) < 2:
+        return
+    places = writes[np.lexsort((ops.offset[writes], rows.found.root[writes]))]
+    pairs = rows.pairs(places)
+    runs = 1 + int(np.count_nonzero(pairs[1:] != pairs[:-1]))
+    run_bytes = rows.bytes(writes) // runs
+    if run_bytes < SMALL_REQUEST_BYTES:
+        yield Seen(
+            f"{rows.name}: ranks write small pieces of one file that lie between each other's.",
+            f"{len(writes)} independent writes; a rank's pieces of {amount_text(run_bytes)} in the "
+            "mean touch those of another rank",
+            at_stake_s=rows.longest_s(writes),
+        )
+
+
+def _append_contention(rows: StreamRows) -> Iterator[Seen]:
+    opens = rows.of_kind(Kind.OPEN)
+    opens = opens[(rows.found.ops.detail[opens] & APPEND_FLAG) != 0]
+    opens = opens[np.isin(rows.found.root[opens], rows.shared)]
+    writes = rows.writes[np.isin(rows.found.root[rows.writes], rows.found.root[opens])]
+    lanes = len(np.unique(rows.found.lane[writes]))
+    if lanes > 1:
+        yield Seen(
+            f"{rows.name}: {lanes} ranks append to the same file.",
+            f"{len(writes)} writes, most often of {size_text(rows.common_size(writes))}, to files "
+            "opened with O_APPEND: each waits for the file's end",
+            at_stake_s=rows.longest_s(writes),
+        )
+
+
+def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
+    ops = rows.found.ops
+    reads = rows.reads[(ops.offset[rows.reads] != UNKNOWN_OFFSET) & (ops.bytes[rows.reads] > 0)]
+    if not len(reads):
+        return
+    read, extent = rows.bytes(reads), _extent(rows, reads)
+    factor = read / extent
+    if factor <= REREAD_FACTOR:
+        return
+    pairs = np.unique(rows.pairs(reads))
+    readers = len(pairs) / len(np.unique(pairs // len(rows.found.lanes)))
+    who = f"{readers:.3g} ranks read each file" if readers > REREAD_FACTOR else "one rank does"
+    yield Seen(
+        f"{rows.name}: the same bytes are read more than once.",
+        f"{amount_text(read)} read of {amount_text(extent)} in files ({factor:.3g} times, own "
+        f"threshold {REREAD_FACTOR:g}); {who}",
+        at_stake_s=rows.longest_s(reads) * (1 - 1 / factor),
+    )
+
+
+def _extent(rows: StreamRows, reads: Column) -> int:
+    """Bytes from the first to the last that was read, over all files."""
+    root = rows.found.root[reads]
+    begins = rows.found.ops.offset[reads]
+    order = np.argsort(root, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(root[order]) != 0))
+    low = np.minimum.reduceat(begins[order], starts)
+    high = np.maximum.reduceat((begins + rows.found.ops.bytes[reads])[order], starts)
+    return int((high - low).sum())
+
+
+def _switches(rows: StreamRows) -> Iterator[Seen]:
+    chain, follows = rows.by_chain(rows.data)
+    reading = rows.found.reads[chain]
+    turns = int(np.count_nonzero(follows & (reading != np.roll(reading, 1))))
+    if turns >= LEAST_SWITCHES and turns > SWITCH_SHARE * len(chain):
+        yield Seen(
+            f"{rows.name}: reads and writes alternate on the same file.",
+            f"{turns} changes of direction in {len(chain)} requests",
+            at_stake_s=rows.longest_s(rows.reads),
+        )
+
+
+def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
+    """Writes to a file that is cut or emptied afterwards, and was not read in between."""
+    ops = rows.found.ops
+    cuts = rows.of_kind(Kind.TRUNCATE)
+    opens = rows.of_kind(Kind.OPEN)
+    cuts = np.concatenate((cuts, opens[(ops.detail[opens] & TRUNCATE_FLAG) != 0]))
+    if not len(cuts) or not len(rows.writes):
+        return
+    last = {int(r): int(t) for r, t in zip(rows.found.root[cuts], ops.start_ns[cuts], strict=True)}
+    size = {
+        int(r): int(o) if k else 0
+        for r, o, k in zip(
+            rows.found.root[cuts], ops.offset[cuts], rows.found.kind(Kind.TRUNCATE)[cuts],
+            strict=True,
+        )
+    }  # fmt: skip
+    roots = rows.found.root[rows.writes]
+    until = np.array([last.get(int(r), -1) for r in roots])
+    keeps = np.array([size.get(int(r), 0) for r in roots])
+    lost = rows.writes[(ops.end_ns[rows.writes] <= until) & (ops.offset[rows.writes] >= keeps)]
+    if len(lost):
+        yield Seen(
+            f"{rows.name}: data are written and then cut off.",
+            f"{amount_text(rows.bytes(lost))} in {len(lost)} writes were gone when the file was "
+            "truncated",
+            at_stake_s=rows.longest_s(lost),
+        )
+
+
+def _temporary(rows: StreamRows) -> Iterator[Seen]:
+    gone = np.unique(rows.found.root[rows.of_kind(Kind.UNLINK)])
+    writes = rows.writes[np.isin(rows.found.root[rows.writes], gone)]
+    if not len(writes):
+        return
+    reads = rows.reads[np.isin(rows.found.root[rows.reads], gone)]
+    files = len(np.unique(rows.found.root[writes]))
+    used = f"{amount_text(rows.bytes(reads))} read back" if len(reads) else "never read"
+    yield Seen(
+        f"{rows.name}: {'a file is' if files == 1 else f'{files} files are'} written and deleted "
+        "in the same run.",
+        f"{amount_text(rows.bytes(writes))} written, {used}",
+        at_stake_s=rows.longest_s(np.concatenate((writes, reads))),
+    )
+
+
+PLACE_RULES: tuple[Rule[StreamRows], ...] = (
+    Rule(
+        "misaligned",
+        _misaligned,
+        "Begin blocks at multiples of 4 KiB, better of the stripe (H5Pset_alignment in HDF5, "
+        "nc_header_align_size in PnetCDF, a padded header in a format of your own).",
+    ),
+    Rule(
+        "random-access",
+        _random_access,
+        "Sort requests by offset, read larger pieces and pick from memory, or say "
+        "posix_fadvise(POSIX_FADV_RANDOM) so that nothing is read ahead in vain.",
+    ),
+    Rule(
+        "shared-file-contention",
+        _contention,
+        "Write collectively (MPI_File_write_at_all), give each rank blocks of a stripe or more, "
+        "or one file to each node.",
+    ),
+    Rule(
+        "append-contention",
+        _append_contention,
+        "Let each rank append to a file of its own, or let ranks agree on offsets (MPI_Exscan) "
+        "and use pwrite.",
+    ),
+    Rule(
+        "redundant-reads",
+        _redundant_reads,
+        "Let one rank read and MPI_Bcast the data, read collectively, or keep them in memory.",
+    ),
+    Rule(
+        "read-write-switches",
+        _switches,
+        "Read a batch, change it in memory, write it as a whole.",
+    ),
+    Rule(
+        "write-then-truncate",
+        _lost_writes,
+        "Write a new file only once, under a temporary name, and rename it; do not truncate and "
+        "fill one again.",
+    ),
+    Rule(
+        "temporary-files",
+        _temporary,
+        "Put temporary files on the node (TMPDIR on local storage or in memory), or keep the data "
+        "in memory.",
+        Audience.USER,
+    ),
+)

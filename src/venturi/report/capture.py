@@ -1,0 +1,77 @@
+"""The end of a capture on the terminal: what was recorded, what was not, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from venturi.report import quantity
+from venturi.report.printer import Printer
+from venturi.report.quantity import Units
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LAYERS = {
+    "posix": "POSIX",
+    "stdio": "stdio",
+    "mpiio": "MPI-IO",
+    "hdf5_file": "HDF5 files",
+    "hdf5_dataset": "HDF5 datasets",
+}
+
+
+def print_capture(summary: Mapping[str, Any], console: Console, units: Units = Units.IEC) -> None:
+    """Calls and bytes per layer, what was not seen, and the next command."""
+    out = Printer(console)
+    ranks = f"{quantity.counted(summary['ranks'], 'rank')}, " if summary["ranks"] else ""
+    what = (
+        f"{ranks}{_counted(summary['processes'], 'process', 'processes')}, "
+        f"{quantity.counted(summary['files'], 'file')}, {quantity.seconds(summary['seconds'])}"
+    )
+    out.line()
+    out.line((f" {Path(summary['folder']).name}", "bold"), f"   {what}")
+    rows = [
+        (
+            _LAYERS.get(row["layer"], row["layer"]),
+            quantity.count(row["writes"]),
+            quantity.size(row["bytes_writes"], units),
+            quantity.count(row["reads"]),
+            quantity.size(row["bytes_reads"], units),
+            quantity.count(row["others"]),
+        )
+        for row in summary["layers"]
+    ]
+    if rows:
+        out.table(("LAYER", "WRITES", "WRITTEN", "READS", "READ", "OTHER CALLS"), rows)
+    else:
+        out.line(" no I/O was recorded")
+    for text in _remarks(summary, units):
+        out.wrapped("- ", text)
+    folder = Path(summary["folder"])
+    shown = folder.name if folder.parent == Path.cwd() else str(folder)
+    # A line that is to be copied is not wrapped.
+    console.print(f" next    venturi derive {shlex.quote(shown)}", markup=False, soft_wrap=True)
+
+
+def _counted(value: int, one: str, many: str) -> str:
+    return f"{quantity.count(value)} {one if value == 1 else many}"
+
+
+def _remarks(summary: Mapping[str, Any], units: Units) -> list[str]:
+    """What the numbers do not hold."""
+    texts = [f"not seen: {gap}" for gap in summary["gaps"]]
+    texts += summary["remarks"]
+    if summary["without_end"]:
+        count = _counted(summary["without_end"], "process was", "processes were")
+        texts.append(f"{count} killed or still runs; all calls till then are there")
+    left_out = summary["left_out"]
+    if left_out["operations"]:
+        texts.append(
+            f"left out: {quantity.count(left_out['operations'])} calls "
+            f"({quantity.size(left_out['bytes'], units)}) on system directories, pipes, sockets "
+            "and what --only and --skip exclude; --all-paths keeps them"
+        )
+    return texts

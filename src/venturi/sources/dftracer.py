@@ -1,0 +1,304 @@
+"""Reads dftracer's traces: JSON lines (`.pfw`, `.pfw.gz`), one file per process.
+
+Calls name files, not descriptors, so a place is kept per process and file. dftracer names no
+ranks: the children of one process that run the same command are taken as ranks, by number.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from venturi.model.error import UserError
+from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, UNKNOWN_OFFSET, Kind
+from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace, TracedFile
+from venturi.model.trace_folder import Captured
+from venturi.sources.counting import counters_of
+from venturi.sources.libc_call import CALLS, OPEN_MODES, Shape
+from venturi.sources.rows import Rows
+
+FORMAT = "dftracer"
+WITHOUT_SIZES = "sizes and files are missing: trace with DFTRACER_INC_METADATA=1"
+GUESSED_RANKS = "ranks are taken from the order of the processes' numbers"
+
+_LAYERS = {"POSIX": Layer.POSIX, "STDIO": Layer.STDIO}
+_UNIT_NS = {"NS": 1, "US": 1000, "MS": 1_000_000, "S": 1_000_000_000}
+_APPEND = 0o2000
+_MOST = 2**62
+
+
+@dataclass
+class _Seen:
+    """A process as its events tell it."""
+
+    index: int
+    number: int
+    host: str = ""
+    parent: int = 0
+    command: str = ""
+    rank: int = -1
+    first_ns: int = _MOST
+    last_ns: int = 0
+    is_over: bool = False
+    threads: dict[int, int] = field(default_factory=dict)
+    places: dict[int, int] = field(default_factory=dict)
+    """Offset by file."""
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.rows = Rows()
+        self.names: dict[str, str] = {}
+        """Names of files by hash."""
+        self.strings: dict[str, str] = {}
+        self.hosts: dict[str, str] = {}
+        self.files: dict[str, int] = {}
+        """Index by hash, or by name where there is no hash."""
+        self.processes: dict[tuple[str, int], _Seen] = {}
+        self.sizes: dict[int, int] = {}
+        self.unit_ns = 1000
+        self.events = 0
+        self.without_sizes = 0
+        self.gaps: list[str] = []
+
+    def event(self, event: dict[str, Any]) -> None:
+        """One JSON line."""
+        args = event.get("args") or {}
+        kind = str(event.get("cat"))
+        if kind == "dftracer" or "ts" not in event:
+            self._about(event, args)
+            return
+        shape = CALLS.get(event["name"]) if kind in _LAYERS else None
+        seen = self._process(event, args)
+        start_ns = int(event["ts"]) * self.unit_ns
+        end_ns = start_ns + int(event.get("dur", 0)) * self.unit_ns
+        if not 0 <= start_ns <= end_ns < _MOST:
+            raise ValueError("impossible times")
+        seen.first_ns = min(seen.first_ns, start_ns)
+        seen.last_ns = max(seen.last_ns, end_ns)
+        if shape is not None:
+            self.events += 1
+            thread = seen.threads.setdefault(int(event.get("tid", 0)), len(seen.threads))
+            self._call(seen, thread, _LAYERS[kind], shape, args, start_ns, end_ns)
+
+    def _process(self, event: dict[str, Any], args: dict[str, Any]) -> _Seen:
+        key = (str(args.get("hhash", "")), int(event.get("pid", 0)))
+        seen = self.processes.get(key)
+        if seen is None:
+            seen = self.processes[key] = _Seen(len(self.processes), key[1], key[0])
+        return seen
+
+    def _about(self, event: dict[str, Any], args: dict[str, Any]) -> None:
+        """What is no call: names behind hashes, the unit of time, a process's begin and end."""
+        name, value = event.get("name"), str(args.get("value", ""))
+        said = str(args.get("name", ""))
+        if name == "FH":
+            self.names[value] = said
+        elif name == "SH":
+            self.strings[value] = said
+        elif name == "HH":
+            self.hosts[value] = said
+        elif name == "CM" and said == "time_metric":
+            self.unit_ns = _UNIT_NS.get(value, 1000)
+        elif name in ("start", "end"):
+            seen = self._process(event, args)
+            seen.is_over |= name == "end"
+            seen.parent = int(args.get("ppid", seen.parent))
+            seen.command = str(args.get("cmd_hash", seen.command))
+            if isinstance(args.get("rank"), int):
+                seen.rank = args["rank"]
+
+    def _call(
+        self,
+        seen: _Seen,
+        thread: int,
+        layer: Layer,
+        shape: Shape,
+        args: dict[str, Any],
+        start_ns: int,
+        end_ns: int,
+    ) -> None:
+        file = self._file(args)
+        self.without_sizes += shape.moves and "ret" not in args
+        result = args.get("ret", 0)
+        result = result if isinstance(result, int) else 0
+        error = 5 if result < 0 else 0  # which error is not told
+        offset, size, detail = UNKNOWN_OFFSET, 0, 0
+        if shape.kind is Kind.OPEN:
+            detail = _open_flags(args)
+            seen.places[file] = self.sizes.get(file, 0) if detail & _APPEND else 0
+        elif shape.moves:
+            size = max(0, result) * (max(1, int(args.get("size", 1))) if shape.is_counted else 1)
+            offset = self._place(seen, file, shape, args, size)
+            if shape.kind is Kind.WRITE and offset >= 0:
+                self.sizes[file] = max(self.sizes.get(file, 0), offset + size)
+        elif shape.kind is Kind.SEEK and not error:
+            offset = self._seek(seen, file, layer, args, result)
+        elif shape.kind in (Kind.TRUNCATE, Kind.ALLOCATE):
+            offset = max(-1, int(args.get("length", args.get("offset", -1))))
+        elif shape.kind in (Kind.RENAME, Kind.LINK):
+            target = args.get("newpath_hash", args.get("newpath"))
+            detail = NO_FILE if target is None else self._number(str(target))
+        self.rows.add((
+            seen.index, thread, LAYER_CODES[layer], KIND_CODES[shape.kind], error, file, detail,
+            offset, size, start_ns, end_ns,
+        ))  # fmt: skip
+
+    def _file(self, args: dict[str, Any]) -> int:
+        for key in ("fhash", "fname", "path_hash", "path"):
+            if key in args:
+                return self._number(str(args[key]))
+        return NO_FILE
+
+    def _number(self, name: str) -> int:
+        return self.files.setdefault(name, len(self.files))
+
+    def _place(self, seen: _Seen, file: int, shape: Shape, args: dict[str, Any], size: int) -> int:
+        if shape.is_placed and "offset" in args:
+            return max(UNKNOWN_OFFSET, min(int(args["offset"]), _MOST))
+        offset = seen.places.get(file, UNKNOWN_OFFSET) if file != NO_FILE else UNKNOWN_OFFSET
+        if offset >= 0:
+            seen.places[file] = offset + size
+        return offset
+
+    def _seek(self, seen: _Seen, file: int, layer: Layer, args: dict[str, Any], result: int) -> int:
+        place = result
+        if layer is Layer.STDIO:
+            whence, offset = args.get("whence", 0), int(args.get("offset", 0))
+            base = (0, seen.places.get(file, -1), self.sizes.get(file, -1))
+            known = base[whence] if whence in (0, 1, 2) else -1
+            place = known + offset if known >= 0 else UNKNOWN_OFFSET
+        seen.places[file] = place = max(UNKNOWN_OFFSET, min(place, _MOST))
+        return place
+
+
+def _open_flags(args: dict[str, Any]) -> int:
+    flags = args.get("flags")
+    if isinstance(flags, int):
+        return flags % 2**32
+    return OPEN_MODES.get(str(args.get("mode", "")).replace("b", "").rstrip("e"), 0)
+
+
+def read_dftracer(files: list[Path]) -> Captured:
+    """The trace in dftracer's files of one run (one per process).
+
+    A file that ends early is used as far as it goes. Raises UserError where a file cannot be
+    opened, or a line is wrong, which it names.
+    """
+    reader = _Reader()
+    for file in files:
+        number = 0
+        try:
+            for line in _lines(file, reader):
+                number += 1
+                reader.event(json.loads(line))
+        except OSError as error:
+            raise UserError(f"dftracer file '{file}' cannot be opened: {error.strerror}") from None
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise UserError(
+                f"dftracer file '{file}' is damaged at line {number or 1} ({error})"[:300]
+            ) from None
+        except OverflowError as error:
+            raise UserError(f"dftracer file '{file}', line {number}: {error}") from None
+    return _captured(reader, files[0].name)
+
+
+def _lines(file: Path, reader: _Reader) -> Iterator[str]:
+    """The whole JSON objects of a file; what is cut at the end becomes a gap."""
+    with file.open("rb") as plain:
+        is_packed = plain.read(2) == b"\x1f\x8b"
+    held = ""
+    try:
+        with (
+            gzip.open(file, "rt", encoding="utf-8", errors="replace")
+            if is_packed
+            else file.open(encoding="utf-8", errors="replace") as text
+        ):
+            for line in text:
+                if held:
+                    yield held
+                held = line.strip().strip(",").removeprefix("[").removesuffix("]")
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        reader.gaps.append(f"'{file.name}' is torn: later calls are missing")
+    if held.endswith("}"):
+        yield held
+    elif held:
+        reader.gaps.append(f"'{file.name}' ends inside a line: later calls are missing")
+
+
+def _captured(reader: _Reader, name: str) -> Captured:
+    seen = list(reader.processes.values())
+    is_guessed = _find_ranks(seen)
+    origin_ns = min((s.first_ns for s in seen), default=0)
+    origin_ns = 0 if origin_ns == _MOST else origin_ns
+    operations = reader.rows.operations(origin_ns)
+    gaps = list(reader.gaps)
+    if reader.without_sizes:
+        gaps.append(WITHOUT_SIZES)
+    if is_guessed:
+        gaps.append(GUESSED_RANKS)
+    files = [TracedFile(path=reader.names.get(key, key)) for key in reader.files]
+    processes = [_process(s, reader, origin_ns) for s in seen]
+    records = counters_of(operations, files, processes)
+    last_ns = max((s.last_ns for s in seen), default=origin_ns)
+    present = set(operations.layer.tolist())
+    trace = Trace(
+        source=Source(format=FORMAT, file=name),
+        job=Job(
+            ranks=max((s.rank for s in seen), default=0) + 1 or 1,
+            seconds=max(0, last_ns - origin_ns) / 1e9,
+            started=_stamp(origin_ns),
+        ),
+        layers=[layer for layer in _LAYERS.values() if LAYER_CODES[layer] in present],
+        records=records,
+        gaps=[Gap(layer=FORMAT, what=what) for what in gaps],
+        record_count=len(records),
+        files=files,
+        processes=processes,
+        operation_count=len(operations),
+    )
+    return Captured(trace, operations)
+
+
+def _stamp(origin_ns: int) -> str:
+    try:
+        return datetime.fromtimestamp(origin_ns / 1e9, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _process(seen: _Seen, reader: _Reader, origin_ns: int) -> Process:
+    command = reader.strings.get(seen.command, "").split()
+    return Process(
+        rank=max(-1, seen.rank),
+        process=max(0, seen.number),
+        parent=max(0, seen.parent),
+        host=reader.hosts.get(seen.host, ""),
+        program=command[0].rsplit("/", 1)[-1] if command else "",
+        started_s=max(0, min(seen.first_ns, seen.last_ns) - origin_ns) / 1e9,
+        ended_s=max(0, seen.last_ns - origin_ns) / 1e9 if seen.is_over else None,
+    )
+
+
+def _find_ranks(processes: list[_Seen]) -> bool:
+    """Gives ranks to siblings that run the same command, where the trace names no ranks."""
+    if any(process.rank >= 0 for process in processes):
+        return False
+    numbers = {process.number for process in processes}
+    siblings: dict[str, list[_Seen]] = defaultdict(list)
+    for process in processes:
+        if process.command and process.parent not in numbers:
+            siblings[process.command].append(process)
+    usual = Counter({command: len(group) for command, group in siblings.items()}).most_common(1)
+    if not usual or usual[0][1] < 2:
+        return False
+    for rank, process in enumerate(sorted(siblings[usual[0][0]], key=lambda p: (p.host, p.number))):
+        process.rank = rank
+    return True

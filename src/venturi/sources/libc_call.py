@@ -1,0 +1,69 @@
+"""Functions of the C library that tracers record by name: which kind of operation each is."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from venturi.model.operation import Kind
+
+
+class Shape(NamedTuple):
+    """What a function does."""
+
+    kind: Kind
+    moves: bool = False
+    """It moves bytes; the result tells how many."""
+    is_counted: bool = False
+    """The result counts items of some size (fread, fwrite)."""
+    is_placed: bool = False
+    """The offset is an argument (pread)."""
+
+
+OPEN_MODES = {
+    "r": os.O_RDONLY,
+    "r+": os.O_RDWR,
+    "w": os.O_WRONLY | os.O_CREAT | os.O_TRUNC,
+    "w+": os.O_RDWR | os.O_CREAT | os.O_TRUNC,
+    "a": os.O_WRONLY | os.O_CREAT | os.O_APPEND,
+    "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
+}
+"""Flags of open(2) for the modes of fopen, without `b` and `e`."""
+
+
+def _calls() -> dict[str, Shape]:
+    read, write = Shape(Kind.READ, True), Shape(Kind.WRITE, True)
+    calls = {
+        "fread": Shape(Kind.READ, True, is_counted=True),
+        "fwrite": Shape(Kind.WRITE, True, is_counted=True),
+    }
+    families = [
+        (read, "read readv fgets fgetc getline"),
+        (write, "write writev fputs fputc fprintf vfprintf"),
+        (Shape(Kind.READ, True, is_placed=True), "pread pread64 preadv preadv64 preadv2"),
+        (Shape(Kind.WRITE, True, is_placed=True), "pwrite pwrite64 pwritev pwritev64 pwritev2"),
+        (Shape(Kind.OPEN), "open open64 openat openat64 creat creat64 fopen fopen64 fdopen"),
+        (Shape(Kind.OPEN), "mkstemp mkostemp"),
+        (Shape(Kind.CLOSE), "close fclose"),
+        (Shape(Kind.SEEK), "lseek lseek64 fseek fseeko fseeko64 rewind"),
+        (Shape(Kind.SYNC), "fsync sync syncfs fflush"),
+        (Shape(Kind.DATA_SYNC), "fdatasync sync_file_range"),
+        (Shape(Kind.STAT), "stat stat64 lstat lstat64 fstat fstat64 fstatat fstatat64 statx"),
+        (Shape(Kind.STAT), "__xstat __xstat64 __lxstat __lxstat64 __fxstat __fxstat64"),
+        (Shape(Kind.STAT), "xstat lxstat fxstat __fxstatat access faccessat readlink readlinkat"),
+        (Shape(Kind.UNLINK), "unlink unlinkat remove"),
+        (Shape(Kind.RENAME), "rename renameat renameat2"),
+        (Shape(Kind.LINK), "link linkat symlink symlinkat"),
+        (Shape(Kind.MKDIR), "mkdir mkdirat"),
+        (Shape(Kind.RMDIR), "rmdir"),
+        (Shape(Kind.LIST), "opendir readdir readdir64 scandir"),
+        (Shape(Kind.TRUNCATE), "truncate truncate64 ftruncate ftruncate64"),
+        (Shape(Kind.ALLOCATE), "fallocate posix_fallocate"),
+        (Shape(Kind.MAP), "mmap mmap64"),
+        (Shape(Kind.ATTRIBUTE), "chmod fchmod fchmodat chown fchown lchown utime utimes utimensat"),
+    ]
+    return calls | {name: shape for shape, names in families for name in names.split()}
+
+
+CALLS = _calls()
+"""By the function's name."""

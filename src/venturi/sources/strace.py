@@ -1,0 +1,271 @@
+"""Reads what strace wrote: `strace -f -ttt -T -y -s 0 -o FILE`, or one file per process (-ff)."""
+
+from __future__ import annotations
+
+import errno
+import heapq
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TextIO
+
+from venturi.model.error import UserError
+from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
+from venturi.model.trace_folder import Captured
+from venturi.sources import strace_line
+from venturi.sources.counting import counters_of
+from venturi.sources.strace_call import CLONES, HANDLERS, Call, clone_flags
+from venturi.sources.strace_line import nanoseconds
+from venturi.sources.strace_state import Task, TracedProcess, World
+
+FORMAT = "strace"
+LAYER = "strace"
+COMMAND = "strace -f -ttt -T -y -s 0 -o FILE COMMAND"
+
+LAUNCHERS = frozenset({
+    "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "orted", "prterun", "prte", "prted",
+    "hydra_pmi_proxy", "pmi_proxy", "slurmstepd", "srun",
+})  # fmt: skip
+"""Programs whose children are ranks."""
+
+_MOST_STRANGE = 0.1
+"""A text of which a larger share are not lines of strace is none."""
+
+
+class _Reader:
+    """Goes through the lines and keeps what is between them."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.lines = 0
+        self.strange = 0
+        self.first_strange = ""
+        self.untimed = 0
+        self.last_ns = 0
+        self.first_ns: int | None = None
+        self._halves: dict[int, tuple[str, str, int]] = {}
+        """By task: name, arguments so far, start of a call that has not returned."""
+        self._clones: dict[int, tuple[Task, frozenset[str], int]] = {}
+        """By task: calls that make a task and have not returned."""
+
+    @property
+    def unreturned(self) -> int:
+        return sum(name in HANDLERS for name, _, _ in self._halves.values())
+
+    def line(self, owner: int, text: str) -> None:
+        """One line; `owner` is its process where the line does not say it."""
+        self.lines += 1
+        found = strace_line.COMPLETE.match(text)
+        if found is None:
+            self._other(owner, text)
+            return
+        who, seconds, fraction, name, arguments, *rest = found.groups()
+        start_ns = nanoseconds(seconds, fraction)
+        self._call(int(who) if who else owner, name, arguments, rest, start_ns)
+
+    def _call(self, number: int, name: str, arguments: str, rest: list[str], start_ns: int) -> None:
+        """A call that has returned; `rest` are result, note, and the time that it took."""
+        result, note, seconds, fraction = rest
+        end_ns = start_ns
+        if fraction is None:
+            self.untimed += 1
+        else:
+            end_ns += nanoseconds(seconds, fraction)
+        self._saw(start_ns, end_ns)
+        handler = HANDLERS.get(name)
+        if handler is None or result == "?":
+            return
+        task = self._task(number, start_ns)
+        value, error = _value(result), 0
+        if value < 0:
+            word = note.split(maxsplit=1)[0] if note.strip() else ""
+            value, error = 0, getattr(errno, word, errno.EIO)
+        handler(
+            self.world, task, Call(name, arguments, value, error, note.strip(), start_ns, end_ns)
+        )
+
+    def _saw(self, start_ns: int, end_ns: int) -> None:
+        if self.first_ns is None or start_ns < self.first_ns:
+            self.first_ns = start_ns
+        self.last_ns = max(self.last_ns, end_ns)
+
+    def _task(self, number: int, at_ns: int) -> Task:
+        """The task; a new one is the child of a call that is on its way, if there is one."""
+        if number not in self.world.tasks and self._clones:
+            parent, flags, start_ns = self._clones.pop(next(iter(self._clones)))
+            self.world.clone(parent, number, flags, start_ns)
+        return self.world.task(number, at_ns)
+
+    def _other(self, owner: int, text: str) -> None:
+        if found := strace_line.UNFINISHED.match(text):
+            who, seconds, fraction, name, arguments = found.groups()
+            number = int(who) if who else owner
+            start_ns = nanoseconds(seconds, fraction)
+            self._saw(start_ns, start_ns)
+            self._halves[number] = (name, arguments, start_ns)
+            if name in CLONES:
+                task = self._task(number, start_ns)
+                self._clones[number] = (task, clone_flags(arguments), start_ns)
+        elif found := strace_line.RESUMED.match(text):
+            self._resume(int(found[1]) if found[1] else owner, found[4], found[5])
+        elif found := strace_line.ENDED.match(text):
+            self._end(int(found[1]) if found[1] else owner, found[4], found[5])
+            self._saw(at_ns := nanoseconds(found[2], found[3]), at_ns)
+            if not found[4].startswith("superseded"):
+                number = int(found[1]) if found[1] else owner
+                self.world.end(number, at_ns, found[4] == "exited with")
+        elif not strace_line.SIGNAL.match(text) and text.strip():
+            self.strange += 1
+            self.first_strange = self.first_strange or f"line {self.lines}: '{text[:60]}'"
+
+    def _resume(self, number: int, name: str, rest: str) -> None:
+        """The second half of a call."""
+        half = self._halves.pop(number, None)
+        self._clones.pop(number, None)
+        found = strace_line.TAIL.match(rest)
+        if half is None or half[0] != name or found is None:
+            return
+        head, *result = found.groups()
+        self._call(number, name, half[1] + head, result, half[2])
+
+    def _end(self, number: int, how: str, what: str) -> None:
+        """A task that ended; where another thread's exec ended it, its call goes on here."""
+        half = self._halves.pop(number, None)
+        self._clones.pop(number, None)
+        if how.startswith("superseded") and half is not None and what.isdigit():
+            self._halves[int(what)] = half
+
+
+def _value(result: str) -> int:
+    if not result.startswith("0x"):
+        return int(result) if len(result) < 20 else -1
+    return int(result, 16) % 2**63
+
+
+def read_strace(files: list[Path]) -> Captured:
+    """The trace in strace's output: one file, or several of one run (one per process).
+
+    Offsets follow from the calls before. A text that ends early is used as far as it goes. Raises
+    UserError where a file cannot be opened, or is not strace's output with the stamps of -ttt.
+    """
+    reader = _Reader()
+    try:
+        with ExitStack() as stack:
+            opened = [
+                stack.enter_context(file.open(encoding="utf-8", errors="replace", newline="\n"))
+                for file in files
+            ]
+            owners = [_owner(file) for file in files]
+            for owner, text in _merged(opened, owners):
+                reader.line(owner, text)
+    except OSError as error:
+        raise UserError(f"strace text '{files[0]}' cannot be opened: {error.strerror}") from None
+    what = f"strace text '{files[0]}'"
+    if reader.strange > _MOST_STRANGE * reader.lines or reader.first_ns is None:
+        raise UserError(
+            f"{what} has lines that strace with -ttt does not write ({reader.first_strange})",
+            f"trace with `{COMMAND}`",
+        )
+    return _captured(reader, files[0].name)
+
+
+def _owner(file: Path) -> int:
+    """The process that -ff names at the end of the file's name; else 0."""
+    suffix = file.suffix[1:]
+    return int(suffix) if suffix.isdigit() and len(suffix) < 10 else 0
+
+
+def _merged(files: Sequence[TextIO], owners: list[int]) -> Iterator[tuple[int, str]]:
+    """The lines of all files in the order of their time stamps."""
+    if len(files) == 1:
+        for text in files[0]:
+            yield owners[0], text.rstrip("\n")
+        return
+    streams = (_stamped(file, owner) for file, owner in zip(files, owners, strict=True))
+    for _, owner, text in heapq.merge(*streams):
+        yield owner, text
+
+
+def _stamped(file: TextIO, owner: int) -> Iterator[tuple[str, int, str]]:
+    stamp = ""
+    for text in file:
+        stamp = max(stamp, text.partition(" ")[0])
+        yield stamp, owner, text.rstrip("\n")
+
+
+def _captured(reader: _Reader, name: str) -> Captured:
+    world = reader.world
+    origin_ns = reader.first_ns or 0
+    operations = world.rows.operations(origin_ns)
+    _find_ranks(world.processes)
+    processes = [_process(process, origin_ns) for process in world.processes]
+    files = world.files.files()
+    records = counters_of(operations, files, processes)
+    trace = Trace(
+        source=Source(format=FORMAT, file=name),
+        job=Job(
+            ranks=max((process.rank for process in processes), default=0) + 1 or 1,
+            seconds=(reader.last_ns - origin_ns) / 1e9,
+            started=_stamp_of(origin_ns),
+        ),
+        layers=[Layer.POSIX],
+        records=records,
+        gaps=_gaps(reader),
+        record_count=len(records),
+        files=files,
+        processes=processes,
+        operation_count=len(operations),
+    )
+    return Captured(trace, operations)
+
+
+def _stamp_of(origin_ns: int) -> str:
+    try:
+        return datetime.fromtimestamp(origin_ns / 1e9, UTC).isoformat()
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _gaps(reader: _Reader) -> list[Gap]:
+    gaps = []
+    if reader.strange:
+        gaps.append(f"{reader.strange} lines are not strace's; the first is {reader.first_strange}")
+    if reader.unreturned:
+        gaps.append(f"{reader.unreturned} calls had not returned when the text ends")
+    if reader.untimed and reader.untimed > len(reader.world.rows) // 2:
+        gaps.append("durations are missing: trace with -T")
+    if reader.world.uses_uring:
+        gaps.append("requests through io_uring are not seen")
+    return [Gap(layer=LAYER, what=what) for what in gaps]
+
+
+def _process(process: TracedProcess, origin_ns: int) -> Process:
+    ended_ns = process.ended_ns
+    return Process(
+        rank=process.rank,
+        process=process.number,
+        parent=process.parent,
+        program=process.program,
+        started_s=max(0, process.started_ns - origin_ns) / 1e9,
+        ended_s=None if ended_ns is None else max(0, ended_ns - origin_ns) / 1e9,
+    )
+
+
+def _find_ranks(processes: list[TracedProcess]) -> None:
+    """Ranks where the environment did not tell them: a launcher's children, by number."""
+    if any(process.rank >= 0 for process in processes):
+        return
+    programs = {process.number: process.program for process in processes}
+    children = [
+        process
+        for process in processes
+        if programs.get(process.parent) in LAUNCHERS and process.program not in LAUNCHERS
+    ]
+    if not children:
+        return
+    usual, _ = Counter(child.program for child in children).most_common(1)[0]
+    ranks = sorted((c for c in children if c.program == usual), key=lambda c: c.number)
+    for rank, child in enumerate(ranks):
+        child.rank = rank

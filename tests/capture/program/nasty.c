@@ -1,0 +1,98 @@
+// One way, named by the first word, in which programs upset whoever watches them.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char** environ;
+static int out;
+
+static void put(int times) {
+  for (int i = 0; i < times; ++i)
+    if (write(out, "0123456789", 10) != 10) exit(9);
+}
+
+static void on_signal(int number) {
+  (void)number;
+  const int fd = open("signalled", O_WRONLY | O_CREAT | O_APPEND, 0600);
+  if (fd < 0 || write(fd, "s", 1) != 1 || close(fd) != 0) _exit(9);
+}
+
+static void wait_for_all(void) {
+  while (wait(NULL) > 0) continue;
+}
+
+static void in_shell(char** environment) {
+  char* words[] = {"/bin/sh", "-c", "echo hello > child", NULL};
+  execve(words[0], words, environment);
+  _exit(9);
+}
+
+int main(int count, char** words) {
+  const char* way = count > 1 ? words[1] : "";
+  char* nothing[] = {NULL};
+  out = open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  put(10);
+  if (strcmp(way, "kill") == 0) {
+    put(990);
+    kill(getpid(), SIGKILL);
+  } else if (strcmp(way, "close") == 0) {
+    for (int fd = 0; fd < 65536; ++fd) close(fd);
+    out = open("again", O_WRONLY | O_CREAT, 0600);
+    put(5000);
+    close_range(0, ~0U, 0);
+    out = open("last", O_WRONLY | O_CREAT, 0600);
+    put(5000);
+  } else if (strcmp(way, "environment") == 0) {
+    if (fork() == 0) in_shell(nothing);
+    wait_for_all();
+    clearenv();
+    if (system("echo more >> child") != 0) return 9;
+  } else if (strcmp(way, "vfork") == 0) {
+    const pid_t child = vfork();
+    if (child == 0) {
+      dup2(out, 1);
+      close(out);
+      in_shell(environ);
+    }
+    wait_for_all();
+    put(10);
+  } else if (strcmp(way, "spawn") == 0) {
+    pid_t child;
+    char* command[] = {"sh", "-c", "echo hello > child", NULL};
+    if (posix_spawnp(&child, "sh", NULL, NULL, command, nothing) != 0) return 9;
+    wait_for_all();
+  } else if (strcmp(way, "signals") == 0) {
+    signal(SIGALRM, on_signal);
+    struct sigevent how = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+    timer_t timer;
+    timer_create(CLOCK_MONOTONIC, &how, &timer);
+    const struct itimerspec often = {{0, 50000}, {0, 50000}};
+    timer_settime(timer, 0, &often, NULL);
+    for (int i = 0; i < 50; ++i) {
+      char name[32];
+      snprintf(name, sizeof name, "part.%d", i);
+      const int fd = open(name, O_WRONLY | O_CREAT, 0600);
+      put(200);
+      close(fd);
+    }
+    signal(SIGALRM, SIG_IGN);
+  } else if (strcmp(way, "raw fork") == 0) {
+    if (syscall(SYS_fork) == 0) {
+      put(20);
+      _exit(0);
+    }
+    wait_for_all();
+  } else if (strcmp(way, "limit") == 0) {
+    put(100000);
+  }
+  put(1);
+  return 0;
+}

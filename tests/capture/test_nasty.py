@@ -1,0 +1,138 @@
+"""Programs that upset whoever watches them: they end as they would, and what they did is there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from capture.conftest import Capture
+from venturi.model.trace_folder import read_trace
+
+
+def test_a_killed_program_loses_nothing(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "kill", code=3)
+    assert run.count()["write", "out"] == 1000
+    assert run.trace.processes[0].ended_s is None
+    assert "signal 9" in run.done.stderr
+
+
+def test_all_descriptors_closed(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "close")
+    count = run.count()
+    assert (count["write", "again"], count["write", "last"]) == (5000, 5001)
+
+
+def test_a_cleared_environment_is_traced(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "environment")
+    assert run.count()["write", "child"] == 2
+    assert run.count()["write", "out"] == 11
+    assert run.trace.gaps == []
+
+
+@pytest.mark.parametrize("way", ["vfork", "spawn"])
+def test_programs_started_in_other_ways(capture: Capture, way: str) -> None:
+    run = capture(capture.program("nasty"), way)
+    assert run.count()["write", "child"] == 1
+    assert run.count()["write", "out"] == (21 if way == "vfork" else 11)
+    assert run.trace.gaps == []
+
+
+def test_signals_that_do_io(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "signals")
+    count = run.count()
+    assert count["write", "out"] == 10_011
+    assert count["write", "signalled"] == (capture.here / "signalled").stat().st_size > 0
+
+
+def test_a_fork_that_the_library_does_not_know(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "raw fork")
+    assert run.count()["write", "out"] == 31
+    assert len(run.trace.processes) == 2
+
+
+def test_a_limit_is_said_and_the_counters_are_whole(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "limit", options=("--limit", "5000"))
+    assert run.trace.operation_count == 5000
+    [record] = [record for record in run.trace.records if record.file.endswith("/out")]
+    assert record.counters["WRITES"] == 100_011
+    assert ["truncated" in gap.what for gap in run.trace.gaps] == [True]
+
+
+def test_threads_and_forks(capture: Capture) -> None:
+    run = capture(capture.program("threads"))
+    count = run.count()
+    assert len(run.trace.processes) == 4
+    assert count["read", "shared"] == 4 * 8 * 1000
+    outs = {name: times for (kind, name), times in count.items() if name.startswith("out")}
+    writes = [times for (kind, name), times in count.items() if kind == "write" and name in outs]
+    assert sorted(writes) == [1000] * 32
+    operations = run.captured.operations
+    assert operations is not None
+    assert (
+        len({(p, t) for p, t in zip(operations.process, operations.thread, strict=True)})
+        == 4 * 8 + 1
+    )
+    [shared] = [record for record in run.trace.records if record.file.endswith("/shared")]
+    assert shared.counters["READS"] == 4 * 8 * 1000
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_program(
+    capture: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.geteuid() != 0:
+        pytest.fail("mounting a small file system needs root")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    small = tmp_path / "small"
+    small.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(small)], check=True)
+    try:
+        run = replace(capture, place=small)(capture.program("nasty"), "limit")
+        assert (capture.here / "out").stat().st_size == 1_000_110
+        [elsewhere] = tmp_path.glob("venturi-*/0.trace")
+        assert f"venturi derive {elsewhere}\n" in run.done.stderr
+        trace = read_trace(elsewhere).trace
+        assert 0 < trace.operation_count < 100_000
+        words = " ".join(gap.what for gap in trace.gaps)
+        assert "No space left" in words
+        assert "operations are in the counters only" in words
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def test_a_limit_of_file_sizes_is_no_signal(capture: Capture) -> None:
+    run = capture("sh", "-c", f"ulimit -f 600; exec {capture.program('nasty')} kill", code=3)
+    assert (capture.here / "out").stat().st_size == 10_000
+    [record] = [record for record in run.trace.records if record.file.endswith("/out")]
+    assert record.counters["WRITES"] == 1000
+    assert any("File too large" in gap.what for gap in run.trace.gaps)
+
+
+def test_a_static_program_is_named(capture: Capture) -> None:
+    run = capture("sh", "-c", f"{capture.program('calls_static')} && true")
+    assert ["calls_static" in gap.what and "statically" in gap.what for gap in run.trace.gaps] == [
+        True
+    ]
+
+
+def test_strace_sees_a_static_program(capture: Capture) -> None:
+    run = capture(capture.program("calls_static"), options=("--with", "strace"))
+    assert run.count()["write", "data"] == 7
+
+
+def test_errors_and_output_are_the_programs_own(capture: Capture) -> None:
+    run = capture("sh", "-c", "echo out; echo err >&2; exit 7", options=("-q",), code=3)
+    assert run.done.stdout == "out\n"
+    assert run.done.stderr.splitlines()[0] == "err"
+    assert "exit code 7" in run.done.stderr
+
+
+def test_a_missing_program_leaves_nothing(capture: Capture) -> None:
+    folder = capture.place / "0.trace"
+    with pytest.raises(AssertionError, match="No such file"):
+        capture("./missing")
+    assert not folder.exists()
+    assert not list(capture.place.glob(".*"))

@@ -1,0 +1,116 @@
+// The file that each traced process writes: a header page, then windows of several kinds.
+//
+// All of it is mapped memory, so whatever was stored survives the process, however it ends.
+// src/venturi/capture/process_file.py reads it.
+#pragma once
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { kVersion = 1, kHeaderBytes = 4096, kWindowHeaderBytes = 64 };
+
+// As in venturi.model.operation.Kind and venturi.model.trace.Layer; a test compares them.
+typedef enum {
+  kOpen,
+  kClose,
+  kRead,
+  kWrite,
+  kSeek,
+  kSync,
+  kDataSync,
+  kStat,
+  kUnlink,
+  kRename,
+  kLink,
+  kMkdir,
+  kRmdir,
+  kList,
+  kTruncate,
+  kAllocate,
+  kMap,
+  kCopy,
+  kAttribute,
+  kBarrier,
+  kKinds,
+  // Not operations: a program was started (detail: its process); void: it was not, after all.
+  kStarted = 254,
+  kVoid = 255,
+} Kind;
+
+typedef enum { kPosix, kStdio, kMpiio, kHdf5File, kHdf5Dataset, kLayers } Layer;
+
+// Bits of `detail` of reads and writes, as in venturi.model.operation.
+enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8 };
+
+// Beside the flags of an open: made by several ranks together.
+#define kCollectiveOpen (UINT32_C(1) << 31)
+
+#define NO_FILE UINT32_MAX
+#define UNKNOWN_OFFSET INT64_C(-1)
+
+typedef struct {
+  _Atomic int64_t start;  // in ticks; 0: this record was never completed
+  int64_t end;
+  int64_t offset;
+  int64_t bytes;
+  uint32_t file;
+  uint32_t detail;
+  uint32_t thread;
+  uint16_t error;
+  uint8_t layer;
+  uint8_t kind;
+} Record;
+
+// Two readings of the clocks, so that ticks become time.
+typedef struct {
+  int64_t ticks;
+  int64_t monotonic_ns;
+} Reading;
+
+typedef struct {
+  char magic[8];
+  uint32_t version;
+  uint32_t process;
+  uint32_t parent;
+  int32_t rank;  // -1: none
+  int64_t realtime_ns;
+  Reading first;
+  Reading last;
+  _Atomic int64_t ended_ns;       // monotonic; 0: not yet, or not in an orderly way
+  _Atomic uint64_t file_bytes;    // where the next window begins
+  _Atomic uint64_t dropped;       // operations without a record: limit, full disk
+  _Atomic uint64_t shared_maps;   // writable shared mappings: stores into them are not seen
+  _Atomic uint64_t rings;         // io_uring instances
+  _Atomic uint64_t records;       // records that windows were made for
+  _Atomic int32_t stopped_error;  // errno that ended the recording; 0: none did
+  int32_t ticks_are_ns;
+  char host[64];
+  char program[256];
+  char counters[2048];  // names of the counters, in their order, by spaces
+} Header;
+
+typedef enum { kRecords = 1, kNames = 2, kCounters = 3 } WindowKind;
+
+typedef struct {
+  uint32_t kind;
+  uint32_t bytes;         // with this header
+  _Atomic uint32_t used;  // records, bytes of names, or sets of counters; may exceed the capacity
+  uint32_t capacity;
+  uint8_t unused[kWindowHeaderBytes - 16];
+} Window;
+
+// In a window of names, followed by `dimensions` sizes, as many chunk sizes, and the text; the
+// whole is padded to 8 bytes.
+typedef struct {
+  uint32_t file_and_1;  // 0: not complete
+  uint32_t text_bytes;
+  uint32_t within_and_1;
+  uint32_t element_bytes;
+  uint32_t dimensions;
+  uint32_t unused;
+} NameEntry;
+
+_Static_assert(sizeof(Record) == 48, "the reader knows 48 bytes");
+_Static_assert(sizeof(Header) <= kHeaderBytes, "the header is one page");
+_Static_assert(sizeof(Window) == kWindowHeaderBytes, "the reader knows 64 bytes");
+_Static_assert(sizeof(NameEntry) == 24, "the reader knows 24 bytes");

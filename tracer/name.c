@@ -1,0 +1,247 @@
+// Interning of paths: found without a lock, added under one, never forgotten.
+#define _GNU_SOURCE
+#include "name.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "descriptor.h"
+#include "spool.h"
+
+enum {
+  kBuckets = 1 << 16,
+  kArenaBytes = 256 << 10,
+};
+
+Filter filter;
+
+static Name* _Atomic buckets[kBuckets];
+static _Atomic int names_lock;
+static uint32_t names_lock_generation;
+static uint32_t names;
+static char* arena;
+static size_t arena_left;
+static Window* window;
+static Name* _Atomic the_left_out;
+
+// System directories that hold no data of applications.
+static const char* const kSystem[] = {"/proc/",  "/sys/", "/dev/",  "/usr/", "/lib/",
+                                      "/lib64/", "/bin/", "/sbin/", "/etc/", "/boot/",
+                                      "/run/",   "/opt/", "/var/"};
+static const char* const kNotSystem[] = {"/dev/shm/", "/var/tmp/", "/run/user/"};
+
+static uint64_t hash_of(const char* text, size_t bytes) {
+  uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < bytes; ++i)
+    hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+  return hash ^ hash >> 29;
+}
+
+static bool begins(const char* text, const char* const* prefixes, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const size_t bytes = strlen(prefixes[i]) - 1;
+    if (strncmp(text, prefixes[i], bytes) == 0 && (text[bytes] == '/' || text[bytes] == 0))
+      return true;
+  }
+  return false;
+}
+
+static bool matches(const char* globs, const char* text) {
+  char glob[sizeof filter.only];
+  for (const char* end; (end = strchr(globs, '\n')) != NULL; globs = end + 1) {
+    memcpy(glob, globs, (size_t)(end - globs));
+    glob[end - globs] = 0;
+    if (fnmatch(glob, text, 0) == 0) return true;
+  }
+  return false;
+}
+
+static bool is_to_leave_out(const char* text) {
+  if (matches(filter.skip, text)) return true;
+  if (filter.only[0]) return !matches(filter.only, text);
+  if (filter.is_all_paths) return false;
+  if (text[0] != '/' || text[1] == 0) return true;  // pipes, sockets; the root itself
+  return begins(text, kSystem, sizeof kSystem / sizeof *kSystem) &&
+         !begins(text, kNotSystem, sizeof kNotSystem / sizeof *kNotSystem);
+}
+
+static void* arena_take(size_t bytes) {
+  bytes = (bytes + 15) & ~(size_t)15;
+  if (bytes > arena_left) {
+    char* fresh = memory(kArenaBytes);
+    if (fresh == NULL) return NULL;
+    arena = fresh;
+    arena_left = kArenaBytes;
+  }
+  arena += bytes;
+  arena_left -= bytes;
+  return arena - bytes;
+}
+
+static Name* find(uint64_t hash, const char* text, size_t bytes) {
+  for (Name* name = atomic_load(&buckets[hash % kBuckets]); name; name = atomic_load(&name->next))
+    if (name->hash == hash && name->text_bytes == bytes && memcmp(name->text, text, bytes) == 0)
+      return name;
+  return NULL;
+}
+
+// A lock that the child of a fork finds free, whatever other threads of the parent held.
+static Held lock_names(void) {
+  if (names_lock_generation != generation) {
+    names_lock_generation = generation;
+    window = NULL;
+    atomic_store(&names_lock, 0);
+    reset_counters();
+  }
+  return lock(&names_lock);
+}
+
+static Name* add_name(uint64_t hash, const char* text, size_t bytes, const Dataset* dataset) {
+  Name* name = arena_take(sizeof(Name) + bytes + 1);
+  if (name == NULL) return NULL;
+  *name = (Name){.hash = hash, .id = names++, .text_bytes = (uint32_t)bytes};
+  memcpy(name->text, text, bytes);
+  name->text[bytes] = 0;
+  if (dataset) {
+    const size_t size = 2 * dataset->dimensions * sizeof(uint64_t);
+    name->is_dataset = true;
+    name->within_and_1 = dataset->file ? dataset->file->id + 1 : 0;
+    name->element_bytes = dataset->element_bytes;
+    name->shape = arena_take(size + 1);
+    if (name->shape) {
+      name->dimensions = dataset->dimensions;
+      memcpy(name->shape, dataset->shape, size);
+    }
+  } else {
+    name->is_no_file = text[0] != '/';
+    name->is_left_out = is_to_leave_out(name->text);
+  }
+  atomic_store(&name->next, atomic_load(&buckets[hash % kBuckets]));
+  atomic_store(&buckets[hash % kBuckets], name);
+  return name;
+}
+
+static Name* intern(const char* text, size_t bytes, const Dataset* dataset) {
+  uint64_t hash = hash_of(text, bytes);
+  // Datasets of several files may have one name.
+  if (dataset && dataset->file) hash = hash * 31 + dataset->file->id + 1;
+  Name* name = find(hash, text, bytes);
+  if (name == NULL) {
+    const Held held = lock_names();
+    if (held.taken) {
+      name = find(hash, text, bytes);
+      if (name == NULL) name = add_name(hash, text, bytes, dataset);
+    }
+    unlock(&names_lock, held);
+  }
+  return name;
+}
+
+Name* counted_as(Name* name) { return name && name->is_left_out ? left_out() : name; }
+
+Name* left_out(void) {
+  Name* name = atomic_load(&the_left_out);
+  if (name == NULL) {
+    static const char kText[] = "<left out>";
+    name = intern(kText, sizeof kText - 1, &(Dataset){0});
+    atomic_store(&the_left_out, name);
+  }
+  return name;
+}
+
+Name* name_of_text(const char* text) { return intern(text, strlen(text), NULL); }
+
+Name* name_of_dataset(const char* text, const Dataset* dataset) {
+  return intern(text, strlen(text), dataset);
+}
+
+// Appends the components of `path` to the absolute path in `text`; false where it is too long.
+static bool append(char* text, size_t* bytes, const char* path) {
+  while (*path) {
+    const size_t size = strcspn(path, "/");
+    if (size == 2 && path[0] == '.' && path[1] == '.') {
+      while (*bytes > 0 && text[--*bytes] != '/') continue;
+    } else if (size > 0 && !(size == 1 && path[0] == '.')) {
+      if (*bytes + size + 2 > kPathBytes) return false;
+      text[(*bytes)++] = '/';
+      memcpy(text + *bytes, path, size);
+      *bytes += size;
+    }
+    path += size;
+    path += strspn(path, "/");
+  }
+  text[*bytes] = 0;
+  return true;
+}
+
+Name* name_of(int folder, const char* path) {
+  if (path == NULL) return NULL;
+  char text[kPathBytes];
+  size_t bytes = 0;
+  if (path[0] != '/') {
+    if (folder == AT_FDCWD) {
+      const long got = raw(SYS_getcwd, (long)text, sizeof text, 0, 0, 0, 0);
+      if (got <= 1 || text[0] != '/') return NULL;
+      bytes = (size_t)got - 1;
+      if (bytes == 1) bytes = 0;
+    } else {
+      const Open* open = descriptor_find(folder);
+      if (open == NULL || open->path == NULL || open->path->is_no_file) return NULL;
+      bytes = open->path->text_bytes;
+      if (bytes + 2 > sizeof text) return NULL;
+      memcpy(text, open->path->text, bytes);
+      if (bytes == 1) bytes = 0;
+    }
+  }
+  text[bytes] = 0;
+  if (!append(text, &bytes, path)) return NULL;
+  if (bytes == 0) text[bytes++] = '/';
+  text[bytes] = 0;
+  return intern(text, bytes, NULL);
+}
+
+void write_name(Name* name) {
+  if (name->generation == generation) return;
+  const uint32_t shape_bytes = name->dimensions * 2 * (uint32_t)sizeof(uint64_t);
+  const uint32_t bytes =
+      ((uint32_t)sizeof(NameEntry) + shape_bytes + name->text_bytes + 7) & ~UINT32_C(7);
+  const Held held = lock_names();
+  if (held.taken && name->generation != generation) {
+    memset(name->counters, 0, sizeof name->counters);
+    if (window == NULL || window->capacity - atomic_load(&window->used) < bytes) {
+      Window* fresh = new_window(kNames, next_bytes(window));
+      if (fresh) window = fresh;
+    }
+    if (window && window->capacity - atomic_load(&window->used) >= bytes) {
+      const uint32_t used = atomic_load(&window->used);
+      NameEntry* entry = (NameEntry*)((char*)window + kWindowHeaderBytes + used);
+      *entry = (NameEntry){.text_bytes = name->text_bytes,
+                           .within_and_1 = name->within_and_1,
+                           .element_bytes = name->element_bytes,
+                           .dimensions = name->dimensions};
+      if (shape_bytes > 0) memcpy(entry + 1, name->shape, shape_bytes);
+      memcpy((char*)(entry + 1) + shape_bytes, name->text, name->text_bytes);
+      entry->file_and_1 = name->id + 1;
+      atomic_store(&window->used, used + bytes);
+      name->generation = generation;
+    }
+  }
+  unlock(&names_lock, held);
+}
+
+Counters* counters_of(Name* name, Layer layer) {
+  write_name(name);
+  if (name->generation != generation) return NULL;
+  if (name->counters[layer] == NULL) {
+    Counters* set = new_counters(name->id, layer);
+    Counters* none = NULL;
+    // Of two threads the later one's set stays empty; the reader adds sets of one file.
+    if (set)
+      __atomic_compare_exchange_n(&name->counters[layer], &none, set, false, __ATOMIC_SEQ_CST,
+                                  __ATOMIC_SEQ_CST);
+  }
+  return name->counters[layer];
+}

@@ -1,0 +1,231 @@
+// What a call did, as a record in the trace and in the counters of its file.
+#define _GNU_SOURCE
+#include "note.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "spool.h"
+
+void call_ended(Call* call, bool is_failure) {
+  call->end = ticks_now();
+  call->errno_after = errno;
+  call->error = is_failure ? errno : 0;
+}
+
+static void store(const Record* made) {
+  Record* record = new_record();
+  if (record == NULL) return;
+  memcpy((char*)record + sizeof record->start, (const char*)made + sizeof made->start,
+         sizeof *made - sizeof made->start);
+  atomic_store_explicit(&record->start, made->start, memory_order_release);
+}
+
+void note(const Call* call, Name* name, What what) {
+  name = counted_as(name);
+  Record made = {.start = call->start,
+                 .end = call->end,
+                 .offset = what.offset,
+                 .bytes = what.bytes,
+                 .file = NO_FILE,
+                 .detail = what.detail,
+                 .error = (uint16_t)call->error,
+                 .layer = (uint8_t)what.layer,
+                 .kind = (uint8_t)what.kind};
+  if (name != NULL) {
+    const bool is_left_out = name == left_out();
+    if (is_left_out) made.offset = UNKNOWN_OFFSET;
+    if (made.error == 0) count(counters_of(name, what.layer), &made);
+    if (is_left_out) return;
+    write_name(name);
+    made.file = name->id;
+  }
+  if (spool.is_counters_only) return;
+  made.thread = thread_number();
+  store(&made);
+}
+
+void note_descriptor(const Call* call, int fd, What what) {
+  const Open* open = descriptor_find(fd);
+  if (open) note(call, open->path, what);
+}
+
+// Moves a position by what was moved; where that began.
+static int64_t advance(_Atomic int64_t* position, int64_t bytes) {
+  if (!__libc_single_threaded) return atomic_fetch_add(position, bytes);
+  const int64_t before = atomic_load_explicit(position, memory_order_relaxed);
+  atomic_store_explicit(position, before + bytes, memory_order_relaxed);
+  return before;
+}
+
+void note_data(const Call* call, int fd, Kind kind, int64_t result) {
+  Open* open = descriptor_find(fd);
+  if (open == NULL) return;
+  What what = {kPosix, kind, UNKNOWN_OFFSET, result > 0 ? result : 0, 0};
+  if (open->is_no_file) {
+    what.detail = kNotAFile;
+  } else if (result > 0 && (open->is_shared || (open->is_append && kind == kWrite))) {
+    const long position = raw(SYS_lseek, fd, 0, SEEK_CUR, 0, 0, 0);
+    if (position >= 0) {
+      atomic_store(&open->position, position);
+      what.offset = position - result;
+    }
+  } else {
+    what.offset = advance(&open->position, what.bytes);
+  }
+  note(call, open->path, what);
+}
+
+void note_data_at(const Call* call, int fd, Kind kind, int64_t offset, int64_t result) {
+  if (offset < 0) {  // preadv2 and pwritev2: at the position
+    note_data(call, fd, kind, result);
+    return;
+  }
+  note_descriptor(call, fd, (What){kPosix, kind, offset, result > 0 ? result : 0, 0});
+}
+
+void note_seek(const Call* call, int fd, int64_t position) {
+  Open* open = descriptor_find(fd);
+  if (open == NULL) return;
+  if (position >= 0) atomic_store(&open->position, position);
+  note(call, open->path, (What){kPosix, kSeek, position >= 0 ? position : UNKNOWN_OFFSET, 0, 0});
+}
+
+void note_open(const Call* call, int folder, const char* path, int flags, int fd) {
+  Name* name = name_of(folder, path);
+  if (fd >= 0) descriptor_open(fd, name, flags);
+  if (name && (flags & O_TMPFILE) == O_TMPFILE) name = NULL;
+  note(call, name, (What){kPosix, kOpen, UNKNOWN_OFFSET, 0, (uint32_t)flags});
+}
+
+void note_close(const Call* call, int fd, const Open* open) {
+  if (open == NULL) return;
+  Name* path = open->path;
+  if (call->error != EBADF) descriptor_close(fd);
+  note(call, path, (What){kPosix, kClose, UNKNOWN_OFFSET, 0, 0});
+}
+
+void note_copy(const Call* call, int to, int from, const int64_t* to_offset,
+               const int64_t* from_offset, int64_t result) {
+  Open* source = descriptor_find(from);
+  Open* target = descriptor_find(to);
+  if (source == NULL || target == NULL) return;
+  const int64_t bytes = result > 0 ? result : 0;
+  // The calls leave their offsets behind what they moved.
+  const int64_t at = from_offset ? *from_offset - bytes : advance(&source->position, bytes);
+  if (to_offset == NULL) advance(&target->position, bytes);
+  uint32_t written = NO_FILE;
+  if (target->path && !target->path->is_left_out) {
+    write_name(target->path);
+    written = target->path->id;
+  }
+  note(call, source->path, (What){kPosix, kCopy, at, bytes, written});
+}
+
+void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_written_through) {
+  const Open* open = descriptor_find(fd);
+  if (open == NULL) return;
+  if (is_written_through && call->error == 0 && open->path && !open->path->is_left_out)
+    atomic_fetch_add(&header->shared_maps, 1);
+  note(call, open->path, (What){kPosix, kMap, offset, (int64_t)bytes, 0});
+}
+
+void note_entry(const Call* call, int fd, bool is_last) {
+  Open* open = descriptor_find(fd);
+  if (open == NULL) return;
+  if (open->list_start == 0) open->list_start = call->start;
+  if (!is_last) ++open->entries;
+  if (is_last) note_list_end(fd);
+}
+
+void note_list_end(int fd) {
+  Open* open = descriptor_find(fd);
+  if (open == NULL || open->list_start == 0) return;
+  const Call call = {.start = open->list_start, .end = ticks_now()};
+  note(&call, open->path, (What){kPosix, kList, UNKNOWN_OFFSET, open->entries, 0});
+  open->entries = open->list_start = 0;
+}
+
+void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset) {
+  note(call, name_of(folder, path), (What){kPosix, kind, offset, 0, 0});
+}
+
+void note_two_paths(const Call* call, Kind kind, int folder, const char* path, int to_folder,
+                    const char* to) {
+  uint32_t second = NO_FILE;
+  Name* name = name_of(to_folder, to);
+  if (name && !name->is_left_out) {
+    write_name(name);
+    second = name->id;
+  }
+  note(call, name_of(folder, path), (What){kPosix, kind, UNKNOWN_OFFSET, 0, second});
+}
+
+static int flags_of(const char* mode) {
+  const bool both = strchr(mode, '+') != NULL;
+  const int rest = (strchr(mode, 'x') ? O_EXCL : 0) | (strchr(mode, 'e') ? O_CLOEXEC : 0);
+  switch (mode[0]) {
+    case 'r':
+      return rest | (both ? O_RDWR : O_RDONLY);
+    case 'w':
+      return rest | (both ? O_RDWR : O_WRONLY) | O_CREAT | O_TRUNC;
+    default:
+      return rest | (both ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND;
+  }
+}
+
+void note_stream_open(const Call* call, const char* path, const char* mode, FILE* stream) {
+  Name* name = path ? name_of(AT_FDCWD, path) : NULL;
+  const int flags = flags_of(mode);
+  if (stream) {
+    const int fd = fileno_unlocked(stream);
+    Open* open = path ? descriptor_open(fd, name, flags) : descriptor_find(fd);
+    if (open && path == NULL) name = open->path;
+    if (open && (flags & O_APPEND)) {
+      const long end = raw(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0);
+      atomic_store(&open->stream_position, end < 0 ? 0 : end);
+    }
+  }
+  note(call, name, (What){kStdio, kOpen, UNKNOWN_OFFSET, 0, (uint32_t)flags});
+}
+
+void note_stream(const Call* call, FILE* stream, Kind kind, int64_t bytes) {
+  const int fd = fileno_unlocked(stream);
+  if (fd < 0) return;  // in memory
+  Open* open = descriptor_find(fd);
+  if (open == NULL) return;
+  What what = {kStdio, kind, UNKNOWN_OFFSET, bytes > 0 ? bytes : 0, 0};
+  if (kind == kRead || kind == kWrite) {
+    if (open->is_no_file)
+      what.detail = kNotAFile;
+    else
+      what.offset = advance(&open->stream_position, what.bytes);
+  }
+  note(call, open->path, what);
+}
+
+void note_stream_seek(const Call* call, FILE* stream) {
+  const int fd = fileno_unlocked(stream);
+  Open* open = fd < 0 ? NULL : descriptor_find(fd);
+  if (open == NULL) return;
+  const int64_t position = call->error == 0 ? ftello64(stream) : -1;
+  if (position >= 0) atomic_store(&open->stream_position, position);
+  note(call, open->path, (What){kStdio, kSeek, position, 0, 0});
+}
+
+Record* note_start(const char* path, int process) {
+  Name* name = path ? name_of_text(path) : NULL;
+  if (name == NULL || header == NULL) return NULL;
+  write_name(name);
+  Record* record = new_record();
+  if (record == NULL) return NULL;
+  record->kind = kStarted;
+  record->file = name->id;
+  record->detail = (uint32_t)process;
+  atomic_store_explicit(&record->start, ticks_now(), memory_order_release);
+  return record;
+}

@@ -1,0 +1,56 @@
+// Turning a finished call into a record and into counts.
+#pragma once
+
+#include <stdio.h>
+
+#include "descriptor.h"
+
+// A call under way: when it began, and how it went.
+typedef struct {
+  int64_t start;
+  int64_t end;
+  int error;  // 0: fine
+  int errno_after;
+} Call;
+
+// What else there is to say about a call.
+typedef struct {
+  Layer layer;
+  Kind kind;
+  int64_t offset;
+  int64_t bytes;
+  uint32_t detail;
+} What;
+
+// The call ended just now.
+void call_ended(Call* call, bool is_failure);
+
+void note(const Call* call, Name* name, What what);
+
+// Calls on a descriptor. `note_data` is for read and write where the position decides.
+void note_descriptor(const Call* call, int fd, What what);
+void note_data(const Call* call, int fd, Kind kind, int64_t result);
+void note_data_at(const Call* call, int fd, Kind kind, int64_t offset, int64_t result);
+void note_seek(const Call* call, int fd, int64_t position);
+void note_open(const Call* call, int folder, const char* path, int flags, int fd);
+void note_close(const Call* call, int fd, const Open* open);
+void note_copy(const Call* call, int to, int from, const int64_t* to_offset,
+               const int64_t* from_offset, int64_t result);
+void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_seen_through);
+
+// Reading a directory becomes one record per pass, not one per entry.
+void note_entry(const Call* call, int fd, bool is_last);
+void note_list_end(int fd);
+
+// Calls on paths.
+void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset);
+void note_two_paths(const Call* call, Kind kind, int folder, const char* path, int to_folder,
+                    const char* to);
+
+// Calls on streams. `note_stream` moves the stream's position by `bytes`.
+void note_stream_open(const Call* call, const char* path, const char* mode, FILE* stream);
+void note_stream(const Call* call, FILE* stream, Kind kind, int64_t bytes);
+void note_stream_seek(const Call* call, FILE* stream);
+
+// A program is started as process `process`; the record may be taken back.
+Record* note_start(const char* path, int process);

@@ -1,0 +1,290 @@
+// The process's file: its header, its windows, and the records in them.
+#define _GNU_SOURCE
+#include "spool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "counter.h"
+#include "ticks.h"
+
+enum {
+  kFirstRecordsBytes = 32 << 10,
+  kRecordsBytes = 1 << 20,
+  kFirstBytes = 16 << 10,
+  kMostBytes = 1 << 20,
+  kZeroesBytes = 16 << 10,
+  kMostIdle = 64,
+  // So much of the disk is left to the program: a tenth, but no more than a GiB.
+  kReservedShare = 10,
+  kMostReservedBytes = 1 << 30,
+};
+
+Spool spool = {.rank = -1};
+uint32_t generation = 1;
+Header* header;
+
+static Live never;
+Live* live = &never;
+
+static bool is_wanted;  // survives a fork, unlike `live`
+static bool is_full;    // no more windows of records
+static char path[sizeof spool.folder + 64];
+static _Atomic int start_lock;
+static _Atomic int window_lock;
+static Window* idle[kMostIdle];  // partly filled, of threads that ended
+static int idle_count;
+static _Atomic uint32_t threads;
+static pthread_key_t thread_end;
+static bool has_thread_end;
+
+typedef struct {
+  Window* window;
+  Window* previous;  // still mapped, for whoever was interrupted while using it
+  uint32_t generation;
+  uint32_t number_and_1;
+} Mine;
+static _Thread_local Mine mine __attribute__((tls_model("initial-exec")));
+
+int64_t ticks_now(void) { return spool.is_ns ? clock_ns(CLOCK_MONOTONIC) : cpu_ticks(); }
+
+int64_t begin(void) {
+  if (__builtin_expect(atomic_load_explicit(&live->on, memory_order_relaxed) == 0, 0) &&
+      !spool_awake())
+    return 0;
+  return ticks_now();
+}
+
+static Reading reading(void) {
+  return (Reading){.ticks = ticks_now(), .monotonic_ns = clock_ns(CLOCK_MONOTONIC)};
+}
+
+void note_clocks(void) {
+  if (header) header->last = reading();
+}
+
+uint32_t thread_number(void) {
+  if (mine.number_and_1 == 0) mine.number_and_1 = atomic_fetch_add(&threads, 1) + 1;
+  return mine.number_and_1 - 1;
+}
+
+// Space for `bytes` at `offset`, so that a store into them cannot fail; 0 or an errno.
+static int allocate(long fd, uint64_t offset, uint64_t bytes) {
+  struct rlimit most;
+  struct statfs place;
+  if (raw(SYS_fstatfs, fd, (long)&place, 0, 0, 0, 0) == 0) {
+    const uint64_t share = place.f_blocks * (uint64_t)place.f_bsize / kReservedShare;
+    const uint64_t reserve = share < kMostReservedBytes ? share : kMostReservedBytes;
+    if (place.f_bavail * (uint64_t)place.f_bsize < bytes + reserve) return ENOSPC;
+  }
+  // Growing beyond this limit would be a signal to the program.
+  if (raw(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&most, 0, 0) == 0 &&
+      most.rlim_cur != RLIM_INFINITY && offset + bytes > most.rlim_cur)
+    return EFBIG;
+  const long failed = -raw(SYS_fallocate, fd, 0, (long)offset, (long)bytes, 0, 0);
+  if (failed != EOPNOTSUPP && failed != ENOSYS) return (int)failed;
+  static const char zeroes[kZeroesBytes];
+  for (uint64_t done = 0; done < bytes;) {
+    const uint64_t size = bytes - done < kZeroesBytes ? bytes - done : kZeroesBytes;
+    const long got = raw(SYS_pwrite64, fd, (long)zeroes, (long)size, (long)(offset + done), 0, 0);
+    if (got <= 0) return got == 0 ? ENOSPC : (int)-got;
+    done += (uint64_t)got;
+  }
+  return 0;
+}
+
+// A mapped part of the process's file, or NULL with the errno in `failed`.
+static void* map_part(int flags, uint64_t offset, uint64_t bytes, int populate, int* failed) {
+  const long fd =
+      raw(SYS_openat, AT_FDCWD, (long)path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600, 0, 0);
+  *failed = fd < 0 ? (int)-fd : allocate(fd, offset, bytes);
+  long got = -1;
+  if (*failed == 0) {
+    got = raw(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_SHARED | populate, fd,
+              (long)offset);
+    if (got < 0 && got > -4096) *failed = (int)-got;
+  }
+  if (fd >= 0) raw(SYS_close, fd, 0, 0, 0, 0, 0);
+  return *failed == 0 ? (void*)got : NULL;
+}
+
+uint32_t next_bytes(const Window* last) {
+  if (last == NULL) return kFirstBytes;
+  return last->bytes < kMostBytes ? 2 * last->bytes : kMostBytes;
+}
+
+Window* new_window(WindowKind kind, uint32_t bytes) {
+  if (atomic_load(&header->stopped_error) != 0) return NULL;
+  const uint64_t offset = atomic_load(&header->file_bytes);
+  int failed = 0;
+  Window* window = map_part(0, offset, bytes, bytes >= kRecordsBytes ? MAP_POPULATE : 0, &failed);
+  if (window == NULL) {
+    // Without free descriptors for a moment: the next operation tries again.
+    if (failed != EMFILE && failed != ENFILE && failed != EINTR)
+      atomic_store(&header->stopped_error, failed);
+    return NULL;
+  }
+  window->bytes = bytes;
+  window->capacity = bytes - kWindowHeaderBytes;
+  window->kind = kind;
+  atomic_store(&header->file_bytes, offset + bytes);
+  note_clocks();
+  return window;
+}
+
+static Window* records_window(void) {
+  while (idle_count > 0) {
+    Window* window = idle[--idle_count];
+    if (atomic_load(&window->used) < window->capacity) return window;
+  }
+  const int64_t left = spool.limit - (int64_t)atomic_load(&header->records);
+  if (left <= 0) {
+    is_full = true;
+    return NULL;
+  }
+  Window* window = new_window(kRecords, mine.window ? kRecordsBytes : kFirstRecordsBytes);
+  if (window == NULL) {
+    is_full = atomic_load(&header->stopped_error) != 0;
+    return NULL;
+  }
+  const int64_t fit = (window->bytes - kWindowHeaderBytes) / sizeof(Record);
+  window->capacity = (uint32_t)(fit < left ? fit : left);
+  atomic_fetch_add(&header->records, window->capacity);
+  return window;
+}
+
+// Gives the thread another window than `old`; false where there is none.
+static bool next_window(const Window* old) {
+  if (is_full) return false;
+  const Held held = lock(&window_lock);
+  bool is_fine = held.taken;
+  const bool is_mine = mine.generation == generation;
+  if (is_fine && (!is_mine || mine.window == old)) {
+    if (!is_mine) mine.window = mine.previous = NULL;
+    mine.generation = generation;
+    Window* fresh = records_window();
+    is_fine = fresh != NULL;
+    if (is_fine) {
+      if (mine.previous) raw(SYS_munmap, (long)mine.previous, mine.previous->bytes, 0, 0, 0, 0);
+      mine.previous = mine.window;
+      mine.window = fresh;
+      if (has_thread_end) pthread_setspecific(thread_end, &mine);
+    }
+  }
+  unlock(&window_lock, held);
+  return is_fine;
+}
+
+Record* new_record(void) {
+  if (spool.is_counters_only) return NULL;
+  for (;;) {
+    Window* window = mine.window;
+    if (window != NULL && mine.generation == generation) {
+      if (atomic_load_explicit(&window->used, memory_order_relaxed) < window->capacity) {
+        const uint32_t i = atomic_fetch_add_explicit(&window->used, 1, memory_order_relaxed);
+        if (i < window->capacity) {
+          Record* records = (Record*)((char*)window + kWindowHeaderBytes);
+          return &records[i];
+        }
+      }
+    }
+    if (!next_window(window)) {
+      atomic_fetch_add(&header->dropped, 1);
+      return NULL;
+    }
+  }
+}
+
+// The window of a thread that ends is filled by the next one.
+static void on_thread_end(void* unused) {
+  (void)unused;
+  const Held held = lock(&window_lock);
+  if (held.taken && mine.window && mine.generation == generation && idle_count < kMostIdle) {
+    idle[idle_count++] = mine.window;
+    mine.window = NULL;
+  }
+  unlock(&window_lock, held);
+}
+
+static void fill_header(void) {
+  memcpy(header->magic, "VTRACE01", 8);
+  header->process = (uint32_t)process_now();
+  header->parent = (uint32_t)raw(SYS_getppid, 0, 0, 0, 0, 0, 0);
+  header->rank = spool.rank;
+  header->realtime_ns = clock_ns(CLOCK_REALTIME);
+  header->first = header->last = reading();
+  header->ticks_are_ns = spool.is_ns;
+  const int before = errno;
+  gethostname(header->host, sizeof header->host - 1);
+  errno = before;
+  read_link("/proc/self/exe", header->program, sizeof header->program);
+  copy_counter_names(header->counters, sizeof header->counters);
+  atomic_store(&header->file_bytes, kHeaderBytes);
+  header->version = kVersion;
+}
+
+static bool make_file(void) {
+  char* end = stpcpy(stpcpy(path, spool.folder), "/");
+  end += decimal((uint64_t)process_now(), end);
+  *end++ = '.';
+  end += decimal((uint64_t)clock_ns(CLOCK_REALTIME), end);
+  memcpy(end, ".vtrace", 8);
+  int failed = 0;
+  header = map_part(O_CREAT | O_EXCL, 0, kHeaderBytes, 0, &failed);
+  if (header) fill_header();
+  return header != NULL;
+}
+
+bool spool_start(void) {
+  if (live == &never) {
+    Live* page = memory(4096);
+    if (page == NULL) return false;
+    // Where the kernel cannot wipe, pthread_atfork still sees the children of fork itself.
+    raw(SYS_madvise, (long)page, 4096, MADV_WIPEONFORK, 0, 0, 0);
+    live = page;
+    has_thread_end = pthread_key_create(&thread_end, on_thread_end) == 0;
+  }
+  is_wanted = make_file();
+  is_full = false;
+  atomic_store(&live->on, is_wanted);
+  return is_wanted;
+}
+
+bool spool_awake(void) {
+  if (!is_wanted) return false;
+  const Held held = lock(&start_lock);
+  if (held.taken && atomic_load(&live->on) == 0 && is_wanted) {
+    header = NULL;
+    ++generation;
+    atomic_store(&window_lock, 0);
+    idle_count = 0;
+    spool_start();
+  }
+  unlock(&start_lock, held);
+  return atomic_load(&live->on) != 0;
+}
+
+void spool_forked(void) {
+  atomic_store(&live->on, 0);
+  atomic_store(&threads, 0);
+  mine.number_and_1 = 0;
+  thread_number();
+}
+
+void spool_end(void) {
+  if (header == NULL || atomic_load(&live->on) == 0) return;
+  note_clocks();
+  atomic_store(&header->ended_ns, header->last.monotonic_ns);
+}
+
+void spool_go_on(void) {
+  if (header != NULL && atomic_load(&live->on) != 0) atomic_store(&header->ended_ns, 0);
+}

@@ -1,0 +1,65 @@
+// The process's own file in the trace's folder, and the windows of it that are mapped.
+//
+// No descriptor stays open: a window is made by opening the file by name, so a program that
+// closes all descriptors loses nothing. Space is allocated before it is mapped: a full disk ends
+// the recording, never the program.
+#pragma once
+
+#include <stdbool.h>
+
+#include "format.h"
+#include "system.h"
+
+typedef struct {
+  char folder[3072];
+  int64_t limit;  // records per process
+  bool is_counters_only;
+  bool is_ns;  // ticks are nanoseconds of the system's clock
+  int rank;    // -1: none
+} Spool;
+extern Spool spool;
+
+// A page that the kernel wipes in the child of every kind of fork, so that a child sees at once
+// that the windows are not its own.
+typedef struct {
+  _Atomic uint32_t on;
+} Live;
+extern Live* live;
+
+// Grows in each child of a fork: whatever carries another number belongs to the parent.
+extern uint32_t generation;
+
+// This process's header; valid while `live->on`.
+extern Header* header;
+
+// Makes the file of this process and begins to record. False: there will be no recording.
+bool spool_start(void);
+
+// The slow path of `begin`: whether recording is to go on in this process, which may be a new one.
+bool spool_awake(void);
+
+// This is the child of a fork: what was mapped is the parent's.
+void spool_forked(void);
+
+// The process ends or becomes another program, or that failed and it goes on.
+void spool_end(void);
+void spool_go_on(void);
+
+// Ticks now; 0 where nothing is recorded.
+int64_t begin(void);
+int64_t ticks_now(void);
+
+// Notes the clocks, so that ticks of a process that is killed become time as well.
+void note_clocks(void);
+
+// A free record, or NULL. It counts once `start` is stored, which comes last.
+Record* new_record(void);
+
+// Number of the calling thread within its process, from 0.
+uint32_t thread_number(void);
+
+// A new window of a kind, zeroed; NULL where there is no space. Call it with signals held.
+Window* new_window(WindowKind kind, uint32_t bytes);
+
+// The size of the window after `last`, which may be NULL: each twice as large, to a bound.
+uint32_t next_bytes(const Window* last);

@@ -1,0 +1,179 @@
+// The beginning and the end of tracing in a process, and how it comes into the next one.
+#define _GNU_SOURCE
+#include "start.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "descriptor.h"
+#include "spool.h"
+#include "ticks.h"
+#include "wrap.h"
+
+enum { kOurVariables = 3, kConfigurationBytes = 8192 };
+
+// "NAME=value" of what the tracer needs in an environment; empty: not needed.
+static char preload[PATH_MAX + 16];
+static char folder[sizeof spool.folder + 32];
+static char rank[64];
+static const char* const kNames_[kOurVariables] = {
+    "LD_PRELOAD=", "VENTURI_TRACE_DIR=", "VENTURI_TRACE_RANK="};
+static char* const kOurs[kOurVariables] = {preload, folder, rank};
+
+static long missing(void) {
+  errno = ENOSYS;
+  return -1;
+}
+
+Function next_function(const char* name) {
+  const int before = errno;
+  Function found;
+  *(void**)&found = dlsym(RTLD_NEXT, name);
+  errno = before;
+  return found ? found : (Function)missing;
+}
+
+static const char* value_of(char* const* environment, const char* name) {
+  const size_t bytes = strlen(name);
+  for (; environment && *environment; ++environment)
+    if (strncmp(*environment, name, bytes) == 0) return *environment + bytes;
+  return NULL;
+}
+
+bool has_tracer(char* const* environment) {
+  const char* loaded = value_of(environment, kNames_[0]);
+  return folder[0] == 0 || (loaded && strstr(loaded, preload + strlen(kNames_[0])) &&
+                            value_of(environment, kNames_[1]));
+}
+
+size_t tracer_room(char* const* environment) {
+  size_t count = 0;
+  while (environment && environment[count]) ++count;
+  const char* loaded = value_of(environment, kNames_[0]);
+  return (count + kOurVariables + 1) * sizeof(char*) + sizeof preload +
+         (loaded ? strlen(loaded) : 0) + 2;
+}
+
+char** with_tracer(char* const* environment, void* room) {
+  char** made = room;
+  size_t count = 0;
+  for (char* const* one = environment; one && *one; ++one) {
+    bool is_ours = false;
+    for (int i = 0; i < 2; ++i) is_ours |= strncmp(*one, kNames_[i], strlen(kNames_[i])) == 0;
+    if (!is_ours) made[count++] = *one;
+  }
+  made[count++] = folder;
+  if (rank[0] && value_of(environment, kNames_[2]) == NULL) made[count++] = rank;
+  char* text = (char*)(made + count + 2);
+  made[count++] = text;
+  made[count] = NULL;
+  text = stpcpy(text, preload);
+  const char* loaded = value_of(environment, kNames_[0]);
+  if (loaded && *loaded && strstr(loaded, preload + strlen(kNames_[0])) == NULL)
+    stpcpy(stpcpy(text, ":"), loaded);
+  return made;
+}
+
+void keep_tracer(void) {
+  if (has_tracer(environ)) return;
+  for (int i = 0; i < kOurVariables; ++i)
+    if (kOurs[i][0]) putenv(kOurs[i]);
+}
+
+static int launcher_rank(void) {
+  static const char* const kVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                           "SLURM_PROCID", "VENTURI_TRACE_RANK"};
+  for (size_t i = 0; i < sizeof kVariables / sizeof *kVariables; ++i) {
+    const char* text = getenv(kVariables[i]);
+    if (text && *text >= '0' && *text <= '9') return atoi(text);
+  }
+  return -1;
+}
+
+// One setting per line, "name value".
+static void configure(char* text) {
+  char* only = filter.only;
+  char* skip = filter.skip;
+  for (char* line = text; line && *line;) {
+    char* next = strchr(line, '\n');
+    if (next) *next++ = 0;
+    char* value = strchr(line, ' ');
+    if (value == NULL) break;
+    *value++ = 0;
+    const size_t bytes = strlen(value);
+    if (strcmp(line, "limit") == 0) spool.limit = atoll(value);
+    if (strcmp(line, "counters_only") == 0) spool.is_counters_only = *value == '1';
+    if (strcmp(line, "all_paths") == 0) filter.is_all_paths = *value == '1';
+    if (strcmp(line, "only") == 0 && only + bytes + 2 < filter.only + sizeof filter.only)
+      only = stpcpy(stpcpy(only, value), "\n");
+    if (strcmp(line, "skip") == 0 && skip + bytes + 2 < filter.skip + sizeof filter.skip)
+      skip = stpcpy(stpcpy(skip, value), "\n");
+    line = next;
+  }
+}
+
+static bool kernel_keeps_time_by_ticks(void) {
+  char text[16];
+  return kHasCpuTicks &&
+         read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource", text,
+                   sizeof text) > 0 &&
+         strncmp(text, "tsc", 3) == 0;
+}
+
+// What this program was given: descriptors that are open already.
+static void adopt_descriptors(void) {
+  DIR* listed = opendir("/proc/self/fd");
+  if (listed == NULL) return;
+  for (const struct dirent* entry; (entry = readdir(listed)) != NULL;) {
+    const int fd = atoi(entry->d_name);
+    if (entry->d_name[0] != '.' && fd != dirfd(listed)) descriptor_find(fd);
+  }
+  closedir(listed);
+}
+
+static void before_fork(void) {}
+
+static void after_fork_in_parent(void) {
+  if (atomic_load(&live->on)) descriptors_are_shared(true);
+}
+
+static void after_fork_in_child(void) {
+  spool_forked();
+  descriptors_are_shared(true);
+}
+
+__attribute__((constructor)) static void start(void) {
+  const int before = errno;
+  const char* where = getenv("VENTURI_TRACE_DIR");
+  Dl_info us;
+  if (where == NULL || strlen(where) >= sizeof spool.folder || !dladdr((void*)start, &us) ||
+      strlen(us.dli_fname) >= PATH_MAX)
+    return;
+  static char text[kConfigurationBytes];
+  char path[sizeof spool.folder + 32];
+  stpcpy(stpcpy(path, where), "/configuration");
+  if (read_file(path, text, sizeof text) < 0) return;
+  configure(text);
+  strcpy(spool.folder, where);
+  spool.rank = launcher_rank();
+  spool.is_ns = !kernel_keeps_time_by_ticks();
+  stpcpy(stpcpy(preload, kNames_[0]), us.dli_fname);
+  stpcpy(stpcpy(folder, kNames_[1]), where);
+  if (spool.rank >= 0) decimal((uint64_t)spool.rank, stpcpy(rank, kNames_[2]));
+  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  adopt_descriptors();
+  if (spool_start()) thread_number();
+  errno = before;
+}
+
+__attribute__((destructor)) static void end(void) {
+  if (!is_in_vfork_child()) spool_end();
+}

@@ -1,0 +1,86 @@
+// System calls, clocks, memory and locks for the tracer's own use.
+#define _GNU_SOURCE
+#include "system.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kTriesForLock = 100000 };
+
+long raw(long number, long a, long b, long c, long d, long e, long f) {
+  const int before = errno;
+  long result = syscall(number, a, b, c, d, e, f);
+  if (result == -1) result = -errno;
+  errno = before;
+  return result;
+}
+
+int64_t clock_ns(int clock) {
+  struct timespec now = {0, 0};
+  const int before = errno;
+  clock_gettime(clock, &now);
+  errno = before;
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int process_now(void) { return (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+
+void* memory(size_t bytes) {
+  const long got =
+      raw(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return got < 0 && got > -4096 ? NULL : (void*)got;
+}
+
+long read_file(const char* path, char* text, size_t room) {
+  const long fd = raw(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0);
+  if (fd < 0) return fd;
+  long total = 0;
+  while ((size_t)total + 1 < room) {
+    const long got = raw(SYS_read, fd, (long)(text + total), (long)room - 1 - total, 0, 0, 0);
+    if (got <= 0) break;
+    total += got;
+  }
+  raw(SYS_close, fd, 0, 0, 0, 0, 0);
+  text[total] = 0;
+  return total;
+}
+
+long read_link(const char* path, char* text, size_t room) {
+  const long got = raw(SYS_readlinkat, AT_FDCWD, (long)path, (long)text, (long)room - 1, 0, 0);
+  if (got >= 0) text[got] = 0;
+  return got;
+}
+
+Held lock(_Atomic int* word) {
+  Held held = {0, false};
+  const uint64_t all = UINT64_MAX;
+  raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&held.signals, sizeof all, 0, 0);
+  for (int i = 0; i < kTriesForLock && !held.taken; ++i) {
+    int free = 0;
+    held.taken = atomic_compare_exchange_weak(word, &free, 1);
+    if (!held.taken && i > 100) raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+  }
+  return held;
+}
+
+void unlock(_Atomic int* word, Held held) {
+  if (held.taken) atomic_store(word, 0);
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held.signals, 0, sizeof held.signals, 0, 0);
+}
+
+size_t decimal(uint64_t value, char* text) {
+  char reversed[20];
+  size_t count = 0;
+  do reversed[count++] = (char)('0' + value % 10);
+  while ((value /= 10) > 0);
+  for (size_t i = 0; i < count; ++i) text[i] = reversed[count - 1 - i];
+  text[count] = 0;
+  return count;
+}

@@ -1,0 +1,37 @@
+// What the tracer asks of the system for itself: no function here is one that it wraps, none
+// allocates, and none changes errno.
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// A system call; the result, or -errno.
+long raw(long number, long a, long b, long c, long d, long e, long f);
+
+int64_t clock_ns(int clock);
+
+// The kernel's number of this process, also between vfork and exec.
+int process_now(void);
+
+// Private memory that is never given back; NULL where there is none.
+void* memory(size_t bytes);
+
+// Reads a small file; its bytes, without the NUL that is put behind, or -errno.
+long read_file(const char* path, char* text, size_t room);
+
+// What a link points to, NUL-terminated; its length, or -errno.
+long read_link(const char* path, char* text, size_t room);
+
+// Keeps signals away while a lock is held, so that no handler waits for its own thread.
+// `taken` is false where the lock could not be had: what needs it must then be left out.
+typedef struct {
+  uint64_t signals;
+  bool taken;
+} Held;
+Held lock(_Atomic int* word);
+void unlock(_Atomic int* word, Held held);
+
+// "12345" as text, NUL-terminated; its length.
+size_t decimal(uint64_t value, char* text);

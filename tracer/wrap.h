@@ -1,0 +1,31 @@
+// The form of a wrapper: call the next definition of the function, then note what it did.
+#pragma once
+
+#include <errno.h>
+
+#include "note.h"
+#include "spool.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+// The function that would have been called without us; one that fails where there is none.
+typedef void (*Function)(void);
+Function next_function(const char* name);
+
+// A wrapper of `name`. `is_failure` and `what` are expressions in `result`, `call`, and the
+// parameters; `what` runs after the call, and may change errno.
+#define WRAP(type, name, parameters, arguments, is_failure, what)      \
+  EXPORT type name parameters {                                        \
+    static type(*next) parameters;                                     \
+    if (next == NULL) next = (type(*) parameters)next_function(#name); \
+    Call call = {.start = begin()};                                    \
+    if (call.start == 0) return next arguments;                        \
+    type result = next arguments;                                      \
+    call_ended(&call, is_failure);                                     \
+    what;                                                              \
+    errno = call.errno_after;                                          \
+    return result;                                                     \
+  }
+
+// The usual failure.
+#define MINUS_1 (result == -1)

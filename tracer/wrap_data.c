@@ -1,0 +1,127 @@
+// Reading, writing, seeking, syncing, truncating, copying, mapping: calls on descriptors.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "wrap.h"
+
+#define ONLY_FD(kind) (What){kPosix, kind, UNKNOWN_OFFSET, 0, 0}
+
+ssize_t __read_chk(int, void*, size_t, size_t);
+ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
+ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
+
+WRAP(ssize_t, read, (int fd, void* data, size_t bytes), (fd, data, bytes), MINUS_1,
+     note_data(&call, fd, kRead, result))
+WRAP(ssize_t, __read_chk, (int fd, void* data, size_t bytes, size_t room), (fd, data, bytes, room),
+     MINUS_1, note_data(&call, fd, kRead, result))
+WRAP(ssize_t, write, (int fd, const void* data, size_t bytes), (fd, data, bytes), MINUS_1,
+     note_data(&call, fd, kWrite, result))
+WRAP(ssize_t, readv, (int fd, const struct iovec* parts, int count), (fd, parts, count), MINUS_1,
+     note_data(&call, fd, kRead, result))
+WRAP(ssize_t, writev, (int fd, const struct iovec* parts, int count), (fd, parts, count), MINUS_1,
+     note_data(&call, fd, kWrite, result))
+
+#define WRAP_AT(name, type, kind, offset_type)                                                  \
+  WRAP(ssize_t, name, (int fd, type data, size_t bytes, offset_type at), (fd, data, bytes, at), \
+       MINUS_1, note_data_at(&call, fd, kind, at, result))
+WRAP_AT(pread, void*, kRead, off_t)
+WRAP_AT(pread64, void*, kRead, off64_t)
+WRAP_AT(pwrite, const void*, kWrite, off_t)
+WRAP_AT(pwrite64, const void*, kWrite, off64_t)
+WRAP(ssize_t, __pread_chk, (int fd, void* data, size_t bytes, off_t at, size_t room),
+     (fd, data, bytes, at, room), MINUS_1, note_data_at(&call, fd, kRead, at, result))
+WRAP(ssize_t, __pread64_chk, (int fd, void* data, size_t bytes, off64_t at, size_t room),
+     (fd, data, bytes, at, room), MINUS_1, note_data_at(&call, fd, kRead, at, result))
+
+#define WRAP_PARTS_AT(name, kind, offset_type)                                        \
+  WRAP(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at), \
+       (fd, parts, count, at), MINUS_1, note_data_at(&call, fd, kind, at, result))
+WRAP_PARTS_AT(preadv, kRead, off_t)
+WRAP_PARTS_AT(preadv64, kRead, off64_t)
+WRAP_PARTS_AT(pwritev, kWrite, off_t)
+WRAP_PARTS_AT(pwritev64, kWrite, off64_t)
+
+#define WRAP_PARTS_FLAGS(name, kind, offset_type)                                              \
+  WRAP(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at, int how), \
+       (fd, parts, count, at, how), MINUS_1, note_data_at(&call, fd, kind, at, result))
+WRAP_PARTS_FLAGS(preadv2, kRead, off_t)
+WRAP_PARTS_FLAGS(preadv64v2, kRead, off64_t)
+WRAP_PARTS_FLAGS(pwritev2, kWrite, off_t)
+WRAP_PARTS_FLAGS(pwritev64v2, kWrite, off64_t)
+
+WRAP(off_t, lseek, (int fd, off_t offset, int whence), (fd, offset, whence), MINUS_1,
+     note_seek(&call, fd, result))
+WRAP(off64_t, lseek64, (int fd, off64_t offset, int whence), (fd, offset, whence), MINUS_1,
+     note_seek(&call, fd, result))
+
+WRAP(int, fsync, (int fd), (fd), MINUS_1, note_descriptor(&call, fd, ONLY_FD(kSync)))
+WRAP(int, fdatasync, (int fd), (fd), MINUS_1, note_descriptor(&call, fd, ONLY_FD(kDataSync)))
+WRAP(int, syncfs, (int fd), (fd), MINUS_1, note_descriptor(&call, fd, ONLY_FD(kSync)))
+WRAP(int, sync_file_range, (int fd, off64_t at, off64_t bytes, unsigned how), (fd, at, bytes, how),
+     MINUS_1, note_descriptor(&call, fd, (What){kPosix, kDataSync, at, bytes, how}))
+
+EXPORT void sync(void) {
+  static void (*next)(void);
+  if (next == NULL) next = next_function("sync");
+  Call call = {.start = begin()};
+  next();
+  if (call.start == 0) return;
+  call_ended(&call, false);
+  note(&call, NULL, ONLY_FD(kSync));
+  errno = call.errno_after;
+}
+
+#define WRAP_RESIZE(name, offset_type)                               \
+  WRAP(int, name, (int fd, offset_type bytes), (fd, bytes), MINUS_1, \
+       note_descriptor(&call, fd, (What){kPosix, kTruncate, bytes, 0, 0}))
+WRAP_RESIZE(ftruncate, off_t)
+WRAP_RESIZE(ftruncate64, off64_t)
+
+#define WRAP_ALLOCATE(name, offset_type)                                                        \
+  WRAP(int, name, (int fd, int mode, offset_type at, offset_type bytes), (fd, mode, at, bytes), \
+       MINUS_1, note_descriptor(&call, fd, (What){kPosix, kAllocate, at, bytes, (uint32_t)mode}))
+WRAP_ALLOCATE(fallocate, off_t)
+WRAP_ALLOCATE(fallocate64, off64_t)
+
+// These two return their error.
+#define WRAP_POSIX_ALLOCATE(name, offset_type)                                         \
+  WRAP(int, name, (int fd, offset_type at, offset_type bytes), (fd, at, bytes), false, \
+       (call.error = result, note_descriptor(&call, fd, (What){kPosix, kAllocate, at, bytes, 0})))
+WRAP_POSIX_ALLOCATE(posix_fallocate, off_t)
+WRAP_POSIX_ALLOCATE(posix_fallocate64, off64_t)
+
+WRAP(ssize_t, copy_file_range,
+     (int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes, unsigned how),
+     (from, from_at, to, to_at, bytes, how), MINUS_1,
+     note_copy(&call, to, from, to_at, from_at, result))
+WRAP(ssize_t, sendfile, (int to, int from, off_t* at, size_t bytes), (to, from, at, bytes), MINUS_1,
+     note_copy(&call, to, from, NULL, at, result))
+WRAP(ssize_t, sendfile64, (int to, int from, off64_t* at, size_t bytes), (to, from, at, bytes),
+     MINUS_1, note_copy(&call, to, from, NULL, at, result))
+
+// Memory that is no file's is not our business, and allocators ask for it before we are ready.
+static void* map(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {
+  const bool is_file = fd >= 0 && !(flags & MAP_ANONYMOUS);
+  Call call = {.start = is_file ? begin() : 0};
+  const long got = raw(SYS_mmap, (long)address, (long)bytes, protection, flags, fd, at);
+  const bool is_failure = got < 0 && got > -4096;
+  if (is_failure) errno = (int)-got;
+  if (call.start == 0) return is_failure ? MAP_FAILED : (void*)got;
+  call_ended(&call, is_failure);
+  note_map(&call, fd, at, bytes, (flags & MAP_SHARED) && (protection & PROT_WRITE));
+  errno = call.errno_after;
+  return is_failure ? MAP_FAILED : (void*)got;
+}
+
+EXPORT void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t at) {
+  return map(address, bytes, protection, flags, fd, at);
+}
+
+EXPORT void* mmap64(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {
+  return map(address, bytes, protection, flags, fd, at);
+}

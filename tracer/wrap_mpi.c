@@ -1,0 +1,301 @@
+// MPI-IO, and the calls in which ranks wait for each other.
+//
+// Handles are integers in one MPI and pointers in another. Both travel in a register, so a word
+// passes them on unchanged, and one tracer serves all: it includes no mpi.h and links no MPI.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "library.h"
+#include "wrap.h"
+
+typedef uintptr_t Word;
+typedef int64_t Offset;
+
+enum { kStatusBytes = 256, kFiles = 512 };
+
+// Open MPI files by their handle, which nobody else gets while the file is open.
+typedef struct {
+  _Atomic Word handle;
+  Name* name;
+  bool has_view;
+} File;
+static File files[kFiles];
+
+static File* file_of(Word handle) {
+  for (int i = 0; i < kFiles; ++i)
+    if (atomic_load(&files[i].handle) == handle && handle != 0) return &files[i];
+  return NULL;
+}
+
+static void remember(Word handle, Name* name) {
+  for (int i = 0; i < kFiles; ++i) {
+    Word none = 0;
+    if (atomic_compare_exchange_strong(&files[i].handle, &none, handle)) {
+      files[i].name = name;
+      files[i].has_view = false;
+      return;
+    }
+  }
+}
+
+#define IN_MPI(type, name) ((type)function_in(route.scope, name))
+
+static int64_t size_of(Route route, Word datatype) {
+  int bytes = 0;
+  int (*size)(Word, int*) = IN_MPI(int (*)(Word, int*), "PMPI_Type_size");
+  return size && size(datatype, &bytes) == 0 && bytes > 0 ? bytes : 0;
+}
+
+static int group_size(Route route, Word group) {
+  int ranks = 1;
+  int (*size)(Word, int*) = IN_MPI(int (*)(Word, int*), "PMPI_Comm_size");
+  return size && size(group, &ranks) == 0 ? ranks : 1;
+}
+
+// What was moved, by the status; what was asked for where the status does not tell.
+static int64_t moved(Route route, const void* status, int count, Word datatype) {
+  int got = -1;
+  int (*get)(const void*, Word, int*) = IN_MPI(int (*)(const void*, Word, int*), "PMPI_Get_count");
+  if (get == NULL || get(status, datatype, &got) != 0 || got < 0) got = count;
+  return got * size_of(route, datatype);
+}
+
+// Where the file's pointer is: in bytes without a view, else in elements of the view.
+static Offset position(Route route, Word handle, bool is_shared) {
+  Offset at = UNKNOWN_OFFSET;
+  const char* name = is_shared ? "PMPI_File_get_position_shared" : "PMPI_File_get_position";
+  int (*get)(Word, Offset*) = IN_MPI(int (*)(Word, Offset*), name);
+  return get && get(handle, &at) == 0 ? at : UNKNOWN_OFFSET;
+}
+
+static void note_mpi(const Call* call, Word handle, What what) {
+  File* file = file_of(handle);
+  if (file && file->has_view && (what.kind == kRead || what.kind == kWrite)) what.detail |= kInView;
+  note(call, file ? file->name : NULL, what);
+}
+
+#define MPI_BEGIN(name, parameters)                      \
+  static Route routes[kRoutes];                          \
+  const Route route = route_to(routes, #name, CALLER);   \
+  int(*next) parameters = (int(*) parameters)route.next; \
+  Call call = {.start = begin()};
+
+#define MPI_END(is_failure)      \
+  call_ended(&call, is_failure); \
+  if (call.error) call.error = EIO;
+
+EXPORT int MPI_File_open(Word group, const char* path, int mode, Word hints, Word* handle) {
+  MPI_BEGIN(MPI_File_open, (Word, const char*, int, Word, Word*))
+  const int result = next(group, path, mode, hints, handle);
+  if (call.start == 0) return result;
+  MPI_END(result != 0)
+  // A prefix with a colon chooses a driver.
+  const char* colon = path ? strchr(path, ':') : NULL;
+  if (colon && memchr(path, '/', (size_t)(colon - path)) == NULL) path = colon + 1;
+  Name* name = name_of(AT_FDCWD, path);
+  if (result == 0) remember(*handle, name);
+  // All MPIs have ROMIO's numbers: create 1, read only 2, write only 4, read and write 8,
+  // exclusive 64.
+  const bool is_collective = group_size(route, group) > 1;
+  const uint32_t flags = (is_collective ? kCollectiveOpen : 0) |
+                         (mode & 8   ? O_RDWR
+                          : mode & 4 ? O_WRONLY
+                                     : O_RDONLY) |
+                         (mode & 1 ? O_CREAT : 0) | (mode & 64 ? O_EXCL : 0);
+  note(&call, name, (What){kMpiio, kOpen, UNKNOWN_OFFSET, 0, flags});
+  return result;
+}
+
+EXPORT int MPI_File_close(Word* handle) {
+  MPI_BEGIN(MPI_File_close, (Word*))
+  const Word closed = handle ? *handle : 0;
+  const int result = next(handle);
+  if (call.start == 0) return result;
+  MPI_END(result != 0)
+  note_mpi(&call, closed, (What){kMpiio, kClose, UNKNOWN_OFFSET, 0, 0});
+  File* file = file_of(closed);
+  if (file) atomic_store(&file->handle, 0);
+  return result;
+}
+
+EXPORT int MPI_File_set_view(Word handle, Offset at, Word element, Word type, const char* form,
+                             Word hints) {
+  MPI_BEGIN(MPI_File_set_view, (Word, Offset, Word, Word, const char*, Word))
+  const int result = next(handle, at, element, type, form, hints);
+  File* file = call.start ? file_of(handle) : NULL;
+  if (file && result == 0) file->has_view = at != 0 || element != type || size_of(route, type) != 1;
+  return result;
+}
+
+#define WRAP_FILE(name, the_kind, parameters, arguments, types, the_offset) \
+  EXPORT int name parameters {                                              \
+    MPI_BEGIN(name, types)                                                  \
+    const int result = next arguments;                                      \
+    if (call.start == 0) return result;                                     \
+    MPI_END(result != 0)                                                    \
+    note_mpi(&call, handle, (What){kMpiio, the_kind, the_offset, 0, 0});    \
+    return result;                                                          \
+  }
+WRAP_FILE(MPI_File_sync, kSync, (Word handle), (handle), (Word), UNKNOWN_OFFSET)
+WRAP_FILE(MPI_File_set_size, kTruncate, (Word handle, Offset size), (handle, size), (Word, Offset),
+          size)
+WRAP_FILE(MPI_File_preallocate, kAllocate, (Word handle, Offset size), (handle, size),
+          (Word, Offset), size)
+WRAP_FILE(MPI_File_seek, kSeek, (Word handle, Offset at, int whence), (handle, at, whence),
+          (Word, Offset, int), at)
+WRAP_FILE(MPI_File_seek_shared, kSeek, (Word handle, Offset at, int whence), (handle, at, whence),
+          (Word, Offset, int), at)
+
+EXPORT int MPI_File_delete(const char* path, Word hints) {
+  MPI_BEGIN(MPI_File_delete, (const char*, Word))
+  const int result = next(path, hints);
+  if (call.start == 0) return result;
+  MPI_END(result != 0)
+  note(&call, name_of(AT_FDCWD, path), (What){kMpiio, kUnlink, UNKNOWN_OFFSET, 0, 0});
+  return result;
+}
+
+// A status that can be asked, where the caller wants none.
+#define STATUS                  \
+  char own[kStatusBytes] = {0}; \
+  void* const asked = status;   \
+  if ((Word)asked <= 1) status = own;
+
+// At an offset that the call names.
+#define WRAP_AT(name, kind, how)                                                               \
+  EXPORT int name(Word handle, Offset at, void* data, int count, Word type, void* status) {    \
+    MPI_BEGIN(name, (Word, Offset, void*, int, Word, void*))                                   \
+    if (call.start == 0) return next(handle, at, data, count, type, status);                   \
+    STATUS                                                                                     \
+    const int result = next(handle, at, data, count, type, status);                            \
+    MPI_END(result != 0)                                                                       \
+    note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
+    return result;                                                                             \
+  }
+WRAP_AT(MPI_File_read_at, kRead, 0)
+WRAP_AT(MPI_File_read_at_all, kRead, kCollective)
+WRAP_AT(MPI_File_write_at, kWrite, 0)
+WRAP_AT(MPI_File_write_at_all, kWrite, kCollective)
+
+// At the file's own or the shared pointer.
+#define WRAP_POINTER(name, kind, how, is_shared)                                               \
+  EXPORT int name(Word handle, void* data, int count, Word type, void* status) {               \
+    MPI_BEGIN(name, (Word, void*, int, Word, void*))                                           \
+    if (call.start == 0) return next(handle, data, count, type, status);                       \
+    STATUS                                                                                     \
+    const Offset at = is_shared ? UNKNOWN_OFFSET : position(route, handle, is_shared);         \
+    call.start = begin();                                                                      \
+    const int result = next(handle, data, count, type, status);                                \
+    MPI_END(result != 0)                                                                       \
+    note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
+    return result;                                                                             \
+  }
+WRAP_POINTER(MPI_File_read, kRead, 0, false)
+WRAP_POINTER(MPI_File_read_all, kRead, kCollective, false)
+WRAP_POINTER(MPI_File_write, kWrite, 0, false)
+WRAP_POINTER(MPI_File_write_all, kWrite, kCollective, false)
+WRAP_POINTER(MPI_File_read_shared, kRead, 0, true)
+WRAP_POINTER(MPI_File_read_ordered, kRead, kCollective, true)
+WRAP_POINTER(MPI_File_write_shared, kWrite, 0, true)
+WRAP_POINTER(MPI_File_write_ordered, kWrite, kCollective, true)
+
+// Begun here, ended somewhere else: bytes are those asked for, the time is that of beginning.
+#define WRAP_BEGIN_AT(name, kind, how, with_request, with_types, pass)                    \
+  EXPORT int name with_request {                                                          \
+    MPI_BEGIN(name, with_types)                                                           \
+    const int result = next pass;                                                         \
+    if (call.start == 0) return result;                                                   \
+    MPI_END(result != 0)                                                                  \
+    note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
+    return result;                                                                        \
+  }
+#define REQUEST_AT (Word handle, Offset at, void* data, int count, Word type, Word* request)
+#define REQUEST_AT_TYPES (Word, Offset, void*, int, Word, Word*)
+#define REQUEST_AT_PASS (handle, at, data, count, type, request)
+WRAP_BEGIN_AT(MPI_File_iread_at, kRead, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES, REQUEST_AT_PASS)
+WRAP_BEGIN_AT(MPI_File_iwrite_at, kWrite, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
+              REQUEST_AT_PASS)
+WRAP_BEGIN_AT(MPI_File_iread_at_all, kRead, kNonBlocking | kCollective, REQUEST_AT,
+              REQUEST_AT_TYPES, REQUEST_AT_PASS)
+WRAP_BEGIN_AT(MPI_File_iwrite_at_all, kWrite, kNonBlocking | kCollective, REQUEST_AT,
+              REQUEST_AT_TYPES, REQUEST_AT_PASS)
+#define SPLIT_AT (Word handle, Offset at, void* data, int count, Word type)
+#define SPLIT_AT_TYPES (Word, Offset, void*, int, Word)
+#define SPLIT_AT_PASS (handle, at, data, count, type)
+WRAP_BEGIN_AT(MPI_File_read_at_all_begin, kRead, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
+              SPLIT_AT_PASS)
+WRAP_BEGIN_AT(MPI_File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
+              SPLIT_AT_PASS)
+
+#define WRAP_BEGIN(name, kind, how, with_request, with_types, pass)                       \
+  EXPORT int name with_request {                                                          \
+    MPI_BEGIN(name, with_types)                                                           \
+    const Offset at = call.start ? position(route, handle, false) : UNKNOWN_OFFSET;       \
+    const int result = next pass;                                                         \
+    if (call.start == 0) return result;                                                   \
+    MPI_END(result != 0)                                                                  \
+    note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
+    return result;                                                                        \
+  }
+#define REQUEST (Word handle, void* data, int count, Word type, Word* request)
+#define REQUEST_TYPES (Word, void*, int, Word, Word*)
+#define REQUEST_PASS (handle, data, count, type, request)
+WRAP_BEGIN(MPI_File_iread, kRead, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
+WRAP_BEGIN(MPI_File_iwrite, kWrite, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
+WRAP_BEGIN(MPI_File_iread_all, kRead, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
+           REQUEST_PASS)
+WRAP_BEGIN(MPI_File_iwrite_all, kWrite, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
+           REQUEST_PASS)
+#define SPLIT (Word handle, void* data, int count, Word type)
+#define SPLIT_TYPES (Word, void*, int, Word)
+#define SPLIT_PASS (handle, data, count, type)
+WRAP_BEGIN(MPI_File_read_all_begin, kRead, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
+WRAP_BEGIN(MPI_File_write_all_begin, kWrite, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
+
+// Ranks wait for each other: marks for whoever looks for phases.
+static void note_meeting(const Call* call, Route route, Word group) {
+  const int ranks = group_size(route, group);
+  if (ranks > 1) note(call, NULL, (What){kMpiio, kBarrier, UNKNOWN_OFFSET, 0, (uint32_t)ranks});
+}
+
+#define WRAP_MEETING(name, parameters, types, arguments) \
+  EXPORT int name parameters {                           \
+    MPI_BEGIN(name, types)                               \
+    const int result = next arguments;                   \
+    if (call.start == 0) return result;                  \
+    MPI_END(result != 0)                                 \
+    note_meeting(&call, route, group);                   \
+    return result;                                       \
+  }
+WRAP_MEETING(MPI_Barrier, (Word group), (Word), (group))
+WRAP_MEETING(MPI_Bcast, (void* data, int count, Word type, int root, Word group),
+             (void*, int, Word, int, Word), (data, count, type, root, group))
+WRAP_MEETING(MPI_Allreduce,
+             (const void* data, void* into, int count, Word type, Word how, Word group),
+             (const void*, void*, int, Word, Word, Word), (data, into, count, type, how, group))
+WRAP_MEETING(MPI_Reduce,
+             (const void* data, void* into, int count, Word type, Word how, int root, Word group),
+             (const void*, void*, int, Word, Word, int, Word),
+             (data, into, count, type, how, root, group))
+WRAP_MEETING(MPI_Gather,
+             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
+              int root, Word group),
+             (const void*, int, Word, void*, int, Word, int, Word),
+             (data, count, type, into, into_count, into_type, root, group))
+WRAP_MEETING(MPI_Scatter,
+             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
+              int root, Word group),
+             (const void*, int, Word, void*, int, Word, int, Word),
+             (data, count, type, into, into_count, into_type, root, group))
+WRAP_MEETING(MPI_Allgather,
+             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
+              Word group),
+             (const void*, int, Word, void*, int, Word, Word),
+             (data, count, type, into, into_count, into_type, group))
+WRAP_MEETING(MPI_Alltoall,
+             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
+              Word group),
+             (const void*, int, Word, void*, int, Word, Word),
+             (data, count, type, into, into_count, into_type, group))
