@@ -11,21 +11,34 @@ from venturi.cli.option import json_option
 
 
 @click.command()
-@click.argument("log")
+@click.argument("log", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the workload there (YAML).")
 @click.option("--name", help="Name of the workload (default: the log's).")
+@click.option(
+    "--scale-ranks",
+    "other",
+    metavar="LOG",
+    help="The same program on another number of ranks: fixes how sizes follow it.",
+)
 @json_option
-def command(log: str, output: str | None, name: str | None, as_json: bool) -> None:
-    """A compact proxy workload from LOG (Darshan, darshan-parser text, or a trace).
+def command(
+    log: tuple[str, ...], output: str | None, name: str | None, other: str | None, as_json: bool
+) -> None:
+    """A compact proxy workload from LOG (a trace, Darshan, DXT, strace ...; several of one job).
 
     Without -o the workload goes to stdout and the findings to stderr.
     """
     from venturi.derive.workload import derive
     from venturi.derive.yaml_text import to_yaml
     from venturi.model.error import UserError
-    from venturi.sources.open import read
+    from venturi.sources.open import read_capture
 
-    workload = derive(read(Path(log)), name or Path(log).name.split(".")[0])
+    title = name or Path(log[0]).name.split(".")[0]
+    workload = derive(read_capture(log[0], *log[1:]), title)
+    if other is not None:
+        from venturi.derive.scale import scaled
+
+        workload = scaled(workload, derive(read_capture(other), title))
     text = to_yaml(workload)
     if output is not None:
         try:

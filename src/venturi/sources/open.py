@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
 from venturi.model.trace import TRACE_SCHEMA, Trace
-from venturi.model.trace_folder import DOCUMENT, Captured, read_trace
 from venturi.sources import darshan_text
 from venturi.sources.kind import CaptureKind, kind_of
 
@@ -20,13 +19,6 @@ KINDS = (
     "a Darshan log, the text of darshan-parser or darshan-dxt-parser, a trace of Venturi, strace's "
     "output (-f -ttt -T -y -s 0), dftracer's files, or the text of recorder2text"
 )
-
-
-def read_capture(path: str | Path, timeout_s: float = 60.0) -> Captured:
-    """What was captured at `path`: a folder with operations, or anything that `read` knows."""
-    if Path(path, DOCUMENT).is_file():
-        return read_trace(Path(path))
-    return Captured(read(path, timeout_s))
 
 
 def read(path: str | Path, timeout_s: float = 60.0) -> Trace:

@@ -151,8 +151,13 @@ def _actors(trace: Trace, operations: Operations) -> Actors:
     process = np.asarray(operations.process)
     count = max(len(trace.processes), int(process.max()) + 1)
     first, last = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    last[process] = operations.end_ns  # rows come in the order of time: the last one stays
-    first[process[::-1]] = operations.start_ns[::-1]
+    own = np.append([not is_foreign_path(file.path) for file in trace.files], False)
+    rows = np.flatnonzero(
+        own[np.minimum(operations.file, len(own) - 1)]
+        & _among(operations.kind, (Kind.READ, Kind.WRITE))
+    )
+    last[process[rows]] = operations.end_ns[rows]  # in the order of time: the last one stays
+    first[process[rows[::-1]]] = operations.start_ns[rows[::-1]]
     return actors_of(trace, first, last)
 
 
