@@ -6,14 +6,19 @@ rank, constant in total, or affine in the number of ranks; two points fix which.
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
+from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, tree_of
 from venturi.model.units import size_text
 from venturi.model.workload import Parameter, Workload
 
 RANKS = "np"
+_STEP = re.compile(r"(\d+ [kKMGTPE]?i?B) \* ([a-z]\w*)")
+"""A place that moves on with a loop."""
 _SIZES = frozenset({"transfer", "size", "block", "at", "bytes", "prestage"})
 _COUNTS = frozenset({"count", "segments", "total", "in", "items", "shape", "tile", "weight"})
 
@@ -49,7 +54,7 @@ def scaled(one: Workload, other: Workload) -> Workload:
             f"--scale-ranks: the programs on {ranks[0]} and {ranks[1]} ranks differ in more than "
         )
         return _noted(one, [f"{text}numbers ({found.differs}); sizes of the first are kept"])
-    scaled_one = Workload.model_validate({**whole, **parts})
+    scaled_one = parse_json(Workload, json.dumps({**whole, **parts}))
     return _noted(scaled_one, found.notes or ["--scale-ranks: all sizes of a rank are constant"])
 
 
@@ -81,14 +86,30 @@ class _Scaling:
         key = where.rpartition(".")[2].partition("[")[0]
         if key in ("compute", "think"):
             return one
+        if key == "at" and (moved := self._moved(str(one), str(other), where)) is not None:
+            return moved
         values = (_number(one), _number(other))
         if values[0] is None or values[1] is None or key not in _SIZES | _COUNTS:
             self.differs = self.differs or where
             return one
-        if key in ("at", "prestage", "shape", "tile", "weight", "transfer"):
+        if key in ("at", "shape", "tile", "weight", "transfer"):
             self.differs = self.differs or where
             return one
         return self._law((values[0], values[1]), key in _SIZES, where)
+
+    def _moved(self, one: str, other: str, where: str) -> str | None:
+        """Steps of a loop that are as long as all ranks together."""
+        first, second = _STEP.fullmatch(one), _STEP.fullmatch(other)
+        if first is None or second is None or first[2] != second[2]:
+            return None
+        steps = (_number(first[1]), _number(second[1]))
+        if steps[0] is None or steps[1] is None or steps[0] % self.ranks[0]:
+            return None
+        each = steps[0] // self.ranks[0]
+        if each * self.ranks[1] != steps[1]:
+            return None
+        self.notes.append(f"--scale-ranks: {where} moves on by the parts of all ranks")
+        return f"{size_text(each)} * ranks * {first[2]}"
 
     def _law(self, values: tuple[int, int], is_size: bool, where: str) -> str | int:
         """Constant in total, else affine in the ranks."""
