@@ -106,7 +106,7 @@ def _step(run: _Run, **keys: Any) -> StepSpec:
     think = run.think_ns
     if np.count_nonzero(think) * 2 > think.size:
         keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
-    if keys.get("at") in ("0 B", "0"):
+    if keys.get("at") in ("0 B", "0", 0):
         del keys["at"]
     data = DataStep(**keys)
     shift: dict[str, Any] = {"from_": f"shift {run.shift}"} if run.shift else {}

@@ -84,6 +84,7 @@ class Program:
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
         self._last: Steps = []
         self._phase = ""
+        self._stream = -1
 
     # ---- the program
 
@@ -162,6 +163,13 @@ class Program:
                 out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
     def _act(self, leaf: Leaf, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+        act = int(leaf.places.flat[0])
+        stream = self.parts[int(self.acts.part[act])].stream
+        if self._joins(act, stream, loops, out):
+            self._pause(leaf, self._last)
+            self._body(leaf, loops, self._last)
+            return
+        self._stream = stream
         name = self._named([leaf], out)
         body: Steps = []
         self._body(leaf, loops, body)
@@ -169,6 +177,17 @@ class Program:
             return
         self._pause(leaf, out)
         self._add_phase(name, body, out)
+
+    def _joins(self, act: int, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
+        """Whether an act on names alone belongs to the phase before it, of the same stream."""
+        if not out or stream != self._stream or loops:
+            return False
+        before = out[-1]
+        if not isinstance(before, StepSpec) or before.do is not self._last:
+            return False
+        first = int(self.acts.first[self.acts.at[act]])
+        kinds = self.tokens.kind[first : first + int(self.acts.count[act])]
+        return not np.isin(kinds, [KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]]).any()
 
     def _add_phase(self, name: str, body: Steps, out: Steps) -> None:
         phase = StepSpec(phase=name, do=body)
