@@ -266,7 +266,7 @@ class Program:
         part, crew = self.parts[number], self._crews[number]
         scene = Scene(crew, loops)
         visits = self.acts.visits(leaf.places, len(crew))
-        use = self.names.use(number, part.stream, self.tokens.file[visits], scene)
+        use = self.names.use(part.stream, self.tokens.file[visits], scene)
         if use.note:
             self._note(f"{use.name}: {use.note}")
         if use.shift:
@@ -341,7 +341,7 @@ class Program:
         if name in state.opened:
             self._note(f"{name}: opened while it is open already, which is left out")
             return
-        flags = int(self.tokens.flags[ids.flat[0]])
+        flags = int(np.bitwise_or.reduce(self.tokens.flags[ids].ravel()))
         creates = bool(flags & CREATES) and (name not in state.made or bool(flags & TRUNCATES))
         self._opened(name, creates, scene, use, out)
 
@@ -463,9 +463,7 @@ class Program:
             chosen = part.tokens[tokens.kind[part.tokens] == KIND_CODES[kind]]
             if not len(chosen):
                 continue
-            name = self.names.use(
-                number, part.stream, _any_files(stream.files, files, crew), inner
-            ).name
+            name = self.names.use(part.stream, _any_files(stream.files, files, crew), inner).name
             use = Use(name, 0)
             body: Steps = []
             makes = kind is Kind.WRITE and name not in self._state.made
