@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from traced_run import TracedRun, check_exact
 
@@ -49,7 +49,13 @@ def _calls(draw: st.DrawFn) -> tuple[Kind, str, int, int, int]:
     return kind, draw(st.sampled_from(_PATHS)), offset, size, detail
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+# Shrinking whole runs takes minutes and shows little.
+@settings(
+    max_examples=100,
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 @given(runs())
 def test_every_run_gives_a_plan_that_adds_up(run: TracedRun) -> None:
     refusal = ""
