@@ -20,6 +20,7 @@ from traced_run import (
     steps_of,
 )
 
+from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
 from venturi.model.plan import ItemVerb, SyncMode
 from venturi.model.trace import Layer
@@ -93,6 +94,9 @@ def test_nests(
         )
     workload = derived(run)
     check_exact(run, workload, 1 if is_shared else ranks)
+    assert workload.origin is not None
+    bare = workload.origin.model_copy(update={"findings": []})
+    assert len(to_yaml(workload.model_copy(update={"origin": bare})).splitlines()) < 60
     write, read = moves_of(workload)
     assert write.transfer == read.transfer == size_text(transfer)
     assert next(iter(workload.files.values())).shared == ("all" if is_shared else "rank")

@@ -17,17 +17,23 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("log")
+@click.argument("log", nargs=-1, required=True)
 @click.option("-o", "--output", metavar="FILE", help="Write the workload there (YAML).")
 @click.option("--name", help="Name of the workload (default: the log's).")
+@click.option(
+    "--scale-ranks",
+    "other",
+    metavar="LOG",
+    help="The same program on another number of ranks: fixes how sizes follow it.",
+)
 @click.option("--check", is_flag=True, help="Run the proxy under capture and compare.")
 @click.option("-d", "--dir", "directory", metavar="DIR", help="Where --check does its I/O.")
 @json_option
 def command(
-    log: str, output: str | None, name: str | None, check: bool, directory: str | None,
-    as_json: bool,
+    log: tuple[str, ...], output: str | None, name: str | None, other: str | None, check: bool,
+    directory: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """A compact proxy workload from LOG (Darshan, darshan-parser text, or a trace).
+    """A compact proxy workload from LOG (a trace, Darshan, DXT, strace ...; several of one job).
 
     Without -o the workload goes to stdout and the findings to stderr. With --check, the proxy
     runs once below DIR, captured as the application was, and both are compared field by field.
@@ -38,8 +44,13 @@ def command(
 
     if check and directory is None:
         raise UserError("--check does I/O", "say where with -d DIR")
-    captured = read_capture(Path(log))
-    workload = derive(captured, name or Path(log).name.split(".")[0])
+    title = name or Path(log[0]).name.split(".")[0]
+    captured = read_capture(log[0], *log[1:])
+    workload = derive(captured, title)
+    if other is not None:
+        from venturi.derive.scale import scaled
+
+        workload = scaled(workload, derive(read_capture(other), title))
     text = to_yaml(workload)
     if output is not None:
         try:
@@ -59,7 +70,7 @@ def command(
 
         print_derived(workload, stderr_console())
     if check:
-        _check(captured, workload, text, Path(str(directory)), Path(log))
+        _check(captured, workload, text, Path(str(directory)), Path(log[0]))
 
 
 def _check(captured: Captured, workload: Workload, text: str, directory: Path, log: Path) -> None:

@@ -113,6 +113,9 @@ class _Walker:
         self._loops: list[tuple[int, int]] = []
         self._made: dict[tuple[int, bool], dict[tuple[int, int], int]] = {}
         """Items made, by file and whether in a window, then by step and dealt rank."""
+        self._by_rank = False
+        self._owned: dict[int, dict[int, int]] = {}
+        """Files of ranks' own, by file and rank, where ranks are counted one by one."""
 
     def count_group(self, total: Totals) -> None:
         """Add the work of all instances; the computing is the longest one's."""
@@ -135,6 +138,7 @@ class _Walker:
     def _count_instance(self, total: Totals, used: set[int]) -> None:
         """Add the work of all ranks of one instance."""
         by_rank = _RANK in used or p.Slot.NODE in {self._plan.slots[s] for s in used}
+        self._by_rank = by_rank
         longest = 0.0
         for rank in range(self._group.ranks) if by_rank else (0,):
             self._slots[_RANK] = rank
@@ -274,8 +278,14 @@ class _Walker:
             distinct = 1
             for variable, turns in self._loops:
                 distinct *= turns if variable in used else 1
-            owners = {"rank": self._group.ranks, "every": -(-self._group.ranks // file.every)}
-            distinct *= owners.get(file.sharing, 1)
+            if file.sharing is p.Sharing.RANK and self._by_rank:
+                by_rank = self._owned.setdefault(step.file, {})
+                rank = int(self._slots[_RANK])
+                by_rank[rank] = max(by_rank.get(rank, 0), distinct)
+                distinct = sum(by_rank.values())
+            else:
+                owners = {"rank": self._group.ranks, "every": -(-self._group.ranks // file.every)}
+                distinct *= owners.get(file.sharing, 1)
             self.files[step.file] = max(self.files.get(step.file, 0), distinct)
 
     def _items(self, step: p.Items, total: Totals) -> None:

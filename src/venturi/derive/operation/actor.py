@@ -26,7 +26,7 @@ class Actors:
 def actors_of(trace: Trace, first_ns: Column, last_ns: Column) -> Actors:
     """Ranks as the launcher gave them; without a launcher, one, or one for each worker.
 
-    `first_ns` and `last_ns` bound the operations of each process; both are -1 where it has none.
+    `first_ns` and `last_ns` bound the requests of each process; both are -1 where it has none.
     """
     given = np.array([process.rank for process in trace.processes] or [0], np.int32)
     if len(given) < len(first_ns):
@@ -41,31 +41,34 @@ def actors_of(trace: Trace, first_ns: Column, last_ns: Column) -> Actors:
 
 def _without_launcher(processes: list[Process], first_ns: Column, last_ns: Column) -> Actors:
     active = [int(i) for i in np.argsort(first_ns, kind="stable") if first_ns[i] >= 0]
-    workers = _most_at_a_time(processes, active, first_ns, last_ns)
-    ranks = min(workers, MOST_WORKERS)
+    workers, most = _workers(processes, active, first_ns, last_ns)
+    ranks = min(most, MOST_WORKERS)
     of_process = np.zeros(len(first_ns), np.int32)
     if ranks == 1:
         several = len(active) > 1
         said = [f"{len(active)} processes without ranks act as one rank, in the order of time"]
         return Actors(1, of_process, said if several else [])
     free_at = [0] * ranks
-    for process in active:
+    for process in workers:
         idle = [slot for slot in range(ranks) if free_at[slot] <= first_ns[process]]
         slot = idle[0] if idle else int(np.argmin(free_at))
         of_process[process] = slot
         free_at[slot] = int(last_ns[process])
-    text = f"{len(active)} processes without ranks act as {ranks} ranks: so many worked at a time"
-    return Actors(ranks, of_process, [text])
+    name = processes[workers[0]].program
+    text = f"{len(workers)} processes of {name} act as {ranks} ranks: so many worked at a time"
+    others = len(active) - len(workers)
+    return Actors(ranks, of_process, [f"{text}; {others} others as rank 0" if others else text])
 
 
-def _most_at_a_time(
+def _workers(
     processes: list[Process], active: list[int], first_ns: Column, last_ns: Column
-) -> int:
-    """Processes of one program that are active at the same time, at most."""
+) -> tuple[list[int], int]:
+    """The processes of that program of which most are active at a time, and how many are."""
     by_program: dict[str, list[int]] = defaultdict(list)
     for process in active:
         name = processes[process].program if process < len(processes) else ""
         by_program[name].append(process)
+    best: list[int] = []
     most = 1
     for name, members in by_program.items():
         if not name or len(members) < 2:
@@ -74,5 +77,6 @@ def _most_at_a_time(
         level = 0
         for _, change in sorted(steps):
             level += change
-            most = max(most, level)
-    return most
+            if level > most:
+                best, most = members, level
+    return best, most

@@ -74,9 +74,8 @@ class _Run:
     def is_write(self) -> bool:
         return bool(self.tokens.kind[self.ids.flat[0]] == KIND_CODES[Kind.WRITE])
 
-    def rows(self, token: int) -> slice:
-        first = int(self.tokens.first[token])
-        return slice(first, first + int(self.tokens.count[token]))
+    def rows(self, token: int) -> Column:
+        return self.tokens.rows_of(token)
 
     def sizes(self) -> Column:
         """All sizes of requests; in order for a single token."""
@@ -107,7 +106,7 @@ def _step(run: _Run, **keys: Any) -> StepSpec:
     think = run.think_ns
     if np.count_nonzero(think) * 2 > think.size:
         keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
-    if keys.get("at") in ("0 B", "0"):
+    if keys.get("at") in ("0 B", "0", 0):
         del keys["at"]
     data = DataStep(**keys)
     shift: dict[str, Any] = {"from_": f"shift {run.shift}"} if run.shift else {}
@@ -208,16 +207,28 @@ def _same(run: _Run) -> Said | None:
         if not run.is_shared:
             base = np.zeros(run.ids.shape, np.int64)
     places = places_of(offset, size)
-    if places is None:
+    if places is None or (isinstance(places, Rows) and _is_random(run)):
         return None
-    fitted = _base(run, base)
-    if fitted is None:
+    said = _placed(run, places, base)
+    if said is None:
         return None
-    said = _rows(run, places, fitted) if isinstance(places, Rows) else _nest(run, places, fitted)
     if not is_known:
         said.confidence, said.rule = 0.3, "5: places unknown; assumed one behind the other"
         said.reach = np.array([base.max() + int(size.sum())])
     return said
+
+
+def _placed(run: _Run, places: Nest | Rows, base: Column) -> Said | None:
+    """The steps of runs that are laid out alike and begin at `base`."""
+    fitted = _base(run, base)
+    if isinstance(places, Rows):
+        return None if fitted is None else _rows(run, places, fitted)
+    if run.is_shared and run.scene.crew.is_all:
+        said = None if fitted is None or fitted.other else _shared_nest(run, places, fitted)
+        said = said or _tiled(run, places, base)
+        if said is not None:
+            return said
+    return None if fitted is None else _nest(run, places, fitted)
 
 
 @dataclass(frozen=True)
@@ -229,8 +240,6 @@ class _Base:
     by_rank: int
     other: str = ""
     """What the rank adds, where that is no multiple of its place."""
-    first: Column | None = None
-    """The beginnings of all ranks, of the loops' first turn."""
 
     def text(self, place: str, spread: bool) -> str:
         """The beginning as an expression; `spread` leaves the rank out."""
@@ -249,7 +258,7 @@ def _base(run: _Run, base: Column) -> _Base | None:
     first = base.reshape(-1, base.shape[-1])[0]
     if found is not None:
         *slopes, by_rank = found.slopes
-        return _Base(found.constant, run.scene.terms(tuple(slopes)), by_rank, first=first)
+        return _Base(found.constant, run.scene.terms(tuple(slopes)), by_rank)
     loops = affine(base[..., 0])
     if loops is None or np.any(base - first != (base - first)[..., :1]):
         return None
@@ -258,15 +267,18 @@ def _base(run: _Run, base: Column) -> _Base | None:
         return None
     terms = run.scene.terms(loops.slopes)
     return _Base(
-        0, terms, 0, other=f"{text} + 0 * rank" if "rank" not in text else text, first=first
+        0,
+        terms,
+        0,
+        other=f"{text} + 0 * rank" if "rank" not in text else text,
     )
 
 
 def _rows(run: _Run, places: Rows, base: _Base) -> Said:
     """A list of places."""
-    moved = _Base(base.constant + places.shift, base.terms, base.by_rank, base.other, base.first)
+    moved = _Base(base.constant + places.shift, base.terms, base.by_rank, base.other)
     if base.other and places.shift:
-        moved = _Base(places.shift, base.terms, 0, base.other, base.first)
+        moved = _Base(places.shift, base.terms, 0, base.other)
     at = moved.text(
         run.scene.crew.place, spread=not run.is_shared and not base.by_rank and not base.other
     )
@@ -280,10 +292,6 @@ def _rows(run: _Run, places: Rows, base: _Base) -> Said:
 def _nest(run: _Run, nest: Nest, base: _Base) -> Said:
     transfer = size_text(nest.transfer)
     crew = run.scene.crew
-    spreads = run.is_shared and crew.is_all and not base.other
-    special = _shared_nest(run, nest, base) if spreads else None
-    if special is not None:
-        return special
     spread = not run.is_shared and not base.by_rank and not base.other
     scene = run.scene
     terms = list(base.terms)
@@ -320,33 +328,39 @@ def _shared_nest(run: _Run, nest: Nest, base: _Base) -> Said | None:
             keys = {"pattern": PatternKind.SEGMENTED, "block": block, "segments": segments}
         step = _step(run, transfer=transfer, at=at, **keys)
         return Said([step], keys["pattern"].value, transfer, rule, 0.98, reach)
-    return _tiled(run, nest, base, reach)
+    return None
 
 
-def _tiled(run: _Run, nest: Nest, base: _Base, reach: Column) -> Said | None:
-    assert base.first is not None
-    tile = tile_of(nest, base.first - base.first[0])
-    if tile is None or nest.run % nest.transfer:
+def _tiled(run: _Run, nest: Nest, base: Column) -> Said | None:
+    first = base.reshape(-1, base.shape[-1])[0]
+    tile = tile_of(nest, first - first[0])
+    loops = affine(base[..., 0])
+    if tile is None or loops is None or nest.run % nest.transfer:
+        return None
+    if np.any(base - first != (base - first)[..., :1]):
         return None
     keys: dict[str, Any] = {"shape": list(tile.shape), "tile": list(tile.tile)}
     if nest.run != nest.transfer:
         keys["transfer"] = size_text(nest.transfer)
-    origin = _Base(base.constant, base.terms, 0)
-    step = _step(run, pattern=PatternKind.TILED, at=origin.text("rank", spread=True), **keys)
+    at = linear_text(loops.constant, run.scene.terms(loops.slopes))
+    step = _step(run, pattern=PatternKind.TILED, at=at, **keys)
     rule = "5: nested equal distances that fill an array"
-    return Said([step], "tiled", size_text(nest.transfer), rule, 0.9, reach)
+    return Said([step], "tiled", size_text(nest.transfer), rule, 0.9, _reach(run))
 
 
 # ---- random places
 
 
+def _is_random(run: _Run) -> bool:
+    """Whether most requests jump, and as often backwards as random ones do."""
+    if int(run.count.min()) < LEAST_RANDOM or np.any(run.base < 0):
+        return False
+    jumps, backward = int(run.jumps.sum()), int(run.backward.sum())
+    return jumps * 2 >= int(run.count.sum()) and backward >= RANDOM_BACKWARD_SHARE * jumps
+
+
 def _random(run: _Run) -> Said | None:
-    counts, jumps = run.count, run.jumps
-    if int(counts.min()) < LEAST_RANDOM or np.any(run.base < 0):
-        return None
-    if int(jumps.sum()) * 2 < int(counts.sum()):
-        return None
-    if int(run.backward.sum()) < RANDOM_BACKWARD_SHARE * int(jumps.sum()):
+    if not _is_random(run):
         return None
     sizes = run.sizes()
     parts, exact = parts_of(sizes)

@@ -74,9 +74,9 @@ class Names:
     owners: Owners
     streams: Streams
     entries: dict[str, Entry] = field(default_factory=dict)
-    _keys: dict[tuple[int, int, str], str] = field(default_factory=dict)
+    _keys: dict[tuple[bytes, int, str], str] = field(default_factory=dict)
 
-    def use(self, part: int, stream: int, file: Column, scene: Scene) -> Use:
+    def use(self, stream: int, file: Column, scene: Scene) -> Use:
         """The entry for files with an axis for each loop and a last one for ranks."""
         kept = self.streams.kept[stream]
         shift, note = 0, ""
@@ -91,7 +91,11 @@ class Names:
             text = "0" if is_one else scene.turn
         else:
             text = linear_text(fitted.constant, scene.terms(fitted.slopes), is_size=False)
-        return Use(self._name(0 if kept.is_shared else part + 1, stream, text), shift, note)
+        return Use(
+            self._name(b"" if kept.is_shared else scene.crew.ranks.tobytes(), stream, text),
+            shift,
+            note,
+        )
 
     def fresh(self, stream: int, index: str = "0") -> str:
         """A new entry of the stream."""
@@ -103,8 +107,8 @@ class Names:
         self.entries[name] = Entry(stream, self.streams.kept[stream].is_shared, index)
         return name
 
-    def _name(self, part: int, stream: int, index: str) -> str:
-        key = (part, stream, index)
+    def _name(self, ranks: bytes, stream: int, index: str) -> str:
+        key = (ranks, stream, index)
         if key not in self._keys:
             self._keys[key] = self.fresh(stream, index)
         return self._keys[key]

@@ -25,7 +25,7 @@ from venturi.derive.operation.visit import Acts, Part
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
-from venturi.model.workload import FileSpec, StepSpec, SyncStep
+from venturi.model.workload import DataStep, EachStep, FileSpec, StepSpec, SyncStep
 
 MOST_PHASES = 24
 """A program of more phases is no text that people read."""
@@ -84,6 +84,7 @@ class Program:
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
         self._last: Steps = []
         self._phase = ""
+        self._stream = -1
 
     # ---- the program
 
@@ -162,6 +163,13 @@ class Program:
                 out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
     def _act(self, leaf: Leaf, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+        act = int(leaf.places.flat[0])
+        stream = self.parts[int(self.acts.part[act])].stream
+        if self._joins(act, stream, loops, out):
+            self._pause(leaf, self._last)
+            self._body(leaf, loops, self._last)
+            return
+        self._stream = stream
         name = self._named([leaf], out)
         body: Steps = []
         self._body(leaf, loops, body)
@@ -169,6 +177,17 @@ class Program:
             return
         self._pause(leaf, out)
         self._add_phase(name, body, out)
+
+    def _joins(self, act: int, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
+        """Whether an act on names alone belongs to the phase before it, of the same stream."""
+        if not out or stream != self._stream or loops:
+            return False
+        before = out[-1]
+        if not isinstance(before, StepSpec) or before.do is not self._last:
+            return False
+        first = int(self.acts.first[self.acts.at[act]])
+        kinds = self.tokens.kind[first : first + int(self.acts.count[act])]
+        return not np.isin(kinds, [KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]]).any()
 
     def _add_phase(self, name: str, body: Steps, out: Steps) -> None:
         phase = StepSpec(phase=name, do=body)
@@ -247,7 +266,7 @@ class Program:
         part, crew = self.parts[number], self._crews[number]
         scene = Scene(crew, loops)
         visits = self.acts.visits(leaf.places, len(crew))
-        use = self.names.use(number, part.stream, self.tokens.file[visits], scene)
+        use = self.names.use(part.stream, self.tokens.file[visits], scene)
         if use.note:
             self._note(f"{use.name}: {use.note}")
         if use.shift:
@@ -322,7 +341,7 @@ class Program:
         if name in state.opened:
             self._note(f"{name}: opened while it is open already, which is left out")
             return
-        flags = int(self.tokens.flags[ids.flat[0]])
+        flags = int(np.bitwise_or.reduce(self.tokens.flags[ids].ravel()))
         creates = bool(flags & CREATES) and (name not in state.made or bool(flags & TRUNCATES))
         self._opened(name, creates, scene, use, out)
 
@@ -444,9 +463,7 @@ class Program:
             chosen = part.tokens[tokens.kind[part.tokens] == KIND_CODES[kind]]
             if not len(chosen):
                 continue
-            name = self.names.use(
-                number, part.stream, _any_files(stream.files, files, crew), inner
-            ).name
+            name = self.names.use(part.stream, _any_files(stream.files, files, crew), inner).name
             use = Use(name, 0)
             body: Steps = []
             makes = kind is Kind.WRITE and name not in self._state.made
@@ -479,10 +496,13 @@ class Program:
 
     # ---- files
 
-    def files(self) -> dict[str, FileSpec]:
-        """The files that the program uses."""
+    def files(self, steps: Steps) -> dict[str, FileSpec]:
+        """The files that these steps, the program's, use."""
         found = {}
+        used = _named_in(steps)
         for name, entry in self.names.entries.items():
+            if name not in used:
+                continue
             stream = self.streams.kept[entry.stream]
             tree = self.trees.trees.get(name)
             if tree is not None:
@@ -508,6 +528,24 @@ class Program:
     def _prestage(self, is_shared: bool, reach: int) -> str | int:
         each = -(-reach // self.table.ranks) if is_shared else reach
         return size_text(each) if each else 0
+
+
+def _named_in(steps: Steps) -> set[str]:
+    """Entries that steps name."""
+    names: set[str] = set()
+    for step in steps:
+        if not isinstance(step, StepSpec):
+            continue
+        verb = step.verb
+        said = getattr(step, verb)
+        if isinstance(said, str) and verb != "phase":
+            names.add(said)
+        elif isinstance(said, DataStep):
+            names.add(str(said.to or said.from_))
+        elif isinstance(said, EachStep | SyncStep):
+            names.add(said.on)
+        names |= _named_in(step.do or [])
+    return names
 
 
 def _shifted(use: Use) -> dict[str, Any]:

@@ -97,8 +97,11 @@ _Key = tuple[str, str, bool]
 
 def _piles(table: Table, tokens: Tokens, shared: Column) -> dict[_Key, list[int]]:
     piles: dict[_Key, list[int]] = defaultdict(list)
+    made = tokens.is_kind(Kind.MKDIR, Kind.RMDIR)
+    is_directory = np.bincount(tokens.file[made], minlength=len(table.paths)) > 0
     for index, path in enumerate(table.paths):
-        key = (_DIGITS.sub("#", path), table.interfaces[index].value, bool(shared[index]))
+        name = _DIGITS.sub("#", path) + ("/" if is_directory[index] else "")
+        key = (name, table.interfaces[index].value, bool(shared[index]))
         piles[key].append(index)
     if len(piles) <= LEAST_ALIKE:
         return piles

@@ -29,7 +29,7 @@ from venturi.model.plan import Interface
 from venturi.model.trace import Layer, Trace
 from venturi.model.trace_folder import Captured
 
-O_CREAT, O_TRUNC, O_APPEND = 0o100, 0o1000, 0o2000
+O_CREAT, O_TRUNC, O_APPEND, O_DIRECTORY = 0o100, 0o1000, 0o2000, 0o200000
 
 CREATES, APPENDS, TOGETHER, TRUNCATES = 1, 2, 4, 8
 """Bits of the column `flags`."""
@@ -151,8 +151,13 @@ def _actors(trace: Trace, operations: Operations) -> Actors:
     process = np.asarray(operations.process)
     count = max(len(trace.processes), int(process.max()) + 1)
     first, last = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    last[process] = operations.end_ns  # rows come in the order of time: the last one stays
-    first[process[::-1]] = operations.start_ns[::-1]
+    own = np.append([not is_foreign_path(file.path) for file in trace.files], False)
+    rows = np.flatnonzero(
+        own[np.minimum(operations.file, len(own) - 1)]
+        & _among(operations.kind, (Kind.READ, Kind.WRITE))
+    )
+    last[process[rows]] = operations.end_ns[rows]  # in the order of time: the last one stays
+    first[process[rows[::-1]]] = operations.start_ns[rows[::-1]]
     return actors_of(trace, first, last)
 
 
@@ -195,8 +200,33 @@ def _kept(
     if np.any(empty):
         left["requests of 0 bytes"] = int(np.count_nonzero(empty))
     rows = rows[_among(kinds, SAID) & ~empty]
+    rows = rows[~_mistaken(operations, rows, kind, root)]
     rows = rows[_is_used(operations, rows, root, count)[root[named[rows]]]]
     return rows, left, assumed
+
+
+def _mistaken(operations: Operations, rows: Column, kind: Column, root: Column) -> Column:
+    """Calls on directories as if they were files, and the other way round.
+
+    A directory is what was made, removed or listed as one and moved no data; it is not opened.
+    """
+    count = len(root)
+    file, kinds = root[operations.file[rows]], kind[rows]
+    data = np.bincount(file[_among(kinds, (Kind.READ, Kind.WRITE))], minlength=count) > 0
+    opens = kinds == KIND_CODES[Kind.OPEN]
+    listed = opens & (operations.detail[rows] & O_DIRECTORY > 0)
+    made = _among(kinds, (Kind.MKDIR, Kind.RMDIR))
+    directory = np.bincount(file[made | listed], minlength=count) > 0
+    directory[root[np.unique(operations.file[_listing(operations, count)])]] = True
+    directory &= ~data
+    as_file = ~_among(kinds, (Kind.MKDIR, Kind.RMDIR, Kind.STAT))
+    mistaken: Column = np.where(directory[file], as_file, made)
+    return mistaken
+
+
+def _listing(operations: Operations, count: int) -> Column:
+    listing: Column = (operations.kind == KIND_CODES[Kind.LIST]) & (operations.file < count)
+    return listing
 
 
 def _chosen_layers(
@@ -226,7 +256,8 @@ def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> 
     """Files that are more than looked at; tiny files beside MPI-IO's are its library's own."""
     file = root[operations.file[rows]]
     kinds = operations.kind[rows]
-    touched = np.bincount(file[~_among(kinds, (Kind.STAT,))], minlength=count) > 0
+    mere = _among(kinds, (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC))
+    touched = np.bincount(file[~mere], minlength=count) > 0
     layer = operations.layer[rows]
     has_mpiio = bool(np.any(layer == LAYER_CODES[Layer.MPIIO]))
     if has_mpiio:
@@ -244,7 +275,8 @@ def _flags(operations: Operations, rows: Column, kind: Column) -> Column:
     flags |= np.where(opens & (detail & O_APPEND > 0), APPENDS, 0)
     flags |= np.where(opens & (detail & O_TRUNC > 0), TRUNCATES, 0)
     is_data = _among(kind, (Kind.READ, Kind.WRITE))
-    flags |= np.where(is_data & (detail & COLLECTIVE > 0), TOGETHER, 0)
+    is_mpiio = operations.layer[rows] == LAYER_CODES[Layer.MPIIO]
+    flags |= np.where(is_data & is_mpiio & (detail & COLLECTIVE > 0), TOGETHER, 0)
     return flags.astype(np.uint8)
 
 

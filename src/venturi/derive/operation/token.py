@@ -24,9 +24,12 @@ LEAST_THINK_NS = 20_000
 
 @dataclass(frozen=True)
 class Tokens:
-    """Sorted by file, rank and start, as the table is; `first` and `count` name its rows."""
+    """Sorted by file, rank and start, as the table is."""
 
+    rows: Column
+    """The table's rows that stand in tokens, in order."""
     first: Column
+    """Where a token's rows begin in `rows`."""
     count: Column
     file: Column
     rank: Column
@@ -56,6 +59,11 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def rows_of(self, token: int) -> Column:
+        """The table's rows of one token."""
+        first = int(self.first[token])
+        return self.rows[first : first + int(self.count[token])]
 
     def is_kind(self, *kinds: Kind) -> Column:
         """A mask of the tokens of these kinds."""
@@ -145,7 +153,8 @@ def _measured(
     idle = np.where(inner, start - np.concatenate([[0], end[:-1]]), 0)
     known = np.where(offset >= 0, offset, 0)
     return Tokens(
-        first=rows[first],
+        rows=rows,
+        first=first,
         count=count,
         file=table.file[rows][first],
         rank=table.rank[rows][first],

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, Table
+from venturi.derive.operation.table import CREATES, TOGETHER, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
 from venturi.model.operation import KIND_CODES, Column, Kind
 
@@ -69,20 +69,20 @@ def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part],
     stream = streams.of_file[tokens.file]
     begins = _begins(tokens, stream, streams, table.ranks)
     first = np.flatnonzero(begins & (stream >= 0))
-    first = first[np.lexsort((tokens.start_ns[first], tokens.rank[first], stream[first]))]
+    group = _groups(tokens, stream, begins)
+    first = first[np.lexsort((tokens.start_ns[first], tokens.rank[first], group[first]))]
     length = np.diff(np.append(np.flatnonzero(begins), len(tokens)))
     of_begin = np.cumsum(begins) - 1
     count = length[of_begin[first]]
-    loose, strict = _hashes(tokens, begins)
-    loose, strict = loose[of_begin[first]], strict[of_begin[first]]
-    owner = stream[first].astype(np.int64) * table.ranks + tokens.rank[first]
+    loose, strict, manner = (hashes[of_begin[first]] for hashes in _hashes(tokens, begins))
+    owner = group[first].astype(np.int64) * table.ranks + tokens.rank[first]
     edges = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
     ends = np.append(edges[1:], len(owner))
     nth = np.arange(len(owner)) - np.repeat(edges, ends - edges)
-    ordinal = mixed_hash(mixed_hash(nth.astype(np.uint64)) + loose)
+    ordinal = mixed_hash(mixed_hash(nth.astype(np.uint64)) + manner)
     sequence = np.add.reduceat(ordinal, edges)
     return _assembled(
-        table, tokens, _Visits(first, count, loose, strict), stream, edges, ends, sequence
+        table, tokens, _Visits(first, count, loose, strict), group, edges, ends, sequence
     )
 
 
@@ -116,12 +116,40 @@ def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int) -> Col
     joins |= within
     joins |= ~opens & (depth > 0)
     joins |= many & tokens.follows & (named | ~opens)
+    joins &= ~_alone(tokens, opens, closes, new_owner)
     begins[1:] = ~(same & joins[1:])
     return begins
 
 
-def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column]:
-    """For each visit a hash of its kinds, and one of counts and bytes as well."""
+def _alone(tokens: Tokens, opens: Column, closes: Column, new_owner: Column) -> Column:
+    """What begins anew where a file stays open over long pauses: what follows the opening, and
+    the closing, so that all turns between them are alike."""
+    starts = np.flatnonzero(opens | new_owner)
+    length = np.diff(np.append(starts, len(tokens)))
+    low = np.minimum.reduceat(tokens.stretch, starts)
+    high = np.maximum.reduceat(tokens.stretch, starts)
+    lasts = np.repeat(high > low, length)
+    after = np.concatenate([[False], opens[:-1]])
+    alone: Column = lasts & (closes | after)
+    return alone
+
+
+def _groups(tokens: Tokens, stream: Column, begins: Column) -> Column:
+    """Twice the stream's number, plus one for visits that move data.
+
+    Calls on names alone stand apart: often one rank makes them for all.
+    """
+    first = np.flatnonzero(begins)
+    data = tokens.is_kind(Kind.READ, Kind.WRITE)
+    moves = np.logical_or.reduceat(data, first)
+    length = np.diff(np.append(first, len(tokens)))
+    group: Column = stream * 2 + np.repeat(moves, length)
+    return group
+
+
+def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column, Column]:
+    """For each visit a hash of its kinds and flags, one of counts and bytes as well, and one of
+    kinds whoever makes the file."""
     first = np.flatnonzero(begins)
     place = np.arange(len(tokens)) - np.repeat(first, np.diff(np.append(first, len(tokens))))
     manner = tokens.kind.astype(np.uint64) * np.uint64(256) + tokens.flags
@@ -129,28 +157,32 @@ def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column]:
     strict = mixed_hash(
         loose + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
     )
-    return np.add.reduceat(loose, first), np.add.reduceat(strict, first)
+    places = place.astype(np.uint64) << np.uint64(20)
+    kinds = tokens.kind.astype(np.uint64) * np.uint64(256) + (tokens.flags & TOGETHER)
+    each = (loose, strict, mixed_hash(kinds + places))
+    return tuple(np.add.reduceat(values, first) for values in each)  # type: ignore[return-value]
 
 
 def _assembled(
     table: Table,
     tokens: Tokens,
     visits: _Visits,
-    stream: Column,
+    group: Column,
     edges: Column,
     ends: Column,
     sequence: Column,
 ) -> tuple[list[Part], Acts]:
     by_stream: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, edge in enumerate(edges.tolist()):
-        where = int(stream[visits.first[edge]])
+        where = int(group[visits.first[edge]])
         by_stream[where][int(sequence[number])].append(number)
     parts: list[Part] = []
     collected: list[tuple[int, Column, Column]] = []
-    for where in sorted(by_stream):
-        classes = by_stream[where]
+    for place in sorted(by_stream):
+        classes = by_stream[place]
+        where = place // 2
         if len(classes) > MOST_CLASSES:
-            chosen = np.flatnonzero(stream == where)
+            chosen = np.flatnonzero(group == place)
             ranks = np.unique(tokens.rank[chosen])
             parts.append(Part(where, ranks, 0, chosen))
             continue
@@ -160,7 +192,18 @@ def _assembled(
             ranks = tokens.rank[visits.first[matrix[:, 0]]]
             parts.append(Part(where, ranks, matrix.shape[1], _all(visits, matrix)))
             collected.append((len(parts) - 1, matrix, ranks))
+            if _are_items(tokens, parts[-1]):
+                visits.strict[matrix] = visits.loose[matrix]
     return parts, _ordered(table, tokens, visits, collected)
+
+
+def _are_items(tokens: Tokens, part: Part) -> bool:
+    """Whether a part uses many files, each in one request at most: sizes are then no structure."""
+    files = np.unique(tokens.file[part.tokens])
+    if len(files) < MANY_FILES * len(part.ranks):
+        return False
+    data = part.tokens[tokens.is_kind(Kind.READ, Kind.WRITE)[part.tokens]]
+    return not np.any(tokens.count[data] > 1) and not np.any(tokens.base[data] > 0)
 
 
 def _all(visits: _Visits, matrix: Column) -> Column:

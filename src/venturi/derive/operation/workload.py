@@ -9,6 +9,7 @@ from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
 from venturi.derive.operation.visit import acts_of
+from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
@@ -36,6 +37,11 @@ def derive_operations(captured: Captured, name: str) -> Workload:
         if staged == before:
             break
     trace = captured.trace
+    if not steps:
+        raise UserError(
+            f"'{trace.source.file}' holds no operation that a workload could repeat",
+            "capture a job that reads, writes or opens files",
+        )
     return Workload(
         workload=1,
         name=name,
@@ -51,7 +57,7 @@ def derive_operations(captured: Captured, name: str) -> Workload:
         ),
         parameters={RANKS: Parameter(default=table.ranks, role="ranks")},
         groups={GROUP: GroupSpec(ranks=RANKS)},
-        files=program.files(),
+        files=program.files(steps),
         program={GROUP: steps},
     )
 
