@@ -29,8 +29,10 @@ std::string row_text(const backend::Row& row) {
   const bool built = row.entry != nullptr;
   const auto capability = [](const char* name) { return quote(name); };
   return fmt::format(
-      R"({{"name": {}, "built": {}, "reason": {}, "capabilities": {}, "options": {}}})",
+      R"({{"name": {}, "built": {}, "reason": {}, "library": {}, "capabilities": {}, )"
+      R"("options": {}}})",
       quote(to_string(row.interface)), built, quote(row.reason),
+      built && row.entry->library != nullptr ? quote(row.entry->library()) : "null",
       built ? list(row.entry->capabilities, capability) : "[]",
       built ? list(row.entry->options, option_text) : "[]");
 }

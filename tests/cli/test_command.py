@@ -78,6 +78,15 @@ def test_doctor(cli: Cli) -> None:
         "venturi-engine-openmpi",
         "venturi-engine-mpich",
     }
+    libraries = {entry["name"]: entry["libraries"] for entry in found["engines"]}
+    versions = {
+        "venturi-engine": r"liburing \d+\.\d+ HDF5 [\d.]+ netCDF [\d.]+",
+        "venturi-engine-openmpi": r"Open MPI v[\d.]+ liburing .* HDF5 .* PnetCDF [\d.]+ netCDF .*",
+        "venturi-engine-mpich": r"MPICH Version: +[\d.]+ liburing .* HDF5 .* netCDF .*",
+    }
+    for name, pattern in versions.items():
+        assert re.fullmatch(pattern, " ".join(libraries[name]))
+    assert libraries["venturi-engine"][0] in cli("doctor", str(cli.target)).stdout
     assert cli("doctor", str(cli.target / "none")).returncode == 0
 
 

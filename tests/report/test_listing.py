@@ -26,7 +26,8 @@ def doctor(path: str, usable: bool) -> dict[str, Any]:
                       "file_system": system},
         "host": {"name": "node17", "system": "Debian 12", "kernel": "6.1", "cores": 2, "cpu": "x",
                  "memory_bytes": 2**33},
-        "engines": [{"name": "venturi-engine", "built": True, "reason": ""}],
+        "engines": [{"name": "venturi-engine", "built": True, "reason": "",
+                     "libraries": ["HDF5 1.10.8", "netCDF 4.9.0"]}],
         "interfaces": [{"name": "hdf5", "built": False, "reason": "needs parallel HDF5"},
                        {"name": "posix", "built": True, "reason": "",
                         "options": [{"name": "direct", "default": "false"}]}],
@@ -59,6 +60,7 @@ def test_the_doctor_names_the_place_and_what_is_missing(usable: bool) -> None:
     assert "/scratch/[/bold]" in text
     assert "\x1b" not in text
     assert "options: direct (false)" in text
+    assert "venturi-engine  built  HDF5 1.10.8, netCDF 4.9.0" in text
     assert ("1 GiB of 2 GiB free" in text) is usable
     assert ("it is read-only" in text) is not usable
     assert "not built  needs parallel HDF5" in text

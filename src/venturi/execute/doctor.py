@@ -68,7 +68,14 @@ def _engine(mpi: MpiLibrary | None) -> dict[str, Any]:
         "reason": "",
         "version": described["version"],
         "clock": described.get("clock"),
+        "libraries": _libraries(described),
     }
+
+
+def _libraries(described: Mapping[str, Any]) -> list[str]:
+    """Names and versions of the libraries that an engine was built with, MPI first."""
+    found = [described.get("mpi")] + [backend.get("library") for backend in described["backends"]]
+    return list(dict.fromkeys(text for text in found if text))
 
 
 def _interfaces() -> list[dict[str, Any]]:

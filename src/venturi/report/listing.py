@@ -55,7 +55,9 @@ def print_archive(
 
 
 def _remark(entry: Mapping[str, Any]) -> str:
-    """Why something is not built, or the options of what is."""
+    """Why something is not built, or the libraries or options of what is."""
+    if entry.get("libraries"):
+        return ", ".join(entry["libraries"])
     options = [f"{option['name']} ({option['default']})" for option in entry.get("options", [])]
     return str(entry["reason"]) or ("options: " + ", ".join(options) if options else "")
 
