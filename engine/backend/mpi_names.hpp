@@ -50,7 +50,12 @@ class OpenTable {
     *free = std::move(open);
     return handle;
   }
-  Open take(Handle handle) { return *std::exchange(place(handle), std::nullopt); }
+  Open take(Handle handle) {
+    std::optional<Open>& held = place(handle);
+    Open taken = std::move(held).value();
+    held.reset();
+    return taken;
+  }
   [[nodiscard]] Open& operator[](Handle handle) { return *place(handle); }
   [[nodiscard]] const Open& operator[](Handle handle) const {
     return *places_[static_cast<std::size_t>(handle - kFirst)];

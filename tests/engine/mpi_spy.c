@@ -1,4 +1,4 @@
-/* Tells which MPI-IO calls a rank makes: preloaded, it writes a line for each into $SPY_LOG.PID. */
+// Tells which MPI-IO calls a rank makes: preloaded, it writes a line for each into $SPY_LOG.PID.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* A file system with stripes, for lack of one: preloaded, it makes any directory look as if it were
- * on Lustre or BeeGFS ($STAND_IN) to the calls that tell and choose stripes, and writes down the
- * bytes that it gets into $STAND_IN_LOG. $STAND_IN_ERROR is the errno with which it refuses. */
+// A file system with stripes, for lack of one: preloaded, it makes any directory look as if it were
+// on Lustre or BeeGFS ($STAND_IN) to the calls that tell and choose stripes, and writes down the
+// bytes that it gets into $STAND_IN_LOG. $STAND_IN_ERROR is the errno with which it refuses.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
