@@ -19,22 +19,22 @@
 static int is_lustre(void) { return strcmp(getenv("STAND_IN"), "lustre") == 0; }
 
 static int refuses(void) {
-  const char *error = getenv("STAND_IN_ERROR");
+  const char* error = getenv("STAND_IN_ERROR");
   if (error == NULL) return 0;
   errno = atoi(error);
   return 1;
 }
 
-static void tell(const char *what, const void *bytes, size_t count) {
-  FILE *log = fopen(getenv("STAND_IN_LOG"), "a");
+static void tell(const char* what, const void* bytes, size_t count) {
+  FILE* log = fopen(getenv("STAND_IN_LOG"), "a");
   if (log == NULL) abort();
   fprintf(log, "%s ", what);
-  for (size_t i = 0; i < count; ++i) fprintf(log, "%02x", ((const unsigned char *)bytes)[i]);
+  for (size_t i = 0; i < count; ++i) fprintf(log, "%02x", ((const unsigned char*)bytes)[i]);
   fprintf(log, "\n");
   fclose(log);
 }
 
-int fstatfs(int fd, struct statfs *found) {
+int fstatfs(int fd, struct statfs* found) {
   const int result = (int)syscall(SYS_fstatfs, fd, found);
   found->f_type = is_lustre() ? 0x0BD00BD0 : 0x19830326;
   return result;
@@ -46,7 +46,7 @@ static unsigned char given[32];
 int ioctl(int fd, unsigned long number, ...) {
   va_list rest;
   va_start(rest, number);
-  void *argument = va_arg(rest, void *);
+  void* argument = va_arg(rest, void*);
   va_end(rest);
   if (is_lustre() && number == 0x4008669aUL) {
     struct stat status;
@@ -59,8 +59,8 @@ int ioctl(int fd, unsigned long number, ...) {
     return 0;
   }
   if (!is_lustre() && number == 0x4018661bUL) {
-    const char *name = *(const char **)argument;
-    const unsigned *numbers = (const unsigned *)((const char *)argument + sizeof name);
+    const char* name = *(const char**)argument;
+    const unsigned* numbers = (const unsigned*)((const char*)argument + sizeof name);
     tell(name, numbers, 12);
     if (refuses()) return -1;
     const int made = openat(fd, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, numbers[0]);
@@ -69,7 +69,7 @@ int ioctl(int fd, unsigned long number, ...) {
     return close(made);
   }
   if (!is_lustre() && number == 0x800c6619UL) {
-    unsigned *out = argument;
+    unsigned* out = argument;
     memcpy(&out[1], &given[8], 4);
     memcpy(&out[2], &given[4], 2);
     return 0;
@@ -77,7 +77,7 @@ int ioctl(int fd, unsigned long number, ...) {
   return (int)syscall(SYS_ioctl, fd, number, argument);
 }
 
-ssize_t fgetxattr(int fd, const char *name, void *value, size_t size) {
+ssize_t fgetxattr(int fd, const char* name, void* value, size_t size) {
   if (!is_lustre() || strcmp(name, "lustre.lov") != 0) {
     return syscall(SYS_fgetxattr, fd, name, value, size);
   }

@@ -60,7 +60,7 @@ def test_the_doctor_names_the_place_and_what_is_missing(usable: bool) -> None:
     assert "/scratch/[/bold]" in text
     assert "\x1b" not in text
     assert "options: direct (false)" in text
-    assert "venturi-engine  built      HDF5 1.10.8, netCDF 4.9.0" in text
+    assert "venturi-engine  built  HDF5 1.10.8, netCDF 4.9.0" in text
     assert ("1 GiB of 2 GiB free" in text) is usable
     assert ("it is read-only" in text) is not usable
     assert "not built  needs parallel HDF5" in text
