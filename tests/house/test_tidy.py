@@ -108,6 +108,7 @@ def test_engine_folders_include_only_folders_before_them() -> None:
 
 KNOW_MPI = {
     "bench/mpi_start.cpp",
+    "tests/engine/mpi_spy.c",
     "engine/backend/hdf5_parallel.cpp",
     "engine/backend/mpi_file.hpp",
     "engine/backend/mpi_view.hpp",
