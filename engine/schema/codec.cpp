@@ -124,8 +124,11 @@ void decode(const Node& node, std::string& out, const Size& size) {
   if (out.size() < size.least) node.fail("must not be empty");
 }
 
-void expect_list(const Node& node, const Size& size) {
+void expect_list(const Node& node) {
   if (!node.value().is_array()) node.fail("must be a list");
+}
+
+void expect_items(const Node& node, const Size& size) {
   if (node.value().size() < size.least) {
     node.fail("must have at least " + std::to_string(size.least) + " items");
   }

@@ -71,8 +71,10 @@ void decode(const Node& node, std::int64_t& out, const Whole& bounds = {});
 void decode(const Node& node, double& out, const Span& bounds = {});
 void decode(const Node& node, std::string& out, const Size& size = {});
 
-/// Fails if the value is not a list of at least that many items.
-void expect_list(const Node& node, const Size& size);
+/// Fails if the value is not a list.
+void expect_list(const Node& node);
+/// Fails if a list has fewer items than that.
+void expect_items(const Node& node, const Size& size);
 
 /// The index of the text among the words; fails, naming the words, if it is none of them.
 [[nodiscard]] std::size_t decode_word(const Node& node, Words words);
@@ -104,11 +106,13 @@ void decode(const Node& node, std::optional<Value>& out, const Checks&... checks
 
 template <class Item, class... Checks>
 void decode(const Node& node, std::vector<Item>& out, const Size& size, const Checks&... checks) {
-  expect_list(node, size);
+  expect_list(node);
   out.assign(node.value().size(), Item{});
   for (std::size_t i = 0; i < out.size(); ++i) {
     decode(Node(node.value()[i], node, i), out[i], checks...);
   }
+  // Faults of items come first, as in the model.
+  expect_items(node, size);
 }
 
 /// Decodes a union whose object says under `key`, by one of `tags`, which member it is.

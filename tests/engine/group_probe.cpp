@@ -52,7 +52,28 @@ std::vector<std::uint64_t> of_color(std::size_t size, std::size_t parts, std::si
   return out;
 }
 
+/// Everybody tells everybody, and what is told in one round is forgotten in the next.
+void exercise_telling(Group& world) {
+  for (std::uint64_t round = 0; round < 20; ++round) {
+    for (std::size_t to = 0; to < world.size(); ++to) {
+      for (std::uint64_t event = 1; event <= 3; ++event)
+        world.tell(to, event, world.rank() + round);
+    }
+    for (std::uint64_t event = 1; event <= 3; ++event) {
+      while (world.told(event).times < world.size()) world.poll();
+      expect(world.told(event).times == world.size(), "told");
+      expect(world.told(event).latest_ns == world.size() - 1 + round, "latest");
+    }
+    expect(world.told(4).times == 0, "not told");
+    // Nobody waits for what comes last, and it is forgotten all the same.
+    world.tell((world.rank() + 1) % world.size(), 5, 0);
+    world.forget_told();
+    expect(world.told(5).times == 0, "forgotten");
+  }
+}
+
 void exercise_parts(Group& world) {
+  exercise_telling(world);
   const std::size_t me = world.rank();
   const std::size_t size = world.size();
   Group thirds = world.split(me % 3);

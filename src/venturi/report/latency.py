@@ -76,8 +76,10 @@ def merge(histograms: Iterable[Histogram]) -> Latency:
     bits = min((histogram.bits for histogram in filled), default=_FINEST_BITS)
     counts: dict[int, int] = {}
     for histogram in filled:
-        for bucket, count in zip(histogram.bucket, histogram.count, strict=False):
-            place = bucket_of(bucket_bounds_ns(bucket, histogram.bits)[0], bits)
+        places: Iterable[int] = histogram.bucket
+        if histogram.bits != bits:
+            places = (bucket_of(bucket_bounds_ns(b, histogram.bits)[0], bits) for b in places)
+        for place, count in zip(places, histogram.count, strict=False):
             counts[place] = counts.get(place, 0) + count
     return Latency(
         tuple(sorted(counts.items())),

@@ -89,7 +89,8 @@ def _times(latency: Latency) -> tuple[str, str, str]:
 
 def _table(found: list[Arrivals]) -> Table:
     titles = ("Phase", "Asked", "Achieved", "Requests", "Late", "Latest start", "Service median",
-              "99 %", "Most", "Response median", "99 %", "Most")  # fmt: skip
+              "Service 99 %", "Slowest service", "Response median", "Response 99 %",
+              "Slowest response")  # fmt: skip
     rows = tuple(
         (
             entry.phase.title,
