@@ -1,7 +1,6 @@
 // A group of MPI processes; the only file of the engine's core that knows mpi.h.
 #include <fmt/format.h>
 #include <mpi.h>
-#include <sched.h>
 #include <time.h>
 
 #include <algorithm>
@@ -18,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/cycle_counter.hpp"
+#include "comm/back_off.hpp"
 #include "comm/board.hpp"
 #include "comm/launch.hpp"
 #include "comm/launcher_environment.hpp"
@@ -47,44 +46,6 @@ MPI_Op operation_of(Reduction how) {
       break;
   }
   return MPI_MAX;
-}
-
-/// Spins, then yields, then sleeps longer and longer.
-class BackOff {
- public:
-  void wait() {
-    if (idle_) {
-      pause_ns_ = std::min(pause_ns_ + 20'000L, 500'000L);
-      const timespec pause{.tv_sec = 0, .tv_nsec = pause_ns_};
-      nanosleep(&pause, nullptr);
-      return;
-    }
-    ++turns_;
-    if (turns_ < 1000) {
-      base::relax();
-    } else {
-      sched_yield();
-    }
-    // An MPI whose ranks share cores gives its core away in each test: a turn may last long.
-    idle_ = turns_ >= 1200 || base::monotonic_ns() - since_ns_ > kBusyNs;
-  }
-  /// Whether it is worth looking at anything else.
-  [[nodiscard]] bool idle() const noexcept { return idle_; }
-
- private:
-  static constexpr std::uint64_t kBusyNs = 2'000'000;
-
-  std::uint64_t since_ns_ = base::monotonic_ns();
-  long turns_ = 0;
-  long pause_ns_ = 0;
-  bool idle_ = false;
-};
-
-/// Turns until something is so; nobody can break the wait.
-template <class Condition>
-void wait_for(const Condition& condition) {
-  BackOff back_off;
-  while (!condition()) back_off.wait();
 }
 
 bool is_done(MPI_Request& request) {

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
@@ -16,7 +15,6 @@ from venturi.model.expression import ExpressionError, Literal, names_in
 from venturi.model.plan import NameVerb
 from venturi.model.workload import (
     BareStep,
-    CacheStep,
     ComputeStep,
     DataStep,
     EachStep,
@@ -34,6 +32,7 @@ from venturi.plan.access import (
     accesses,
     sharers_of,
 )
+from venturi.plan.cache import cache_of
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.group import GroupSize, Names, made_elsewhere
@@ -54,9 +53,6 @@ from venturi.plan.together import (
 
 _NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir")
 
-
-SERVER_MEMORY = "server_memory"
-"""The machine's `server_memory_bytes`, as an overfill may name it."""
 
 WAITING_VERBS = frozenset({NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR})
 """On a shared name the first sharer does these while the others wait."""
@@ -280,7 +276,9 @@ class Lowering:
             limit_s=limit_s,
             bound_s=bound_s,
             deadline_s=self._deadline(step, place),
-            **self._cache(step, place),
+            **cache_of(
+                step.cache, place.scope, self._settings.server_memory_bytes, f"{place.where}.cache"
+            ),
             body=body,
         )
 
@@ -288,30 +286,6 @@ class Lowering:
         if step.deadline is None:
             return None
         return duration(step.deadline, place.scope, f"{place.where}.deadline")
-
-    def _cache(self, step: StepSpec, place: _Place) -> dict[str, Any]:
-        """What happens to caches before and during a phase."""
-        if not isinstance(step.cache, CacheStep):
-            return {"cache": step.cache}
-        where = f"{place.where}.cache"
-        found: dict[str, Any] = {"cache": step.cache.policy}
-        if step.cache.overfill is not None:
-            found["overfill_bytes"] = self._overfill(step.cache.overfill, place, where)
-        if step.cache.occupy is not None:
-            found["occupy_share"] = float(step.cache.occupy.rstrip(" %")) / 100
-        return found
-
-    def _overfill(self, value: int | float | str, place: _Place, where: str) -> int:
-        known = dict(place.scope.constants)
-        uses = isinstance(value, str) and SERVER_MEMORY in value
-        if uses and self._settings.server_memory_bytes is None and SERVER_MEMORY not in known:
-            raise UserError(
-                f"{where}.overfill: nobody says how much memory the storage servers have",
-                "give 'server_memory_bytes' in the machine file, or a size here",
-            )
-        if self._settings.server_memory_bytes is not None:
-            known.setdefault(SERVER_MEMORY, self._settings.server_memory_bytes)
-        return Scope(known, place.scope.slots).whole(value, f"{where}.overfill", least=1)
 
     def _limit(
         self, limit: LimitStep | int | float | str | None, place: _Place
