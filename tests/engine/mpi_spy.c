@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static void tell(const char *what, long long offset, long long bytes, long long extent) {
+static void tell(const char* what, long long offset, long long bytes, long long extent) {
   char name[4096];
   snprintf(name, sizeof name, "%s.%d", getenv("SPY_LOG"), (int)getpid());
-  FILE *log = fopen(name, "a");
+  FILE* log = fopen(name, "a");
   if (log == NULL) abort();
   fprintf(log, "%s %lld %lld %lld\n", what, offset, bytes, extent);
   fclose(log);
@@ -20,7 +20,7 @@ static long long bytes_of(int count, MPI_Datatype type) {
 }
 
 /* Stripes among the hints of an opened file. */
-int MPI_File_open(MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_File *file) {
+int MPI_File_open(MPI_Comm comm, const char* name, int mode, MPI_Info info, MPI_File* file) {
   char factor[64] = "-1";
   char unit[64] = "-1";
   int found = 0;
@@ -33,7 +33,7 @@ int MPI_File_open(MPI_Comm comm, const char *name, int mode, MPI_Info info, MPI_
 }
 
 int MPI_File_set_view(MPI_File file, MPI_Offset from, MPI_Datatype unit, MPI_Datatype shown,
-                      const char *form, MPI_Info info) {
+                      const char* form, MPI_Info info) {
   MPI_Count low = 0;
   MPI_Count extent = 0;
   PMPI_Type_get_extent_x(shown, &low, &extent);
@@ -41,20 +41,20 @@ int MPI_File_set_view(MPI_File file, MPI_Offset from, MPI_Datatype unit, MPI_Dat
   return PMPI_File_set_view(file, from, unit, shown, form, info);
 }
 
-int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void *data, int count,
-                      MPI_Datatype type, MPI_Status *status) {
+int MPI_File_write_at(MPI_File file, MPI_Offset offset, const void* data, int count,
+                      MPI_Datatype type, MPI_Status* status) {
   tell("write", offset, bytes_of(count, type), 0);
   return PMPI_File_write_at(file, offset, data, count, type, status);
 }
 
-int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void *data, int count,
-                          MPI_Datatype type, MPI_Status *status) {
+int MPI_File_write_at_all(MPI_File file, MPI_Offset offset, const void* data, int count,
+                          MPI_Datatype type, MPI_Status* status) {
   tell("write_all", offset, bytes_of(count, type), 0);
   return PMPI_File_write_at_all(file, offset, data, count, type, status);
 }
 
-int MPI_File_iwrite_at(MPI_File file, MPI_Offset offset, const void *data, int count,
-                       MPI_Datatype type, MPI_Request *request) {
+int MPI_File_iwrite_at(MPI_File file, MPI_Offset offset, const void* data, int count,
+                       MPI_Datatype type, MPI_Request* request) {
   tell("iwrite", offset, bytes_of(count, type), 0);
   return PMPI_File_iwrite_at(file, offset, data, count, type, request);
 }
