@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,10 @@ from engine.running import ROOT, Engine
 
 @pytest.fixture(scope="session")
 def engine() -> Engine:
-    """The engines of VENTURI_ENGINE_DIR, else those of build/ that were built last."""
+    """Those of VENTURI_ENGINE_DIR, else the ones that were built last, in build/ or installed."""
     if "VENTURI_ENGINE_DIR" in os.environ:
         return Engine(Path(os.environ["VENTURI_ENGINE_DIR"]))
-    places = [ROOT / "build" / preset for preset in ("release", "dev")]
+    places = [ROOT / "build" / "release", ROOT / "build" / "dev", Path(sys.prefix) / "bin"]
     built = [place for place in places if (place / "venturi-engine").exists()]
     return Engine(
         max(built, key=lambda place: (place / "venturi-engine").stat().st_mtime, default=places[0])

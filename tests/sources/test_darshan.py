@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -149,7 +150,8 @@ def test_one_worker_reads_many_logs_and_outlives_their_crashes() -> None:
     for name in ("dd", "miniapp"):
         assert read(log_of(name)).records
     damaged = shared("malformed") / shared_logs("malformed")[0]
-    assert "crashes" in _refusal(damaged).message
+    # The library crashes, or gives nonsense, as its memory happens to lie.
+    assert re.search("cannot be read|is malformed", _refusal(damaged).message)
     assert read(log_of("dd")).records
     assert POOL.number == first
 

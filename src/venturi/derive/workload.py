@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from venturi.derive.confidence import blind_spots, confidence_of
 from venturi.derive.counts import bytes_of
 from venturi.derive.file_view import FileView, files_of
@@ -18,7 +20,7 @@ from venturi.derive.operation.workload import derive_operations
 from venturi.derive.program import Draft, add_stream
 from venturi.derive.stream import Stream, stream_of
 from venturi.model.error import UserError
-from venturi.model.operation import Kind
+from venturi.model.operation import LAYERS, Kind
 from venturi.model.plan import Direction
 from venturi.model.trace import Layer, Trace
 from venturi.model.trace_folder import Captured
@@ -33,6 +35,11 @@ IOR_SHARE = 0.8
 
 _METHODS = {"darshan": Method.DARSHAN, "darshan-parser": Method.DARSHAN}
 
+
+_LIBRARIES = (
+    {Layer.HDF5_FILE, Layer.HDF5_DATASET},
+    {Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE},
+)
 
 COVERED_SHARE = 0.9
 """Operations that hold less of the bytes than counters do are a part of the run only."""
@@ -50,9 +57,26 @@ def derive(captured: Captured | Trace, name: str) -> Workload:
         return derive_counters(captured, name)
     if captured.operations is None or not len(captured.operations):
         return derive_counters(captured.trace, name)
-    if _counted_more(captured):
+    if _counted_more(captured) or _counted_higher(captured):
         return derive_counters(captured.trace, name)
-    return derive_operations(captured, workload_name(name))
+    return derive_operations(captured, workload_name(name), _line_of(captured.trace, name))
+
+
+def _line_of(trace: Trace, name: str) -> str | None:
+    """IOR has no more words than counters have, so its line comes from them."""
+    try:
+        origin = derive_counters(trace, name).origin
+    except UserError:
+        return None
+    return origin.ior if origin is not None else None
+
+
+def _counted_higher(captured: Captured) -> bool:
+    """Whether the counters know a library above the layers of the operations."""
+    assert captured.operations is not None
+    seen = {LAYERS[code] for code in np.unique(captured.operations.layer).tolist()}
+    counted = {record.layer for record in captured.trace.records}
+    return any(family & counted and not family & seen for family in _LIBRARIES)
 
 
 def _counted_more(captured: Captured) -> bool:

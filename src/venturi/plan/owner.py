@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from venturi.model.error import UserError
 from venturi.model.expression import Apply, Literal, Tree, Variable
-from venturi.model.plan import Operator, Slot
+from venturi.model.plan import Instruction, Operator, Slot
+from venturi.model.workload import FileSpec
 from venturi.plan.part import RANK
 from venturi.plan.scope import Scope, plus, rest
 
@@ -43,3 +45,14 @@ def owner_of(word: str, ranks: int, nodes: int, seed: int, scope: Scope, where: 
         return Owner(RANK)
     shift = scope.tree(word.removeprefix("shift "), where)
     return Owner(rest(plus(RANK, shift), ranks))
+
+
+def check_same(
+    spec: FileSpec, name: str, opener: list[Instruction], user: list[Instruction], where: str
+) -> None:
+    """Raises UserError where a rank opened one rank's file and works on another's."""
+    if spec.shared == "rank" and opener != user:
+        raise UserError(
+            f"{where}: '{name}' is a file of each rank, opened for another rank than here",
+            "give the same 'from' to all that opens, uses and closes it",
+        )

@@ -38,7 +38,7 @@ from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.manner import manner_of, mix_of, pattern_of
-from venturi.plan.owner import owner_of
+from venturi.plan.owner import check_same, owner_of
 from venturi.plan.repeat import repeated
 from venturi.plan.scope import Scope, duration, rest
 from venturi.plan.setting import Settings
@@ -391,6 +391,7 @@ class Lowering:
         if spec.tree is None and verb == "read_dir":
             raise UserError(f"{place.where}: '{name}' has no 'tree'")
         opened = self._state.opened
+        owner = self._owner(step, place)
         if verb in ("create", "open"):
             if name in opened:
                 raise UserError(f"{place.where}: '{name}' is already open", "close it first")
@@ -400,12 +401,15 @@ class Lowering:
                     "'create' it first, or give it 'prestage: SIZE'",
                 )
             opened[name] = False
+            self._state.owners[name] = owner
             self._state.existing.add(name)
-        elif verb == "close" and opened.pop(name, None) is None:
-            raise UserError(f"{place.where}: '{name}' is closed but not open")
+        elif verb == "close":
+            if opened.pop(name, None) is None:
+                raise UserError(f"{place.where}: '{name}' is closed but not open")
+            check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
         elif verb == "unlink":
             self._state.existing.discard(name)
-        return [self._manage(NameVerb(verb), name, place, self._owner(step, place))]
+        return [self._manage(NameVerb(verb), name, place, owner)]
 
     def _short_each(self, name: str, verb: str, place: _Place) -> EachStep | None:
         """What a verb for one name means for the items of a tree, if it is about them."""
@@ -463,6 +467,7 @@ class Lowering:
         parts = self._parts(rich, name, part, place, where)
         owner = self._owner(step, place)
         opening = self._open_for(name, is_write, owner, place)
+        check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
         think = float(place.scope.constant(rich.think, f"{where}.think"))
         depth = place.scope.whole(rich.depth, f"{where}.depth", least=1)
         manner = manner_of(rich, spec, is_write, place.scope, where)

@@ -21,6 +21,7 @@ MANY_FILES = 8
 """With so many files for each rank, calls beside each other belong to one item."""
 MOST_CLASSES = 4
 """Ranks in more classes than this are taken together, as if they shared one work."""
+_FIRST_NAME = 2**62
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,8 @@ def _ordered(
     before = 0
     for number, matrix, ranks in collected:
         salt = mixed_hash(ranks.astype(np.uint64))[:, None]
-        name = mixed_hash(np.array([number + 1]))[0]
+        # Far from what calls are made of: part 3 with call 9 is not part 9 with call 3.
+        name = mixed_hash(np.array([_FIRST_NAME + number]))[0]
         begin = visits.first[matrix]
         finish = begin + visits.count[matrix] - 1
         part.append(np.full(matrix.shape[1], number))

@@ -20,9 +20,10 @@ _METHODS = {"darshan": Method.DXT, "darshan-dxt-parser": Method.DXT, "dxt": Meth
 _MOST_TRIALS = 8
 
 
-def derive_operations(captured: Captured, name: str) -> Workload:
+def derive_operations(captured: Captured, name: str, ior: str | None = None) -> Workload:
     """A proxy of the run whose operations were captured, called `name`, a legal name.
 
+    `ior` is the command line of IOR that does the same, where there is one.
     Raises UserError where they hold no I/O of the application.
     """
     table = table_of(captured)
@@ -54,6 +55,7 @@ def derive_operations(captured: Captured, name: str) -> Workload:
             truncated=bool(trace.gaps),
             observed=observed_of(trace, table, streams),
             findings=operation_findings(captured),
+            ior=ior,
         ),
         parameters={RANKS: Parameter(default=table.ranks, role="ranks")},
         groups={GROUP: GroupSpec(ranks=RANKS)},
