@@ -59,16 +59,19 @@ def derive(captured: Captured | Trace, name: str) -> Workload:
         return derive_counters(captured.trace, name)
     if _counted_more(captured) or _counted_higher(captured):
         return derive_counters(captured.trace, name)
-    return derive_operations(captured, workload_name(name), _line_of(captured.trace, name))
+    counted = _counted(captured.trace, name)
+    line = counted.origin.ior if counted is not None and counted.origin is not None else None
+    if counted is not None and line is not None and captured.trace.source.format in _METHODS:
+        return counted  # what IOR can say is in the counters, with both directions apart
+    return derive_operations(captured, workload_name(name), line)
 
 
-def _line_of(trace: Trace, name: str) -> str | None:
-    """IOR has no more words than counters have, so its line comes from them."""
+def _counted(trace: Trace, name: str) -> Workload | None:
+    """The proxy from counters, which have the words of IOR and no more; none if they are empty."""
     try:
-        origin = derive_counters(trace, name).origin
+        return derive_counters(trace, name)
     except UserError:
         return None
-    return origin.ior if origin is not None else None
 
 
 def _counted_higher(captured: Captured) -> bool:
