@@ -10,13 +10,13 @@ import json
 import re
 from typing import Any
 
+from venturi.derive.operation.workload import RANKS
 from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, tree_of
 from venturi.model.units import size_text
 from venturi.model.workload import Parameter, Workload
 
-RANKS = "np"
 _STEP = re.compile(r"(\d+ [kKMGTPE]?i?B) \* ([a-z]\w*)")
 """A place that moves on with a loop."""
 _SIZES = frozenset({"transfer", "size", "block", "at", "bytes", "prestage"})

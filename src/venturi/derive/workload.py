@@ -16,7 +16,7 @@ from venturi.derive.layout import Kind as LayoutKind
 from venturi.derive.layout import Layout, layout_of
 from venturi.derive.noise import without_noise
 from venturi.derive.observed import observed_of
-from venturi.derive.operation.workload import derive_operations
+from venturi.derive.operation.workload import GROUP, RANKS, derive_operations
 from venturi.derive.program import Draft, add_stream
 from venturi.derive.stream import Stream, stream_of
 from venturi.model.error import UserError
@@ -26,15 +26,10 @@ from venturi.model.trace import Layer, Trace
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
-GROUP = "application"
-RANKS = "np"
-"""The parameter that `-n` sets; `ranks` itself is a reserved name."""
-
 IOR_SHARE = 0.8
 """The largest stream alone is given as an IOR line if it holds this share of the bytes."""
 
 _METHODS = {"darshan": Method.DARSHAN, "darshan-parser": Method.DARSHAN}
-
 
 _LIBRARIES = (
     {Layer.HDF5_FILE, Layer.HDF5_DATASET},
@@ -59,19 +54,20 @@ def derive(captured: Captured | Trace, name: str) -> Workload:
         return derive_counters(captured.trace, name)
     if _counted_more(captured) or _counted_higher(captured):
         return derive_counters(captured.trace, name)
-    counted = _counted(captured.trace, name)
-    line = counted.origin.ior if counted is not None and counted.origin is not None else None
-    if counted is not None and line is not None and captured.trace.source.format in _METHODS:
-        return counted  # what IOR can say is in the counters, with both directions apart
+    line = _line_of(captured.trace)
+    if line is not None and captured.trace.source.format in _METHODS:
+        # What IOR can say is in the counters, with both directions apart.
+        return derive_counters(captured.trace, name)
     return derive_operations(captured, workload_name(name), line)
 
 
-def _counted(trace: Trace, name: str) -> Workload | None:
-    """The proxy from counters, which have the words of IOR and no more; none if they are empty."""
+def _line_of(trace: Trace) -> str | None:
+    """IOR's command line, which has no more words than counters have; none if they are empty."""
     try:
-        return derive_counters(trace, name)
+        _, cases = _cases_of(trace)
     except UserError:
         return None
+    return _ior(cases)[0]
 
 
 def _counted_higher(captured: Captured) -> bool:
@@ -96,8 +92,8 @@ def _counted_more(captured: Captured) -> bool:
     return int(captured.operations.bytes[data].sum()) < COVERED_SHARE * counted
 
 
-def derive_counters(trace: Trace, name: str) -> Workload:
-    """The proxy from counters alone."""
+def _cases_of(trace: Trace) -> tuple[Selection, list[Case]]:
+    """The groups of files that matter, and what happens to each. Raises UserError if none does."""
     views = without_noise(files_of(trace))
     groups = groups_of(views, trace.job.ranks)
     if not groups:
@@ -107,17 +103,22 @@ def derive_counters(trace: Trace, name: str) -> Workload:
         stream_of(group, f"stream{number}", trace.job.ranks)
         for number, group in enumerate(selection.groups, start=1)
     ]
-    cases = [
+    return selection, [
         Case(stream, {flow.direction: layout_of(stream, flow) for flow in stream.flows})
         for stream in streams
     ]
+
+
+def derive_counters(trace: Trace, name: str) -> Workload:
+    """The proxy from counters alone."""
+    selection, cases = _cases_of(trace)
     draft = Draft()
     for case in cases:
         add_stream(draft, case.stream, case.layouts, alone=len(cases) == 1)
     return Workload(
         workload=1,
         name=workload_name(name),
-        about=_about(trace, streams),
+        about=_about(trace, [case.stream for case in cases]),
         origin=_origin(trace, cases, selection, draft),
         parameters={RANKS: Parameter(default=trace.job.ranks, role="ranks")},
         groups={GROUP: GroupSpec(ranks=RANKS)},

@@ -6,6 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
+from venturi.derive.observed import MOST_LISTED_RANKS
 from venturi.derive.operation.program import Program, Told
 from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
@@ -17,8 +18,6 @@ from venturi.model.workload import (
     Observed,
     RequestBucket,
 )
-
-MOST_LISTED_RANKS = 65_536
 
 _WORDS = {
     Kind.WRITE: "write", Kind.READ: "read", Kind.OPEN: "open", Kind.CLOSE: "close",

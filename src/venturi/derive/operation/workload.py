@@ -15,6 +15,7 @@ from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workloa
 
 GROUP = "application"
 RANKS = "np"
+"""The parameter that `-n` sets; `ranks` itself is a reserved name."""
 
 _METHODS = {"darshan": Method.DXT, "darshan-dxt-parser": Method.DXT, "dxt": Method.DXT}
 _MOST_TRIALS = 8
