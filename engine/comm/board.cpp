@@ -12,11 +12,15 @@
 
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
+#include "comm/last_words.hpp"
 
 namespace venturi::comm {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
+/// How long somebody else may take to report the end of a run, and how often to look.
+constexpr std::uint64_t kPatienceNs = 3'000'000'000;
+constexpr std::uint64_t kPollNs = 10'000'000;
 
 std::size_t header_bytes(std::size_t bytes) noexcept {
   return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
@@ -69,6 +73,19 @@ void Board::abort(const base::Problem& problem) noexcept {
   if (!header_->abort_state.compare_exchange_strong(fine, 1)) return;
   header_->problem.set(problem);
   header_->abort_state.store(2, std::memory_order_release);
+}
+
+void Board::report(const std::function<void()>& say) {
+  std::uint32_t nobody = 0;
+  if (header_->report_state.compare_exchange_strong(nobody, 1)) {
+    say();
+    header_->report_state.store(2, std::memory_order_release);
+    return;
+  }
+  const std::uint64_t end = base::monotonic_ns() + kPatienceNs;
+  while (header_->report_state.load(std::memory_order_acquire) != 2 && base::monotonic_ns() < end) {
+    pause_for(kPollNs);
+  }
 }
 
 }  // namespace venturi::comm

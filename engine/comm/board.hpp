@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -37,14 +38,16 @@ class Board {
     return header_->abort_state.load(std::memory_order_acquire) == 2;
   }
   [[nodiscard]] base::Problem problem() const { return header_->problem.get(); }
-  /// The end of the run was reported; true for the one caller that is to do it.
-  [[nodiscard]] bool claim_report() noexcept { return header_->reported.exchange(1) == 0; }
+  /// Has the end of the run reported once: by `say`, or by the other process that came first, which
+  /// is then waited for, for a bounded time.
+  void report(const std::function<void()>& say);
 
  private:
   struct Header {
     /// 0 fine, 1 somebody is writing the problem, 2 it is written.
     std::atomic<std::uint32_t> abort_state = 0;
-    std::atomic<std::uint32_t> reported = 0;
+    /// 0 not reported, 1 somebody does it, 2 reported.
+    std::atomic<std::uint32_t> report_state = 0;
     ProblemText problem;
     Bulletin bulletin;
   };

@@ -1,7 +1,6 @@
 // A group of MPI processes; the only file of the engine's core that knows mpi.h.
 #include <fmt/format.h>
 #include <mpi.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 
 #include "comm/back_off.hpp"
 #include "comm/board.hpp"
+#include "comm/last_words.hpp"
 #include "comm/launch.hpp"
 #include "comm/launcher_environment.hpp"
 #include "comm/problem_text.hpp"
@@ -518,27 +518,31 @@ std::int64_t Mpi::clock_offset_ns(const base::Clock& clock, std::uint64_t& uncer
   return found[2 * node];
 }
 
+[[noreturn]] void abort_job(int exit_code) {
+  let_output_arrive();
+  MPI_Abort(MPI_COMM_WORLD, exit_code);
+  _exit(exit_code);
+}
+
 /// The group broke: rank 0 says why once the others have stopped, and ends the job.
 [[noreturn]] void end_job(const Launch& how, World& world, base::Problem problem) {
   world.leave();
   if (!world.is_complete()) {
     fmt::print(stderr, "venturi-engine: {}\n", problem.message);
-    MPI_Abort(MPI_COMM_WORLD, problem.exit_code);
+    abort_job(problem.exit_code);
   }
   world.abort(problem);
   if (world.is_first()) {
     world.collect();
     const std::string unheard = world.unheard();
     if (!unheard.empty()) problem.message += fmt::format("; no answer from {}", unheard);
-    if (world.board().claim_report()) how.on_broken(problem);
+    world.board().report([&] { how.on_broken(problem); });
   } else {
-    const timespec pause{.tv_sec = 2 * kGraceNs / 1'000'000'000, .tv_nsec = 0};
-    nanosleep(&pause, nullptr);
+    pause_for(2 * kGraceNs);
     // Rank 0 has not ended the job in all this time, so it may not have said why.
     fmt::print(stderr, "venturi-engine: {}\n", problem.message);
   }
-  MPI_Abort(MPI_COMM_WORLD, problem.exit_code);
-  _exit(problem.exit_code);
+  abort_job(problem.exit_code);
 }
 
 /// Started by another MPI's mpirun every process is a job of its own: only the first one speaks.

@@ -111,9 +111,11 @@ class Guard {
 
   void end(Board& board, const Watch& watch, Herald* herald, std::uint64_t now) const {
     const std::uint64_t since = now - overdue_ns_;
-    if (herald != nullptr && since > kReportNs && watch.is_silent(0, now) && board.claim_report()) {
-      herald->flush();
-      how_.on_broken(board.problem());
+    if (herald != nullptr && since > kReportNs && watch.is_silent(0, now)) {
+      board.report([&] {
+        herald->flush();
+        how_.on_broken(board.problem());
+      });
     }
     if (since < kKillNs) return;
     for (const Counters& counters : board.counters()) {
