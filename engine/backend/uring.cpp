@@ -26,6 +26,7 @@ namespace {
 constexpr std::uint32_t kFirstEntries = 64;
 constexpr unsigned kRegisteredFiles = 1024;
 constexpr std::size_t kMostReaped = 64;
+constexpr std::uint32_t kLongestRun = 8;
 /// So long `reap` waits before it lets the engine look around.
 constexpr std::uint64_t kPatienceNs = 100'000'000;
 
@@ -96,28 +97,17 @@ class Uring final : public DescriptorNames {
     if (depth > ring_->entries()) {
       if (const int error = make_ring(depth)) return error;
     }
+    run_ = std::clamp(depth / 8, 1U, kLongestRun);
     return settings_.registered_buffers ? register_memory(memory) : 0;
   }
 
+  /// A device that has run dry must not wait until all slots are filled again.
   int begin(Handle file, schema::Direction direction, const Request& request,
             std::uint32_t tag) override {
-    const int descriptor = static_cast<int>(file);
-    const auto bytes = static_cast<unsigned>(std::min(request.bytes, kMostBytes));
-    const bool writes = direction == schema::Direction::kWrite;
-    const bool registered = is_registered(request);
-    if (!registered && !memory_.empty()) return ENOBUFS;
-    io_uring_sqe* entry = io_uring_get_sqe(ring_->get());
-    if (entry == nullptr) return EAGAIN;
-    if (registered) {
-      writes ? io_uring_prep_write_fixed(entry, descriptor, request.data, bytes, request.offset, 0)
-             : io_uring_prep_read_fixed(entry, descriptor, request.data, bytes, request.offset, 0);
-    } else {
-      writes ? io_uring_prep_write(entry, descriptor, request.data, bytes, request.offset)
-             : io_uring_prep_read(entry, descriptor, request.data, bytes, request.offset);
-    }
-    if (settings_.registered_files) entry->flags |= IOSQE_FIXED_FILE;
-    entry->user_data = tag;
-    return 0;
+    const int error = queue(file, direction, request, tag);
+    // What the kernel does not take now, it is offered again by the next call.
+    if (error == 0 && io_uring_sq_ready(ring_->get()) >= run_) io_uring_submit(ring_->get());
+    return error;
   }
 
   std::size_t reap(std::span<Done> done, std::uint64_t until_ns) override {
@@ -170,6 +160,27 @@ class Uring final : public DescriptorNames {
   }
 
  private:
+  /// Puts a request beside those that the next system call hands to the kernel.
+  int queue(Handle file, schema::Direction direction, const Request& request, std::uint32_t tag) {
+    const int descriptor = static_cast<int>(file);
+    const auto bytes = static_cast<unsigned>(std::min(request.bytes, kMostBytes));
+    const bool writes = direction == schema::Direction::kWrite;
+    const bool registered = is_registered(request);
+    if (!registered && !memory_.empty()) return ENOBUFS;
+    io_uring_sqe* entry = io_uring_get_sqe(ring_->get());
+    if (entry == nullptr) return EAGAIN;
+    if (registered) {
+      writes ? io_uring_prep_write_fixed(entry, descriptor, request.data, bytes, request.offset, 0)
+             : io_uring_prep_read_fixed(entry, descriptor, request.data, bytes, request.offset, 0);
+    } else {
+      writes ? io_uring_prep_write(entry, descriptor, request.data, bytes, request.offset)
+             : io_uring_prep_read(entry, descriptor, request.data, bytes, request.offset);
+    }
+    if (settings_.registered_files) entry->flags |= IOSQE_FIXED_FILE;
+    entry->user_data = tag;
+    return 0;
+  }
+
   static Completion completion(int result, std::uint64_t now_ns) noexcept {
     return {now_ns, result < 0 ? 0 : static_cast<std::uint64_t>(result), result < 0 ? -result : 0};
   }
@@ -215,7 +226,7 @@ class Uring final : public DescriptorNames {
 
   /// One request that nothing else is in flight with.
   Completion one(Handle file, schema::Direction direction, const Request& request) {
-    if (const int error = begin(file, direction, request, 0)) return {clock().now_ns(), 0, error};
+    if (const int error = queue(file, direction, request, 0)) return {clock().now_ns(), 0, error};
     io_uring_cqe* ended = nullptr;
     int error = 0;
     do {
@@ -241,6 +252,8 @@ class Uring final : public DescriptorNames {
   /// The registered descriptors, each at its own number.
   std::vector<int> files_;
   std::span<std::byte> memory_;
+  /// So many requests are handed to the kernel at a time.
+  std::uint32_t run_ = kLongestRun;
 };
 
 }  // namespace
