@@ -27,9 +27,9 @@ from engine.plans import file, loop, manage, nest, phase, plan, read, write  # n
 KIB = 1024
 AIMS = {4 * KIB: 0.97, 64 * KIB: 0.99, 1024 * KIB: 0.99}
 """Share of a bare loop's speed that the engine shall keep, by size of the transfers."""
-VOLUME = 16 * 1024 * KIB
-"""Bytes that each rank moves in a pass."""
-PASSES = 40
+VOLUME = 128 * 1024 * KIB
+"""Bytes that each rank moves in a pass: enough that a buffer which begins cold is no matter."""
+PASSES = 12
 """Of each process."""
 
 
