@@ -8,6 +8,7 @@ from dataclasses import asdict
 import click
 
 from venturi.cli.option import json_option, store_option, units_option
+from venturi.model.error import UserError
 
 
 @click.group()
@@ -74,3 +75,79 @@ def remove(run: str, files: bool, store: str | None) -> None:
         click.echo(
             f"{len(left)} names stay, because they are not what the run made: {left[0]}", err=True
         )
+
+
+@command.command("import")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@store_option
+@json_option
+def import_results(paths: tuple[str, ...], store: str | None, as_json: bool) -> None:
+    """Read results of IO500: summaries with what lies beside them, folders of them, lists as CSV.
+
+    Scores and hashes are computed again, and what a reader must know is flagged. Importing a
+    result twice keeps it once.
+    """
+    from pathlib import Path
+
+    from venturi.field.io500.submission import Refused
+    from venturi.field.io500.submission import import_results as read
+    from venturi.model.published import Io500Result
+    from venturi.store.place import store_directory
+    from venturi.store.published import save
+
+    found = [one for path in paths for one in read(Path(path))]
+    results = [one for one in found if isinstance(one, Io500Result)]
+    refused = [one.why for one in found if isinstance(one, Refused)]
+    if not results:
+        more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
+        raise UserError(f"{refused[0]}{more}" if refused else f"{paths[0]}: no row with a phase")
+    place = store_directory(store)
+    new = sum(save(place, result) for result in results)
+    if as_json:
+        for sentence in refused:
+            click.echo(f"refused: {sentence}", err=True)
+        click.echo(json.dumps([result.to_data() for result in results], indent=1))
+        return
+    from venturi.cli.console import stdout_console
+    from venturi.report.published import print_import
+
+    print_import(results, new, refused, stdout_console())
+
+
+@command.command("rank")
+@click.option("--by", default="score", metavar="NUMBER", help="score, bw, md, or a phase.")
+@click.option("--per", type=click.Choice(["run", "process", "node"]), default="run")
+@click.option("--nodes", type=click.IntRange(min=1), help="Only with so many client nodes (10).")
+@click.option("--filesystem", default="", metavar="TEXT", help="Only with TEXT in its name.")
+@click.option("--year", type=int, help="Only of that year.")
+@click.option("--all", "every", is_flag=True, help="Also those that may not stand in a list.")
+@click.option("--top", type=click.IntRange(min=1), help="Only the first so many.")
+@store_option
+@json_option
+def rank_results(
+    by: str,
+    per: str,
+    nodes: int | None,
+    filesystem: str,
+    year: int | None,
+    every: bool,
+    top: int | None,
+    store: str | None,
+    as_json: bool,
+) -> None:
+    """List the imported results, best first; their own numbers are never used, only recomputed."""
+    from venturi.field.io500.ranking import Choice, rank, unit_of
+    from venturi.store.place import store_directory
+    from venturi.store.published import load_all
+
+    choice = Choice(by, per, nodes, filesystem, year, every)
+    rows = rank(load_all(store_directory(store)), choice)[:top]
+    if as_json:
+        data = [{"place": r.place, "value": r.value, "result": r.result.to_data()} for r in rows]
+        click.echo(json.dumps({"by": by, "unit": unit_of(choice), "rows": data}, indent=1))
+        return
+    from venturi.cli.console import stdout_console
+    from venturi.report.published import print_ranking
+
+    shown = [(row.place, row.value, row.result) for row in rows]
+    print_ranking(shown, unit_of(choice), by, stdout_console())

@@ -1,0 +1,90 @@
+"""Lists of results: who is first by a number, in all or per client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from venturi.field.io500.score import METADATA, SCORED
+from venturi.model.error import UserError
+from venturi.model.published import Io500Result
+
+TEN_NODES = 10
+NUMBERS = ("score", "bw", "md", *SCORED)
+SHARES = ("run", "process", "node")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which results a list holds, and by what it is ordered."""
+
+    by: str = "score"
+    """One of `NUMBERS`."""
+    per: str = "run"
+    """One of `SHARES`: the number of the whole run, or of each of its client processes or nodes."""
+    nodes: int | None = None
+    filesystem: str = ""
+    """A part of the file system's name, in whatever case."""
+    year: int | None = None
+    every: bool = False
+    """With those that may not stand in a list: they come last, without a place."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a list."""
+
+    place: int | None
+    value: float
+    result: Io500Result
+
+
+def rank(results: Iterable[Io500Result], choice: Choice) -> list[Row]:
+    """The results of a choice, best first.
+
+    A result with a phase that is missing or 0 has no place, however high its score. Whatever
+    lacks the number that is asked for (or the number of clients) is left out.
+    """
+    if choice.by not in NUMBERS:
+        raise UserError(f"--by {choice.by}: there is no such number", f"use {', '.join(NUMBERS)}")
+    found = [
+        (value, result)
+        for result in results
+        if _is_chosen(result, choice) and (value := _value(result, choice)) is not None
+    ]
+    ranked = sorted((one for one in found if one[1].ranked), key=_order)
+    others = sorted((one for one in found if not one[1].ranked), key=_order)
+    rows = [Row(place, value, result) for place, (value, result) in enumerate(ranked, 1)]
+    return rows + [Row(None, value, result) for value, result in others if choice.every]
+
+
+def unit_of(choice: Choice) -> str:
+    """The unit of the list's number; empty for the score, whose unit nobody names."""
+    unit = {"score": "", "bw": "GiB/s", "md": "kIOPS"}.get(choice.by)
+    if unit is None:
+        unit = "kIOPS" if choice.by in METADATA else "GiB/s"
+    return unit if choice.per == "run" else f"{unit}/{choice.per}".lstrip("/")
+
+
+def _order(one: tuple[float, Io500Result]) -> tuple[float, str]:
+    return -one[0], one[1].key
+
+
+def _is_chosen(result: Io500Result, choice: Choice) -> bool:
+    if choice.nodes is not None and result.nodes != choice.nodes:
+        return False
+    if choice.year is not None and result.year != choice.year:
+        return False
+    return choice.filesystem.lower() in result.filesystem.lower()
+
+
+def _value(result: Io500Result, choice: Choice) -> float | None:
+    value: float | None
+    if choice.by in ("score", "bw", "md"):
+        value = getattr(result.recomputed, choice.by)
+    else:
+        value = next((p.value for p in result.phases if p.name == choice.by), None)
+    if value is None or choice.per == "run":
+        return value
+    clients = result.procs if choice.per == "process" else result.nodes
+    return value / clients if clients else None

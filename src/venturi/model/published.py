@@ -1,0 +1,90 @@
+"""A result that another tool published, in the words of that tool: here of IO500."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
+
+from venturi.model.document import Document, Positive, Seconds
+
+PUBLISHED_SCHEMA: Final = "venturi.published/1"
+
+Rate = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Check(StrEnum):
+    """What came of recomputing a hash."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    ABSENT = "absent"
+    """There is none, or not enough to recompute it."""
+
+
+class Io500Phase(Document):
+    """One phase."""
+
+    name: str
+    """As the C application calls it: `ior-easy-write`."""
+    value: Rate
+    unit: Literal["GiB/s", "kIOPS"]
+    seconds: Seconds | None = None
+    """From the phase's start to its end, with what the rate leaves out."""
+    scored: bool = True
+    invalid: bool = False
+    """The tool itself says so."""
+
+
+class Io500Score(Document):
+    """The three numbers of a list."""
+
+    bw: Rate | None = None
+    """GiB/s: the geometric mean of the bandwidth phases."""
+    md: Rate | None = None
+    """kIOPS: the geometric mean of the metadata phases."""
+    score: Rate | None = None
+    """The square root of their product."""
+
+
+class Flag(Document):
+    """Something that a reader of the result must know."""
+
+    id: str
+    what: str
+    """One sentence with its numbers."""
+
+
+class Io500Result(Document):
+    """One run of IO500, as its files or a list tell it."""
+
+    schema_: Literal["venturi.published/1"] = Field("venturi.published/1", alias="schema")
+    key: str
+    """What it is known by here: from the bytes of its summary."""
+    source: str
+    """The file, below the folder that was named."""
+    format: Literal["bash", "c-app", "list"]
+    version: str = ""
+    mode: Literal["standard", "extended"] = "standard"
+    institution: str = ""
+    system: str = ""
+    filesystem: str = ""
+    year: Positive | None = None
+    procs: Positive | None = None
+    """Client processes."""
+    nodes: Positive | None = None
+    phases: list[Io500Phase]
+    published: Io500Score
+    published_extended: Io500Score | None = None
+    recomputed: Io500Score
+    """By the official formula, which leaves out phases of 0."""
+    recomputed_extended: Io500Score | None = None
+    match: bool
+    """Everything published is what the phases give."""
+    score_hash: Check = Check.ABSENT
+    config_hash: Check = Check.ABSENT
+    ranked: bool
+    """It may stand in a list: all scored phases are there and above 0, and io500 does not call the
+    run invalid."""
+    flags: list[Flag] = []

@@ -1,0 +1,78 @@
+"""Results of others on the terminal: what an import found, and lists."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from venturi.model.published import Io500Result
+from venturi.report import quantity
+from venturi.report.printer import Printer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_MOST_SHOWN = 20
+
+
+def name_of(result: Io500Result) -> str:
+    """Institution, system and file system where they are known, else where it was found."""
+    known = [part for part in (result.institution, result.system, result.filesystem) if part]
+    return ", ".join(known) or result.source.removesuffix("/result_summary.txt")
+
+
+def print_import(
+    results: Sequence[Io500Result],
+    new: int,
+    refused: Sequence[str],
+    console: Console,
+) -> None:
+    """What came in, whether its numbers hold, and what its readers must know."""
+    out = Printer(console)
+    for result in results[:_MOST_SHOWN]:
+        total = result.recomputed.score
+        shown = f"{total:.2f}" if total is not None else "no score"
+        holds = "as published" if result.match else "NOT as published"
+        out.line((f" {shown:>10}  ", "bold"), f"{name_of(result)} ({holds})")
+        for flag in result.flags:
+            out.wrapped("              ", flag.what)
+    if len(results) > _MOST_SHOWN:
+        out.line(f" ... and {quantity.counted(len(results) - _MOST_SHOWN, 'more result')}")
+    for sentence in refused[:_MOST_SHOWN]:
+        out.wrapped("   refused ", sentence)
+    matching = sum(result.match for result in results)
+    flags = Counter(name for result in results for name in {flag.id for flag in result.flags})
+    out.line(
+        f" {quantity.counted(len(results), 'result')}, {new} of them new; the scores of {matching} "
+        "follow from their phases"
+    )
+    for name, count in flags.most_common():
+        out.line(f"   {name}: {count}")
+    if results:
+        out.line(" venturi results rank   lists them")
+
+
+def print_ranking(
+    rows: Sequence[tuple[int | None, float, Io500Result]], unit: str, by: str, console: Console
+) -> None:
+    """A list: place, number, who, and how large."""
+    out = Printer(console)
+    if not rows:
+        out.line(" no result to rank; venturi results import PATH brings some")
+        return
+    title = f"{by} ({unit})" if unit else by
+    titles = ("#", title, "NODES", "PROCS", "YEAR", "REMARKS", "RESULT")
+    cells = [
+        (
+            str(place or "-"),
+            f"{value:,.2f}".replace(",", " "),
+            str(result.nodes or ""),
+            str(result.procs or ""),
+            str(result.year or ""),
+            str(len(result.flags) or ""),
+            name_of(result),
+        )
+        for place, value, result in rows
+    ]
+    out.table(titles, cells, left=("RESULT",), prose=True)
