@@ -85,6 +85,25 @@ def open_workload(name: str, store: str | None) -> tuple[Any, str]:
     return workload, text
 
 
+def open_or_derive(name: str, store: str | None) -> tuple[Any, str]:
+    """A workload and its text, as `open_workload`, or derived from a log or capture at `name`."""
+    path = Path(name)
+    if path.is_dir() or (path.is_file() and _is_capture(path)):
+        from venturi.derive.workload import derive
+        from venturi.derive.yaml_text import to_yaml
+        from venturi.sources.open import read_capture
+
+        workload = derive(read_capture(path), path.name.split(".")[0])
+        return workload, to_yaml(workload)
+    return open_workload(name, store)
+
+
+def _is_capture(path: Path) -> bool:
+    from venturi.sources.kind import kind_of
+
+    return path.suffix not in (".yaml", ".yml", ".json") and kind_of(path) is not None
+
+
 def settings_of(options: dict[str, Any]) -> Any:
     """The settings of the workload options."""
     from venturi.plan.setting import Settings

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from venturi.model.portrait import Portrait
+from venturi.model.prediction import Prediction
 from venturi.model.record import Record
+from venturi.report.block import Page
 from venturi.report.quantity import Units
 
 
@@ -34,7 +36,19 @@ def render_portrait(portrait: Portrait, form: str, units: str = "iec") -> str:
         return portrait.to_json(indent=1) + "\n"
     from venturi.report.portrait import page_of
 
-    page = page_of(portrait, Units(units))
+    return _text_of(page_of(portrait, Units(units)), form)
+
+
+def render_prediction(prediction: Prediction, form: str, units: str = "iec") -> str:
+    """The page of an application beside its proxy as `html`, `md` or `json` text."""
+    if form == "json":
+        return prediction.to_json(indent=1) + "\n"
+    from venturi.report.prediction import page_of
+
+    return _text_of(page_of(prediction, Units(units)), form)
+
+
+def _text_of(page: Page, form: str) -> str:
     if form == "md":
         from venturi.report.markdown import markdown_of
 

@@ -1,0 +1,125 @@
+"""The two that are run in turn: an application's command, and its proxy."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from venturi.capture.proxy import ProxyRun, run_proxy
+from venturi.capture.quiet import last_words, quiet
+from venturi.capture.run import capture
+from venturi.capture.tracer import Settings
+from venturi.model.error import TargetProblem
+from venturi.model.trace import Layer
+from venturi.model.trace_folder import Captured
+from venturi.predict.account import Account, account_of
+from venturi.predict.cache import CachePolicy, forget, write_out
+
+_MEMORY = Path("/dev/shm")
+"""What is recorded goes into memory, so that recording does not load the disk."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """A command, run in a fresh folder of its own each time."""
+
+    command: str
+    prepare: str
+    """Makes the input in that folder, before the run; empty: there is none."""
+    folder: Path
+    """Made and removed in each run; the same name each time."""
+    layers: tuple[Layer, ...]
+    cache: CachePolicy
+
+    def run(self) -> Account:
+        """One run. Raises TargetProblem where it fails or does no I/O in its folder."""
+        try:
+            self.folder.mkdir()
+            with _memory() as place:
+                self._prepare(place)
+                captured = self._captured(place)
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        account = account_of(captured, self.layers, "application")
+        if account is None or not any(self.is_inside(path) for path in account.paths):
+            raise TargetProblem(
+                f"'{self.command}' did no I/O in {self.folder.parent.parent} that a capture sees",
+                "it runs in a folder of its own there: use relative names, or {dir} for its path",
+            )
+        return account
+
+    def is_inside(self, path: str) -> bool:
+        """Whether a file lies where the comparison takes place."""
+        return self.folder in Path(path).parents
+
+    def _prepare(self, place: Path) -> None:
+        if self.prepare:
+            with (place / "prepare").open("wb") as said:
+                done = subprocess.run(
+                    self._line(self.prepare), cwd=self.folder, check=False,
+                    stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                )  # fmt: skip
+            if done.returncode != 0:
+                why = last_words(place / "prepare")
+                raise TargetProblem(
+                    f"'{self.prepare}' ended with exit code {done.returncode}: {why}",
+                    "it must make the application's input in its working folder",
+                )
+        if self.cache is CachePolicy.DROP:
+            write_out(self.folder)
+            forget(self.folder)
+
+    def _captured(self, place: Path) -> Captured:
+        with quiet(place / "output") as said:
+            outcome = capture(
+                self._line(self.command), place / "raw.trace", Settings(), self.folder
+            )
+        if outcome.finished.interrupted:
+            raise KeyboardInterrupt
+        if outcome.finished.code != 0:
+            why = last_words(said)
+            raise TargetProblem(
+                f"'{self.command}': {outcome.finished.how}" + (f": {why}" if why else ""),
+                f"it must run to its end in a fresh folder below {self.folder.parent.parent}",
+            )
+        return outcome.captured
+
+    def _line(self, command: str) -> tuple[str, ...]:
+        return ("sh", "-c", command.replace("{dir}", shlex.quote(str(self.folder))))
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """A workload, run by our engine."""
+
+    proxy: ProxyRun
+    layers: tuple[Layer, ...]
+    cache: CachePolicy
+    name: str = "proxy"
+
+    def run(self) -> Account:
+        """One run. Raises RunFailed where the engine does not run it."""
+        if self.cache is CachePolicy.DROP:
+            write_out(self.proxy.directory)
+        with _memory() as place:
+            account = account_of(run_proxy(self.proxy, place), self.layers, self.name)
+        if account is None:
+            raise TargetProblem(
+                f"the workload '{self.proxy.workload.name}' does no I/O that a capture sees",
+                "requests through io_uring and mapped memory cannot be compared",
+            )
+        return account
+
+
+@contextmanager
+def _memory() -> Iterator[Path]:
+    """A folder in memory, where there is such a place, till the block ends."""
+    where = _MEMORY if _MEMORY.is_dir() else None
+    with tempfile.TemporaryDirectory(prefix="venturi-predict-", dir=where) as place:
+        yield Path(place)
