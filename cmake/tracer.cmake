@@ -3,6 +3,7 @@
 set(VENTURI_TRACER_SOURCES
     counter.c
     descriptor.c
+    filter.c
     library.c
     name.c
     note.c
