@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,8 +69,13 @@ class FileTable:
         return result
 
 
-def merge(files: list[ProcessFile], facts: JobFacts, name: str, version: str) -> Captured:
-    """The trace of a job from what its processes recorded."""
+def merge(
+    files: list[ProcessFile], facts: JobFacts, name: str, version: str, broken: Sequence[str] = ()
+) -> Captured:
+    """The trace of a job from what its processes recorded.
+
+    `broken` tells of files that could not be used; it becomes gaps.
+    """
     files = sorted(files, key=lambda file: file.first[1])
     clocks = clocks_of(files, facts.beginning)
     table = FileTable()
@@ -82,7 +88,7 @@ def merge(files: list[ProcessFile], facts: JobFacts, name: str, version: str) ->
         job=Job(ranks=max(ranks, 1), seconds=facts.seconds, started=facts.started),
         layers=WATCHED,
         records=records,
-        gaps=gaps_of(files, facts.command),
+        gaps=gaps_of(files, facts.command, broken),
         record_count=len(records),
         files=table.files,
         processes=[_process(file, clocks[file.host]) for file in files],
