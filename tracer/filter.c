@@ -17,10 +17,10 @@ static const char* const kSystem[] = {"/proc/",  "/sys/", "/dev/",  "/usr/", "/l
 static const char* const kNotSystem[] = {"/dev/shm/", "/var/tmp/", "/run/user/"};
 
 // Where MPIs and what they build on keep memory that the ranks of a node share.
-static const char* const kSegments[] = {"vader_segment.",  "sm_segment.", "open_mpi.", "mpich_",
-                                        "Intel_MPI_",      "ib_shmem",    "cma_shmem", "ucx_shm_",
-                                        "psm2_shm.",       "psm_shm.",    "nccl-",     "sem.",
-                                        "cray-shared-mem-"};
+static const char* const kSegments[] = {
+    "vader_segment.", "sm_segment.",     "open_mpi.", "osc_",     "coll_sm",   "pmix_",    "mpich_",
+    "Intel_MPI_",     "ib_shmem",        "cma_shmem", "ucx_shm_", "psm2_shm.", "psm_shm.", "nccl-",
+    "sem.",           "cray-shared-mem-"};
 
 // Names anywhere in a path; those of the first row end in a dot and a user's number.
 static const char* const kSessions[] = {"ompi.", "prte.", "pmix."};

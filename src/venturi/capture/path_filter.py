@@ -23,8 +23,8 @@ SYSTEM = (
 NOT_SYSTEM = ("/dev/shm", "/var/tmp", "/run/user")
 
 _OF_MPI = re.compile(
-    r"/dev/shm/(vader_segment\.|sm_segment\.|open_mpi\.|mpich_|Intel_MPI_|ib_shmem|cma_shmem"
-    r"|ucx_shm_|psm2_shm\.|psm_shm\.|nccl-|sem\.|cray-shared-mem-)"
+    r"/dev/shm/(vader_segment\.|sm_segment\.|open_mpi\.|osc_|coll_sm|pmix_|mpich_|Intel_MPI_"
+    r"|ib_shmem|cma_shmem|ucx_shm_|psm2_shm\.|psm_shm\.|nccl-|sem\.|cray-shared-mem-)"
     r"|.*/(ompi|prte|pmix)\.([^/]*\.)?[0-9]+(/|$)"
     r"|.*/(openmpi-sessions-|mpich_shar_tmp)",
     re.S,
