@@ -37,7 +37,16 @@ typedef enum {
   kVoid = 255,
 } Kind;
 
-typedef enum { kPosix, kStdio, kMpiio, kHdf5File, kHdf5Dataset, kLayers } Layer;
+typedef enum {
+  kPosix,
+  kStdio,
+  kMpiio,
+  kHdf5File,
+  kHdf5Dataset,
+  kPnetcdfFile,
+  kPnetcdfVariable,
+  kLayers
+} Layer;
 
 // Bits of `detail` of reads and writes, as in venturi.model.operation.
 enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8 };

@@ -16,7 +16,10 @@ from venturi.model.operation import KIND_CODES, KINDS, NO_FILE, Kind, Operations
 from venturi.model.trace import Job, Layer, Process, Source, Trace, TracedFile
 from venturi.model.trace_folder import Captured
 
-WATCHED = [Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET]
+WATCHED = [
+    Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET,
+    Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE,
+]  # fmt: skip
 """Layers of the tracer, in the order of its codes."""
 
 _OF_TWO_FILES = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK, Kind.COPY)]

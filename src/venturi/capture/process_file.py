@@ -29,7 +29,7 @@ _WINDOW = struct.Struct("<IIII")
 _WINDOW_HEADER_BYTES = 64
 _NAME = struct.Struct("<IIIIII")
 _WINDOWS = _RECORDS, _NAMES, _COUNTERS = 1, 2, 3
-_LAYERS = 5
+_LAYERS = 7
 """The tracer's, the first of operation.LAYERS."""
 
 _FIRST_MARK = 254
