@@ -45,7 +45,8 @@ tidy: setup      ## clang-tidy over the engine
 	    xargs -P $$(nproc) -n 1 $(VENV)/bin/clang-tidy -p build/dev --quiet
 
 nightly: test tidy  ## what takes too long for every change on top: a million damaged captures
-	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py
+	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py \
+	    tests/capture/test_process_file.py
 
 gen: setup       ## schemas, structs and reference pages from the models
 	$(PYTHON) schema/generate

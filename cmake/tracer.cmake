@@ -3,6 +3,7 @@
 set(VENTURI_TRACER_SOURCES
     counter.c
     descriptor.c
+    filter.c
     library.c
     name.c
     note.c
@@ -16,6 +17,7 @@ set(VENTURI_TRACER_SOURCES
     wrap_mpi.c
     wrap_name.c
     wrap_open.c
+    wrap_pnetcdf.c
     wrap_process.c
     wrap_stdio.c)
 list(TRANSFORM VENTURI_TRACER_SOURCES PREPEND tracer/)

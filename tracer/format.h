@@ -37,10 +37,22 @@ typedef enum {
   kVoid = 255,
 } Kind;
 
-typedef enum { kPosix, kStdio, kMpiio, kHdf5File, kHdf5Dataset, kLayers } Layer;
+typedef enum {
+  kPosix,
+  kStdio,
+  kMpiio,
+  kHdf5File,
+  kHdf5Dataset,
+  kPnetcdfFile,
+  kPnetcdfVariable,
+  kLayers
+} Layer;
 
 // Bits of `detail` of reads and writes, as in venturi.model.operation.
 enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8 };
+
+// `detail` of a mapping.
+enum { kStoresReachFile = 1 };
 
 // Beside the flags of an open: made by several ranks together.
 #define kCollectiveOpen (UINT32_C(1) << 31)

@@ -4,19 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "descriptor.h"
+#include "filter.h"
 #include "spool.h"
 
 enum {
   kBuckets = 1 << 16,
   kArenaBytes = 256 << 10,
 };
-
-Filter filter;
 
 static Name* _Atomic buckets[kBuckets];
 static _Atomic int names_lock;
@@ -27,46 +25,11 @@ static size_t arena_left;
 static Window* window;
 static Name* _Atomic the_left_out;
 
-// System directories that hold no data of applications.
-static const char* const kSystem[] = {"/proc/",  "/sys/", "/dev/",  "/usr/", "/lib/",
-                                      "/lib64/", "/bin/", "/sbin/", "/etc/", "/boot/",
-                                      "/run/",   "/opt/", "/var/"};
-static const char* const kNotSystem[] = {"/dev/shm/", "/var/tmp/", "/run/user/"};
-
 static uint64_t hash_of(const char* text, size_t bytes) {
   uint64_t hash = UINT64_C(0xcbf29ce484222325);
   for (size_t i = 0; i < bytes; ++i)
     hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
   return hash ^ hash >> 29;
-}
-
-static bool begins(const char* text, const char* const* prefixes, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    const size_t bytes = strlen(prefixes[i]) - 1;
-    if (strncmp(text, prefixes[i], bytes) == 0 && (text[bytes] == '/' || text[bytes] == 0))
-      return true;
-  }
-  return false;
-}
-
-static bool matches(const char* globs, const char* text) {
-  char glob[sizeof filter.only];
-  for (const char* end; (end = strchr(globs, '\n')) != NULL; globs = end + 1) {
-    memcpy(glob, globs, (size_t)(end - globs));
-    glob[end - globs] = 0;
-    if (fnmatch(glob, text, 0) == 0) return true;
-  }
-  return false;
-}
-
-static bool is_to_leave_out(const char* text) {
-  if (matches(filter.skip, text)) return true;
-  if (filter.only[0]) return !matches(filter.only, text);
-  if (filter.is_all_paths) return false;
-  if (text[0] != '/' || text[1] == 0) return true;  // pipes, sockets; the root itself
-  if (strncmp(text, "/memfd:", 7) == 0) return true;
-  return begins(text, kSystem, sizeof kSystem / sizeof *kSystem) &&
-         !begins(text, kNotSystem, sizeof kNotSystem / sizeof *kNotSystem);
 }
 
 static void* arena_take(size_t bytes) {
@@ -118,7 +81,7 @@ static Name* add_name(uint64_t hash, const char* text, size_t bytes, const Datas
     }
   } else {
     name->is_no_file = text[0] != '/';
-    name->is_left_out = is_to_leave_out(name->text);
+    name->is_left_out = leaves_out(name->text);
   }
   atomic_store(&name->next, atomic_load(&buckets[hash % kBuckets]));
   atomic_store(&buckets[hash % kBuckets], name);
@@ -139,6 +102,10 @@ static Name* intern(const char* text, size_t bytes, const Dataset* dataset) {
     unlock(&names_lock, held);
   }
   return name;
+}
+
+void name_is_memory(Name* name) {
+  if (!filter.is_all_paths && filter.only[0] == 0) atomic_store(&name->is_left_out, true);
 }
 
 Name* counted_as(Name* name) { return name && name->is_left_out ? left_out() : name; }

@@ -11,8 +11,8 @@ typedef struct Name {
   uint32_t id;
   uint32_t generation;  // of the process in whose file it stands
   uint32_t text_bytes;
-  bool is_left_out;  // only counted, in one sum for all such files
-  bool is_no_file;   // pipe, socket
+  _Atomic bool is_left_out;  // only counted, in one sum for all such files
+  bool is_no_file;           // pipe, socket
   bool is_dataset;
   uint32_t within_and_1;
   uint32_t element_bytes;
@@ -22,13 +22,6 @@ typedef struct Name {
   char text[];
 } Name;
 
-typedef struct {
-  bool is_all_paths;
-  char only[1024];  // globs, each ended by a newline; empty: everything
-  char skip[1024];
-} Filter;
-extern Filter filter;
-
 enum { kPathBytes = 4352 };
 
 // The name of `path`, relative to the directory `folder` (an AT_FDCWD or descriptor); NULL where
@@ -37,6 +30,10 @@ Name* name_of(int folder, const char* path);
 
 // The name of an absolute path, or of what is no path, as it stands.
 Name* name_of_text(const char* text);
+
+// What stands under this name is memory that processes share, no storage: left out from now on,
+// unless the filter asks for it.
+void name_is_memory(Name* name);
 
 // Where all that the filter leaves out is counted.
 Name* left_out(void);

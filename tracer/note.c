@@ -137,7 +137,8 @@ void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_wr
   if (open == NULL) return;
   if (is_written_through && call->error == 0 && open->path && !open->path->is_left_out)
     atomic_fetch_add(&header->shared_maps, 1);
-  note(call, open->path, (What){kPosix, kMap, offset, (int64_t)bytes, 0});
+  const uint32_t detail = is_written_through ? kStoresReachFile : 0;
+  note(call, open->path, (What){kPosix, kMap, offset, (int64_t)bytes, detail});
 }
 
 void note_entry(const Call* call, int fd, bool is_last) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "descriptor.h"
+#include "filter.h"
 #include "spool.h"
 #include "ticks.h"
 #include "wrap.h"

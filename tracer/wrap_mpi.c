@@ -2,6 +2,9 @@
 //
 // Handles are integers in one MPI and pointers in another. Both travel in a register, so a word
 // passes them on unchanged, and one tracer serves all: it includes no mpi.h and links no MPI.
+//
+// Both names of each call are wrapped: Fortran's bindings call C's MPI_ in one library and PMPI_ in
+// another. What a library or a tool calls inside of a call that is noted is not noted again.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
@@ -76,58 +79,102 @@ static void note_mpi(const Call* call, Word handle, What what) {
   note(call, file ? file->name : NULL, what);
 }
 
+// The frame of the call that this thread is in. Calls below it have lower frames; a frame that is
+// not lower tells that the call was left by a jump.
+static _Thread_local const char* outermost __attribute__((tls_model("initial-exec")));
+
+// As `begin`; 0 also inside of another call.
+static int64_t enter(const char* frame) {
+  if (outermost != NULL && frame < outermost) return 0;
+  const int64_t start = begin();
+  outermost = start == 0 ? NULL : frame;
+  return start;
+}
+
 #define MPI_BEGIN(name, parameters)                      \
   static Route routes[kRoutes];                          \
   const Route route = route_to(routes, #name, CALLER);   \
   int(*next) parameters = (int(*) parameters)route.next; \
-  Call call = {.start = begin()};
+  Call call = {.start = enter(__builtin_frame_address(0))};
 
 #define MPI_END(is_failure)      \
   call_ended(&call, is_failure); \
+  outermost = NULL;              \
   if (call.error) call.error = EIO;
 
-EXPORT int MPI_File_open(Word group, const char* path, int mode, Word hints, Word* handle) {
-  MPI_BEGIN(MPI_File_open, (Word, const char*, int, Word, Word*))
-  const int result = next(group, path, mode, hints, handle);
-  if (call.start == 0) return result;
-  MPI_END(result != 0)
-  // A prefix with a colon chooses a driver.
+// A wrapper of each of a call's two names.
+#define BOTH(wrap, name, ...) wrap(MPI_##name, __VA_ARGS__) wrap(PMPI_##name, __VA_ARGS__)
+
+// A prefix with a colon chooses a driver.
+static Name* name_of_file(const char* path) {
   const char* colon = path ? strchr(path, ':') : NULL;
-  if (colon && memchr(path, '/', (size_t)(colon - path)) == NULL) path = colon + 1;
-  Name* name = name_of(AT_FDCWD, path);
-  if (result == 0) remember(*handle, name);
-  // All MPIs have ROMIO's numbers: create 1, read only 2, write only 4, read and write 8,
-  // exclusive 64.
-  const bool is_collective = group_size(route, group) > 1;
-  const uint32_t flags = (is_collective ? kCollectiveOpen : 0) |
-                         (mode & 8   ? O_RDWR
-                          : mode & 4 ? O_WRONLY
-                                     : O_RDONLY) |
-                         (mode & 1 ? O_CREAT : 0) | (mode & 64 ? O_EXCL : 0);
-  note(&call, name, (What){kMpiio, kOpen, UNKNOWN_OFFSET, 0, flags});
-  return result;
+  const bool is_prefix = colon && memchr(path, '/', (size_t)(colon - path)) == NULL;
+  return name_of(AT_FDCWD, is_prefix ? colon + 1 : path);
 }
 
-EXPORT int MPI_File_close(Word* handle) {
-  MPI_BEGIN(MPI_File_close, (Word*))
-  const Word closed = handle ? *handle : 0;
-  const int result = next(handle);
-  if (call.start == 0) return result;
-  MPI_END(result != 0)
-  note_mpi(&call, closed, (What){kMpiio, kClose, UNKNOWN_OFFSET, 0, 0});
-  File* file = file_of(closed);
-  if (file) atomic_store(&file->handle, 0);
-  return result;
+// All MPIs have ROMIO's numbers: create 1, read only 2, write only 4, read and write 8,
+// exclusive 64.
+static uint32_t flags_of(int mode, bool is_collective) {
+  const int way = mode & 8 ? O_RDWR : mode & 4 ? O_WRONLY : O_RDONLY;
+  return (is_collective ? kCollectiveOpen : 0) | (uint32_t)way | (mode & 1 ? O_CREAT : 0) |
+         (mode & 64 ? O_EXCL : 0);
 }
 
-EXPORT int MPI_File_set_view(Word handle, Offset at, Word element, Word type, const char* form,
-                             Word hints) {
-  MPI_BEGIN(MPI_File_set_view, (Word, Offset, Word, Word, const char*, Word))
-  const int result = next(handle, at, element, type, form, hints);
-  File* file = call.start ? file_of(handle) : NULL;
-  if (file && result == 0) file->has_view = at != 0 || element != type || size_of(route, type) != 1;
-  return result;
-}
+#define WRAP_OPEN(name)                                                               \
+  EXPORT int name(Word group, const char* path, int mode, Word hints, Word* handle) { \
+    MPI_BEGIN(name, (Word, const char*, int, Word, Word*))                            \
+    const int result = next(group, path, mode, hints, handle);                        \
+    if (call.start == 0) return result;                                               \
+    MPI_END(result != 0)                                                              \
+    Name* file = name_of_file(path);                                                  \
+    if (result == 0) remember(*handle, file);                                         \
+    const uint32_t flags = flags_of(mode, group_size(route, group) > 1);              \
+    note(&call, file, (What){kMpiio, kOpen, UNKNOWN_OFFSET, 0, flags});               \
+    return result;                                                                    \
+  }
+WRAP_OPEN(MPI_File_open)
+WRAP_OPEN(PMPI_File_open)
+
+#define WRAP_CLOSE(name)                                                   \
+  EXPORT int name(Word* handle) {                                          \
+    MPI_BEGIN(name, (Word*))                                               \
+    const Word closed = handle ? *handle : 0;                              \
+    const int result = next(handle);                                       \
+    if (call.start == 0) return result;                                    \
+    MPI_END(result != 0)                                                   \
+    note_mpi(&call, closed, (What){kMpiio, kClose, UNKNOWN_OFFSET, 0, 0}); \
+    File* file = file_of(closed);                                          \
+    if (file) atomic_store(&file->handle, 0);                              \
+    return result;                                                         \
+  }
+WRAP_CLOSE(MPI_File_close)
+WRAP_CLOSE(PMPI_File_close)
+
+#define WRAP_VIEW(name)                                                                            \
+  EXPORT int name(Word handle, Offset at, Word element, Word type, const char* form, Word hints) { \
+    MPI_BEGIN(name, (Word, Offset, Word, Word, const char*, Word))                                 \
+    const int result = next(handle, at, element, type, form, hints);                               \
+    if (call.start == 0) return result;                                                            \
+    MPI_END(result != 0)                                                                           \
+    File* file = file_of(handle);                                                                  \
+    if (file && result == 0)                                                                       \
+      file->has_view = at != 0 || element != type || size_of(route, type) != 1;                    \
+    return result;                                                                                 \
+  }
+WRAP_VIEW(MPI_File_set_view)
+WRAP_VIEW(PMPI_File_set_view)
+
+#define WRAP_DELETE(name)                                                           \
+  EXPORT int name(const char* path, Word hints) {                                   \
+    MPI_BEGIN(name, (const char*, Word))                                            \
+    const int result = next(path, hints);                                           \
+    if (call.start == 0) return result;                                             \
+    MPI_END(result != 0)                                                            \
+    note(&call, name_of_file(path), (What){kMpiio, kUnlink, UNKNOWN_OFFSET, 0, 0}); \
+    return result;                                                                  \
+  }
+WRAP_DELETE(MPI_File_delete)
+WRAP_DELETE(PMPI_File_delete)
 
 #define WRAP_FILE(name, the_kind, parameters, arguments, types, the_offset) \
   EXPORT int name parameters {                                              \
@@ -138,24 +185,15 @@ EXPORT int MPI_File_set_view(Word handle, Offset at, Word element, Word type, co
     note_mpi(&call, handle, (What){kMpiio, the_kind, the_offset, 0, 0});    \
     return result;                                                          \
   }
-WRAP_FILE(MPI_File_sync, kSync, (Word handle), (handle), (Word), UNKNOWN_OFFSET)
-WRAP_FILE(MPI_File_set_size, kTruncate, (Word handle, Offset size), (handle, size), (Word, Offset),
-          size)
-WRAP_FILE(MPI_File_preallocate, kAllocate, (Word handle, Offset size), (handle, size),
-          (Word, Offset), size)
-WRAP_FILE(MPI_File_seek, kSeek, (Word handle, Offset at, int whence), (handle, at, whence),
-          (Word, Offset, int), at)
-WRAP_FILE(MPI_File_seek_shared, kSeek, (Word handle, Offset at, int whence), (handle, at, whence),
-          (Word, Offset, int), at)
-
-EXPORT int MPI_File_delete(const char* path, Word hints) {
-  MPI_BEGIN(MPI_File_delete, (const char*, Word))
-  const int result = next(path, hints);
-  if (call.start == 0) return result;
-  MPI_END(result != 0)
-  note(&call, name_of(AT_FDCWD, path), (What){kMpiio, kUnlink, UNKNOWN_OFFSET, 0, 0});
-  return result;
-}
+BOTH(WRAP_FILE, File_sync, kSync, (Word handle), (handle), (Word), UNKNOWN_OFFSET)
+BOTH(WRAP_FILE, File_set_size, kTruncate, (Word handle, Offset size), (handle, size),
+     (Word, Offset), size)
+BOTH(WRAP_FILE, File_preallocate, kAllocate, (Word handle, Offset size), (handle, size),
+     (Word, Offset), size)
+BOTH(WRAP_FILE, File_seek, kSeek, (Word handle, Offset at, int whence), (handle, at, whence),
+     (Word, Offset, int), at)
+BOTH(WRAP_FILE, File_seek_shared, kSeek, (Word handle, Offset at, int whence), (handle, at, whence),
+     (Word, Offset, int), at)
 
 // A status that can be asked, where the caller wants none.
 #define STATUS                  \
@@ -174,10 +212,10 @@ EXPORT int MPI_File_delete(const char* path, Word hints) {
     note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
     return result;                                                                             \
   }
-WRAP_AT(MPI_File_read_at, kRead, 0)
-WRAP_AT(MPI_File_read_at_all, kRead, kCollective)
-WRAP_AT(MPI_File_write_at, kWrite, 0)
-WRAP_AT(MPI_File_write_at_all, kWrite, kCollective)
+BOTH(WRAP_AT, File_read_at, kRead, 0)
+BOTH(WRAP_AT, File_read_at_all, kRead, kCollective)
+BOTH(WRAP_AT, File_write_at, kWrite, 0)
+BOTH(WRAP_AT, File_write_at_all, kWrite, kCollective)
 
 // At the file's own or the shared pointer.
 #define WRAP_POINTER(name, kind, how, is_shared)                                               \
@@ -192,14 +230,14 @@ WRAP_AT(MPI_File_write_at_all, kWrite, kCollective)
     note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
     return result;                                                                             \
   }
-WRAP_POINTER(MPI_File_read, kRead, 0, false)
-WRAP_POINTER(MPI_File_read_all, kRead, kCollective, false)
-WRAP_POINTER(MPI_File_write, kWrite, 0, false)
-WRAP_POINTER(MPI_File_write_all, kWrite, kCollective, false)
-WRAP_POINTER(MPI_File_read_shared, kRead, 0, true)
-WRAP_POINTER(MPI_File_read_ordered, kRead, kCollective, true)
-WRAP_POINTER(MPI_File_write_shared, kWrite, 0, true)
-WRAP_POINTER(MPI_File_write_ordered, kWrite, kCollective, true)
+BOTH(WRAP_POINTER, File_read, kRead, 0, false)
+BOTH(WRAP_POINTER, File_read_all, kRead, kCollective, false)
+BOTH(WRAP_POINTER, File_write, kWrite, 0, false)
+BOTH(WRAP_POINTER, File_write_all, kWrite, kCollective, false)
+BOTH(WRAP_POINTER, File_read_shared, kRead, 0, true)
+BOTH(WRAP_POINTER, File_read_ordered, kRead, kCollective, true)
+BOTH(WRAP_POINTER, File_write_shared, kWrite, 0, true)
+BOTH(WRAP_POINTER, File_write_ordered, kWrite, kCollective, true)
 
 // Begun here, ended somewhere else: bytes are those asked for, the time is that of beginning.
 #define WRAP_BEGIN_AT(name, kind, how, with_request, with_types, pass)                    \
@@ -214,20 +252,21 @@ WRAP_POINTER(MPI_File_write_ordered, kWrite, kCollective, true)
 #define REQUEST_AT (Word handle, Offset at, void* data, int count, Word type, Word* request)
 #define REQUEST_AT_TYPES (Word, Offset, void*, int, Word, Word*)
 #define REQUEST_AT_PASS (handle, at, data, count, type, request)
-WRAP_BEGIN_AT(MPI_File_iread_at, kRead, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES, REQUEST_AT_PASS)
-WRAP_BEGIN_AT(MPI_File_iwrite_at, kWrite, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
-              REQUEST_AT_PASS)
-WRAP_BEGIN_AT(MPI_File_iread_at_all, kRead, kNonBlocking | kCollective, REQUEST_AT,
-              REQUEST_AT_TYPES, REQUEST_AT_PASS)
-WRAP_BEGIN_AT(MPI_File_iwrite_at_all, kWrite, kNonBlocking | kCollective, REQUEST_AT,
-              REQUEST_AT_TYPES, REQUEST_AT_PASS)
+BOTH(WRAP_BEGIN_AT, File_iread_at, kRead, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
+     REQUEST_AT_PASS)
+BOTH(WRAP_BEGIN_AT, File_iwrite_at, kWrite, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
+     REQUEST_AT_PASS)
+BOTH(WRAP_BEGIN_AT, File_iread_at_all, kRead, kNonBlocking | kCollective, REQUEST_AT,
+     REQUEST_AT_TYPES, REQUEST_AT_PASS)
+BOTH(WRAP_BEGIN_AT, File_iwrite_at_all, kWrite, kNonBlocking | kCollective, REQUEST_AT,
+     REQUEST_AT_TYPES, REQUEST_AT_PASS)
 #define SPLIT_AT (Word handle, Offset at, void* data, int count, Word type)
 #define SPLIT_AT_TYPES (Word, Offset, void*, int, Word)
 #define SPLIT_AT_PASS (handle, at, data, count, type)
-WRAP_BEGIN_AT(MPI_File_read_at_all_begin, kRead, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
-              SPLIT_AT_PASS)
-WRAP_BEGIN_AT(MPI_File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
-              SPLIT_AT_PASS)
+BOTH(WRAP_BEGIN_AT, File_read_at_all_begin, kRead, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
+     SPLIT_AT_PASS)
+BOTH(WRAP_BEGIN_AT, File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
+     SPLIT_AT_PASS)
 
 #define WRAP_BEGIN(name, kind, how, with_request, with_types, pass)                       \
   EXPORT int name with_request {                                                          \
@@ -242,17 +281,17 @@ WRAP_BEGIN_AT(MPI_File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLIT_
 #define REQUEST (Word handle, void* data, int count, Word type, Word* request)
 #define REQUEST_TYPES (Word, void*, int, Word, Word*)
 #define REQUEST_PASS (handle, data, count, type, request)
-WRAP_BEGIN(MPI_File_iread, kRead, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
-WRAP_BEGIN(MPI_File_iwrite, kWrite, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
-WRAP_BEGIN(MPI_File_iread_all, kRead, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
-           REQUEST_PASS)
-WRAP_BEGIN(MPI_File_iwrite_all, kWrite, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
-           REQUEST_PASS)
+BOTH(WRAP_BEGIN, File_iread, kRead, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
+BOTH(WRAP_BEGIN, File_iwrite, kWrite, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
+BOTH(WRAP_BEGIN, File_iread_all, kRead, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
+     REQUEST_PASS)
+BOTH(WRAP_BEGIN, File_iwrite_all, kWrite, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
+     REQUEST_PASS)
 #define SPLIT (Word handle, void* data, int count, Word type)
 #define SPLIT_TYPES (Word, void*, int, Word)
 #define SPLIT_PASS (handle, data, count, type)
-WRAP_BEGIN(MPI_File_read_all_begin, kRead, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
-WRAP_BEGIN(MPI_File_write_all_begin, kWrite, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
+BOTH(WRAP_BEGIN, File_read_all_begin, kRead, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
+BOTH(WRAP_BEGIN, File_write_all_begin, kWrite, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
 
 // Ranks wait for each other: marks for whoever looks for phases.
 static void note_meeting(const Call* call, Route route, Word group) {
@@ -269,33 +308,32 @@ static void note_meeting(const Call* call, Route route, Word group) {
     note_meeting(&call, route, group);                   \
     return result;                                       \
   }
-WRAP_MEETING(MPI_Barrier, (Word group), (Word), (group))
-WRAP_MEETING(MPI_Bcast, (void* data, int count, Word type, int root, Word group),
-             (void*, int, Word, int, Word), (data, count, type, root, group))
-WRAP_MEETING(MPI_Allreduce,
-             (const void* data, void* into, int count, Word type, Word how, Word group),
-             (const void*, void*, int, Word, Word, Word), (data, into, count, type, how, group))
-WRAP_MEETING(MPI_Reduce,
-             (const void* data, void* into, int count, Word type, Word how, int root, Word group),
-             (const void*, void*, int, Word, Word, int, Word),
-             (data, into, count, type, how, root, group))
-WRAP_MEETING(MPI_Gather,
-             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
-              int root, Word group),
-             (const void*, int, Word, void*, int, Word, int, Word),
-             (data, count, type, into, into_count, into_type, root, group))
-WRAP_MEETING(MPI_Scatter,
-             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
-              int root, Word group),
-             (const void*, int, Word, void*, int, Word, int, Word),
-             (data, count, type, into, into_count, into_type, root, group))
-WRAP_MEETING(MPI_Allgather,
-             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
-              Word group),
-             (const void*, int, Word, void*, int, Word, Word),
-             (data, count, type, into, into_count, into_type, group))
-WRAP_MEETING(MPI_Alltoall,
-             (const void* data, int count, Word type, void* into, int into_count, Word into_type,
-              Word group),
-             (const void*, int, Word, void*, int, Word, Word),
-             (data, count, type, into, into_count, into_type, group))
+BOTH(WRAP_MEETING, Barrier, (Word group), (Word), (group))
+BOTH(WRAP_MEETING, Bcast, (void* data, int count, Word type, int root, Word group),
+     (void*, int, Word, int, Word), (data, count, type, root, group))
+BOTH(WRAP_MEETING, Allreduce,
+     (const void* data, void* into, int count, Word type, Word how, Word group),
+     (const void*, void*, int, Word, Word, Word), (data, into, count, type, how, group))
+BOTH(WRAP_MEETING, Reduce,
+     (const void* data, void* into, int count, Word type, Word how, int root, Word group),
+     (const void*, void*, int, Word, Word, int, Word), (data, into, count, type, how, root, group))
+BOTH(WRAP_MEETING, Gather,
+     (const void* data, int count, Word type, void* into, int into_count, Word into_type, int root,
+      Word group),
+     (const void*, int, Word, void*, int, Word, int, Word),
+     (data, count, type, into, into_count, into_type, root, group))
+BOTH(WRAP_MEETING, Scatter,
+     (const void* data, int count, Word type, void* into, int into_count, Word into_type, int root,
+      Word group),
+     (const void*, int, Word, void*, int, Word, int, Word),
+     (data, count, type, into, into_count, into_type, root, group))
+BOTH(WRAP_MEETING, Allgather,
+     (const void* data, int count, Word type, void* into, int into_count, Word into_type,
+      Word group),
+     (const void*, int, Word, void*, int, Word, Word),
+     (data, count, type, into, into_count, into_type, group))
+BOTH(WRAP_MEETING, Alltoall,
+     (const void* data, int count, Word type, void* into, int into_count, Word into_type,
+      Word group),
+     (const void*, int, Word, void*, int, Word, Word),
+     (data, count, type, into, into_count, into_type, group))

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "wrap.h"
@@ -99,6 +100,15 @@ WRAP_MAKE(mkostemps, (char* path, int suffix, int flags), (path, suffix, flags))
 WRAP_MAKE(mkostemps64, (char* path, int suffix, int flags), (path, suffix, flags))
 WRAP(char*, mkdtemp, (char* path), (path), result == NULL,
      note_path(&call, kMkdir, AT_FDCWD, path, UNKNOWN_OFFSET))
+
+// POSIX's shared memory: named as a file, but no storage.
+static void memory_opened(int fd) {
+  descriptor_close(fd);
+  const Open* open = descriptor_find(fd);
+  if (open) name_is_memory(open->path);
+}
+WRAP(int, shm_open, (const char* name, int flags, mode_t mode), (name, flags, mode), MINUS_1,
+     memory_opened(result))
 
 EXPORT int close(int fd) {
   static int (*next)(int);

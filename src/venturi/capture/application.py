@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -25,8 +25,8 @@ _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 class Finished:
     """How the application ended."""
 
-    code: int
-    """Its exit code; negative: the signal that ended it."""
+    code: int | None
+    """Its exit code; negative: the signal that ended it; None: nobody was there to see."""
     facts: JobFacts
     interrupted: bool
     """By Ctrl-C."""
@@ -34,6 +34,8 @@ class Finished:
     @property
     def how(self) -> str:
         """Its end in words; empty where it was fine."""
+        if self.code is None:
+            return "it is not known how the application ended"
         if self.code == 0:
             return ""
         if self.code > 0:
@@ -41,26 +43,33 @@ class Finished:
         return f"the application was ended by signal {-self.code} ({signal.strsignal(-self.code)})"
 
 
-def run_application(
-    command: tuple[str, ...], environment: dict[str, str], here: Path | None = None
-) -> Finished:
-    """Runs `command` on our own standard streams and waits for its end.
-
-    Its working directory is `here`, else ours. Ctrl-C reaches it as it would without us; SIGTERM
-    and SIGHUP are passed on. Raises UserError where it cannot be started.
-    """
+def begin_job(command: tuple[str, ...]) -> JobFacts:
+    """The job that begins now; how long it takes is to be filled in."""
     beginning = Beginning(socket.gethostname(), time.monotonic_ns(), time.time_ns())
-    started = datetime.now(UTC).isoformat(timespec="seconds")
+    return JobFacts(beginning, datetime.now(UTC).isoformat(timespec="seconds"), 0.0, command)
+
+
+def run_application(
+    job: JobFacts,
+    environment: dict[str, str],
+    output: int | None = None,
+    here: Path | None = None,
+) -> Finished:
+    """Runs the job's command on our own standard streams and waits for its end.
+
+    Its output goes to the descriptor `output` instead, where one is given; its working directory
+    is `here`, else ours. Ctrl-C reaches it as it would without us; SIGTERM and SIGHUP are passed
+    on. Raises UserError where it cannot be started.
+    """
     with _signals() as seen:
         try:
-            process = subprocess.Popen(command, env=environment, cwd=here)
+            process = subprocess.Popen(job.command, env=environment, stdout=output, cwd=here)
         except OSError as error:
-            raise UserError(f"{command[0]}: {os.strerror(error.errno or 0)}") from None
+            raise UserError(f"{job.command[0]}: {os.strerror(error.errno or 0)}") from None
         seen.process = process
         code = process.wait()
-    seconds = (time.monotonic_ns() - beginning.monotonic_ns) / 1e9
-    facts = JobFacts(beginning, started, seconds, command)
-    return Finished(code, facts, seen.interrupted)
+    seconds = (time.monotonic_ns() - job.beginning.monotonic_ns) / 1e9
+    return Finished(code, replace(job, seconds=seconds), seen.interrupted)
 
 
 class _Seen:

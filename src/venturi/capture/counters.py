@@ -30,7 +30,10 @@ _OWN = (
 _OF_COLLECTIVE_LAYERS = ("COLL_OPENS", "COLL_READS", "COLL_WRITES", "NB_READS", "NB_WRITES")
 _CALLS = (*_OWN, "OPENS", "READS", "WRITES", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "MMAPS")
 _VALUES = ("ACCESS", "STRIDE")
-_TRACED = (Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET)
+_TRACED = (
+    Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET,
+    Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE,
+)  # fmt: skip
 
 
 class _Sum:
@@ -119,7 +122,7 @@ def _counters(layer: Layer, total: _Sum, file: TracedFile) -> dict[str, int]:
     for way, past in (("READ", "READ"), ("WRITE", "WRITTEN")):
         if total.counts[f"BYTES_{past}"]:
             counts[f"MAX_BYTE_{past}"] = total.most[f"MAX_BYTE_{past}"]
-        if layer is Layer.MPIIO:
+        if layer in (Layer.MPIIO, Layer.PNETCDF_VARIABLE):
             collective = total.counts[f"COLL_{way}S"]
             non_blocking = total.counts[f"NB_{way}S"]
             counts[f"COLL_{way}S"] = collective
@@ -133,12 +136,16 @@ def _counters(layer: Layer, total: _Sum, file: TracedFile) -> dict[str, int]:
         counts["COLL_OPENS"] = total.counts["COLL_OPENS"]
         counts["INDEP_OPENS"] = counts.pop("OPENS") - total.counts["COLL_OPENS"]
         counts["SYNCS"] = counts.pop("FSYNCS")
+    if layer is Layer.PNETCDF_FILE:
+        counts["SYNCS"] = counts.pop("FSYNCS")
+    if layer is Layer.PNETCDF_VARIABLE:
+        counts |= _shape(file, "NDIMS", "NPOINTS")
     if layer is Layer.STDIO:
         counts["FLUSHES"] = counts.pop("FSYNCS")
     if layer is not Layer.POSIX:
         counts = {_aggregate(name): value for name, value in counts.items()}
     if layer is Layer.HDF5_DATASET:
-        counts |= _shape(file)
+        counts |= _shape(file, "DATASPACE_NDIMS", "DATASPACE_NPOINTS")
         collective = total.counts["COLL_READS"] + total.counts["COLL_WRITES"]
         counts["USE_MPIIO_COLLECTIVE"] = int(collective > 0)
     return counts
@@ -151,13 +158,14 @@ def _aggregate(name: str) -> str:
     return name
 
 
-def _shape(file: TracedFile) -> dict[str, int]:
+def _shape(file: TracedFile, dimensions: str, elements: str) -> dict[str, int]:
+    """The shape of a dataset, by the names that its layer has for it."""
     points = 1
     for size in file.shape:
         points *= size
     result = {
-        "DATASPACE_NDIMS": len(file.shape),
-        "DATASPACE_NPOINTS": points,
+        dimensions: len(file.shape),
+        elements: points,
         "DATATYPE_SIZE": file.element_bytes,
     }
     result |= {f"CHUNK_SIZE_D{i}": size for i, size in enumerate(file.chunk[:5], 1)}

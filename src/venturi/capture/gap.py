@@ -6,20 +6,30 @@ import os
 import shutil
 import stat
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from venturi.capture.process_file import ProcessFile
+from venturi.model.operation import KIND_CODES, STORES_REACH_FILE, Kind
 from venturi.model.trace import Gap, Layer
 
 _STARTED = 254
+_MAP = KIND_CODES[Kind.MAP]
+_NAMED = 3
 _ELF = b"\x7fELF"
 _PROGRAM_INTERPRETER = 3
 _POSIX = Layer.POSIX.value
 
 
-def gaps_of(files: list[ProcessFile], command: tuple[str, ...]) -> list[Gap]:
+def gaps_of(
+    files: list[ProcessFile], command: tuple[str, ...], broken: Sequence[str] = ()
+) -> list[Gap]:
     """The gaps of a job whose processes recorded `files` and that `command` started."""
-    gaps = []
+    gaps = list(broken)
+    damaged = Counter(what for file in files for what in file.damage)
+    for what, count in damaged.items():
+        whose = "a process" if count == 1 else f"{count} processes"
+        gaps.append(f"what {whose} recorded is damaged: {what}; the rest is used")
     dropped = sum(file.dropped for file in files)
     stopped = Counter(file.stopped_error for file in files if file.stopped_error)
     for error, count in stopped.items():
@@ -31,11 +41,26 @@ def gaps_of(files: list[ProcessFile], command: tuple[str, ...]) -> list[Gap]:
         gaps.append(f"{rings} io_uring instances: requests through them are not seen")
     maps = sum(file.shared_maps for file in files)
     if maps:
-        gaps.append(f"{maps} writable shared mappings of files: stores into them are not seen")
+        gaps.append(_mappings(maps, files))
     for program, count in untraced_programs(files, command).items():
         times = "" if count == 1 else f" ({count} times)"
         gaps.append(f"'{program}'{times} was not traced: {reason_of(program)}")
     return [Gap(layer=_POSIX, what=what) for what in gaps]
+
+
+def _mappings(count: int, files: list[ProcessFile]) -> str:
+    """Which files are mapped so that stores into them are storage that is not seen."""
+    found: Counter[str] = Counter()
+    for file in files:
+        for window in file.records:
+            stores = (window["kind"] == _MAP) & (window["detail"] & STORES_REACH_FILE != 0)
+            for number in window["file"][stores & (window["error"] == 0)].tolist():
+                if number in file.names:
+                    found[file.names[number].path] += 1
+    named = ", ".join(f"'{path}'" for path, _ in found.most_common(_NAMED))
+    more = ", ..." if len(found) > _NAMED else ""
+    where = f" ({named}{more})" if named else ""
+    return f"{count} writable shared mappings of files{where}: stores into them are not seen"
 
 
 def untraced_programs(files: list[ProcessFile], command: tuple[str, ...]) -> Counter[str]:

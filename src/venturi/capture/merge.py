@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,10 @@ from venturi.model.operation import KIND_CODES, KINDS, NO_FILE, Kind, Operations
 from venturi.model.trace import Job, Layer, Process, Source, Trace, TracedFile
 from venturi.model.trace_folder import Captured
 
-WATCHED = [Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET]
+WATCHED = [
+    Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET,
+    Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE,
+]  # fmt: skip
 """Layers of the tracer, in the order of its codes."""
 
 _OF_TWO_FILES = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK, Kind.COPY)]
@@ -68,8 +72,13 @@ class FileTable:
         return result
 
 
-def merge(files: list[ProcessFile], facts: JobFacts, name: str, version: str) -> Captured:
-    """The trace of a job from what its processes recorded."""
+def merge(
+    files: list[ProcessFile], facts: JobFacts, name: str, version: str, broken: Sequence[str] = ()
+) -> Captured:
+    """The trace of a job from what its processes recorded.
+
+    `broken` tells of files that could not be used; it becomes gaps.
+    """
     files = sorted(files, key=lambda file: file.first[1])
     clocks = clocks_of(files, facts.beginning)
     table = FileTable()
@@ -82,7 +91,7 @@ def merge(files: list[ProcessFile], facts: JobFacts, name: str, version: str) ->
         job=Job(ranks=max(ranks, 1), seconds=facts.seconds, started=facts.started),
         layers=WATCHED,
         records=records,
-        gaps=gaps_of(files, facts.command),
+        gaps=gaps_of(files, facts.command, broken),
         record_count=len(records),
         files=table.files,
         processes=[_process(file, clocks[file.host]) for file in files],

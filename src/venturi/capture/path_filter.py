@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields
 from fnmatch import fnmatchcase
@@ -17,9 +18,19 @@ SYSTEM = (
     "/proc", "/sys", "/dev", "/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/boot", "/run",
     "/opt", "/var",
 )  # fmt: skip
-"""Directories that hold no data of applications; as in tracer/name.c."""
+"""Directories that hold no data of applications; as in tracer/filter.c."""
 
 NOT_SYSTEM = ("/dev/shm", "/var/tmp", "/run/user")
+
+_OF_MPI = re.compile(
+    r"/dev/shm/(vader_segment\.|sm_segment\.|open_mpi\.|osc_|coll_sm|pmix_|mpich_|Intel_MPI_"
+    r"|ib_shmem|cma_shmem|ucx_shm_|psm2_shm\.|psm_shm\.|nccl-|sem\.|cray-shared-mem-)"
+    r"|.*/(ompi|prte|pmix)\.([^/]*\.)?[0-9]+(/|$)"
+    r"|.*/(openmpi-sessions-|mpich_shar_tmp)",
+    re.S,
+)
+"""Memory that ranks of a node share by means of files, and what launchers keep in files."""
+
 _OF_TWO_FILES = (Kind.RENAME, Kind.LINK, Kind.COPY)
 
 
@@ -65,10 +76,17 @@ def _rule(settings: Settings) -> Callable[[str], bool]:
             return False
         if only:
             return any(fnmatchcase(path, glob) for glob in only)
-        is_system = _is_below(path, SYSTEM) and not _is_below(path, NOT_SYSTEM)
-        return settings.all_paths or (path.startswith("/") and path != "/" and not is_system)
+        return settings.all_paths or not _is_no_data(path)
 
     return is_wanted
+
+
+def _is_no_data(path: str) -> bool:
+    """Pipes, memory, the system's files: no data of applications."""
+    if not path.startswith("/") or path == "/" or path.startswith("/memfd:"):
+        return True
+    is_system = _is_below(path, SYSTEM) and not _is_below(path, NOT_SYSTEM)
+    return is_system or _OF_MPI.match(path) is not None
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:

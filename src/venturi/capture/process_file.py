@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from venturi.model.operation import KIND_CODES, KINDS, Kind
+
 MAGIC = b"VTRACE01"
 SUFFIX = ".vtrace"
 LEFT_OUT = "<left out>"
@@ -26,10 +28,28 @@ _HEADER_BYTES = 4096
 _WINDOW = struct.Struct("<IIII")
 _WINDOW_HEADER_BYTES = 64
 _NAME = struct.Struct("<IIIIII")
-_RECORDS, _NAMES, _COUNTERS = 1, 2, 3
+_WINDOWS = _RECORDS, _NAMES, _COUNTERS = 1, 2, 3
+_LAYERS = 7
+"""The tracer's, the first of operation.LAYERS."""
+
+_FIRST_MARK = 254
+"""From here on, kinds are no calls."""
+
+_CLOCKS_APART = 2**32
+"""Ticks by which the clocks of two processors may disagree."""
+
+_MOVES = np.isin(np.arange(256), [KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]])
+
 _MOST_DIMENSIONS = 64
 _MOST_RANKS = 10**8
 _MOST_PLAUSIBLE = 2**62
+
+_NEEDED = """
+    ACCESS ACCESS_COUNT STRIDE STRIDE_COUNT BYTES_READ BYTES_WRITTEN MAX_BYTE_READ MAX_BYTE_WRITTEN
+    OPENS READS WRITES SEEKS STATS FSYNCS FDSYNCS MMAPS CLOSES UNLINKS RENAMES LINKS MKDIRS RMDIRS
+    LISTS TRUNCATES ALLOCATES COPIES ATTRIBUTES COLL_OPENS COLL_READS COLL_WRITES NB_READS NB_WRITES
+"""
+"""Counters that whoever reads them asks for by name."""
 
 RECORD = np.dtype(
     [
@@ -89,6 +109,8 @@ class ProcessFile:
     shared_maps: int
     rings: int
     stopped_error: int
+    damage: tuple[str, ...]
+    """What of it cannot be used, in words; empty where it is whole."""
     names: dict[int, Name]
     counters: list[CounterSet]
     records: list[npt.NDArray[Any]]
@@ -98,13 +120,17 @@ class ProcessFile:
 def read_process_file(path: Path) -> ProcessFile | None:
     """What a process recorded; None where the file was not even begun.
 
-    Raises OSError where it cannot be read, ValueError where it is none of ours.
+    Raises OSError where it cannot be read, ValueError where it is none of ours or nothing of it
+    can be used. Damage that leaves something is told in the result.
     """
-    if path.stat().st_size < _HEADER_BYTES:
+    size = path.stat().st_size
+    if size == 0:
         return None
+    if size < _HEADER_BYTES:
+        raise ValueError(f"'{path.name}' is cut off in its header")
     content: Any = np.memmap(path, np.uint8, mode="r")
     magic, version, process, parent, rank, *numbers = _HEADER.unpack_from(content)
-    if version == 0:
+    if version == 0 and size == _HEADER_BYTES:
         return None
     if magic != MAGIC or version != _VERSION:
         raise ValueError(f"'{path.name}' was not written by this version's tracer")
@@ -112,17 +138,8 @@ def read_process_file(path: Path) -> ProcessFile | None:
         raise ValueError(f"'{path.name}' is damaged: rank {rank}")
     realtime, *readings, ended, file_bytes, dropped, maps, rings, _ = numbers[:11]
     stopped, ticks_are_ns, host, program, layout = numbers[11:]
-    names: dict[int, Name] = {}
-    counters: list[CounterSet] = []
-    records = []
-    for kind, used, part in _windows(content, min(file_bytes, len(content))):
-        if kind == _RECORDS:
-            whole = part[: min(used, len(part) // RECORD.itemsize) * RECORD.itemsize].view(RECORD)
-            records.append(whole)
-        elif kind == _NAMES:
-            names.update(_names(part[: min(used, len(part))].tobytes()))
-        elif kind == _COUNTERS:
-            counters += _counters(part, used, _text(layout))
+    contents = _Contents(_layout(_text(layout)))
+    contents.read(content, file_bytes)
     return ProcessFile(
         process,
         parent,
@@ -138,28 +155,111 @@ def read_process_file(path: Path) -> ProcessFile | None:
         maps,
         rings,
         stopped,
-        names,
-        counters,
-        records,
+        tuple(dict.fromkeys(contents.damage)),
+        contents.names,
+        contents.counters,
+        contents.records,
     )
 
 
-def _windows(content: Any, end: int) -> Iterator[tuple[int, int, Any]]:
-    """Kind, what is used of it, and the bytes of each window."""
-    at = _HEADER_BYTES
-    while at + _WINDOW_HEADER_BYTES <= end:
-        kind, size, used, _ = _WINDOW.unpack_from(content, at)
-        if size < _WINDOW_HEADER_BYTES:
-            return
-        yield kind, used, content[at + _WINDOW_HEADER_BYTES : min(at + size, end)]
-        at += size
+class _Contents:
+    """What stands in the windows of a file, and what of it is damaged."""
+
+    def __init__(self, layout: list[tuple[str, int]]) -> None:
+        self.names: dict[int, Name] = {}
+        self.counters: list[CounterSet] = []
+        self.records: list[npt.NDArray[Any]] = []
+        self.damage: list[str] = []
+        self._layout = layout
+
+    def read(self, content: Any, file_bytes: int) -> None:
+        """All windows; `file_bytes` is where the process meant to go on."""
+        if len(content) < file_bytes:
+            self.damage.append("it is cut off")
+        at = _HEADER_BYTES
+        while at + _WINDOW_HEADER_BYTES <= len(content):
+            kind, size, used, _ = _WINDOW.unpack_from(content, at)
+            if kind not in _WINDOWS or size < _WINDOW_HEADER_BYTES:
+                # Behind the last window there may be one that was only about to be made.
+                if at < file_bytes or kind or used:
+                    self.damage.append("its windows break off")
+                return
+            if at + size > len(content):
+                self.damage.append("it is cut off")
+            part = content[at + _WINDOW_HEADER_BYTES : at + size]
+            if kind == _RECORDS:
+                self._read_records(part, used)
+            elif kind == _NAMES:
+                self._read_names(part, used)
+            else:
+                self._read_counters(part, used)
+            at += size
+
+    def _read_records(self, part: Any, used: int) -> None:
+        """Records that hold together; `used` may exceed what has room."""
+        rows = part[: len(part) // RECORD.itemsize * RECORD.itemsize].view(RECORD)
+        if used < len(rows) and rows["start"][used:].any():
+            self.damage.append("records are beyond the end")
+        rows = rows[:used]
+        strange = _strange(rows)
+        if strange.any():
+            self.damage.append("records contradict themselves")
+            rows = rows[~strange]
+        self.records.append(rows)
+
+    def _read_names(self, part: Any, used: int) -> None:
+        if used > len(part):
+            self.damage.append("names of files are lost")
+        before = len(self.names)
+        count = 0
+        end = 0
+        for file, name, end in _names(part[: min(used, len(part))].tobytes()):  # noqa: B007
+            self.names[file] = name
+            count += 1
+        if end < min(used, len(part)) or len(self.names) < before + count:
+            self.damage.append("names of files are lost")
+
+    def _read_counters(self, part: Any, used: int) -> None:
+        size = 8 + 8 * sum(count for _, count in self._layout)
+        whole = min(used, len(part) // size) if self._layout else 0
+        sets = [_counters(part[i * size : (i + 1) * size], self._layout) for i in range(whole)]
+        fine = [one for one in sets if one is not None]
+        if len(fine) < used:
+            self.damage.append("counters are lost")
+        self.counters += fine
+
+
+def _strange(rows: Any) -> Any:
+    """A mask of the records that no process wrote as they are."""
+    start, end, kind, size = rows["start"], rows["end"], rows["kind"], rows["bytes"]
+    is_call = kind < len(KINDS)
+    strange = (start < 0) | (rows["layer"] >= _LAYERS)
+    strange |= (start != 0) & is_call & (end < start - _CLOCKS_APART)
+    # A record that was taken but never filled is empty; marks have no end.
+    strange |= (end != 0) & ((start == 0) | ~is_call)
+    strange |= ~is_call & (kind < _FIRST_MARK)
+    strange |= _MOVES[kind] & ((size < 0) | (size > _MOST_PLAUSIBLE))
+    return strange
+
+
+def _layout(text: str) -> list[tuple[str, int]]:
+    """The counters of a set in their order, and how many values each has; empty: damaged."""
+    result = []
+    for word in text.split():
+        counter, _, count = word.partition("*")
+        if not (count or "1").isdecimal() or len(count) > 2:
+            return []
+        result.append((counter, int(count or 1)))
+    named = dict(result)
+    return result if all(name in named for name in _NEEDED.split()) else []
 
 
 def _text(raw: bytes) -> str:
     return raw.split(b"\0", 1)[0].decode("utf-8", "backslashreplace")
 
 
-def _names(raw: bytes) -> Iterator[tuple[int, Name]]:
+def _names(raw: bytes) -> Iterator[tuple[int, Name, int]]:
+    """Each name with its number, and where it ends."""
     at = 0
     while at + _NAME.size <= len(raw):
         file, text_bytes, within, element_bytes, dimensions, _ = _NAME.unpack_from(raw, at)
@@ -171,6 +271,7 @@ def _names(raw: bytes) -> Iterator[tuple[int, Name]]:
         sizes = tuple(min(size, _MOST_PLAUSIBLE) for size in sizes)
         chunk = sizes[dimensions:]
         path = raw[text : text + text_bytes].decode("utf-8", "backslashreplace")
+        at = (text + text_bytes + 7) & ~7
         yield (
             file - 1,
             Name(
@@ -180,28 +281,19 @@ def _names(raw: bytes) -> Iterator[tuple[int, Name]]:
                 sizes[:dimensions],
                 chunk if any(chunk) else (),
             ),
+            at,
         )
-        at = (text + text_bytes + 7) & ~7
 
 
-def _counters(part: Any, used: int, layout: str) -> list[CounterSet]:
-    """The sets of a window, whose order of values the header tells."""
-    fields = []
-    for word in layout.split():
-        counter, _, values_of_it = word.partition("*")
-        fields.append((counter, int(values_of_it or 1)))
-    size = 8 + 8 * sum(count for _, count in fields)
-    sets = []
-    for i in range(min(used, len(part) // size)):
-        raw = part[i * size : (i + 1) * size]
-        file, layer = raw[:8].view("<u4").tolist()
-        values = raw[8:].view("<i8").tolist()
-        if file == 0 or min(values) < 0 or max(values) > _MOST_PLAUSIBLE:
-            continue
-        named: dict[str, Any] = {}
-        at = 0
-        for field, count in fields:
-            named[field] = values[at] if count == 1 else values[at : at + count]
-            at += count
-        sets.append(CounterSet(file - 1, layer, named))
-    return sets
+def _counters(raw: Any, layout: list[tuple[str, int]]) -> CounterSet | None:
+    """One set of counters; None where it holds what no process counts."""
+    file, layer = raw[:8].view("<u4").tolist()
+    values = raw[8:].view("<i8").tolist()
+    if file == 0 or layer >= _LAYERS or min(values) < 0 or max(values) > _MOST_PLAUSIBLE:
+        return None
+    named: dict[str, Any] = {}
+    at = 0
+    for field, count in layout:
+        named[field] = values[at] if count == 1 else values[at : at + count]
+        at += count
+    return CounterSet(file - 1, layer, named)

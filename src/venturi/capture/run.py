@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from venturi import __version__
-from venturi.capture.application import Finished, run_application
+from venturi.capture.application import Finished, begin_job, run_application
 from venturi.capture.counters import left_out_of
 from venturi.capture.merge import merge
 from venturi.capture.path_filter import leave_out
-from venturi.capture.process_file import SUFFIX as PROCESS_SUFFIX
-from venturi.capture.process_file import ProcessFile, read_process_file
+from venturi.capture.spool import CALLS, SpoolJob, claim, read_all, spool_for, writers
 from venturi.capture.strace import COST, read_strace, strace_command
-from venturi.capture.tracer import CONFIGURATION, Settings, configure, environment
-from venturi.model.error import UserError, VenturiError
+from venturi.capture.tracer import Settings, configure, environment
+from venturi.model.error import UserError
+from venturi.model.trace import Gap, Layer
 from venturi.model.trace_folder import SUFFIX, Captured, write_trace
+
+CUT_OFF = "the capture was cut off: how and when the application ended is not known"
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,19 @@ class Outcome:
     left_out: dict[str, int]
     """Operations and bytes that the filter left out: `operations`, `bytes`."""
     remarks: list[str]
-    """What else is to be known: files of processes that could not be read, what the way costs."""
+    """What else is to be known: where the trace had to go, what the way costs."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """Where a capture takes place."""
+
+    spool: Path | None = None
+    """Where processes record, for hosts that share no other directory; None: beside the trace."""
+    output: int | None = None
+    """The descriptor of the application's standard output; None: our own."""
+    here: Path | None = None
+    """The application's working directory; None: our own."""
 
 
 def place_for(output: str | None, command: tuple[str, ...]) -> Path:
@@ -60,36 +72,93 @@ def place_for(output: str | None, command: tuple[str, ...]) -> Path:
 
 
 def capture(
-    command: tuple[str, ...], folder: Path, settings: Settings, here: Path | None = None
+    command: tuple[str, ...], folder: Path, settings: Settings, around: Surroundings | None = None
 ) -> Outcome:
     """Runs `command` under the tracer and writes the trace into `folder`.
 
-    Its working directory is `here`, else ours. What was captured is kept however the application
-    ended. Raises UserError where it cannot be started or the folder cannot be written.
+    What was captured is kept however the application ended. Raises UserError where it cannot be
+    started or the folder cannot be written.
     """
-    with spool_for(folder) as spool:
+    around = around or Surroundings()
+    job = SpoolJob(begin_job(command), folder, settings, is_strace=False)
+    with spool_for(job, around.spool) as spool:
         configure(spool, settings)
-        finished = run_application(command, environment(spool), here)
-        files, broken = _read_all(spool)
-        captured = merge(files, finished.facts, folder.name, __version__)
-        written, remarks = _write(folder, captured)
-    return Outcome(captured, finished, written, left_out_of(files), broken + remarks)
+        finished = run_application(job.facts, environment(spool), around.output, around.here)
+        return _made(spool, replace(job, facts=finished.facts), finished)
 
 
-def capture_by_strace(command: tuple[str, ...], folder: Path, settings: Settings) -> Outcome:
+def capture_by_strace(
+    command: tuple[str, ...], folder: Path, settings: Settings, around: Surroundings | None = None
+) -> Outcome:
     """As `capture`, by strace, which sees static programs and slows I/O down many times.
 
     Raises UserError where strace is missing, or for what it cannot do.
     """
     if settings.counters_only or settings.limit != Settings.limit:
         raise UserError("--counters and --limit work without --with strace only")
-    with spool_for(folder) as spool:
-        finished = run_application(strace_command(command, spool), dict(os.environ))
-        captured, left = leave_out(read_strace(spool), settings)
-        source = captured.trace.source.model_copy(update={"file": folder.name})
+    around = around or Surroundings()
+    job = SpoolJob(begin_job(command), folder, settings, is_strace=True)
+    with spool_for(job, around.spool) as spool:
+        (spool / CALLS).mkdir()
+        line = strace_command(command, spool / CALLS)
+        started = replace(job.facts, command=line)
+        finished = run_application(started, dict(os.environ), around.output, around.here)
+        return _made(spool, replace(job, facts=finished.facts), finished)
+
+
+def recover(spool: Path, output: str | None) -> Outcome:
+    """Makes the trace of a capture that was killed from the folder that it left behind.
+
+    The trace goes where it was to go, or to `output`, and says that it was cut off. The folder is
+    removed unless processes still write into it. Raises UserError where it is no such folder, its
+    capture still runs, it holds nothing, or the trace cannot be written.
+    """
+    spool = Path(os.path.abspath(spool))
+    with claim(spool) as job:
+        folder = place_for(output or str(job.folder), job.facts.command)
+        still = writers(spool)
+        finished = Finished(None, job.facts, interrupted=False)
+        outcome = _made(spool, replace(job, folder=folder), finished)
+        if still == 0:
+            shutil.rmtree(spool, ignore_errors=True)
+            return outcome
+    count = "1 process still writes" if still == 1 else f"{still} processes still write"
+    remark = f"{count} into '{spool}': recover it again, with another -o, when they have ended"
+    return replace(outcome, remarks=[*outcome.remarks, remark])
+
+
+def _made(spool: Path, job: SpoolJob, finished: Finished) -> Outcome:
+    """The trace of what is in the folder, written to its place."""
+    if job.is_strace:
+        captured, left = leave_out(read_strace(spool / CALLS), job.settings)
+        source = captured.trace.source.model_copy(update={"file": job.folder.name})
         captured = replace(captured, trace=captured.trace.model_copy(update={"source": source}))
-        written, remarks = _write(folder, captured)
-    return Outcome(captured, finished, written, left, [COST, *remarks])
+        remarks = [COST]
+    else:
+        files, broken = read_all(spool)
+        captured = merge(files, job.facts, job.folder.name, __version__, broken)
+        left, remarks = left_out_of(files), []
+    if finished.code is None:
+        if not captured.trace.processes:
+            raise UserError(f"nothing was recorded in '{spool}'", "it may be removed")
+        captured = _cut_off(captured)
+    written, more = _write(job.folder, captured)
+    return Outcome(captured, finished, written, left, [*remarks, *more])
+
+
+def _cut_off(captured: Captured) -> Captured:
+    """The trace with a gap that says so; the job lasts as long as anything is known of it."""
+    trace, operations = captured.trace, captured.operations
+    known = [trace.job.seconds, *(p.ended_s or p.started_s for p in trace.processes)]
+    for record in trace.records:
+        known += [at for name, at in record.times.items() if name.endswith("_END_TIMESTAMP")]
+    if operations is not None and len(operations):
+        known.append(float(operations.end_ns.max()) / 1e9)
+    changes = {
+        "job": trace.job.model_copy(update={"seconds": max(known)}),
+        "gaps": [*trace.gaps, Gap(layer=Layer.POSIX.value, what=CUT_OFF)],
+    }
+    return Captured(trace.model_copy(update=changes), operations)
 
 
 def _write(folder: Path, captured: Captured) -> tuple[Path, list[str]]:
@@ -105,37 +174,3 @@ def _write(folder: Path, captured: Captured) -> tuple[Path, list[str]]:
             raise error from None
         return elsewhere, [f"{error.message}: the trace is '{elsewhere}'"]
     return folder, []
-
-
-@contextmanager
-def spool_for(folder: Path) -> Iterator[Path]:
-    """A folder beside the trace for what processes write, removed at the end.
-
-    Where making the trace fails, it stays, and the error says where it is.
-    """
-    try:
-        spool = Path(tempfile.mkdtemp(prefix=f".{folder.name}.spool.", dir=folder.parent))
-    except OSError as error:
-        raise UserError(f"'{folder.parent}' cannot be written: {error.strerror}") from None
-    try:
-        yield spool
-    except VenturiError as error:
-        if any(path.name != CONFIGURATION for path in spool.iterdir()):
-            error.hint = f"{error.hint}; what was recorded is in '{spool}'".lstrip("; ")
-            raise
-        shutil.rmtree(spool, ignore_errors=True)
-        raise
-    shutil.rmtree(spool, ignore_errors=True)
-
-
-def _read_all(spool: Path) -> tuple[list[ProcessFile], list[str]]:
-    files, broken = [], []
-    for path in sorted(spool.glob(f"*{PROCESS_SUFFIX}")):
-        try:
-            file = read_process_file(path)
-        except (OSError, ValueError) as error:
-            broken.append(f"what a process recorded cannot be read: {error}")
-            continue
-        if file is not None:
-            files.append(file)
-    return files, broken

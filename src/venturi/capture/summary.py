@@ -10,13 +10,18 @@ from venturi.capture.run import Outcome
 from venturi.model.operation import LAYER_CODES, Kind, Operations
 from venturi.model.trace import CounterRecord, Layer
 
+SCHEMA = "venturi.capture-summary/1"
+
 _DATA = {"reads": Kind.READ, "writes": Kind.WRITE}
 _READS = ("READS", "INDEP_READS", "COLL_READS", "NB_READS")
 _WRITES = ("WRITES", "INDEP_WRITES", "COLL_WRITES", "NB_WRITES")
 
 
 def summary_of(outcome: Outcome) -> dict[str, Any]:
-    """Ranks, processes, files, and for each layer its calls and bytes; what was not seen."""
+    """Ranks, processes, files, and for each layer its calls and bytes; what was not seen.
+
+    It is what `venturi capture --json` prints.
+    """
     trace = outcome.captured.trace
     operations = outcome.captured.operations
     layers = []
@@ -30,8 +35,10 @@ def summary_of(outcome: Outcome) -> dict[str, Any]:
         if any(row.values()):
             layers.append({"layer": layer.value, **row})
     return {
+        "schema": SCHEMA,
         "folder": str(outcome.folder),
         "application": outcome.finished.how,
+        "exit_code": outcome.finished.code,
         "seconds": trace.job.seconds,
         "ranks": trace.job.ranks if any(p.rank >= 0 for p in trace.processes) else 0,
         "processes": len(trace.processes),

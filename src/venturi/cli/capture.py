@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import json
+import os
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from venturi.cli.option import units_option
+from venturi.cli.option import json_option, units_option
 from venturi.model.error import ExitCode
+
+if TYPE_CHECKING:
+    from venturi.capture.run import Outcome
+
+_STDERR = 2
+_OF_CAPTURES = ("counters", "only", "skip", "all_paths", "spool")
 
 
 @click.command()
@@ -29,19 +39,48 @@ from venturi.model.error import ExitCode
     default="tracer",
     help="strace sees static programs and raw system calls, and makes I/O many times slower.",
 )
+@click.option("--spool", metavar="DIR", help="Processes record below it (default: -o's place).")
+@click.option("--recover", metavar="FOLDER", help="The trace of a capture that was killed.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
+@json_option
 @units_option
-@click.argument("command_line", nargs=-1, required=True, metavar="-- COMMAND...")
+@click.argument("command_line", nargs=-1, metavar="-- COMMAND...")
 def command(command_line: tuple[str, ...], **options: Any) -> int:
     """Run COMMAND unchanged and record its I/O: venturi capture -- mpirun -n 4 ./app.
 
     COMMAND needs no change and no rights; its processes on this host, and on others that share
-    this directory and its environment, are recorded together. Talk goes to standard error.
+    this directory and its environment, are recorded together. Talk goes to standard error; with
+    --json also what COMMAND says on standard output.
     """
-    from venturi.capture.run import capture, capture_by_strace, place_for
+    if bool(command_line) == bool(options["recover"]):
+        raise click.UsageError("give either a COMMAND or --recover FOLDER")
+    chosen = [name for name in _OF_CAPTURES if options[name]]
+    if options["recover"] and chosen:
+        word = chosen[0].replace("_", "-")
+        raise click.UsageError(f"--{word}: the capture that was killed has chosen what is recorded")
+    outcome = _recovered(options) if options["recover"] else _captured(command_line, options)
+    _show(outcome, options)
+    if outcome.finished.interrupted:
+        return ExitCode.INTERRUPTED
+    if outcome.finished.code:
+        click.echo(f"venturi: {outcome.finished.how}; what it did till then is kept", err=True)
+        return ExitCode.MEASUREMENT
+    return ExitCode.FINE
+
+
+def _recovered(options: dict[str, Any]) -> Outcome:
+    from venturi.capture.run import recover
+
+    return recover(Path(options["recover"]), options["output"])
+
+
+def _captured(command_line: tuple[str, ...], options: dict[str, Any]) -> Outcome:
+    from venturi.capture.run import Surroundings, capture, capture_by_strace, place_for
+    from venturi.capture.spool import left_behind
     from venturi.capture.tracer import Settings
 
     folder = place_for(options["output"], command_line)
+    spool = Path(options["spool"]).absolute() if options["spool"] else None
     settings = Settings(
         counters_only=options["counters"],
         limit=options["limit"],
@@ -49,18 +88,24 @@ def command(command_line: tuple[str, ...], **options: Any) -> int:
         skip=options["skip"],
         all_paths=options["all_paths"],
     )
-    record = capture if options["tool"] == "tracer" else capture_by_strace
-    outcome = record(command_line, folder, settings)
     if not options["quiet"]:
-        from venturi.capture.summary import summary_of
+        for left in left_behind(spool or folder.parent):
+            text = "venturi: an earlier capture was killed: venturi capture --recover"
+            click.echo(f"{text} {shlex.quote(os.path.relpath(left))}", err=True)
+    record = capture if options["tool"] == "tracer" else capture_by_strace
+    around = Surroundings(spool, _STDERR if options["as_json"] else None)
+    return record(command_line, folder, settings, around)
+
+
+def _show(outcome: Outcome, options: dict[str, Any]) -> None:
+    """What was captured: as JSON on standard output, or for a person on standard error."""
+    from venturi.capture.summary import summary_of
+
+    if options["as_json"]:
+        click.echo(json.dumps(summary_of(outcome), indent=1))
+    elif not options["quiet"]:
         from venturi.cli.console import stderr_console
         from venturi.report.capture import print_capture
         from venturi.report.quantity import Units
 
         print_capture(summary_of(outcome), stderr_console(), Units(options["units"]))
-    if outcome.finished.interrupted:
-        return ExitCode.INTERRUPTED
-    if outcome.finished.code != 0:
-        click.echo(f"venturi: {outcome.finished.how}; what it did till then is kept", err=True)
-        return ExitCode.MEASUREMENT
-    return ExitCode.FINE

@@ -56,7 +56,8 @@ class Kind(StrEnum):
     ALLOCATE = "allocate"
     """`offset` and `bytes`: the range."""
     MAP = "map"
-    """mmap of a file; stores into it are not seen. `offset` and `bytes`: the range."""
+    """mmap of a file; stores into it are not seen. `offset` and `bytes`: the range; `detail`: bit 0
+    where stores reach the file (shared and writable)."""
     COPY = "copy"
     """copy_file_range or sendfile; `file` is read, `detail` is the index of the one written."""
     ATTRIBUTE = "attribute"
@@ -75,6 +76,7 @@ COLLECTIVE = 1
 NON_BLOCKING = 2
 IN_VIEW = 4
 NOT_A_FILE = 8
+STORES_REACH_FILE = 1
 OPENED_TOGETHER = 1 << 31
 
 _TYPES: dict[str, str] = {

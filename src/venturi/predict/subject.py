@@ -13,7 +13,7 @@ from pathlib import Path
 
 from venturi.capture.proxy import ProxyRun, run_proxy
 from venturi.capture.quiet import last_words, quiet
-from venturi.capture.run import capture
+from venturi.capture.run import Surroundings, capture
 from venturi.capture.tracer import Settings
 from venturi.model.error import TargetProblem
 from venturi.model.trace import Layer
@@ -77,9 +77,8 @@ class Application:
 
     def _captured(self, place: Path) -> Captured:
         with quiet(place / "output") as said:
-            outcome = capture(
-                self._line(self.command), place / "raw.trace", Settings(), self.folder
-            )
+            around = Surroundings(here=self.folder)
+            outcome = capture(self._line(self.command), place / "raw.trace", Settings(), around)
         if outcome.finished.interrupted:
             raise KeyboardInterrupt
         if outcome.finished.code != 0:

@@ -20,6 +20,8 @@ _LAYERS = {
     "mpiio": "MPI-IO",
     "hdf5_file": "HDF5 files",
     "hdf5_dataset": "HDF5 datasets",
+    "pnetcdf_file": "PnetCDF files",
+    "pnetcdf_variable": "PnetCDF variables",
 }
 
 

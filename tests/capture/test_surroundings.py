@@ -1,0 +1,67 @@
+"""Where a capture takes place: its output as JSON, its records elsewhere, several hosts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from capture.conftest import Capture
+
+
+def test_json_is_all_there_is_on_standard_output(capture: Capture) -> None:
+    command = "echo hello; echo there >&2; printf 12345 > out; exit 3"
+    run = capture("sh", "-c", command, options=("--json",), code=3)
+    summary = json.loads(run.done.stdout)
+    assert summary["schema"] == "venturi.capture-summary/1"
+    assert summary["exit_code"] == 3
+    assert summary["folder"] == str(run.folder)
+    [posix] = [layer for layer in summary["layers"] if layer["layer"] == "posix"]
+    assert (posix["writes"], posix["bytes_writes"]) == (1, 5)
+    said = run.done.stderr.splitlines()
+    assert said[:2] == ["hello", "there"]
+    assert len(said) == 3, "nothing but the exit code's meaning"
+
+
+def test_records_lie_elsewhere_while_it_runs(capture: Capture) -> None:
+    elsewhere = capture.place / "elsewhere"
+    elsewhere.mkdir()
+    listing = f"ls -a {elsewhere} > seen; ls -a {capture.place} > beside"
+    run = capture("sh", "-c", listing, options=("--spool", str(elsewhere)))
+    assert ".0.trace.spool." in (capture.here / "seen").read_text()
+    assert ".spool." not in (capture.here / "beside").read_text()
+    assert list(elsewhere.iterdir()) == []
+    assert run.trace.operation_count > 0
+
+
+def test_a_place_for_records_that_is_not_there(capture: Capture) -> None:
+    run = capture("true", options=("--spool", "/missing"), code=2)
+    assert "'/missing' cannot be written: No such file" in " ".join(run.done.stderr.split())
+
+
+HOSTS = """
+import subprocess, sys
+write = "import os; os.close(os.open('out.{0}', os.O_CREAT | os.O_WRONLY))"
+line = 'hostname {0}; exec env PMI_RANK={1} {2} -c "{3}"'
+for rank, host in enumerate(["first", "second"]):
+    text = line.format(host, rank, sys.executable, write.format(rank))
+    subprocess.run(["unshare", "--uts", "sh", "-c", text], check=True)
+"""
+
+
+def test_processes_of_several_hosts_make_one_trace(capture: Capture) -> None:
+    if os.geteuid() != 0:
+        pytest.fail("giving processes another host's name needs root")
+    run = capture(sys.executable, "-c", HOSTS, options=("--spool", str(capture.place)))
+    ranks = {p.rank: p.host for p in run.trace.processes if p.rank >= 0}
+    assert ranks == {0: "first", 1: "second"}
+    opened = [row[2] for row in run.rows() if row[1] == "open" and row[2].startswith("out.")]
+    assert opened == ["out.0", "out.1"]
+    operations = run.captured.operations
+    assert operations is not None
+    assert operations.start_ns.min() >= 0
+    assert operations.end_ns.max() / 1e9 <= run.trace.job.seconds + 1
+    assert subprocess.run(["hostname"], capture_output=True, check=True).stdout != b"second\n"
