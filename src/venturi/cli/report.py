@@ -9,6 +9,8 @@ import click
 from venturi.cli.option import json_option, store_option, units_option, write_text
 
 _FORMATS = ("html", "md", "json", "csv")
+TUNING = "tuning.json"
+"""The document in a folder of `venturi tune`."""
 
 
 @click.command()
@@ -31,6 +33,7 @@ def command(
     """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
 
     Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
+    Of one tuning (NAME.tune): what would make it faster.
     """
     from venturi.model.error import UserError
     from venturi.model.trace_folder import DOCUMENT
@@ -40,7 +43,9 @@ def command(
     if chosen not in _FORMATS:
         raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
     captures = [run for run in runs if Path(run, DOCUMENT).is_file()]
-    if captures:
+    if any(Path(run, TUNING).is_file() for run in runs):
+        name, text = _of_tuning(runs, chosen, units)
+    elif captures:
         name, text = _of_capture(runs, proxy, chosen, units)
     elif proxy is not None:
         raise UserError("--proxy stands beside a capture", "name one: NAME.trace")
@@ -63,6 +68,23 @@ def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) ->
     place = store_directory(store)
     records = [load_record(find(place, run)) for run in runs]
     return records[-1].id, render(records, form, units)
+
+
+def _of_tuning(folders: tuple[str, ...], form: str, units: str) -> tuple[str, str]:
+    """The tuning's name, and the text."""
+    from venturi.model.document import DocumentError, parse_json
+    from venturi.model.error import UserError
+    from venturi.model.tuning import Tuning
+    from venturi.report.render import render_tuning
+
+    if len(folders) > 1 or form == "csv":
+        raise UserError("a report holds one tuning, as html, md or json")
+    path = Path(folders[0], TUNING)
+    try:
+        tuning = parse_json(Tuning, path.read_bytes())
+    except DocumentError as error:
+        raise UserError(f"'{path}' is no tuning: {error}", error.hint) from None
+    return Path(folders[0]).resolve().name, render_tuning(tuning, form, units)
 
 
 def _of_capture(

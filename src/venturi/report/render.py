@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from venturi.model.portrait import Portrait
 from venturi.model.record import Record
+from venturi.model.tuning import Tuning
+from venturi.report.block import Page
 from venturi.report.quantity import Units
 
 
@@ -34,7 +36,20 @@ def render_portrait(portrait: Portrait, form: str, units: str = "iec") -> str:
         return portrait.to_json(indent=1) + "\n"
     from venturi.report.portrait import page_of
 
-    page = page_of(portrait, Units(units))
+    return _drawn(page_of(portrait, Units(units)), form)
+
+
+def render_tuning(tuning: Tuning, form: str, units: str = "iec") -> str:
+    """The page of a tuning as `html`, `md` or `json` text."""
+    if form == "json":
+        return tuning.to_json(indent=1) + "\n"
+    from venturi.report.tuning import page_of
+
+    return _drawn(page_of(tuning, Units(units)), form)
+
+
+def _drawn(page: Page, form: str) -> str:
+    """A page as `html` or `md`."""
     if form == "md":
         from venturi.report.markdown import markdown_of
 
