@@ -57,6 +57,7 @@ DOCUMENTS = (
     DocumentKind("portrait", "Portrait"),
     DocumentKind("published", "Io500Result"),
     DocumentKind("prediction", "Prediction"),
+    DocumentKind("tuning", "Tuning"),
 )
 
 

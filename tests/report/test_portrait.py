@@ -15,7 +15,7 @@ from venturi.model.document import parse_json
 from venturi.model.operation import Kind
 from venturi.model.portrait import Portrait
 from venturi.report.portrait import ordering, sharing
-from venturi.report.render import render_portrait
+from venturi.report.render import render_document
 
 
 def two_streams() -> CaptureFactory:
@@ -35,7 +35,7 @@ def portrait(made: CaptureFactory, proxy: CaptureFactory | None = None) -> Portr
 
 
 def test_the_page_says_what_was_done_and_what_hurts() -> None:
-    text = render_portrait(portrait(two_streams(), shared_file()), "html")
+    text = render_document(portrait(two_streams(), shared_file()), "html")
     parsed = outline(text)
     names = ("did", "course", "findings", "streams", "sizes", "phases", "proxy", "card")
     assert {f"application-{name}" for name in names} <= set(parsed.ids)
@@ -56,7 +56,7 @@ def test_the_page_says_what_was_done_and_what_hurts() -> None:
 
 
 def test_the_gravest_finding_comes_first_and_notes_are_folded() -> None:
-    text = render_portrait(portrait(two_streams()), "html")
+    text = render_document(portrait(two_streams()), "html")
     grades = [text.find(f">{word}</span>") for word in ("high", "medium", "low")]
     found = [place for place in grades if place >= 0]
     assert found == sorted(found)
@@ -65,10 +65,10 @@ def test_the_gravest_finding_comes_first_and_notes_are_folded() -> None:
 
 def test_markdown_and_json_say_the_same() -> None:
     made = portrait(two_streams(), two_streams())
-    text = render_portrait(made, "md")
+    text = render_document(made, "md")
     assert "The proxy equals the application in all" in text
     assert "**: " not in text[: text.index("## ")]
-    assert parse_json(Portrait, render_portrait(made, "json")) == made
+    assert parse_json(Portrait, render_document(made, "json")) == made
 
 
 @pytest.mark.parametrize("case", ["names only", "one call", "programs", "many ranks"])
@@ -86,7 +86,7 @@ def test_sparse_and_large_captures_have_a_page(case: str) -> None:
         made = CaptureFactory(500)
         for rank in range(500):
             made.whole(rank, Kind.WRITE, f"/s/f{rank}", MIB, 4)
-    text = render_portrait(portrait(made), "html")
+    text = render_document(portrait(made), "html")
     outline(text)
     assert "<b>&x" not in text
     assert len(text.encode()) < 2_000_000
@@ -108,7 +108,7 @@ def test_words_for_streams() -> None:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_browser_draws_the_page_of_a_capture(dark: bool, tmp_path: Path) -> None:
     page, shot = tmp_path / "page.html", tmp_path / "page.png"
-    text = render_portrait(portrait(two_streams(), shared_file()), "html")
+    text = render_document(portrait(two_streams(), shared_file()), "html")
     if dark:
         text = text.replace("(prefers-color-scheme: dark)", "(min-width: 1px)")
     page.write_text(text, "utf-8")

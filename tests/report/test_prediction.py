@@ -16,7 +16,7 @@ from venturi.model.prediction import (
     Turn,
 )
 from venturi.report.figure import turns
-from venturi.report.render import render_prediction
+from venturi.report.render import render_document
 
 
 def side(seconds: float, first: int, spread: float = 0.05) -> Side:
@@ -79,7 +79,7 @@ def prediction(signed: float, spread: float = 0.05, load: float = 0.5) -> Predic
 
 
 def test_the_page_is_whole_and_escapes_what_was_typed() -> None:
-    text = render_prediction(prediction(0.05), "html")
+    text = render_document(prediction(0.05), "html")
     ids = {
         f"prediction-{name}"
         for name in ("runs", "turns", "sorts", "streams", "baselines", "making")
@@ -99,13 +99,13 @@ def test_the_page_is_whole_and_escapes_what_was_typed() -> None:
     ],
 )
 def test_the_verdict_follows_error_and_spread(signed: float, spread: float, word: str) -> None:
-    assert f"**{word}**" in render_prediction(prediction(signed, spread), "md")
+    assert f"**{word}**" in render_document(prediction(signed, spread), "md")
 
 
 def test_a_busy_machine_and_few_runs_are_said() -> None:
-    assert "busy with other things" in render_prediction(prediction(0.05, load=17.0), "md")
-    assert "busy with other things" not in render_prediction(prediction(0.05), "md")
-    assert "Only 4 runs of each side" in render_prediction(prediction(0.05), "md")
+    assert "busy with other things" in render_document(prediction(0.05, load=17.0), "md")
+    assert "busy with other things" not in render_document(prediction(0.05), "md")
+    assert "Only 4 runs of each side" in render_document(prediction(0.05), "md")
 
 
 def test_every_run_is_drawn_at_its_place() -> None:

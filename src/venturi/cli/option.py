@@ -86,22 +86,31 @@ def open_workload(name: str, store: str | None) -> tuple[Any, str]:
 
 
 def open_or_derive(name: str, store: str | None) -> tuple[Any, str]:
-    """A workload and its text, as `open_workload`, or derived from a log or capture at `name`."""
+    """A workload and its text as `open_workload` finds it, or the proxy of a log or capture."""
+    from venturi import library
+
     path = Path(name)
-    if path.is_dir() or (path.is_file() and _is_capture(path)):
-        from venturi.derive.workload import derive
-        from venturi.derive.yaml_text import to_yaml
-        from venturi.sources.open import read_capture
+    if name in library.names() or not path.exists() or _is_workload(path):
+        return open_workload(name, store)
+    from venturi.derive.workload import derive
+    from venturi.derive.yaml_text import to_yaml
+    from venturi.sources.open import read_capture
 
-        workload = derive(read_capture(path), path.name.split(".")[0])
-        return workload, to_yaml(workload)
-    return open_workload(name, store)
+    workload = derive(read_capture(path), path.resolve().name.split(".")[0])
+    return workload, to_yaml(workload)
 
 
-def _is_capture(path: Path) -> bool:
-    from venturi.sources.kind import kind_of
+def _is_workload(path: Path) -> bool:
+    """Whether a file is a workload and no capture, by its content."""
+    from venturi.sources.kind import CaptureKind, kind_of
 
-    return path.suffix not in (".yaml", ".yml", ".json") and kind_of(path) is not None
+    if path.is_dir():
+        return False
+    kind = kind_of(path)
+    if kind is CaptureKind.TRACE:
+        with path.open("rb") as file:
+            return b'"workload"' in file.read(200)
+    return kind is None
 
 
 def settings_of(options: dict[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import click
@@ -9,6 +10,11 @@ import click
 from venturi.cli.option import json_option, store_option, units_option, write_text
 
 _FORMATS = ("html", "md", "json", "csv")
+_DOCUMENTS = {
+    "prediction.json": "venturi.model.prediction:Prediction",
+    "tuning.json": "venturi.model.tuning:Tuning",
+}
+"""What a folder may hold, and the model of each."""
 
 
 @click.command()
@@ -30,10 +36,10 @@ def command(
 ) -> None:
     """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
 
-    Of one capture (NAME.trace): what the application did, what hurts, and its proxy. Of one
-    prediction (NAME.prediction): application and proxy in turn, and the error.
+    Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
+    Of one prediction (NAME.prediction): application and proxy in turn, and the error.
+    Of one tuning (NAME.tune): what would make it faster.
     """
-    from venturi.model import prediction
     from venturi.model.error import UserError
     from venturi.model.trace_folder import DOCUMENT
 
@@ -42,8 +48,9 @@ def command(
     if chosen not in _FORMATS:
         raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
     captures = [run for run in runs if Path(run, DOCUMENT).is_file()]
-    if any(Path(run, prediction.DOCUMENT).is_file() for run in runs):
-        name, text = _of_prediction(runs, chosen, units)
+    document = next((name for name in _DOCUMENTS if Path(runs[0], name).is_file()), None)
+    if document is not None:
+        name, text = _of_document(runs, document, chosen, units)
     elif captures:
         name, text = _of_capture(runs, proxy, chosen, units)
     elif proxy is not None:
@@ -69,19 +76,23 @@ def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) ->
     return records[-1].id, render(records, form, units)
 
 
-def _of_prediction(runs: tuple[str, ...], form: str, units: str) -> tuple[str, str]:
-    """The prediction's name, and the text."""
+def _of_document(folders: tuple[str, ...], document: str, form: str, units: str) -> tuple[str, str]:
+    """The name of the folder that holds a document, and the text."""
+    from venturi.model.document import DocumentError, parse_json
     from venturi.model.error import UserError
-    from venturi.predict.folder import SUFFIX, read_prediction
-    from venturi.report.render import render_prediction
+    from venturi.report.render import render_document
 
-    if len(runs) > 1:
-        raise UserError("a report holds one prediction", "make one report of each")
-    if form == "csv":
-        raise UserError("a prediction has no report as csv", "html, md or json")
-    path = Path(runs[0])
-    name = path.resolve().name.removesuffix(SUFFIX)
-    return name, render_prediction(read_prediction(path), form, units)
+    if len(folders) > 1 or form == "csv":
+        raise UserError(f"a report holds one {Path(document).stem}, as html, md or json")
+    path = Path(folders[0], document)
+    module, model = _DOCUMENTS[document].split(":")
+    try:
+        made = parse_json(getattr(importlib.import_module(module), model), path.read_bytes())
+    except OSError as error:
+        raise UserError(f"'{path}': {error.strerror}") from None
+    except DocumentError as error:
+        raise UserError(f"'{path}' is none of this version: {error}", error.hint) from None
+    return path.resolve().parent.stem, render_document(made, form, units)
 
 
 def _of_capture(
@@ -90,7 +101,7 @@ def _of_capture(
     """The capture's name, and the text."""
     from venturi.analyse.portrait import portrait_of
     from venturi.model.error import UserError
-    from venturi.report.render import render_portrait
+    from venturi.report.render import render_document
     from venturi.sources.open import read_capture
 
     if len(captures) > 1:
@@ -100,4 +111,4 @@ def _of_capture(
     path = Path(captures[0])
     name = path.resolve().name.removesuffix(".trace")
     beside = read_capture(Path(proxy)) if proxy is not None else None
-    return name, render_portrait(portrait_of(read_capture(path), name, beside), form, units)
+    return name, render_document(portrait_of(read_capture(path), name, beside), form, units)

@@ -7,9 +7,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
-from venturi.model.prediction import DOCUMENT, PREDICTION_SCHEMA, Prediction
+from venturi.model.prediction import DOCUMENT, Prediction
 
 SUFFIX = ".prediction"
 WORKLOAD = "workload.yaml"
@@ -45,14 +44,3 @@ def write_prediction(folder: Path, prediction: Prediction) -> None:
         making.rename(folder)
     finally:
         shutil.rmtree(making, ignore_errors=True)
-
-
-def read_prediction(folder: Path) -> Prediction:
-    """The prediction in `folder`. Raises UserError where there is none."""
-    path = folder / DOCUMENT
-    try:
-        return parse_json(Prediction, path.read_bytes())
-    except OSError as error:
-        raise UserError(f"'{path}': {error.strerror}") from None
-    except DocumentError as error:
-        raise UserError(f"'{path}' is no {PREDICTION_SCHEMA} document: {error}") from None

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
+from typing import Final
 
+from venturi.model.document import Document
 from venturi.model.portrait import Portrait
 from venturi.model.prediction import Prediction
 from venturi.model.record import Record
-from venturi.report.block import Page
+from venturi.model.tuning import Tuning
 from venturi.report.quantity import Units
+
+_PAGES: Final[dict[type[Document], str]] = {
+    Portrait: "portrait",
+    Prediction: "prediction",
+    Tuning: "tuning",
+}
 
 
 def render(records: Sequence[Record], form: str, units: str = "iec") -> str:
@@ -30,25 +39,15 @@ def render(records: Sequence[Record], form: str, units: str = "iec") -> str:
     return render_json(records)
 
 
-def render_portrait(portrait: Portrait, form: str, units: str = "iec") -> str:
-    """The page of a captured application as `html`, `md` or `json` text."""
+def render_document(document: Document, form: str, units: str = "iec") -> str:
+    """The page of a document that is not a record, as `html`, `md` or `json` text.
+
+    Each kind has a module of its name here, whose `page_of` lays it out.
+    """
     if form == "json":
-        return portrait.to_json(indent=1) + "\n"
-    from venturi.report.portrait import page_of
-
-    return _text_of(page_of(portrait, Units(units)), form)
-
-
-def render_prediction(prediction: Prediction, form: str, units: str = "iec") -> str:
-    """The page of an application beside its proxy as `html`, `md` or `json` text."""
-    if form == "json":
-        return prediction.to_json(indent=1) + "\n"
-    from venturi.report.prediction import page_of
-
-    return _text_of(page_of(prediction, Units(units)), form)
-
-
-def _text_of(page: Page, form: str) -> str:
+        return document.to_json(indent=1) + "\n"
+    layout = importlib.import_module(f"venturi.report.{_PAGES[type(document)]}")
+    page = layout.page_of(document, Units(units))
     if form == "md":
         from venturi.report.markdown import markdown_of
 

@@ -1,0 +1,189 @@
+"""The ranking of gains: I/O time with each change relative to that without, with intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from venturi.model.tuning import Durability, Effect, Trial
+from venturi.report import quantity
+from venturi.report.block import Column, Figure, Table
+from venturi.report.figure import theme
+from venturi.report.palette import BLUE, GREEN, GRID, INK, MUTED, VERMILLION
+
+_ROW_PX = 34
+_VALUE_PX = 190
+_MOST_ROWS = 24
+_MARKS = {
+    "helps": (GREEN, "circle"),
+    "no gain": (MUTED, "square"),
+    "harms": (VERMILLION, "triangle-up"),
+    "too few pairs": (BLUE, "diamond"),
+    "looked at only": (MUTED, "stroke"),
+}
+_WORDS = {
+    Effect.HELPS: "helps",
+    Effect.NO_GAIN: "no gain",
+    Effect.HARMS: "harms",
+    Effect.UNJUDGED: "too few pairs",
+}
+
+
+def _rows(trials: list[Trial]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Marks with their intervals, and the single pairs behind them."""
+    marks, dots = [], []
+    for row, trial in enumerate(trials):
+        gain = trial.gain
+        ratio = gain.ratio if gain is not None else trial.seen_ratio
+        assert ratio is not None
+        final = [
+            pair for pair in trial.pairs if (pair.stage.value == "final") == (gain is not None)
+        ]
+        dots += [{"y": row, "x": pair.ratio} for pair in final if pair.ratio > 0]
+        marks.append(
+            {
+                "y": row,
+                "x": ratio,
+                "low": gain.low if gain is not None else ratio,
+                "high": gain.high if gain is not None else ratio,
+                "name": theme.shortened(trial.name),
+                "word": _WORDS[trial.effect] if gain is not None else "looked at only",
+                "text": f"{quantity.number(ratio)} x"
+                + (" *" if trial.meaning.durability is Durability.WEAKER else ""),
+            }
+        )
+    return marks, dots
+
+
+def _domain(marks: list[dict[str, Any]], dots: list[dict[str, Any]]) -> list[float]:
+    values = [m[key] for m in marks for key in ("low", "high", "x")] + [d["x"] for d in dots]
+    known = [value for value in values if value > 0]
+    return [min([*known, 0.8]) * 0.85, max([*known, 1.25]) * 1.15]
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    wide = high / low > 300
+    digits = (1,) if wide else (1, 2, 5)
+    return [d * 10.0**p for p in powers for d in digits if low <= d * 10.0**p <= high]
+
+
+def _spec(trials: list[Trial]) -> dict[str, Any]:
+    marks, dots = _rows(trials)
+    domain = _domain(marks, dots)
+    width = theme.WIDTH - theme.NAME_PX - _VALUE_PX
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "scale": {"type": "log", "domain": domain, "nice": False},
+        "axis": {
+            "title": "I/O time relative to the workload as it is, logarithmic scale",
+            "titleAnchor": "end", "grid": True, "format": ",~g", "values": _ticks(*domain),
+        },
+    }  # fmt: skip
+    y = {
+        "field": "y",
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": [-0.5, len(trials) - 0.5], "reverse": True, "nice": False},
+    }
+    words = [word for word in _MARKS if any(mark["word"] == word for mark in marks)]
+    colour = {
+        "field": "word",
+        "type": "nominal",
+        "scale": {"domain": words, "range": [_MARKS[word][0] for word in words]},
+    }
+    shape = {
+        "field": "word",
+        "type": "nominal",
+        "scale": {"domain": words, "range": [_MARKS[word][1] for word in words]},
+    }
+    judged = [{**mark, "low": max(mark["low"], domain[0])} for mark in marks]
+    return {
+        "width": width,
+        "height": _ROW_PX * len(trials) + 8,
+        "layer": [
+            {
+                "data": {"values": [{"x": 1.0}]},
+                "mark": {"type": "rule", "color": INK, "strokeDash": [5, 4]},
+                "encoding": {"x": x},
+            },
+            {
+                "data": {"values": dots or [{}]},
+                "mark": {"type": "tick", "color": MUTED, "opacity": 0.55, "thickness": 1.5,
+                         "size": 13},
+                "encoding": {"x": x, "y": y},
+            },
+            {
+                "data": {"values": judged},
+                "mark": {"type": "rule", "strokeWidth": 3},
+                "encoding": {
+                    "x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
+                    "color": {**colour, "legend": None},
+                },
+            },
+            {
+                "data": {"values": marks},
+                "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1,
+                         "stroke": GRID, "strokeWidth": 0.5},
+                "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
+            },
+            theme.names([{"y": mark["y"], "name": mark["name"]} for mark in marks], y),
+            {
+                "data": {"values": marks},
+                "mark": {"type": "text", "align": "left", "fontSize": 13, "color": INK},
+                "encoding": {"x": {"value": width + 16}, "y": y, "text": {"field": "text"}},
+            },
+        ],
+    }  # fmt: skip
+
+
+def table(trials: list[Trial]) -> Table:
+    """Every change with its figures."""
+    titles = ("Change", "What", "I/O time", "Interval", "Pairs", "Before", "After", "Whole run",
+              "Persistence")  # fmt: skip
+    rows = tuple(_cells(trial) for trial in trials)
+    columns = tuple(Column(title, 1 < i < 8) for i, title in enumerate(titles))
+    return Table("All changes that were measured", columns, rows, folded=True)
+
+
+def _cells(trial: Trial) -> tuple[str, ...]:
+    gain, whole = trial.gain, trial.whole
+    ratio = gain.ratio if gain is not None else trial.seen_ratio
+    last = f"{quantity.seconds(whole.after_s)}" if whole is not None else "unknown"
+    return (
+        trial.name,
+        trial.what,
+        "–" if ratio is None else f"{quantity.number(ratio)} x",
+        "looked at only"
+        if gain is None
+        else f"{quantity.number(gain.low)} to {quantity.number(gain.high)}",
+        str(gain.pairs if gain is not None else len(trial.pairs)),
+        "–" if gain is None else quantity.seconds(gain.base_s),
+        "–" if gain is None else quantity.seconds(gain.changed_s),
+        "–" if gain is None else last,
+        trial.meaning.durability.value,
+    )
+
+
+def figure(trials: list[Trial], finding: str) -> Figure | None:
+    """The picture; none where nothing was measured."""
+    measured = [t for t in trials if t.gain is not None or t.seen_ratio]
+    shown = [t for t in measured if (t.gain.ratio if t.gain else t.seen_ratio or 0) > 0]
+    if not shown:
+        return None
+    shown = shown[:_MOST_ROWS]
+    weak = any(trial.meaning.durability is Durability.WEAKER for trial in shown)
+    return Figure(
+        name="gain",
+        title="What each change gains",
+        finding=finding,
+        reading=(
+            "Left of the dashed line a change is faster. Marks are medians, thick lines intervals, "
+            "thin strokes single pairs. Changes with an interval were measured afresh; the others "
+            "were looked at only to choose, and a lucky one among them says nothing."
+            + (" A star: persists less than the workload as it is." if weak else "")
+        ),
+        spec=theme.whole(_spec(shown)),
+        table=table(measured),
+    )

@@ -1,0 +1,36 @@
+"""The calls behind the verbs of a workload, as they stand in an application's code."""
+
+from __future__ import annotations
+
+from venturi.model.plan import Interface
+from venturi.model.workload import FileSpec
+
+_CALLS = {
+    Interface.POSIX: ("pwrite()", "pread()"),
+    Interface.URING: ("io_uring_prep_write()", "io_uring_prep_read()"),
+    Interface.STDIO: ("fwrite()", "fread()"),
+    Interface.MMAP: ("memcpy() into the mapping", "memcpy() from the mapping"),
+    Interface.MPIIO: ("MPI_File_write_at()", "MPI_File_read_at()"),
+    Interface.HDF5: ("H5Dwrite()", "H5Dread()"),
+    Interface.PNETCDF: ("ncmpi_put_vara()", "ncmpi_get_vara()"),
+    Interface.NETCDF: ("nc_put_vara()", "nc_get_vara()"),
+}
+
+
+def call(spec: FileSpec, is_write: bool) -> str:
+    """The call that moves the data of a file, such as `pwrite()`."""
+    write, read = _CALLS.get(spec.interface, ("write", "read"))
+    return write if is_write else read
+
+
+def sync_call(spec: FileSpec) -> str:
+    """The call that makes the data of a file persistent."""
+    calls = {
+        Interface.STDIO: "fflush() and fsync()",
+        Interface.MMAP: "msync()",
+        Interface.MPIIO: "MPI_File_sync()",
+        Interface.HDF5: "H5Fflush()",
+        Interface.PNETCDF: "ncmpi_sync()",
+        Interface.NETCDF: "nc_sync()",
+    }
+    return calls.get(spec.interface, "fsync()")

@@ -1,0 +1,156 @@
+"""All changes that are known: each is a file `change_*.py` with a `CHANGE`."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import venturi.tune
+from venturi.model.error import UserError
+from venturi.model.plan import Interface
+from venturi.model.tuning import Skipped
+from venturi.model.workload import Workload
+from venturi.plan.make import Made, make_plan
+from venturi.plan.setting import Settings
+from venturi.tune.change import Change, Variant
+from venturi.tune.rewrite import bare
+from venturi.tune.scene import DoesNotApply, Scene
+
+LEFT_OUT = (
+    "overlap of I/O with computing: a workload has no steps at the same time on one rank",
+    "aggregators with the time of the gather: data does not travel between ranks in a workload "
+    "(`tasks` leaves that time out)",
+    "chunk caches, collective metadata and alignment inside HDF5: no option of the interface",
+    "compression of plain files: only datasets in chunks have it",
+)
+"""What the language of workloads cannot say."""
+
+_FIRST = ("transfer", "sync", "opens", "stats", "order", "collective", "files")
+"""Keys that are looked at first where the time does not suffice for all."""
+
+
+@cache
+def changes() -> tuple[Change, ...]:
+    """The catalogue, in the order in which changes are looked at."""
+    modules = sorted(
+        module.name
+        for module in pkgutil.iter_modules(venturi.tune.__path__)
+        if module.name.startswith("change_")
+    )
+    found = [importlib.import_module(f"venturi.tune.{name}").CHANGE for name in modules]
+    rank = {key: place for place, key in enumerate(_FIRST)}
+    return tuple(sorted(found, key=lambda change: (rank.get(change.key, len(rank)), change.key)))
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A change with a value, that applies to the workload."""
+
+    key: str
+    value: str
+    variant: Variant
+
+    @property
+    def name(self) -> str:
+        """`key=value`."""
+        return f"{self.key}={self.value}"
+
+
+def applicable(scene: Scene, settings: Settings) -> tuple[list[Candidate], list[Skipped]]:
+    """The changes that apply, each value once, and why the others do not."""
+    found: list[Candidate] = []
+    skipped: list[Skipped] = []
+    seen = [scene.workload]
+    for change in changes():
+        reasons: dict[str, str] = {}
+        for value in change.values(scene):
+            try:
+                candidate = made(change, value, scene, settings)
+            except DoesNotApply as reason:
+                reasons[value] = str(reason)
+                continue
+            if candidate.variant.workload in seen:
+                continue
+            seen.append(candidate.variant.workload)
+            found.append(candidate)
+        skipped += _skipped(change, reasons, any(c.key == change.key for c in found))
+    return _in_turn(found), skipped
+
+
+def _skipped(change: Change, reasons: dict[str, str], is_found: bool) -> Iterator[Skipped]:
+    """One line for a key that does not apply at all, else one for each value."""
+    if not is_found and len(set(reasons.values())) == 1:
+        yield Skipped(name=change.key, why=next(iter(reasons.values())))
+        return
+    for value, why in reasons.items():
+        yield Skipped(name=f"{change.key}={value}", why=why)
+
+
+def _in_turn(found: list[Candidate]) -> list[Candidate]:
+    """The first value of every key, then the second ones, and so on."""
+    place: dict[str, int] = {}
+    turns = []
+    for candidate in found:
+        turns.append(place.get(candidate.key, 0))
+        place[candidate.key] = turns[-1] + 1
+    return [candidate for _, candidate in sorted(zip(turns, found, strict=True), key=_turn)]
+
+
+def _turn(entry: tuple[int, Candidate]) -> int:
+    return entry[0]
+
+
+def named(text: str, scene: Scene, settings: Settings) -> Candidate:
+    """The change that `--what-if KEY=VALUE` means; UserError where it cannot be."""
+    key, sign, value = (part.strip() for part in text.partition("="))
+    change = next((change for change in changes() if change.key == key), None)
+    if change is None or not sign or not value:
+        forms = ", ".join(f"{change.key}={change.form}" for change in changes())
+        raise UserError(f"--what-if {text}: no such change", f"known are {forms}")
+    try:
+        candidate = made(change, value, scene, settings)
+    except DoesNotApply as reason:
+        raise UserError(f"--what-if {text}: it does not apply: {reason}") from None
+    if candidate.variant.workload == scene.workload:
+        raise UserError(f"--what-if {text}: the workload is like that already")
+    return candidate
+
+
+def made(change: Change, value: str, scene: Scene, settings: Settings) -> Candidate:
+    """The change with a value, planned; DoesNotApply also where the plan is refused."""
+    variant = change.make(scene, value)
+    check(variant, scene, settings)
+    return Candidate(change.key, value, variant)
+
+
+def check(variant: Variant, scene: Scene, settings: Settings) -> Made:
+    """The plan of a variant. Raises DoesNotApply where it is refused or moves other bytes."""
+    try:
+        plan = make_plan(variant.workload, settings)
+    except UserError as error:
+        raise DoesNotApply(f"then it cannot be planned: {error.message}") from None
+    before, after = scene.made.totals, plan.totals
+    for word in ("bytes_written", "bytes_read"):
+        had, has = getattr(before, word), getattr(after, word)
+        if had != has:
+            what = word.replace("_", " ")
+            raise DoesNotApply(f"then it would move other data: {has} {what} instead of {had}")
+    missing = {file.interface for file in plan.plan.files} - scene.interfaces
+    if missing:
+        names = ", ".join(sorted(interface.value for interface in missing))
+        raise DoesNotApply(f"the engine for this launcher has no {names} here")
+    if not any(after.operations.values()):
+        raise DoesNotApply("nothing would be left of the workload")
+    return plan
+
+
+def scene_of(
+    workload: Workload, settings: Settings, file_system: str, interfaces: frozenset[str]
+) -> Scene:
+    """The scene of a workload; UserError where it cannot be planned."""
+    plain = bare(workload)
+    known = frozenset(word for word in Interface if word.value in interfaces)
+    return Scene(plain, make_plan(plain, settings), file_system, known)

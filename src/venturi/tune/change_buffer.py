@@ -1,0 +1,43 @@
+"""A larger buffer between the application and the system, without another line of I/O."""
+
+from __future__ import annotations
+
+from venturi.model.plan import Interface
+from venturi.model.tuning import Meaning
+from venturi.model.workload import FileSpec
+from venturi.tune.change import Change, Variant, listed, size_of
+from venturi.tune.rewrite import with_files
+from venturi.tune.scene import DoesNotApply, Scene, uses_of
+
+_OPTION = "buffer_bytes"
+
+
+def _values(scene: Scene) -> list[str]:
+    del scene
+    return ["4MiB"]
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    size = size_of(value, "buffer")
+    used = {use.name for use in uses_of(scene.workload)}
+    touched: list[str] = []
+
+    def buffer(name: str, spec: FileSpec) -> FileSpec | None:
+        if name not in used or spec.interface is not Interface.STDIO:
+            return None
+        touched.append(name)
+        return spec.model_copy(update={"options": {**spec.options, _OPTION: size}})
+
+    workload = with_files(scene.workload, buffer)
+    if not touched:
+        raise DoesNotApply("no file is a stream of the C library")
+    return Variant(
+        workload,
+        f"stream buffers of {value}",
+        f"Call setvbuf(file, NULL, _IOFBF, {size}) after fopen() of {listed(touched)} "
+        f"(Python: open(..., buffering={size})).",
+        Meaning(assumes="data wait in the stream's buffer until it is full, synced or closed"),
+    )
+
+
+CHANGE = Change("buffer", "SIZE", _values, _make)

@@ -1,0 +1,58 @@
+"""Collective or independent calls, on interfaces that have both."""
+
+from __future__ import annotations
+
+from venturi.model.plan import Interface
+from venturi.model.tuning import Meaning
+from venturi.model.workload import DataStep
+from venturi.plan.together import COLLECTIVE_INTERFACES
+from venturi.tune.change import Change, Variant, listed, one_of
+from venturi.tune.rewrite import altered, with_data
+from venturi.tune.scene import DoesNotApply, Scene, Use
+
+_SETTINGS = {
+    Interface.MPIIO: ("MPI_File_write_at_all() and MPI_File_read_at_all()",
+                      "MPI_File_write_at() and MPI_File_read_at()"),
+    Interface.HDF5: ("H5Pset_dxpl_mpio(plist, H5FD_MPIO_COLLECTIVE)",
+                     "H5Pset_dxpl_mpio(plist, H5FD_MPIO_INDEPENDENT)"),
+    Interface.PNETCDF: ("ncmpi_put_vara_all() and ncmpi_get_vara_all()",
+                        "ncmpi_begin_indep_data() and ncmpi_put_vara()"),
+    Interface.NETCDF: ("nc_var_par_access(NC_COLLECTIVE)", "nc_var_par_access(NC_INDEPENDENT)"),
+}  # fmt: skip
+
+
+def _values(scene: Scene) -> list[str]:
+    del scene
+    return ["on", "off"]
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    is_on = one_of(value, "collective", ("on", "off")) == "on"
+    touched: list[str] = []
+
+    def turn(use: Use) -> DataStep | None:
+        spec = scene.workload.files[use.name]
+        if spec.interface not in COLLECTIVE_INTERFACES or use.step.collective == is_on:
+            return None
+        if is_on and spec.shared == "rank":
+            return None
+        touched.append(use.name)
+        return altered(use.step, collective=is_on)
+
+    workload = with_data(scene.workload, turn)
+    if not touched:
+        raise DoesNotApply(
+            "no shared file is reached by MPI-IO, HDF5, PnetCDF or netCDF"
+            if is_on
+            else "no call is collective"
+        )
+    calls = _SETTINGS[scene.workload.files[touched[0]].interface][0 if is_on else 1]
+    return Variant(
+        workload,
+        "collective calls" if is_on else "independent calls",
+        f"Use {calls} for {listed(touched)}.",
+        Meaning(assumes="all ranks make these calls, equally often" if is_on else ""),
+    )
+
+
+CHANGE = Change("collective", "on or off", _values, _make)

@@ -1,0 +1,63 @@
+"""Who shares a file: one for all, one for each rank, one for every k ranks."""
+
+from __future__ import annotations
+
+import re
+
+from venturi.model.error import UserError
+from venturi.model.plan import Interface
+from venturi.model.tuning import Meaning
+from venturi.model.workload import FileSpec
+from venturi.tune.change import Change, Variant, listed
+from venturi.tune.rewrite import with_files
+from venturi.tune.scene import DoesNotApply, Scene, uses_of
+
+_WORD = re.compile(r"all|rank|every [1-9][0-9]*")
+_RANK_FIELD = re.compile(r"[._-]?\{rank[^}]*\}")
+_COUNTS = (2, 4, 8, 16, 64)
+
+
+def _values(scene: Scene) -> list[str]:
+    groups = [f"every {n}" for n in _COUNTS if n < scene.ranks and scene.ranks % n == 0]
+    return ["rank", "all", *groups[-2:]]
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    if not _WORD.fullmatch(value):
+        raise UserError(f"files={value}: no such value", "one of all, rank, 'every N'")
+    if scene.ranks == 1:
+        raise DoesNotApply("there is one rank")
+    used = {use.name for use in uses_of(scene.workload)}
+    touched: list[str] = []
+
+    def share(name: str, spec: FileSpec) -> FileSpec | None:
+        if name not in used or spec.tree is not None or spec.foreign or spec.shared == value:
+            return None
+        if spec.interface in (Interface.SIMULATED, Interface.NULL):
+            return None
+        touched.append(name)
+        path = spec.path if value == "rank" else _RANK_FIELD.sub("", spec.path) or name
+        return spec.model_copy(update={"shared": value, "path": path})
+
+    workload = with_files(scene.workload, share)
+    if not touched:
+        raise DoesNotApply("no plain file is shared otherwise")
+    names = listed(touched)
+    what, how = {
+        "rank": ("a file for each rank", f"put the rank's number into the name of {names}"),
+        "all": ("one file for all ranks", f"let all ranks write {names} as one file, each at its "
+                "own offset (MPI_File_open on MPI_COMM_WORLD)"),
+    }.get(
+        value,
+        (f"a file for {value} ranks", f"let {value} ranks share a file of {names} "
+         "(MPI_Comm_split, then MPI_File_open)"),
+    )  # fmt: skip
+    return Variant(
+        workload,
+        what,
+        f"Write {what}: {how}.",
+        Meaning(assumes="whoever reads the files finds the same data in other files"),
+    )
+
+
+CHANGE = Change("files", "rank, all or 'every N'", _values, _make)

@@ -1,0 +1,41 @@
+"""Hints for MPI-IO's library, which need no change of the code."""
+
+from __future__ import annotations
+
+from venturi.model.error import UserError
+from venturi.model.workload import FileSpec
+from venturi.plan.together import COLLECTIVE_INTERFACES
+from venturi.tune.change import Change, Variant, listed
+from venturi.tune.rewrite import with_files
+from venturi.tune.scene import DoesNotApply, Scene
+
+
+def _values(scene: Scene) -> list[str]:
+    del scene
+    return ["romio_cb_write:enable", "romio_ds_write:disable", "cb_buffer_size:67108864"]
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    name, sign, word = value.partition(":")
+    if not sign or not name or not word:
+        raise UserError(f"hint={value}: this is no hint", "for instance hint=cb_nodes:2")
+    touched: list[str] = []
+
+    def hint(key: str, spec: FileSpec) -> FileSpec | None:
+        if spec.interface not in COLLECTIVE_INTERFACES or spec.shared == "rank":
+            return None
+        touched.append(key)
+        return spec.model_copy(update={"hints": {**spec.hints, name: word}})
+
+    workload = with_files(scene.workload, hint)
+    if not touched:
+        raise DoesNotApply("no shared file is reached by MPI-IO or a library above it")
+    return Variant(
+        workload,
+        f"{name} = {word}",
+        f'Call MPI_Info_set(info, "{name}", "{word}") before {listed(touched)} is opened, or name '
+        "it in the file of ROMIO_HINTS.",
+    )
+
+
+CHANGE = Change("hint", "NAME:WORD", _values, _make)

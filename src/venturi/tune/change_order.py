@@ -1,0 +1,105 @@
+"""Data in one piece for each rank, or in rising order, instead of strided or scattered."""
+
+from __future__ import annotations
+
+import math
+
+from venturi.model.tuning import Meaning
+from venturi.model.workload import DataStep, PatternKind
+from venturi.tune.change import Change, Variant, listed, one_of
+from venturi.tune.rewrite import altered, with_data
+from venturi.tune.scene import DoesNotApply, Scene, Use
+
+_OTHER_PLACES = "the parts of ranks lie in the file one behind the other: readers must know"
+
+
+def _values(scene: Scene) -> list[str]:
+    del scene
+    return ["contiguous"]
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    one_of(value, "order", ("contiguous",))
+    touched: list[Use] = []
+
+    def order(use: Use) -> DataStep | None:
+        changed = None if use.dataset else _ordered(use, scene)
+        if changed is not None:
+            touched.append(use)
+        return changed
+
+    workload = with_data(scene.workload, order)
+    if not touched:
+        raise DoesNotApply("requests lie one behind the other already")
+    kinds = {use.step.pattern for use in touched}
+    names = listed([use.name for use in touched])
+    if kinds <= {PatternKind.RANDOM, PatternKind.TABLE}:
+        advice = f"Sort the requests of {names} by their offsets before they are made."
+        assumes = "requests may wait until they can be sorted"
+    else:
+        advice = (
+            f"Let each rank move its part of {names} in one piece: collect it before (collective "
+            "buffering, MPI_File_write_at_all(), does that), or lay the file out rank by rank."
+        )
+        assumes = _OTHER_PLACES
+    return Variant(workload, "contiguous requests", advice, Meaning(assumes=assumes))
+
+
+def _ordered(use: Use, scene: Scene) -> DataStep | None:
+    """The step in order; None where it is, or where that cannot be said."""
+    step = use.step
+    if step.mix or step.reads or step.rate is not None:
+        return None
+    if step.pattern is PatternKind.TABLE:
+        return _sorted_table(step)
+    shared = scene.sharers(scene.workload.files[use.name]) != 1
+    if step.pattern is not PatternKind.RANDOM and not shared:
+        return None
+    size = _part_bytes(step, scene)
+    if size is None:
+        return None
+    return altered(
+        step,
+        pattern=PatternKind.CONTIGUOUS, size=size, count=None, block=None, segments=None,
+        replacement=False, zipf=None, shape=[], tile=[], element=1,
+    )  # fmt: skip
+
+
+def _part_bytes(step: DataStep, scene: Scene) -> int | None:
+    """What a rank moves in a pattern that has gaps; None where it varies, or has none."""
+    if step.pattern is PatternKind.TILED:
+        extents = [scene.whole(extent) for extent in step.tile]
+        element, copies = scene.whole(step.element), scene.whole(step.count or 1)
+        known = [n for n in (*extents, element, copies) if n is not None]
+        return math.prod(known) if len(known) == len(extents) + 2 else None
+    if step.pattern is PatternKind.SEGMENTED:
+        block, segments = scene.whole(step.block), scene.whole(step.segments)
+        if step.segments is None:
+            return scene.whole(step.size)
+        return block * segments if block and segments and segments > 1 else None
+    if step.pattern not in (PatternKind.STRIDED, PatternKind.RANDOM):
+        return None
+    transfer = scene.whole(step.transfer)
+    count = scene.whole(step.count)
+    if step.count is not None:
+        return count * transfer if count is not None and transfer else None
+    return scene.whole(step.size)
+
+
+def _sorted_table(step: DataStep) -> DataStep | None:
+    """The rows in rising order, neighbours joined; None where some are no plain numbers."""
+    rows = []
+    for row in step.table:
+        if len(row) != 2 or not all(isinstance(value, int) for value in row):
+            return None
+        rows.append((int(row[0]), int(row[1])))
+    joined: list[list[int]] = []
+    for offset, size in sorted(rows):
+        if joined and sum(joined[-1]) == offset:
+            joined[-1][1] += size
+        else:
+            joined.append([offset, size])
+    return altered(step, table=joined) if joined != [list(row) for row in rows] else None
+
+
+CHANGE = Change("order", "contiguous", _values, _make)

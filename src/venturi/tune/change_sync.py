@@ -1,0 +1,166 @@
+"""Fewer or cheaper syncs: once at the end instead of at every write; data without times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from venturi.model.plan import ItemVerb, SyncMode
+from venturi.model.tuning import Meaning
+from venturi.model.workload import BareStep, StepSpec, SyncStep, Workload
+from venturi.tune.call import sync_call
+from venturi.tune.change import Change, Variant, listed, one_of, weaker
+from venturi.tune.rewrite import Steps, altered, with_data, with_steps
+from venturi.tune.scene import DoesNotApply, Scene, Use, steps_of, use_of, uses_of
+
+_WORDS = ("end", "fdatasync")
+
+
+def _values(scene: Scene) -> Sequence[str]:
+    del scene
+    return _WORDS
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    one_of(value, "sync", _WORDS)
+    return _at_end(scene) if value == "end" else _data_only(scene)
+
+
+def _at_end(scene: Scene) -> Variant:
+    workload = scene.workload
+    files = _synced_often(workload)
+    trees = _synced_trees(workload)
+    if not files and not trees:
+        raise DoesNotApply("nothing is made persistent more than once in a phase")
+    changed = with_steps(workload, lambda step: _without(step, files, trees, workload))
+    changed = with_steps(changed, lambda step: _closing(step, files, trees))
+    spec = workload.files[next(iter(files or trees))]
+    return Variant(
+        changed,
+        "one sync at the end",
+        f"Call {sync_call(spec)} once, when all of {listed([*files, *trees])} is written, not "
+        "after every write.",
+        weaker(
+            "a crash before the end of the phase may take what was written in it; at its end all "
+            "is as persistent as before"
+        ),
+    )
+
+
+def _synced_often(workload: Workload) -> dict[str, SyncMode]:
+    """Files that are synced at every write, or in a loop, with the way."""
+    found: dict[str, SyncMode] = {}
+    for use in uses_of(workload):
+        if use.is_write and use.step.sync is not SyncMode.NONE:
+            found[use.name] = use.step.sync
+    for step in steps_of(workload):
+        if step.for_ is None:
+            continue
+        for inner in _below(step):
+            if isinstance(inner.sync, SyncStep) and inner.sync.on in workload.files:
+                found.setdefault(inner.sync.on, inner.sync.mode)
+    return {name: mode for name, mode in found.items() if mode is not SyncMode.FILE_SYSTEM}
+
+
+def _below(step: StepSpec) -> list[StepSpec]:
+    """Steps in a loop, down to phases that begin in it: these are ends of their own."""
+    found = []
+    for inner in step.do or []:
+        if isinstance(inner, StepSpec) and inner.phase is None:
+            found += [inner, *_below(inner)]
+    return found
+
+
+def _synced_trees(workload: Workload) -> list[str]:
+    return [
+        step.each.on
+        for step in steps_of(workload)
+        if step.each is not None and ItemVerb.SYNC in step.each.do
+    ]
+
+
+def _without(
+    step: StepSpec, files: dict[str, SyncMode], trees: list[str], workload: Workload
+) -> Steps | None:
+    """The step without its syncs of these files."""
+    use = use_of(step, workload)
+    if use is not None and use.is_write and use.name in files:
+        return [step.model_copy(update={"write": altered(use.step, sync=SyncMode.NONE)})]
+    if isinstance(step.sync, SyncStep) and step.sync.on in files:
+        return []
+    if step.each is not None and step.each.on in trees:
+        verbs = [verb for verb in step.each.do if verb is not ItemVerb.SYNC]
+        each = step.each.model_copy(update={"do": verbs})
+        return [step.model_copy(update={"each": each})]
+    return None
+
+
+def _closing(step: StepSpec, files: dict[str, SyncMode], trees: list[str]) -> Steps | None:
+    """A sync before the close of a file, or at the end of a phase that does not close it."""
+    if step.close in files:
+        return [_sync(step.close, files[step.close]), step]
+    if step.phase is None:
+        return None
+    do: Steps = list(step.do or [])
+    closed = {inner.close for inner in _all_below(do)}
+    written = {inner for inner in _written(do)}
+    for name, mode in files.items():
+        if name in written and name not in closed:
+            do.append(_sync(name, mode))
+    worked = {inner.each.on for inner in _all_below(do) if inner.each is not None}
+    for name in dict.fromkeys(trees):
+        if name in worked:
+            do.append(_sync(name, SyncMode.FILE_SYSTEM))
+    return [step.model_copy(update={"do": do})]
+
+
+def _all_below(steps: Sequence[StepSpec | BareStep]) -> list[StepSpec]:
+    found = []
+    for step in steps:
+        if isinstance(step, StepSpec):
+            found += [step, *_all_below(step.do or [])]
+    return found
+
+
+def _written(steps: Sequence[StepSpec | BareStep]) -> list[str]:
+    targets = [step.write for step in _all_below(steps) if step.write is not None]
+    words = [target if isinstance(target, str) else target.to or "" for target in targets]
+    return [word.partition(".")[0] for word in words]
+
+
+def _sync(name: str | None, mode: SyncMode) -> StepSpec:
+    assert name is not None
+    return StepSpec(sync=SyncStep(on=name, mode=mode))
+
+
+def _data_only(scene: Scene) -> Variant:
+    """fdatasync in place of fsync."""
+    touched: list[str] = []
+
+    def of_data(use: Use):  # type: ignore[no-untyped-def]
+        if use.step.sync is not SyncMode.FSYNC:
+            return None
+        touched.append(use.name)
+        return altered(use.step, sync=SyncMode.FDATASYNC)
+
+    def of_step(step: StepSpec) -> list[StepSpec] | None:
+        if step.sync is SyncMode.FSYNC:
+            touched.append("all open files")
+            return [step.model_copy(update={"sync": SyncMode.FDATASYNC})]
+        if isinstance(step.sync, SyncStep) and step.sync.mode is SyncMode.FSYNC:
+            touched.append(step.sync.on)
+            rich = step.sync.model_copy(update={"mode": SyncMode.FDATASYNC})
+            return [step.model_copy(update={"sync": rich})]
+        return None
+
+    workload = with_steps(with_data(scene.workload, of_data), of_step)
+    if not touched:
+        raise DoesNotApply("nothing is synced with fsync()")
+    return Variant(
+        workload,
+        "fdatasync instead of fsync",
+        f"Call fdatasync() instead of fsync() for {listed(touched)}.",
+        Meaning(assumes="times of change of the file may be lost in a crash, its data are not"),
+    )
+
+
+CHANGE = Change("sync", "end or fdatasync", _values, _make)

@@ -1,0 +1,180 @@
+"""Larger requests: neighbouring ones are collected in memory and handed over as one."""
+
+from __future__ import annotations
+
+from venturi.model.plan import SyncMode
+from venturi.model.tuning import Meaning
+from venturi.model.units import size_text
+from venturi.model.workload import DataStep, PatternKind
+from venturi.tune.call import call
+from venturi.tune.change import (
+    Change,
+    Variant,
+    count_of,
+    listed,
+    size_of,
+    size_value,
+    weaker,
+)
+from venturi.tune.rewrite import altered, with_data
+from venturi.tune.scene import DoesNotApply, Scene, Use
+
+_MIB = 1024**2
+_IN_ORDER = (PatternKind.CONTIGUOUS, PatternKind.SEGMENTED, PatternKind.APPEND)
+
+
+def _values(scene: Scene) -> list[str]:
+    del scene
+    return ["x16", *(size_value(n * _MIB) for n in (1, 4, 16)), "x4"]
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    factor = count_of(value[1:], "transfer", 2) if value.startswith("x") else None
+    target = size_of(value, "transfer") if factor is None else None
+    touched: list[tuple[Use, int]] = []
+    reasons: list[str] = []
+
+    def enlarge(use: Use) -> DataStep | None:
+        now = request_bytes(use.step, scene)
+        if now is None:
+            reasons.append(f"requests of {use.name} have no one size")
+            return None
+        wanted = target if target is not None else now * (factor or 1)
+        if wanted <= now or (use.step.transfer is None and not use.step.mix):
+            reasons.append(f"requests of {use.name} are {size_text(now)} already")
+            return None
+        larger = _larger(use, now, wanted, scene)
+        if larger is None:
+            reasons.append(_why_not(use, scene))
+            return None
+        touched.append((use, now))
+        return larger
+
+    workload = with_data(scene.workload, enlarge)
+    if not touched:
+        raise DoesNotApply(reasons[0] if reasons else "no step moves data of a plain file")
+    use, now = touched[0]
+    spec = scene.workload.files[use.name]
+    names = listed([use.name for use, _ in touched])
+    size = f"{factor} times as large" if factor else f"of {size_text(target or 0)}"
+    return Variant(
+        workload,
+        f"requests {size}",
+        f"Collect neighbouring requests of {names} in a buffer and hand them over together: one "
+        f"{call(spec, use.is_write)} of up to {size_text(target or now * (factor or 1))} "
+        f"instead of many of {size_text(now)}.",
+        _meaning([use for use, _ in touched], scene),
+    )
+
+
+def _meaning(uses: list[Use], scene: Scene) -> Meaning:
+    if any(use.step.sync is not SyncMode.NONE for use in uses):
+        return weaker(
+            "each request is made persistent as before, but there are fewer: a crash may take "
+            "all that waits in the buffer"
+        )
+    if any(use.is_write for use in uses):
+        return Meaning(assumes="nobody reads the file before the buffer is written")
+    if any((scene.sharers(scene.workload.files[use.name]) or 2) > 1 for use in uses):
+        return Meaning(assumes="nobody writes what is read ahead")
+    return Meaning()
+
+
+def request_bytes(step: DataStep, scene: Scene) -> int | None:
+    """The size of the requests of a step; None where it varies or the whole part is one."""
+    if step.mix:
+        sizes = [scene.whole(part.bytes) for part in step.mix]
+        known = [size for size in sizes if size is not None]
+        return max(known) if len(known) == len(sizes) else None
+    if step.pattern is PatternKind.SEGMENTED and step.transfer is None:
+        return scene.whole(step.block)
+    if step.transfer is None and step.count is None:
+        return scene.whole(step.size)
+    return scene.whole(step.transfer)
+
+
+def _why_not(use: Use, scene: Scene) -> str:
+    if use.step.pattern not in _IN_ORDER:
+        return f"requests of {use.name} are {use.step.pattern.value}: they have no neighbours"
+    if scene.whole(use.step.size if use.step.count is None else use.step.count) is None:
+        return f"how much of {use.name} is moved differs between ranks or turns"
+    return f"a rank's part of {use.name} has no more than that"
+
+
+def _larger(use: Use, now: int, wanted: int, scene: Scene) -> DataStep | None:
+    """The step with requests of about `wanted` bytes; None where there are no neighbours."""
+    step = use.step
+    if step.reads or step.rate is not None:
+        return None
+    if use.dataset:
+        return altered(step, transfer=wanted)
+    if step.mix:
+        return _of_mix(step, wanted, scene)
+    if step.pattern is PatternKind.SEGMENTED:
+        block = scene.whole(step.block)
+        fits = largest_part(block, wanted) if block else now
+        return altered(step, transfer=fits) if fits > now else None
+    if step.pattern is PatternKind.APPEND:
+        return _appended(step, now, wanted, scene)
+    if step.pattern is not PatternKind.CONTIGUOUS:
+        return None
+    if step.total is not None:
+        total = scene.whole(step.total)
+        times = largest_part(total, wanted // now) if total else 1
+        return (
+            altered(step, transfer=now * times, total=total // times)
+            if times > 1 and total
+            else None
+        )
+    size = part_bytes(step, now, scene)
+    if size is None or size <= now:
+        return None
+    return altered(step, transfer=min(wanted, size), size=size, count=None)
+
+
+def part_bytes(step: DataStep, now: int, scene: Scene) -> int | None:
+    """What each rank moves in a contiguous step; None where it varies."""
+    if step.count is not None:
+        count = scene.whole(step.count)
+        return None if count is None else count * now
+    return scene.whole(step.size)
+
+
+def _appended(step: DataStep, now: int, wanted: int, scene: Scene) -> DataStep | None:
+    size = part_bytes(step, now, scene)
+    times = largest_part(size // now, wanted // now) if size and size % now == 0 else 1
+    if times == 1 or size is None:
+        return None
+    return altered(step, transfer=now * times, count=size // (now * times), size=None)
+
+
+def _of_mix(step: DataStep, wanted: int, scene: Scene) -> DataStep | None:
+    """A mix in one stream of bytes; its sizes are dealt as the planner deals them."""
+    count = scene.whole(step.count)
+    if count is None or step.pattern is not PatternKind.CONTIGUOUS or step.total is not None:
+        return None
+    parts = [(scene.whole(part.bytes), scene.whole(part.weight)) for part in step.mix]
+    weights = sum(weight or 0 for _, weight in parts)
+    size = before = begin = 0
+    for part, weight in parts:
+        before += weight or 0
+        end = count * before // weights
+        size += (part or 0) * (end - begin)
+        begin = end
+    return altered(step, mix=[], count=None, size=size, transfer=min(wanted, size))
+
+
+def largest_part(whole: int, most: int) -> int:
+    """The largest number up to `most` that divides `whole`, at least 1."""
+    best = 1
+    divisor = 1
+    while divisor * divisor <= whole:
+        if whole % divisor == 0:
+            for part in (divisor, whole // divisor):
+                if best < part <= most:
+                    best = part
+        divisor += 1
+    return best
+
+
+CHANGE = Change("transfer", "SIZE or xN", _values, _make)

@@ -1,0 +1,159 @@
+"""What the pairs say: each change judged, all ranked, and the sentence at the top."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from venturi.analyse.paired import signed_error
+from venturi.derive.yaml_text import to_yaml
+from venturi.model.statistic import median
+from venturi.model.tuning import (
+    Computing,
+    Durability,
+    Effect,
+    Gain,
+    Pair,
+    Stage,
+    Trial,
+    Whole,
+)
+from venturi.tune.catalogue import Candidate
+from venturi.tune.search import ERROR_RATE, State, pairs_needed
+
+LEAST_GAIN = 0.05
+"""Smaller gains are not worth a change."""
+
+RULE = (
+    "A change helps if, in pairs measured afresh after it was chosen, the interval of the ratio of "
+    "its median I/O time to the workload's excludes 1 (bootstrap over pairs), the sign test over "
+    f"the pairs does so too, and the median gain is at least {LEAST_GAIN:.0%}. Interval and test "
+    f"are taken at {ERROR_RATE:.0%} shared by all changes that are judged (Bonferroni), so the "
+    f"chance that anything is said to help where nothing does is {ERROR_RATE:.0%} at most."
+)
+
+_ORDER = (Effect.HELPS, Effect.UNJUDGED, Effect.NO_GAIN, Effect.HARMS)
+
+
+def ranked(candidates: Sequence[Candidate], state: State, computing: Computing) -> list[Trial]:
+    """Every candidate as a trial: those that help first, the largest gain first."""
+    judged = len([name for name in state.finalists if state.final(name)])
+    trials = [_trial(candidate, state, max(1, judged), computing) for candidate in candidates]
+    return sorted(trials, key=_place)
+
+
+def _place(trial: Trial) -> tuple[int, int, float]:
+    """Judged changes by their effect, then the others by what was seen of them."""
+    if trial.gain is not None:
+        return _ORDER.index(trial.effect), 0, trial.gain.ratio
+    seen = math.inf if trial.seen_ratio is None else trial.seen_ratio
+    return len(_ORDER), 1, seen
+
+
+def _trial(candidate: Candidate, state: State, judged: int, computing: Computing) -> Trial:
+    name = candidate.name
+    final, seen = state.final(name), state.seen(name)
+    gain = gain_of(final, judged) if final else None
+    variant = candidate.variant
+    return Trial(
+        key=candidate.key,
+        value=candidate.value,
+        what=variant.what,
+        advice=variant.advice,
+        meaning=variant.meaning,
+        stage=state.stage.get(name, Stage.NONE),
+        effect=_effect(final, gain, judged),
+        gain=gain,
+        seen_ratio=median([pair.ratio for pair in seen]) if seen else None,
+        pairs=[*seen, *final],
+        whole=_whole(gain, computing) if gain is not None else None,
+        failure=state.failures.get(name, ""),
+        workload_text=to_yaml(variant.workload) if final else "",
+    )
+
+
+def gain_of(pairs: Sequence[Pair], judged: int) -> Gain | None:
+    """The ratio of the medians with its interval, for one of `judged` changes."""
+    base = [pair.base_s for pair in pairs]
+    changed = [pair.changed_s for pair in pairs]
+    if min(base) <= 0:
+        return None
+    found = signed_error(base, changed, 1 - ERROR_RATE / judged)
+    return Gain(
+        ratio=1 + found.signed,
+        low=1 + found.low,
+        high=1 + found.high,
+        confidence=found.confidence,
+        pairs=len(pairs),
+        base_s=median(base),
+        changed_s=median(changed),
+    )
+
+
+def _effect(pairs: Sequence[Pair], gain: Gain | None, judged: int) -> Effect:
+    if gain is None or len(pairs) < pairs_needed(judged):
+        return Effect.UNJUDGED
+    is_sure = sign_test([pair.ratio for pair in pairs]) <= ERROR_RATE / judged
+    if is_sure and gain.high < 1 and gain.ratio <= 1 - LEAST_GAIN:
+        return Effect.HELPS
+    if is_sure and gain.low > 1 and gain.ratio >= 1 + LEAST_GAIN:
+        return Effect.HARMS
+    return Effect.NO_GAIN
+
+
+def sign_test(ratios: Sequence[float]) -> float:
+    """The two-sided p-value of the sign test that ratios lie around 1; ties are left out."""
+    below = sum(ratio < 1 for ratio in ratios)
+    n = below + sum(ratio > 1 for ratio in ratios)
+    rare = min(below, n - below)
+    tail = sum(math.comb(n, k) for k in range(rare + 1)) / 2**n if n else 1.0
+    return min(1.0, 2 * tail)
+
+
+def _whole(gain: Gain, computing: Computing) -> Whole | None:
+    """Amdahl: the run's computing stays, its I/O takes the measured share."""
+    if computing.source == "unknown":
+        return None
+    return Whole(
+        before_s=computing.seconds + gain.base_s,
+        after_s=computing.seconds + gain.changed_s,
+    )
+
+
+def headline(trials: Sequence[Trial], state: State) -> str:
+    """One sentence: what helps most, or that nothing does."""
+    best = trials[0] if trials else None
+    if best is not None and best.effect is Effect.HELPS and best.gain is not None:
+        text = f"{best.name} helps most: I/O takes {_ratio_text(best.gain)}"
+        if best.meaning.durability is Durability.WEAKER:
+            text += "; it weakens persistence"
+        return _ended(text, state)
+    if not trials:
+        return "Nothing in the catalogue applies to this workload."
+    judged = [trial for trial in trials if trial.effect in (Effect.NO_GAIN, Effect.HARMS)]
+    if judged:
+        near = judged[0]
+        assert near.gain is not None
+        return _ended(
+            f"Nothing helps: of {_counted(judged)} measured afresh none gains; the best, "
+            f"{near.name}, takes {_ratio_text(near.gain)}",
+            state,
+        )
+    if len(state.failures) == len(trials):
+        return "No change could be run."
+    return _ended("Not measured often enough to say what helps: give a larger --budget", state)
+
+
+def _counted(judged: Sequence[Trial]) -> str:
+    return "1 change" if len(judged) == 1 else f"{len(judged)} changes"
+
+
+def _ratio_text(gain: Gain) -> str:
+    return (
+        f"{gain.ratio:.2g} times as long as before "
+        f"({gain.confidence:.0%} interval {gain.low:.2g} to {gain.high:.2g})"
+    )
+
+
+def _ended(text: str, state: State) -> str:
+    return f"{text} (interrupted)." if state.interrupted else f"{text}."

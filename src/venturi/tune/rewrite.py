@@ -1,0 +1,73 @@
+"""How a workload is rewritten: steps, data steps and files, everything else as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from venturi.model.workload import BareStep, DataStep, FileSpec, StepSpec, Workload
+from venturi.tune.scene import Use, use_of
+
+Steps = list[StepSpec | BareStep]
+
+
+def bare(workload: Workload) -> Workload:
+    """The workload without what is said about it: only what it does is left."""
+    return workload.model_copy(
+        update={
+            "origin": None, "repeat": None, "log_operations": False, "metrics": {}, "expect": {},
+            "references": [],
+        }
+    )  # fmt: skip
+
+
+def with_steps(
+    workload: Workload, change: Callable[[StepSpec], Sequence[StepSpec | BareStep] | None]
+) -> Workload:
+    """Each step replaced by those that `change` gives for it; None keeps it.
+
+    Steps inside of others come before these.
+    """
+    return workload.model_copy(
+        update={"program": {group: _body(s, change) for group, s in workload.program.items()}}
+    )
+
+
+def _body(
+    steps: Sequence[StepSpec | BareStep],
+    change: Callable[[StepSpec], Sequence[StepSpec | BareStep] | None],
+) -> Steps:
+    result: Steps = []
+    for step in steps:
+        if not isinstance(step, StepSpec):
+            result.append(step)
+            continue
+        inner = step
+        if step.do is not None:
+            inner = step.model_copy(update={"do": _body(step.do, change)})
+        changed = change(inner)
+        result += [inner] if changed is None else changed
+    return result
+
+
+def with_data(workload: Workload, change: Callable[[Use], DataStep | None]) -> Workload:
+    """Each data step on a plain file or a dataset changed; None keeps it."""
+
+    def one(step: StepSpec) -> list[StepSpec] | None:
+        use = use_of(step, workload)
+        changed = change(use) if use is not None else None
+        if use is None or changed is None:
+            return None
+        return [step.model_copy(update={"write" if use.is_write else "read": changed})]
+
+    return with_steps(workload, one)
+
+
+def with_files(workload: Workload, change: Callable[[str, FileSpec], FileSpec | None]) -> Workload:
+    """Each file changed; None keeps it."""
+    files = {name: change(name, spec) or spec for name, spec in workload.files.items()}
+    return workload.model_copy(update={"files": files})
+
+
+def altered(step: DataStep, **keys: object) -> DataStep:
+    """A data step with some keys changed."""
+    return step.model_copy(update=keys)

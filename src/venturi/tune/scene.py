@@ -1,0 +1,108 @@
+"""What a change is judged by before anything runs: a workload, its numbers, and the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from venturi.model.expression import Literal, Number
+from venturi.model.plan import Interface
+from venturi.model.workload import DataStep, FileSpec, StepSpec, Value, Workload
+from venturi.plan.make import Made
+from venturi.plan.scope import Scope
+
+
+class DoesNotApply(Exception):
+    """A change says nothing about this workload; the message says why, as `because ...`."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A workload with all that a change may look at."""
+
+    workload: Workload
+    made: Made
+    """Its plan, for `ranks` ranks."""
+    file_system: str
+    """The type of the target's."""
+    interfaces: frozenset[Interface]
+    """Those that the engine has on this machine."""
+
+    @property
+    def ranks(self) -> int:
+        """All ranks of the run."""
+        return self.made.plan.ranks
+
+    @property
+    def parameters(self) -> dict[str, Number]:
+        """The number of every parameter."""
+        return self.made.parameters
+
+    def whole(self, value: Value | None) -> int | None:
+        """The whole number that a value is on every rank and in every turn; None: it varies."""
+        if value is None:
+            return None
+        scope = Scope(self.parameters, {name: i for i, name in enumerate(self.made.plan.slots)})
+        tree = scope.tree(value, "value")
+        if isinstance(tree, Literal) and isinstance(tree.value, int):
+            return tree.value
+        return None
+
+    def sharers(self, spec: FileSpec) -> int | None:
+        """How many ranks share a file; None where that is not one number."""
+        kind, _, number = spec.shared.partition(" ")
+        if kind == "rank":
+            return 1
+        if kind == "every":
+            return int(number)
+        sizes = {group.ranks for group in self.made.plan.groups}
+        return sizes.pop() if kind == "all" and len(sizes) == 1 else None
+
+
+@dataclass(frozen=True)
+class Use:
+    """A data step on a plain file or a dataset."""
+
+    name: str
+    dataset: str
+    step: DataStep
+    is_write: bool
+    place: str
+    """In whose place a rank acts: `self`, `shift 1`, ..."""
+
+
+def use_of(step: StepSpec, workload: Workload) -> Use | None:
+    """The data step of a step, in its long form; None for other verbs and for trees."""
+    given = step.write if step.write is not None else step.read
+    if given is None:
+        return None
+    is_write = step.write is not None
+    if isinstance(given, DataStep):
+        rich = given
+        target = (given.to if is_write else given.from_) or ""
+    else:
+        target = given
+        rich = DataStep(to=target) if is_write else DataStep(from_=target)
+    name, _, dataset = target.partition(".")
+    spec = workload.files.get(name)
+    if spec is None or spec.tree is not None:
+        return None
+    return Use(name, dataset, rich, is_write, step.from_)
+
+
+def steps_of(workload: Workload) -> Iterator[StepSpec]:
+    """Every step of every program, outer ones before those inside."""
+    pending = [step for steps in workload.program.values() for step in reversed(steps)]
+    while pending:
+        step = pending.pop()
+        if isinstance(step, StepSpec):
+            yield step
+            pending += reversed(step.do or [])
+
+
+def uses_of(workload: Workload) -> Iterator[Use]:
+    """Every data step on a plain file or a dataset."""
+    for step in steps_of(workload):
+        use = use_of(step, workload)
+        if use is not None:
+            yield use

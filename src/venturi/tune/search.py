@@ -1,0 +1,258 @@
+"""The search: screen all changes, halve the field, and measure the best afresh.
+
+Nothing is ever measured alone: beside each run with a change stands one without it. Looks that
+choose are not looks that count: who is lucky in the screening is measured again in the final, and
+only that is the result. How many final pairs there are is settled before the first of them.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from venturi.model.error import VenturiError
+from venturi.model.statistic import median
+from venturi.model.tuning import Pair, Stage
+
+FINALISTS = 3
+"""Changes that are measured afresh at most, of different keys."""
+_SCREEN_SHARE = 0.45
+"""Of the budget that screening may take."""
+_FINAL_MARGIN = 0.95
+"""Of the time left that the final plans with: runs vary."""
+_MOST_ROUNDS = 8
+"""Of the final: two pairs of each finalist a round."""
+ERROR_RATE = 0.05
+"""Chance that any change is said to help while none does."""
+
+
+class TrialFailed(Exception):
+    """A run with a change failed; the message says why."""
+
+
+class Interrupted(Exception):
+    """The user wants the search to end."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run gave: its I/O time, and what it cost of the budget."""
+
+    io_s: float
+    cost_s: float
+
+
+Measure = Callable[[str | None], Run]
+"""Runs the change of this name, or (None) the workload as it is. Raises TrialFailed for a change
+that cannot be run, and Interrupted."""
+
+
+def pairs_needed(judged: int) -> int:
+    """Pairs from which on a sign test can tell, at the error rate shared by `judged` changes.
+
+    All n pairs go one way by chance with probability 2 * 2^-n.
+    """
+    return math.ceil(math.log2(2 * judged / ERROR_RATE))
+
+
+@dataclass
+class State:
+    """What is known so far; complete at every moment."""
+
+    pairs: dict[str, list[Pair]] = field(default_factory=dict)
+    stage: dict[str, Stage] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+    base_s: list[float] = field(default_factory=list)
+    runs: int = 0
+    finalists: list[str] = field(default_factory=list)
+    interrupted: bool = False
+    broken: str = ""
+    """Why the workload as it is could not be run any more."""
+    doing: str = ""
+    """The stage and what runs now, for the display."""
+
+    def seen(self, name: str) -> list[Pair]:
+        """The pairs that chose."""
+        return [pair for pair in self.pairs.get(name, []) if pair.stage is not Stage.FINAL]
+
+    def final(self, name: str) -> list[Pair]:
+        """The pairs that count."""
+        return [pair for pair in self.pairs.get(name, []) if pair.stage is Stage.FINAL]
+
+    def ratio(self, name: str) -> float:
+        """The median ratio of the pairs that chose; infinite where there are none."""
+        ratios = [pair.ratio for pair in self.seen(name)]
+        return median(ratios) if ratios else math.inf
+
+
+class Search:
+    """One search over named changes; each name belongs to a key."""
+
+    def __init__(
+        self,
+        keys: dict[str, str],
+        measure: Measure,
+        elapsed: Callable[[], float],
+        budget_s: float,
+        seed: int = 1,
+        watch: Callable[[State], None] = lambda state: None,
+    ) -> None:
+        self._keys = keys
+        self._measure = measure
+        self._elapsed = elapsed
+        self._budget_s = budget_s
+        self._random = random.Random(seed)
+        self._watch = watch
+        self._cost_s: dict[str | None, list[float]] = {}
+        self.state = State()
+
+    def run(self) -> State:
+        """Search until the budget is spent or there is nothing left to ask.
+
+        Raises VenturiError where the workload as it is cannot be run even once.
+        """
+        try:
+            self._one(None, "first run")
+            names = list(self._keys)
+            if len(names) > FINALISTS:
+                names = self._race(self._screen(names))
+            self._final(self._chosen(names))
+        except Interrupted:
+            self.state.interrupted = True
+        except VenturiError as error:
+            if not self.state.pairs:
+                raise
+            self.state.broken = error.message
+        return self.state
+
+    def _one(self, name: str | None, stage: str) -> float:
+        self.state.doing = f"{stage}: {name or 'as it is'}"
+        self._watch(self.state)
+        run = self._measure(name)
+        self.state.runs += 1
+        self._cost_s.setdefault(name, []).append(run.cost_s)
+        if name is None:
+            self.state.base_s.append(run.io_s)
+        return run.io_s
+
+    def _changed(self, name: str, stage: Stage) -> float | None:
+        """The I/O time with a change; None where it failed, now or before."""
+        if name in self.state.failures:
+            return None
+        try:
+            return self._one(name, stage.value)
+        except TrialFailed as why:
+            self.state.failures[name] = str(why)
+            return None
+
+    def _pair(self, name: str, stage: Stage, base_s: float, changed_s: float | None) -> None:
+        if changed_s is None:
+            return
+        pair = Pair(stage=stage, base_s=base_s, changed_s=changed_s)
+        self.state.pairs.setdefault(name, []).append(pair)
+        self.state.stage[name] = stage
+
+    def _expected_s(self, name: str | None) -> float:
+        """What a run will cost, as far as is known."""
+        known = self._cost_s.get(name) or self._cost_s.get(None) or [0.0]
+        return sum(known) / len(known)
+
+    def _around(self, names: Sequence[str], stage: Stage) -> None:
+        """One run of each of up to two changes, and one of the workload between them."""
+        first, *second = names
+        if not second and self._random.random() < 0.5:
+            base_s = self._one(None, stage.value)
+            self._pair(first, stage, base_s, self._changed(first, stage))
+            return
+        before_s = self._changed(first, stage)
+        base_s = self._one(None, stage.value)
+        self._pair(first, stage, base_s, before_s)
+        for name in second:
+            self._pair(name, stage, base_s, self._changed(name, stage))
+
+    def _round(self, names: Sequence[str], stage: Stage, until_s: float) -> bool:
+        """A look at each, two by two; False where the time until then did not suffice."""
+        for place in range(0, len(names), 2):
+            block = list(names[place : place + 2])
+            wanted_s = self._expected_s(None) + sum(self._expected_s(name) for name in block)
+            if self._elapsed() + wanted_s > until_s:
+                return False
+            self._random.shuffle(block)
+            self._around(block, stage)
+        return True
+
+    def _screen(self, names: list[str]) -> list[str]:
+        """The changes that could be looked at, the best first."""
+        self._round(names, Stage.SCREEN, _SCREEN_SHARE * self._budget_s)
+        return self._ranked(names)
+
+    def _ranked(self, names: Sequence[str]) -> list[str]:
+        alive = [n for n in names if n in self.state.pairs and n not in self.state.failures]
+        return sorted(alive, key=self.state.ratio)
+
+    def _race(self, names: list[str]) -> list[str]:
+        """Successive halving: the better half is looked at again, twice as often each time."""
+        field_, looks = names, 1
+        while len(field_) > FINALISTS:
+            field_ = field_[: max(FINALISTS, math.ceil(len(field_) / 2))]
+            for _ in range(looks):
+                order = list(field_)
+                self._random.shuffle(order)
+                if not self._round(order, Stage.RACE, self._budget_s - self._reserve_s(field_)):
+                    return self._ranked(names)
+            field_, looks = self._ranked(field_), 2 * looks
+        return self._ranked(names)
+
+    def _reserve_s(self, names: Sequence[str]) -> float:
+        """What the final takes at least."""
+        judged = names[:FINALISTS]
+        pairs = 2 * math.ceil(pairs_needed(max(1, len(judged))) / 2)
+        return pairs * sum(self._expected_s(None) + self._expected_s(name) for name in judged)
+
+    def _chosen(self, names: Sequence[str]) -> list[str]:
+        """The best of each key that promise something, as many as can be measured well in time.
+
+        Where none does, the best of all: so that it is measured that nothing helps.
+        """
+        best: dict[str, str] = {}
+        for name in names:
+            if name not in self.state.failures:
+                best.setdefault(self._keys[name], name)
+        chosen = list(best.values())[:FINALISTS]
+        if len(self._keys) > FINALISTS:
+            chosen = [name for name in chosen if self.state.ratio(name) < 1] or chosen[:1]
+        while len(chosen) > 1 and self._elapsed() + self._reserve_s(chosen) > self._budget_s:
+            chosen.pop()
+        return chosen
+
+    def _final(self, names: list[str]) -> None:
+        """Fresh pairs, in ABBA blocks; their number is settled before."""
+        self.state.finalists = names
+        if not names:
+            return
+        left_s = self._budget_s - self._elapsed()
+        least = math.ceil(pairs_needed(len(names)) / 2) if self._reserve_s(names) <= left_s else 1
+        block_s = 2 * sum(self._expected_s(None) + self._expected_s(name) for name in names)
+        fits = int(_FINAL_MARGIN * left_s / block_s) if block_s > 0 else _MOST_ROUNDS
+        for number in range(min(_MOST_ROUNDS, max(least, fits))):
+            order = list(names)
+            self._random.shuffle(order)
+            for name in order:
+                self._block(name, inside_out=bool(number % 2))
+
+    def _block(self, name: str, inside_out: bool) -> None:
+        """Base, changed, changed, base; or the other way round."""
+        if name in self.state.failures:
+            return
+        times: dict[bool, list[float | None]] = {True: [], False: []}
+        for is_base in (not inside_out, inside_out, inside_out, not inside_out):
+            if is_base:
+                times[True].append(self._one(None, Stage.FINAL.value))
+            else:
+                times[False].append(self._changed(name, Stage.FINAL))
+            if len(times[True]) == len(times[False]):
+                base_s = times[True][-1]
+                assert base_s is not None
+                self._pair(name, Stage.FINAL, base_s, times[False][-1])

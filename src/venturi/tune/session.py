@@ -1,0 +1,138 @@
+"""One tuning from a workload to its document."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import venturi
+from venturi.derive.yaml_text import to_yaml
+from venturi.execute.engine import describe, find_engine
+from venturi.execute.target import check_directory, check_type, file_system_of
+from venturi.model.record import FileSystem
+from venturi.model.tuning import TUNING_SCHEMA, Computing, Skipped, Tuning
+from venturi.model.workload import Workload
+from venturi.store.place import make_store
+from venturi.tune.bench import Bench, Place, Stopping
+from venturi.tune.catalogue import LEFT_OUT, Candidate, applicable, named, scene_of
+from venturi.tune.ranking import RULE, headline, ranked
+from venturi.tune.scene import Scene
+from venturi.tune.search import Search, State
+
+SHORT_S = 0.01
+"""I/O of a shorter run says more of the machine's other work."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be tuned, and how long that may take."""
+
+    workload: Workload
+    place: Place
+    budget_s: float
+    what_if: str | None = None
+
+
+def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
+    """Measure what would make the workload's I/O faster in a directory.
+
+    Whatever was made is removed. A Ctrl-C ends it with what is known. Raises UserError and
+    TargetProblem before anything runs, VenturiError where the workload cannot be run.
+    """
+    place = wish.place
+    check_directory(place.directory)
+    check_type(place.directory, place.machine.expect_fstype)
+    file_system = file_system_of(place.directory)
+    engine = describe(find_engine(place.machine.launcher.mpi))
+    built = frozenset(entry["name"] for entry in engine["backends"] if entry["built"])
+    scene = scene_of(wish.workload, place.settings, file_system.type, built)
+    candidates, skipped = _candidates(wish, scene)
+    make_store(place.store)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    stopping, begin_s = Stopping(), time.monotonic()
+    variants = {candidate.name: candidate.variant.workload for candidate in candidates}
+    bench = Bench(place, scene.workload, variants, stopping)
+    search = Search(
+        {candidate.name: candidate.key for candidate in candidates},
+        bench.measure,
+        lambda: time.monotonic() - begin_s,
+        wish.budget_s,
+        place.settings.seed,
+        watch,
+    )
+    with stopping.listening():
+        state = search.run()
+    spent_s = time.monotonic() - begin_s
+    return _document(wish, scene, _Found(candidates, skipped, state), file_system, started, spent_s)
+
+
+def _candidates(wish: Wish, scene: Scene) -> tuple[list[Candidate], list[Skipped]]:
+    if wish.what_if is not None:
+        return [named(wish.what_if, scene, wish.place.settings)], []
+    return applicable(scene, wish.place.settings)
+
+
+@dataclass(frozen=True)
+class _Found:
+    candidates: list[Candidate]
+    skipped: list[Skipped]
+    state: State
+
+
+def _document(
+    wish: Wish, scene: Scene, found: _Found, file_system: FileSystem, started: str, spent_s: float
+) -> Tuning:
+    computing = computing_of(wish.workload, scene)
+    trials = ranked(found.candidates, found.state, computing)
+    place = wish.place
+    return Tuning(
+        schema_=TUNING_SCHEMA,
+        name=wish.workload.name,
+        about=wish.workload.about,
+        started=started,
+        command=place.command,
+        headline=headline(trials, found.state),
+        rule=RULE,
+        interrupted=found.state.interrupted,
+        budget_s=wish.budget_s,
+        spent_s=spent_s,
+        runs=found.state.runs,
+        ranks=scene.ranks,
+        seed=place.settings.seed,
+        base_s=found.state.base_s,
+        computing=computing,
+        trials=trials,
+        skipped=found.skipped,
+        left_out=[] if wish.what_if is not None else list(LEFT_OUT),
+        remarks=_remarks(found.state),
+        host=platform.node(),
+        directory=str(place.directory),
+        file_system=file_system,
+        venturi=venturi.__version__,
+        workload_text=to_yaml(scene.workload),
+    )
+
+
+def computing_of(workload: Workload, scene: Scene) -> Computing:
+    """The run's time that is not I/O: as the capture saw it, else what the workload computes."""
+    observed = workload.origin.observed if workload.origin else None
+    if observed is not None and observed.seconds is not None and observed.io_seconds is not None:
+        seconds = max(0.0, observed.seconds - observed.io_seconds)
+        return Computing(seconds=seconds, source="capture")
+    planned = scene.made.totals.seconds_computing
+    return Computing(seconds=planned, source="workload" if planned else "unknown")
+
+
+def _remarks(state: State) -> list[str]:
+    remarks = []
+    if state.broken:
+        remarks.append(f"ended early: {state.broken}")
+    if state.base_s and max(state.base_s) < SHORT_S:
+        remarks.append(
+            f"the workload's I/O takes under {1000 * SHORT_S:.0f} ms: what else the machine does "
+            "may matter more; make it larger with --set or --scale"
+        )
+    return remarks

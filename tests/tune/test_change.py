@@ -1,0 +1,288 @@
+"""Every change on workloads that it is made for: what it does and keeps, why it does not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from venturi import library
+from venturi.model.error import UserError
+from venturi.model.plan import Interface, SyncMode
+from venturi.model.tuning import Durability
+from venturi.model.workload import DataStep, Workload
+from venturi.model.yaml_text import parse_yaml
+from venturi.plan.make import Made, make_plan
+from venturi.plan.setting import Settings
+from venturi.tune.catalogue import Candidate, applicable, changes, named, scene_of
+from venturi.tune.scene import Scene, uses_of
+
+HEAD = """
+workload: 1
+name: w
+parameters: {np: {default: 4, role: ranks}}
+groups: {g: {ranks: np}}
+"""
+BUILT = frozenset(word.value for word in Interface)
+SETTINGS = Settings()
+
+
+def scene(body: str, file_system: str = "ext4", built: frozenset[str] = BUILT) -> Scene:
+    return scene_of(parse_yaml(HEAD + body, "w.yaml", Workload), SETTINGS, file_system, built)
+
+
+def simple(step: str, file: str = "{path: f, shared: rank}") -> Scene:
+    """One phase that creates, writes and closes a file."""
+    return scene(
+        f"files: {{f: {file}}}\nprogram:\n  g:\n    - phase: p\n      do:\n"
+        f"        - create: f\n        - write: {{to: f, {step}}}\n        - close: f\n"
+    )
+
+
+def changed(text: str, before: Scene) -> Candidate:
+    return named(text, before, SETTINGS)
+
+
+def planned(candidate: Candidate) -> Made:
+    return make_plan(candidate.variant.workload, SETTINGS)
+
+
+def only_step(candidate: Candidate) -> DataStep:
+    (use,) = uses_of(candidate.variant.workload)
+    return use.step
+
+
+@pytest.mark.parametrize(
+    ("step", "value", "requests"),
+    [
+        ("transfer: 512, count: 1000", "x4", {2048: 250}),
+        ("transfer: 512, count: 1001", "x4", {2048: 250, 512: 1}),
+        ("transfer: 512, size: 1 MiB", "1MiB", {2**20: 1}),
+        ("transfer: 47008, count: 100", "1MiB", {2**20: 4, 4700800 - 4 * 2**20: 1}),
+        ("transfer: 4 KiB, block: 48 KiB, segments: 3, pattern: segmented", "x4", {16384: 9}),
+        ("transfer: 4 KiB, block: 48 KiB, segments: 3, pattern: segmented", "1MiB", {49152: 3}),
+        ("transfer: 100, count: 1000, pattern: append", "x16", {1000: 100}),
+        ("mix: [{bytes: 100, weight: 3}, {bytes: 700}], count: 40", "1MiB", {10000: 1}),
+        ("transfer: 512, total: 64", "x4", {2048: 16}),
+    ],
+)
+def test_larger_requests_move_the_same_bytes(
+    step: str, value: str, requests: dict[int, int]
+) -> None:
+    before = simple(step)
+    after = planned(changed(f"transfer={value}", before))
+    assert after.totals.bytes_written == before.made.totals.bytes_written
+    sizes = Counter({size: n for (_, size), n in after.totals.sizes.items()})
+    assert sizes == Counter({size: 4 * n for size, n in requests.items()})
+
+
+@pytest.mark.parametrize(
+    ("step", "why"),
+    [
+        ("transfer: 512, size: 1 MiB, pattern: random", "random: they have no neighbours"),
+        ("size: 1 MiB", "1 MiB already"),
+        ("transfer: 4 KiB, size: 4 KiB", "has no more than that"),
+        ("transfer: 4 MiB, size: 16 MiB", "already"),
+        ("transfer: 512, count: 10 + rank", "differs between ranks"),
+    ],
+)
+def test_requests_that_cannot_grow_say_why(step: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        changed("transfer=1MiB", simple(step))
+
+
+def test_a_sync_at_every_write_becomes_one() -> None:
+    before = simple("transfer: 512, count: 100, sync: fsync")
+    assert before.made.totals.operations["sync"] == 400
+    candidate = changed("sync=end", before)
+    assert planned(candidate).totals.operations["sync"] == 4
+    assert candidate.variant.meaning.durability is Durability.WEAKER
+    assert "fsync()" in candidate.variant.advice
+    larger = changed("transfer=x4", before)
+    assert larger.variant.meaning.durability is Durability.WEAKER
+    data_only = changed("sync=fdatasync", before)
+    assert only_step(data_only).sync is SyncMode.FDATASYNC
+    assert data_only.variant.meaning.durability is Durability.SAME
+
+
+def test_syncs_in_loops_and_trees_become_one_for_each_phase() -> None:
+    before = scene(
+        "files: {f: {path: f, shared: rank}, t: {path: t, tree: {items: 5, size: 10}}}\n"
+        "program:\n  g:\n    - for: dump\n      in: 3\n      do:\n        - phase: p\n"
+        "          do:\n            - create: f\n            - for: i\n              in: 7\n"
+        "              do:\n                - write: {to: f, size: 10, at: 10 * i}\n"
+        "                - sync: {on: f, mode: fsync}\n            - close: f\n"
+        "            - unlink: f\n"
+        "    - phase: q\n      do:\n        - each: {on: t, do: [create, write, sync, close]}\n"
+    )
+    assert before.made.totals.operations["sync"] == 4 * (3 * 7 + 5)
+    assert planned(changed("sync=end", before)).totals.operations["sync"] == 4 * (3 + 1)
+
+
+def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:
+    before = scene(
+        "files: {f: {path: f, shared: rank, prestage: 1 MiB}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
+        "          do:\n            - open: f\n            - read: {from: f, size: 4 KiB}\n"
+        "            - close: f\n"
+    )
+    assert before.made.totals.operations["open"] == 200
+    after = planned(changed("opens=once", before)).totals
+    assert (after.operations["open"], after.operations["close"]) == (4, 4)
+    assert after.operations["read"] == 200
+
+
+def test_a_file_of_each_turn_is_opened_in_each() -> None:
+    before = scene(
+        'files: {f: {path: "f{i}", shared: rank}}\n'
+        "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 5\n"
+        "          do:\n            - create: f\n            - close: f\n            - open: f\n"
+        "            - close: f\n"
+    )
+    with pytest.raises(UserError, match="does not apply"):
+        changed("opens=once", before)
+
+
+def test_looks_in_a_loop_become_one() -> None:
+    before = scene(
+        "files: {f: {path: f, shared: rank}, t: {path: t, tree: {items: 5}}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n        - create: t\n"
+        "        - for: i\n          in: 30\n          do:\n            - stat: f\n"
+        "            - {stat: t, from: next node}\n"
+        "            - write: {to: f, size: 10, at: 10 * i}\n        - close: f\n"
+    )
+    assert before.made.totals.operations["stat"] == 4 * 30 * 6
+    candidate = changed("stats=once", before)
+    assert planned(candidate).totals.operations["stat"] == 4 * 6
+    assert candidate.variant.meaning.assumes
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "pattern: strided, transfer: 4 KiB, count: 16",
+        "pattern: random, transfer: 4 KiB, size: 64 KiB",
+        "pattern: segmented, transfer: 4 KiB, block: 4 KiB, segments: 16",
+        "pattern: tiled, shape: [16, 16384], tile: [16, 4096], transfer: 4 KiB",
+    ],
+)
+def test_scattered_requests_become_contiguous(step: str) -> None:
+    before = simple(step, "{path: f}")
+    candidate = changed("order=contiguous", before)
+    assert planned(candidate).totals.bytes_written == 2**18
+    assert planned(candidate).totals.operations["write"] == 4 * 16
+    assert only_step(candidate).pattern.value == "contiguous"
+
+
+def test_a_table_is_sorted_and_joined() -> None:
+    before = simple("pattern: table, table: [[300, 100], [0, 100], [100, 50]]", "{path: f}")
+    assert only_step(changed("order=contiguous", before)).table == [[0, 150], [300, 100]]
+
+
+@pytest.mark.parametrize(("value", "files"), [("rank", 4), ("every 2", 2), ("all", 1)])
+def test_files_are_shared_otherwise(value: str, files: int) -> None:
+    shared = "{path: f, shared: all}" if value != "all" else '{path: "f{rank:04d}", shared: rank}'
+    before = simple("transfer: 4 KiB, size: 64 KiB", shared)
+    after = planned(changed(f"files={value}", before)).totals
+    assert (after.files, after.bytes_written) == (files, 2**18)
+
+
+def test_fewer_ranks_move_everything() -> None:
+    for shared in ("all", "rank"):
+        before = simple("transfer: 4 KiB, size: 64 KiB", f"{{path: f, shared: {shared}}}")
+        candidate = changed("tasks=2", before)
+        assert planned(candidate).totals.bytes_written == 2**18
+        assert "not in the measurement" in candidate.variant.meaning.assumes
+
+
+def test_alignment_pads_between_ranks() -> None:
+    before = simple("transfer: 47008, count: 3", "{path: f}")
+    step = only_step(changed("align=4KiB", before))
+    assert (step.transfer, step.size, step.at) == (49152, 141024, "rank * 143360")
+    with pytest.raises(UserError, match="smaller than"):
+        changed("align=4KiB", simple("transfer: 100, count: 30", "{path: f}"))
+
+
+def test_interfaces_depth_and_buffers() -> None:
+    before = simple("transfer: 4 KiB, count: 32")
+    assert _interfaces(changed("interface=uring", before)) == {Interface.URING}
+    deep = changed("depth=8", before)
+    assert (_interfaces(deep), only_step(deep).depth) == ({Interface.URING}, 8)
+    stream = simple("transfer: 4 KiB, count: 32", "{path: f, shared: rank, interface: stdio}")
+    candidate = changed("buffer=4MiB", stream)
+    assert candidate.variant.workload.files["f"].options == {"buffer_bytes": 2**22}
+    assert "setvbuf" in candidate.variant.advice
+
+
+def _interfaces(candidate: Candidate) -> set[Interface]:
+    return {spec.interface for spec in candidate.variant.workload.files.values()}
+
+
+def test_libraries_have_calls_together_hints_and_chunks() -> None:
+    before = scene(
+        "files:\n  f:\n    path: f\n    interface: hdf5\n    datasets:\n      d: {shape: [4, 64], "
+        "split: [4, 1], chunks: [1, 8]}\nprogram:\n  g:\n    - phase: p\n      do:\n"
+        "        - create: f\n        - write: f.d\n        - close: f\n"
+    )
+    assert only_step(changed("collective=on", before)).collective
+    assert changed("hint=cb_nodes:2", before).variant.workload.files["f"].hints == {"cb_nodes": "2"}
+    parts = changed("chunks=part", before).variant.workload.files["f"].datasets["d"]
+    assert parts.chunks == [1, 64]
+    assert changed("chunks=none", before).variant.workload.files["f"].datasets["d"].chunks == []
+    assert changed("deflate=1", before).variant.workload.files["f"].datasets["d"].deflate == 1
+
+
+def test_stripes_are_for_file_systems_that_have_them() -> None:
+    body = (
+        "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: p\n      do:\n"
+        "        - write: {to: f, size: 64 KiB}\n"
+    )
+    stripe = changed("stripe=4", scene(body, "lustre")).variant.workload.files["f"].stripe
+    assert stripe is not None
+    assert stripe.count == 4
+    with pytest.raises(UserError, match="ext4 does not let users stripe files"):
+        changed("stripe=4", scene(body))
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_every_change_on_the_library_moves_the_same_bytes(name: str) -> None:
+    """Whatever applies can be planned and keeps the bytes; whatever does not says why."""
+    before = scene_of(library.load(name), SETTINGS, "ext4", BUILT)
+    found, skipped = applicable(before, SETTINGS)
+    assert len({candidate.name for candidate in found}) == len(found)
+    for candidate in found:
+        after = planned(candidate).totals
+        assert after.bytes_written == before.made.totals.bytes_written, candidate.name
+        assert after.bytes_read == before.made.totals.bytes_read, candidate.name
+        assert candidate.variant.advice.endswith(".")
+    told = {entry.name.partition("=")[0] for entry in skipped} | {c.key for c in found}
+    assert told >= {change.key for change in changes()} - {"interface", "tasks"}
+    assert all(entry.why for entry in skipped)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("transfer", "no such change"),
+        ("speed=11", "no such change"),
+        ("transfer=fast", "no size"),
+        ("transfer=x1", "no number of 2 or more"),
+        ("files=some", "no such value"),
+        ("interface=posix", "does not apply"),
+        ("hint=cb_nodes", "no hint"),
+        ("deflate=10", "levels are from 0"),
+    ],
+)
+def test_a_wrong_wish_is_refused_in_one_sentence(text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        changed(text, simple("transfer: 4 KiB, count: 32"))
+
+
+def test_an_interface_that_is_not_built_does_not_apply() -> None:
+    before = scene(
+        "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: p\n      do:\n"
+        "        - write: {to: f, transfer: 4 KiB, size: 64 KiB}\n",
+        built=frozenset({"posix"}),
+    )
+    with pytest.raises(UserError, match="no uring here"):
+        changed("interface=uring", before)
