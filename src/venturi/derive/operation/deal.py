@@ -20,8 +20,13 @@ from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
 from venturi.model.units import size_text
 
+MOST_EXACT = 3
+"""So many different sizes stand as they are."""
 MOST_BUNCHES = 6
-"""So many different sizes stand as they are; of more, those near each other are one."""
+"""Of more sizes those near each other are one, until there are no more than this."""
+TINY_BYTES = 4096
+TINY_SHARE = 0.01
+"""Sizes up to so many bytes are one group if they hold less than this share of the bytes."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 
@@ -59,10 +64,13 @@ def bunches_of(sizes: Column) -> list[Bunch]:
     """The sizes in few groups, the one that moves most bytes first."""
     values, counts = np.unique(sizes, return_counts=True)
     values = values.astype(np.int64)
-    if len(values) <= MOST_BUNCHES:
+    tiny = _tiny(values, counts)
+    if len(values) <= MOST_EXACT:
         edges = list(range(len(values) + 1))
+    elif len(values) - tiny < MOST_BUNCHES:
+        edges = [0] * (tiny > 0) + list(range(tiny, len(values) + 1))
     else:
-        edges = [0]
+        edges = [0, tiny] if tiny else [0]
         while edges[-1] < len(values):
             widest = NEAR * int(values[edges[-1]])
             edges.append(int(np.searchsorted(values, widest, side="right")))
@@ -80,6 +88,12 @@ def bunches_of(sizes: Column) -> list[Bunch]:
         at = int(np.argmin(losses))
         found[at : at + 2] = [found[at].joined(found[at + 1])]
     return sorted(found, key=lambda bunch: (-bunch.bytes, bunch.smallest))
+
+
+def _tiny(values: Column, counts: Column) -> int:
+    """How many of the smallest values hardly count."""
+    share = np.cumsum(values * counts) / max(int((values * counts).sum()), 1)
+    return int(np.count_nonzero((share < TINY_SHARE) & (values <= TINY_BYTES)))
 
 
 def _loss(one: Bunch, other: Bunch) -> float:

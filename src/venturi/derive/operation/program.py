@@ -129,9 +129,12 @@ class Program:
             out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
     def _is_one_phase(self, node: Loop) -> bool:
-        if node.count <= MOST_PHASE_TURNS:
+        inner = leaves_of(node.body)
+        if any(np.any(self.acts.pause_ns[leaf.places]) for leaf in inner):
             return False
-        return not any(np.any(self.acts.pause_ns[leaf.places]) for leaf in leaves_of(node.body))
+        return node.count > MOST_PHASE_TURNS or not any(
+            np.any(self.acts.bytes[leaf.places]) for leaf in inner
+        )
 
     def _bodies(
         self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps

@@ -13,6 +13,7 @@ import numpy as np
 
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
+from venturi.derive.operation.opening import healed
 from venturi.derive.operation.two_files import last_names, with_copies_said
 from venturi.model.error import UserError
 from venturi.model.operation import (
@@ -134,11 +135,13 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(
         start, np.maximum(end, start), order, file * actors.ranks + rank, kind
     )
+    paths = [trace.files[i].path for i in used]
+    whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
     size = operations.bytes[rows]
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     return Table(
         ranks=actors.ranks,
-        paths=[trace.files[i].path for i in used],
+        paths=paths,
         interfaces=[INTERFACES[LAYERS[layers[i]]] for i in used],
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
@@ -149,7 +152,7 @@ def table_of(captured: Captured) -> Table:
         start_ns=start[order],
         end_ns=end[order],
         follows=follows[order],
-        stretch=stretch[order],
+        stretch=whole,
         pauses_ns=pauses,
         left=left,
         assumed=actors.assumed + assumed,

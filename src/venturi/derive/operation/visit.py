@@ -130,7 +130,8 @@ def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int) -> Col
 def _alone(tokens: Tokens, opens: Column, closes: Column, new_owner: Column) -> Column:
     """What begins anew where a file stays open over long pauses: what follows the opening, and
     the closing, so that all turns between them are alike."""
-    starts = np.flatnonzero(opens | new_owner)
+    ended = np.concatenate([[False], closes[:-1]])
+    starts = np.flatnonzero(opens | new_owner | ended)
     length = np.diff(np.append(starts, len(tokens)))
     low = np.minimum.reduceat(tokens.stretch, starts)
     high = np.maximum.reduceat(tokens.stretch, starts)
