@@ -44,9 +44,10 @@ tidy: setup      ## clang-tidy over the engine
 	git ls-files 'engine/*.cpp' | grep -v 'mpi.cpp$$' | \
 	    xargs -P $$(nproc) -n 1 $(VENV)/bin/clang-tidy -p build/dev --quiet
 
-nightly: test tidy  ## what takes too long for every change on top: a million damaged captures
+nightly: test tidy  ## what takes too long for every change on top: a million damaged captures, 30 shapes
 	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py \
 	    tests/capture/test_process_file.py
+	VENTURI_SHAPES=30 $(PYTHON) -m pytest tests/capture/test_closure_of_shapes.py
 
 gen: setup       ## schemas, structs and reference pages from the models
 	$(PYTHON) schema/generate

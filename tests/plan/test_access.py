@@ -109,6 +109,13 @@ def test_datasets_cover_their_array(a: int, b: int, c: int, extent: int, count: 
     assert_covers(made, elements * 4 * count)
 
 
+@given(st.integers(1, 5), st.integers(1, 500), st.integers(0, 60))
+def test_parts_that_are_not_apart_are_the_same(ranks: int, size: int, at: int) -> None:
+    made = made_of(f"{{to: f, transfer: 60, size: {size}, at: {at}, apart: false}}", ranks)
+    alone = requests_of(made_of(f"{{to: f, transfer: 60, size: {size}, at: {at}}}", 1), 0)
+    assert all(requests_of(made, rank) == alone for rank in range(ranks))
+
+
 def test_own_files_begin_at_zero() -> None:
     made = made_of("{to: f, transfer: 4, size: 8}", 3, "{path: f, shared: rank}")
     assert requests_of(made, 2) == [(0, 4), (4, 4)]
@@ -132,6 +139,7 @@ def test_own_files_begin_at_zero() -> None:
         ("{to: f, transfer: 4, size: x}", "unknown name 'x'"),
         ("{to: f, transfer: 4, size: 9223372036854775807}", "2^63 - 1"),
         ("{to: f, size: 8.5}", "whole number"),
+        ("{to: f, pattern: strided, transfer: 4, count: 2, apart: false}", "apart: false"),
     ],
 )
 def test_refused_steps(step: str, message: str) -> None:

@@ -348,6 +348,8 @@ class DataStep(Document):
     """Requests of all ranks, dealt to them."""
     at: Value | None = None
     """Where the pattern begins in the file."""
+    apart: bool = True
+    """Ranks that share a file move parts behind each other; `false`: the same part, all of them."""
     replacement: bool = False
     """Random access may touch a place twice."""
     zipf: Value | None = None

@@ -41,6 +41,11 @@ def accesses(
                 f"{where}: '{key}' belongs to 'pattern: {pattern.value}', not to "
                 f"'{step.pattern.value}'"
             )
+    if not step.apart and (step.pattern is not PatternKind.CONTIGUOUS or step.total is not None):
+        raise UserError(
+            f"{where}: 'apart: false' belongs to contiguous parts, of 'size' or 'count'",
+            "leave it out",
+        )
     sizes = Sizes(step, scope, where)
     if step.mix:
         return mixed(step, shares_of(step, scope, where), sizes, sharers, scope)

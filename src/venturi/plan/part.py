@@ -122,6 +122,7 @@ class Sizes:
         self.count = tree("count")
         self.total = tree("total")
         self.at = tree("at") or Literal(0)
+        self.apart = step.apart
         self.where = where
 
     def need_transfer(self) -> Tree:
@@ -158,7 +159,11 @@ def must_divide(part: Tree, whole: Tree, message: str) -> None:
 
 def part_start(part: Tree, sharers: Sharers, sizes: Sizes) -> Tree:
     """Where a rank's part begins: behind those of the ranks before it."""
-    if sharers.alone or (sizes.at != Literal(0) and "rank" in names_in(sizes.at)):
+    if (
+        sharers.alone
+        or not sizes.apart
+        or (sizes.at != Literal(0) and "rank" in names_in(sizes.at))
+    ):
         return Literal(0)
     if "rank" in names_in(part):
         raise UserError(

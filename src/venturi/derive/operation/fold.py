@@ -12,6 +12,8 @@ from venturi.model.operation import Column
 LONGEST_PERIOD = 32
 MOST_NODES = 20_000
 """After run lengths are folded; a longer sequence has no structure that people can read."""
+LEAST_RUNS = 3
+"""So many runs of a symbol show how long they usually are."""
 _MOST_ROUNDS = 200
 
 
@@ -36,9 +38,54 @@ Node = Leaf | Loop
 
 def fold(symbols: Column) -> list[Node] | None:
     """The sequence as loops and leaves; None where it is too long without repeating itself."""
-    nodes = _runs(symbols)
-    if len(nodes) > MOST_NODES:
+    runs = _runs(symbols)
+    if len(runs) > MOST_NODES:
         return None
+    plain, even = _folded(list(runs)), _folded(_evened(runs))
+    return even if leaves(even) < leaves(plain) else plain
+
+
+def _evened(nodes: list[Node]) -> list[Node]:
+    """The first and last run of each symbol cut down to what its runs usually are: a dump at the
+    start, or the end, of a simulation that dumps between restarts."""
+    found: dict[int, list[int]] = {}
+    for at, node in enumerate(nodes):
+        leaf = node.body[0] if isinstance(node, Loop) else node
+        assert isinstance(leaf, Leaf)
+        found.setdefault(leaf.symbol, []).append(at)
+    cuts: dict[int, list[Node]] = {}
+    for runs in found.values():
+        counts = [np.size(_places(nodes[at])) for at in runs]
+        usual = int(np.bincount(counts).argmax())
+        if len(runs) < LEAST_RUNS or counts.count(usual) * 2 < len(runs):
+            continue
+        if counts[0] > usual:
+            cuts[runs[0]] = _cut(nodes[runs[0]], counts[0] - usual)
+        if counts[-1] > usual:
+            cuts[runs[-1]] = _cut(nodes[runs[-1]], usual)
+    return [part for at, node in enumerate(nodes) for part in cuts.get(at, [node])]
+
+
+def _places(node: Node) -> Column:
+    leaf = node.body[0] if isinstance(node, Loop) else node
+    assert isinstance(leaf, Leaf)
+    return leaf.places
+
+
+def _cut(node: Node, at: int) -> list[Node]:
+    assert isinstance(node, Loop)
+    assert isinstance(node.body[0], Leaf)
+    symbol = node.body[0].symbol
+    return [_run(symbol, places) for places in np.split(node.body[0].places, [at])]
+
+
+def _run(symbol: int, places: Column) -> Node:
+    if len(places) == 1:
+        return Leaf(symbol, np.array(int(places[0])))
+    return Loop(len(places), (Leaf(symbol, places),))
+
+
+def _folded(nodes: list[Node]) -> list[Node]:
     names: dict[Hashable, int] = {}
     ids = [_name(node, names) for node in nodes]
     for _ in range(_MOST_ROUNDS):
@@ -69,11 +116,7 @@ def _runs(symbols: Column) -> list[Node]:
         return [Leaf(0, np.zeros(0, np.int64))] * (MOST_NODES + 1)
     nodes: list[Node] = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
-        symbol = int(symbols[start])
-        if end - start == 1:
-            nodes.append(Leaf(symbol, np.array(start)))
-        else:
-            nodes.append(Loop(end - start, (Leaf(symbol, np.arange(start, end)),)))
+        nodes.append(_run(int(symbols[start]), np.arange(start, end)))
     return nodes
 
 

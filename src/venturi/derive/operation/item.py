@@ -132,9 +132,10 @@ class Trees:
     def _cut(self, tree: Tree, done: Pass) -> dict[str, Any]:
         size = int(done.sizes.flat[0])
         whole = int(tree.sizes.max())
+        is_even = bool(np.all(done.sizes == size))
         return (
             {"bytes": size_text(size)}
-            if size and size < whole and ItemVerb.READ in done.verbs
+            if size and size < whole and is_even and ItemVerb.READ in done.verbs
             else {}
         )
 

@@ -12,6 +12,13 @@ LEAST_RATIO = 4.0
 """Pauses must stand out: so much longer than the next shorter ones."""
 PACE_RATIO = 4.0
 """A pause inside a regular pace is a think time; a cut is so much longer."""
+COMPUTING_SHARE = 0.3
+"""Where no pauses stand out, but all together are so much of the run, the longest are computing."""
+COMPUTING_HELD = (0.8, 0.995)
+"""These hold so much of the idle time: neither all of it nor only the extremes ..."""
+COMPUTING_RATIO = 1.5
+"""... and are so much longer than the next shorter ones."""
+MOST_COMPUTED = 512
 _MOST_SAMPLES = 200_000
 
 
@@ -25,9 +32,27 @@ def stretches(
     idle = np.maximum(start_ns[1:] - np.maximum.accumulate(end_ns)[:-1], 0)
     least = max(LEAST_PAUSE_NS, PACE_RATIO * pace_ns(start_ns, end_ns, order, owner, kind))
     threshold = _threshold(idle[idle > 0], least)
+    if threshold == float("inf"):
+        threshold = _computing(idle[idle >= least], int(end_ns.max() - start_ns[0]))
     cut = np.concatenate([[False], idle >= threshold])
     pauses = np.concatenate([[0], idle[cut[1:]]])
     return np.cumsum(cut).astype(np.int64), pauses
+
+
+def _computing(long: Column, run_ns: int) -> float:
+    """The threshold of pauses that hold most of the idle time; infinite: none."""
+    long = np.sort(long)[::-1]
+    held = np.cumsum(long) / max(int(long.sum()), 1)
+    low, high = COMPUTING_HELD
+    cuts = np.flatnonzero((held[:-1] >= low) & (held[:-1] <= high))
+    cuts = cuts[cuts < MOST_COMPUTED]
+    if not len(cuts) or long.sum() < COMPUTING_SHARE * run_ns:
+        return float("inf")
+    steps = np.log(long[cuts] / long[cuts + 1])
+    top = int(np.argmax(steps))
+    if steps[top] < np.log(COMPUTING_RATIO):
+        return float("inf")
+    return float(np.sqrt(float(long[cuts[top]]) * float(long[cuts[top] + 1])))
 
 
 def pace_ns(start_ns: Column, end_ns: Column, order: Column, owner: Column, kind: Column) -> float:

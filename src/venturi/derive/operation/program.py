@@ -13,11 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from venturi.derive.operation.data import Said, Steps, data_steps, pooled_steps, seconds_text
+from venturi.derive.operation.data import data_steps
+from venturi.derive.operation.deal import pooled_steps
 from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
 from venturi.derive.operation.item import Trees
 from venturi.derive.operation.naming import Names, Use, owners_of
+from venturi.derive.operation.run import Said, Steps, seconds_text
 from venturi.derive.operation.scene import Crew, Scene, crew_of
+from venturi.derive.operation.sequence import grouped, leaves_of, sequence_of
+from venturi.derive.operation.split import one_way_each
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import CREATES, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
@@ -27,10 +31,8 @@ from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, EachStep, FileSpec, StepSpec, SyncStep
 
-MOST_PHASES = 24
-"""A program of more phases is no text that people read."""
 MOST_STEPS = 12
-"""And so is a phase of more steps."""
+"""A phase of more steps is no text that people read."""
 MOST_PHASE_TURNS = 64
 """Acts that repeat more often, without a pause, repeat within one phase."""
 LEAST_PAUSE_SHARE = 0.5
@@ -56,7 +58,6 @@ class Told:
     """What became of one data run, for the account of confidence."""
 
     stream: int
-    phase: str
     said: Said
     is_write: bool
     uses: int
@@ -83,7 +84,6 @@ class Program:
         self._phases: dict[str, int] = {}
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
         self._last: Steps = []
-        self._phase = ""
         self._stream = -1
 
     # ---- the program
@@ -91,7 +91,10 @@ class Program:
     def write(self) -> Steps:
         """All steps."""
         steps: Steps = []
-        self._nodes(self._folded(), (), steps)
+        nodes, is_ordered = sequence_of(self.acts)
+        if not is_ordered:
+            self._note("acts of several streams come in groups; their order in time is not kept")
+        self._nodes(nodes, (), steps)
         for number, part in enumerate(self.parts):
             if not part.acts:
                 self._pooled(number, steps)
@@ -100,22 +103,6 @@ class Program:
             if not crew.is_true:
                 self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
         return steps
-
-    def _folded(self) -> list[Node]:
-        """The acts as loops: alike in counts and bytes, else in kind, else whatever their order."""
-        if not len(self.acts):
-            return []
-        nodes: list[Node] | None = None
-        for names in (self.acts.strict, self.acts.loose):
-            pauses = self.acts.pause_ns > 0
-            _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
-            symbols = _same_start(symbols, names, pauses)
-            nodes = fold(symbols)
-            if nodes is not None and leaves(nodes) <= MOST_PHASES:
-                return nodes
-        self._note("acts of several streams come in groups; their order in time is not kept")
-        _, symbols = np.unique(self.acts.loose, return_inverse=True)
-        return _grouped(symbols)
 
     def _nodes(self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps) -> None:
         for node in nodes:
@@ -129,7 +116,7 @@ class Program:
         inner = scene.inside(node.count)
         body: Steps = []
         if self._is_one_phase(node):
-            name = self._named(node.body, out)
+            name = self._named(node.body)
             self._bodies(node.body, inner.loops, body)
             self._close(len(inner.loops), body)
             if body:
@@ -142,9 +129,12 @@ class Program:
             out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
     def _is_one_phase(self, node: Loop) -> bool:
-        if node.count <= MOST_PHASE_TURNS:
+        inner = leaves_of(node.body)
+        if any(np.any(self.acts.pause_ns[leaf.places]) for leaf in inner):
             return False
-        return not any(np.any(self.acts.pause_ns[leaf.places]) for leaf in _leaves_of(node.body))
+        return node.count > MOST_PHASE_TURNS or not any(
+            np.any(self.acts.bytes[leaf.places]) for leaf in inner
+        )
 
     def _bodies(
         self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps
@@ -170,13 +160,13 @@ class Program:
             self._body(leaf, loops, self._last)
             return
         self._stream = stream
-        name = self._named([leaf], out)
         body: Steps = []
         self._body(leaf, loops, body)
         if not body:
             return
         self._pause(leaf, out)
-        self._add_phase(name, body, out)
+        for verb, steps in one_way_each(body):
+            self._add_phase(self._named([leaf], verb), steps, out)
 
     def _joins(self, act: int, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
         """Whether an act on names alone belongs to the phase before it, of the same stream."""
@@ -203,22 +193,20 @@ class Program:
         elif len(there):
             self._note("rare pauses between repeated acts are left out")
 
-    def _named(self, nodes: Sequence[Node], out: Steps) -> str:
-        """A name for the phase of some acts."""
-        del out
+    def _named(self, nodes: Sequence[Node], verb: str = "") -> str:
+        """A name for the phase of some acts; `verb` where it is not all that they do."""
         words: list[str] = []
-        for leaf in _leaves_of(nodes):
+        for leaf in leaves_of(nodes):
             act = int(leaf.places.flat[0])
             part = self.parts[int(self.acts.part[act])]
-            verb = self._verb(act)
+            said = verb or self._verb(act)
             several = len(self.streams.kept) > 1
-            word = f"{self.streams.kept[part.stream].name} {verb}" if several else verb
+            word = f"{self.streams.kept[part.stream].name} {said}" if several else said
             if word not in words:
                 words.append(word)
         name = " and ".join(words[:2]) + (" and more" if len(words) > 2 else "")
         self._phases[name] = self._phases.get(name, 0) + 1
-        self._phase = name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
-        return self._phase
+        return name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
 
     def _verb(self, act: int) -> str:
         first = int(self.acts.first[self.acts.at[act]])
@@ -249,7 +237,7 @@ class Program:
             return False
         if step.each is None:
             return True
-        name = self._named([leaf], out)
+        name = self._named([leaf])
         self._pause(leaf, out)
         body: Steps = [step]
         if not crew.is_all:
@@ -300,7 +288,7 @@ class Program:
             if nodes is not None and leaves(nodes) <= MOST_STEPS:
                 return nodes
         self._note("requests of a file both ways come in groups; their order is not kept")
-        return _grouped(symbols)
+        return grouped(symbols)
 
     def _token_nodes(
         self, nodes: Sequence[Node], visits: Column, scene: Scene, use: Use, out: Steps
@@ -424,7 +412,7 @@ class Program:
         said = data_steps(self.table, self.tokens, ids, scene, name, entry.is_shared, shift)
         for note in said.notes:
             self._note(f"{self.streams.kept[entry.stream].name}: {note}")
-        self.told.append(Told(entry.stream, self._phase, said, is_write, ids.size))
+        self.told.append(Told(entry.stream, said, is_write, ids.size))
         out += said.steps
         if is_write:
             self._wrote(name, said)
@@ -475,7 +463,7 @@ class Program:
                 self._wrote(name, said)
             elif name in self.staged or self._lacks(name, said.reach):
                 self.staged[name] = max(self.staged.get(name, 0), int(said.reach.max()))
-            self.told.append(Told(part.stream, "", said, kind is Kind.WRITE, len(chosen)))
+            self.told.append(Told(part.stream, said, kind is Kind.WRITE, len(chosen)))
             self._pooled_phase(
                 f"{stream.name} {kind.value}", body, inner, crew, stream.is_shared, out
             )
@@ -550,33 +538,6 @@ def _named_in(steps: Steps) -> set[str]:
 
 def _shifted(use: Use) -> dict[str, Any]:
     return {"from_": f"shift {use.shift}"} if use.shift else {}
-
-
-def _leaves_of(nodes: Sequence[Node]) -> list[Leaf]:
-    found: list[Leaf] = []
-    for node in nodes:
-        found += [node] if isinstance(node, Leaf) else _leaves_of(node.body)
-    return found
-
-
-def _grouped(symbols: Column) -> list[Node]:
-    """All places of each symbol together, in the order of their first ones."""
-    values, first = np.unique(symbols, return_index=True)
-    nodes: list[Node] = []
-    for value in values[np.argsort(first)].tolist():
-        places = np.flatnonzero(symbols == value)
-        leaf = Leaf(int(value), places)
-        nodes.append(Loop(len(places), (leaf,)) if len(places) > 1 else Leaf(int(value), places[0]))
-    return nodes
-
-
-def _same_start(symbols: Column, names: Column, pauses: Column) -> Column:
-    """The first act as one after a pause, where its like comes after pauses later on."""
-    like = np.flatnonzero((names == names[0]) & pauses)
-    if len(like) and not pauses[0]:
-        symbols = symbols.copy()
-        symbols[0] = symbols[like[0]]
-    return symbols
 
 
 def _base_shift(base: Column) -> int:

@@ -73,7 +73,7 @@ class Scene:
         """The number of the loops' turn, as an expression."""
         text = ""
         for name, turns in self.loops:
-            text = f"({text}) * {turns} + {name}" if text else name
+            text = f"{_factor(text)} * {turns} + {name}" if text else name
         return text or "0"
 
     @property
@@ -83,4 +83,8 @@ class Scene:
         if not self.loops:
             return place
         ranks = len(self.crew)
-        return self.turn if ranks == 1 else f"({self.turn}) * {ranks} + {place}"
+        return self.turn if ranks == 1 else f"{_factor(self.turn)} * {ranks} + {place}"
+
+
+def _factor(text: str) -> str:
+    return f"({text})" if " " in text else text

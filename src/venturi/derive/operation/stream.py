@@ -17,6 +17,12 @@ MOST_STREAMS = 8
 """With more streams than this, those that matter least are left out ..."""
 COVERED_SHARE = 0.95
 """... as long as the others hold this share of the bytes and of the operations."""
+NOISE_SHARE = 0.01
+"""Streams with less of the bytes, of the operations and of the time are left out, too ..."""
+NOISE_TOGETHER = 0.05
+"""... as long as all of them together have less than this of each."""
+LEAST_OPERATIONS = 2000
+"""Shares of fewer operations count as if there were so many: 20 calls are noise anyway."""
 LEAST_ALIKE = 4
 """So many files without a common name, but used alike, are one stream."""
 
@@ -34,6 +40,8 @@ class Stream:
     """Their numbers in the table, in the order of first use."""
     bytes: int
     operations: int
+    seconds: float
+    """Inside its calls, of all ranks."""
     pattern: str
     """Their common name, digits as #."""
     directory: str
@@ -55,6 +63,7 @@ def streams_of(table: Table, tokens: Tokens) -> Streams:
     """The streams with most bytes and operations, the one with most bytes first."""
     moved = _sums(table, table.bytes)
     used = _sums(table, np.ones(len(table), np.int64))
+    spent = _sums(table, table.end_ns - table.start_ns)
     first_use = np.full(len(table.paths), np.iinfo(np.int64).max)
     np.minimum.at(first_use, tokens.file, tokens.start_ns)
     shared = _shared(tokens, len(table.paths))
@@ -63,10 +72,18 @@ def streams_of(table: Table, tokens: Tokens) -> Streams:
     for (pattern, interface, is_shared), pile in piles.items():
         files = np.array(pile)
         files = files[np.argsort(first_use[files], kind="stable")]
-        size, operations = int(moved[files].sum()), int(used[files].sum())
-        path = table.paths[files[0]].rpartition("/")[0]
         found.append(
-            Stream("", Interface(interface), is_shared, files, size, operations, pattern, path)
+            Stream(
+                name="",
+                interface=Interface(interface),
+                is_shared=is_shared,
+                files=files,
+                bytes=int(moved[files].sum()),
+                operations=int(used[files].sum()),
+                seconds=float(spent[files].sum()) / 1e9,
+                pattern=pattern,
+                directory=table.paths[files[0]].rpartition("/")[0],
+            )
         )
     return _selected(found, len(table.paths))
 
@@ -141,8 +158,8 @@ def _selected(found: list[Stream], count: int) -> Streams:
     all_bytes = sum(stream.bytes for stream in found)
     all_operations = sum(stream.operations for stream in found)
     found.sort(key=lambda stream: (-stream.bytes, -stream.operations, stream.pattern))
-    kept = found
-    if len(found) > MOST_STREAMS:
+    kept = _without_noise(found)
+    if len(kept) > MOST_STREAMS:
         kept = _covering(found, all_bytes, all_operations)
     named = [
         Stream(**{**vars(stream), "name": f"stream{number}"})
@@ -158,6 +175,25 @@ def _selected(found: list[Stream], count: int) -> Streams:
         coverage_bytes=_share(sum(s.bytes for s in kept), all_bytes),
         coverage_operations=_share(sum(s.operations for s in kept), all_operations),
     )
+
+
+def _without_noise(found: list[Stream]) -> list[Stream]:
+    """Streams that matter in bytes, operations or time: no start scripts, no configuration."""
+    fields = ("bytes", "operations", "seconds")
+    totals = [sum(getattr(stream, name) for stream in found) for name in fields]
+    totals[1] = max(totals[1], LEAST_OPERATIONS)
+    together = [0.0] * len(fields)
+    noise: set[int] = set()
+    for stream in sorted(found, key=lambda s: (s.bytes, s.operations, s.seconds, s.pattern)):
+        own = [
+            getattr(stream, name) / total if total else 0.0
+            for name, total in zip(fields, totals, strict=True)
+        ]
+        after = [sum(pair) for pair in zip(together, own, strict=True)]
+        if max(own) < NOISE_SHARE and max(after) < NOISE_TOGETHER:
+            together = after
+            noise.add(id(stream))
+    return [stream for stream in found if id(stream) not in noise]
 
 
 def _covering(found: list[Stream], all_bytes: int, all_operations: int) -> list[Stream]:

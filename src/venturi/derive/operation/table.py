@@ -7,12 +7,14 @@ it. Systems, libraries and streams that are no files are dropped, and so is what
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
+from venturi.derive.operation.opening import healed
+from venturi.derive.operation.two_files import last_names, with_copies_said
 from venturi.model.error import UserError
 from venturi.model.operation import (
     COLLECTIVE,
@@ -99,9 +101,14 @@ def _among(column: Column, kinds: tuple[Kind, ...]) -> Column:
 
 def table_of(captured: Captured) -> Table:
     """The table of a capture. Raises UserError where no I/O of an application is in it."""
-    operations, trace = captured.operations, captured.trace
-    assert operations is not None
+    trace = captured.trace
+    assert captured.operations is not None
+    operations, copies = with_copies_said(captured.operations)
     actors = actors_in(trace, operations)
+    given, operations = (
+        operations,
+        replace(operations, file=last_names(operations, len(trace.files))),
+    )
     root = _roots(trace)
     rows, left, assumed = _kept(trace, operations, actors, root)
     if not len(rows):
@@ -110,6 +117,10 @@ def table_of(captured: Captured) -> Table:
             "of the application (only systems, libraries and streams)",
             "capture a job that reads, writes or opens files",
         )
+    if copies:
+        assumed.append(f"{copies} copies within the kernel are repeated as reads and writes")
+    if np.any(operations.file[rows] != given.file[rows]):
+        assumed.append("files that were renamed have their last names from the beginning")
     file = root[operations.file[rows]]
     used, file = np.unique(file, return_inverse=True)
     layers = np.zeros(len(root), np.uint8)
@@ -124,11 +135,13 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(
         start, np.maximum(end, start), order, file * actors.ranks + rank, kind
     )
+    paths = [trace.files[i].path for i in used]
+    whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
     size = operations.bytes[rows]
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     return Table(
         ranks=actors.ranks,
-        paths=[trace.files[i].path for i in used],
+        paths=paths,
         interfaces=[INTERFACES[LAYERS[layers[i]]] for i in used],
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
@@ -139,7 +152,7 @@ def table_of(captured: Captured) -> Table:
         start_ns=start[order],
         end_ns=end[order],
         follows=follows[order],
-        stretch=stretch[order],
+        stretch=whole,
         pauses_ns=pauses,
         left=left,
         assumed=actors.assumed + assumed,

@@ -50,8 +50,12 @@ class Acts:
     """Tokens in each visit."""
     strict: Column
     """Hash of kinds, counts and bytes over all ranks."""
+    near: Column
+    """Hash of kinds, and of whether requests jump."""
     loose: Column
     """Hash of kinds alone."""
+    bytes: Column
+    """Moved by all ranks."""
     start_ns: Column
     end_ns: Column
     pause_ns: Column
@@ -75,7 +79,7 @@ def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part],
     length = np.diff(np.append(np.flatnonzero(begins), len(tokens)))
     of_begin = np.cumsum(begins) - 1
     count = length[of_begin[first]]
-    loose, strict, manner = (hashes[of_begin[first]] for hashes in _hashes(tokens, begins))
+    loose, near, strict, manner = (hashes[of_begin[first]] for hashes in _hashes(tokens, begins))
     owner = group[first].astype(np.int64) * table.ranks + tokens.rank[first]
     edges = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
     ends = np.append(edges[1:], len(owner))
@@ -83,7 +87,7 @@ def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part],
     ordinal = mixed_hash(mixed_hash(nth.astype(np.uint64)) + manner)
     sequence = np.add.reduceat(ordinal, edges)
     return _assembled(
-        table, tokens, _Visits(first, count, loose, strict), group, edges, ends, sequence
+        table, tokens, _Visits(first, count, loose, near, strict), group, edges, ends, sequence
     )
 
 
@@ -94,6 +98,7 @@ class _Visits:
     first: Column
     count: Column
     loose: Column
+    near: Column
     strict: Column
 
 
@@ -125,7 +130,8 @@ def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int) -> Col
 def _alone(tokens: Tokens, opens: Column, closes: Column, new_owner: Column) -> Column:
     """What begins anew where a file stays open over long pauses: what follows the opening, and
     the closing, so that all turns between them are alike."""
-    starts = np.flatnonzero(opens | new_owner)
+    ended = np.concatenate([[False], closes[:-1]])
+    starts = np.flatnonzero(opens | new_owner | ended)
     length = np.diff(np.append(starts, len(tokens)))
     low = np.minimum.reduceat(tokens.stretch, starts)
     high = np.maximum.reduceat(tokens.stretch, starts)
@@ -148,9 +154,9 @@ def _groups(tokens: Tokens, stream: Column, begins: Column) -> Column:
     return group
 
 
-def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column, Column]:
-    """For each visit a hash of its kinds and flags, one of counts and bytes as well, and one of
-    kinds whoever makes the file."""
+def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column, Column, Column]:
+    """For each visit a hash of its kinds and flags, one of whether requests jump as well, one of
+    counts and bytes as well, and one of kinds whoever makes the file."""
     first = np.flatnonzero(begins)
     place = np.arange(len(tokens)) - np.repeat(first, np.diff(np.append(first, len(tokens))))
     manner = tokens.kind.astype(np.uint64) * np.uint64(256) + tokens.flags
@@ -158,9 +164,10 @@ def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column, Column]:
     strict = mixed_hash(
         loose + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
     )
+    near = mixed_hash(loose + (tokens.jumps > 0))
     places = place.astype(np.uint64) << np.uint64(20)
     kinds = tokens.kind.astype(np.uint64) * np.uint64(256) + (tokens.flags & TOGETHER)
-    each = (loose, strict, mixed_hash(kinds + places))
+    each = (loose, near, strict, mixed_hash(kinds + places))
     return tuple(np.add.reduceat(values, first) for values in each)  # type: ignore[return-value]
 
 
@@ -194,7 +201,7 @@ def _assembled(
             parts.append(Part(where, ranks, matrix.shape[1], _all(visits, matrix)))
             collected.append((len(parts) - 1, matrix, ranks))
             if _are_items(tokens, parts[-1]):
-                visits.strict[matrix] = visits.loose[matrix]
+                visits.strict[matrix] = visits.near[matrix] = visits.loose[matrix]
     return parts, _ordered(table, tokens, visits, collected)
 
 
@@ -216,8 +223,9 @@ def _ordered(
     table: Table, tokens: Tokens, visits: _Visits, collected: list[tuple[int, Column, Column]]
 ) -> Acts:
     part, first, at, count, strict = [], [], [], [], []
-    loose, start, end, stretch = [], [], [], []
+    near, loose, size, start, end, stretch = [], [], [], [], [], []
     before = 0
+    moved = np.concatenate([[0], np.cumsum(tokens.bytes)])
     for number, matrix, ranks in collected:
         salt = mixed_hash(ranks.astype(np.uint64))[:, None]
         # Far from what calls are made of: part 3 with call 9 is not part 9 with call 3.
@@ -230,13 +238,15 @@ def _ordered(
         before += begin.size
         count.append(visits.count[matrix[0]])
         strict.append(mixed_hash(visits.strict[matrix] + salt).sum(axis=0) + name)
+        near.append(mixed_hash(visits.near[matrix] + salt).sum(axis=0) + name)
         loose.append(visits.loose[matrix[0]] + name)
+        size.append((moved[finish + 1] - moved[begin]).sum(axis=0))
         start.append(tokens.start_ns[begin].min(axis=0))
         end.append(tokens.end_ns[finish].max(axis=0))
         stretch.append(tokens.stretch[begin].min(axis=0))
     if not collected:
         none = np.zeros(0, np.int64)
-        return Acts(none, none, none, none, none, none, none, none, none)
+        return Acts(*[none] * 11)
     starts = np.concatenate(start)
     order = np.argsort(starts, kind="stable")
     stretches = np.concatenate(stretch)[order]
@@ -247,7 +257,9 @@ def _ordered(
         at=np.concatenate(at)[order],
         count=np.concatenate(count)[order],
         strict=np.concatenate(strict)[order],
+        near=np.concatenate(near)[order],
         loose=np.concatenate(loose)[order],
+        bytes=np.concatenate(size)[order],
         start_ns=starts[order],
         end_ns=np.concatenate(end)[order],
         pause_ns=np.where(is_new, table.pauses_ns[stretches], 0),

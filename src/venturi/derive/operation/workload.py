@@ -75,7 +75,8 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
     texts = list(table.assumed)
     if streams.dropped:
         texts.append(
-            f"{streams.dropped} small streams are left out; the others hold "
+            f"{streams.dropped} small stream{'s are' if streams.dropped > 1 else ' is'} left out; "
+            "the others hold "
             f"{streams.coverage_bytes:.1%} of the bytes and "
             f"{streams.coverage_operations:.1%} of the operations"
         )

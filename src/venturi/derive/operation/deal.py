@@ -1,0 +1,222 @@
+"""Requests without regular places: their sizes and number, dealt to loops and ranks (rule 6).
+
+Sizes that are nearly equal, of buffers that fill unevenly or particles that move between ranks,
+become their mean; each group of sizes is one step. Bytes and requests in total stay exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from venturi.derive.operation.fit import linear_text
+from venturi.derive.operation.run import Run, Said, Steps
+from venturi.derive.operation.scene import Scene
+from venturi.derive.operation.table import Table
+from venturi.derive.operation.token import Tokens
+from venturi.model.operation import Column
+from venturi.model.units import size_text
+
+MOST_EXACT = 3
+"""So many different sizes stand as they are."""
+MOST_BUNCHES = 6
+"""Of more sizes those near each other are one, until there are no more than this."""
+TINY_BYTES = 4096
+TINY_SHARE = 0.01
+"""Sizes up to so many bytes are one group if they hold less than this share of the bytes."""
+NEAR = 1.1
+"""Sizes whose largest is at most so many times their smallest are nearly equal."""
+
+
+@dataclass(frozen=True)
+class Bunch:
+    """Requests of one size, or of sizes for which a mean stands."""
+
+    requests: int
+    bytes: int
+    smallest: int
+    largest: int
+
+    @property
+    def mean(self) -> float:
+        """Bytes of a request."""
+        return self.bytes / self.requests
+
+    @property
+    def is_near(self) -> bool:
+        """Whether a mean tells all that matters."""
+        return self.largest <= NEAR * self.smallest
+
+    def joined(self, other: Bunch) -> Bunch:
+        """Both together; `other` has the larger sizes."""
+        return Bunch(
+            self.requests + other.requests,
+            self.bytes + other.bytes,
+            self.smallest,
+            other.largest,
+        )
+
+
+def bunches_of(sizes: Column) -> list[Bunch]:
+    """The sizes in few groups, the one that moves most bytes first."""
+    values, counts = np.unique(sizes, return_counts=True)
+    values = values.astype(np.int64)
+    tiny = _tiny(values, counts)
+    if len(values) <= MOST_EXACT:
+        edges = list(range(len(values) + 1))
+    elif len(values) - tiny < MOST_BUNCHES:
+        edges = [0] * (tiny > 0) + list(range(tiny, len(values) + 1))
+    else:
+        edges = [0, tiny] if tiny else [0]
+        while edges[-1] < len(values):
+            widest = NEAR * int(values[edges[-1]])
+            edges.append(int(np.searchsorted(values, widest, side="right")))
+    found = [
+        Bunch(
+            int(counts[low:high].sum()),
+            int((counts[low:high] * values[low:high]).sum()),
+            int(values[low]),
+            int(values[high - 1]),
+        )
+        for low, high in pairwise(edges)
+    ]
+    while len(found) > MOST_BUNCHES:
+        losses = [_loss(a, b) for a, b in pairwise(found)]
+        at = int(np.argmin(losses))
+        found[at : at + 2] = [found[at].joined(found[at + 1])]
+    return sorted(found, key=lambda bunch: (-bunch.bytes, bunch.smallest))
+
+
+def _tiny(values: Column, counts: Column) -> int:
+    """How many of the smallest values hardly count."""
+    share = np.cumsum(values * counts) / max(int((values * counts).sum()), 1)
+    return int(np.count_nonzero((share < TINY_SHARE) & (values <= TINY_BYTES)))
+
+
+def _loss(one: Bunch, other: Bunch) -> float:
+    """What is lost when two neighbours become one: how far apart they are, how many move."""
+    return float(np.log(other.mean / one.mean)) * min(one.requests, other.requests)
+
+
+def dealt(run: Run) -> Said:
+    """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
+    bunches = bunches_of(run.sizes())
+    layout = _Layout(run)
+    steps: Steps = []
+    for bunch in bunches:
+        for keys in _shares(bunch, run.scene):
+            steps.append(layout.step(keys))
+    text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
+    notes = ["sizes come one after the other; order and places are not kept"]
+    is_exact = all(bunch.smallest == bunch.largest for bunch in bunches)
+    is_near = all(bunch.is_near for bunch in bunches)
+    rule, sure = "6: no regular places; sizes and their number", 0.4
+    if is_near and not is_exact:
+        notes.append("sizes within 10 % of each other are their mean, with the same sum and number")
+        rule, sure = "6: sizes within 10 % are one; no regular places", 0.5
+    elif not is_exact:
+        notes.append("sizes are means of groups, with the same sum and number")
+        sure = 0.3
+    reach = np.array([layout.least_end if run.is_write else layout.end])
+    return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+
+
+@dataclass(frozen=True)
+class _Share:
+    """What each turn of each rank moves of a bunch."""
+
+    keys: dict[str, Any]
+    most_bytes: int
+    least_bytes: int
+
+
+def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
+    """The step of a bunch; two where a mean is no whole number and turns differ in requests."""
+    units = scene.units
+    each, rest = divmod(bunch.requests, units)
+    if bunch.smallest == bunch.largest:
+        return [_counted(bunch.smallest, bunch.requests, scene)]
+    least, more = divmod(bunch.bytes, units)
+    most = least + (more > 0)
+    if not rest:
+        transfer = -(-most // each)
+        if -(-least // transfer) == each == -(-most // transfer):
+            amount = f"block({bunch.bytes}, {units}, {scene.unit})" if more else size_text(least)
+            keys: dict[str, Any] = {"size": amount}
+            if each > 1:
+                keys["transfer"] = size_text(transfer)
+            return [_Share(keys, most, least)]
+    small, longer = divmod(bunch.bytes, bunch.requests)
+    lacks = (small + 1) * bunch.requests - bunch.bytes
+    whole = _counted(small + 1, bunch.requests, scene)
+    if longer and small >= 2 * max(1, -(-lacks // units)):
+        least_lack, more_lack = divmod(lacks, units)
+        size = f"{size_text(small + 1)} * {whole.keys['count']} - "
+        size += f"block({lacks}, {units}, {scene.unit})" if more_lack else str(least_lack)
+        keys = {"transfer": size_text(small + 1), "size": size}
+        return [_Share(keys, whole.most_bytes, whole.least_bytes - least_lack - (more_lack > 0))]
+    parts = [(small, bunch.requests - longer), (small + 1, longer)]
+    return [_counted(size, count, scene) for size, count in parts if size and count]
+
+
+def _counted(size: int, count: int, scene: Scene) -> _Share:
+    units = scene.units
+    each, rest = divmod(count, units)
+    share = f"block({count}, {units}, {scene.unit})" if rest else each
+    keys = {"transfer": size_text(size), "count": share}
+    return _Share(keys, (each + (rest > 0)) * size, each * size)
+
+
+class _Layout:
+    """Where the parts lie: one behind the other, turns where the run's turns began."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+        self._terms, self._first, self._last = _turns_of(run)
+        self.end = self._first + self._last
+        self.least_end = 0
+        self._offset = self._first
+
+    def step(self, share: _Share) -> Any:
+        """The step of a share, behind those before it."""
+        run, crew = self._run, self._run.scene.crew
+        span, start = share.most_bytes, self._offset
+        if run.is_shared:
+            text = linear_text(start, [*self._terms, (span, crew.place)])
+            before = span * (len(crew) - 1)
+        else:
+            text = linear_text(start, self._terms)
+            before = 0
+        self._offset = start + before + span
+        self.end = max(self.end, self._offset + self._last)
+        if share.least_bytes:
+            self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
+        return run.step(**share.keys, **run.at(text))
+
+
+def _turns_of(run: Run) -> tuple[list[tuple[int, str]], int, int]:
+    """How turns move on in the file: slopes of the loops, where the first begins, and how much
+    further the last one does."""
+    loops = run.scene.loops
+    if not loops or run.ids.ndim != len(loops) + 1 or np.any(run.base < 0):
+        return [], 0, 0
+    low = run.low.min(axis=-1)
+    slopes, last = [], 0
+    for axis, (_, turns) in enumerate(loops):
+        end = tuple(turns - 1 if other == axis else 0 for other in range(len(loops)))
+        moved = int(low[end]) - int(low.flat[0])
+        slope = -(-moved // (turns - 1)) if turns > 1 and moved > 0 else 0
+        slopes.append(slope)
+        last += slope * (turns - 1)
+    first = int(low.min())
+    return run.scene.terms(tuple(slopes)), first, last
+
+
+def pooled_steps(
+    table: Table, tokens: Tokens, chosen: Column, scene: Scene, file: str, is_shared: bool
+) -> Said:
+    """Steps that move what `chosen` tokens moved, whoever did, dealt to loops and ranks."""
+    return dealt(Run(table, tokens, chosen, scene, file, is_shared, 0))

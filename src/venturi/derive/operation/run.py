@@ -1,0 +1,128 @@
+"""One run of requests over all loops and ranks, and what becomes of it in the workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from venturi.derive.operation.fit import affine, by_rank_text, linear_text
+from venturi.derive.operation.scene import Scene
+from venturi.derive.operation.table import TOGETHER, Table
+from venturi.derive.operation.token import Tokens
+from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.plan import SyncMode
+from venturi.model.units import size_text
+from venturi.model.workload import BareStep, DataStep, StepSpec
+
+Steps = list[StepSpec | BareStep]
+
+SYNC_MODES = {
+    KIND_CODES[Kind.SYNC]: SyncMode.FSYNC,
+    KIND_CODES[Kind.DATA_SYNC]: SyncMode.FDATASYNC,
+}
+
+
+@dataclass
+class Said:
+    """The steps of one run, and what they mean."""
+
+    steps: Steps
+    pattern: str
+    transfer: str
+    rule: str
+    confidence: float
+    reach: Column
+    """The end of what is moved in the file of each rank (one number where it is shared)."""
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as it stands in the tokens: arrays with an axis for each loop and one for ranks."""
+
+    table: Table
+    tokens: Tokens
+    ids: Column
+    scene: Scene
+    file: str
+    is_shared: bool
+    shift: int
+    """The rank reads in the place of the one so many further."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.tokens, name)[self.ids]
+
+    @property
+    def is_write(self) -> bool:
+        """Whether it writes."""
+        return bool(self.tokens.kind[self.ids.flat[0]] == KIND_CODES[Kind.WRITE])
+
+    def rows(self, token: int) -> Column:
+        """The table's rows of one of its tokens."""
+        return self.tokens.rows_of(token)
+
+    def sizes(self) -> Column:
+        """All sizes of requests; in order for a single token."""
+        found = [self.table.bytes[self.rows(int(token))] for token in self.ids.ravel()]
+        return np.concatenate(found)
+
+    def reach(self) -> Column:
+        """How far each rank comes; where a file is shared, all together."""
+        end = self.end.reshape(-1, self.ids.shape[-1]).max(axis=0)
+        return np.array([end.max()]) if self.is_shared else end
+
+    def amount(self, values: Column, is_size: bool) -> str | int | None:
+        """A number that may change with loops and ranks, as text; None where none fits."""
+        found = affine(values)
+        if found is not None:
+            if found.is_constant:
+                return size_text(found.constant) if is_size else found.constant
+            *slopes, by_rank = found.slopes
+            terms = [*self.scene.terms(tuple(slopes)), (by_rank, self.scene.crew.place)]
+            return linear_text(found.constant, terms, is_size)
+        flat = values.reshape(-1, values.shape[-1])
+        if np.any(flat != flat[0]):
+            return None
+        return by_rank_text(flat[0], self.scene.crew.place, is_size)
+
+    def step(self, **keys: Any) -> StepSpec:
+        """A `write` or `read` with these keys; what goes without saying is left out."""
+        keys["to" if self.is_write else "from_"] = self.file
+        if self.flags.flat[0] & TOGETHER and self.scene.crew.is_all and self.is_shared:
+            keys["collective"] = True
+        each = int(self.each.flat[0])
+        if each:
+            keys["sync"] = SYNC_MODES[each - 1]
+        think = self.think_ns
+        if np.count_nonzero(think) * 2 > think.size:
+            keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
+        if keys.get("at") in ("0 B", "0", 0):
+            del keys["at"]
+        data = DataStep(**keys)
+        shift: dict[str, Any] = {"from_": f"shift {self.shift}"} if self.shift else {}
+        return StepSpec(write=data, **shift) if self.is_write else StepSpec(read=data, **shift)
+
+    def at(self, text: str) -> dict[str, Any]:
+        """The keys for a beginning that holds for every rank as it stands."""
+        crew = self.scene.crew
+        is_first = len(crew) == 1 and (not crew.is_true or int(crew.ranks[0]) == 0)
+        if self.is_shared and "rank" not in text and not is_first:
+            return {"at": text, "apart": False}
+        return {"at": text}
+
+    def guarded(self, steps: Steps) -> Steps:
+        """Steps on a shared file that only some ranks do."""
+        crew = self.scene.crew
+        if not self.is_shared or crew.is_all:
+            return steps
+        return [StepSpec(when=crew.condition, do=steps)]
+
+
+def seconds_text(seconds: float) -> str:
+    """A duration with three digits."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{float(f'{seconds / scale:.3g}'):g} {unit}"
+    return f"{max(seconds, 0.0) / 1e-9:.0f} ns"

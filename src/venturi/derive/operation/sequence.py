@@ -1,0 +1,112 @@
+"""The acts of a program as loops: exactly alike, or nearly, or whatever their order.
+
+Dumps of a running simulation are seldom equal to the byte: particles move between ranks, text has
+other digits. Acts of the same calls whose bytes are within a few per cent, or grow evenly, are one
+act that repeats, where that makes the program shorter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from venturi.derive.operation.deal import NEAR
+from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
+from venturi.derive.operation.token import mixed_hash
+from venturi.derive.operation.visit import Acts
+from venturi.model.operation import Column
+
+MOST_PHASES = 24
+"""A program of more phases is no text that people read."""
+LOOSE_GAIN = 3
+"""Amounts that differ at will are one act if that makes the program so many times shorter."""
+LEAST_AFFINE = 3
+"""Two amounts always lie on a line."""
+
+
+def sequence_of(acts: Acts) -> tuple[list[Node], bool]:
+    """The acts as loops, and whether their order in time is kept."""
+    if not len(acts):
+        return [], True
+    pauses, near = acts.pause_ns > 0, near_names(acts)
+    never = np.zeros(len(acts), bool)
+    trials = [
+        (acts.strict, pauses, 1),
+        (near, pauses, 1),
+        (near, never, 1),
+        (acts.loose, never, LOOSE_GAIN),
+    ]
+    best: list[Node] | None = None
+    for names, flags, gain in trials:
+        nodes = _folded(names, flags)
+        if nodes is None:
+            continue
+        is_long = best is None or leaves(best) > MOST_PHASES
+        if best is None or leaves(nodes) * (1 if is_long else gain) < leaves(best):
+            best = nodes
+    if best is not None and leaves(best) <= MOST_PHASES:
+        return best, True
+    _, symbols = np.unique(acts.loose, return_inverse=True)
+    return grouped(symbols), False
+
+
+def _folded(names: Column, pauses: Column) -> list[Node] | None:
+    _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
+    return fold(_same_start(symbols, names, pauses))
+
+
+def near_names(acts: Acts) -> Column:
+    """A name for each act; acts with the same calls and nearly the same bytes share one."""
+    names = acts.near.copy()
+    for name in np.unique(acts.near).tolist():
+        alike = np.flatnonzero(acts.near == np.uint64(name))
+        if not _is_affine(acts.bytes[alike]):
+            names[alike] += mixed_hash(_classes(acts.bytes[alike]))
+    return names
+
+
+def _is_affine(amounts: Column) -> bool:
+    """Whether each amount is as much more than the one before as any other."""
+    steps = np.diff(amounts)
+    return len(amounts) >= LEAST_AFFINE and bool(np.all(steps == steps[0]))
+
+
+def _classes(amounts: Column) -> Column:
+    """A number for each amount, the same for those that are nearly equal."""
+    values, inverse = np.unique(amounts, return_inverse=True)
+    classes = np.zeros(len(values), np.uint64)
+    at, number = 0, 0
+    while at < len(values):
+        end = int(np.searchsorted(values, NEAR * int(values[at]), side="right"))
+        classes[at:end] = number
+        at, number = end, number + 1
+    return classes[inverse]
+
+
+def leaves_of(nodes: Sequence[Node]) -> list[Leaf]:
+    """All leaves, in order."""
+    found: list[Leaf] = []
+    for node in nodes:
+        found += [node] if isinstance(node, Leaf) else leaves_of(node.body)
+    return found
+
+
+def grouped(symbols: Column) -> list[Node]:
+    """All places of each symbol together, in the order of their first ones."""
+    values, first = np.unique(symbols, return_index=True)
+    nodes: list[Node] = []
+    for value in values[np.argsort(first)].tolist():
+        places = np.flatnonzero(symbols == value)
+        leaf = Leaf(int(value), places)
+        nodes.append(Loop(len(places), (leaf,)) if len(places) > 1 else Leaf(int(value), places[0]))
+    return nodes
+
+
+def _same_start(symbols: Column, names: Column, pauses: Column) -> Column:
+    """The first act as one after a pause, where its like comes after pauses later on."""
+    like = np.flatnonzero((names == names[0]) & pauses)
+    if len(like) and not pauses[0]:
+        symbols = symbols.copy()
+        symbols[0] = symbols[like[0]]
+    return symbols
