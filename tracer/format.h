@@ -40,7 +40,7 @@ typedef enum {
 typedef enum { kPosix, kStdio, kMpiio, kHdf5File, kHdf5Dataset, kLayers } Layer;
 
 // Bits of `detail` of reads and writes, as in venturi.model.operation.
-enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8 };
+enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8, kScattered = 16 };
 
 // Beside the flags of an open: made by several ranks together.
 #define kCollectiveOpen (UINT32_C(1) << 31)

@@ -35,6 +35,8 @@ def accesses(
     step: DataStep, sharers: Sharers, ranks: int, scope: Scope, where: str
 ) -> list[Access]:
     """The parts of a `write` or `read` on a plain file; `ranks` are those of the group."""
+    if step.first is not None:
+        raise UserError(f"{where}: 'first' chooses among equal datasets, and this is a plain file")
     for key, pattern in _OWN_KEYS.items():
         if getattr(step, key) and step.pattern is not pattern:
             raise UserError(

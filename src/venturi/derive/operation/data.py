@@ -564,4 +564,18 @@ def pooled_steps(
     return _dealt(run)
 
 
-__all__ = ["Said", "Steps", "data_steps", "pooled_steps", "seconds_text"]
+# What steps on datasets are made from as well.
+Run = _Run
+data_step = _step
+guarded = _guarded
+
+__all__ = [
+    "Run",
+    "Said",
+    "Steps",
+    "data_step",
+    "data_steps",
+    "guarded",
+    "pooled_steps",
+    "seconds_text",
+]
