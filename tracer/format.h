@@ -49,7 +49,7 @@ typedef enum {
 } Layer;
 
 // Bits of `detail` of reads and writes, as in venturi.model.operation.
-enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8 };
+enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8, kScattered = 16 };
 
 // `detail` of a mapping.
 enum { kStoresReachFile = 1 };

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "descriptor.h"
 #include "library.h"
 #include "wrap.h"
 
@@ -19,6 +20,7 @@ enum {
   kMostDimensions = 8,
   kHdf5Dimensions = 32,
   kChunked = 2,
+  kFileId = 1,
   kLastWord = 2
 };
 
@@ -40,11 +42,20 @@ static void let_go(Route route, const char* name, Id id) {
   if (id >= 0) (void)ask_id(route, name, id);
 }
 
+// The file of a path; one that leads through a descriptor is that descriptor's file.
+static Name* file_at(const char* path) {
+  static const char kDescriptors[] = "/proc/self/fd/";
+  const size_t bytes = sizeof kDescriptors - 1;
+  if (path == NULL || strncmp(path, kDescriptors, bytes) != 0) return name_of(AT_FDCWD, path);
+  const Open* open = descriptor_find(atoi(path + bytes));
+  return open ? open->path : NULL;
+}
+
 static Name* file_of(Route route, Id id) {
   char path[kNameBytes];
   ssize_t (*get)(Id, char*, size_t) = IN_HDF5("H5Fget_name", ssize_t (*)(Id, char*, size_t));
   if (get == NULL || get(id, path, sizeof path) <= 0) return NULL;
-  return name_of(AT_FDCWD, path);
+  return file_at(path);
 }
 
 static void read_shape(Route route, Id space, Dataset* dataset) {
@@ -110,7 +121,7 @@ static void forget(Id id) {
 
 // Files.
 static Id file_opened(const Call* call, const char* path, int flags, Id result) {
-  note(call, name_of(AT_FDCWD, path), (What){kHdf5File, kOpen, UNKNOWN_OFFSET, 0, (uint32_t)flags});
+  note(call, file_at(path), (What){kHdf5File, kOpen, UNKNOWN_OFFSET, 0, (uint32_t)flags});
   return result;
 }
 
@@ -135,6 +146,18 @@ EXPORT int H5Fclose(Id id) {
   Name* file = call.start ? file_of(route, id) : NULL;
   const int result = next(id);
   if (call.start == 0) return result;
+  HDF5_END
+  note(&call, file, (What){kHdf5File, kClose, UNKNOWN_OFFSET, 0, 0});
+  return result;
+}
+
+// Letting the last reference go closes a file as well; Python's h5py does it so.
+EXPORT int H5Idec_ref(Id id) {
+  HDF5_BEGIN(H5Idec_ref, int, Id)
+  int (*type)(Id) = call.start ? IN_HDF5("H5Iget_type", int (*)(Id)) : NULL;
+  Name* file = type && type(id) == kFileId ? file_of(route, id) : NULL;
+  const int result = next(id);
+  if (file == NULL || result != 0) return result;
   HDF5_END
   note(&call, file, (What){kHdf5File, kClose, UNKNOWN_OFFSET, 0, 0});
   return result;
@@ -218,6 +241,19 @@ static bool is_collective(Route route, Id transfer) {
   return transfer != 0 && get && get(transfer, &mode) >= 0 && mode == 1;
 }
 
+// Attributes: that they were written or read, not what.
+#define WRAP_ATTRIBUTE(name)                                                              \
+  EXPORT int name(Id id, Id type, void* data) {                                           \
+    HDF5_BEGIN(name, int, Id, Id, void*)                                                  \
+    const int result = next(id, type, data);                                              \
+    if (call.start == 0) return result;                                                   \
+    HDF5_END                                                                              \
+    note(&call, file_of(route, id), (What){kHdf5File, kAttribute, UNKNOWN_OFFSET, 0, 0}); \
+    return result;                                                                        \
+  }
+WRAP_ATTRIBUTE(H5Aread)
+WRAP_ATTRIBUTE(H5Awrite)
+
 // Bytes of a selection, and where its first element lies in the dataset in row-major order.
 static What selected(Route route, Kind kind, const Name* name, Id id, Id in_file) {
   What what = {kHdf5Dataset, kind, 0, 0, 0};
@@ -231,9 +267,15 @@ static What selected(Route route, Kind kind, const Name* name, Id id, Id in_file
   const uint32_t size = name ? name->element_bytes : 0;
   what.bytes = count > 0 ? count * size : 0;
   Size first[kHdf5Dimensions], last[kHdf5Dimensions];
-  if (!is_whole && count > 0 && bounds && name && name->shape && bounds(in_file, first, last) >= 0)
-    for (uint32_t i = 0; i < name->dimensions; ++i)
+  if (!is_whole && count > 0 && bounds && name && name->shape &&
+      bounds(in_file, first, last) >= 0) {
+    Size inside = 1;
+    for (uint32_t i = 0; i < name->dimensions; ++i) {
       what.offset = what.offset * (int64_t)name->shape[i] + (int64_t)first[i];
+      inside *= last[i] - first[i] + 1;
+    }
+    if (inside != (Size)count) what.detail = kScattered;
+  }
   what.offset *= size;
   let_go(route, "H5Sclose", own);
   return what;
@@ -242,7 +284,7 @@ static What selected(Route route, Kind kind, const Name* name, Id id, Id in_file
 static void note_moved(const Call* call, Route route, Kind kind, Id id, Id in_file, Id transfer) {
   Name* name = dataset_of(route, id);
   What what = selected(route, kind, name, id, in_file);
-  if (is_collective(route, transfer)) what.detail = kCollective;
+  if (is_collective(route, transfer)) what.detail |= kCollective;
   if (call->error) what.bytes = 0;
   note(call, name, what);
 }

@@ -19,8 +19,8 @@ from venturi.capture.quiet import last_words, quiet
 from venturi.capture.run import capture
 from venturi.capture.tracer import Settings
 from venturi.model.error import RunFailed
-from venturi.model.operation import KIND_CODES, Column, Kind, Operations
-from venturi.model.trace import Process, TracedFile
+from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
+from venturi.model.trace import Layer, Process, TracedFile
 from venturi.model.trace_folder import Captured, write_trace
 from venturi.model.workload import Workload
 
@@ -28,6 +28,7 @@ ENGINE = "venturi-engine"
 _CREATE_FLAG = 0o100
 _LOOK_FLAG = 0o4000
 """O_NONBLOCK: with it the engine opens files to look at them, never for a program."""
+_DATASET_LAYERS = [LAYER_CODES[layer] for layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)]
 _RUN_FOLDER = re.compile(r"/venturi-[^/]+(/(.*))?$")
 
 
@@ -87,22 +88,24 @@ def program_only(captured: Captured, workload: Workload) -> Captured:
     ops, trace = captured.operations, captured.trace
     assert ops is not None
     processes = _as_ranks(trace.processes)
-    names = [_below(file) for file in trace.files]
+    root = np.append([i if f.within is None else f.within for i, f in enumerate(trace.files)], -1)
+    names = [_below(trace.files[own]) for own in root[:-1].tolist()]
     known = np.append(np.array([bool(name) and name != ".venturi" for name in names]), False)
     file = np.minimum(ops.file.astype(np.int64), len(names))
     ranks = np.array([process.rank for process in processes])[ops.process]
     kept = known[file] & (ranks >= 0)
     staged = [_is_staged(name, workload) for name in names]
     is_root = np.append(np.array([name == "" for name in names]), False)[file]
+    holder = root[file].astype(ops.file.dtype)
     for process in np.unique(ops.process[kept]):
         mine = np.flatnonzero(ops.process == process)
-        kept[mine] &= ~_housekeeping(ops, mine, is_root[mine], staged)
+        kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], staged)
     chosen = ops.take(kept)
     changed = trace.model_copy(
         update={
             "processes": processes,
             "files": [
-                file.model_copy(update={"path": name}) if name else file
+                file.model_copy(update={"path": name}) if name and file.within is None else file
                 for file, name in zip(trace.files, names, strict=True)
             ],
             "operation_count": len(chosen),
@@ -145,11 +148,14 @@ def _is_staged(name: str | None, workload: Workload) -> bool:
     return False
 
 
-def _housekeeping(ops: Operations, mine: Column, is_root: Column, staged: list[bool]) -> Column:
-    """Of one process's rows, those of the engine itself."""
-    kind, file, detail = ops.kind[mine], ops.file[mine], ops.detail[mine]
-    opens, stats = kind == KIND_CODES[Kind.OPEN], kind == KIND_CODES[Kind.STAT]
-    closes = kind == KIND_CODES[Kind.CLOSE]
+def _housekeeping(
+    ops: Operations, holder: Column, mine: Column, is_root: Column, staged: list[bool]
+) -> Column:
+    """Of one process's rows, those of the engine itself; `holder` is each row's file."""
+    kind, file, detail = ops.kind[mine], holder[mine], ops.detail[mine]
+    is_whole = ~np.isin(ops.layer[mine], _DATASET_LAYERS)
+    opens, stats = is_whole & (kind == KIND_CODES[Kind.OPEN]), kind == KIND_CODES[Kind.STAT]
+    closes = is_whole & (kind == KIND_CODES[Kind.CLOSE])
     drop = np.zeros(len(mine), bool)
     drop[1:] |= stats[1:] & opens[:-1] & (file[1:] == file[:-1])
     seen: set[int] = set()

@@ -6,6 +6,7 @@ Thresholds without another source are those of Drishti (drishti-io 0.8).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
@@ -124,19 +125,15 @@ def _no_collective(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _chunk_cuts(rows: StreamRows) -> Iterator[Seen]:
-    chunk_of = {
-        i: int(np.prod(file.chunk)) * file.element_bytes
-        for i, file in enumerate(rows.found.files)
-        if file.chunk and file.element_bytes
-    }
     is_dataset = rows.found.ops.layer[rows.data] == LAYER_CODES[Layer.HDF5_DATASET]
     data = rows.data[is_dataset]
-    files = rows.found.ops.file[data].astype(np.int64)
-    known = np.isin(files, list(chunk_of))
-    data, files = data[known], files[known]
+    used, place = np.unique(rows.found.ops.file[data], return_inverse=True)
+    files = [rows.found.files[index] for index in used.tolist()]
+    of_file = [prod(file.chunk) * file.element_bytes if file.chunk else 0 for file in files]
+    chunks = np.array(of_file, np.int64)[place] if len(data) else np.zeros(0, np.int64)
+    data, chunks = data[chunks > 0], chunks[chunks > 0]
     if not len(data):
         return
-    chunks = np.array([chunk_of[int(i)] for i in files])
     cut = rows.found.ops.bytes[data] % chunks != 0
     if cut.sum() <= CUT_SHARE * len(data):
         return

@@ -148,22 +148,21 @@ def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
     """Writes to a file that is cut or emptied afterwards, and was not read in between."""
     ops = rows.found.ops
     cuts = rows.of_kind(Kind.TRUNCATE)
+    cuts = cuts[ops.offset[cuts] != UNKNOWN_OFFSET]
     opens = rows.of_kind(Kind.OPEN)
     cuts = np.concatenate((cuts, opens[(ops.detail[opens] & TRUNCATE_FLAG) != 0]))
     if not len(cuts) or not len(rows.writes):
         return
-    last = {int(r): int(t) for r, t in zip(rows.found.root[cuts], ops.start_ns[cuts], strict=True)}
-    size = {
-        int(r): int(o) if k else 0
-        for r, o, k in zip(
-            rows.found.root[cuts], ops.offset[cuts], rows.found.kind(Kind.TRUNCATE)[cuts],
-            strict=True,
-        )
-    }  # fmt: skip
+    cuts = cuts[np.argsort(ops.start_ns[cuts], kind="stable")]
+    files = len(rows.found.files)
+    until, keeps = np.full(files, -1, np.int64), np.zeros(files, np.int64)
+    # Of several cuts of a file the latest one counts.
+    until[rows.found.root[cuts]] = ops.start_ns[cuts]
+    is_truncate = rows.found.kind(Kind.TRUNCATE)[cuts]
+    keeps[rows.found.root[cuts]] = np.where(is_truncate, ops.offset[cuts], 0)
     roots = rows.found.root[rows.writes]
-    until = np.array([last.get(int(r), -1) for r in roots])
-    keeps = np.array([size.get(int(r), 0) for r in roots])
-    lost = rows.writes[(ops.end_ns[rows.writes] <= until) & (ops.offset[rows.writes] >= keeps)]
+    is_before = ops.end_ns[rows.writes] <= until[roots]
+    lost = rows.writes[is_before & (ops.offset[rows.writes] >= keeps[roots])]
     if len(lost):
         yield Seen(
             f"{rows.name}: data are written and then cut off.",

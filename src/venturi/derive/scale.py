@@ -10,7 +10,7 @@ import json
 import re
 from typing import Any
 
-from venturi.derive.operation.workload import RANKS
+from venturi.derive.operation.scene import RANKS
 from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, tree_of

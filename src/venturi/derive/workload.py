@@ -16,7 +16,8 @@ from venturi.derive.layout import Kind as LayoutKind
 from venturi.derive.layout import Layout, layout_of
 from venturi.derive.noise import without_noise
 from venturi.derive.observed import observed_of
-from venturi.derive.operation.workload import GROUP, RANKS, derive_operations
+from venturi.derive.operation.scene import RANKS
+from venturi.derive.operation.workload import GROUP, derive_operations
 from venturi.derive.program import Draft, add_stream
 from venturi.derive.stream import Stream, stream_of
 from venturi.model.error import UserError

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from itertools import accumulate
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -210,11 +211,8 @@ class _Repeated(dict[str, Any]):
 
 def _check_text(text: str) -> None:
     """Refuses what pydantic's own parser would let pass, as the engine's codec does."""
-    level = 0
-    for mark in _MARKS.findall(text):
-        level += (mark in "[{") - (mark in "]}")
-        if level > MAX_LEVELS:
-            raise DocumentError("", f"is nested deeper than {MAX_LEVELS} levels")
+    if _levels_of(text) > MAX_LEVELS:
+        raise DocumentError("", f"is nested deeper than {MAX_LEVELS} levels")
     found: list[_Repeated] = []
 
     def new_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -224,12 +222,14 @@ def _check_text(text: str) -> None:
             found.append(result)
         return result
 
+    # A call for each number costs much where there are millions of them.
+    is_plain = _MAY_BE_HUGE.search(text) is None
     try:
         data = json.loads(
             text,
             object_pairs_hook=new_object,
-            parse_int=_integer,
-            parse_float=_real,
+            parse_int=None if is_plain else _integer,
+            parse_float=None if is_plain else _real,
             parse_constant=_no_number,
         )
     except OverflowError:
@@ -267,4 +267,21 @@ def _refuse_repeated(data: Any, place: Place) -> None:
             _refuse_repeated(value, (*place, index))
 
 
-_MARKS = re.compile(r'[\[\]{}]|"(?:[^"\\]|\\.)*+"?', re.DOTALL)
+_ESCAPE = re.compile(rb"\\.", re.DOTALL)
+_STRING = re.compile(rb'"[^"]*"?')
+_NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
+_DEEPER = {ord(mark): step for mark, step in zip("[{]}", (1, 1, -1, -1), strict=True)}
+_MAY_BE_HUGE = re.compile(r"\d{200}|\d[eE]\+?\d{3}")
+"""Without any of these no number is beyond the range of a double."""
+
+
+def _levels_of(text: str) -> int:
+    """How deep a text of JSON is nested; brackets within strings do not count."""
+    raw = text.encode("utf-8", "surrogatepass")
+    if b"\\" in raw:
+        raw = _ESCAPE.sub(b"", raw)
+    # Of two quotes beside each other either both bound a string or neither is needed.
+    marks = raw.translate(None, _NO_MARKS).replace(b'""', b"")
+    if b'"' in marks:
+        marks = _STRING.sub(b"", marks)
+    return max(accumulate(map(_DEEPER.__getitem__, marks)), default=0)

@@ -37,7 +37,8 @@ class Kind(StrEnum):
     READ = "read"
     WRITE = "write"
     """`detail` of read and write: bit 0 collective, bit 1 non-blocking, bit 2 through a file view
-    (the offset counts in the view), bit 3 on a pipe, socket or terminal."""
+    (the offset counts in the view), bit 3 on a pipe, socket or terminal, bit 4 of a dataset's
+    elements that fill no box (strides, points)."""
     SEEK = "seek"
     """`offset`: where it led."""
     SYNC = "sync"
@@ -77,6 +78,7 @@ NON_BLOCKING = 2
 IN_VIEW = 4
 NOT_A_FILE = 8
 STORES_REACH_FILE = 1
+SCATTERED = 16
 OPENED_TOGETHER = 1 << 31
 
 _TYPES: dict[str, str] = {

@@ -343,7 +343,9 @@ class DataStep(Document):
     """Bytes that lie together, in a segmented pattern."""
     segments: Value | None = None
     count: Value | None = None
-    """Requests of each rank."""
+    """Requests of each rank; of several equal datasets, how many are moved."""
+    first: Value | None = None
+    """Of several equal datasets the first that is moved; `count` follow, or all that there are."""
     total: Value | None = None
     """Requests of all ranks, dealt to them."""
     at: Value | None = None

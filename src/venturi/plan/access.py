@@ -31,10 +31,10 @@ _OWN_KEYS = {
 """Keys that only one pattern has."""
 
 
-def accesses(
-    step: DataStep, sharers: Sharers, ranks: int, scope: Scope, where: str
-) -> list[Access]:
-    """The parts of a `write` or `read` on a plain file; `ranks` are those of the group."""
+def _check_keys(step: DataStep, where: str) -> None:
+    """UserError for keys that do not belong together, or not to a plain file."""
+    if step.first is not None:
+        raise UserError(f"{where}: 'first' chooses among equal datasets, and this is a plain file")
     for key, pattern in _OWN_KEYS.items():
         if getattr(step, key) and step.pattern is not pattern:
             raise UserError(
@@ -46,6 +46,13 @@ def accesses(
             f"{where}: 'apart: false' belongs to contiguous parts, of 'size' or 'count'",
             "leave it out",
         )
+
+
+def accesses(
+    step: DataStep, sharers: Sharers, ranks: int, scope: Scope, where: str
+) -> list[Access]:
+    """The parts of a `write` or `read` on a plain file; `ranks` are those of the group."""
+    _check_keys(step, where)
     sizes = Sizes(step, scope, where)
     if step.mix:
         return mixed(step, shares_of(step, scope, where), sizes, sharers, scope)

@@ -128,14 +128,37 @@ def _part_of(dataset: Dataset, step: DataStep, sharers: Sharers, scope: Scope, w
         if split[dim] > 1:
             start[dim] = times(rest(over(sharers.index, below), split[dim]), local[dim])
         below *= split[dim]
-    copies = scope.whole(dataset.count, f"{where}.count", least=1)
+    first, copies = _window(dataset, step, scope, where)
     element = dataset.type.bytes
     if not dataset.individual:
-        return _Part(shape, local, start, element, copies, Literal(0), 1)
+        return _Part(shape, local, start, element, copies, first, 1)
     if step.split:
         raise UserError(f"{where}: parts that are datasets of their own cannot be split otherwise")
     nowhere: list[Tree] = [Literal(0)] * len(local)
-    return _Part(local, local, nowhere, element, copies, sharers.index, math.prod(split))
+    parts = math.prod(split)
+    own = plus(times(first, parts), sharers.index)
+    return _Part(local, local, nowhere, element, copies, own, parts)
+
+
+def _window(dataset: Dataset, step: DataStep, scope: Scope, where: str) -> tuple[Tree, int]:
+    """The first of several equal datasets that a step moves, and how many."""
+    copies = scope.whole(dataset.count, f"{where}.count", least=1)
+    first = Literal(0) if step.first is None else scope.tree(step.first, f"{where}.first")
+    before = first.value if isinstance(first, Literal) else 0
+    if step.count is not None:
+        wanted = scope.whole(step.count, f"{where}.count", least=1)
+    elif isinstance(first, Literal):
+        wanted = copies - int(before)
+    else:
+        raise UserError(
+            f"{where}: 'first' changes from turn to turn, so 'count' must say how many follow",
+            "say 'count: 1' to move one dataset at a time",
+        )
+    if before < 0 or before != int(before) or wanted < 1 or before + wanted > copies:
+        raise UserError(
+            f"{where}: {wanted} datasets from number {before} on are moved, but there are {copies}"
+        )
+    return first, wanted
 
 
 def _split_of(values: list[Value], shape: list[int], scope: Scope, where: str) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,6 +13,7 @@ from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
+from venturi.model.workload import BareStep, DataStep, EachStep, StepSpec, SyncStep
 
 
 @dataclass(frozen=True)
@@ -121,3 +123,21 @@ class Names:
         ranks = scene.crew.world
         shift = int(owner.flat[0])
         return shift if np.all(owner == (np.arange(ranks) + shift) % ranks) else 0
+
+
+def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
+    """Entries that steps name."""
+    names: set[str] = set()
+    for step in steps:
+        if not isinstance(step, StepSpec):
+            continue
+        verb = step.verb
+        said = getattr(step, verb)
+        if isinstance(said, str) and verb != "phase":
+            names.add(said)
+        elif isinstance(said, DataStep):
+            names.add(str(said.to or said.from_).partition(".")[0])
+        elif isinstance(said, EachStep | SyncStep):
+            names.add(said.on)
+        names |= named_in(step.do or [])
+    return names

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, Column, Kind
 
 LEAST_PAUSE_NS = 1_000_000
@@ -82,3 +85,15 @@ def _threshold(idle: Column, least: float) -> float:
     if steps[top] < np.log(LEAST_RATIO):
         return float("inf")
     return float(np.exp((logs[top] + logs[top + 1]) / 2))
+
+
+def without_pauses(table: Table, files: Column) -> Table:
+    """The table with each opening of these files, a mask, within one stretch of time."""
+    rows = np.flatnonzero(files[table.file])
+    file, rank, stretch = table.file[rows], table.rank[rows], table.stretch.copy()
+    begins = np.ones(len(rows), bool)
+    begins[1:] = (file[1:] != file[:-1]) | (rank[1:] != rank[:-1])
+    begins |= table.is_kind(Kind.OPEN)[rows]
+    first = np.flatnonzero(begins)
+    stretch[rows] = np.repeat(stretch[rows[first]], np.diff(np.append(first, len(rows))))
+    return replace(table, stretch=stretch)

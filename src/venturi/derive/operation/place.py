@@ -125,3 +125,18 @@ def tile_of(nest: Nest, base: Column) -> Tile | None:
         expected += (index // below) % parts * tile[dim] * strides[dim]
         below *= parts
     return Tile(tuple(shape), tuple(tile)) if np.array_equal(expected, base) else None
+
+
+def base_shift(base: Column) -> int:
+    """How many ranks further the reader's place is, where beginnings are a rotation of ranks'."""
+    first = base.reshape(-1, base.shape[-1])[0]
+    ranks = len(first)
+    if ranks < 2 or np.any(base < 0):
+        return 0
+    shift = (ranks - int(np.argmin(first))) % ranks
+    if not shift:
+        return 0
+    steps = np.diff(np.roll(first, shift))
+    is_regular = steps[0] > 0 and bool(np.all(steps == steps[0]))
+    moved = base - first
+    return shift if is_regular and not np.any(moved != moved[..., :1]) else 0

@@ -14,22 +14,24 @@ from typing import Any
 import numpy as np
 
 from venturi.derive.operation.data import data_steps
+from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
 from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
 from venturi.derive.operation.item import Trees
-from venturi.derive.operation.naming import Names, Use, owners_of
-from venturi.derive.operation.run import Said, Steps, seconds_text
+from venturi.derive.operation.naming import Names, Use, named_in, owners_of
+from venturi.derive.operation.one_way import one_way_each
+from venturi.derive.operation.place import base_shift
+from venturi.derive.operation.run import Run, Said, Steps, seconds_text
 from venturi.derive.operation.scene import Crew, Scene, crew_of
 from venturi.derive.operation.sequence import grouped, leaves_of, sequence_of
-from venturi.derive.operation.split import one_way_each
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, TRUNCATES, Table
+from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
 from venturi.derive.operation.visit import Acts, Part
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
-from venturi.model.workload import DataStep, EachStep, FileSpec, StepSpec, SyncStep
+from venturi.model.workload import FileSpec, StepSpec, SyncStep
 
 MOST_STEPS = 12
 """A phase of more steps is no text that people read."""
@@ -74,12 +76,15 @@ class Program:
     acts: Acts
     staged: dict[str, int]
     """Entries that must be there before the run, and how far they are read."""
+    flat: set[int]
+    """Streams whose datasets are written as bytes of a file; more may be found."""
     told: list[Told] = field(default_factory=list)
     notes: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.names = Names(owners_of(self.table, self.tokens, self.streams), self.streams)
         self.trees = Trees(self.table, self.tokens, self.names)
+        self.datasets = Datasets()
         self._state = _State()
         self._phases: dict[str, int] = {}
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
@@ -226,7 +231,7 @@ class Program:
         act = int(leaf.places[0])
         number = int(self.acts.part[act])
         stream, crew = self.parts[number].stream, self._crews[number]
-        if self.streams.kept[stream].is_shared:
+        if self.streams.kept[stream].is_shared or self._has_datasets(stream):
             return False
         first = self.acts.visits(leaf.places, len(crew))
         done = self.trees.pass_of(first, int(self.acts.count[act]))
@@ -404,20 +409,42 @@ class Program:
         if name not in state.opened:
             self._opened(name, is_write and name not in state.made, scene, use, out)
             self._state.implied.add(name)
-        shift = use.shift
-        if entry.is_shared and not is_write and scene.crew.is_all:
-            shift = _base_shift(self.tokens.base[ids])
-            if shift:
-                ids = np.roll(ids, shift, axis=-1)
-        said = data_steps(self.table, self.tokens, ids, scene, name, entry.is_shared, shift)
+        said = self._on_datasets(ids, scene, name, use.shift)
+        is_plain = said is None
+        if said is None:
+            said = self._on_bytes(ids, scene, name, use.shift)
         for note in said.notes:
             self._note(f"{self.streams.kept[entry.stream].name}: {note}")
         self.told.append(Told(entry.stream, said, is_write, ids.size))
         out += said.steps
+        if not is_plain:
+            return
         if is_write:
             self._wrote(name, said)
         elif name in self.staged or self._lacks(name, said.reach):
             self.staged[name] = max(self.staged.get(name, 0), int(said.reach.max()))
+
+    def _has_datasets(self, stream: int) -> bool:
+        return self.streams.kept[stream].interface in DATASET_INTERFACES
+
+    def _on_datasets(self, ids: Column, scene: Scene, name: str, shift: int) -> Said | None:
+        """The steps on datasets of a file, where it has them and they can be said."""
+        entry = self.names.entries[name]
+        if not self._has_datasets(entry.stream) or entry.stream in self.flat:
+            return None
+        run = Run(self.table, self.tokens, ids, scene, name, entry.is_shared, shift)
+        said = self.datasets.said(run, name)
+        if said is None:
+            self.flat.add(entry.stream)
+        return said
+
+    def _on_bytes(self, ids: Column, scene: Scene, name: str, shift: int) -> Said:
+        is_shared = self.names.entries[name].is_shared
+        is_read = self.tokens.kind[ids.flat[0]] == KIND_CODES[Kind.READ]
+        if is_shared and is_read and scene.crew.is_all:
+            shift = base_shift(self.tokens.base[ids])
+            ids = np.roll(ids, shift, axis=-1)
+        return data_steps(self.table, self.tokens, ids, scene, name, is_shared, shift)
 
     def _wrote(self, name: str, said: Said) -> None:
         before = self._state.reach.get(name, np.zeros(1, np.int64))
@@ -441,6 +468,7 @@ class Program:
         """A part whose ranks do different things: its requests, dealt to all ranks and files."""
         part = self.parts[number]
         stream = self.streams.kept[part.stream]
+        self.flat |= {part.stream} if self._has_datasets(part.stream) else set()
         crew = self._crews[number]
         tokens = self.tokens
         self._note(f"{stream.name}: its ranks differ; its requests are dealt to all of them")
@@ -487,7 +515,7 @@ class Program:
     def files(self, steps: Steps) -> dict[str, FileSpec]:
         """The files that these steps, the program's, use."""
         found = {}
-        used = _named_in(steps)
+        used = named_in(steps)
         for name, entry in self.names.entries.items():
             if name not in used:
                 continue
@@ -509,6 +537,7 @@ class Program:
                 path=name + index,
                 interface=stream.interface,
                 shared="all" if entry.is_shared else "rank",
+                datasets=self.datasets.files.get(name, {}),
                 prestage=None if staged is None else self._prestage(entry.is_shared, staged),
             )
         return found
@@ -518,41 +547,8 @@ class Program:
         return size_text(each) if each else 0
 
 
-def _named_in(steps: Steps) -> set[str]:
-    """Entries that steps name."""
-    names: set[str] = set()
-    for step in steps:
-        if not isinstance(step, StepSpec):
-            continue
-        verb = step.verb
-        said = getattr(step, verb)
-        if isinstance(said, str) and verb != "phase":
-            names.add(said)
-        elif isinstance(said, DataStep):
-            names.add(str(said.to or said.from_))
-        elif isinstance(said, EachStep | SyncStep):
-            names.add(said.on)
-        names |= _named_in(step.do or [])
-    return names
-
-
 def _shifted(use: Use) -> dict[str, Any]:
     return {"from_": f"shift {use.shift}"} if use.shift else {}
-
-
-def _base_shift(base: Column) -> int:
-    """How many ranks further the reader's place is, where beginnings are a rotation of ranks'."""
-    first = base.reshape(-1, base.shape[-1])[0]
-    ranks = len(first)
-    if ranks < 2 or np.any(base < 0):
-        return 0
-    shift = (ranks - int(np.argmin(first))) % ranks
-    if not shift:
-        return 0
-    steps = np.diff(np.roll(first, shift))
-    is_regular = steps[0] > 0 and bool(np.all(steps == steps[0]))
-    moved = base - first
-    return shift if is_regular and not np.any(moved != moved[..., :1]) else 0
 
 
 def _any_files(files: Column, turns: int, crew: Crew) -> Column:

@@ -9,6 +9,9 @@ import numpy as np
 from venturi.derive.program import EVERY_RANK, rank_condition
 from venturi.model.operation import Column
 
+RANKS = "np"
+"""The parameter that `-n` sets; `ranks` itself is a reserved name."""
+
 VARIABLES = ("i", "j", "k", "l", "m", "n", "o", "p")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
+from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
 from venturi.derive.operation.opening import healed
 from venturi.derive.operation.two_files import last_names, with_copies_said
 from venturi.model.error import UserError
@@ -23,6 +24,7 @@ from venturi.model.operation import (
     LAYERS,
     NO_FILE,
     NOT_A_FILE,
+    SCATTERED,
     Column,
     Kind,
     Operations,
@@ -40,8 +42,24 @@ INTERFACES = {
     Layer.POSIX: Interface.POSIX,
     Layer.STDIO: Interface.STDIO,
     Layer.MPIIO: Interface.MPIIO,
+    Layer.HDF5_FILE: Interface.HDF5,
+    Layer.HDF5_DATASET: Interface.HDF5,
+    Layer.PNETCDF_FILE: Interface.PNETCDF,
+    Layer.PNETCDF_VARIABLE: Interface.PNETCDF,
 }
-"""Layers whose calls are replayed; libraries above them are replayed by their calls there."""
+"""The interface that stands for each layer."""
+
+DATASET_LAYERS = (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)
+DATASET_INTERFACES = frozenset(INTERFACES[layer] for layer in DATASET_LAYERS)
+
+_HEIGHTS = list(dict.fromkeys(INTERFACES.values()))
+"""Interfaces, the lowest first; the highest that moved data of a file is what is replayed."""
+_HEIGHT = np.array(
+    [_HEIGHTS.index(INTERFACES[layer]) if layer in INTERFACES else -1 for layer in LAYERS]
+    + [-1] * (256 - len(LAYERS)),
+    np.int8,
+)
+_MPIIO_HEIGHT = _HEIGHTS.index(Interface.MPIIO)
 
 SAID = (
     Kind.OPEN, Kind.CLOSE, Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.STAT,
@@ -70,6 +88,13 @@ class Table:
     """As in the trace."""
     flags: Column
     offset: Column
+    """In the file; datasets lie behind each other there."""
+    dataset: Column
+    """Key of `arrays`, or NO_DATASET."""
+    within: Column
+    """Offset in the dataset in row-major order, of the first element of the selection."""
+    is_scattered: Column
+    """Whether the elements fill no box."""
     bytes: Column
     start_ns: Column
     end_ns: Column
@@ -79,6 +104,8 @@ class Table:
     """Number of the stretch of time between long pauses of all ranks."""
     pauses_ns: Column
     """The pause before each stretch; 0 for the first."""
+    arrays: dict[int, Array] = field(default_factory=dict)
+    """Datasets that were read or written."""
     left: Counter[str] = field(default_factory=Counter)
     """Operations that the language cannot say, by kind."""
     assumed: list[str] = field(default_factory=list)
@@ -103,14 +130,12 @@ def table_of(captured: Captured) -> Table:
     """The table of a capture. Raises UserError where no I/O of an application is in it."""
     trace = captured.trace
     assert captured.operations is not None
-    operations, copies = with_copies_said(captured.operations)
-    actors = actors_in(trace, operations)
-    given, operations = (
-        operations,
-        replace(operations, file=last_names(operations, len(trace.files))),
-    )
+    given, copies = with_copies_said(captured.operations)
+    operations = replace(given, file=last_names(given, len(trace.files)))
     root = _roots(trace)
-    rows, left, assumed = _kept(trace, operations, actors, root)
+    own = _own(trace, root)
+    actors = _actors(trace, given, own)
+    rows, left, assumed = _kept(operations, actors, root, own)
     if not len(rows):
         raise UserError(
             f"'{trace.source.file}' holds {len(operations)} operations, but none of them is I/O "
@@ -123,8 +148,8 @@ def table_of(captured: Captured) -> Table:
         assumed.append("files that were renamed have their last names from the beginning")
     file = root[operations.file[rows]]
     used, file = np.unique(file, return_inverse=True)
-    layers = np.zeros(len(root), np.uint8)
-    layers[root[operations.file[rows]]] = operations.layer[rows]
+    heights = np.zeros(len(root), np.int8)
+    heights[root[operations.file[rows]]] = _HEIGHT[operations.layer[rows]]
     from venturi.derive.operation.pause import stretches
 
     rank = actors.of_process[operations.process[rows]].astype(np.int64)
@@ -135,37 +160,53 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(
         start, np.maximum(end, start), order, file * actors.ranks + rank, kind
     )
-    paths = [trace.files[i].path for i in used]
+    paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
-    size = operations.bytes[rows]
     moved = _among(kind, (Kind.READ, Kind.WRITE))
+    size = np.where(moved, operations.bytes[rows], 0)
+    offset = operations.offset[rows]
+    dataset = _datasets(operations, rows)
+    arrays = {i: array_of(trace.files[i]) for i in np.unique(dataset).tolist() if i != NO_DATASET}
     return Table(
         ranks=actors.ranks,
         paths=paths,
-        interfaces=[INTERFACES[LAYERS[layers[i]]] for i in used],
+        interfaces=[_HEIGHTS[height] for height in heights[used].tolist()],
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
         flags=_flags(operations, rows, kind)[order],
-        offset=operations.offset[rows][order],
-        bytes=np.where(moved, size, 0)[order],
+        offset=in_file(dataset, file, offset, size, arrays)[order],
+        dataset=dataset[order],
+        within=offset[order],
+        is_scattered=(moved & (operations.detail[rows] & SCATTERED > 0))[order],
+        bytes=size[order],
         start_ns=start[order],
         end_ns=end[order],
         follows=follows[order],
         stretch=whole,
         pauses_ns=pauses,
+        arrays=arrays,
         left=left,
         assumed=actors.assumed + assumed,
-        all_bytes=int(size[moved].sum()),
+        all_bytes=int(size.sum()),
     )
 
 
 def actors_in(trace: Trace, operations: Operations) -> Actors:
     """Which process of a trace acts as which rank of its proxy."""
+    return _actors(trace, operations, _own(trace, _roots(trace)))
+
+
+def _own(trace: Trace, root: Column) -> Column:
+    """Which files are the application's; datasets are if their file is. One more entry: none."""
+    own = np.array([not is_foreign_path(file.path) for file in trace.files], bool)
+    return np.append(own[root], False)
+
+
+def _actors(trace: Trace, operations: Operations, own: Column) -> Actors:
     process = np.asarray(operations.process)
     count = max(len(trace.processes), int(process.max()) + 1)
     first, last = np.full(count, -1, np.int64), np.full(count, -1, np.int64)
-    own = np.append([not is_foreign_path(file.path) for file in trace.files], False)
     rows = np.flatnonzero(
         own[np.minimum(operations.file, len(own) - 1)]
         & _among(operations.kind, (Kind.READ, Kind.WRITE))
@@ -186,22 +227,21 @@ def _roots(trace: Trace) -> Column:
 
 
 def _kept(
-    trace: Trace, operations: Operations, actors: Actors, root: Column
+    operations: Operations, actors: Actors, root: Column, own: Column
 ) -> tuple[Column, Counter[str], list[str]]:
     """Rows of the application's own operations in the layer that is replayed."""
-    count = len(trace.files)
-    own = np.array([not is_foreign_path(file.path) for file in trace.files] + [False])
+    count = len(root)
     named = np.minimum(operations.file, count)
-    named = np.where(named < count, named, count)
     kind = operations.kind
     is_data = _among(kind, (Kind.READ, Kind.WRITE))
     mask = own[named] & (operations.error == 0)
     mask &= actors.of_process[operations.process] >= 0
     mask &= ~(is_data & (operations.detail & NOT_A_FILE > 0))
-    mask &= np.isin(operations.layer, [LAYER_CODES[layer] for layer in INTERFACES])
+    mask &= _HEIGHT[operations.layer] >= 0
     rows = np.flatnonzero(mask)
-    chosen, assumed = _chosen_layers(operations, rows, root, count)
-    rows = rows[operations.layer[rows] == chosen[root[named[rows]]]]
+    chosen, assumed = _chosen_heights(operations, rows, root, count)
+    rows = rows[_HEIGHT[operations.layer[rows]] == chosen[root[named[rows]]]]
+    rows = rows[is_data[rows] | ~operations.is_layer(*DATASET_LAYERS)[rows]]
     kinds = kind[rows]
     left = Counter(
         {
@@ -243,27 +283,28 @@ def _listing(operations: Operations, count: int) -> Column:
     return listing
 
 
-def _chosen_layers(
+def _chosen_heights(
     operations: Operations, rows: Column, root: Column, count: int
 ) -> tuple[Column, list[str]]:
-    """The layer in which each file is replayed: the highest that moved data, else that opened."""
-    width = len(LAYERS)
-    key = root[operations.file[rows]] * width + operations.layer[rows]
+    """The interface of each file: the highest that moved data, else the highest that was used."""
+    width = len(_HEIGHTS)
+    key = root[operations.file[rows]] * width + _HEIGHT[operations.layer[rows]]
     is_data = _among(operations.kind[rows], (Kind.READ, Kind.WRITE))
     data = np.bincount(key[is_data], minlength=count * width).reshape(count, width)
     any_use = np.bincount(key, minlength=count * width).reshape(count, width)
-    heights = [Layer.POSIX, Layer.STDIO, Layer.MPIIO]
-    chosen = np.zeros(count, np.uint8)
-    found = np.zeros(count, bool)
+    chosen = np.zeros(count, np.int8)
     for seen in (any_use, data):
-        for layer in heights:
-            code = LAYER_CODES[layer]
-            there = seen[:, code] > 0
-            chosen[there] = code
-            found |= there
+        for height in range(width):
+            chosen[seen[:, height] > 0] = height
     lower = int(np.count_nonzero((data > 0).sum(axis=1) > 1))
     said = f"{lower} files were seen in several layers; only the highest is replayed"
     return chosen, [said] if lower else []
+
+
+def _datasets(operations: Operations, rows: Column) -> Column:
+    """The dataset of each row, by its number in the trace."""
+    inside = operations.is_layer(*DATASET_LAYERS)[rows]
+    return np.where(inside, operations.file[rows].astype(np.int64), NO_DATASET)
 
 
 def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> Column:
@@ -272,11 +313,9 @@ def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> 
     kinds = operations.kind[rows]
     mere = _among(kinds, (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC))
     touched = np.bincount(file[~mere], minlength=count) > 0
-    layer = operations.layer[rows]
-    has_mpiio = bool(np.any(layer == LAYER_CODES[Layer.MPIIO]))
-    if has_mpiio:
+    if np.any(operations.layer == LAYER_CODES[Layer.MPIIO]):
         moved = np.bincount(file, weights=operations.bytes[rows], minlength=count)
-        high = np.bincount(file, weights=layer == LAYER_CODES[Layer.MPIIO], minlength=count)
+        high = np.bincount(file, _HEIGHT[operations.layer[rows]] >= _MPIIO_HEIGHT, count)
         touched &= (high > 0) | (moved > SIDE_FILE_BYTES)
     return touched
 
@@ -289,8 +328,8 @@ def _flags(operations: Operations, rows: Column, kind: Column) -> Column:
     flags |= np.where(opens & (detail & O_APPEND > 0), APPENDS, 0)
     flags |= np.where(opens & (detail & O_TRUNC > 0), TRUNCATES, 0)
     is_data = _among(kind, (Kind.READ, Kind.WRITE))
-    is_mpiio = operations.layer[rows] == LAYER_CODES[Layer.MPIIO]
-    flags |= np.where(is_data & is_mpiio & (detail & COLLECTIVE > 0), TOGETHER, 0)
+    knows = _HEIGHT[operations.layer[rows]] >= _MPIIO_HEIGHT
+    flags |= np.where(is_data & knows & (detail & COLLECTIVE > 0), TOGETHER, 0)
     return flags.astype(np.uint8)
 
 

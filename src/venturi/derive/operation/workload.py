@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from venturi.derive.finding import operation_findings
 from venturi.derive.operation.account import confidence_of, observed_of
+from venturi.derive.operation.pause import without_pauses
 from venturi.derive.operation.program import Program
+from venturi.derive.operation.run import Steps
+from venturi.derive.operation.scene import RANKS
 from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
@@ -14,9 +19,6 @@ from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
 GROUP = "application"
-RANKS = "np"
-"""The parameter that `-n` sets; `ranks` itself is a reserved name."""
-
 _METHODS = {"darshan": Method.DXT, "darshan-dxt-parser": Method.DXT, "dxt": Method.DXT}
 _MOST_TRIALS = 8
 
@@ -28,16 +30,8 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     Raises UserError where they hold no I/O of the application.
     """
     table = table_of(captured)
-    tokens = tokens_of(table)
-    streams = streams_of(table, tokens)
-    parts, acts = acts_of(table, tokens, streams)
-    staged: dict[str, int] = {}
-    for _ in range(_MOST_TRIALS):
-        before = dict(staged)
-        program = Program(table, tokens, streams, parts, acts, staged)
-        steps = program.write()
-        if staged == before:
-            break
+    streams = streams_of(table, tokens_of(table))
+    program, steps = _written(table, streams)
     trace = captured.trace
     if not steps:
         raise UserError(
@@ -65,6 +59,36 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     )
 
 
+def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
+    """The program, tried until it knows what must be there before and what datasets can say.
+
+    Pauses that cut datasets in two are given up first, then the datasets themselves.
+    """
+    staged: dict[str, int] = {}
+    flat: set[int] = set()
+    joined: set[int] = set()
+    tokens = tokens_of(table)
+    parts, acts = acts_of(table, tokens, streams)
+    for _ in range(_MOST_TRIALS):
+        before, found = dict(staged), set(flat)
+        program = Program(table, tokens, streams, parts, acts, staged, flat)
+        steps = program.write()
+        new = flat - found
+        if new:
+            staged.clear()
+        elif staged == before:
+            break
+        if new - joined:
+            flat -= new - joined
+            joined |= new
+            table = without_pauses(table, np.isin(streams.of_file, list(joined)))
+            tokens = tokens_of(table)
+            parts, acts = acts_of(table, tokens, streams)
+    for number in joined - flat:
+        program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
+    return program, steps
+
+
 def _about(table: Table, streams: Streams) -> str:
     count, ranks = len(streams.kept), table.ranks
     words = f"{count} stream{'s' if count > 1 else ''} of files"
@@ -83,6 +107,11 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
     if table.left:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(table.left.items()))
         texts.append(f"left out, because the language has no word for it: {counts}")
+    for number in sorted(program.flat):
+        texts.append(
+            f"{streams.kept[number].name}: its datasets follow no rule; they lie behind each other "
+            "in one of bytes"
+        )
     for entry in program.staged:
         if entry in program.names.entries:
             texts.append(f"{entry}: was there before the run, or is read beyond what was written")
