@@ -39,15 +39,17 @@ check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/clang-format --dry-run --Werror $$(git ls-files 'engine/*.[ch]pp' 'tests/*.[ch]pp' '*.[ch]' ':!examples')
 	$(PYTHON) schema/generate --check
 
-tidy: setup      ## clang-tidy over the engine
+tidy: setup      ## clang-tidy over the engine and the tracer
 	@cmake --preset dev >/dev/null
-	git ls-files 'engine/*.cpp' | grep -v 'mpi.cpp$$' | \
+	git ls-files 'engine/*.cpp' 'tracer/*.c' | grep -v 'mpi.cpp$$' | \
 	    xargs -P $$(nproc) -n 1 $(VENV)/bin/clang-tidy -p build/dev --quiet
 
-nightly: test tidy  ## what takes too long for every change on top: a million damaged captures, 30 shapes
+nightly: test tidy  ## what takes too long for every change: damaged captures and blocks, shapes
 	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py \
 	    tests/capture/test_process_file.py
 	VENTURI_SHAPES=30 $(PYTHON) -m pytest tests/capture/test_closure_of_shapes.py
+	VENTURI_CORRUPTIONS=10000 VENTURI_CLEAN_BLOCKS=1000000 \
+	    $(PYTHON) -m pytest tests/engine/test_verify.py
 
 gen: setup       ## schemas, structs and reference pages from the models
 	$(PYTHON) schema/generate

@@ -131,7 +131,7 @@ static bool append(char* text, size_t* bytes, const char* path) {
   while (*path) {
     const size_t size = strcspn(path, "/");
     if (size == 2 && path[0] == '.' && path[1] == '.') {
-      while (*bytes > 0 && text[--*bytes] != '/') continue;
+      for (bool up = *bytes > 0; up; up = *bytes > 0 && text[*bytes] != '/') --*bytes;
     } else if (size > 0 && !(size == 1 && path[0] == '.')) {
       if (*bytes + size + 2 > kPathBytes) return false;
       text[(*bytes)++] = '/';
@@ -178,7 +178,7 @@ void write_name(Name* name) {
       ((uint32_t)sizeof(NameEntry) + shape_bytes + name->text_bytes + 7) & ~UINT32_C(7);
   const Held held = lock_names();
   if (held.taken && name->generation != generation) {
-    memset(name->counters, 0, sizeof name->counters);
+    memset((void*)name->counters, 0, sizeof name->counters);
     if (window == NULL || window->capacity - atomic_load(&window->used) < bytes) {
       Window* fresh = new_window(kNames, next_bytes(window));
       if (fresh) window = fresh;

@@ -155,7 +155,7 @@ static Window* records_window(void) {
     is_full = atomic_load(&header->stopped_error) != 0;
     return NULL;
   }
-  const int64_t fit = (window->bytes - kWindowHeaderBytes) / sizeof(Record);
+  const int64_t fit = (window->bytes - kWindowHeaderBytes) / (int64_t)sizeof(Record);
   window->capacity = (uint32_t)(fit < left ? fit : left);
   atomic_fetch_add(&header->records, window->capacity);
   return window;

@@ -64,7 +64,7 @@ size_t tracer_room(char* const* environment) {
 }
 
 char** with_tracer(char* const* environment, void* room) {
-  char** made = room;
+  char** made = (char**)room;
   size_t count = 0;
   for (char* const* one = environment; one && *one; ++one) {
     bool is_ours = false;
@@ -94,7 +94,7 @@ static int launcher_rank(void) {
                                            "SLURM_PROCID", "VENTURI_TRACE_RANK"};
   for (size_t i = 0; i < sizeof kVariables / sizeof *kVariables; ++i) {
     const char* text = getenv(kVariables[i]);
-    if (text && *text >= '0' && *text <= '9') return atoi(text);
+    if (text && *text >= '0' && *text <= '9') return (int)strtol(text, NULL, 10);
   }
   return -1;
 }
@@ -110,7 +110,7 @@ static void configure(char* text) {
     if (value == NULL) break;
     *value++ = 0;
     const size_t bytes = strlen(value);
-    if (strcmp(line, "limit") == 0) spool.limit = atoll(value);
+    if (strcmp(line, "limit") == 0) spool.limit = strtoll(value, NULL, 10);
     if (strcmp(line, "counters_only") == 0) spool.is_counters_only = *value == '1';
     if (strcmp(line, "all_paths") == 0) filter.is_all_paths = *value == '1';
     if (strcmp(line, "only") == 0 && only + bytes + 2 < filter.only + sizeof filter.only)
@@ -134,7 +134,7 @@ static void adopt_descriptors(void) {
   DIR* listed = opendir("/proc/self/fd");
   if (listed == NULL) return;
   for (const struct dirent* entry; (entry = readdir(listed)) != NULL;) {
-    const int fd = atoi(entry->d_name);
+    const int fd = (int)strtol(entry->d_name, NULL, 10);
     if (entry->d_name[0] != '.' && fd != dirfd(listed)) descriptor_find(fd);
   }
   closedir(listed);
@@ -163,7 +163,7 @@ __attribute__((constructor)) static void start(void) {
   stpcpy(stpcpy(path, where), "/configuration");
   if (read_file(path, text, sizeof text) < 0) return;
   configure(text);
-  strcpy(spool.folder, where);
+  stpcpy(spool.folder, where);
   spool.rank = launcher_rank();
   spool.is_ns = !kernel_keeps_time_by_ticks();
   stpcpy(stpcpy(preload, kNames_[0]), us.dli_fname);

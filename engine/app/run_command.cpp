@@ -105,8 +105,10 @@ int run_command(const std::string& name, bool forked) {
   };
   how.stall_s = plan.stall_s;
   how.deadline_s = plan.deadline_s;
-  how.on_notice = [](const std::string& text) {
-    write_text(schema::encode_event({schema::Warning{text}}) + "\n");
+  how.on_notice = [](const comm::Notice& notice) {
+    const schema::Event event = notice.is_warning ? schema::Event{schema::Warning{notice.text}}
+                                                  : schema::Event{schema::Remark{notice.text}};
+    write_text(schema::encode_event(event) + "\n");
   };
   how.on_broken = [&](const base::Problem& problem) { end_broken(plan, problem); };
   return comm::launch(how);

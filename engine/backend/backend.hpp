@@ -109,7 +109,11 @@ class Backend {
   /// What an open file or directory is; ENOTSUP where nothing real exists.
   virtual int identify(Handle file, Identity& out) = 0;
 
-  virtual int stat(Directory at, const char* name, Identity& out) = 0;
+  /// What a name stands for, for the engine's own use; ENOTSUP where nothing real exists.
+  virtual int look_up(Directory, const char* /*name*/, Identity&) { return ENOTSUP; }
+
+  /// The call that programs make to learn of a file; what it says is not needed.
+  virtual int stat(Directory at, const char* name) = 0;
   virtual int unlink(Directory at, const char* name) = 0;
   virtual int make_directory(Directory at, const char* name) = 0;
   virtual int remove_directory(Directory at, const char* name) = 0;

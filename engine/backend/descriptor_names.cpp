@@ -175,9 +175,18 @@ int DescriptorNames::identify(Handle file, Identity& out) {
   return base::identify(static_cast<int>(file), "", out);
 }
 
-int DescriptorNames::stat(Directory at, const char* name, Identity& out) {
+int DescriptorNames::look_up(Directory at, const char* name, Identity& out) {
   const base::Place place(base_of(at), name);
   return place.error() != 0 ? place.error() : base::identify(place.directory(), place.name(), out);
+}
+
+int DescriptorNames::stat(Directory at, const char* name) {
+  const base::Place place(base_of(at), name);
+  if (place.error() != 0) return place.error();
+  // Not statx: it costs more, and programs rarely call it.
+  struct stat status{};
+  const int result = ::fstatat(place.directory(), place.name(), &status, AT_SYMLINK_NOFOLLOW);
+  return result == 0 ? 0 : errno;
 }
 
 int DescriptorNames::make_directory(Directory at, const char* name) {

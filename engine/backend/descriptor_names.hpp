@@ -47,7 +47,8 @@ class DescriptorNames : public Backend {
   int sync(Handle file, schema::SyncMode mode) override;
   int identify(Handle file, Identity& out) override;
 
-  int stat(Directory at, const char* name, Identity& out) override;
+  int look_up(Directory at, const char* name, Identity& out) override;
+  int stat(Directory at, const char* name) override;
   int unlink(Directory at, const char* name) override { return remove(at, name, 0); }
   int make_directory(Directory at, const char* name) override;
   int remove_directory(Directory at, const char* name) override;

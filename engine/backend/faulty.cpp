@@ -62,9 +62,12 @@ class Faulty : public Backend {
     const int error = before(OperationKind::kSync);
     return error != 0 ? error : inner_->sync(file, mode);
   }
-  int stat(Directory at, const char* name, Identity& out) override {
+  int look_up(Directory at, const char* name, Identity& out) override {
+    return inner_->look_up(at, name, out);
+  }
+  int stat(Directory at, const char* name) override {
     const int error = before(OperationKind::kStat);
-    return error != 0 ? error : inner_->stat(at, name, out);
+    return error != 0 ? error : inner_->stat(at, name);
   }
   int unlink(Directory at, const char* name) override {
     const int error = before(OperationKind::kUnlink);

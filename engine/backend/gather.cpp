@@ -75,9 +75,10 @@ class Gathered final : public Backend {
     return is_first() ? inner_->identify(file, out) : names_.identify(file, out);
   }
 
-  int stat(Directory at, const char* name, Identity& out) override {
-    return names_.stat(at, name, out);
+  int look_up(Directory at, const char* name, Identity& out) override {
+    return names_.look_up(at, name, out);
   }
+  int stat(Directory at, const char* name) override { return names_.stat(at, name); }
   int unlink(Directory at, const char* name) override { return names_.unlink(at, name); }
   int make_directory(Directory at, const char* name) override {
     return names_.make_directory(at, name);

@@ -137,7 +137,7 @@ class MpiNames : public DescriptorNames {
   }
   int identify(Handle file, Identity& out) override {
     if (file < OpenTable<Open>::kFirst) return DescriptorNames::identify(file, out);
-    return DescriptorNames::stat(files_[file].at, files_[file].name.c_str(), out);
+    return DescriptorNames::look_up(files_[file].at, files_[file].name.c_str(), out);
   }
 
   [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {

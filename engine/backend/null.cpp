@@ -24,7 +24,7 @@ class Null : public Backend {
   int close(Handle) override { return 0; }
   int sync(Handle, schema::SyncMode) override { return 0; }
   int identify(Handle, Identity&) override { return ENOTSUP; }
-  int stat(Directory, const char*, Identity&) override { return 0; }
+  int stat(Directory, const char*) override { return 0; }
   int unlink(Directory, const char*) override { return 0; }
   int make_directory(Directory, const char*) override { return 0; }
   int remove_directory(Directory, const char*) override { return 0; }
@@ -52,9 +52,10 @@ class Null : public Backend {
   }
   std::size_t reap(std::span<Done> done, std::uint64_t) override {
     const std::size_t count = std::min(done.size(), begun_.size());
+    const std::uint64_t now = clock_->now_ns();  // they are seen to be done together
     for (std::size_t i = 0; i < count; ++i) {
       done[i] = begun_[i];
-      done[i].completion.end_ns = clock_->now_ns();
+      done[i].completion.end_ns = now;
     }
     begun_.erase(begun_.begin(), begun_.begin() + static_cast<std::ptrdiff_t>(count));
     return count;

@@ -293,6 +293,45 @@ std::string polls_nothing(const std::string& directory) {
   return "";
 }
 
+/// Tries a polled read of an empty file without a name. An errno; 0 if it works, or if nothing can
+/// be said here: whatever is wrong then shows when the run makes its own files.
+int try_polling(const std::string& directory) {
+  const base::Descriptor file(
+      ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
+  if (!file) return 0;
+  Ring ring(1, true);
+  if (ring.error() != 0) return 0;
+  alignas(4096) std::array<std::byte, 4096> memory;
+  io_uring_prep_read(io_uring_get_sqe(ring.get()), file.get(), memory.data(), memory.size(), 0);
+  io_uring_cqe* ended = nullptr;
+  if (io_uring_submit_and_wait(ring.get(), 1) < 0 || io_uring_peek_cqe(ring.get(), &ended) != 0) {
+    return 0;
+  }
+  return ended->res < 0 ? -ended->res : 0;
+}
+
+/// Throws base::Error (exit 5) where completions cannot be polled for.
+void check_polling(const Environment& environment) {
+  constexpr const char* kHint =
+      "leave out poll, or give the device such queues (for NVMe the module option poll_queues)";
+  const std::string says = polls_nothing(environment.root);
+  if (!says.empty()) {
+    throw base::target_error(
+        environment.file->name,
+        fmt::format("poll=true, but the device under the run's directory has no polled queues ({} "
+                    "is 0)",
+                    says),
+        kHint);
+  }
+  if (const int error = try_polling(environment.root)) {
+    throw base::target_error(
+        environment.file->name,
+        fmt::format("poll=true, but nothing under the run's directory can be polled for: {}",
+                    std::strerror(error)),
+        "leave out poll; it needs a file system on a device with polled queues");
+  }
+}
+
 std::unique_ptr<Backend> make_uring(const Environment& environment,
                                     const std::vector<schema::Option>& options) {
   const Entry& entry = uring_entry();
@@ -304,15 +343,7 @@ std::unique_ptr<Backend> make_uring(const Environment& environment,
     throw base::plan_error(environment.file->name, "poll=true polls the device, past the cache",
                            "add direct=true");
   }
-  if (const std::string says = settings.polled ? polls_nothing(environment.root) : "";
-      !says.empty()) {
-    throw base::target_error(
-        environment.file->name,
-        fmt::format("poll=true, but the device under the run's directory has no polled queues ({} "
-                    "is 0)",
-                    says),
-        "leave out poll, or give the device such queues (for NVMe the module option poll_queues)");
-  }
+  if (settings.polled) check_polling(environment);
   if (settings.registered_buffers && environment.file->tree) {
     throw base::plan_error(environment.file->name, "items of a tree have no registered buffers",
                            "leave out registered_buffers");

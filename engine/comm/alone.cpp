@@ -44,7 +44,7 @@ class Alone : public Channel {
   [[nodiscard]] std::span<Counters* const> visible_counters() noexcept override {
     return {&visible_, 1};
   }
-  bool take_notice(std::string& text) override { return segment_.bulletin().take(text); }
+  bool take_notice(Notice& out) override { return segment_.bulletin().take(out); }
   void check() override {
     if (segment_.aborted()) throw base::Broken(segment_.problem());
   }

@@ -6,29 +6,30 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <string>
-#include <string_view>
+
+#include "comm/notice.hpp"
 
 namespace venturi::comm {
 
 /// In shared memory; one process posts, another takes.
 class Bulletin {
  public:
-  /// Leaves a text (a longer one is cut); false if the last one is still there.
-  bool post(std::string_view text) noexcept {
+  /// Leaves a notice (a longer text is cut); false if the last one is still there.
+  bool post(const Notice& notice) noexcept {
     if (!claim(State::kEmpty)) return false;
-    const std::size_t length = std::min(text.size(), text_.size() - 1);
-    std::memcpy(text_.data(), text.data(), length);
+    const std::size_t length = std::min(notice.text.size(), text_.size() - 1);
+    std::memcpy(text_.data(), notice.text.data(), length);
     text_[length] = '\0';
+    is_warning_ = notice.is_warning;
     state_.store(State::kFull, std::memory_order_release);
     return true;
   }
-  /// Takes the text, if there is one.
-  bool take(std::string& out) {
+  /// Takes the notice, if there is one.
+  bool take(Notice& out) {
     if (state_.load(std::memory_order_relaxed) != State::kFull || !claim(State::kFull)) {
       return false;
     }
-    out = text_.data();
+    out = {text_.data(), is_warning_};
     state_.store(State::kEmpty, std::memory_order_release);
     return true;
   }
@@ -42,6 +43,7 @@ class Bulletin {
 
   std::atomic<State> state_ = State::kEmpty;
   std::array<char, 512> text_{};
+  bool is_warning_ = true;
 };
 
 }  // namespace venturi::comm

@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "comm/notice.hpp"
 
 namespace venturi::comm {
 
@@ -122,8 +123,8 @@ class Channel {
   /// Those of the group's ranks that this rank can read, in rank order, its own among them.
   [[nodiscard]] virtual std::span<Counters* const> visible_counters() noexcept = 0;
 
-  /// A line that a watching process wants this rank to report; false if there is none.
-  virtual bool take_notice(std::string&) { return false; }
+  /// What a watching process wants this rank to report; false if there is nothing.
+  virtual bool take_notice(Notice&) { return false; }
 
   /// Throws if a rank has aborted the group.
   virtual void check() = 0;

@@ -97,8 +97,8 @@ class Forked : public Channel {
     return segment_.counters()[members_[placement_.rank]];
   }
   [[nodiscard]] std::span<Counters* const> visible_counters() noexcept override { return visible_; }
-  bool take_notice(std::string& text) override {
-    return members_[placement_.rank] == 0 && segment_.bulletin().take(text);
+  bool take_notice(Notice& out) override {
+    return members_[placement_.rank] == 0 && segment_.bulletin().take(out);
   }
   void check() override {
     if (segment_.aborted()) throw base::Broken(segment_.problem());

@@ -110,8 +110,8 @@ class Group {
   [[nodiscard]] std::span<Counters* const> visible_counters() noexcept {
     return channel_->visible_counters();
   }
-  /// A line that a watching process wants this rank to report; false if there is none.
-  bool take_notice(std::string& text) { return channel_->take_notice(text); }
+  /// What a watching process wants this rank to report; false if there is nothing.
+  bool take_notice(Notice& out) { return channel_->take_notice(out); }
   void abort(const base::Problem& problem) noexcept { channel_->abort(problem); }
 
  private:

@@ -12,7 +12,7 @@ constexpr std::uint64_t kPatienceNs = 1'000'000'000;
 void Herald::tell(const Watch& watch, std::uint64_t now_ns) {
   if (posted_ns_ != 0 && now_ns - posted_ns_ > kPatienceNs && watch.is_silent(0, now_ns)) {
     posted_ns_ = 0;
-    std::string own;
+    Notice own;
     // In the middle of a line of rank 0 there is no place for another one.
     const bool torn = first_.reporting.load(std::memory_order_relaxed) != 0;
     if (bulletin_.take(own) && !torn) speak_(own);
@@ -23,9 +23,9 @@ void Herald::tell(const Watch& watch, std::uint64_t now_ns) {
 }
 
 void Herald::flush() {
-  std::string last;
+  Notice last;
   if (bulletin_.take(last)) speak_(last);
-  for (const std::string& notice : notices_) speak_(notice);
+  for (const Notice& notice : notices_) speak_(notice);
   notices_.clear();
 }
 

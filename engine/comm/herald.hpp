@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <string>
 
 #include "comm/bulletin.hpp"
 #include "comm/watch.hpp"
@@ -15,13 +14,13 @@ namespace venturi::comm {
 /// the bulletin. Where it is silent itself, the watching process speaks.
 class Herald {
  public:
-  using Speak = std::function<void(const std::string&)>;
+  using Speak = std::function<void(const Notice&)>;
 
   /// `first` are the counters of rank 0, which is the first one of those that are watched.
   Herald(Bulletin& bulletin, const Counters& first, Speak speak)
       : bulletin_(bulletin), first_(first), speak_(std::move(speak)) {}
 
-  void add(const std::string& notice) { notices_.push_back(notice); }
+  void add(const Notice& notice) { notices_.push_back(notice); }
   /// To be called a few times a second.
   void tell(const Watch& watch, std::uint64_t now_ns);
   /// Rank 0 is gone: says what is left to be said.
@@ -31,7 +30,7 @@ class Herald {
   Bulletin& bulletin_;
   const Counters& first_;
   Speak speak_;
-  std::deque<std::string> notices_;
+  std::deque<Notice> notices_;
   std::uint64_t posted_ns_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "comm/group.hpp"
+#include "comm/notice.hpp"
 
 namespace venturi::comm {
 
@@ -25,7 +26,7 @@ struct Launch {
   /// any more.
   std::function<void(const base::Problem&)> on_broken;
   /// Called by the process that watches when rank 0 cannot report a notice itself.
-  std::function<void(const std::string&)> on_notice;
+  std::function<void(const Notice&)> on_notice;
 };
 
 /// Runs the body on all ranks and returns the exit code of the run. Throws base::Error (exit 3)

@@ -136,7 +136,7 @@ void Monitor::pass_on(int number) const {
 
 void Monitor::watch() {
   const std::uint64_t now = base::monotonic_ns();
-  watch_.look(now, [this](const std::string& notice) { herald_.add(notice); });
+  watch_.look(now, [this](const Notice& notice) { herald_.add(notice); });
   if (!segment_.aborted()) {
     if (const auto problem = watch_.overdue(now)) {
       overdue_ = true;

@@ -363,8 +363,8 @@ class Mpi : public Channel {
 
   void check() override { world_.check(); }
   void abort(const base::Problem& problem) noexcept override { world_.abort(problem); }
-  bool take_notice(std::string& text) override {
-    return world_.is_first() && world_.board().bulletin().take(text);
+  bool take_notice(Notice& out) override {
+    return world_.is_first() && world_.board().bulletin().take(out);
   }
 
  private:

@@ -88,12 +88,13 @@ class Guard {
   [[noreturn]] void look_on(Board& board, Watch& watch, Herald* herald) {
     while (!sleep()) {
       const std::uint64_t now = base::monotonic_ns();
-      watch.look(now, [&](const std::string& notice) {
+      watch.look(now, [&](const Notice& notice) {
         if (herald != nullptr) {
           herald->add(notice);
         } else {
           // Only the node of rank 0 may write to stdout.
-          fmt::print(stderr, "venturi-engine warning: {}\n", notice);
+          fmt::print(stderr, "venturi-engine{}: {}\n", notice.is_warning ? " warning" : " remark",
+                     notice.text);
         }
       });
       if (overdue_ns_ == 0) {

@@ -64,15 +64,17 @@ void enter(Counters& counters, std::size_t rank) noexcept {
 Watch::Watch(std::span<const Counters> ranks, Settings settings)
     : ranks_(ranks), settings_(std::move(settings)), seen_(ranks.size()) {}
 
-void Watch::look(std::uint64_t now_ns, const Notice& notice) {
+void Watch::look(std::uint64_t now_ns, const Tell& tell) {
   std::vector<std::size_t> back;
   observe(now_ns, back);
   for (const std::size_t rank : back) {
-    notice(fmt::format("{} goes on after a silence of {}", name_of(rank),
-                       seconds_text(now_ns - seen_[rank].since_ns)));
-    seen_[rank] = {signs_of(ranks_[rank]), now_ns, 0};
+    if (!seen_[rank].removing) {
+      tell({fmt::format("{} goes on after a silence of {}", name_of(rank),
+                        seconds_text(now_ns - seen_[rank].since_ns))});
+    }
+    seen_[rank] = {signs_of(ranks_[rank]), now_ns, 0, false};
   }
-  if (settings_.stall_ns > 0) tell_of_silence(now_ns, notice);
+  if (settings_.stall_ns > 0) tell_of_silence(now_ns, tell);
 }
 
 void Watch::observe(std::uint64_t now_ns, std::vector<std::size_t>& back) {
@@ -86,13 +88,14 @@ void Watch::observe(std::uint64_t now_ns, std::vector<std::size_t>& back) {
     if (seen.told_ns != 0 && is_at_work(ranks_[rank])) {
       back.push_back(rank);
     } else {
-      seen = {signs, now_ns, 0};
+      seen = {signs, now_ns, 0, false};
     }
   }
 }
 
-void Watch::tell_of_silence(std::uint64_t now_ns, const Notice& notice) {
+void Watch::tell_of_silence(std::uint64_t now_ns, const Tell& tell) {
   std::vector<std::size_t> silent;
+  bool removes = false;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     Seen& seen = seen_[rank];
     const std::uint64_t silence = now_ns - seen.since_ns;
@@ -100,19 +103,46 @@ void Watch::tell_of_silence(std::uint64_t now_ns, const Notice& notice) {
     if (!is_at_work(ranks_[rank]) || silence < std::max(settings_.stall_ns, 2 * seen.told_ns)) {
       continue;
     }
+    if (doing_of(ranks_[rank]) == kRemoving) {
+      removes = true;
+      continue;
+    }
     seen.told_ns = silence;
+    seen.removing = false;
     silent.push_back(rank);
   }
+  name_silent(silent, tell);
+  if (removes) tell_of_removal(now_ns, tell);
+}
+
+void Watch::name_silent(const std::vector<std::size_t>& silent, const Tell& tell) const {
   for (std::size_t i = 0; i < std::min(silent.size(), kMostNamed); ++i) {
     const Seen& seen = seen_[silent[i]];
-    notice(fmt::format("{}: no completion for {} ({})", name_of(silent[i]),
-                       seconds_text(seen.told_ns), doing_of(ranks_[silent[i]])));
+    tell({fmt::format("{}: no completion for {} ({})", name_of(silent[i]),
+                      seconds_text(seen.told_ns), doing_of(ranks_[silent[i]]))});
   }
   if (silent.size() > kMostNamed) {
-    notice(fmt::format("{} more ranks on {}: no completion for {} or more",
-                       silent.size() - kMostNamed, settings_.host,
-                       seconds_text(settings_.stall_ns)));
+    tell({fmt::format("{} more ranks on {}: no completion for {} or more",
+                      silent.size() - kMostNamed, settings_.host,
+                      seconds_text(settings_.stall_ns))});
   }
+}
+
+void Watch::tell_of_removal(std::uint64_t now_ns, const Tell& tell) {
+  std::size_t longest = ranks_.size();
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (!is_at_work(ranks_[rank]) || doing_of(ranks_[rank]) != kRemoving) continue;
+    Seen& seen = seen_[rank];
+    seen.told_ns = now_ns - seen.since_ns;
+    seen.removing = true;
+    if (longest == ranks_.size() || seen.told_ns > seen_[longest].told_ns) longest = rank;
+  }
+  if (longest == ranks_.size()) return;
+  tell({fmt::format("still removing files on {}: rank {} has waited {} for one to go (nothing is "
+                    "measured now; a file system may first write out what is in its memory)",
+                    settings_.host, ranks_[longest].rank.load(kRelaxed),
+                    seconds_text(seen_[longest].told_ns)),
+        false});
 }
 
 bool Watch::is_silent(std::size_t rank, std::uint64_t now_ns) const {

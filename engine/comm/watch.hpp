@@ -12,11 +12,15 @@
 
 #include "base/error.hpp"
 #include "comm/channel.hpp"
+#include "comm/notice.hpp"
 
 namespace venturi::comm {
 
 /// Before the path of a phase in what a rank is doing.
 inline constexpr std::string_view kPhaseWord = "phase ";
+/// What a rank is doing that takes away what the run made: nothing is measured meanwhile, and file
+/// systems may first write out what is in their memory.
+inline constexpr std::string_view kRemoving = "removing files";
 
 /// Where a rank is, in the fixed memory of its counters; longer texts are cut. Written by the rank
 /// before it starts something, read by others once it is silent.
@@ -37,12 +41,12 @@ class Watch {
     /// When the run must be over, on CLOCK_MONOTONIC; 0: whenever.
     std::uint64_t deadline_ns = 0;
   };
-  using Notice = std::function<void(const std::string&)>;
+  using Tell = std::function<void(const Notice&)>;
 
   Watch(std::span<const Counters> ranks, Settings settings);
 
   /// To be called a few times a second. Says which ranks fell silent and which came back.
-  void look(std::uint64_t now_ns, const Notice& notice);
+  void look(std::uint64_t now_ns, const Tell& tell);
   /// What to end the run with if a deadline is over: names the ranks that are silent.
   [[nodiscard]] std::optional<base::Problem> overdue(std::uint64_t now_ns) const;
   /// Whether a rank has been silent for a second or more; one that left is not.
@@ -55,10 +59,15 @@ class Watch {
     std::uint64_t since_ns = 0;
     /// How long the silence was when it was last reported.
     std::uint64_t told_ns = 0;
+    /// Then it was removing files.
+    bool removing = false;
   };
 
   void observe(std::uint64_t now_ns, std::vector<std::size_t>& back);
-  void tell_of_silence(std::uint64_t now_ns, const Notice& notice);
+  void tell_of_silence(std::uint64_t now_ns, const Tell& tell);
+  void name_silent(const std::vector<std::size_t>& silent, const Tell& tell) const;
+  /// In one line for all: they mostly wait for the same thing.
+  void tell_of_removal(std::uint64_t now_ns, const Tell& tell);
   [[nodiscard]] std::string name_of(std::size_t rank) const;
   [[nodiscard]] std::string silent_ranks(std::uint64_t now_ns, std::string& where) const;
 

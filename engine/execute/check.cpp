@@ -204,10 +204,8 @@ class Checker {
     for (std::size_t i = 0; i < step.mix.size(); ++i) {
       expression(step.mix[i].bytes, fmt::format("{}.mix[{}].bytes", where, i));
     }
-    const bool turns = step.rate_per_s > 0.0 || step.reads > 0.0;
-    if (turns && step.collective) {
-      throw plan_error(where + (step.reads > 0.0 ? ".reads" : ".rate_per_s"),
-                       "goes with requests that each rank makes by itself");
+    if (step.reads > 0.0 && step.collective) {
+      throw plan_error(where + ".reads", "goes with requests that each rank makes by itself");
     }
     if (step.reads > 0.0 && step.operation == schema::Direction::kRead) {
       throw plan_error(where + ".reads", "is the share of reads among writes");

@@ -96,7 +96,10 @@ void Context::poll() {
   beat();
   check_signals();
   report_progress();
-  if (std::string notice; world.rank() == 0 && world.take_notice(notice)) warn(std::move(notice));
+  if (comm::Notice notice; world.rank() == 0 && world.take_notice(notice)) {
+    if (notice.is_warning) return warn(std::move(notice.text));
+    report(schema::Remark{std::move(notice.text)});
+  }
 }
 
 void Context::poll_in_flight() {

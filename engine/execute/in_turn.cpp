@@ -21,24 +21,13 @@ class Turns {
   std::uint64_t run(Cursor& cursor) {
     std::uint64_t done = 0;
     while (cursor.left() > 0 && !context_.idle()) {
-      if (schedule_ != nullptr && !come_to_turn()) break;
+      if (schedule_ != nullptr && !schedule_->come_to_turn(intended_ns_)) break;
       done += one(cursor.take());
     }
     return done;
   }
 
  private:
-  /// Waits for the next intended start. False when the limit or trouble came first.
-  bool come_to_turn() {
-    intended_ns_ = schedule_->next_ns();
-    const std::uint64_t now = context_.clock.now_ns();
-    const std::uint64_t late_ns = began_ && now > intended_ns_ ? now - intended_ns_ : 0;
-    if (!schedule_->wait()) return false;
-    schedule_->start(late_ns);
-    began_ = true;
-    return true;
-  }
-
   std::uint64_t one(const pattern::Piece& piece) {
     Side& side = piece.turned ? turned_ : own_;
     Moving& moving = side.moving;
@@ -68,7 +57,6 @@ class Turns {
   Side turned_;
   Schedule* schedule_;
   std::uint64_t intended_ns_ = 0;
-  bool began_ = false;
   Batch batch_;
 };
 

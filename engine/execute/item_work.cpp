@@ -181,7 +181,6 @@ bool ItemWork::apply(ItemVerb verb) {
 
 /// The one call of a verb; an errno.
 int ItemWork::call(ItemVerb verb) {
-  backend::Identity identity;
   std::uint64_t count = 0;
   const auto attribute_bytes = static_cast<std::size_t>(step_.attribute_bytes);
   switch (verb) {
@@ -197,7 +196,7 @@ int ItemWork::call(ItemVerb verb) {
       return storage_.close(handle);
     }
     case ItemVerb::kStat:
-      return storage_.stat(directory_, name_, identity);
+      return storage_.stat(directory_, name_);
     case ItemVerb::kUnlink:
       return storage_.unlink(directory_, name_);
     case ItemVerb::kUnlinkLink:

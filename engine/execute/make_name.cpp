@@ -24,7 +24,7 @@ int NameMaker::create(const std::string& path, backend::Handle& handle) {
 int NameMaker::take_over(const std::string& path, backend::Handle& handle) {
   if (storage_.traits().real_files) {
     backend::Identity identity;
-    if (storage_.stat(Backend::kRoot, path.c_str(), identity) != 0 ||
+    if (storage_.look_up(Backend::kRoot, path.c_str(), identity) != 0 ||
         !context_.manifest->owns(identity)) {
       return EEXIST;
     }
@@ -56,7 +56,7 @@ void NameMaker::list_file(const std::string& path, backend::Handle handle, Entry
   if (taken_over_) return;  // it was ours before and is listed already
   const bool has_handle = !storage_.traits().opens_together;
   const int error = has_handle ? storage_.identify(handle, identity)
-                               : storage_.stat(Backend::kRoot, path.c_str(), identity);
+                               : storage_.look_up(Backend::kRoot, path.c_str(), identity);
   if (error != 0) return;
   context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
 }
@@ -64,7 +64,7 @@ void NameMaker::list_file(const std::string& path, backend::Handle handle, Entry
 void NameMaker::list_directory(const std::string& path, EntryKind kind) {
   backend::Identity identity;
   if (!storage_.traits().real_files) return;
-  if (file_.plain->stat(Backend::kRoot, path.c_str(), identity) != 0) return;
+  if (file_.plain->look_up(Backend::kRoot, path.c_str(), identity) != 0) return;
   context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
 }
 

@@ -67,7 +67,7 @@ bool may_remove(Context& context, const FileState& file, OperationKind kind,
                 const std::string& path) {
   backend::Identity found;
   if (!file.plain->traits().real_files) return true;
-  if (file.plain->stat(backend::Backend::kRoot, path.c_str(), found) != 0) return true;
+  if (file.plain->look_up(backend::Backend::kRoot, path.c_str(), found) != 0) return true;
   const bool fine = kind == OperationKind::kUnlink ? is_our_file(context, path, found)
                                                    : !context.manifest->denies(path, found);
   if (!fine) refuse(context, kind, path);
@@ -128,9 +128,8 @@ void close_file(Context& context, FileState& file, const std::string& path) {
 }
 
 void stat_name(Context& context, FileState& file, const std::string& path) {
-  backend::Identity identity;
   measured(context, file, {.kind = OperationKind::kStat, .path = path},
-           [&] { return file.storage->stat(backend::Backend::kRoot, path.c_str(), identity); });
+           [&] { return file.storage->stat(backend::Backend::kRoot, path.c_str()); });
 }
 
 void unlink_file(Context& context, FileState& file) {

@@ -103,8 +103,9 @@ std::uint64_t move_in_turn(Moving& own, Moving& turned, pattern::Cursor& cursor,
 /// Up to `depth` of the step at a time, otherwise as in turn.
 std::uint64_t move_in_flight(Moving& own, Moving& turned, pattern::Cursor& cursor,
                              Schedule* schedule);
-/// All sharers of the file call it, or, where a rank cannot, `fail_together`.
-std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor);
+/// All sharers of the file call it, or, where a rank cannot, `fail_together`. The arrivals of a
+/// rate come from the key, which is the same for all of them.
+std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor, std::uint64_t arrivals_key);
 void fail_together(comm::Group& sharers);
 
 }  // namespace venturi::execute

@@ -275,7 +275,7 @@ class Run {
     // The deadline of a phase that failed is not that of the removal.
     comm::Counters& counters = context_.group.own_counters();
     counters.deadline_ns = 0;
-    comm::set_doing(counters, "removing files");
+    comm::set_doing(counters, comm::kRemoving);
     std::uint64_t deepest = 0;
     std::erase_if(entries, [&](const Entry& entry) {
       if (!wanted(entry)) return false;
@@ -295,6 +295,7 @@ class Run {
       world_.synchronise(context_.clock);
     }
     if (context_.manifest) context_.manifest->rewind(position, entries);
+    if (!all) comm::set_doing(counters, "between repetitions");
   }
 
   /// Removes everything; returns what the plan wanted to keep. Only the first rank looks.

@@ -54,6 +54,15 @@ bool Schedule::wait() {
   return true;
 }
 
+bool Schedule::come_to_turn(std::uint64_t& intended_ns) {
+  intended_ns = next_ns();
+  const std::uint64_t now = context_.clock.now_ns();
+  const std::uint64_t late_ns = started_ > 0 && now > intended_ns ? now - intended_ns : 0;
+  if (!wait()) return false;
+  start(late_ns);
+  return true;
+}
+
 void Schedule::start(std::uint64_t late_ns) noexcept {
   late_ += static_cast<std::uint64_t>(late_ns > 0);
   most_late_ns_ = std::max(most_late_ns_, late_ns);

@@ -29,6 +29,8 @@ class Schedule {
   /// Waits for that time, or not at all if it has passed. False when the phase's limit or trouble
   /// came first.
   bool wait();
+  /// The same, and the request that begins then is started; its intended start is told.
+  bool come_to_turn(std::uint64_t& intended_ns);
   /// The next request begins, so much later than it should because those before it were in its
   /// way; the one behind it is the next now.
   void start(std::uint64_t late_ns) noexcept;

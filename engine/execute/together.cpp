@@ -2,12 +2,17 @@
 //
 // All make equally many calls; who has nothing to move takes part with 0 bytes. Every now and then
 // they agree whether somebody failed, whether the time is over, and how many calls come next.
+//
+// Where they follow a rate, all have the same schedule and begin each call at its time. While that
+// is far away they meet all the same, so that a limit need not wait for it.
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 #include <variant>
 
 #include "execute/moving.hpp"
+#include "execute/schedule.hpp"
 #include "execute/size_count.hpp"
 
 namespace venturi::execute {
@@ -21,6 +26,8 @@ constexpr std::uint64_t kMostCalls = 4096;
 constexpr std::uint64_t kCallsPerCost = 100;
 /// But what failed, and a limit, is to be seen after this time.
 constexpr std::uint64_t kLongestNs = 100'000'000;
+/// How long to rest between agreements while the next call is farther away than that.
+constexpr double kRestS = 0.05;
 
 /// What all sharers tell each other; of each word they learn the largest.
 struct Agreement {
@@ -28,7 +35,7 @@ struct Agreement {
   std::uint64_t due = 0;
   /// Requests that are still to be made.
   std::uint64_t left = 0;
-  /// Calls until the next agreement.
+  /// Calls until the next agreement; 0: there is time to rest.
   std::uint64_t calls = 1;
   /// Not stopped by a limit.
   std::uint64_t busy = 1;
@@ -46,11 +53,12 @@ struct Agreement {
 
 class Pump {
  public:
-  explicit Pump(Moving& moving)
+  Pump(Moving& moving, std::uint64_t arrivals_key)
       : moving_(moving),
         context_(moving.context),
         storage_(*moving.file.storage),
-        sizes_(moving.context.meter(), moving.kind) {}
+        sizes_(moving.context.meter(), moving.kind),
+        arrivals_key_(arrivals_key) {}
 
   /// Does the cursor's requests; returns how many ended well.
   template <class Cursor>
@@ -63,12 +71,19 @@ class Pump {
         continue;
       }
       if (agreed.left == 0) break;
+      if (!schedule_ && moving_.step.rate_per_s > 0.0) {
+        schedule_.emplace(context_, moving_.step, arrivals_key_);
+      }
+      if (agreed.calls == 0) {
+        context_.guard([&] { context_.pause(kRestS); });
+        continue;
+      }
       const std::uint64_t begin = context_.clock.now_ns();
       const std::uint64_t calls = std::min(agreed.calls, agreed.left);
       for (std::uint64_t i = 0; i < calls; ++i) {
         Request request;
         context_.guard([&] {
-          if (wanted(cursor.left()) > 0) request = next(cursor.take());
+          if (wanted(cursor.left()) > 0 && come_to_turn()) request = next(cursor.take());
         });
         take_part(context_.failed() ? Request{} : request);
       }
@@ -88,6 +103,16 @@ class Pump {
     return std::min(left, context_.limiter->allowance(context_.meter().operations()));
   }
 
+  /// Waits for the call's intended start. False when the limit or trouble came first.
+  bool come_to_turn() { return !schedule_ || schedule_->come_to_turn(intended_ns_); }
+
+  /// So many calls may come before the next agreement.
+  [[nodiscard]] std::uint64_t calls_at(std::uint64_t now_ns, std::uint64_t left) const noexcept {
+    if (schedule_ && (left == 0 || schedule_->next_ns() > now_ns + kLongestNs)) return 0;
+    return std::clamp<std::uint64_t>(
+        std::min(kCallsPerCost * cost_ns_ / call_ns_, kLongestNs / call_ns_), 1, kMostCalls);
+  }
+
   Agreement agree(std::uint64_t left) {
     const std::uint64_t begin = context_.clock.now_ns();
     Agreement agreement{
@@ -95,8 +120,7 @@ class Pump {
         .due =
             static_cast<std::uint64_t>(context_.limiter && context_.limiter->due_together(begin)),
         .left = left,
-        .calls = std::clamp<std::uint64_t>(
-            std::min(kCallsPerCost * cost_ns_ / call_ns_, kLongestNs / call_ns_), 1, kMostCalls),
+        .calls = calls_at(begin, left),
         .busy = static_cast<std::uint64_t>(!context_.limiter || !context_.limiter->stopped())};
     agreement.reduce(*moving_.file.sharers);
     const std::uint64_t end = context_.clock.now_ns();
@@ -123,7 +147,12 @@ class Pump {
         moved != request.bytes && moving_.is_truncated(request, moved, completion.error);
     if (moved != request.bytes && !cut) return moving_.fail(request, moved, completion.error);
     context_.meter().place(request.offset);
-    context_.meter().record(moving_.kind, begin, completion.end_ns, request.bytes);
+    const std::uint64_t since = schedule_ ? intended_ns_ : begin;
+    context_.meter().record_since(since, moving_.kind, begin, completion.end_ns, request.bytes);
+    if (schedule_) {
+      context_.meter().record_start(since, begin, completion.end_ns);
+      schedule_->ended(completion.end_ns);
+    }
     if (moving_.one_by_one() && !cut) moving_.conclude(request, completion.end_ns);
     ++good_;
     sizes_.add(request.bytes);
@@ -148,6 +177,9 @@ class Pump {
   Context& context_;
   backend::Backend& storage_;
   SizeRun sizes_;
+  std::uint64_t arrivals_key_;
+  std::optional<Schedule> schedule_;
+  std::uint64_t intended_ns_ = 0;
   std::uint64_t good_ = 0;
   std::uint64_t cost_ns_ = 10'000;
   std::uint64_t call_ns_ = std::numeric_limits<std::uint64_t>::max();
@@ -155,8 +187,8 @@ class Pump {
 
 }  // namespace
 
-std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor) {
-  return std::visit([&](auto& any) { return Pump(moving).run(any); }, cursor);
+std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor, std::uint64_t arrivals_key) {
+  return std::visit([&](auto& any) { return Pump(moving, arrivals_key).run(any); }, cursor);
 }
 
 void fail_together(comm::Group& sharers) { Agreement{.failed = 1}.reduce(sharers); }

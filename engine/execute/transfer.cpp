@@ -56,6 +56,7 @@ struct Keys {
   /// The same on all ranks.
   std::uint64_t places;
   std::uint64_t order;
+  /// Each rank's own, but where ranks begin their requests together.
   std::uint64_t arrivals;
 };
 
@@ -65,13 +66,14 @@ Keys keys_of(const Context& context, const schema::Transfer& step, std::uint64_t
                                   static_cast<std::uint64_t>(step.file)),
                     context.repetition);
   const std::uint64_t order = base::combine(places, owner + 1);
-  return {places, order, base::combine(order, base::key_of("arrivals"))};
+  const std::uint64_t starts = is_together(context.plan, step) ? places : order;
+  return {places, order, base::combine(starts, base::key_of("arrivals"))};
 }
 
 /// Chooses the way the requests are made.
 std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t arrivals_key) {
   const schema::Transfer& step = moving.step;
-  if (is_together(moving.context.plan, step)) return move_together(moving, cursor);
+  if (is_together(moving.context.plan, step)) return move_together(moving, cursor, arrivals_key);
   const bool in_flight = step.depth > 1;
   if (!in_flight && step.rate_per_s == 0.0 && step.reads == 0.0) {
     return move_in_order(moving, cursor);
@@ -105,10 +107,10 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   if (open == nullptr) {
     throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
   }
-  if (is_together(context.plan, step) && (step.rate_per_s > 0.0 || step.reads > 0.0)) {
+  if (is_together(context.plan, step) && step.reads > 0.0) {
     throw base::plan_error(file.plan->name,
-                           "the sharers move their data together, so none follows a rate or turns "
-                           "to reading by itself");
+                           "the sharers move their data together, so none turns to reading by "
+                           "itself");
   }
   const Keys keys = keys_of(context, step, owner);
   pattern::Cursor cursor = pattern::make_cursor(

@@ -48,6 +48,8 @@ void decode(const Node& node, FileFacts& out);
 Json encode(const FileFacts& value);
 void decode(const Node& node, Warning& out);
 Json encode(const Warning& value);
+void decode(const Node& node, Remark& out);
+Json encode(const Remark& value);
 void decode(const Node& node, Failed& out);
 Json encode(const Failed& value);
 void decode(const Node& node, Finished& out);
@@ -493,6 +495,20 @@ Json encode(const Warning& value) {
   return out;
 }
 
+void decode(const Node& node, Remark& out) {
+  Object object(node);
+  object.constant("event", "remark");
+  object.required("what", out.what);
+  object.finish();
+}
+
+Json encode(const Remark& value) {
+  Json out = Json::object();
+  out["event"] = "remark";
+  out["what"] = encode(value.what);
+  return out;
+}
+
 void decode(const Node& node, Failed& out) {
   Object object(node);
   object.constant("event", "failed");
@@ -536,8 +552,8 @@ Json encode(const Finished& value) {
 }
 
 void decode(const Node& node, Event& out) {
-  static constexpr std::array<std::string_view, 8> kTags{"hello", "phase_started", "progress",
-      "phase_finished", "file_facts", "warning", "failed", "finished"};
+  static constexpr std::array<std::string_view, 9> kTags{"hello", "phase_started", "progress",
+      "phase_finished", "file_facts", "warning", "remark", "failed", "finished"};
   codec::decode_union(node, "event", kTags, out.value);
 }
 

@@ -285,6 +285,11 @@ struct Warning {
   std::string what = {};
 };
 
+/// What goes on, for who looks on; no result depends on it.
+struct Remark {
+  std::string what = {};
+};
+
 /// The run cannot go on.
 struct Failed {
   /// A word for programs: `target`, `plan`, `ranks`, `io`, `verification`, `interrupted`, ...
@@ -308,8 +313,8 @@ struct Finished {
 
 /// One of these, by `event`.
 struct Event {
-  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, FileFacts, Warning, Failed, Finished>
-               value;
+  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, FileFacts, Warning, Remark, Failed,
+               Finished> value;
 };
 
 /// Reads one event from JSON text. Throws `base::Error` with the path of the fault as `where`,

@@ -37,6 +37,22 @@ def test_every_interface_has_a_row() -> None:
     assert all(set(row) == {"local", "openmpi", "mpich"} for row in MATRIX.values())
 
 
+def test_the_page_says_what_is_tested() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "interfaces.md").read_text("utf-8")
+    said = {}
+    for line in page.splitlines():
+        names, *cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("| `") and len(cells) == 3:
+            said |= {
+                name: [cell.split()[0].strip(",:;") for cell in cells] for name in names.split()
+            }
+    tested = {
+        f"`{interface}`": ["runs" if cell == "runs" else "refused" for cell in row.values()]
+        for interface, row in MATRIX.items()
+    }
+    assert said == tested
+
+
 @pytest.mark.parametrize("ranks", [1, 3])
 @pytest.mark.parametrize(("interface", "machine"), CELLS)
 def test_cell(

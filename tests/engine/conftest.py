@@ -31,6 +31,13 @@ def comm(request: pytest.FixtureRequest) -> str:
     return kind
 
 
+@pytest.fixture(params=["openmpi", "mpich"])
+def mpi(request: pytest.FixtureRequest) -> str:
+    """Every MPI."""
+    kind: str = request.param
+    return kind
+
+
 @pytest.fixture(params=["posix", "uring", "mmap", "stdio"])
 def interface(request: pytest.FixtureRequest) -> str:
     """Every interface that moves the bytes of real files at an offset."""

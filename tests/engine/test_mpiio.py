@@ -39,12 +39,6 @@ KIB = 1024
 NEXT = binary(Operator.MODULO, binary(Operator.ADD, RANK, number(1)), RANKS)
 
 
-@pytest.fixture(params=["openmpi", "mpich"])
-def mpi(request: pytest.FixtureRequest) -> str:
-    kind: str = request.param
-    return kind
-
-
 def segmented(ranks: int) -> Nest:
     """IOR's nest: 3 segments of 4 blocks of 1 KiB for each rank."""
     block = 4 * KIB

@@ -47,12 +47,6 @@ NESTS = {
 """Places of 1 KiB of three ranks."""
 
 
-@pytest.fixture(params=["openmpi", "mpich"])
-def mpi(request: pytest.FixtureRequest) -> str:
-    kind: str = request.param
-    return kind
-
-
 def both_ways(place: Path, pattern: Nest, view: str, step: dict, **keys: object) -> Plan:
     """Written, and read back by the next rank."""
     place.mkdir()

@@ -7,10 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from engine.plans import ClockKind, file, manage, nest, phase, plan, read, write
-from engine.running import Engine
+from engine.plans import (
+    RANK,
+    ClockKind,
+    Operator,
+    binary,
+    file,
+    manage,
+    nest,
+    number,
+    phase,
+    plan,
+    read,
+    times,
+    write,
+)
+from engine.running import Engine, kinds
 from venturi.model.event import Histogram
-from venturi.model.plan import Arrivals
+from venturi.model.plan import Arrivals, Content
 from venturi.model.statistic import bucket_of
 
 COUNT = 100
@@ -179,3 +193,54 @@ def test_a_closed_loop_has_no_schedule(engine: Engine, tmp_path: Path) -> None:
     event = run(engine, tmp_path, 0.0)
     assert event["open_loop"] is None
     assert writes_of(event)["latency"]["max_ns"] == 10_000_000
+
+
+@pytest.mark.parametrize("arrivals", list(Arrivals))
+def test_calls_together_keep_one_schedule(
+    engine: Engine, tmp_path: Path, mpi: str, arrivals: Arrivals
+) -> None:
+    """The last rank has fewer requests, and takes part in the calls of the others."""
+    calls, rate = 60, 150.0
+    mine = binary(Operator.SUBTRACT, number(calls), times(RANK, 10))
+    pattern = nest(times(RANK, calls * 4096), (mine, 4096))
+    target = file(interface="mpiio", content=Content(verify=True))
+    step = write(4096, pattern, rate_per_s=rate, collective=True, arrivals=arrivals)
+    made = plan(
+        tmp_path,
+        [target],
+        [
+            phase("w", manage("create"), step, manage("close")),
+            phase("r", manage("open"), read(4096, pattern), manage("close")),
+        ],
+        ranks=3,
+    )
+    outcome = engine.run(made, mpi)
+    assert outcome.code == 0, outcome.events
+    assert outcome.phase("r")["errors"] == 0
+    event = outcome.phase("w")
+    found = event["open_loop"]
+    count = calls + (calls - 10) + (calls - 20)
+    assert found["requests"] == count
+    assert sum(found["response"]["count"]) == sum(found["service"]["count"]) == count
+    assert found["response"]["max_ns"] >= found["service"]["max_ns"]
+    if arrivals is Arrivals.FIXED:
+        assert event["seconds"]["total"] >= (calls - 1) / rate
+
+
+def test_a_call_together_that_is_far_away_does_not_keep_a_limit_waiting(
+    engine: Engine, tmp_path: Path, mpi: str
+) -> None:
+    pattern = nest(times(RANK, 10 * 4096), (10, 4096))
+    step = write(4096, pattern, rate_per_s=0.02, collective=True)
+    made = plan(
+        tmp_path,
+        [file(interface="mpiio")],
+        [phase("w", manage("create"), step, limit_s=2.0, bound_s=0.0)],
+        ranks=2,
+    )
+    outcome = engine.run(made, mpi)
+    assert outcome.code == 0, outcome.events
+    event = outcome.phase("w")
+    assert event["stopped_by"] == "limit"
+    assert kinds(event).get("write", 0) <= 2  # a slow start may take all the time
+    assert event["seconds"]["total"] < 40.0

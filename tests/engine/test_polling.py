@@ -63,9 +63,11 @@ def test_a_file_system_in_memory_cannot_be_polled(engine: Engine, depth: int) ->
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name:
         polled = made(Path(name), depth, poll="true")
         outcome = engine.run(polled, "alone")
-        assert outcome.code == 3
-        assert outcome.failed["message"].startswith("write of data failed on rank 0 at offset 0")
-        assert "the device must have polled queues" in outcome.failed["hint"]
+        assert outcome.code == 5
+        assert outcome.failed["code"] == "target"
+        assert outcome.failed["message"].endswith("can be polled for: Operation not supported")
+        assert "leave out poll" in outcome.failed["hint"]
+        assert not outcome.of("phase_started")
         assert is_gone(polled)
 
 

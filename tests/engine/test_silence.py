@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -88,7 +91,7 @@ def stopped_run(
         end(process)
 
 
-def with_deadline(made: Plan, **more: float) -> Plan:
+def with_deadline(made: Plan, **more: float | str) -> Plan:
     """The plan with a heartbeat and a deadline."""
     made = made.model_copy(update={"stall_s": STALL_S, **more})
     (Path(made.journal) / "plan.json").write_text(made.to_json())
@@ -276,3 +279,58 @@ def test_a_run_of_busy_ranks_ends_at_its_deadline(engine: Engine, tmp_path: Path
     assert "still at work" in outcome.failed["message"]
     assert outcome.of("warning") == []
     assert is_gone(made)
+
+
+def set_frozen(place: Path, wanted: bool) -> None:
+    """Freezes a mounted file system, or lets it go."""
+    freeze, thaw = 0xC0045877, 0xC0045878  # FIFREEZE, FITHAW
+    descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.ioctl(descriptor, freeze if wanted else thaw, 0)
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize("comm", ["alone", "forked"])
+def test_a_slow_removal_is_a_remark_and_no_warning(
+    engine: Engine, tmp_path: Path, comm: str
+) -> None:
+    """A file system that keeps unlink waiting, as one does that has much to write out."""
+    image, mounted = tmp_path / "image", tmp_path / "mounted"
+    with image.open("wb") as whole:
+        whole.truncate(32 << 20)
+    subprocess.run(["mkfs.ext4", "-q", str(image)], check=True)
+    mounted.mkdir()
+    body = [manage("create"), write(BLOCK, nest(0, (4, BLOCK))), manage("close")]
+    made = plan(
+        tmp_path,
+        [file(per_rank=True)],
+        [phase("w", *body), phase("idle", compute(1.0))],
+        ranks=ranks_of(comm),
+    )
+    made = with_deadline(made, directory=str(mounted / "run"))
+    mount = f'mount -o loop "{image}" "{mounted}" && exec "$@"'
+    command = ["unshare", "-m", "sh", "-c", mount, "sh", *engine.command(made, comm)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    seen = Path(f"/proc/{process.pid}/root{mounted}")
+    lines = []
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            lines.append(line)
+            if '"phase_started","path":"idle"' in line:
+                set_frozen(seen, True)
+            if '"remark"' in line:
+                set_frozen(seen, False)
+                break
+        lines += process.stdout.readlines()
+        assert process.wait(timeout=60) == 0
+    finally:
+        with contextlib.suppress(OSError):
+            set_frozen(seen, False)
+        process.kill()
+        process.communicate(timeout=30)
+    outcome = Outcome(0, parse("".join(lines)), "")
+    assert outcome.of("warning") == []
+    assert outcome.of("remark")[0]["what"].startswith("still removing files on ")
+    assert outcome.of("finished")[0]["left"] == []

@@ -178,7 +178,7 @@ WRITTEN = "w || write: {to: f, size: 64}\n"
         ("w || write: {to: f, size: 8, rate: 0}", "above 0"),
         ("w || write: {to: f, size: 8, arrivals: poisson}", "belongs to a 'rate'"),
         ("w || write: {to: f, size: 8, rate: 5, think: 1 ms}", "drop one"),
-        ("w || write: {to: f, size: 8, rate: 5, collective: true}", "drop 'collective'"),
+        ("w || write: {to: f, size: 8, reads: 0.5, collective: true}", "drop 'collective'"),
         ("w || write: {to: f, size: 8, reads: 0.5}", "not written before"),
         (
             "w |limit: 9 s| write: {to: f, size: 8}\nr || write: {to: f, size: 8, reads: 0.5}",

@@ -18,6 +18,7 @@ from venturi.model.event import (
     PhaseStarted,
     Progress,
     RankTimes,
+    Remark,
     StoppedBy,
     TimeLine,
     Warning,
@@ -123,7 +124,8 @@ def test_warnings_are_said_at_once_and_cannot_move_the_cursor() -> None:
     stream = io.StringIO()
     with LiveView(Setting("flash"), stream) as view:
         view.feed(Warning(what="the disk\x1b[2J is nearly full"))
-    assert stream.getvalue() == "warning: the disk [2J is nearly full\n"
+        view.feed(Remark(what="still removing"))
+    assert stream.getvalue() == "warning: the disk [2J is nearly full\nstill removing\n"
 
 
 def test_a_terminal_shows_phase_rates_and_ranks(

@@ -301,6 +301,13 @@ class Warning(Document):
     what: str
 
 
+class Remark(Document):
+    """What goes on, for who looks on; no result depends on it."""
+
+    event: Literal["remark"] = "remark"
+    what: str
+
+
 class Failed(Document):
     """The run cannot go on."""
 
@@ -327,7 +334,15 @@ class Finished(Document):
 
 
 Event = Annotated[
-    Hello | PhaseStarted | Progress | PhaseFinished | FileFacts | Warning | Failed | Finished,
+    Hello
+    | PhaseStarted
+    | Progress
+    | PhaseFinished
+    | FileFacts
+    | Warning
+    | Remark
+    | Failed
+    | Finished,
     Field(discriminator="event"),
 ]
 

@@ -41,10 +41,9 @@ def manner_of(rich: DataStep, spec: FileSpec, is_write: bool, scope: Scope, wher
             f"{where}: 'rate' says when requests begin, so 'think' cannot",
             "drop one of the two",
         )
-    if (rate or reads) and rich.collective:
+    if reads and rich.collective:
         raise UserError(
-            f"{where}: '{'rate' if rate else 'reads'}' goes with requests that each rank makes by "
-            "itself",
+            f"{where}: 'reads' goes with requests that each rank makes by itself",
             "drop 'collective'",
         )
     return Manner(reads, rate, rich.arrivals)

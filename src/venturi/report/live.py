@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
-from venturi.model.event import Event, Warning
+from venturi.model.event import Event, Remark, Warning
 from venturi.report import quantity
 from venturi.report.character import shown, speaks_utf8
 from venturi.report.course import Course, Done
@@ -109,6 +109,8 @@ class LiveView:
         self._course.feed(event)
         if isinstance(event, Warning):
             self._say(f"warning: {event.what}")
+        elif isinstance(event, Remark):
+            self._say(event.what)
         elif self._live is None and self._clock() - self._last_line_s >= _LINE_EVERY_S:
             self._last_line_s = self._clock()
             self._say(self.line())
