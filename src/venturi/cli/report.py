@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from venturi.cli.option import json_option, store_option, units_option, write_text
+from venturi.cli.option import is_capture, json_option, store_option, units_option, write_text
 
 _FORMATS = ("html", "md", "json", "csv")
 
@@ -30,16 +30,16 @@ def command(
 ) -> None:
     """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
 
-    Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
+    Of one capture (NAME.trace, a Darshan log, strace's output ...): what the application did, what
+    hurts, and its proxy.
     """
     from venturi.model.error import UserError
-    from venturi.model.trace_folder import DOCUMENT
 
     ending = Path(output).suffix.lstrip(".") if output else ""
     chosen = form or ("json" if as_json else ending or "html")
     if chosen not in _FORMATS:
         raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
-    captures = [run for run in runs if Path(run, DOCUMENT).is_file()]
+    captures = [run for run in runs if is_capture(run)]
     if captures:
         name, text = _of_capture(runs, proxy, chosen, units)
     elif proxy is not None:
@@ -79,6 +79,6 @@ def _of_capture(
     if form == "csv":
         raise UserError("a capture has no report as csv", "html, md or json")
     path = Path(captures[0])
-    name = path.resolve().name.removesuffix(".trace")
+    name = path.resolve().name.removesuffix(".trace").removesuffix(".darshan")
     beside = read_capture(Path(proxy)) if proxy is not None else None
     return name, render_portrait(portrait_of(read_capture(path), name, beside), form, units)
