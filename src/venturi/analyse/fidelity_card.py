@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from venturi.analyse.activity import activity_of
 from venturi.analyse.counted_activity import counted_activity
 from venturi.model.activity import Activity, Basis, StreamActivity
 from venturi.model.card import CARD_SCHEMA, CardField, CardStream, FidelityCard, Match
+from venturi.model.operation import LAYER_CODES
 from venturi.model.plan import Direction
+from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import REQUEST_EDGES_BYTES, request_class
 
@@ -19,6 +23,10 @@ WITHIN = 0.01
 LEAST_LIKENESS = 0.25
 """Streams that are less alike than this are no counterparts."""
 
+_LIBRARIES = (
+    (Layer.HDF5_FILE, Layer.HDF5_DATASET),
+    (Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE),
+)
 _WORST = (Match.BESIDE, Match.EQUAL, Match.WITHIN, Match.OFF)
 
 
@@ -29,12 +37,33 @@ def fidelity(
 
     Names of files do not matter: a stream's counterpart is the one that is most alike in
     size, direction, operations and sharing. Where one has counters only, counters are compared.
-    Raises UserError where a capture holds no I/O of an application.
+    Calls of a library that only one of them uses (HDF5, PnetCDF) are left out: what it calls below
+    stands for them, as in the proxy of an application. Raises UserError where a capture holds no
+    I/O of an application.
     """
-    both = (application, proxy)
+    both = (_beside_other(application, proxy), _beside_other(proxy, application))
     has_all = all(captured.operations is not None for captured in both)
     look = activity_of if has_all else counted_activity
     return card_of(*(look(captured, name) for captured, name in zip(both, names, strict=True)))
+
+
+def _beside_other(captured: Captured, other: Captured) -> Captured:
+    """The capture without libraries above MPI-IO that the other one does not use."""
+    if captured.operations is None or other.operations is None:
+        return captured
+    seen = set(np.unique(captured.operations.layer).tolist())
+    theirs = set(np.unique(other.operations.layer).tolist())
+    alone = [
+        code
+        for family in _LIBRARIES
+        if not theirs & (codes := {LAYER_CODES[layer] for layer in family})
+        for code in seen & codes
+    ]
+    if not alone:
+        return captured
+    return replace(
+        captured, operations=captured.operations.take(~np.isin(captured.operations.layer, alone))
+    )
 
 
 def card_of(application: Activity, proxy: Activity) -> FidelityCard:
