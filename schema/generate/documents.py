@@ -58,6 +58,7 @@ DOCUMENTS = (
     DocumentKind("published", "Io500Result"),
     DocumentKind("prediction", "Prediction"),
     DocumentKind("tuning", "Tuning"),
+    DocumentKind("comparison", "RunComparison"),
 )
 
 

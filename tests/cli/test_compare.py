@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from analyse.test_run_comparison import metric
 from capture_factory import shared_file
+from report.record_factory import record
 from venturi.model.trace_folder import Captured, write_trace
+from venturi.sources.counting import counters_of
 
 
 def venturi(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -28,8 +31,18 @@ def place(tmp_path: Path) -> Path:
     write_trace(tmp_path / "app.trace", shared_file().captured())
     write_trace(tmp_path / "twin.trace", shared_file(path="/elsewhere/x").captured())
     write_trace(tmp_path / "more.trace", shared_file(dumps=4).captured())
-    trace = shared_file().captured().trace.model_copy(update={"operation_count": 0})
+    captured = shared_file().captured()
+    assert captured.operations is not None
+    trace = captured.trace.model_copy(update={"operation_count": 0})
+    write_trace(tmp_path / "empty.trace", Captured(trace))
+    records = counters_of(captured.operations, trace.files, trace.processes)
+    trace = trace.model_copy(update={"records": records, "record_count": len(records)})
     write_trace(tmp_path / "counters.trace", Captured(trace))
+    for name, ranks, factor in (("run", 4, 1.0), ("slow", 4, 0.5), ("other", 8, 1.0)):
+        (tmp_path / name).mkdir()
+        rates = {"checkpoint": metric([factor * (100.0 + i) for i in range(6)])}
+        text = record(id=name, ranks=ranks, metrics=rates).to_json()
+        (tmp_path / name / "record.json").write_text(text, "utf-8")
     return tmp_path
 
 
@@ -50,12 +63,35 @@ def test_a_difference_is_named_and_gates(place: Path) -> None:
     assert json.loads(done.stdout)["schema"] == "venturi.fidelity-card/1"
 
 
+def test_counters_are_compared_with_operations(place: Path) -> None:
+    done = venturi("compare", "counters.trace", "twin.trace", "--check", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "EQUAL" in done.stdout
+    done = venturi("compare", "counters.trace", "more.trace", "--check", cwd=place)
+    assert done.returncode == 4
+    done = venturi("report", "counters.trace", cwd=place)
+    assert done.returncode == 0, done.stderr
+    assert "add up a run" in (place / "report-counters.html").read_text("utf-8")
+
+
+def test_runs_are_compared(place: Path) -> None:
+    done = venturi("compare", "run", "slow", "--check", cwd=place)
+    assert done.returncode == 4, done.stderr
+    assert "checkpoint is lower in the second run (0.50 times the first)" in done.stdout
+    done = venturi("compare", "slow", "run", "--check", "--json", cwd=place)
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert (found["schema"], found["rows"][0]["change"]) == ("venturi.run-comparison/1", "higher")
+
+
 @pytest.mark.parametrize(
     ("words", "say"),
     [
         (("compare", "app.trace", "none.trace"), "none.trace"),
-        (("compare", "app.trace", "counters.trace"), "no operations"),
-        (("report", "counters.trace", "-o", "x.html"), "no operations"),
+        (("compare", "none.trace", "app.trace"), "none.trace"),
+        (("compare", "app.trace", "run"), "'run' is the record of a run"),
+        (("compare", "run", "other"), "the number of ranks is 4 in the first and 8"),
+        (("report", "empty.trace", "-o", "x.html"), "no counters"),
         (("report", "app.trace", "more.trace"), "one capture"),
         (("report", "app.trace", "-o", "x.csv"), "csv"),
         (("report", "app.trace", "-o", "none/x.html"), "none/x.html"),

@@ -5,18 +5,20 @@ from __future__ import annotations
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from darshan_log import OURS, log_of, shared, shared_logs, text_of, trace_of
 from venturi.model.error import ExitCode, UserError
 from venturi.model.trace import CounterRecord, Layer, Trace
 from venturi.sources.darshan import POOL
-from venturi.sources.open import read
+from venturi.sources.open import read, read_capture
 
 OtherLibrary = Callable[..., None]
 
@@ -95,8 +97,36 @@ def _refusal(path: Path, **options: float) -> UserError:
 
 
 @pytest.mark.parametrize("name", shared_logs("malformed"))
-def test_malformed_logs_are_refused(name: str) -> None:
-    assert _refusal(shared(f"malformed/{name}")).hint
+def test_the_header_of_a_private_build_is_read(name: str) -> None:
+    private, repaired = read(shared(f"malformed/{name}")), read(shared(f"public/io500/{name}"))
+    assert private.records
+    assert private == repaired
+    assert private.source.file == name
+
+
+def _shifted(data: bytes, by: int) -> bytes:
+    """A log with so many zero bytes behind its header, which its map of regions counts."""
+    maps = list(struct.unpack_from("<130Q", data, 32))
+    maps[::2] = [place + by if place else 0 for place in maps[::2]]
+    return data[:32] + struct.pack("<130Q", *maps) + data[1072:1328] + bytes(by) + data[1328:]
+
+
+def test_all_of_a_private_log_is_read(tmp_path: Path) -> None:
+    for name in ("ior_hdf5_coll", "miniapp"):
+        path = tmp_path / f"{name}.darshan"
+        path.write_bytes(_shifted(log_of(name).read_bytes(), 8192))
+        private, usual = read_capture(path), read_capture(log_of(name))
+        assert private.trace == usual.trace
+        assert usual.operations is not None
+        assert private.operations is not None
+        assert np.array_equal(private.operations.offset, usual.operations.offset)
+        assert np.array_equal(private.operations.start_ns, usual.operations.start_ns)
+
+
+def test_another_header_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "strange.darshan"
+    path.write_bytes(_shifted(log_of("miniapp").read_bytes(), 4096))
+    assert "darshan-parser" in _refusal(path).hint
 
 
 def test_truncated_logs_are_refused(tmp_path: Path) -> None:
@@ -144,12 +174,13 @@ def test_a_library_that_kills_the_worker_is_one_sentence(other_library: OtherLib
     assert "died" in _refusal(log_of("dd")).message
 
 
-def test_one_worker_reads_many_logs_and_outlives_their_crashes() -> None:
+def test_one_worker_reads_many_logs_and_outlives_their_crashes(tmp_path: Path) -> None:
     read(log_of("dd"))
     first = POOL.number
     for name in ("dd", "miniapp"):
         assert read(log_of(name)).records
-    damaged = shared("malformed") / shared_logs("malformed")[0]
+    damaged = tmp_path / "damaged.darshan"
+    damaged.write_bytes(_shifted(log_of("miniapp").read_bytes(), 4096))
     # The library crashes, or gives nonsense, as its memory happens to lie.
     assert re.search("cannot be read|is malformed", _refusal(damaged).message)
     assert read(log_of("dd")).records

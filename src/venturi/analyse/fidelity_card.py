@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from venturi.analyse.activity import activity_of
-from venturi.model.activity import Activity, StreamActivity
+from venturi.analyse.counted_activity import counted_activity
+from venturi.model.activity import Activity, Basis, StreamActivity
 from venturi.model.card import CARD_SCHEMA, CardField, CardStream, FidelityCard, Match
+from venturi.model.operation import LAYER_CODES
 from venturi.model.plan import Direction
+from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import REQUEST_EDGES_BYTES, request_class
 
@@ -18,6 +23,10 @@ WITHIN = 0.01
 LEAST_LIKENESS = 0.25
 """Streams that are less alike than this are no counterparts."""
 
+_LIBRARIES = (
+    (Layer.HDF5_FILE, Layer.HDF5_DATASET),
+    (Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE),
+)
 _WORST = (Match.BESIDE, Match.EQUAL, Match.WITHIN, Match.OFF)
 
 
@@ -27,9 +36,34 @@ def fidelity(
     """Compares two captures, in total and stream by stream.
 
     Names of files do not matter: a stream's counterpart is the one that is most alike in
-    size, direction, operations and sharing. Raises UserError where a capture has no operations.
+    size, direction, operations and sharing. Where one has counters only, counters are compared.
+    Calls of a library that only one of them uses (HDF5, PnetCDF) are left out: what it calls below
+    stands for them, as in the proxy of an application. Raises UserError where a capture holds no
+    I/O of an application.
     """
-    return card_of(activity_of(application, names[0]), activity_of(proxy, names[1]))
+    both = (_beside_other(application, proxy), _beside_other(proxy, application))
+    has_all = all(captured.operations is not None for captured in both)
+    look = activity_of if has_all else counted_activity
+    return card_of(*(look(captured, name) for captured, name in zip(both, names, strict=True)))
+
+
+def _beside_other(captured: Captured, other: Captured) -> Captured:
+    """The capture without libraries above MPI-IO that the other one does not use."""
+    if captured.operations is None or other.operations is None:
+        return captured
+    seen = set(np.unique(captured.operations.layer).tolist())
+    theirs = set(np.unique(other.operations.layer).tolist())
+    alone = [
+        code
+        for family in _LIBRARIES
+        if not theirs & (codes := {LAYER_CODES[layer] for layer in family})
+        for code in seen & codes
+    ]
+    if not alone:
+        return captured
+    return replace(
+        captured, operations=captured.operations.take(~np.isin(captured.operations.layer, alone))
+    )
 
 
 def card_of(application: Activity, proxy: Activity) -> FidelityCard:
@@ -97,18 +131,17 @@ def _beside(name: str, application: float, proxy: float, unit: str = "s") -> Car
 
 
 def _total(application: Activity, proxy: Activity) -> list[CardField]:
-    stretches = (len(_stretches(application)), len(_stretches(proxy)))
     fields = [
         _count("ranks", _acting(application), _acting(proxy)),
         _count("bytes written", application.bytes_written, proxy.bytes_written, "B"),
         _count("bytes read", application.bytes_read, proxy.bytes_read, "B"),
         *_operations(application.operations, proxy.operations),
         _count("streams", len(application.streams), len(proxy.streams)),
-        _count("stretches of one direction", stretches[0], stretches[1]),
-        _distance("bytes of these stretches", _stretch_distance(application, proxy)),
-        _beside("phases between pauses", len(application.phases), len(proxy.phases), ""),
-        _beside("time in I/O, busiest rank", application.io_seconds, proxy.io_seconds),
+        *(_course(application, proxy) if _is_whole(application, proxy) else ()),
     ]
+    if _is_whole(application, proxy) or (application.io_seconds and proxy.io_seconds):
+        io_s = (application.io_seconds, proxy.io_seconds)
+        fields.append(_beside("time in I/O, busiest rank", *io_s))
     for kind in ("read", "write", "names", "sync"):
         left, right = application.seconds_by.get(kind, 0.0), proxy.seconds_by.get(kind, 0.0)
         if left or right:
@@ -117,8 +150,25 @@ def _total(application: Activity, proxy: Activity) -> list[CardField]:
     return fields
 
 
+def _is_whole(*both: Activity) -> bool:
+    """Whether both are made of operations: counters know no order of calls."""
+    return all(activity.basis is Basis.OPERATIONS for activity in both)
+
+
+def _course(application: Activity, proxy: Activity) -> list[CardField]:
+    """What follows what."""
+    stretches = (len(_stretches(application)), len(_stretches(proxy)))
+    return [
+        _count("stretches of one direction", *stretches),
+        _distance("bytes of these stretches", _stretch_distance(application, proxy)),
+        _beside("phases between pauses", len(application.phases), len(proxy.phases), ""),
+    ]
+
+
 def _acting(activity: Activity) -> int:
     """Lanes that moved data; of a job that moved none, its ranks."""
+    if activity.basis is Basis.COUNTERS:
+        return activity.ranks
     lanes = [stream.bytes_by_lane for stream in activity.streams]
     moved = sum(1 for column in zip(*lanes, strict=True) if any(column)) if lanes else 0
     return moved or activity.ranks
@@ -230,10 +280,7 @@ def _stream(
         *_operations(ours.operations, theirs.operations),
         _count("collective operations", ours.collective, theirs.collective),
         _distance("request sizes, by class", _class_distance(ours, theirs)),
-        _distance("request sizes, exactly", _size_distance(ours, theirs)),
-        *_order(ours, theirs),
-        _ranks(ours, theirs),
-        _count("turns to it", ours.turns, theirs.turns),
+        *_known(ours, theirs, _is_whole(application, proxy)),
         *(
             _beside(f"time in {kind}, all ranks", seconds, theirs.seconds.get(kind, 0.0))
             for kind, seconds in ours.seconds.items()
@@ -241,6 +288,20 @@ def _stream(
         ),
     ]
     return CardStream(name=ours.name, counterpart=theirs.name, fields=fields)
+
+
+def _known(ours: StreamActivity, theirs: StreamActivity, is_whole: bool) -> list[CardField]:
+    """Fields that operations always tell, and counters where both have them."""
+    fields = []
+    if is_whole or (ours.common_sizes and theirs.common_sizes):
+        fields.append(_distance("request sizes, exactly", _size_distance(ours, theirs)))
+    if is_whole or (ours.order and theirs.order):
+        fields += _order(ours, theirs)
+    if is_whole or (ours.bytes_by_lane and theirs.bytes_by_lane):
+        fields.append(_ranks(ours, theirs))
+    if is_whole:
+        fields.append(_count("turns to it", ours.turns, theirs.turns))
+    return fields
 
 
 def _class_distance(a: StreamActivity, b: StreamActivity) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from venturi.analyse.activity import activity_of
-from venturi.analyse.fidelity_card import card_of
+from venturi.analyse.counted_activity import counted_activity
+from venturi.analyse.fidelity_card import fidelity
 from venturi.derive.finding import merged, operation_findings
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
@@ -16,9 +17,11 @@ from venturi.model.workload import Workload
 def portrait_of(captured: Captured, name: str, proxy: Captured | None = None) -> Portrait:
     """The portrait of an application; with its proxy's capture, their comparison too.
 
-    Raises UserError where a capture has no operations.
+    Of a capture without operations it says what counters can say. Raises UserError where a
+    capture holds no I/O of an application.
     """
-    activity = activity_of(captured, name)
+    has_all = captured.operations is not None
+    activity = activity_of(captured, name) if has_all else counted_activity(captured, name)
     derived, why = _derived(captured, name)
     counted = derived.origin.findings if derived is not None and derived.origin else []
     return Portrait(
@@ -28,7 +31,7 @@ def portrait_of(captured: Captured, name: str, proxy: Captured | None = None) ->
         proxy=derived,
         proxy_text=to_yaml(derived.model_copy(update={"origin": None})) if derived else "",
         why_no_proxy=why,
-        card=card_of(activity, activity_of(proxy, "proxy")) if proxy is not None else None,
+        card=fidelity(captured, proxy, (name, "proxy")) if proxy is not None else None,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +18,23 @@ import numpy as np
 from venturi.capture.quiet import last_words, quiet
 from venturi.capture.run import capture
 from venturi.capture.tracer import Settings
-from venturi.model.error import RunFailed
+from venturi.execute.engine import find_engine
+from venturi.model.error import RunFailed, VenturiError
+from venturi.model.machine import MpiLibrary
 from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
-from venturi.model.trace import Layer, Process, TracedFile
+from venturi.model.plan import Interface
+from venturi.model.trace import Layer, Process, Trace, TracedFile
 from venturi.model.trace_folder import Captured, write_trace
 from venturi.model.workload import Workload
 
 ENGINE = "venturi-engine"
+_THROUGH_MPI = frozenset({Interface.MPIIO, Interface.HDF5, Interface.PNETCDF})
+_LAUNCHERS = {
+    MpiLibrary.OPENMPI: frozenset({"orterun", "orted", "prterun", "prte", "prted"}),
+    MpiLibrary.MPICH: frozenset({"mpiexec.hydra", "hydra_pmi_proxy"}),
+}
+"""Programs by which a trace tells the MPI of its ranks; `mpirun` is one of them by its own name."""
+
 _CREATE_FLAG = 0o100
 _LOOK_FLAG = 0o4000
 """O_NONBLOCK: with it the engine opens files to look at them, never for a program."""
@@ -45,14 +55,40 @@ class ProxyRun:
     machine: str = "local"
 
 
-def capture_proxy(workload: Workload, text: str, directory: Path, folder: Path) -> Captured:
+def machine_for(workload: Workload, application: Trace) -> str:
+    """The machine on which the proxy runs: with the MPI of its application where it needs one.
+
+    Where the trace does not tell that MPI, it is the first for which an engine was built.
+    """
+    if not any(file.interface in _THROUGH_MPI for file in workload.files.values()):
+        return "local"
+    programs = {process.program for process in application.processes}
+    for mpi, launchers in _LAUNCHERS.items():
+        if programs & launchers:
+            return mpi.value
+    built = (mpi.value for mpi in _LAUNCHERS if _is_built(mpi))
+    return next(built, MpiLibrary.OPENMPI.value)
+
+
+def _is_built(mpi: MpiLibrary) -> bool:
+    try:
+        find_engine(mpi)
+    except VenturiError:
+        return False
+    return True
+
+
+def capture_proxy(
+    workload: Workload, text: str, directory: Path, folder: Path, machine: str = "local"
+) -> Captured:
     """Runs `workload`, whose text is `text`, once below `directory`, and writes its trace.
 
-    The trace holds what the program of the workload did, by rank. Raises RunFailed where the
-    proxy cannot be run, and UserError where `folder` cannot be written.
+    `machine` is where it runs, as for `venturi run --on`. The trace holds what the program of the
+    workload did, by rank. Raises RunFailed where the proxy cannot be run, and UserError where
+    `folder` cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="venturi-check-") as place:
-        kept = run_proxy(ProxyRun(workload, text, directory), Path(place))
+        kept = run_proxy(ProxyRun(workload, text, directory, machine=machine), Path(place))
     write_trace(folder, kept)
     return kept
 
@@ -100,7 +136,7 @@ def program_only(captured: Captured, workload: Workload) -> Captured:
     for process in np.unique(ops.process[kept]):
         mine = np.flatnonzero(ops.process == process)
         kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], staged)
-    chosen = ops.take(kept)
+    chosen = _with_own_syncs(ops.take(kept))
     changed = trace.model_copy(
         update={
             "processes": processes,
@@ -115,6 +151,22 @@ def program_only(captured: Captured, workload: Workload) -> Captured:
         }
     )
     return Captured(changed, _from_zero(chosen))
+
+
+def _with_own_syncs(ops: Operations) -> Operations:
+    """Syncs of files that the program reaches through MPI-IO count there.
+
+    The engine makes such a file persistent by an fsync beside the library, because
+    MPI_File_sync is collective and a step is each rank's own.
+    """
+    through = LAYER_CODES[Layer.MPIIO]
+    is_sync = ops.is_kind(Kind.SYNC, Kind.DATA_SYNC)
+    files = np.setdiff1d(
+        ops.file[(ops.layer == through) & ops.is_kind(Kind.READ, Kind.WRITE)],
+        ops.file[(ops.layer == through) & is_sync],
+    )
+    layer = np.where(is_sync & np.isin(ops.file, files), through, ops.layer).astype("u1")
+    return replace(ops, layer=layer)
 
 
 def _as_ranks(processes: list[Process]) -> list[Process]:

@@ -76,20 +76,16 @@ def command(
 def _check(captured: Captured, workload: Workload, text: str, directory: Path, log: Path) -> None:
     """Captures the proxy beside the log, and prints the comparison."""
     from venturi.analyse.fidelity_card import fidelity
-    from venturi.capture.proxy import capture_proxy
+    from venturi.capture.proxy import capture_proxy, machine_for
     from venturi.capture.run import place_for
     from venturi.cli.console import stderr_console
     from venturi.execute.target import check_directory
     from venturi.report.card import print_card
 
-    if captured.operations is None:
-        raise UserError(
-            f"'{log}' holds counters and no operations, so there is nothing to compare with",
-            "capture the application with: venturi capture -- COMMAND",
-        )
     check_directory(directory)
     folder = place_for(None, (f"{workload.name}-proxy",))
-    proxy = capture_proxy(workload, text, directory, folder)
+    machine = machine_for(workload, captured.trace)
+    proxy = capture_proxy(workload, text, directory, folder, machine)
     card = fidelity(captured, proxy, (workload.name, folder.name))
     print_card(card, stderr_console())
     click.echo(f" next    venturi report {log} --proxy {folder.name}", err=True)

@@ -12,6 +12,7 @@ from venturi.model.error import UserError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
+_RECORD = "record.json"
 _SCALES = ("laptop", "paper", "small", "large")
 
 store_option = click.option(
@@ -125,6 +126,14 @@ def settings_of(options: dict[str, Any]) -> Any:
         seed=options["seed"],
         assignments=parse_assignments(options["assignments"]),
     )
+
+
+def is_capture(name: str) -> bool:
+    """Whether this names a capture of an application, and no record of a run."""
+    path = Path(name)
+    if path.is_dir():
+        return not (path / _RECORD).is_file()
+    return path.is_file() and path.name != _RECORD
 
 
 def write_text(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from venturi.cli.option import json_option, store_option, units_option, write_text
+from venturi.cli.option import is_capture, json_option, store_option, units_option, write_text
 
 _FORMATS = ("html", "md", "json", "csv")
 _DOCUMENTS = {
@@ -36,19 +36,18 @@ def command(
 ) -> None:
     """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
 
-    Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
-    Of one prediction (NAME.prediction): application and proxy in turn, and the error.
-    Of one tuning (NAME.tune): what would make it faster.
+    Of one capture (NAME.trace, a Darshan log, strace's output ...): what the application did, what
+    hurts, and its proxy. Of one prediction (NAME.prediction): application and proxy in turn, and
+    the error. Of one tuning (NAME.tune): what would make it faster.
     """
     from venturi.model.error import UserError
-    from venturi.model.trace_folder import DOCUMENT
 
     ending = Path(output).suffix.lstrip(".") if output else ""
     chosen = form or ("json" if as_json else ending or "html")
     if chosen not in _FORMATS:
         raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
-    captures = [run for run in runs if Path(run, DOCUMENT).is_file()]
     document = next((name for name in _DOCUMENTS if Path(runs[0], name).is_file()), None)
+    captures = [run for run in runs if is_capture(run)]
     if document is not None:
         name, text = _of_document(runs, document, chosen, units)
     elif captures:
@@ -109,6 +108,6 @@ def _of_capture(
     if form == "csv":
         raise UserError("a capture has no report as csv", "html, md or json")
     path = Path(captures[0])
-    name = path.resolve().name.removesuffix(".trace")
+    name = path.resolve().name.removesuffix(".trace").removesuffix(".darshan")
     beside = read_capture(Path(proxy)) if proxy is not None else None
     return name, render_document(portrait_of(read_capture(path), name, beside), form, units)

@@ -35,8 +35,9 @@ _LIBRARY = re.compile(r"/(lib/python|lib64/|lib/|libexec/)|/\.venv/|/(ld\.so|loc
 
 _LAUNCHER = re.compile(
     r"/(ompi|pmix|prte|prterun|orted|mpiexec)[.\-_][^/]*(/|$)|^/tmp/mpi[a-z]*[.-]"
+    r"|/\.(openmpi|pmix|prte)(/|$)|^/tmp$"
 )
-"""What launchers and MPI libraries keep for themselves."""
+"""What launchers and MPI libraries keep for themselves, and the folder in which they do."""
 
 _STANDARD_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 

@@ -34,12 +34,12 @@ def observed_of(trace: Trace, streams: list[Stream], selection: Selection) -> Ob
         layer="+".join(sorted({stream.layer.value for stream in streams})),
         ranks=trace.job.ranks,
         seconds=round(trace.job.seconds, 6),
-        io_seconds=_io_seconds(streams),
+        io_seconds=io_seconds(streams),
         bytes_written=moved[Direction.WRITE],
         bytes_read=moved[Direction.READ],
         operations={kind: count for kind, count in operations.items() if count},
-        request_sizes=_request_sizes(streams),
-        bytes_per_rank=_bytes_per_rank(streams, trace.job.ranks),
+        request_sizes=request_sizes(streams),
+        bytes_per_rank=bytes_per_rank(streams, trace.job.ranks),
         coverage_bytes=selection.coverage_bytes,
         coverage_operations=selection.coverage_operations,
     )
@@ -54,7 +54,7 @@ def _bytes(stream: Stream, direction: Direction) -> int:
     return flow.counts.bytes if flow else 0
 
 
-def _request_sizes(streams: list[Stream]) -> list[RequestBucket]:
+def request_sizes(streams: list[Stream]) -> list[RequestBucket]:
     """Darshan's ten buckets; from the sizes of the mix where a layer has no buckets."""
     counted = {direction: [0] * len(BUCKETS) for direction in Direction}
     for stream in streams:
@@ -77,7 +77,7 @@ def _request_sizes(streams: list[Stream]) -> list[RequestBucket]:
     ]
 
 
-def _bytes_per_rank(streams: list[Stream], ranks: int) -> list[int] | None:
+def bytes_per_rank(streams: list[Stream], ranks: int) -> list[int] | None:
     """Both directions together; None where a record stands for all ranks, or for too many."""
     if ranks > MOST_LISTED_RANKS:
         return None
@@ -89,7 +89,7 @@ def _bytes_per_rank(streams: list[Stream], ranks: int) -> list[int] | None:
     return moved
 
 
-def _io_seconds(streams: list[Stream]) -> float | None:
+def io_seconds(streams: list[Stream]) -> float | None:
     """The slowest rank's time in calls: its own files, and the slowest of each shared file."""
     own: dict[int, float] = {}
     shared = 0.0

@@ -6,6 +6,7 @@ POSIX); systems, libraries and standard streams are left out.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Final, Literal
 
 from pydantic import Field
@@ -15,6 +16,15 @@ from venturi.model.plan import Direction
 from venturi.model.workload import RequestBucket
 
 ACTIVITY_SCHEMA: Final = "venturi.activity/1"
+
+
+class Basis(StrEnum):
+    """What an activity was added up from."""
+
+    OPERATIONS = "operations"
+    COUNTERS = "counters"
+    """Phases, turns and, without a heatmap, the course are not known; figures that are 0 or
+    empty in streams may be."""
 
 
 class SizeCount(Document):
@@ -103,6 +113,7 @@ class Activity(Document):
     name: str
     source: str
     """The format that the trace was read from."""
+    basis: Basis = Basis.OPERATIONS
     ranks: Positive
     seconds: Seconds
     """The job's run time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from venturi.model.activity import Activity, PhaseActivity, StreamActivity
+from venturi.model.activity import Activity, Basis, PhaseActivity, StreamActivity
 from venturi.model.portrait import Portrait
 from venturi.model.workload import REQUEST_EDGES_BYTES, Finding, Severity, request_class
 from venturi.report import application, card, quantity
@@ -24,6 +24,11 @@ _MOST_PHASES = 24
 _MOST_NOTES = 12
 _MOSTLY = 0.9
 _SOURCES = {"venturi": "Venturi's tracer"}
+_COUNTED = (
+    "This capture holds counters, which add up a run: in which order calls came, and so phases, "
+    "pauses and turns between files, is not in them, nor are calls that its source does not count. "
+    "venturi capture -- COMMAND records the calls."
+)
 _VERBS = {"write": "writes", "read": "reads", "both": "reads and writes at once", "names": "names"}
 
 
@@ -83,11 +88,18 @@ def summary(activity: Activity, units: Units) -> str:
         )
         main = f" Most of it, {quantity.percent(share)}, is {first.name}."
     where = f"in {quantity.counted(files, 'file')}"
-    return (
-        f"{_who(activity)} {what} {where}. The busiest spent "
-        f"{quantity.seconds(activity.io_seconds)} in I/O, {quantity.percent(activity.io_share)} "
-        f"of the run.{main}"
-    )
+    busiest = ""
+    if _knows_time(activity):
+        busiest = (
+            f" The busiest spent {quantity.seconds(activity.io_seconds)} in I/O, "
+            f"{quantity.percent(activity.io_share)} of the run."
+        )
+    return f"{_who(activity)} {what} {where}.{busiest}{main}"
+
+
+def _knows_time(activity: Activity) -> bool:
+    """Whether the time in calls is known; counters may lack it."""
+    return activity.basis is Basis.OPERATIONS or activity.io_seconds > 0
 
 
 def _headlines(activity: Activity, units: Units) -> tuple[Headline, ...]:
@@ -104,17 +116,18 @@ def _headlines(activity: Activity, units: Units) -> tuple[Headline, ...]:
             detail += f", {quantity.seconds(spent)} in them"
         if amount:
             found.append(Headline(name, quantity.size(amount, units), detail))
-    found.append(
-        Headline(
-            "Time in I/O",
-            quantity.seconds(activity.io_seconds),
-            f"the busiest, {quantity.percent(activity.io_share)} of the run",
+    if _knows_time(activity):
+        found.append(
+            Headline(
+                "Time in I/O",
+                quantity.seconds(activity.io_seconds),
+                f"the busiest, {quantity.percent(activity.io_share)} of the run",
+            )
         )
-    )
     names = calls - data
     found.append(
         Headline(
-            "Calls that move no data",
+            "Calls that move no data" if activity.basis is Basis.OPERATIONS else "Opens and syncs",
             quantity.count(names),
             f"of {quantity.count(calls)}; {_largest(activity.operations)}",
         )
@@ -217,7 +230,7 @@ def _streams(activity: Activity, units: Units) -> Section | None:
             quantity.size(stream.bytes_read, units) if stream.bytes_read else "–",
             _sizes(stream, units),
             ordering(stream),
-            quantity.seconds(sum(stream.seconds.values())),
+            quantity.seconds(sum(stream.seconds.values())) if stream.seconds else "–",
         )
         for stream in activity.streams
     )
@@ -305,9 +318,12 @@ def _proxy(portrait: Portrait) -> Section:
 
 
 def _missed(activity: Activity) -> Section | None:
-    if not activity.left_out and not activity.gaps:
+    is_counted = activity.basis is Basis.COUNTERS
+    if not activity.left_out and not activity.gaps and not is_counted:
         return None
     lines = [Paragraph(f"{gap}.") for gap in activity.gaps]
+    if is_counted:
+        lines.append(Paragraph(_COUNTED))
     if activity.left_out:
         lines.append(
             Paragraph(

@@ -8,9 +8,12 @@ import json
 import os
 import select
 import signal
+import struct
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +22,7 @@ from pydantic import ValidationError
 from venturi.model.error import UserError
 from venturi.model.trace import Trace
 from venturi.sources.darshan_child import EXIT_NO_LIBRARY, EXIT_UNREADABLE
+from venturi.sources.darshan_container import LONGEST_HEADER_BYTES, Container, ContainerError
 
 MAX_LOG_BYTES = 2**30
 """A log is compressed counters; the largest known ones are a few hundred MiB."""
@@ -153,7 +157,8 @@ def read_log(path: Path, timeout_s: float = 60.0) -> Trace:
     if size > MAX_LOG_BYTES:
         raise UserError(f"{where} has {size} bytes; at most {MAX_LOG_BYTES} are read", TEXT_ROUTE)
     try:
-        answer = POOL.ask(path, timeout_s)
+        with _readable(path) as readable:
+            answer = POOL.ask(readable, timeout_s)
     except TimeoutError:
         raise UserError(f"{where} could not be read in {timeout_s:g} s", TEXT_ROUTE) from None
     except OSError as error:
@@ -161,9 +166,29 @@ def read_log(path: Path, timeout_s: float = 60.0) -> Trace:
     if answer.code != 0:
         raise _failure(where, answer.code, answer.errors)
     try:
-        return Trace.model_validate_json(answer.trace)
+        trace = Trace.model_validate_json(answer.trace)
     except ValidationError as error:
         raise UserError(f"{where} holds impossible values: {_brief(error)}", TEXT_ROUTE) from None
+    source = trace.source.model_copy(update={"file": path.name})
+    return trace.model_copy(update={"source": source})
+
+
+@contextlib.contextmanager
+def _readable(path: Path) -> Iterator[Path]:
+    """The log, or a copy for the C library where the header is not what that library knows."""
+    with path.open("rb") as file:
+        head = file.read(LONGEST_HEADER_BYTES)
+    try:
+        is_private = Container(head).is_private
+    except (ContainerError, struct.error):
+        is_private = False  # the library says what is wrong with it
+    if not is_private:
+        yield path
+        return
+    with tempfile.NamedTemporaryFile(prefix="venturi-", suffix=".darshan") as copy:
+        copy.write(Container(path.read_bytes()).standard())
+        copy.flush()
+        yield Path(copy.name)
 
 
 def _size_bytes(path: Path, where: str) -> int:

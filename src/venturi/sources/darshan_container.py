@@ -26,6 +26,14 @@ _WIDE_SINCE = (3, 41)
 """From here on the header has 64 modules and flags of 64 bits; before, 16 and 32."""
 
 _FIRST_NAMES_WITHOUT_LENGTH = (3, 10)
+
+_PRIVATE_BYTES = 8192
+"""A build of Darshan that was never released leaves so many zero bytes behind the header, and
+counts them in the map of regions; all else is as in its version. No region begins with a zero."""
+
+LONGEST_HEADER_BYTES = 2**14
+"""More than any header, with what a private build leaves behind it."""
+
 _STEP_BYTES = 2**22
 _CHUNK_BYTES = 2**18
 
@@ -80,9 +88,14 @@ class Container:
         modules, flags_at, flags = (64, 24, "Q") if self._version >= _WIDE_SINCE else (16, 20, "I")
         maps_at = flags_at + struct.calcsize("=" + flags)
         versions_at = maps_at + 16 * (modules + 1)
+        self._maps_at = maps_at
         self._header_bytes = versions_at + 4 * modules
         if len(data) < self._header_bytes:
             raise ContainerError(f"the header is cut at byte {len(data)}")
+        behind = data[self._header_bytes : self._header_bytes + _PRIVATE_BYTES]
+        self.is_private = behind == bytes(_PRIVATE_BYTES)
+        """The header is that of the private build."""
+        self._header_bytes += _PRIVATE_BYTES * self.is_private
         self._compression = data[16]
         if self._compression > 2:
             raise ContainerError(f"byte 16: unknown compression {self._compression}")
@@ -95,6 +108,18 @@ class Container:
             if struct.unpack_from(order + "q", self._data, 8)[0] == MAGIC:
                 return order
         raise ContainerError("byte 8: the magic number is missing")
+
+    def standard(self) -> bytes:
+        """The log with the header that released libraries write and read."""
+        if not self.is_private:
+            return self._data
+        maps = [
+            value - _PRIVATE_BYTES * (place % 2 == 0 and value >= self._header_bytes)
+            for place, value in enumerate(self._maps)
+        ]
+        head = bytearray(self._data[: self._header_bytes - _PRIVATE_BYTES])
+        struct.pack_into(f"{self.order}{len(maps)}Q", head, self._maps_at, *maps)
+        return bytes(head) + self._data[self._header_bytes :]
 
     def job(self) -> JobFacts:
         """The job's facts. Raises ContainerError."""

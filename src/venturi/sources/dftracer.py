@@ -10,7 +10,7 @@ import gzip
 import json
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,17 @@ _LAYERS = {"POSIX": Layer.POSIX, "STDIO": Layer.STDIO}
 _UNIT_NS = {"NS": 1, "US": 1000, "MS": 1_000_000, "S": 1_000_000_000}
 _APPEND = 0o2000
 _MOST = 2**62
+ABOUT = "dftracer"
+"""The category of lines that are no calls."""
+
+_MOST_KNOWN = 100_000
+"""Calls that are kept ready; a trace with more different ones does not repeat itself."""
+
+Act = Callable[[int, int], None]
+"""What a call does, given when it began and ended in nanoseconds."""
+
+Place = Callable[[], int]
+"""The offset of a call when it is made."""
 
 
 @dataclass
@@ -51,6 +62,13 @@ class _Seen:
     places: dict[int, int] = field(default_factory=dict)
     """Offset by file."""
 
+    def lives(self, start_ns: int, end_ns: int) -> None:
+        """It did something at this time."""
+        if start_ns < self.first_ns:  # noqa: PLR1730  (for every line: min is a call)
+            self.first_ns = start_ns
+        if end_ns > self.last_ns:  # noqa: PLR1730
+            self.last_ns = end_ns
+
 
 class _Reader:
     def __init__(self) -> None:
@@ -64,29 +82,58 @@ class _Reader:
         self.processes: dict[tuple[str, int], _Seen] = {}
         self.sizes: dict[int, int] = {}
         self.unit_ns = 1000
-        self.events = 0
-        self.without_sizes = 0
+        self.without_sizes = False
+        self._known: dict[str, Act] = {}
         self.gaps: list[str] = []
 
-    def event(self, event: dict[str, Any]) -> None:
-        """One JSON line."""
-        args = event.get("args") or {}
-        kind = str(event.get("cat"))
-        if kind == "dftracer" or "ts" not in event:
-            self._about(event, args)
+    def line(self, text: str) -> None:
+        """One line. Most calls differ in their number and times alone: each is understood once."""
+        head, _, rest = text.partition('"ts":')
+        stamp, _, rest = rest.partition(",")
+        length, _, tail = rest.partition(",")
+        length = length.removeprefix('"dur":')
+        if not (stamp.isdigit() and length.isdigit()) or head.find("{", 1) >= 0:
+            self._event(json.loads(text))
             return
-        shape = CALLS.get(event["name"]) if kind in _LAYERS else None
-        seen = self._process(event, args)
-        start_ns = _whole(event["ts"]) * self.unit_ns
-        end_ns = start_ns + _whole(event.get("dur", 0)) * self.unit_ns
+        if head.startswith('{"id":'):
+            head = head[head.find(",") :]
+        act = self._known.get(head + tail)
+        if act is None:
+            event = json.loads(text)
+            if event.get("cat") == ABOUT:
+                self._event(event)
+                return
+            act = self._understood(event)
+            if len(self._known) < _MOST_KNOWN:
+                self._known[head + tail] = act
+        self._spent(act, int(stamp), int(length))
+
+    def _event(self, event: dict[str, Any]) -> None:
+        """One line as JSON has it."""
+        if event.get("cat") == ABOUT or "ts" not in event:
+            self._about(event, event.get("args") or {})
+        else:
+            act = self._understood(event)
+            self._spent(act, _whole(event["ts"]), _whole(event.get("dur", 0)))
+
+    def _spent(self, act: Act, start: int, length: int) -> None:
+        """A call that began and took so many units of time."""
+        start_ns = start * self.unit_ns
+        end_ns = start_ns + length * self.unit_ns
         if not 0 <= start_ns <= end_ns < _MOST:
             raise ValueError("impossible times")
-        seen.first_ns = min(seen.first_ns, start_ns)
-        seen.last_ns = max(seen.last_ns, end_ns)
-        if shape is not None:
-            self.events += 1
-            thread = seen.threads.setdefault(_whole(event.get("tid", 0)), len(seen.threads))
-            self._call(seen, thread, _LAYERS[kind], shape, args, start_ns, end_ns)
+        act(start_ns, end_ns)
+
+    def _understood(self, event: dict[str, Any]) -> Act:
+        """What an event does whenever it comes."""
+        args = event.get("args") or {}
+        category = str(event.get("cat"))
+        seen = self._process(event, args)
+        shape = CALLS.get(event["name"]) if category in _LAYERS else None
+        if shape is None:
+            return seen.lives
+        thread = seen.threads.setdefault(_whole(event.get("tid", 0)), len(seen.threads))
+        return self._call(seen, thread, _LAYERS[category], shape, args)
 
     def _process(self, event: dict[str, Any], args: dict[str, Any]) -> _Seen:
         key = (str(args.get("hhash", "")), _whole(event.get("pid", 0)))
@@ -116,41 +163,46 @@ class _Reader:
                 seen.rank = _whole(args["rank"]) % 2**31
 
     def _call(
-        self,
-        seen: _Seen,
-        thread: int,
-        layer: Layer,
-        shape: Shape,
-        args: dict[str, Any],
-        start_ns: int,
-        end_ns: int,
-    ) -> None:
+        self, seen: _Seen, thread: int, layer: Layer, shape: Shape, args: dict[str, Any]
+    ) -> Act:
         file = self._file(args)
-        self.without_sizes += shape.moves and "ret" not in args
+        self.without_sizes |= shape.moves and "ret" not in args
         result = args.get("ret", 0)
         result = _whole(result) if isinstance(result, int) else 0
         error = 5 if result < 0 else 0  # which error is not told
-        offset, size, detail = UNKNOWN_OFFSET, 0, 0
+        size, detail = 0, 0
+        place: Place = _nowhere
         if shape.kind is Kind.OPEN:
             detail = _open_flags(args)
-            seen.places[file] = self.sizes.get(file, 0) if detail & _APPEND else 0
+            place = self._begin(seen, file, bool(detail & _APPEND))
         elif shape.moves:
             item_bytes = max(1, _whole(args.get("size", 1))) if shape.is_counted else 1
             size = _whole(max(0, result) * item_bytes)
-            offset = self._place(seen, file, shape, args, size)
-            if shape.kind is Kind.WRITE and offset >= 0:
-                self.sizes[file] = max(self.sizes.get(file, 0), offset + size)
+            place = self._place(seen, file, shape, args, size)
         elif shape.kind is Kind.SEEK and not error:
-            offset = self._seek(seen, file, layer, args, result)
+            place = self._seek(seen, file, layer, args, result)
         elif shape.kind in (Kind.TRUNCATE, Kind.ALLOCATE):
-            offset = max(-1, _whole(args.get("length", args.get("offset", -1))))
+            place = _at(_whole(args.get("length", args.get("offset", -1))))
         elif shape.kind in (Kind.RENAME, Kind.LINK):
             target = args.get("newpath_hash", args.get("newpath"))
             detail = NO_FILE if target is None else self._number(str(target))
-        self.rows.add((
-            seen.index, thread, LAYER_CODES[layer], KIND_CODES[shape.kind], error, file, detail,
-            offset, size, start_ns, end_ns,
-        ))  # fmt: skip
+        head = (seen.index, thread, LAYER_CODES[layer], KIND_CODES[shape.kind], error, file, detail)
+        add, lives = self.rows.add, seen.lives
+
+        def act(start_ns: int, end_ns: int) -> None:
+            lives(start_ns, end_ns)
+            add((*head, place(), size, start_ns, end_ns))
+
+        return act
+
+    def _begin(self, seen: _Seen, file: int, is_appending: bool) -> Place:
+        """An open: the next request is at the file's begin, or at its end."""
+
+        def begin() -> int:
+            seen.places[file] = self.sizes.get(file, 0) if is_appending else 0
+            return UNKNOWN_OFFSET
+
+        return begin
 
     def _file(self, args: dict[str, Any]) -> int:
         for key in ("fhash", "fname", "path_hash", "path"):
@@ -161,23 +213,53 @@ class _Reader:
     def _number(self, name: str) -> int:
         return self.files.setdefault(name, len(self.files))
 
-    def _place(self, seen: _Seen, file: int, shape: Shape, args: dict[str, Any], size: int) -> int:
+    def _place(
+        self, seen: _Seen, file: int, shape: Shape, args: dict[str, Any], size: int
+    ) -> Place:
+        """Where a request lies, and what follows from it for the file's place and size."""
+        places, sizes = seen.places, self.sizes
+        is_write = shape.kind is Kind.WRITE
+        fixed = None
         if shape.is_placed and "offset" in args:
-            return max(UNKNOWN_OFFSET, min(_whole(args["offset"]), _MOST))
-        offset = seen.places.get(file, UNKNOWN_OFFSET) if file != NO_FILE else UNKNOWN_OFFSET
-        if offset >= 0:
-            seen.places[file] = offset + size
-        return offset
+            fixed = max(UNKNOWN_OFFSET, min(_whole(args["offset"]), _MOST))
 
-    def _seek(self, seen: _Seen, file: int, layer: Layer, args: dict[str, Any], result: int) -> int:
-        place = result
-        if layer is Layer.STDIO:
-            whence, offset = args.get("whence", 0), _whole(args.get("offset", 0))
-            base = (0, seen.places.get(file, -1), self.sizes.get(file, -1))
-            known = base[whence] if whence in (0, 1, 2) else -1
-            place = known + offset if known >= 0 else UNKNOWN_OFFSET
-        seen.places[file] = place = max(UNKNOWN_OFFSET, min(place, _MOST))
-        return place
+        def move() -> int:
+            offset = places.get(file, UNKNOWN_OFFSET) if fixed is None else fixed
+            if offset < 0:
+                return UNKNOWN_OFFSET
+            end = offset + size
+            if fixed is None:
+                places[file] = end
+            if is_write and end > sizes.get(file, 0):
+                sizes[file] = end
+            return offset
+
+        return move
+
+    def _seek(
+        self, seen: _Seen, file: int, layer: Layer, args: dict[str, Any], result: int
+    ) -> Place:
+        whence, offset = args.get("whence", 0), _whole(args.get("offset", 0))
+        is_told = layer is not Layer.STDIO
+
+        def seek() -> int:
+            place = result
+            if not is_told:
+                base = (0, seen.places.get(file, -1), self.sizes.get(file, -1))
+                known = base[whence] if whence in (0, 1, 2) else -1
+                place = known + offset if known >= 0 else UNKNOWN_OFFSET
+            seen.places[file] = place = max(UNKNOWN_OFFSET, min(place, _MOST))
+            return place
+
+        return seek
+
+
+def _nowhere() -> int:
+    return UNKNOWN_OFFSET
+
+
+def _at(offset: int) -> Place:
+    return lambda: max(UNKNOWN_OFFSET, offset)
 
 
 def _whole(value: Any) -> int:
@@ -207,7 +289,7 @@ def read_dftracer(files: list[Path]) -> Captured:
         try:
             for at, line in _lines(file, reader):
                 number = at
-                reader.event(json.loads(line))
+                reader.line(line)
         except OSError as error:
             raise UserError(f"dftracer file '{file}' cannot be opened: {error.strerror}") from None
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -7,6 +7,7 @@ takes a descriptor. Recorder keeps arguments, not results: sizes are what was as
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from venturi.model.error import UserError
@@ -23,10 +24,12 @@ from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
 from venturi.model.trace_folder import Captured
 from venturi.sources.counting import counters_of
 from venturi.sources.libc_call import CALLS, OPEN_MODES
+from venturi.sources.recorder_hdf5 import GUESSED, Hdf5Ids, with_sizes
 from venturi.sources.rows import FileTable, Rows
 
 FORMAT = "recorder2text"
-LINE = re.compile(r"(-?\d+\.\d+) (-?\d+\.\d+) (\w+) (\d+) (\d+) \((.*)\)$")
+CALL = re.compile(r"(\w+) (\d+) (\d+) \((.*)\)$")
+"""What stands behind the two times of a line."""
 ASKED = "sizes are what calls asked for: results are not recorded"
 
 _MPI_DATA = re.compile(
@@ -44,9 +47,15 @@ _STREAMS = frozenset(
 )
 _MOST = 2**62
 
+Act = Callable[[int, int], None]
+"""What a call does, given when it began and ended in nanoseconds."""
+
+_MOST_KNOWN = 100_000
+"""Calls that are kept ready; a text with more different ones does not repeat itself."""
+
 
 class _Rank:
-    """One rank's calls."""
+    """One rank's calls. Most lines differ in their times alone, so a call is understood once."""
 
     def __init__(self, index: int, files: FileTable, rows: Rows) -> None:
         self._index = index
@@ -55,74 +64,127 @@ class _Rank:
         self._places: dict[int, int] = {}
         self._sizes: dict[int, int] = {}
         self._handles: dict[str, int] = {}
+        self._hdf5 = Hdf5Ids(files)
+        self._known: dict[str, Act] = {}
         self.last_ns = 0
         self.unknown_types = 0
         self.has_hdf5 = False
 
     def line(self, text: str) -> bool:
         """One line; False where it is none of Recorder's."""
-        found = LINE.match(text)
-        if found is None:
+        parts = text.split(" ", 2)
+        if len(parts) < 3:
             return False
-        start_ns, end_ns = (round(float(found[k]) * 1e9) for k in (1, 2))
+        act = self._known.get(parts[2]) or self._understood(parts[2])
+        if act is None or not (parts[0][-1:] + parts[1][-1:]).isdigit():
+            return False
+        start_ns, end_ns = round(float(parts[0]) * 1e9), round(float(parts[1]) * 1e9)
         if not 0 <= start_ns <= end_ns < _MOST:
             raise ValueError("impossible times")
-        self.last_ns = max(self.last_ns, end_ns)
-        name, arguments = found[3], found[6].split()
-        self.has_hdf5 |= name.startswith("H5")
-        if name in CALLS:
-            self._libc(name, arguments, start_ns, end_ns)
-        elif name in _MPI_BARRIERS:
-            self._add(Layer.MPIIO, Kind.BARRIER, NO_FILE, start_ns, end_ns)
-        elif "MPI_File_" in name:
-            self._mpi(name, arguments, start_ns, end_ns)
+        if end_ns > self.last_ns:  # noqa: PLR1730  (for every line: max is a call)
+            self.last_ns = end_ns
+        act(start_ns, end_ns)
         return True
 
-    def _add(  # noqa: PLR0913, PLR0917
+    def _understood(self, call: str) -> Act | None:
+        """What a call does, kept where it would be the same again; None: it is no call."""
+        found = CALL.match(call)
+        if found is None:
+            return None
+        name, arguments = found[1], found[4].split()
+        act: Act = _nothing
+        is_constant = True
+        if name in CALLS:
+            act, is_constant = self._libc(name, arguments)
+        elif name in _MPI_BARRIERS:
+            act = self._plain(Layer.MPIIO, Kind.BARRIER, NO_FILE)
+        elif name.startswith("H5"):
+            act, is_constant = self._hdf5_call(name, arguments), False
+        elif "MPI_File_" in name:
+            act, is_constant = self._mpi(name, arguments), False
+        if is_constant and len(self._known) < _MOST_KNOWN:
+            self._known[call] = act
+        return act
+
+    def _plain(
         self,
         layer: Layer,
         kind: Kind,
         file: int,
-        start_ns: int,
-        end_ns: int,
         detail: int = 0,
         offset: int = UNKNOWN_OFFSET,
         size: int = 0,
-    ) -> None:
-        self._rows.add((
+    ) -> Act:
+        """A call that does the same whenever it is made."""
+        add = self._rows.add
+        head = (
             self._index, 0, LAYER_CODES[layer], KIND_CODES[kind], 0, file, detail,
-            offset if 0 <= offset < _MOST else UNKNOWN_OFFSET, size if 0 <= size < _MOST else 0,
-            start_ns, end_ns,
-        ))  # fmt: skip
+            offset if 0 <= offset < _MOST else UNKNOWN_OFFSET, size if size < _MOST else 0,
+        )  # fmt: skip
+        return lambda start_ns, end_ns: add((*head, start_ns, end_ns))
 
-    def _libc(self, name: str, arguments: list[str], start_ns: int, end_ns: int) -> None:
+    def _libc(self, name: str, arguments: list[str]) -> tuple[Act, bool]:
+        """What a function of the C library does, and whether that stands in its text alone."""
         shape = CALLS[name]
         layer = Layer.STDIO if name in _STREAMS else Layer.POSIX
         paths = [a for a in arguments if a.startswith("/")]
         if not paths:
-            return
+            return _nothing, True
         file = self._files.number(paths[0])
         numbers = [_number(a) for a in arguments if a != paths[0]]
-        detail, offset, size = 0, UNKNOWN_OFFSET, 0
         if shape.kind is Kind.OPEN:
-            detail = _flags(name, arguments)
-            self._places[file] = self._sizes.get(file, 0) if detail & 0o2000 else 0
-        elif shape.moves:
+            return self._open(layer, file, _flags(name, arguments)), True
+        if shape.moves:
             size = _size(name, shape.is_counted, numbers)
-            offset = self._places.get(file, UNKNOWN_OFFSET)
-            if shape.is_placed:
-                offset = numbers[-1] if numbers else UNKNOWN_OFFSET
-            elif offset >= 0:
-                self._places[file] = offset + size
+            if not shape.is_placed:
+                return self._move(layer, shape.kind, file, size), True
+            offset = numbers[-1] if numbers else UNKNOWN_OFFSET
             if shape.kind is Kind.WRITE and offset >= 0:
                 self._sizes[file] = max(self._sizes.get(file, 0), offset + size)
-        elif shape.kind is Kind.SEEK:
-            offset = self._seek(file, numbers)
-        elif shape.kind is Kind.TRUNCATE:
+            return self._plain(layer, shape.kind, file, 0, offset, size), False
+        if shape.kind is Kind.SEEK:
+            return self._plain(layer, Kind.SEEK, file, 0, self._seek(file, numbers)), False
+        detail, offset = 0, UNKNOWN_OFFSET
+        if shape.kind is Kind.TRUNCATE:
             offset = numbers[-1] if numbers else UNKNOWN_OFFSET
         elif shape.kind in (Kind.RENAME, Kind.LINK):
             detail = self._files.number(paths[1]) if len(paths) > 1 else NO_FILE
-        self._add(layer, shape.kind, file, start_ns, end_ns, detail, offset, size)
+        return self._plain(layer, shape.kind, file, detail, offset), True
+
+    def _open(self, layer: Layer, file: int, flags: int) -> Act:
+        """An open, which puts the place to the file's begin, or to its end."""
+        note = self._plain(layer, Kind.OPEN, file, flags)
+
+        def act(start_ns: int, end_ns: int) -> None:
+            self._places[file] = self._sizes.get(file, 0) if flags & 0o2000 else 0
+            note(start_ns, end_ns)
+
+        return act
+
+    def _move(self, layer: Layer, kind: Kind, file: int, size: int) -> Act:
+        """A read or a write at the file's place."""
+        places, sizes, add = self._places, self._sizes, self._rows.add
+        head = (self._index, 0, LAYER_CODES[layer], KIND_CODES[kind], 0, file, 0)
+        is_write = kind is Kind.WRITE
+        size = size if size < _MOST else 0
+
+        def act(start_ns: int, end_ns: int) -> None:
+            offset = places.get(file, UNKNOWN_OFFSET)
+            if offset >= 0:
+                end = offset + size
+                places[file] = end
+                if is_write and end > sizes.get(file, 0):
+                    sizes[file] = end
+                if offset >= _MOST:
+                    offset = UNKNOWN_OFFSET
+            add((*head, offset, size, start_ns, end_ns))
+
+        return act
+
+    def _hdf5_call(self, name: str, arguments: list[str]) -> Act:
+        effect = self._hdf5.call(name, arguments)
+        self.has_hdf5 |= effect is not None
+        return self._plain(*effect) if effect is not None else _nothing
 
     def _seek(self, file: int, numbers: list[int]) -> int:
         if len(numbers) < 2:
@@ -134,35 +196,40 @@ class _Rank:
         self._places[file] = place = place if 0 <= place < _MOST else UNKNOWN_OFFSET
         return place
 
-    def _mpi(self, name: str, arguments: list[str], start_ns: int, end_ns: int) -> None:
+    def _mpi(self, name: str, arguments: list[str]) -> Act:
         if name.endswith("_open") and len(arguments) >= 2:
             path = next((a for a in arguments if "/" in a), arguments[1])
             file = self._handles[arguments[-1]] = self._files.number(path)
-            self._add(Layer.MPIIO, Kind.OPEN, file, start_ns, end_ns, COLLECTIVE)
-            return
+            return self._plain(Layer.MPIIO, Kind.OPEN, file, COLLECTIVE)
         if not arguments:
-            return
+            return _nothing
         file = self._handles.get(arguments[0], NO_FILE)
         if arguments[0].startswith("/"):
             file = self._files.number(arguments[0])
         if name.endswith("_close"):
-            self._add(Layer.MPIIO, Kind.CLOSE, file, start_ns, end_ns)
-        elif name.endswith("_sync"):
-            self._add(Layer.MPIIO, Kind.SYNC, file, start_ns, end_ns)
-        elif found := _MPI_DATA.match(name):
-            is_placed = found[3] == "_at"
-            detail = COLLECTIVE * bool(found[4] or found[3] == "_ordered")
-            detail |= NON_BLOCKING * bool(found[1])
-            offset = _number(arguments[1]) if is_placed and len(arguments) > 1 else UNKNOWN_OFFSET
-            size = self._mpi_bytes(arguments, 3 if is_placed else 2)
-            kind = Kind.READ if found[2] == "read" else Kind.WRITE
-            self._add(Layer.MPIIO, kind, file, start_ns, end_ns, detail, offset, size)
+            return self._plain(Layer.MPIIO, Kind.CLOSE, file)
+        if name.endswith("_sync"):
+            return self._plain(Layer.MPIIO, Kind.SYNC, file)
+        found = _MPI_DATA.match(name)
+        if found is None:
+            return _nothing
+        is_placed = found[3] == "_at"
+        detail = COLLECTIVE * bool(found[4] or found[3] == "_ordered")
+        detail |= NON_BLOCKING * bool(found[1])
+        offset = _number(arguments[1]) if is_placed and len(arguments) > 1 else UNKNOWN_OFFSET
+        size = self._mpi_bytes(arguments, 3 if is_placed else 2)
+        kind = Kind.READ if found[2] == "read" else Kind.WRITE
+        return self._plain(Layer.MPIIO, kind, file, detail, offset, size)
 
     def _mpi_bytes(self, arguments: list[str], place: int) -> int:
         if len(arguments) <= place + 1 or arguments[place + 1] not in _TYPE_BYTES:
             self.unknown_types += 1
             return 0
         return max(0, _number(arguments[place])) * _TYPE_BYTES[arguments[place + 1]]
+
+
+def _nothing(start_ns: int, end_ns: int) -> None:
+    """A call that does nothing to files."""
 
 
 def _number(text: str) -> int:
@@ -201,8 +268,10 @@ def read_recorder_text(files: list[Path]) -> Captured:
         if rank.unknown_types:
             gaps.add("sizes of MPI-IO requests with types of their own are unknown")
         if rank.has_hdf5:
-            gaps.add("calls of HDF5 are not read, only what they do below")
+            gaps.add(GUESSED)
     operations = rows.operations()
+    if GUESSED in gaps:
+        operations = with_sizes(operations, table.files())
     processes = [Process(rank=rank) for rank in ranks]
     records = counters_of(operations, table.files(), processes)
     present = set(operations.layer.tolist())

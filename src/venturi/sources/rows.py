@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from venturi.model.operation import Operations, operations_of
+from venturi.model.operation import NO_FILE, Operations, operations_of
 from venturi.model.trace import TracedFile
 
 COLUMNS = (
@@ -53,15 +53,22 @@ class Rows:
 
 
 class FileTable:
-    """Files by path, numbered as they first come."""
+    """Files by path, and datasets by path and file, numbered as they first come."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[tuple[str, int | None], int] = {}
 
     def number(self, path: str) -> int:
         """The file's index in `files`."""
-        return self._numbers.setdefault(path, len(self._numbers))
+        return self._numbers.setdefault((path, None), len(self._numbers))
+
+    def dataset(self, path: str, within: int) -> int:
+        """The index of a dataset in a file; NO_FILE: in one that is not known."""
+        return self._numbers.setdefault((path, within), len(self._numbers))
 
     def files(self) -> list[TracedFile]:
         """All files, by index."""
-        return [TracedFile(path=path) for path in self._numbers]
+        return [
+            TracedFile(path=path, within=None if within == NO_FILE else within)
+            for path, within in self._numbers
+        ]

@@ -16,7 +16,7 @@ from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
 from venturi.model.trace_folder import Captured
 from venturi.sources import strace_line
 from venturi.sources.counting import counters_of
-from venturi.sources.strace_call import CLONES, HANDLERS, Call, clone_flags
+from venturi.sources.strace_call import CLONES, HANDLERS, Call, Handler, clone_flags
 from venturi.sources.strace_line import nanoseconds
 from venturi.sources.strace_state import Task, TracedProcess, World
 
@@ -29,6 +29,12 @@ LAUNCHERS = frozenset({
     "hydra_pmi_proxy", "pmi_proxy", "slurmstepd", "srun",
 })  # fmt: skip
 """Programs whose children are ranks."""
+
+Meaning = tuple[Handler | None, str, str, int, int, str]
+"""Of a call: what it does (None: nothing to files), and the first fields of a Call."""
+
+_MOST_KNOWN = 100_000
+"""Calls that are kept ready; a text with more different ones does not repeat itself."""
 
 _MOST_STRANGE = 0.1
 """A text of which a larger share are not lines of strace is none."""
@@ -47,6 +53,8 @@ class _Reader:
         """Ends of calls whose beginning was not seen."""
         self.last_ns = 0
         self.first_ns: int | None = None
+        self._known: dict[str, Meaning] = {}
+        """By name, arguments and result: calls that came before."""
         self._halves: dict[int, tuple[str, str, int]] = {}
         """By task: name, arguments so far, start of a call that has not returned."""
         self._clones: dict[int, tuple[Task, frozenset[str], int]] = {}
@@ -59,6 +67,8 @@ class _Reader:
     def line(self, owner: int, text: str) -> None:
         """One line; `owner` is its process where the line does not say it."""
         self.lines += 1
+        if self._repeats(owner, text):
+            return
         found = strace_line.COMPLETE.match(text)
         if found is None:
             self._other(owner, text)
@@ -66,11 +76,40 @@ class _Reader:
         who, seconds, fraction, name, arguments, *rest = found.groups()
         start_ns = nanoseconds(seconds, fraction)
         try:
-            self._call(int(who) if who else owner, name, arguments, rest, start_ns)
+            meaning = self._call(int(who) if who else owner, name, arguments, rest, start_ns)
         except OverflowError:
             self._is_strange(text)
+            return
+        if len(self._known) < _MOST_KNOWN:
+            self._known[text[found.start(4) :].rpartition(" <")[0]] = meaning
 
-    def _call(self, number: int, name: str, arguments: str, rest: list[str], start_ns: int) -> None:
+    def _repeats(self, owner: int, text: str) -> bool:
+        """Takes a line that differs in process and times alone from one before, if it is one."""
+        who, _, rest = text.partition(" ")
+        stamp, body = who, rest
+        if "." not in who:
+            stamp, _, body = rest.lstrip(" ").partition(" ")
+        call, _, spent = body.rpartition(" <")
+        meaning = self._known.get(call)
+        if meaning is None or (len(stamp), stamp[10:11]) != (17, ".") or stamp > "9":
+            return False
+        if (len(spent), spent[1:2], spent[8:]) != (9, ".", ">"):
+            return False
+        try:
+            number = owner if stamp is who else int(who)
+            start_ns = int(stamp[:10] + stamp[11:]) * 1000
+            end_ns = start_ns + int(spent[0] + spent[2:8]) * 1000
+        except ValueError:
+            return False
+        try:
+            self._do(number, meaning, start_ns, end_ns)
+        except OverflowError:
+            self._is_strange(text)
+        return True
+
+    def _call(
+        self, number: int, name: str, arguments: str, rest: list[str], start_ns: int
+    ) -> Meaning:
         """A call that has returned; `rest` are result, note, and the time that it took."""
         result, note, seconds, fraction = rest
         end_ns = start_ns
@@ -78,18 +117,17 @@ class _Reader:
             self.untimed += 1
         else:
             end_ns += nanoseconds(seconds, fraction)
+        meaning = _understood(name, arguments, result, note)
+        self._do(number, meaning, start_ns, end_ns)
+        return meaning
+
+    def _do(self, number: int, meaning: Meaning, start_ns: int, end_ns: int) -> None:
         self._saw(start_ns, end_ns)
-        handler = HANDLERS.get(name)
-        if handler is None or result == "?":
-            return
-        task = self._task(number, start_ns)
-        value, error = _value(result), 0
-        if value < 0:
-            word = note.split(maxsplit=1)[0] if note.strip() else ""
-            value, error = 0, getattr(errno, word, errno.EIO)
-        handler(
-            self.world, task, Call(name, arguments, value, error, note.strip(), start_ns, end_ns)
-        )
+        handler, name, arguments, result, error, note = meaning
+        if handler is not None:
+            task = self.world.tasks.get(number) or self._task(number, start_ns)
+            call = Call(name, arguments, result, error, note, start_ns, end_ns)
+            handler(self.world, task, call)
 
     def _saw(self, start_ns: int, end_ns: int) -> None:
         if self.first_ns is None or start_ns < self.first_ns:
@@ -150,6 +188,15 @@ class _Reader:
         self._clones.pop(number, None)
         if how.startswith("superseded") and half is not None and what.isdigit():
             self._halves[int(what)] = half
+
+
+def _understood(name: str, arguments: str, result: str, note: str) -> Meaning:
+    handler = HANDLERS.get(name) if result != "?" else None
+    value, error = (0 if result == "?" else _value(result)), 0
+    if value < 0:
+        word = note.split(maxsplit=1)[0] if note.strip() else ""
+        value, error = 0, getattr(errno, word, errno.EIO)
+    return handler, name, arguments, value, error, note.strip()
 
 
 def _value(result: str) -> int:

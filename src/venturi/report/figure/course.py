@@ -19,6 +19,7 @@ _STRIP_PX = 20
 _NAMES_SHARE = 0.25
 """Share of the time in calls from which on work on names has a map of its own."""
 
+_ABOVE = "Above: phases, between pauses in which nobody does I/O. Below: who moved data when; "
 _TITLE = {"offset": 6, "frame": "group"}
 _COLOURS = {"write": BLUE, "read": VERMILLION, "both": PURPLE, "names": GREEN}
 _TITLES = {"write": "writes", "read": "reads", "names": "calls"}
@@ -43,7 +44,7 @@ def _maps(activity: Activity) -> dict[str, list[list[int]]]:
         found["read"] = course.read
     spent = sum(activity.seconds_by.values())
     names = activity.seconds_by.get("names", 0.0)
-    if not found or (spent > 0 and names > _NAMES_SHARE * spent):
+    if activity.phases and (not found or (spent > 0 and names > _NAMES_SHARE * spent)):
         found["names"] = course.operations
     return found
 
@@ -192,6 +193,17 @@ def _finding(activity: Activity) -> str:
     )
 
 
+def _busy(activity: Activity) -> str:
+    """Without phases: in how much of the time bytes moved."""
+    both = [*activity.course.written, *activity.course.read]
+    active = sum(any(bins) for bins in zip(*both, strict=True))
+    share = min(1.0, active * activity.course.bin_s / activity.seconds)
+    return (
+        f"Bytes moved in {quantity.percent(share)} of the {quantity.seconds(activity.seconds)} "
+        f"that the run took, counted in steps of {quantity.seconds(activity.course.bin_s)}."
+    )
+
+
 def _table(activity: Activity, units: Units) -> Table:
     columns = tuple(Column(title, True) for title in ("", "Written", "Read", "Calls"))
     course = activity.course
@@ -212,19 +224,18 @@ def _table(activity: Activity, units: Units) -> Table:
 def figure(activity: Activity, units: Units) -> Figure | None:
     """The picture; none where nobody made a call."""
     maps = {kind: rows for kind, rows in _maps(activity).items() if any(map(any, rows))}
-    if not activity.phases or not maps or activity.seconds <= 0:
+    if not maps or activity.seconds <= 0:
         return None
-    panels = [_strip(activity)]
+    panels = [_strip(activity)] if activity.phases else []
     last = list(maps)[-1]
     panels += [_map(kind, rows, activity, units, kind == last) for kind, rows in maps.items()]
     return Figure(
         name="course",
         title="What happened when",
-        finding=_finding(activity),
+        finding=_finding(activity) if activity.phases else _busy(activity),
         reading=(
-            "Above: phases, between pauses in which nobody does I/O. Below: who moved data when; "
-            "the stronger the colour, the more (each map has its own scale, by the square root, "
-            "so that little is seen too)."
+            f"{_ABOVE if activity.phases else 'Who moved data when; '}the stronger the colour, the "
+            "more (each map has its own scale, by the square root, so that little is seen too)."
         ),
         spec=theme.whole({"vconcat": panels, "spacing": 18, "resolve": {"scale": {
             "color": "independent", "opacity": "independent"}}}),
