@@ -83,6 +83,7 @@ def conclude(facts: Facts, runs: Runs, baselines: Sequence[Baseline]) -> Predict
         headline=_headline(error, application, within),
         bandwidth_error=_error(_rates(runs.application), _rates(runs.proxy)) if is_large else None,
         sorts=[_sort(sort, application, proxy) for sort in Sort],
+        phases=_phases(runs),
         streams=_streams(runs),
         baselines=list(baselines),
         cache=facts.cache,
@@ -148,6 +149,28 @@ def _sort(sort: Sort, application: Side, proxy: Side) -> Part:
         proxy=median(theirs),
         error=_error(ours, theirs),
     )
+
+
+def _phases(runs: Runs) -> list[Part]:
+    """Phase by phase; none where some run has other phases than the others."""
+    both = [
+        [account.activity.phases for _, account in side] for side in (runs.application, runs.proxy)
+    ]
+    kinds = [phase.kind for phase in both[0][0]]
+    if any([phase.kind for phase in phases] != kinds for side in both for phases in side):
+        return []
+    parts = []
+    for at, kind in enumerate(kinds):
+        base, other = ([phases[at].busy_s for phases in side] for side in both)
+        parts.append(
+            Part(
+                name=f"{at + 1} {kind}",
+                application=median(base),
+                proxy=median(other),
+                error=_error(base, other),
+            )
+        )
+    return parts
 
 
 def _streams(runs: Runs) -> list[Part]:

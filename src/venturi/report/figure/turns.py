@@ -68,7 +68,7 @@ def _spec(marks: list[dict[str, Any]], medians: list[dict[str, Any]], unit: str)
         "encoding": {
             "y": y,
             "color": colour,
-            "strokeDash": {"field": "side", "type": "nominal", "scale": _DASHES, "legend": None},
+            "strokeDash": {"field": "side", "type": "nominal", "scale": _DASHES},
         },
     }
     points = {
