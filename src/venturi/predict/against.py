@@ -138,7 +138,7 @@ def _rehearse(application: Application, proxy: Proxy, wanted: Experiment, say: S
             f"the application has {ours.ranks} ranks and the proxy {theirs.ranks}",
             f"set the proxy's with -n {ours.ranks}",
         )
-    remarks = _unlike_bytes(ours, theirs, wanted)
+    remarks = [*_unlike_bytes(ours, theirs, wanted), *ours.activity.gaps]
     outside = sum(n for path, n in ours.paths.items() if not is_inside(path))
     if outside > MOST_DIFFERENCE * ours.bytes_moved:
         share = outside / ours.bytes_moved

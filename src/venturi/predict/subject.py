@@ -27,6 +27,9 @@ from venturi.predict.cache import CachePolicy, forget, write_out
 _MEMORY = Path("/dev/shm")
 """What is recorded goes into memory, so that recording does not load the disk."""
 
+HERE = "."
+"""How the application's folder itself is called in its account."""
+
 
 @dataclass(frozen=True)
 class Application:
@@ -119,13 +122,13 @@ class Proxy:
 
 def is_inside(path: str) -> bool:
     """Whether a file of an account lies where the comparison takes place."""
-    return bool(path) and not path.startswith("/")
+    return path not in ("", HERE) and not path.startswith("/")
 
 
 def _below(captured: Captured, folder: Path) -> Captured:
     """The capture with names relative to `folder`, where they are below it."""
     lead = f"{folder}/"
-    return _renamed(captured, lambda path: path.removeprefix(lead))
+    return _renamed(captured, lambda path: HERE if path == str(folder) else path.removeprefix(lead))
 
 
 def _apart(captured: Captured, workload: Workload) -> Captured:
