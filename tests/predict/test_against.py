@@ -24,7 +24,9 @@ for dump in range(2):
     os.fsync(fd)
     os.close(fd)
 """
-MIB_WRITTEN = 2 * 40 * 65536
+BYTES_WRITTEN = 2 * 40 * 65536
+IO = "venturi-io"
+"""A name like that of a run's own folder."""
 
 
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -40,7 +42,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an application, its proxy, and a place for I/O."""
     made = tmp_path_factory.mktemp("predict")
     (made / "app.py").write_text(WRITER, "utf-8")
-    (made / "io").mkdir()
+    (made / IO).mkdir()
     (made / "here").mkdir()
     line = ("capture", "-q", "-o", "../app.trace", "--", sys.executable, "../app.py")
     done = venturi(made / "here", *line)
@@ -50,9 +52,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def predict(place: Path, command: str, *words: str) -> subprocess.CompletedProcess[str]:
     """The command with what all tests share."""
-    line = ("predict", "app.trace", "--against", command, "-d", "io", "--no-peak", *words)
+    line = ("predict", "app.trace", "--against", command, "-d", IO, "--no-peak", *words)
     done = venturi(place, *line)
-    assert list((place / "io").iterdir()) == [], "something was left behind"
+    assert list((place / IO).iterdir()) == [], "something was left behind"
     return done
 
 
@@ -64,7 +66,7 @@ def test_both_sides_are_run_in_turn_and_compared(place: Path) -> None:
     found = parse_json(Prediction, (place / "two" / DOCUMENT).read_bytes())
     assert found == parse_json(Prediction, done.stdout)
     for side in (found.application, found.proxy):
-        assert side.bytes_written == MIB_WRITTEN
+        assert side.bytes_written == BYTES_WRITTEN
         assert side.requests == 80
         assert side.ranks == 1
         assert side.seconds == median([turn.seconds for turn in side.runs])

@@ -57,6 +57,7 @@ def prediction(signed: float, spread: float = 0.05, load: float = 0.5) -> Predic
             Part(name=s, application=ours.seconds_by[s], proxy=theirs.seconds_by[s], error=None)
             for s in Sort
         ],
+        phases=[Part(name="1 write", application=2.0, proxy=2.1, error=error)],
         streams=[Part(name="/scratch/dump.#", application=2.0, proxy=2.1, error=error)],
         baselines=[Baseline(name="bytes / peak", about="plain", seconds=0.5, signed=-0.75)],
         cache="dropped",
@@ -81,8 +82,7 @@ def prediction(signed: float, spread: float = 0.05, load: float = 0.5) -> Predic
 def test_the_page_is_whole_and_escapes_what_was_typed() -> None:
     text = render_document(prediction(0.05), "html")
     ids = {
-        f"prediction-{name}"
-        for name in ("runs", "turns", "sorts", "streams", "baselines", "making")
+        f"prediction-{name}" for name in ("runs", "turns", "sorts", "phases", "streams", "making")
     }
     assert ids <= set(outline(text).ids)
     assert text.count("<svg") == 2

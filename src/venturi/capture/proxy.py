@@ -39,7 +39,6 @@ _CREATE_FLAG = 0o100
 _LOOK_FLAG = 0o4000
 """O_NONBLOCK: with it the engine opens files to look at them, never for a program."""
 _DATASET_LAYERS = [LAYER_CODES[layer] for layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)]
-_RUN_FOLDER = re.compile(r"/venturi-[^/]+(/(.*))?$")
 
 
 @dataclass(frozen=True)
@@ -115,17 +114,19 @@ def run_proxy(run: ProxyRun, place: Path) -> Captured:
     if operations is None or not len(operations):
         why = last_words(said, "venturi: ") or "no I/O was seen"
         raise RunFailed(f"the proxy did not run: {why}")
-    found = program_only(outcome.captured, run.workload)
+    found = program_only(outcome.captured, run.workload, run.directory.resolve())
     return Captured(found.trace, _in_memory(found.operations))
 
 
-def program_only(captured: Captured, workload: Workload) -> Captured:
-    """The capture of an engine without what it did for itself, its processes as ranks."""
+def program_only(captured: Captured, workload: Workload, directory: Path) -> Captured:
+    """The capture of an engine that ran below `directory`, without what it did for itself, its
+    processes as ranks."""
     ops, trace = captured.operations, captured.trace
     assert ops is not None
     processes = _as_ranks(trace.processes)
+    run = re.compile(rf"{re.escape(str(directory))}/venturi-[^/]+(/(.*))?$")
     root = np.append([i if f.within is None else f.within for i, f in enumerate(trace.files)], -1)
-    names = [_below(trace.files[own]) for own in root[:-1].tolist()]
+    names = [_below(trace.files[own], run) for own in root[:-1].tolist()]
     known = np.append(np.array([bool(name) and name != ".venturi" for name in names]), False)
     file = np.minimum(ops.file.astype(np.int64), len(names))
     ranks = np.array([process.rank for process in processes])[ops.process]
@@ -184,20 +185,24 @@ def _as_ranks(processes: list[Process]) -> list[Process]:
     ]  # fmt: skip
 
 
-def _below(file: TracedFile) -> str | None:
+def _below(file: TracedFile, run: re.Pattern[str]) -> str | None:
     """A file's name below the run's directory; None elsewhere."""
-    found = _RUN_FOLDER.search(file.path)
+    found = run.match(file.path)
     return (found.group(2) or "") if found else None
 
 
 def _is_staged(name: str | None, workload: Workload) -> bool:
     """Whether a file is there before the program begins."""
-    for spec in workload.files.values():
-        if name and spec.prestage is not None:
-            template = re.sub(r"\\\{[^}]*\\\}", "[^/]*", re.escape(str(spec.path)))
-            if re.fullmatch(rf"{template}(\.\d+)?", name):
-                return True
-    return False
+    return any(
+        spec.prestage is not None
+        and re.fullmatch(rf"{template_of(spec.path)}(\.\d+)?", name or "") is not None
+        for spec in workload.files.values()
+    )
+
+
+def template_of(path: str) -> str:
+    """A pattern for the names that a workload's path stands for."""
+    return re.sub(r"\\\{[^}]*\\\}", "[^/]*", re.escape(path))
 
 
 def _housekeeping(

@@ -12,7 +12,7 @@ from venturi.model.error import UserError
 
 @click.command()
 @click.argument("workload")
-@click.option("--against", metavar="COMMAND", required=True, help="The application, for a shell.")
+@click.option("--against", metavar="COMMAND", default="", help="The application, for a shell.")
 @click.option("--prepare", metavar="COMMAND", default="", help="Makes its input before each run.")
 @click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
 @click.option("-n", "--ranks", type=click.IntRange(min=1), help="Ranks of the proxy.")
@@ -55,6 +55,8 @@ def command(
     from venturi.predict.cache import CachePolicy
     from venturi.predict.folder import place_for, write_prediction
 
+    if not against.strip():
+        raise UserError("--against needs a command", "such as --against 'python3 app.py'")
     opened, text = open_or_derive(workload, store)
     folder = place_for(output, opened.name)
     wanted = Experiment(
@@ -69,8 +71,6 @@ def command(
         unlike=unlike,
         peak=not no_peak,
     )
-    if not against.strip():
-        raise UserError("--against needs a command", "such as --against 'python3 app.py'")
 
     def say(line: str) -> None:
         if not quiet:

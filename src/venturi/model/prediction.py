@@ -131,6 +131,9 @@ class Prediction(Document):
     bandwidth_error: SignedError | None = None
     """Where the application's mean request is 1 MiB or more."""
     sorts: list[Part]
+    phases: list[Part]
+    """Stretches of work between pauses, of the rank that spends most in each; empty where the runs
+    do not have the same ones."""
     streams: list[Part]
     """Time of all ranks together in files that are used alike."""
     baselines: list[Baseline] = []

@@ -27,7 +27,7 @@ from venturi.predict.cache import ABOUT, CachePolicy
 from venturi.predict.cold import with_cold_input
 from venturi.predict.conclude import Facts, Numbered, Runs, conclude
 from venturi.predict.peak import peak_of
-from venturi.predict.subject import Application, Proxy
+from venturi.predict.subject import Application, Proxy, is_inside
 
 MOST_DIFFERENCE = 0.01
 """Of bytes moved: a proxy that differs by more is another application's."""
@@ -138,8 +138,8 @@ def _rehearse(application: Application, proxy: Proxy, wanted: Experiment, say: S
             f"the application has {ours.ranks} ranks and the proxy {theirs.ranks}",
             f"set the proxy's with -n {ours.ranks}",
         )
-    remarks = _unlike_bytes(ours, theirs, wanted)
-    outside = sum(n for path, n in ours.paths.items() if not application.is_inside(path))
+    remarks = [*_unlike_bytes(ours, theirs, wanted), *ours.activity.gaps]
+    outside = sum(n for path, n in ours.paths.items() if not is_inside(path))
     if outside > MOST_DIFFERENCE * ours.bytes_moved:
         share = outside / ours.bytes_moved
         remarks.append(

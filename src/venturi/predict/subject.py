@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from venturi.capture.proxy import ProxyRun, run_proxy
+from venturi.capture.proxy import ProxyRun, run_proxy, template_of
 from venturi.capture.quiet import last_words, quiet
 from venturi.capture.run import Surroundings, capture
 from venturi.capture.tracer import Settings
+from venturi.derive.noise import is_foreign_path
 from venturi.model.error import TargetProblem
 from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
+from venturi.model.workload import Workload
 from venturi.predict.account import Account, account_of
 from venturi.predict.cache import CachePolicy, forget, write_out
 
 _MEMORY = Path("/dev/shm")
 """What is recorded goes into memory, so that recording does not load the disk."""
+
+HERE = "."
+"""How the application's folder itself is called in its account."""
 
 
 @dataclass(frozen=True)
@@ -46,17 +52,13 @@ class Application:
                 captured = self._captured(place)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
-        account = account_of(captured, self.layers, "application")
-        if account is None or not any(self.is_inside(path) for path in account.paths):
+        account = account_of(_below(captured, self.folder), self.layers, "application")
+        if account is None or not any(is_inside(path) for path in account.paths):
             raise TargetProblem(
                 f"'{self.command}' did no I/O in {self.folder.parent.parent} that a capture sees",
                 "it runs in a folder of its own there: use relative names, or {dir} for its path",
             )
         return account
-
-    def is_inside(self, path: str) -> bool:
-        """Whether a file lies where the comparison takes place."""
-        return self.folder in Path(path).parents
 
     def _prepare(self, place: Path) -> None:
         if self.prepare:
@@ -76,9 +78,10 @@ class Application:
             forget(self.folder)
 
     def _captured(self, place: Path) -> Captured:
+        settings = Settings(all_paths=is_foreign_path(f"{self.folder}/"))
         with quiet(place / "output") as said:
             around = Surroundings(here=self.folder)
-            outcome = capture(self._line(self.command), place / "raw.trace", Settings(), around)
+            outcome = capture(self._line(self.command), place / "raw.trace", settings, around)
         if outcome.finished.interrupted:
             raise KeyboardInterrupt
         if outcome.finished.code != 0:
@@ -90,7 +93,8 @@ class Application:
         return outcome.captured
 
     def _line(self, command: str) -> tuple[str, ...]:
-        return ("sh", "-c", command.replace("{dir}", shlex.quote(str(self.folder))))
+        line = command.replace("{dir}", shlex.quote(str(self.folder)))
+        return ("sh", "-c", f"exec </dev/null\n{line}")
 
 
 @dataclass(frozen=True)
@@ -107,13 +111,50 @@ class Proxy:
         if self.cache is CachePolicy.DROP:
             write_out(self.proxy.directory)
         with _memory() as place:
-            account = account_of(run_proxy(self.proxy, place), self.layers, self.name)
+            captured = _apart(run_proxy(self.proxy, place), self.proxy.workload)
+            account = account_of(captured, self.layers, self.name)
         if account is None:
             raise TargetProblem(
                 f"the workload '{self.proxy.workload.name}' does no I/O that a capture sees",
                 "requests through io_uring and mapped memory cannot be compared",
             )
         return account
+
+
+def is_inside(path: str) -> bool:
+    """Whether a file of an account lies where the comparison takes place."""
+    return path not in ("", HERE) and not path.startswith("/")
+
+
+def _below(captured: Captured, folder: Path) -> Captured:
+    """The capture with names relative to `folder`, where they are below it."""
+    lead = f"{folder}/"
+    return _renamed(captured, lambda path: HERE if path == str(folder) else path.removeprefix(lead))
+
+
+def _apart(captured: Captured, workload: Workload) -> Captured:
+    """The capture of a proxy, its files below a folder for each kind of them.
+
+    Names that differ in digits only would be taken for one kind, and those of a derived proxy do.
+    """
+    kinds = [
+        (re.compile(rf"{template_of(file.path)}(\.\d+)?(/.*)?$"), "x" * place)
+        for place, file in enumerate(workload.files.values(), 1)
+    ]
+
+    def name(path: str) -> str:
+        lead = next((lead for pattern, lead in kinds if pattern.match(path)), "")
+        return f"{lead}/{path}" if lead else path
+
+    return _renamed(captured, name)
+
+
+def _renamed(captured: Captured, rule: Callable[[str], str]) -> Captured:
+    files = [
+        file if file.within is not None else file.model_copy(update={"path": rule(file.path)})
+        for file in captured.trace.files
+    ]
+    return Captured(captured.trace.model_copy(update={"files": files}), captured.operations)
 
 
 @contextmanager

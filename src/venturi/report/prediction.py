@@ -30,12 +30,14 @@ if TYPE_CHECKING:
 AIM = 0.10
 """What proxies of this kind have reached on other machines (Shan, Antypas and Shalf 2008)."""
 _FEWEST = 6
+_MOST_PHASES = 40
 
 
 def page_of(found: Prediction, units: Units) -> Page:
     """The whole page."""
     sections = (
         Section("runs", "Run by run", "", _figures(found)),
+        _phases(found),
         _streams(found),
         _baselines(found),
         _making(found, units),
@@ -127,6 +129,14 @@ def _headlines(found: Prediction, units: Units) -> tuple[Headline, ...]:
 def _figures(found: Prediction) -> tuple[Block, ...]:
     bars = turns.bars(found)
     return (turns.figure(found), bars) if bars is not None else (turns.figure(found),)
+
+
+def _phases(found: Prediction) -> Section | None:
+    if not found.phases:
+        return None
+    lead = "Stretches of work between pauses, of the rank that spends most in each."
+    table = turns.parts_table("Phases", found.phases[:_MOST_PHASES])
+    return Section("phases", "Phase by phase", lead, (table,))
 
 
 def _streams(found: Prediction) -> Section | None:

@@ -53,7 +53,7 @@ def _spec(marks: list[dict[str, Any]], medians: list[dict[str, Any]], unit: str)
     y = {
         "field": "y",
         "type": "quantitative",
-        "axis": {**theme.unit_title(f"{unit} in I/O"), "grid": True},
+        "axis": {**theme.unit_title(unit), "grid": True},
         "scale": {"zero": True},
     }
     x = {
@@ -68,7 +68,7 @@ def _spec(marks: list[dict[str, Any]], medians: list[dict[str, Any]], unit: str)
         "encoding": {
             "y": y,
             "color": colour,
-            "strokeDash": {"field": "side", "type": "nominal", "scale": _DASHES, "legend": None},
+            "strokeDash": {"field": "side", "type": "nominal", "scale": _DASHES},
         },
     }
     points = {
