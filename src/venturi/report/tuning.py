@@ -45,7 +45,7 @@ def page_of(tuning: Tuning, units: Units) -> Page:
     chapter = Chapter(
         name="tuning",
         title=tuning.name,
-        about="",
+        about=tuning.headline,
         level="",
         tone="plain",
         meaning="",

@@ -27,6 +27,8 @@ class Scene:
     """The type of the target's."""
     interfaces: frozenset[Interface]
     """Those that the engine has on this machine."""
+    has_mpi: bool = True
+    """Ranks are started under MPI."""
 
     @property
     def ranks(self) -> int:
