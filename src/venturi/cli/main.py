@@ -19,6 +19,7 @@ COMMANDS = {
     "ior": "IOR's command line and scripts, run by our engine.",
     "capture": "Run an application, unchanged, and record its I/O.",
     "derive": "A compact proxy workload from a log, and what the application does badly.",
+    "predict": "How long an application's I/O takes: its proxy, in turn with it, and the error.",
     "tune": "Change one thing at a time, measure each, rank what it gains.",
     "compare": "Two captures field by field: how well a proxy stands for an application.",
     "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",

@@ -85,30 +85,23 @@ def open_workload(name: str, store: str | None) -> tuple[Any, str]:
     return workload, text
 
 
-def open_or_derive(name: str, store: str | None) -> Any:
-    """A workload as `open_workload` finds it, or the proxy of a log or capture."""
-    from venturi import library
-
+def open_or_derive(name: str, store: str | None) -> tuple[Any, str]:
+    """A workload and its text, as `open_workload`, or derived from a log or capture at `name`."""
     path = Path(name)
-    if name in library.names() or not path.exists() or _is_workload(path):
-        return open_workload(name, store)[0]
-    from venturi.derive.workload import derive
-    from venturi.sources.open import read_capture
+    if path.is_dir() or (path.is_file() and _is_capture(path)):
+        from venturi.derive.workload import derive
+        from venturi.derive.yaml_text import to_yaml
+        from venturi.sources.open import read_capture
 
-    return derive(read_capture(path), path.resolve().name.split(".")[0])
+        workload = derive(read_capture(path), path.name.split(".")[0])
+        return workload, to_yaml(workload)
+    return open_workload(name, store)
 
 
-def _is_workload(path: Path) -> bool:
-    """Whether a file is a workload and no capture, by its content."""
-    from venturi.sources.kind import CaptureKind, kind_of
+def _is_capture(path: Path) -> bool:
+    from venturi.sources.kind import kind_of
 
-    if path.is_dir():
-        return False
-    kind = kind_of(path)
-    if kind is CaptureKind.TRACE:
-        with path.open("rb") as file:
-            return b'"workload"' in file.read(200)
-    return kind is None
+    return path.suffix not in (".yaml", ".yml", ".json") and kind_of(path) is not None
 
 
 def settings_of(options: dict[str, Any]) -> Any:

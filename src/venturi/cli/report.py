@@ -32,9 +32,11 @@ def command(
 ) -> None:
     """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
 
-    Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
-    Of one tuning (NAME.tune): what would make it faster.
+    Of one capture (NAME.trace): what the application did, what hurts, and its proxy. Of one
+    prediction (NAME.prediction): application and proxy in turn, and the error. Of one tuning
+    (NAME.tune): what would make it faster.
     """
+    from venturi.model import prediction
     from venturi.model.error import UserError
     from venturi.model.trace_folder import DOCUMENT
 
@@ -43,7 +45,9 @@ def command(
     if chosen not in _FORMATS:
         raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
     captures = [run for run in runs if Path(run, DOCUMENT).is_file()]
-    if any(Path(run, TUNING).is_file() for run in runs):
+    if any(Path(run, prediction.DOCUMENT).is_file() for run in runs):
+        name, text = _of_prediction(runs, chosen, units)
+    elif any(Path(run, TUNING).is_file() for run in runs):
         name, text = _of_tuning(runs, chosen, units)
     elif captures:
         name, text = _of_capture(runs, proxy, chosen, units)
@@ -68,6 +72,21 @@ def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) ->
     place = store_directory(store)
     records = [load_record(find(place, run)) for run in runs]
     return records[-1].id, render(records, form, units)
+
+
+def _of_prediction(runs: tuple[str, ...], form: str, units: str) -> tuple[str, str]:
+    """The prediction's name, and the text."""
+    from venturi.model.error import UserError
+    from venturi.predict.folder import SUFFIX, read_prediction
+    from venturi.report.render import render_prediction
+
+    if len(runs) > 1:
+        raise UserError("a report holds one prediction", "make one report of each")
+    if form == "csv":
+        raise UserError("a prediction has no report as csv", "html, md or json")
+    path = Path(runs[0])
+    name = path.resolve().name.removesuffix(SUFFIX)
+    return name, render_prediction(read_prediction(path), form, units)
 
 
 def _of_tuning(folders: tuple[str, ...], form: str, units: str) -> tuple[str, str]:

@@ -64,7 +64,7 @@ def command(workload: str, directory: str, **options: Any) -> int:
     from venturi.tune.session import Wish, tune
 
     budget_s = parse_budget(options["budget"])
-    opened = open_or_derive(workload, options["store"])
+    opened, _ = open_or_derive(workload, options["store"])
     folder = _folder(options["output"], opened.name)
     place = Place(
         directory=Path(directory).absolute(),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from venturi.model.portrait import Portrait
+from venturi.model.prediction import Prediction
 from venturi.model.record import Record
 from venturi.model.tuning import Tuning
 from venturi.report.block import Page
@@ -36,7 +37,16 @@ def render_portrait(portrait: Portrait, form: str, units: str = "iec") -> str:
         return portrait.to_json(indent=1) + "\n"
     from venturi.report.portrait import page_of
 
-    return _drawn(page_of(portrait, Units(units)), form)
+    return _text_of(page_of(portrait, Units(units)), form)
+
+
+def render_prediction(prediction: Prediction, form: str, units: str = "iec") -> str:
+    """The page of an application beside its proxy as `html`, `md` or `json` text."""
+    if form == "json":
+        return prediction.to_json(indent=1) + "\n"
+    from venturi.report.prediction import page_of
+
+    return _text_of(page_of(prediction, Units(units)), form)
 
 
 def render_tuning(tuning: Tuning, form: str, units: str = "iec") -> str:
@@ -45,11 +55,10 @@ def render_tuning(tuning: Tuning, form: str, units: str = "iec") -> str:
         return tuning.to_json(indent=1) + "\n"
     from venturi.report.tuning import page_of
 
-    return _drawn(page_of(tuning, Units(units)), form)
+    return _text_of(page_of(tuning, Units(units)), form)
 
 
-def _drawn(page: Page, form: str) -> str:
-    """A page as `html` or `md`."""
+def _text_of(page: Page, form: str) -> str:
     if form == "md":
         from venturi.report.markdown import markdown_of
 

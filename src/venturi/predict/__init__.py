@@ -1,0 +1,1 @@
+"""How long an application's I/O takes: its proxy on the same storage, in turn with it."""
