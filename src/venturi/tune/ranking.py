@@ -134,9 +134,12 @@ def headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
     if judged:
         near = judged[0]
         assert near.gain is not None
+        hidden = near.gain.low < 1 - LEAST_GAIN and near.gain.high > 1
+        says = "Nothing is shown to help" if hidden else "Nothing helps"
+        but = "; runs vary so much that a gain may be hidden" if hidden else ""
         return _ended(
-            f"Nothing helps: of {_counted(judged)} measured afresh none gains; the best, "
-            f"{near.name}, takes {_ratio_text(near.gain)}",
+            f"{says}: of {_counted(judged)} measured afresh none gains; the best, {near.name}, "
+            f"takes {_ratio_text(near.gain)}{but}",
             state,
         )
     if len(state.failures) == len(trials):
