@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -286,3 +288,9 @@ def test_an_interface_that_is_not_built_does_not_apply() -> None:
     )
     with pytest.raises(UserError, match="no uring here"):
         changed("interface=uring", before)
+
+
+def test_the_page_lists_every_change() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "tune.md").read_text("utf-8")
+    listed = re.findall(r"^\| `([a-z]+)` \|", text, re.M)
+    assert sorted(listed) == sorted(change.key for change in changes())

@@ -45,7 +45,7 @@ def page_of(tuning: Tuning, units: Units) -> Page:
     chapter = Chapter(
         name="tuning",
         title=tuning.name,
-        about="",
+        about=tuning.headline,
         level="",
         tone="plain",
         meaning="",
@@ -96,10 +96,21 @@ def _headline(trial: Trial) -> Headline:
 
 
 def _gains(tuning: Tuning) -> Section | None:
-    figure = gain.figure(tuning.trials, tuning.headline)
+    figure = gain.figure(tuning.trials, _finding(tuning))
     if figure is None:
         return None
-    return Section("gains", "What each change gains", "", (figure,))
+    return Section("gains", "The ranking", "", (figure,))
+
+
+def _finding(tuning: Tuning) -> str:
+    """How many changes were tried, judged and found good."""
+    judged = [trial for trial in tuning.trials if trial.gain is not None]
+    helps = sum(trial.effect is Effect.HELPS for trial in judged)
+    tried = sum(bool(trial.pairs) for trial in tuning.trials)
+    return (
+        f"{quantity.counted(tried, 'change')} measured, {len(judged)} of them afresh: "
+        f"{helps or 'none'} of these {'helps' if helps == 1 else 'help'}."
+    )
 
 
 def _advice(tuning: Tuning) -> Section | None:

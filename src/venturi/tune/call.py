@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from venturi.model.plan import Interface
+from venturi.model.plan import Interface, SyncMode
 from venturi.model.workload import FileSpec
 
 _CALLS = {
@@ -23,14 +23,14 @@ def call(spec: FileSpec, is_write: bool) -> str:
     return write if is_write else read
 
 
-def sync_call(spec: FileSpec) -> str:
+def sync_call(spec: FileSpec, mode: SyncMode) -> str:
     """The call that makes the data of a file persistent."""
     calls = {
-        Interface.STDIO: "fflush() and fsync()",
+        Interface.STDIO: "fflush()" if mode is SyncMode.FLUSH else f"fflush() and {mode.value}()",
         Interface.MMAP: "msync()",
         Interface.MPIIO: "MPI_File_sync()",
         Interface.HDF5: "H5Fflush()",
         Interface.PNETCDF: "ncmpi_sync()",
         Interface.NETCDF: "nc_sync()",
     }
-    return calls.get(spec.interface, "fsync()")
+    return calls.get(spec.interface, f"{mode.value}()")

@@ -148,9 +148,13 @@ def check(variant: Variant, scene: Scene, settings: Settings) -> Made:
 
 
 def scene_of(
-    workload: Workload, settings: Settings, file_system: str, interfaces: frozenset[str]
+    workload: Workload,
+    settings: Settings,
+    file_system: str,
+    interfaces: frozenset[str],
+    has_mpi: bool = True,
 ) -> Scene:
     """The scene of a workload; UserError where it cannot be planned."""
     plain = bare(workload)
     known = frozenset(word for word in Interface if word.value in interfaces)
-    return Scene(plain, make_plan(plain, settings), file_system, known)
+    return Scene(plain, make_plan(plain, settings), file_system, known, has_mpi)

@@ -28,6 +28,8 @@ def _values(scene: Scene) -> list[str]:
 
 def _make(scene: Scene, value: str) -> Variant:
     is_on = one_of(value, "collective", ("on", "off")) == "on"
+    if not scene.has_mpi:
+        raise DoesNotApply("the ranks run without MPI (--on openmpi or mpich has it)")
     touched: list[str] = []
 
     def turn(use: Use) -> DataStep | None:

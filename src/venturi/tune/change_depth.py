@@ -6,7 +6,7 @@ from venturi.model.plan import Interface, SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep, FileSpec
 from venturi.tune.change import Change, Variant, count_of, listed
-from venturi.tune.change_transfer import request_bytes
+from venturi.tune.change_transfer import part_bytes, request_bytes
 from venturi.tune.rewrite import altered, with_data, with_files
 from venturi.tune.scene import DoesNotApply, Scene, Use, uses_of
 
@@ -50,7 +50,8 @@ def _make(scene: Scene, value: str) -> Variant:
 
 def _can(use: Use, scene: Scene) -> bool:
     step = use.step
-    alone = request_bytes(step, scene) == scene.whole(step.size) and step.transfer is None
+    now = request_bytes(step, scene)
+    alone = now is not None and now == part_bytes(step, now, scene)
     waits = step.sync is not SyncMode.NONE or step.think or step.rate is not None
     return not (alone or waits or step.collective)
 

@@ -19,6 +19,8 @@ def _make(scene: Scene, value: str) -> Variant:
     name, sign, word = value.partition(":")
     if not sign or not name or not word:
         raise UserError(f"hint={value}: this is no hint", "for instance hint=cb_nodes:2")
+    if not scene.has_mpi:
+        raise DoesNotApply("the ranks run without MPI (--on openmpi or mpich has it)")
     touched: list[str] = []
 
     def hint(key: str, spec: FileSpec) -> FileSpec | None:

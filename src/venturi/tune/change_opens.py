@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from venturi.model.tuning import Meaning
-from venturi.model.workload import StepSpec, Workload
+from venturi.model.workload import BareStep, PatternKind, StepSpec, Workload
 from venturi.plan.file import template_names
 from venturi.tune.change import Change, Variant, listed, one_of
 from venturi.tune.rewrite import Steps, with_steps
-from venturi.tune.scene import DoesNotApply, Scene
+from venturi.tune.scene import DoesNotApply, Scene, use_of
 
 
 def _values(scene: Scene) -> list[str]:
@@ -37,34 +37,44 @@ def _held(step: StepSpec, workload: Workload, touched: list[str]) -> Steps | Non
     if step.for_ is None or step.do is None:
         return None
     names = [
-        inner.open
-        for inner in step.do
-        if isinstance(inner, StepSpec) and inner.open is not None
-        and _can_stay(inner, step, workload)
-    ]  # fmt: skip
+        name
+        for name in dict.fromkeys(filter(None, (_opened(inner) for inner in step.do)))
+        if _can_stay(name, step, workload)
+    ]
     if not names:
         return None
-    opens = [s for s in step.do if isinstance(s, StepSpec) and s.open in names and s.open]
+    opens = [inner for inner in step.do if _opened(inner) in names]
     closes = [s for s in step.do if isinstance(s, StepSpec) and s.close in names and s.close]
-    rest = [s for s in step.do if s not in opens and s not in closes]
-    touched += [str(name) for name in names]
+    rest = [inner for inner in step.do if inner not in opens and inner not in closes]
+    touched += names
     loop = [step.model_copy(update={"do": rest})] if rest else []
     return [*opens, *loop, *closes]
 
 
-def _can_stay(opening: StepSpec, loop: StepSpec, workload: Workload) -> bool:
+def _opened(step: StepSpec | BareStep) -> str | None:
+    """The file that a step opens, or makes and opens."""
+    return (step.open or step.create) if isinstance(step, StepSpec) else None
+
+
+def _can_stay(name: str, loop: StepSpec, workload: Workload) -> bool:
     """Whether the same file is opened and closed, once each, in every turn of a loop."""
-    name, body = opening.open, loop.do or []
-    assert name is not None
+    steps = [step for step in loop.do or [] if isinstance(step, StepSpec)]
+    opens = [step for step in steps if _opened(step) == name]
+    closes = [step for step in steps if step.close == name]
+    if len(opens) != 1 or len(closes) != 1 or any(step.unlink == name for step in steps):
+        return False
     assert loop.for_ is not None
-    if loop.for_ in template_names(workload.files[name].path):
-        return False
-    if re.search(rf"\b{re.escape(loop.for_)}\b", opening.from_):
-        return False
-    steps = [step for step in body if isinstance(step, StepSpec)]
-    once = sum(step.open == name for step in steps) == sum(step.close == name for step in steps)
-    remade = any(name in (step.create, step.unlink) for step in steps)
-    return once and sum(step.open == name for step in steps) == 1 and not remade
+    varies = loop.for_ in template_names(workload.files[name].path) or any(
+        re.search(rf"\b{re.escape(loop.for_)}\b", step.from_) for step in (*opens, *closes)
+    )
+    return not varies and (opens[0].create is None or _only_appended(name, steps, workload))
+
+
+def _only_appended(name: str, steps: list[StepSpec], workload: Workload) -> bool:
+    """Whether making the file anew does not empty it: all that is written comes at its end."""
+    uses = [use for use in (use_of(step, workload) for step in steps) if use is not None]
+    written = [use.step.pattern for use in uses if use.name == name and use.is_write]
+    return bool(written) and all(pattern is PatternKind.APPEND for pattern in written)
 
 
 CHANGE = Change("opens", "once", _values, _make)

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import math
 
+from venturi.model.plan import SyncMode
 from venturi.model.tuning import Meaning
+from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind
-from venturi.tune.change import Change, Variant, listed, one_of
+from venturi.tune.change import Change, Variant, listed, one_of, weaker
+from venturi.tune.change_transfer import as_long, request_bytes
 from venturi.tune.rewrite import altered, with_data
 from venturi.tune.scene import DoesNotApply, Scene, Use
 
+_WORDS = ("collected", "contiguous")
+_COLLECTED_BYTES = 4 * 1024**2
 _OTHER_PLACES = "the parts of ranks lie in the file one behind the other: readers must know"
 
 
 def _values(scene: Scene) -> list[str]:
     del scene
-    return ["contiguous"]
+    return list(_WORDS)
 
 
 def _make(scene: Scene, value: str) -> Variant:
-    one_of(value, "order", ("contiguous",))
+    one_of(value, "order", _WORDS)
     touched: list[Use] = []
 
     def order(use: Use) -> DataStep | None:
         changed = None if use.dataset else _ordered(use, scene)
-        if changed is not None:
-            touched.append(use)
-        return changed
+        if changed is None:
+            return None
+        touched.append(use)
+        size = scene.whole(changed.size)
+        if value == "contiguous" or size is None or changed.pattern is PatternKind.TABLE:
+            return changed
+        now = request_bytes(use.step, scene)
+        larger = altered(changed, transfer=min(size, _COLLECTED_BYTES))
+        return larger if now is None else as_long(use.step, larger, now, scene)
 
     workload = with_data(scene.workload, order)
     if not touched:
@@ -42,7 +53,14 @@ def _make(scene: Scene, value: str) -> Variant:
             "buffering, MPI_File_write_at_all(), does that), or lay the file out rank by rank."
         )
         assumes = _OTHER_PLACES
-    return Variant(workload, "contiguous requests", advice, Meaning(assumes=assumes))
+    if value == "contiguous":
+        return Variant(workload, "contiguous requests", advice, Meaning(assumes=assumes))
+    advice = advice.removesuffix(".") + f", and move it by {size_text(_COLLECTED_BYTES)} at a time."
+    what = "contiguous data in large requests"
+    if any(use.step.sync is not SyncMode.NONE for use in touched):
+        assumes += "; requests are made persistent as before, but there are fewer"
+        return Variant(workload, what, advice, weaker(assumes))
+    return Variant(workload, what, advice, Meaning(assumes=assumes))
 
 
 def _ordered(use: Use, scene: Scene) -> DataStep | None:
@@ -102,4 +120,4 @@ def _sorted_table(step: DataStep) -> DataStep | None:
     return altered(step, table=joined) if joined != [list(row) for row in rows] else None
 
 
-CHANGE = Change("order", "contiguous", _values, _make)
+CHANGE = Change("order", "collected or contiguous", _values, _make)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from venturi.model.plan import ItemVerb, SyncMode
 from venturi.model.tuning import Meaning
-from venturi.model.workload import BareStep, StepSpec, SyncStep, Workload
+from venturi.model.workload import BareStep, DataStep, StepSpec, SyncStep, Workload
 from venturi.tune.call import sync_call
 from venturi.tune.change import Change, Variant, listed, one_of, weaker
 from venturi.tune.rewrite import Steps, altered, with_data, with_steps
@@ -33,11 +33,12 @@ def _at_end(scene: Scene) -> Variant:
         raise DoesNotApply("nothing is made persistent more than once in a phase")
     changed = with_steps(workload, lambda step: _without(step, files, trees, workload))
     changed = with_steps(changed, lambda step: _closing(step, files, trees))
-    spec = workload.files[next(iter(files or trees))]
+    first = next(iter(files or trees))
+    called = sync_call(workload.files[first], files.get(first, SyncMode.FSYNC))
     return Variant(
         changed,
         "one sync at the end",
-        f"Call {sync_call(spec)} once, when all of {listed([*files, *trees])} is written, not "
+        f"Call {called} once, when all of {listed([*files, *trees])} is written, not "
         "after every write.",
         weaker(
             "a crash before the end of the phase may take what was written in it; at its end all "
@@ -136,7 +137,7 @@ def _data_only(scene: Scene) -> Variant:
     """fdatasync in place of fsync."""
     touched: list[str] = []
 
-    def of_data(use: Use):  # type: ignore[no-untyped-def]
+    def of_data(use: Use) -> DataStep | None:
         if use.step.sync is not SyncMode.FSYNC:
             return None
         touched.append(use.name)

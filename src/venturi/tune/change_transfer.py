@@ -48,7 +48,7 @@ def _make(scene: Scene, value: str) -> Variant:
             reasons.append(_why_not(use, scene))
             return None
         touched.append((use, now))
-        return larger
+        return as_long(use.step, larger, now, scene)
 
     workload = with_data(scene.workload, enlarge)
     if not touched:
@@ -91,6 +91,14 @@ def request_bytes(step: DataStep, scene: Scene) -> int | None:
     if step.transfer is None and step.count is None:
         return scene.whole(step.size)
     return scene.whole(step.transfer)
+
+
+def as_long(step: DataStep, larger: DataStep, now: int, scene: Scene) -> DataStep:
+    """The larger step with the pauses of the requests that it stands for, one after the other."""
+    think, transfer = scene.number(step.think), scene.whole(larger.transfer)
+    if not think or transfer is None:
+        return larger
+    return altered(larger, think=float(think) * transfer / now)
 
 
 def _why_not(use: Use, scene: Scene) -> str:

@@ -19,7 +19,7 @@ from venturi.model.tuning import (
     Whole,
 )
 from venturi.tune.catalogue import Candidate
-from venturi.tune.search import ERROR_RATE, State, pairs_needed
+from venturi.tune.search import ERROR_RATE, FINALISTS, State, pairs_needed
 
 LEAST_GAIN = 0.05
 """Smaller gains are not worth a change."""
@@ -120,8 +120,8 @@ def _whole(gain: Gain, computing: Computing) -> Whole | None:
     )
 
 
-def headline(trials: Sequence[Trial], state: State) -> str:
-    """One sentence: what helps most, or that nothing does."""
+def headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
+    """One sentence: what helps most, or that nothing does; a run takes `cost_s` of the budget."""
     best = trials[0] if trials else None
     if best is not None and best.effect is Effect.HELPS and best.gain is not None:
         text = f"{best.name} helps most: I/O takes {_ratio_text(best.gain)}"
@@ -134,14 +134,32 @@ def headline(trials: Sequence[Trial], state: State) -> str:
     if judged:
         near = judged[0]
         assert near.gain is not None
+        hidden = near.gain.low < 1 - LEAST_GAIN and near.gain.high > 1
+        says = "Nothing is shown to help" if hidden else "Nothing helps"
+        but = "; runs vary so much that a gain may be hidden" if hidden else ""
         return _ended(
-            f"Nothing helps: of {_counted(judged)} measured afresh none gains; the best, "
-            f"{near.name}, takes {_ratio_text(near.gain)}",
+            f"{says}: of {_counted(judged)} measured afresh none gains; the best, {near.name}, "
+            f"takes {_ratio_text(near.gain)}{but}",
             state,
         )
     if len(state.failures) == len(trials):
         return "No change could be run."
-    return _ended("Not measured often enough to say what helps: give a larger --budget", state)
+    return _ended(
+        "Not measured often enough to say what helps: give a larger --budget, about "
+        f"{enough_min(len(trials), cost_s)} min",
+        state,
+    )
+
+
+def enough_min(changes: int, cost_s: float) -> int:
+    """Whole minutes that a search over so many changes takes, at `cost_s` for each run.
+
+    The screening and the race take one and a half runs for each change, the latter at most as
+    many as the former; the final takes four for each two pairs.
+    """
+    finalists = min(changes, FINALISTS)
+    runs = 2 * pairs_needed(max(1, finalists)) * finalists + 3 * changes
+    return max(1, math.ceil(1.3 * runs * cost_s / 60))
 
 
 def _counted(judged: Sequence[Trial]) -> str:

@@ -27,6 +27,8 @@ class Scene:
     """The type of the target's."""
     interfaces: frozenset[Interface]
     """Those that the engine has on this machine."""
+    has_mpi: bool = True
+    """Ranks are started under MPI."""
 
     @property
     def ranks(self) -> int:
@@ -38,15 +40,18 @@ class Scene:
         """The number of every parameter."""
         return self.made.parameters
 
-    def whole(self, value: Value | None) -> int | None:
-        """The whole number that a value is on every rank and in every turn; None: it varies."""
+    def number(self, value: Value | None) -> Number | None:
+        """The number that a value is on every rank and in every turn; None: it varies."""
         if value is None:
             return None
         scope = Scope(self.parameters, {name: i for i, name in enumerate(self.made.plan.slots)})
         tree = scope.tree(value, "value")
-        if isinstance(tree, Literal) and isinstance(tree.value, int):
-            return tree.value
-        return None
+        return tree.value if isinstance(tree, Literal) else None
+
+    def whole(self, value: Value | None) -> int | None:
+        """As `number`, where it is a whole one."""
+        number = self.number(value)
+        return number if isinstance(number, int) else None
 
     def sharers(self, spec: FileSpec) -> int | None:
         """How many ranks share a file; None where that is not one number."""

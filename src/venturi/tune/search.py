@@ -240,6 +240,8 @@ class Search:
             order = list(names)
             self._random.shuffle(order)
             for name in order:
+                if number and self._elapsed() > self._budget_s:
+                    return
                 self._block(name, inside_out=bool(number % 2))
 
     def _block(self, name: str, inside_out: bool) -> None:

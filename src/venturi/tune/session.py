@@ -48,7 +48,8 @@ def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
     file_system = file_system_of(place.directory)
     engine = describe(find_engine(place.machine.launcher.mpi))
     built = frozenset(entry["name"] for entry in engine["backends"] if entry["built"])
-    scene = scene_of(wish.workload, place.settings, file_system.type, built)
+    has_mpi = place.machine.launcher.mpi is not None
+    scene = scene_of(wish.workload, place.settings, file_system.type, built, has_mpi)
     candidates, skipped = _candidates(wish, scene)
     make_store(place.store)
     started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -94,7 +95,7 @@ def _document(
         about=wish.workload.about,
         started=started,
         command=place.command,
-        headline=headline(trials, found.state),
+        headline=headline(trials, found.state, spent_s / max(1, found.state.runs)),
         rule=RULE,
         interrupted=found.state.interrupted,
         budget_s=wish.budget_s,

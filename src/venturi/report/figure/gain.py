@@ -9,7 +9,7 @@ from venturi.model.tuning import Durability, Effect, Trial
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
-from venturi.report.palette import BLUE, GREEN, GRID, INK, MUTED, VERMILLION
+from venturi.report.palette import BLUE, GREEN, INK, MUTED, PAPER, SHADE, VERMILLION
 
 _ROW_PX = 34
 _VALUE_PX = 190
@@ -19,7 +19,7 @@ _MARKS = {
     "no gain": (MUTED, "square"),
     "harms": (VERMILLION, "triangle-up"),
     "too few pairs": (BLUE, "diamond"),
-    "looked at only": (MUTED, "stroke"),
+    "looked at only": (SHADE, "circle"),
 }
 _WORDS = {
     Effect.HELPS: "helps",
@@ -119,13 +119,13 @@ def _spec(trials: list[Trial]) -> dict[str, Any]:
                 "mark": {"type": "rule", "strokeWidth": 3},
                 "encoding": {
                     "x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
-                    "color": {**colour, "legend": None},
+                    "color": colour,
                 },
             },
             {
                 "data": {"values": marks},
                 "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1,
-                         "stroke": GRID, "strokeWidth": 0.5},
+                         "stroke": PAPER, "strokeWidth": 0.5},
                 "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
             },
             theme.names([{"y": mark["y"], "name": mark["name"]} for mark in marks], y),
