@@ -18,7 +18,7 @@ from venturi.model.error import UserError
 from venturi.model.operation import Kind
 from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
-from venturi.report.render import render_portrait
+from venturi.report.render import render_document
 from venturi.sources.counting import counters_of
 from venturi.sources.open import read_capture
 
@@ -88,7 +88,7 @@ def test_another_number_of_bytes_is_off() -> None:
 def test_the_page_of_a_log_says_what_counters_can() -> None:
     captured = read_capture(log_of("ior_4rank_shared"))
     captured = Captured(captured.trace.model_copy(update={"operation_count": 0}))
-    text = render_portrait(portrait_of(captured, "app"), "html")
+    text = render_document(portrait_of(captured, "app"), "html")
     plain = text.replace("\u00a0", " ")
     assert "4 ranks wrote" in plain
     assert "holds counters, which add up a run" in plain
@@ -100,7 +100,7 @@ def test_a_page_needs_no_times() -> None:
     captured = counted(mixed())
     records = [record.model_copy(update={"times": {}}) for record in captured.trace.records]
     bare = Captured(captured.trace.model_copy(update={"records": records}))
-    text = render_portrait(portrait_of(bare, "app"), "md")
+    text = render_document(portrait_of(bare, "app"), "md")
     assert "Time in I/O" not in text
     assert "The busiest spent" not in text
 

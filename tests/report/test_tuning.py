@@ -23,7 +23,7 @@ from venturi.model.tuning import (
     Tuning,
     Whole,
 )
-from venturi.report.render import render_tuning
+from venturi.report.render import render_document
 from venturi.report.tuning_text import Progress, print_tuning
 
 
@@ -100,7 +100,7 @@ WHOLE = tuning(
 
 
 def test_the_page_says_what_to_change_and_what_that_costs() -> None:
-    text = render_tuning(WHOLE, "html").replace("\u00a0", " ")
+    text = render_document(WHOLE, "html").replace("\u00a0", " ")
     assert text.count("<svg") == 1
     for words in (
         "What would make app faster",
@@ -123,14 +123,14 @@ def test_the_page_says_what_to_change_and_what_that_costs() -> None:
 
 @pytest.mark.parametrize("form", ["html", "md"])
 def test_a_tuning_without_any_measurement_has_a_page(form: str) -> None:
-    text = render_tuning(tuning(headline="Nothing applies.", base_s=[], interrupted=True), form)
+    text = render_document(tuning(headline="Nothing applies.", base_s=[], interrupted=True), form)
     assert "Nothing applies." in text
     assert "Interrupted" in text
     assert "<svg" not in text
 
 
 def test_the_document_comes_back_from_its_json() -> None:
-    assert parse_json(Tuning, render_tuning(WHOLE, "json")) == WHOLE
+    assert parse_json(Tuning, render_document(WHOLE, "json")) == WHOLE
 
 
 def test_the_terminal_shows_the_ranking_within_80_columns() -> None:
