@@ -89,9 +89,9 @@ def test_every_repetition_stands_in_the_tables(units: Units) -> None:
 
 
 def test_several_records_begin_with_their_comparison() -> None:
-    started = time.monotonic()
+    started = time.process_time()
     text = render_html([record(), substituted(), invalid()])
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert len(text.encode()) < 2_000_000
     parsed = outline(text)
     assert text.count('<article class="card">') == 3
@@ -209,8 +209,8 @@ def test_many_phases_and_iterations_stay_small_and_quick() -> None:
         for turn in range(20)
         for row in made.phases
     ]
-    started = time.monotonic()
+    started = time.process_time()
     text = render_html([made.model_copy(update={"phases": many})] * 3)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
     assert len(text.encode()) < 2_000_000
     outline(text)
