@@ -44,10 +44,10 @@ def _repeated(rows: StreamRows, calls: Column, least: int) -> tuple[Column, str]
 
 
 def _opens(rows: StreamRows) -> Iterator[Seen]:
-    found = _repeated(rows, rows.of_kind(Kind.OPEN), OPENS_EACH)
+    found = _repeated(rows, rows.names_of_kind(Kind.OPEN), OPENS_EACH)
     if found is not None:
         opens, text = found
-        closes = rows.of_kind(Kind.CLOSE)
+        closes = rows.names_of_kind(Kind.CLOSE)
         closes = closes[np.isin(rows.found.root[closes], rows.found.root[opens])]
         yield Seen(
             f"{rows.name}: files are opened again and again.",
@@ -57,7 +57,7 @@ def _opens(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _stats(rows: StreamRows) -> Iterator[Seen]:
-    found = _repeated(rows, rows.of_kind(Kind.STAT, Kind.ATTRIBUTE), STATS_EACH)
+    found = _repeated(rows, rows.names_of_kind(Kind.STAT, Kind.ATTRIBUTE), STATS_EACH)
     if found is not None:
         stats, text = found
         yield Seen(
@@ -99,7 +99,7 @@ def _file_per_process(rows: StreamRows) -> Iterator[Seen]:
         return
     lanes = len(np.unique(rows.found.lane[rows.writes]))
     if lanes >= FILES_AT_SCALE:
-        opens = rows.of_kind(Kind.OPEN, Kind.CLOSE)
+        opens = rows.names_of_kind(Kind.OPEN, Kind.CLOSE)
         yield Seen(
             f"{rows.name}: each of {lanes} ranks writes files of its own.",
             f"{len(rows.files)} files (own threshold {FILES_AT_SCALE}); opens and closes count",

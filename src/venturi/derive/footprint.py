@@ -43,6 +43,8 @@ NAMES = (
 
 SYNCS = (Kind.SYNC, Kind.DATA_SYNC)
 
+_DATASET_CODES = [LAYER_CODES[layer] for layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)]
+
 _HEIGHT = {
     Layer.POSIX: 0, Layer.STDIO: 0, Layer.LUSTRE: 0, Layer.MPIIO: 1, Layer.HDF5_FILE: 2,
     Layer.PNETCDF_FILE: 2, Layer.HDF5_DATASET: 3, Layer.PNETCDF_VARIABLE: 3,
@@ -106,8 +108,9 @@ class Footprint:
 
     @cached_property
     def names(self) -> Column:
-        """Mask: work on names and sizes of the application's files."""
-        return self.own & self.kind(*NAMES)
+        """Mask: work on names and sizes of the application's files; datasets have none."""
+        in_file = np.isin(self.ops.layer, _DATASET_CODES)
+        return self.own & self.kind(*NAMES) & ~in_file
 
     @cached_property
     def syncs(self) -> Column:

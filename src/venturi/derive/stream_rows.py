@@ -80,6 +80,10 @@ class StreamRows:
         """The application's own calls of these kinds."""
         return self.own[self.found.kind(*kinds)[self.own]]
 
+    def names_of_kind(self, *kinds: Kind) -> Column:
+        """The application's own work on names of these kinds."""
+        return self.names[self.found.kind(*kinds)[self.names]]
+
     def at_posix(self, *kinds: Kind) -> Column:
         """What reached POSIX, whoever asked for it."""
         is_posix = self.found.ops.layer[self.rows] == LAYER_CODES[Layer.POSIX]
