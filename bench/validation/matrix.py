@@ -129,7 +129,7 @@ def predicted(
     prepare = ["--prepare", case.prepare] if case.prepare else []
     done = venturi(
         "predict", proxy, "--against", case.command, *prepare, "-d", mount, "--repeat", repeat,
-        "--no-peak", "-q", "--json", "-o", folder, where=place,
+        "--no-baselines", "-q", "--json", "-o", folder, where=place,
     )  # fmt: skip
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("venturi: ")]

@@ -52,7 +52,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def predict(place: Path, command: str, *words: str) -> subprocess.CompletedProcess[str]:
     """The command with what all tests share."""
-    line = ("predict", "app.trace", "--against", command, "-d", IO, "--no-peak", *words)
+    line = ("predict", "app.trace", "--against", command, "-d", IO, *words)
     done = venturi(place, *line)
     assert list((place / IO).iterdir()) == [], "something was left behind"
     return done

@@ -24,7 +24,7 @@ from venturi.model.error import UserError
     help="Page cache before each run of either (default: written out and dropped).",
 )
 @click.option("--unlike", is_flag=True, help="Go on where both move different amounts.")
-@click.option("--no-peak", is_flag=True, help="No baseline of plain streaming.")
+@click.option("--no-baselines", is_flag=True, help="No simpler predictions beside it.")
 @click.option("-o", "--output", metavar="FOLDER", help="Default: NAME.prediction here.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @store_option
@@ -39,7 +39,7 @@ def command(
     repeat: int,
     cache: str,
     unlike: bool,
-    no_peak: bool,
+    no_baselines: bool,
     output: str | None,
     quiet: bool,
     store: str | None,
@@ -69,7 +69,7 @@ def command(
         rounds=repeat,
         cache=CachePolicy(cache),
         unlike=unlike,
-        peak=not no_peak,
+        baselines=not no_baselines,
     )
 
     def say(line: str) -> None:

@@ -204,7 +204,7 @@ def _stream(runs: Runs, ours: str, theirs: str) -> Part:
     base = [_stream_seconds(account, ours) for _, account in runs.application]
     other = [_stream_seconds(account, theirs) for _, account in runs.proxy]
     return Part(
-        name=ours or f"the proxy's {theirs.lstrip('x/')}",
+        name=ours or f"the proxy's {theirs.partition('/')[2] or theirs}",
         application=median(base),
         proxy=median(other),
         error=_error(base, other) if ours and theirs else None,

@@ -45,14 +45,21 @@ class Application:
 
     def run(self) -> Account:
         """One run. Raises TargetProblem where it fails or does no I/O in its folder."""
+        return self.account(self.captured())
+
+    def captured(self) -> Captured:
+        """One run under capture, names relative to its folder, which is gone afterwards."""
         try:
             self.folder.mkdir()
             with _memory() as place:
                 self._prepare(place)
-                captured = self._captured(place)
+                return _below(self._captured(place), self.folder)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
-        account = account_of(_below(captured, self.folder), self.layers, "application")
+
+    def account(self, captured: Captured) -> Account:
+        """The account of a run. Raises TargetProblem where it did nothing in its folder."""
+        account = account_of(captured, self.layers, "application")
         if account is None or not any(is_inside(path) for path in account.paths):
             raise TargetProblem(
                 f"'{self.command}' did no I/O in {self.folder.parent.parent} that a capture sees",
