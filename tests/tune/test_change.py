@@ -134,6 +134,23 @@ def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:
     assert after.operations["read"] == 200
 
 
+@pytest.mark.parametrize(("pattern", "applies"), [("append", True), ("contiguous", False)])
+def test_a_file_that_is_made_in_a_loop_stays_open_if_it_grows(pattern: str, applies: bool) -> None:
+    before = scene(
+        "files: {f: {path: f, shared: rank}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
+        "          do:\n            - create: f\n            - write: {to: f, transfer: 10, "
+        f"count: 1, pattern: {pattern}}}\n            - close: f\n"
+    )
+    if not applies:
+        with pytest.raises(UserError, match="does not apply"):
+            changed("opens=once", before)
+        return
+    candidate = changed("opens=once", before)
+    assert planned(candidate).totals.operations["create"] == 4
+    assert "not to begin anew" in candidate.variant.meaning.assumes
+
+
 def test_a_file_of_each_turn_is_opened_in_each() -> None:
     before = scene(
         'files: {f: {path: "f{i}", shared: rank}}\n'
@@ -288,6 +305,17 @@ def test_an_interface_that_is_not_built_does_not_apply() -> None:
     )
     with pytest.raises(UserError, match="no uring here"):
         changed("interface=uring", before)
+
+
+def test_what_parameters_leave_unused_is_not_changed() -> None:
+    """The library's `ior` has a shared file and one for each rank, and uses one of them."""
+    for value, left in (("0", "shared"), ("1", "own")):
+        chosen = Settings(assignments={"per_process": value})
+        before = scene_of(library.load("ior"), chosen, "ext4", BUILT)
+        assert list(before.workload.files) == [left]
+        found, _ = applicable(before, chosen)
+        keys = {candidate.name for candidate in found if candidate.key == "files"}
+        assert keys == ({"files=rank"} if value == "0" else {"files=all"})
 
 
 def test_the_page_lists_every_change() -> None:

@@ -44,18 +44,22 @@ def metrics_of(
     """The workload's metrics and a rate for each phase, with intervals over repetitions.
 
     Rates are total bytes (or operations) over total time of a repetition; they are never
-    averaged. Repetitions in which a metric has no value are left out and show in its `n`.
+    averaged. Repetitions in which a metric has no value are left out and show in its `n`. A metric
+    may name the rate of a phase and metrics that stand before it: their values in the same
+    repetition; of a parameter and a metric of one name, the parameter is meant.
     """
     repetitions = sorted({row.repetition for row in phases})
+    known: dict[int, dict[str, Number]] = {n: dict(parameters) for n in repetitions}
     wanted = {**_default_metrics(phases), **workload.metrics}
     result = {}
     for name, metric in wanted.items():
         values = []
         for repetition in repetitions:
             rows = [row for row in phases if row.repetition == repetition]
-            value = _evaluate(metric.value, parameters, rows)
+            value = _evaluate(metric.value, known[repetition], rows)
             if value is not None:
                 values.append(value)
+                known[repetition].setdefault(name, value)
         if values:
             interval = median_interval(values)
             result[name] = MetricValue(

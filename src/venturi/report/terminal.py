@@ -96,11 +96,27 @@ def print_summary(
             if text := notes(phase):
                 out.wrapped("NOTE ", f"{phase.title}: {text}")
         out.line()
+    _print_metrics(record, out, units)
     _print_verdict(record, out)
     if saved is not None:
         out.line((" saved   ", "dim"), saved)
     out.line((" report  ", "dim"), f"venturi report {record.id}")
     out.line((" show    ", "dim"), f"venturi results show {record.id}")
+
+
+def _print_metrics(record: Record, out: Printer, units: Units) -> None:
+    """The workload's own metrics; the rates of its phases stand above."""
+    rates = {row.path for row in record.phases}
+    own = {name: entry for name, entry in record.metrics.items() if name not in rates}
+    if not own:
+        return
+    rows = []
+    for name, entry in own.items():
+        low, high = (quantity.with_unit(v, entry.unit, units) for v in (entry.low, entry.high))
+        interval = "-" if entry.n < 2 else f"{low} .. {high}"
+        rows.append((name, quantity.with_unit(entry.median, entry.unit, units), interval))
+    out.table(("METRIC", "MEDIAN", "95 % INTERVAL"), rows)
+    out.line()
 
 
 def _print_verdict(record: Record, out: Printer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import venturi.tune
@@ -16,7 +16,7 @@ from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
 from venturi.tune.change import Change, Variant
-from venturi.tune.rewrite import bare
+from venturi.tune.rewrite import bare, live
 from venturi.tune.scene import DoesNotApply, Scene
 
 LEFT_OUT = (
@@ -155,6 +155,7 @@ def scene_of(
     has_mpi: bool = True,
 ) -> Scene:
     """The scene of a workload; UserError where it cannot be planned."""
-    plain = bare(workload)
     known = frozenset(word for word in Interface if word.value in interfaces)
-    return Scene(plain, make_plan(plain, settings), file_system, known, has_mpi)
+    whole = Scene(bare(workload), make_plan(workload, settings), file_system, known, has_mpi)
+    plain = live(whole.workload, whole.number)
+    return replace(whole, workload=plain, made=make_plan(plain, settings))

@@ -7,9 +7,9 @@ import re
 from venturi.model.error import UserError
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
-from venturi.model.workload import FileSpec
+from venturi.model.workload import FileSpec, StepSpec, Workload
 from venturi.tune.change import Change, Variant, listed
-from venturi.tune.rewrite import with_files
+from venturi.tune.rewrite import with_files, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, uses_of
 
 _WORD = re.compile(r"all|rank|every [1-9][0-9]*")
@@ -42,6 +42,7 @@ def _make(scene: Scene, value: str) -> Variant:
     workload = with_files(scene.workload, share)
     if not touched:
         raise DoesNotApply("no plain file is shared otherwise")
+    workload = with_steps(workload, lambda step: _opened_alike(step, touched, workload))
     names = listed(touched)
     what, how = {
         "rank": ("a file for each rank", f"put the rank's number into the name of {names}"),
@@ -58,6 +59,23 @@ def _make(scene: Scene, value: str) -> Variant:
         f"Write {what}: {how}.",
         Meaning(assumes="whoever reads the files finds the same data in other files"),
     )
+
+
+def _opened_alike(step: StepSpec, names: list[str], workload: Workload) -> list[StepSpec] | None:
+    """A phase in which files are opened and closed in whose place their data are moved."""
+    if step.phase is None:
+        return None
+    only = workload.model_copy(update={"program": {"phase": [step]}})
+    places = {use.name: use.place for use in uses_of(only) if use.name in names}
+
+    def place(inner: StepSpec) -> list[StepSpec] | None:
+        name = inner.open or inner.close
+        if name not in places or inner.from_ == places[name]:
+            return None
+        return [inner.model_copy(update={"from_": places[name]})]
+
+    moved = with_steps(only, place).program["phase"]
+    return [inner for inner in moved if isinstance(inner, StepSpec)]
 
 
 CHANGE = Change("files", "rank, all or 'every N'", _values, _make)

@@ -19,21 +19,28 @@ def _values(scene: Scene) -> list[str]:
 
 def _make(scene: Scene, value: str) -> Variant:
     one_of(value, "opens", ("once",))
-    touched: list[str] = []
+    touched: dict[str, bool] = {}
     workload = with_steps(scene.workload, lambda step: _held(step, scene.workload, touched))
     if not touched:
         raise DoesNotApply("no file is opened and closed in a loop inside of a phase")
+    assumes = "nobody waits for the close to see the data"
+    remade = [name for name, is_made in touched.items() if is_made]
+    if remade:
+        assumes += f"; {listed(remade)} is opened to append, not to begin anew"
     return Variant(
         workload,
         "files stay open",
-        f"Open {listed(touched)} once before the loop and close() it behind it, instead of at "
+        f"Open {listed(list(touched))} once before the loop and close() it behind it, instead of at "
         "every turn.",
-        Meaning(assumes="nobody waits for the close to see the data"),
+        Meaning(assumes=assumes),
     )
 
 
-def _held(step: StepSpec, workload: Workload, touched: list[str]) -> Steps | None:
-    """A loop with the opens and closes of its files around it."""
+def _held(step: StepSpec, workload: Workload, touched: dict[str, bool]) -> Steps | None:
+    """A loop with the opens and closes of its files around it.
+
+    Files are noted in `touched`, with whether every turn made them.
+    """
     if step.for_ is None or step.do is None:
         return None
     names = [
@@ -46,7 +53,10 @@ def _held(step: StepSpec, workload: Workload, touched: list[str]) -> Steps | Non
     opens = [inner for inner in step.do if _opened(inner) in names]
     closes = [s for s in step.do if isinstance(s, StepSpec) and s.close in names and s.close]
     rest = [inner for inner in step.do if inner not in opens and inner not in closes]
-    touched += names
+    for inner in step.do:
+        name = _opened(inner)
+        if name in names and name and isinstance(inner, StepSpec):
+            touched[name] = touched.get(name, False) or inner.create is not None
     loop = [step.model_copy(update={"do": rest})] if rest else []
     return [*opens, *loop, *closes]
 

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from venturi.model.workload import BareStep, DataStep, FileSpec, StepSpec, Workload
-from venturi.tune.scene import Use, use_of
+from venturi.model.expression import Number
+from venturi.model.workload import (
+    BareStep,
+    DataStep,
+    FileSpec,
+    StepSpec,
+    SyncStep,
+    Value,
+    Workload,
+)
+from venturi.tune.scene import Use, steps_of, use_of
 
 Steps = list[StepSpec | BareStep]
 
@@ -47,6 +56,35 @@ def _body(
         changed = change(inner)
         result += [inner] if changed is None else changed
     return result
+
+
+def live(workload: Workload, number: Callable[[Value], Number | None]) -> Workload:
+    """The workload without steps and files that these parameters leave unused.
+
+    `number` gives what a value is where it is the same everywhere, else None.
+    """
+
+    def one(step: StepSpec) -> Steps | None:
+        known = number(step.when) if step.when is not None else None
+        if known is None:
+            return None
+        return list(step.do or []) if known else []
+
+    pruned = with_steps(workload, one)
+    used = {name for step in steps_of(pruned) for name in _names_of(step)}
+    files = {name: spec for name, spec in workload.files.items() if name in used}
+    return pruned.model_copy(update={"files": files})
+
+
+def _names_of(step: StepSpec) -> list[str]:
+    """The files that a step itself speaks of."""
+    names = [step.create, step.open, step.close, step.stat, step.unlink, step.mkdir, step.rmdir]
+    names += [step.read_dir, step.each.on if step.each is not None else None]
+    names.append(step.sync.on if isinstance(step.sync, SyncStep) else None)
+    for data in (step.write, step.read):
+        target = (data.to or data.from_) if isinstance(data, DataStep) else data
+        names.append(target.partition(".")[0] if target else None)
+    return [name for name in names if name is not None]
 
 
 def with_data(workload: Workload, change: Callable[[Use], DataStep | None]) -> Workload:
