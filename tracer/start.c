@@ -140,15 +140,15 @@ static void adopt_descriptors(void) {
   closedir(listed);
 }
 
-static void before_fork(void) {}
-
-static void after_fork_in_parent(void) {
+// Before, because the child may move positions at once; after, for what other threads opened
+// meanwhile.
+static void share_descriptors(void) {
   if (atomic_load(&live->on)) descriptors_are_shared(true);
 }
 
 static void after_fork_in_child(void) {
   spool_forked();
-  descriptors_are_shared(true);
+  descriptors_are_inherited();
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -169,7 +169,7 @@ __attribute__((constructor)) static void start(void) {
   stpcpy(stpcpy(preload, kNames_[0]), us.dli_fname);
   stpcpy(stpcpy(folder, kNames_[1]), where);
   if (spool.rank >= 0) decimal((uint64_t)spool.rank, stpcpy(rank, kNames_[2]));
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  pthread_atfork(share_descriptors, share_descriptors, after_fork_in_child);
   adopt_descriptors();
   if (spool_start()) thread_number();
   errno = before;
