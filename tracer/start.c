@@ -89,12 +89,19 @@ void keep_tracer(void) {
     if (kOurs[i][0]) putenv(kOurs[i]);
 }
 
+// A batch script has Slurm's number, too, but only what srun starts has a step.
 static int launcher_rank(void) {
-  static const char* const kVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                           "SLURM_PROCID", "VENTURI_TRACE_RANK"};
+  static const struct {
+    const char *rank, *needs;
+  } kVariables[] = {{"OMPI_COMM_WORLD_RANK", NULL},
+                    {"PMIX_RANK", NULL},
+                    {"PMI_RANK", NULL},
+                    {"SLURM_PROCID", "SLURM_STEP_ID"},
+                    {"VENTURI_TRACE_RANK", NULL}};
   for (size_t i = 0; i < sizeof kVariables / sizeof *kVariables; ++i) {
-    const char* text = getenv(kVariables[i]);
-    if (text && *text >= '0' && *text <= '9') return atoi(text);
+    const char* text = getenv(kVariables[i].rank);
+    const bool is_meant = kVariables[i].needs == NULL || getenv(kVariables[i].needs) != NULL;
+    if (is_meant && text && *text >= '0' && *text <= '9') return atoi(text);
   }
   return -1;
 }
