@@ -26,17 +26,14 @@ static const char kNames_[] =
     "F_MAX_WRITE_TIME _ _ _";
 
 static Window* window;
-static _Atomic int counters_lock;
+static _Atomic uint32_t counters_lock;
 
 void copy_counter_names(char* text, size_t room) {
   _Static_assert(sizeof kNames_ < sizeof((Header*)0)->counters, "the names fit the header");
   if (room >= sizeof kNames_) memcpy(text, kNames_, sizeof kNames_);
 }
 
-void reset_counters(void) {
-  window = NULL;
-  atomic_store(&counters_lock, 0);
-}
+void reset_counters(void) { window = NULL; }
 
 Counters* new_counters(uint32_t file, Layer layer) {
   Counters* set = NULL;
@@ -70,12 +67,18 @@ static void add(int64_t* counter, int64_t value) {
 
 // Highest and lowest are set without a lock: a lost race between two threads costs an extreme
 // value that lies within a few calls of the true one.
+static int64_t get(const int64_t* counter) { return __atomic_load_n(counter, __ATOMIC_RELAXED); }
+static void set_to(int64_t* counter, int64_t value) {
+  __atomic_store_n(counter, value, __ATOMIC_RELAXED);
+}
+
 static void raise_to(int64_t* counter, int64_t value) {
-  if (value > *counter) *counter = value;
+  if (value > get(counter)) set_to(counter, value);
 }
 
 static void span(int64_t* first, int64_t* last, const Record* call, int64_t start) {
-  if (*first == 0 || start < *first) *first = start;
+  const int64_t before = get(first);
+  if (before == 0 || start < before) set_to(first, start);
   raise_to(last, call->end);
 }
 
@@ -90,8 +93,11 @@ static int bucket(int64_t size) {
 
 static void remember(int64_t* values, int64_t* counts, int64_t value) {
   for (int i = 0; i < kSizes; ++i) {
-    if (counts[i] == 0) values[i] = value;
-    if (values[i] == value) {
+    int64_t there = get(&values[i]);  // 0: nothing yet, for it is remembered nowhere
+    if (there == 0 && __atomic_compare_exchange_n(&values[i], &there, value, false,
+                                                  __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      there = value;
+    if (there == value) {
       add(&counts[i], 1);
       return;
     }
@@ -113,20 +119,21 @@ static void count_data(Counters* set, const Record* call, int64_t start) {
   span(is_write ? &set->write_start : &set->read_start, is_write ? &set->write_end : &set->read_end,
        call, start);
   if (call->bytes > 0) remember(set->access, set->access_count, call->bytes);
-  if (set->last_was_write == (is_write ? 1 : 2)) add(&set->switches, 1);
-  set->last_was_write = is_write ? 2 : 1;
+  if (get(&set->last_was_write) == (is_write ? 1 : 2)) add(&set->switches, 1);
+  set_to(&set->last_was_write, is_write ? 2 : 1);
   if (call->offset < 0) return;
-  int64_t* next = is_write ? &set->next_write : &set->next_read;
-  if (call->offset > (*next > 0 ? *next - 1 : 0))
+  int64_t* kept = is_write ? &set->next_write : &set->next_read;
+  const int64_t next = get(kept);
+  if (call->offset > (next > 0 ? next - 1 : 0))
     add(is_write ? &set->sequential_writes : &set->sequential_reads, 1);
-  if (call->offset == *next && *next > 0)
+  if (call->offset == next && next > 0)
     add(is_write ? &set->consecutive_writes : &set->consecutive_reads, 1);
-  if (*next > 0 && call->offset > *next)
-    remember(set->stride, set->stride_count, call->offset - *next);
+  if (next > 0 && call->offset > next)
+    remember(set->stride, set->stride_count, call->offset - next);
   if (call->bytes > 0)
     raise_to(is_write ? &set->max_byte_written : &set->max_byte_read,
              call->offset + call->bytes - 1);
-  *next = call->offset + call->bytes;
+  set_to(kept, call->offset + call->bytes);
 }
 
 void count(Counters* set, const Record* call) {

@@ -14,17 +14,8 @@ enum { kPage = 1024, kPages = 1024, kOpensAtOnce = 512 };
 
 typedef Open* _Atomic Slot;
 static Slot* _Atomic pages[kPages];
-static _Atomic int table_lock;
-static uint32_t lock_generation;
+static _Atomic uint32_t table_lock;
 static Open* free_opens;
-
-static Held lock_table(void) {
-  if (lock_generation != generation) {
-    lock_generation = generation;
-    atomic_store(&table_lock, 0);
-  }
-  return lock(&table_lock);
-}
 
 static Slot* slot_of(int fd, bool make) {
   if (fd < 0 || fd >= kPage * kPages) return NULL;
@@ -37,9 +28,9 @@ static Slot* slot_of(int fd, bool make) {
   return page ? &page[fd % kPage] : NULL;
 }
 
-static Open* take_open(void) {
+static Open* make_open(const Open* content) {
   Open* open = NULL;
-  const Held held = lock_table();
+  const Held held = lock(&table_lock);
   if (held.taken) {
     if (free_opens == NULL) {
       Open* fresh = memory(kOpensAtOnce * sizeof(Open));
@@ -50,6 +41,7 @@ static Open* take_open(void) {
     }
     open = free_opens;
     if (open) free_opens = open->free;
+    if (open) *open = *content;
   }
   unlock(&table_lock, held);
   return open;
@@ -57,7 +49,7 @@ static Open* take_open(void) {
 
 static void release(Open* open) {
   if (open == NULL || atomic_fetch_sub(&open->references, 1) != 1) return;
-  const Held held = lock_table();
+  const Held held = lock(&table_lock);
   if (held.taken) {
     open->free = free_opens;
     free_opens = open;
@@ -71,13 +63,13 @@ bool is_in_vfork_child(void) {
 
 Open* descriptor_open(int fd, Name* path, int flags) {
   Slot* slot = slot_of(fd, true);
-  Open* open = slot && !is_in_vfork_child() ? take_open() : NULL;
+  if (slot == NULL || is_in_vfork_child()) return NULL;
+  Open* open = make_open(&(Open){.path = path,
+                                 .references = 1,
+                                 .is_append = (flags & O_APPEND) != 0,
+                                 .is_close_on_exec = (flags & O_CLOEXEC) != 0,
+                                 .is_no_file = path == NULL || path->is_no_file});
   if (open == NULL) return NULL;
-  *open = (Open){.path = path,
-                 .references = 1,
-                 .is_append = (flags & O_APPEND) != 0,
-                 .is_close_on_exec = (flags & O_CLOEXEC) != 0,
-                 .is_no_file = path == NULL || path->is_no_file};
   release(atomic_exchange(slot, open));
   return open;
 }
@@ -133,6 +125,16 @@ void descriptor_close(int fd) {
   if (slot && !is_in_vfork_child()) release(atomic_exchange(slot, NULL));
 }
 
+Open* descriptor_take(int fd) {
+  Open* open = descriptor_find(fd);
+  Slot* slot = slot_of(fd, false);
+  return open && slot && !is_in_vfork_child() ? atomic_exchange(slot, NULL) : open;
+}
+
+void descriptor_let_go(Open* open) {
+  if (!is_in_vfork_child()) release(open);
+}
+
 void descriptor_close_range(unsigned first, unsigned last) {
   if (is_in_vfork_child()) return;
   for (unsigned page = first / kPage; page < kPages && page <= last / kPage; ++page) {
@@ -144,7 +146,7 @@ void descriptor_close_range(unsigned first, unsigned last) {
   }
 }
 
-void descriptors_are_shared(bool is_fork) {
+static void mark_shared(bool is_fork) {
   for (int page = 0; page < kPages; ++page) {
     Slot* slots = atomic_load(&pages[page]);
     for (int i = 0; slots && i < kPage; ++i) {
@@ -153,3 +155,12 @@ void descriptors_are_shared(bool is_fork) {
     }
   }
 }
+
+void descriptors_are_shared(bool is_fork) {
+  // With the lock none of them is given to another file meanwhile.
+  const Held held = lock(&table_lock);
+  mark_shared(is_fork);
+  unlock(&table_lock, held);
+}
+
+void descriptors_are_inherited(void) { mark_shared(true); }

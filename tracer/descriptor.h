@@ -11,7 +11,7 @@ typedef struct Open {
   _Atomic int64_t position;         // of read and write
   _Atomic int64_t stream_position;  // of stdio
   _Atomic uint32_t references;
-  bool is_shared;  // with another process, so that the position must be asked
+  atomic_bool is_shared;  // with another process, so that the position must be asked
   bool is_append;
   bool is_no_file;
   bool is_close_on_exec;
@@ -30,10 +30,19 @@ Open* descriptor_open(int fd, Name* path, int flags);
 void descriptor_duplicate(int from, int to);
 
 void descriptor_close(int fd);
+
+// What the descriptor is, taken out of the table: before a close, since its number may be another
+// thread's as soon as it is closed. `descriptor_let_go` ends its use.
+Open* descriptor_take(int fd);
+void descriptor_let_go(Open* open);
+
 void descriptor_close_range(unsigned first, unsigned last);
 
 // All descriptors that `fork`, or else an exec, hands on are shared from now on.
 void descriptors_are_shared(bool is_fork);
+
+// The same in the child of a fork, which has one thread, and locks that others of its parent held.
+void descriptors_are_inherited(void);
 
 // Whether this is a child of vfork, which must not change the table that it shares.
 bool is_in_vfork_child(void);

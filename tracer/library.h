@@ -4,19 +4,26 @@
 // next definition is looked for in the scope of whoever calls.
 #pragma once
 
+#include <stdatomic.h>
 #include <stddef.h>
 
 typedef struct {
-  const void* caller;
   void* next;
   void* scope;  // where the caller's other functions are found
 } Route;
 
+// A route that was found, for all callers in one page; once made it never changes.
+typedef struct {
+  _Atomic int state;
+  size_t page;
+  Route route;
+} KnownRoute;
+
 enum { kRoutes = 16 };
 
-// The function `name` as `caller` would have found it without us. `routes` is the memory of one
-// wrapper. NULL only where nobody defines it.
-Route route_to(Route* routes, const char* name, const void* caller);
+// The function `name` as `caller` would have found it without us. `known` is the memory of one
+// wrapper, of kRoutes. NULL only where nobody defines it.
+Route route_to(KnownRoute* known, const char* name, const void* caller);
 
 // Another function of the same library; NULL where it has none of that name.
 void* function_in(void* scope, const char* name);

@@ -17,8 +17,8 @@ enum {
 };
 
 static Name* _Atomic buckets[kBuckets];
-static _Atomic int names_lock;
-static uint32_t names_lock_generation;
+static _Atomic uint32_t names_lock;
+static uint32_t window_generation;
 static uint32_t names;
 static char* arena;
 static size_t arena_left;
@@ -52,15 +52,15 @@ static Name* find(uint64_t hash, const char* text, size_t bytes) {
   return NULL;
 }
 
-// A lock that the child of a fork finds free, whatever other threads of the parent held.
+// The windows of the parent are not the child's.
 static Held lock_names(void) {
-  if (names_lock_generation != generation) {
-    names_lock_generation = generation;
+  const Held held = lock(&names_lock);
+  if (held.taken && window_generation != generation) {
+    window_generation = generation;
     window = NULL;
-    atomic_store(&names_lock, 0);
     reset_counters();
   }
-  return lock(&names_lock);
+  return held;
 }
 
 static Name* add_name(uint64_t hash, const char* text, size_t bytes, const Dataset* dataset) {
@@ -178,7 +178,7 @@ void write_name(Name* name) {
       ((uint32_t)sizeof(NameEntry) + shape_bytes + name->text_bytes + 7) & ~UINT32_C(7);
   const Held held = lock_names();
   if (held.taken && name->generation != generation) {
-    memset((void*)name->counters, 0, sizeof name->counters);
+    for (int layer = 0; layer < kLayers; ++layer) atomic_store(&name->counters[layer], NULL);
     if (window == NULL || window->capacity - atomic_load(&window->used) < bytes) {
       Window* fresh = new_window(kNames, next_bytes(window));
       if (fresh) window = fresh;
@@ -203,13 +203,12 @@ void write_name(Name* name) {
 Counters* counters_of(Name* name, Layer layer) {
   write_name(name);
   if (name->generation != generation) return NULL;
-  if (name->counters[layer] == NULL) {
-    Counters* set = new_counters(name->id, layer);
-    Counters* none = NULL;
+  Counters* set = atomic_load_explicit(&name->counters[layer], memory_order_acquire);
+  if (set == NULL) {
+    Counters* fresh = new_counters(name->id, layer);
     // Of two threads the later one's set stays empty; the reader adds sets of one file.
-    if (set)
-      __atomic_compare_exchange_n(&name->counters[layer], &none, set, false, __ATOMIC_SEQ_CST,
-                                  __ATOMIC_SEQ_CST);
+    if (fresh == NULL || atomic_compare_exchange_strong(&name->counters[layer], &set, fresh))
+      set = fresh;
   }
-  return name->counters[layer];
+  return set;
 }

@@ -9,7 +9,7 @@ typedef struct Name {
   struct Name* _Atomic next;  // in its bucket
   uint64_t hash;
   uint32_t id;
-  uint32_t generation;  // of the process in whose file it stands
+  _Atomic uint32_t generation;  // of the process in whose file it stands
   uint32_t text_bytes;
   _Atomic bool is_left_out;  // only counted, in one sum for all such files
   bool is_no_file;           // pipe, socket
@@ -18,7 +18,7 @@ typedef struct Name {
   uint32_t element_bytes;
   uint32_t dimensions;
   uint64_t* shape;  // then as many sizes of a chunk
-  Counters* counters[kLayers];
+  Counters* _Atomic counters[kLayers];
   char text[];
 } Name;
 

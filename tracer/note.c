@@ -108,11 +108,10 @@ void note_open(const Call* call, int folder, const char* path, int flags, int fd
   note(call, name, (What){kPosix, kOpen, UNKNOWN_OFFSET, 0, (uint32_t)flags});
 }
 
-void note_close(const Call* call, int fd, const Open* open) {
+void note_close(const Call* call, Layer layer, Open* open) {
   if (open == NULL) return;
-  Name* path = open->path;
-  if (call->error != EBADF) descriptor_close(fd);
-  note(call, path, (What){kPosix, kClose, UNKNOWN_OFFSET, 0, 0});
+  note(call, open->path, (What){layer, kClose, UNKNOWN_OFFSET, 0, 0});
+  descriptor_let_go(open);
 }
 
 void note_copy(const Call* call, int to, int from, const int64_t* to_offset,

@@ -33,7 +33,7 @@ void note_data(const Call* call, int fd, Kind kind, int64_t result);
 void note_data_at(const Call* call, int fd, Kind kind, int64_t offset, int64_t result);
 void note_seek(const Call* call, int fd, int64_t position);
 void note_open(const Call* call, int folder, const char* path, int flags, int fd);
-void note_close(const Call* call, int fd, const Open* open);
+void note_close(const Call* call, Layer layer, Open* open);
 void note_copy(const Call* call, int to, int from, const int64_t* to_offset,
                const int64_t* from_offset, int64_t result);
 void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_seen_through);

@@ -29,17 +29,17 @@ enum {
 };
 
 Spool spool = {.rank = -1};
-uint32_t generation = 1;
 Header* header;
 
 static Live never;
 Live* live = &never;
 
-static bool is_wanted;  // survives a fork, unlike `live`
-static bool is_full;    // no more windows of records
+static atomic_bool is_wanted;  // survives a fork, unlike `live`
+static atomic_bool is_full;    // no more windows of records
 static char path[sizeof spool.folder + 64];
-static _Atomic int start_lock;
-static _Atomic int window_lock;
+static _Atomic uint32_t start_lock;
+static _Atomic uint32_t window_lock;
+static atomic_bool is_reading;   // the clocks, for the header
 static Window* idle[kMostIdle];  // partly filled, of threads that ended
 static int idle_count;
 static _Atomic uint32_t threads;
@@ -57,7 +57,7 @@ static _Thread_local Mine mine __attribute__((tls_model("initial-exec")));
 int64_t ticks_now(void) { return spool.is_ns ? clock_ns(CLOCK_MONOTONIC) : cpu_ticks(); }
 
 int64_t begin(void) {
-  if (__builtin_expect(atomic_load_explicit(&live->on, memory_order_relaxed) == 0, 0) &&
+  if (__builtin_expect(atomic_load_explicit(&live->on, memory_order_acquire) == 0, 0) &&
       !spool_awake())
     return 0;
   return ticks_now();
@@ -67,8 +67,11 @@ static Reading reading(void) {
   return (Reading){.ticks = ticks_now(), .monotonic_ns = clock_ns(CLOCK_MONOTONIC)};
 }
 
+// One thread at a time, or a reading would be made of two; the others' would be no later.
 void note_clocks(void) {
-  if (header) header->last = reading();
+  if (header == NULL || atomic_exchange(&is_reading, true)) return;
+  header->last = reading();
+  atomic_store(&is_reading, false);
 }
 
 uint32_t thread_number(void) {
@@ -260,11 +263,11 @@ bool spool_start(void) {
 
 bool spool_awake(void) {
   if (!is_wanted) return false;
-  const Held held = lock(&start_lock);
+  const Held held = lock_for_all(&start_lock);
   if (held.taken && atomic_load(&live->on) == 0 && is_wanted) {
     header = NULL;
-    ++generation;
-    atomic_store(&window_lock, 0);
+    atomic_fetch_add(&generation, 1);
+    atomic_store(&is_reading, false);
     idle_count = 0;
     spool_start();
   }
@@ -282,7 +285,7 @@ void spool_forked(void) {
 void spool_end(void) {
   if (header == NULL || atomic_load(&live->on) == 0) return;
   note_clocks();
-  atomic_store(&header->ended_ns, header->last.monotonic_ns);
+  atomic_store(&header->ended_ns, clock_ns(CLOCK_MONOTONIC));
 }
 
 void spool_go_on(void) {

@@ -26,9 +26,6 @@ typedef struct {
 } Live;
 extern Live* live;
 
-// Grows in each child of a fork: whatever carries another number belongs to the parent.
-extern uint32_t generation;
-
 // This process's header; valid while `live->on`.
 extern Header* header;
 

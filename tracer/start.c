@@ -89,12 +89,19 @@ void keep_tracer(void) {
     if (kOurs[i][0]) putenv(kOurs[i]);
 }
 
+// A batch script has Slurm's number, too, but only what srun starts has a step.
 static int launcher_rank(void) {
-  static const char* const kVariables[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                           "SLURM_PROCID", "VENTURI_TRACE_RANK"};
+  static const struct {
+    const char *rank, *needs;
+  } kVariables[] = {{"OMPI_COMM_WORLD_RANK", NULL},
+                    {"PMIX_RANK", NULL},
+                    {"PMI_RANK", NULL},
+                    {"SLURM_PROCID", "SLURM_STEP_ID"},
+                    {"VENTURI_TRACE_RANK", NULL}};
   for (size_t i = 0; i < sizeof kVariables / sizeof *kVariables; ++i) {
-    const char* text = getenv(kVariables[i]);
-    if (text && *text >= '0' && *text <= '9') return (int)strtol(text, NULL, 10);
+    const char* text = getenv(kVariables[i].rank);
+    const bool is_meant = kVariables[i].needs == NULL || getenv(kVariables[i].needs) != NULL;
+    if (is_meant && text && *text >= '0' && *text <= '9') return (int)strtol(text, NULL, 10);
   }
   return -1;
 }
@@ -140,15 +147,15 @@ static void adopt_descriptors(void) {
   closedir(listed);
 }
 
-static void before_fork(void) {}
-
-static void after_fork_in_parent(void) {
+// Before, because the child may move positions at once; after, for what other threads opened
+// meanwhile.
+static void share_descriptors(void) {
   if (atomic_load(&live->on)) descriptors_are_shared(true);
 }
 
 static void after_fork_in_child(void) {
   spool_forked();
-  descriptors_are_shared(true);
+  descriptors_are_inherited();
 }
 
 __attribute__((constructor)) static void start(void) {
@@ -169,7 +176,7 @@ __attribute__((constructor)) static void start(void) {
   stpcpy(stpcpy(preload, kNames_[0]), us.dli_fname);
   stpcpy(stpcpy(folder, kNames_[1]), where);
   if (spool.rank >= 0) decimal((uint64_t)spool.rank, stpcpy(rank, kNames_[2]));
-  pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+  pthread_atfork(share_descriptors, share_descriptors, after_fork_in_child);
   adopt_descriptors();
   if (spool_start()) thread_number();
   errno = before;

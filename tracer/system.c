@@ -14,6 +14,8 @@
 
 enum { kTriesForLock = 100000 };
 
+_Atomic uint32_t generation = 1;
+
 long raw(long number, long a, long b, long c, long d, long e, long f) {
   const int before = errno;
   long result = syscall(number, a, b, c, d, e, f);
@@ -58,19 +60,24 @@ long read_link(const char* path, char* text, size_t room) {
   return got;
 }
 
-Held lock(_Atomic int* word) {
+static Held take(_Atomic uint32_t* word, bool is_old_free) {
   Held held = {0, false};
   const uint64_t all = UINT64_MAX;
   raw(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&held.signals, sizeof all, 0, 0);
+  const uint32_t ours = atomic_load(&generation);
   for (int i = 0; i < kTriesForLock && !held.taken; ++i) {
-    int free = 0;
-    held.taken = atomic_compare_exchange_weak(word, &free, 1);
+    uint32_t owner = atomic_load(word);
+    if (owner == 0 || (is_old_free && owner != ours))
+      held.taken = atomic_compare_exchange_weak(word, &owner, ours);
     if (!held.taken && i > 100) raw(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
   }
   return held;
 }
 
-void unlock(_Atomic int* word, Held held) {
+Held lock(_Atomic uint32_t* word) { return take(word, true); }
+Held lock_for_all(_Atomic uint32_t* word) { return take(word, false); }
+
+void unlock(_Atomic uint32_t* word, Held held) {
   if (held.taken) atomic_store(word, 0);
   raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&held.signals, 0, sizeof held.signals, 0, 0);
 }

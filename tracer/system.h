@@ -2,6 +2,7 @@
 // allocates, and none changes errno.
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,14 +25,21 @@ long read_file(const char* path, char* text, size_t room);
 // What a link points to, NUL-terminated; its length, or -errno.
 long read_link(const char* path, char* text, size_t room);
 
+// Grows in each child of a fork: whatever carries another number belongs to the parent.
+extern _Atomic uint32_t generation;
+
 // Keeps signals away while a lock is held, so that no handler waits for its own thread.
 // `taken` is false where the lock could not be had: what needs it must then be left out.
+// A lock holds the generation of its owner: what a thread of the parent held is free in a child.
 typedef struct {
   uint64_t signals;
   bool taken;
 } Held;
-Held lock(_Atomic int* word);
-void unlock(_Atomic int* word, Held held);
+Held lock(_Atomic uint32_t* word);
+void unlock(_Atomic uint32_t* word, Held held);
+
+// As `lock`, for who makes a new generation: only nobody's is free.
+Held lock_for_all(_Atomic uint32_t* word);
 
 // "12345" as text, NUL-terminated; its length.
 size_t decimal(uint64_t value, char* text);

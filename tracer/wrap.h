@@ -16,7 +16,7 @@ Function next_function(const char* name);
 // parameters; `what` runs after the call, and may change errno.
 #define WRAP(type, name, parameters, arguments, is_failure, what)      \
   EXPORT type name parameters {                                        \
-    static type(*next) parameters;                                     \
+    static type(*_Atomic next) parameters;                             \
     if (next == NULL) next = (type(*) parameters)next_function(#name); \
     Call call = {.start = begin()};                                    \
     if (call.start == 0) return next arguments;                        \

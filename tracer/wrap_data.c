@@ -66,7 +66,7 @@ WRAP(int, sync_file_range, (int fd, off64_t at, off64_t bytes, unsigned how), (f
      MINUS_1, note_descriptor(&call, fd, (What){kPosix, kDataSync, at, bytes, how}))
 
 EXPORT void sync(void) {
-  static void (*next)(void);
+  static void (*_Atomic next)(void);
   if (next == NULL) next = next_function("sync");
   Call call = {.start = begin()};
   next();

@@ -27,7 +27,7 @@ enum {
 // Open datasets by their id.
 typedef struct {
   _Atomic Id id;
-  Name* name;
+  Name* _Atomic name;
 } Known;
 static Known known[kDatasets];
 
@@ -96,10 +96,13 @@ static Name* describe(Route route, Id id) {
 
 static Name* dataset_of(Route route, Id id) {
   Known* slot = &known[(uint64_t)id % kDatasets];
-  if (atomic_load(&slot->id) == id && slot->name) return slot->name;
+  if (atomic_load(&slot->id) == id) {
+    Name* kept = atomic_load(&slot->name);
+    if (kept && atomic_load(&slot->id) == id) return kept;
+  }
   Name* name = describe(route, id);
   atomic_store(&slot->id, 0);
-  slot->name = name;
+  atomic_store(&slot->name, name);
   atomic_store(&slot->id, id);
   return name;
 }
@@ -110,7 +113,7 @@ static void forget(Id id) {
 }
 
 #define HDF5_BEGIN(name, type, ...)                              \
-  static Route routes[kRoutes];                                  \
+  static KnownRoute routes[kRoutes];                             \
   const Route route = route_to(routes, #name, CALLER);           \
   type (*next)(__VA_ARGS__) = (type (*)(__VA_ARGS__))route.next; \
   Call call = {.start = begin()};

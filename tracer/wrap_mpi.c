@@ -92,7 +92,7 @@ static int64_t enter(const char* frame) {
 }
 
 #define MPI_BEGIN(name, parameters)                      \
-  static Route routes[kRoutes];                          \
+  static KnownRoute routes[kRoutes];                     \
   const Route route = route_to(routes, #name, CALLER);   \
   int(*next) parameters = (int(*) parameters)route.next; \
   Call call = {.start = enter(__builtin_frame_address(0))};

@@ -49,7 +49,7 @@ static int open_at_by(OpenAtFunction next, int folder, const char* path, int fla
 
 #define WRAP_OPEN(name)                                          \
   EXPORT int name(const char* path, int flags, ...) {            \
-    static OpenFunction next;                                    \
+    static OpenFunction _Atomic next;                            \
     if (next == NULL) next = (OpenFunction)next_function(#name); \
     MODE_BEHIND(flags)                                           \
     return open_by(next, path, flags, mode);                     \
@@ -59,7 +59,7 @@ WRAP_OPEN(open64)
 
 #define WRAP_OPEN_AT(name)                                         \
   EXPORT int name(int folder, const char* path, int flags, ...) {  \
-    static OpenAtFunction next;                                    \
+    static OpenAtFunction _Atomic next;                            \
     if (next == NULL) next = (OpenAtFunction)next_function(#name); \
     MODE_BEHIND(flags)                                             \
     return open_at_by(next, folder, path, flags, mode);            \
@@ -111,29 +111,32 @@ WRAP(int, shm_open, (const char* name, int flags, mode_t mode), (name, flags, mo
      memory_opened(result))
 
 EXPORT int close(int fd) {
-  static int (*next)(int);
+  static int (*_Atomic next)(int);
   if (next == NULL) next = (int (*)(int))next_function("close");
   Call call = {.start = begin()};
   if (call.start == 0) return next(fd);
-  // Before the number can be handed out again. Pipes and sockets that nobody used stay unknown.
-  const Open* open = descriptor_find(fd);
-  if (open) note_list_end(fd);
+  note_list_end(fd);
+  Open* open = descriptor_take(fd);
   const int result = next(fd);
   call_ended(&call, result != 0);
-  note_close(&call, fd, open);
+  note_close(&call, kPosix, open);
   note_clocks();
   errno = call.errno_after;
   return result;
 }
 
-WRAP(int, close_range, (unsigned first, unsigned last, int how), (first, last, how), MINUS_1,
-     (result == 0 && how == 0 ? descriptor_close_range(first, last) : (void)0))
+EXPORT int close_range(unsigned first, unsigned last, int how) {
+  static int (*_Atomic next)(unsigned, unsigned, int);
+  if (next == NULL) next = (int (*)(unsigned, unsigned, int))next_function("close_range");
+  if (how == 0 && begin() != 0) descriptor_close_range(first, last);
+  return next(first, last, how);
+}
 
 EXPORT void closefrom(int first) {
-  static void (*next)(int);
+  static void (*_Atomic next)(int);
   if (next == NULL) next = (void (*)(int))next_function("closefrom");
-  next(first);
   if (begin() != 0) descriptor_close_range(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
+  next(first);
 }
 
 WRAP(int, dup, (int fd), (fd), MINUS_1, result >= 0 ? descriptor_duplicate(fd, result) : (void)0)
@@ -154,7 +157,7 @@ static void controlled(int fd, int command, long argument, int result) {
 // The third argument is a number or a pointer, or is not there; a register is read either way.
 #define WRAP_CONTROL(name)                                                 \
   EXPORT int name(int fd, int command, ...) {                              \
-    static int (*next)(int, int, ...);                                     \
+    static int (*_Atomic next)(int, int, ...);                             \
     if (next == NULL) next = (int (*)(int, int, ...))next_function(#name); \
     va_list list;                                                          \
     va_start(list, command);                                               \
@@ -182,16 +185,16 @@ WRAP(ssize_t, getdents64, (int fd, void* entries, size_t room), (fd, entries, ro
      note_descriptor(&call, fd, (What){kPosix, kList, UNKNOWN_OFFSET, 0, 0}))
 
 EXPORT int closedir(DIR* folder) {
-  static int (*next)(DIR*);
+  static int (*_Atomic next)(DIR*);
   if (next == NULL) next = (int (*)(DIR*))next_function("closedir");
   Call call = {.start = begin()};
   if (call.start == 0) return next(folder);
   const int fd = dirfd(folder);
-  const Open* open = descriptor_find(fd);
   note_list_end(fd);
+  Open* open = descriptor_take(fd);
   const int result = next(folder);
   call_ended(&call, result != 0);
-  note_close(&call, fd, open);
+  note_close(&call, kPosix, open);
   errno = call.errno_after;
   return result;
 }

@@ -106,7 +106,7 @@ static void forget(int file) {
 }
 
 #define BEGIN(name, ...)                                       \
-  static Route routes[kRoutes];                                \
+  static KnownRoute routes[kRoutes];                           \
   const Route route = route_to(routes, #name, CALLER);         \
   int (*next)(__VA_ARGS__) = (int (*)(__VA_ARGS__))route.next; \
   Call call = {.start = begin()};

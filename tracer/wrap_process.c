@@ -34,7 +34,7 @@ static void stay(Record* record) {
 
 #define WRAP_EXEC(name, first, parameters, arguments)                 \
   EXPORT int name parameters {                                        \
-    static int(*next) parameters;                                     \
+    static int(*_Atomic next) parameters;                             \
     if (next == NULL) next = (int(*) parameters)next_function(#name); \
     Record* record = leave(first);                                    \
     const int result = next arguments;                                \
@@ -85,7 +85,7 @@ EXPORT int execle(const char* path, const char* word, ...) {
 #define WRAP_SPAWN(name)                                                                          \
   EXPORT int name(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,    \
                   const posix_spawnattr_t* how, char* const words[], char* const environment[]) { \
-    static __typeof__(&name) next;                                                                \
+    static __typeof__(&name) _Atomic next;                                                        \
     if (next == NULL) next = (__typeof__(&name))next_function(#name);                             \
     if (begin() != 0) descriptors_are_shared(false);                                              \
     pid_t started = 0;                                                                            \
@@ -100,7 +100,7 @@ WRAP_SPAWN(posix_spawn)
 WRAP_SPAWN(posix_spawnp)
 
 EXPORT int system(const char* command) {
-  static int (*next)(const char*);
+  static int (*_Atomic next)(const char*);
   if (next == NULL) next = (int (*)(const char*))next_function("system");
   keep_tracer();
   if (begin() != 0) descriptors_are_shared(false);
@@ -108,7 +108,7 @@ EXPORT int system(const char* command) {
 }
 
 EXPORT FILE* popen(const char* command, const char* mode) {
-  static FILE* (*next)(const char*, const char*);
+  static FILE* (*_Atomic next)(const char*, const char*);
   if (next == NULL) next = (FILE * (*)(const char*, const char*)) next_function("popen");
   keep_tracer();
   if (begin() != 0) descriptors_are_shared(false);
@@ -117,7 +117,7 @@ EXPORT FILE* popen(const char* command, const char* mode) {
 
 #define WRAP_EXIT(name)                                           \
   EXPORT __attribute__((noreturn)) void name(int code) {          \
-    static void (*next)(int);                                     \
+    static void (*_Atomic next)(int);                             \
     if (next == NULL) next = (void (*)(int))next_function(#name); \
     if (!is_in_vfork_child()) spool_end();                        \
     next(code);                                                   \

@@ -27,17 +27,15 @@ WRAP(FILE*, freopen64, (const char* path, const char* mode, FILE* stream), (path
      result == NULL, note_stream_open(&call, path, mode, result))
 
 EXPORT int fclose(FILE* stream) {
-  static int (*next)(FILE*);
+  static int (*_Atomic next)(FILE*);
   if (next == NULL) next = (int (*)(FILE*))next_function("fclose");
   Call call = {.start = begin()};
   const int fd = call.start ? fileno_unlocked(stream) : -1;
   if (fd < 0) return next(stream);
-  const Open* open = descriptor_find(fd);
-  Name* path = open ? open->path : NULL;
+  Open* open = descriptor_take(fd);
   const int result = next(stream);
   call_ended(&call, result != 0);
-  descriptor_close(fd);
-  if (path) note(&call, path, (What){kStdio, kClose, UNKNOWN_OFFSET, 0, 0});
+  note_close(&call, kStdio, open);
   errno = call.errno_after;
   return result;
 }
@@ -160,7 +158,7 @@ static void scanned(const Call* call, FILE* stream, off64_t before) {
   int name(FILE*, const char*, va_list);                                                 \
   int variadic(FILE*, const char*, ...);                                                 \
   EXPORT int name(FILE* stream, const char* format, va_list list) {                      \
-    static int (*next)(FILE*, const char*, va_list);                                     \
+    static int (*_Atomic next)(FILE*, const char*, va_list);                             \
     if (next == NULL) next = (int (*)(FILE*, const char*, va_list))next_function(#name); \
     Call call = {.start = begin()};                                                      \
     const off64_t before = call.start ? ftello64(stream) : -1;                           \
@@ -184,7 +182,7 @@ WRAP(int, fsetpos, (FILE * stream, const fpos_t* at), (stream, at), result != 0,
 WRAP(int, fsetpos64, (FILE * stream, const fpos64_t* at), (stream, at), result != 0, SOUGHT)
 
 EXPORT void rewind(FILE* stream) {
-  static void (*next)(FILE*);
+  static void (*_Atomic next)(FILE*);
   if (next == NULL) next = (void (*)(FILE*))next_function("rewind");
   Call call = {.start = begin()};
   next(stream);

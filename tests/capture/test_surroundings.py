@@ -26,6 +26,22 @@ def test_json_is_all_there_is_on_standard_output(capture: Capture) -> None:
     assert len(said) == 3, "nothing but the exit code's meaning"
 
 
+@pytest.mark.parametrize(
+    ("variables", "rank"),
+    [
+        ("SLURM_PROCID=0", -1),  # a batch script
+        ("SLURM_PROCID=1 SLURM_STEP_ID=0", 1),
+        ("SLURM_PROCID=0 OMPI_COMM_WORLD_RANK=1", 1),
+        ("PMIX_RANK=3", 3),
+    ],
+)
+def test_ranks_of_launchers(capture: Capture, variables: str, rank: int) -> None:
+    run = capture("sh", "-c", f"env {variables} touch file")
+    ranks = {process.program: process.rank for process in run.trace.processes}
+    assert ranks["touch"] == rank
+    assert run.trace.job.ranks == max(rank, 0) + 1
+
+
 def test_records_lie_elsewhere_while_it_runs(capture: Capture) -> None:
     elsewhere = capture.place / "elsewhere"
     elsewhere.mkdir()

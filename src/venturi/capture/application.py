@@ -66,7 +66,7 @@ def run_application(
             process = subprocess.Popen(job.command, env=environment, stdout=output, cwd=here)
         except OSError as error:
             raise UserError(f"{job.command[0]}: {os.strerror(error.errno or 0)}") from None
-        seen.process = process
+        seen.watch(process)
         code = process.wait()
     seconds = (time.monotonic_ns() - job.beginning.monotonic_ns) / 1e9
     return Finished(code, replace(job, seconds=seconds), seen.interrupted)
@@ -75,14 +75,24 @@ def run_application(
 class _Seen:
     """What signals came while the application ran."""
 
-    process: subprocess.Popen[bytes] | None = None
-    interrupted = False
+    def __init__(self) -> None:
+        self.interrupted = False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+
+    def watch(self, process: subprocess.Popen[bytes]) -> None:
+        """Signals are passed on to it, also those that came while it was being started."""
+        self._process = process
+        for number in self._early:
+            process.send_signal(number)
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if number == signal.SIGINT:  # the terminal sends it to the application, too
             self.interrupted = True
-        elif self.process is not None:
-            self.process.send_signal(number)
+        elif self._process is None:
+            self._early.append(number)
+        else:
+            self._process.send_signal(number)
 
 
 @contextlib.contextmanager
