@@ -110,8 +110,8 @@ def dftracer_places(path: Path, count: int) -> None:
         out.write('{"name":"/scratch/f","value":"ab"}}\n')
         out.writelines(
             f'{{"id":{k},"name":"pwrite","cat":"POSIX","pid":7,"tid":7,'
-            f'"ts":{1_700_000_000 + 10 * k},"dur":5,"ph":"X","args":{{"hhash":"h","ret":4096,"count":4096,"offset":{k * 8192}'
-            ',"fhash":"ab"}}\n'
+            f'"ts":{1_700_000_000 + 10 * k},"dur":5,"ph":"X",'
+            f'"args":{{"hhash":"h","ret":4096,"offset":{k * 8192},"fhash":"ab"}}}}\n'
             for k in range(count)
         )
 
