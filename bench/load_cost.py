@@ -77,6 +77,20 @@ def strace_text(path: Path, count: int) -> None:
         )
 
 
+def strace_places(path: Path, count: int) -> None:
+    """One process that writes at places of its own: no two lines are alike."""
+    with path.open("w") as out:
+        out.write(
+            '77  1700000000.000000 openat(AT_FDCWD</scratch>, "f", O_RDWR|O_CREAT|O_TRUNC, 0644) '
+            "= 3</scratch/f> <0.000010>\n"
+        )
+        out.writelines(
+            f"77  {1_700_000_000 + k // 10_000}.{k % 10_000 * 100:06} pwrite64(3</scratch/f>, "
+            f'""..., 4096, {k * 8192}) = 4096 <0.000020>\n'
+            for k in range(1, count)
+        )
+
+
 def dftracer_text(path: Path, count: int) -> None:
     """One process that writes a file."""
     with path.open("w") as out:
@@ -89,12 +103,35 @@ def dftracer_text(path: Path, count: int) -> None:
         )
 
 
+def dftracer_places(path: Path, count: int) -> None:
+    """One process that writes at places of its own: no two lines are alike."""
+    with path.open("w") as out:
+        out.write('[\n{"name":"FH","cat":"dftracer","pid":7,"tid":7,"ph":"M","args":')
+        out.write('{"name":"/scratch/f","value":"ab"}}\n')
+        out.writelines(
+            f'{{"id":{k},"name":"pwrite","cat":"POSIX","pid":7,"tid":7,'
+            f'"ts":{1_700_000_000 + 10 * k},"dur":5,"ph":"X",'
+            f'"args":{{"hhash":"h","ret":4096,"offset":{k * 8192},"fhash":"ab"}}}}\n'
+            for k in range(count)
+        )
+
+
 def recorder_text(path: Path, count: int) -> None:
     """One rank that writes a file."""
     with path.open("w") as out:
         out.write("0.000001 0.000002 open 0 0 ( /scratch/f 577 436 )\n")
         out.writelines(
             f"{k * 1e-5:.6f} {k * 1e-5 + 5e-6:.6f} write 0 0 ( /scratch/f %p 4096 )\n"
+            for k in range(1, count)
+        )
+
+
+def recorder_places(path: Path, count: int) -> None:
+    """One rank that writes at places of its own: no two lines are alike."""
+    with path.open("w") as out:
+        out.write("0.000001 0.000002 open 0 0 ( /scratch/f 577 436 )\n")
+        out.writelines(
+            f"{k * 1e-5:.6f} {k * 1e-5 + 5e-6:.6f} pwrite 0 0 ( /scratch/f %p 4096 {k * 8192} )\n"
             for k in range(1, count)
         )
 
@@ -140,14 +177,17 @@ def cases(most: int) -> Iterator[tuple[str, Callable[[Path, int], None], int]]:
     for count in (most // 100, most // 10):
         yield "DXT, text", dxt_text, count
         yield "strace", strace_text, count
+        yield "strace, places", strace_places, count
         yield "dftracer", dftracer_text, count
+        yield "dftracer, places", dftracer_places, count
         yield "Recorder, text", recorder_text, count
+        yield "Recorder, places", recorder_places, count
 
 
 def main() -> None:
     """Usage: load_cost.py [MOST]: the most operations (default 10 million; texts a tenth)."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
-    print("format           operations   load s   count s   peak GiB   load s per million (CPU)")
+    print("format            operations   load s   count s   peak GiB   load s per million (CPU)")
     for number, (name, make, count) in enumerate(cases(most)):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"case{number}"
@@ -161,7 +201,7 @@ def main() -> None:
             seconds, counting, peak, found = answer.get()
             child.join()
         print(
-            f"{name:15} {found:11} {seconds:8.2f} {counting:9.2f} {peak:10.2f} "
+            f"{name:16} {found:11} {seconds:8.2f} {counting:9.2f} {peak:10.2f} "
             f"{seconds / found * 1e6:12.2f}"
         )
 

@@ -36,8 +36,9 @@ def print_run_comparison(
         out.wrapped("- ", "unsure: fewer than six repetitions have no interval of 95 %")
     if comparison.differences:
         out.line()
-        other = [(d.what, d.first, d.second) for d in comparison.differences]
-        out.table(("NOT THE SAME", "FIRST", "SECOND"), other, left=("FIRST", "SECOND"))
+        out.line((" Not the same", "bold"))
+        for other in comparison.differences:
+            out.wrapped("- ", f"{other.what}: {other.first}, then {other.second}")
 
 
 def _lines(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -22,6 +23,7 @@ from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace, TracedF
 from venturi.model.trace_folder import Captured
 from venturi.sources.counting import counters_of
 from venturi.sources.libc_call import CALLS, OPEN_MODES, Shape
+from venturi.sources.repeat import Repeats
 from venturi.sources.rows import Rows
 
 FORMAT = "dftracer"
@@ -35,14 +37,13 @@ _MOST = 2**62
 ABOUT = "dftracer"
 """The category of lines that are no calls."""
 
-_MOST_KNOWN = 100_000
-"""Calls that are kept ready; a trace with more different ones does not repeat itself."""
+_OFFSET = re.compile(r'"offset":(\d{1,18})(?=[,}])')
 
-Act = Callable[[int, int], None]
-"""What a call does, given when it began and ended in nanoseconds."""
+Act = Callable[[int, int, int], None]
+"""What a call does, given when it began and ended in nanoseconds, and its place if it has one."""
 
-Place = Callable[[], int]
-"""The offset of a call when it is made."""
+Place = Callable[[int], int]
+"""The offset of a call when it is made, given the one that its line tells."""
 
 
 @dataclass
@@ -62,7 +63,7 @@ class _Seen:
     places: dict[int, int] = field(default_factory=dict)
     """Offset by file."""
 
-    def lives(self, start_ns: int, end_ns: int) -> None:
+    def lives(self, start_ns: int, end_ns: int, _place: int) -> None:
         """It did something at this time."""
         if start_ns < self.first_ns:  # noqa: PLR1730  (for every line: min is a call)
             self.first_ns = start_ns
@@ -83,7 +84,7 @@ class _Reader:
         self.sizes: dict[int, int] = {}
         self.unit_ns = 1000
         self.without_sizes = False
-        self._known: dict[str, Act] = {}
+        self._known: Repeats[Act] = Repeats()
         self.gaps: list[str] = []
 
     def line(self, text: str) -> None:
@@ -97,6 +98,11 @@ class _Reader:
             return
         if head.startswith('{"id":'):
             head = head[head.find(",") :]
+        place = UNKNOWN_OFFSET
+        found = _OFFSET.search(tail) if '"offset":' in tail else None
+        if found is not None and "seek" not in head:
+            place = int(found[1])
+            tail = tail[: found.start(1)] + tail[found.end(1) :]
         act = self._known.get(head + tail)
         if act is None:
             event = json.loads(text)
@@ -104,9 +110,8 @@ class _Reader:
                 self._event(event)
                 return
             act = self._understood(event)
-            if len(self._known) < _MOST_KNOWN:
-                self._known[head + tail] = act
-        self._spent(act, int(stamp), int(length))
+            self._known.keep(head + tail, act)
+        self._spent(act, int(stamp), int(length), place)
 
     def _event(self, event: dict[str, Any]) -> None:
         """One line as JSON has it."""
@@ -114,15 +119,16 @@ class _Reader:
             self._about(event, event.get("args") or {})
         else:
             act = self._understood(event)
-            self._spent(act, _whole(event["ts"]), _whole(event.get("dur", 0)))
+            place = _place_of(event.get("args") or {})
+            self._spent(act, _whole(event["ts"]), _whole(event.get("dur", 0)), place)
 
-    def _spent(self, act: Act, start: int, length: int) -> None:
+    def _spent(self, act: Act, start: int, length: int, place: int) -> None:
         """A call that began and took so many units of time."""
         start_ns = start * self.unit_ns
         end_ns = start_ns + length * self.unit_ns
         if not 0 <= start_ns <= end_ns < _MOST:
             raise ValueError("impossible times")
-        act(start_ns, end_ns)
+        act(start_ns, end_ns, place)
 
     def _understood(self, event: dict[str, Any]) -> Act:
         """What an event does whenever it comes."""
@@ -182,23 +188,23 @@ class _Reader:
         elif shape.kind is Kind.SEEK and not error:
             place = self._seek(seen, file, layer, args, result)
         elif shape.kind in (Kind.TRUNCATE, Kind.ALLOCATE):
-            place = _at(_whole(args.get("length", args.get("offset", -1))))
+            place = _said if "length" not in args else _at(_whole(args["length"]))
         elif shape.kind in (Kind.RENAME, Kind.LINK):
             target = args.get("newpath_hash", args.get("newpath"))
             detail = NO_FILE if target is None else self._number(str(target))
         head = (seen.index, thread, LAYER_CODES[layer], KIND_CODES[shape.kind], error, file, detail)
         add, lives = self.rows.add, seen.lives
 
-        def act(start_ns: int, end_ns: int) -> None:
-            lives(start_ns, end_ns)
-            add((*head, place(), size, start_ns, end_ns))
+        def act(start_ns: int, end_ns: int, said: int) -> None:
+            lives(start_ns, end_ns, said)
+            add((*head, place(said), size, start_ns, end_ns))
 
         return act
 
     def _begin(self, seen: _Seen, file: int, is_appending: bool) -> Place:
         """An open: the next request is at the file's begin, or at its end."""
 
-        def begin() -> int:
+        def begin(_said: int) -> int:
             seen.places[file] = self.sizes.get(file, 0) if is_appending else 0
             return UNKNOWN_OFFSET
 
@@ -219,16 +225,14 @@ class _Reader:
         """Where a request lies, and what follows from it for the file's place and size."""
         places, sizes = seen.places, self.sizes
         is_write = shape.kind is Kind.WRITE
-        fixed = None
-        if shape.is_placed and "offset" in args:
-            fixed = max(UNKNOWN_OFFSET, min(_whole(args["offset"]), _MOST))
+        is_placed = shape.is_placed and "offset" in args
 
-        def move() -> int:
-            offset = places.get(file, UNKNOWN_OFFSET) if fixed is None else fixed
+        def move(said: int) -> int:
+            offset = said if is_placed else places.get(file, UNKNOWN_OFFSET)
             if offset < 0:
                 return UNKNOWN_OFFSET
             end = offset + size
-            if fixed is None:
+            if not is_placed:
                 places[file] = end
             if is_write and end > sizes.get(file, 0):
                 sizes[file] = end
@@ -242,7 +246,7 @@ class _Reader:
         whence, offset = args.get("whence", 0), _whole(args.get("offset", 0))
         is_told = layer is not Layer.STDIO
 
-        def seek() -> int:
+        def seek(_said: int) -> int:
             place = result
             if not is_told:
                 base = (0, seen.places.get(file, -1), self.sizes.get(file, -1))
@@ -254,12 +258,21 @@ class _Reader:
         return seek
 
 
-def _nowhere() -> int:
+def _nowhere(_said: int) -> int:
     return UNKNOWN_OFFSET
 
 
+def _said(said: int) -> int:
+    return said
+
+
 def _at(offset: int) -> Place:
-    return lambda: max(UNKNOWN_OFFSET, offset)
+    return lambda _said: max(UNKNOWN_OFFSET, offset)
+
+
+def _place_of(args: dict[str, Any]) -> int:
+    """The offset among a call's arguments; raises ValueError where it is none."""
+    return max(UNKNOWN_OFFSET, min(_whole(args.get("offset", UNKNOWN_OFFSET)), _MOST))
 
 
 def _whole(value: Any) -> int:

@@ -180,5 +180,6 @@ def _inside(
         starts = operations.start_ns[calls]
         first = np.searchsorted(starts, operations.start_ns[rows], "left")
         last = np.searchsorted(starts, operations.end_ns[rows], "right")
-        sums = np.where(sums > 0, sums, total[np.maximum(first, last)] - total[first])
+        here = np.maximum(total[np.maximum(first, last)] - total[first], 0)
+        sums = np.where(sums > 0, sums, here)
     return sums

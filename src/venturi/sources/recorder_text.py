@@ -25,6 +25,7 @@ from venturi.model.trace_folder import Captured
 from venturi.sources.counting import counters_of
 from venturi.sources.libc_call import CALLS, OPEN_MODES
 from venturi.sources.recorder_hdf5 import GUESSED, Hdf5Ids, with_sizes
+from venturi.sources.repeat import Repeats
 from venturi.sources.rows import FileTable, Rows
 
 FORMAT = "recorder2text"
@@ -47,11 +48,11 @@ _STREAMS = frozenset(
 )
 _MOST = 2**62
 
-Act = Callable[[int, int], None]
-"""What a call does, given when it began and ended in nanoseconds."""
+Act = Callable[[int, int, int], None]
+"""What a call does, given when it began and ended in nanoseconds, and its place if it has one."""
 
-_MOST_KNOWN = 100_000
-"""Calls that are kept ready; a text with more different ones does not repeat itself."""
+_PLACED = ("pread", "pwrite")
+"""Calls whose last argument is a place in the file."""
 
 
 class _Rank:
@@ -65,7 +66,7 @@ class _Rank:
         self._sizes: dict[int, int] = {}
         self._handles: dict[str, int] = {}
         self._hdf5 = Hdf5Ids(files)
-        self._known: dict[str, Act] = {}
+        self._known: Repeats[Act] = Repeats()
         self.last_ns = 0
         self.unknown_types = 0
         self.has_hdf5 = False
@@ -75,7 +76,12 @@ class _Rank:
         parts = text.split(" ", 2)
         if len(parts) < 3:
             return False
-        act = self._known.get(parts[2]) or self._understood(parts[2])
+        call, place = parts[2], ""
+        if call.startswith(_PLACED):
+            head, _, tail = call.removesuffix(" )").rpartition(" ")
+            if tail.isdecimal():
+                call, place = head, tail
+        act = self._known.get(call) or self._understood(parts[2], call)
         if act is None or not (parts[0][-1:] + parts[1][-1:]).isdigit():
             return False
         start_ns, end_ns = round(float(parts[0]) * 1e9), round(float(parts[1]) * 1e9)
@@ -83,10 +89,10 @@ class _Rank:
             raise ValueError("impossible times")
         if end_ns > self.last_ns:  # noqa: PLR1730  (for every line: max is a call)
             self.last_ns = end_ns
-        act(start_ns, end_ns)
+        act(start_ns, end_ns, _number(place))
         return True
 
-    def _understood(self, call: str) -> Act | None:
+    def _understood(self, call: str, key: str) -> Act | None:
         """What a call does, kept where it would be the same again; None: it is no call."""
         found = CALL.match(call)
         if found is None:
@@ -102,8 +108,8 @@ class _Rank:
             act, is_constant = self._hdf5_call(name, arguments), False
         elif "MPI_File_" in name:
             act, is_constant = self._mpi(name, arguments), False
-        if is_constant and len(self._known) < _MOST_KNOWN:
-            self._known[call] = act
+        if is_constant:
+            self._known.keep(key, act)
         return act
 
     def _plain(
@@ -121,7 +127,7 @@ class _Rank:
             self._index, 0, LAYER_CODES[layer], KIND_CODES[kind], 0, file, detail,
             offset if 0 <= offset < _MOST else UNKNOWN_OFFSET, size if size < _MOST else 0,
         )  # fmt: skip
-        return lambda start_ns, end_ns: add((*head, start_ns, end_ns))
+        return lambda start_ns, end_ns, _: add((*head, start_ns, end_ns))
 
     def _libc(self, name: str, arguments: list[str]) -> tuple[Act, bool]:
         """What a function of the C library does, and whether that stands in its text alone."""
@@ -136,12 +142,7 @@ class _Rank:
             return self._open(layer, file, _flags(name, arguments)), True
         if shape.moves:
             size = _size(name, shape.is_counted, numbers)
-            if not shape.is_placed:
-                return self._move(layer, shape.kind, file, size), True
-            offset = numbers[-1] if numbers else UNKNOWN_OFFSET
-            if shape.kind is Kind.WRITE and offset >= 0:
-                self._sizes[file] = max(self._sizes.get(file, 0), offset + size)
-            return self._plain(layer, shape.kind, file, 0, offset, size), False
+            return self._move(layer, shape.kind, file, size, shape.is_placed), True
         if shape.kind is Kind.SEEK:
             return self._plain(layer, Kind.SEEK, file, 0, self._seek(file, numbers)), False
         detail, offset = 0, UNKNOWN_OFFSET
@@ -155,24 +156,25 @@ class _Rank:
         """An open, which puts the place to the file's begin, or to its end."""
         note = self._plain(layer, Kind.OPEN, file, flags)
 
-        def act(start_ns: int, end_ns: int) -> None:
+        def act(start_ns: int, end_ns: int, place: int) -> None:
             self._places[file] = self._sizes.get(file, 0) if flags & 0o2000 else 0
-            note(start_ns, end_ns)
+            note(start_ns, end_ns, place)
 
         return act
 
-    def _move(self, layer: Layer, kind: Kind, file: int, size: int) -> Act:
-        """A read or a write at the file's place."""
+    def _move(self, layer: Layer, kind: Kind, file: int, size: int, is_placed: bool) -> Act:
+        """A read or a write at the file's place, or at one of its own."""
         places, sizes, add = self._places, self._sizes, self._rows.add
         head = (self._index, 0, LAYER_CODES[layer], KIND_CODES[kind], 0, file, 0)
         is_write = kind is Kind.WRITE
         size = size if size < _MOST else 0
 
-        def act(start_ns: int, end_ns: int) -> None:
-            offset = places.get(file, UNKNOWN_OFFSET)
+        def act(start_ns: int, end_ns: int, place: int) -> None:
+            offset = place if is_placed else places.get(file, UNKNOWN_OFFSET)
             if offset >= 0:
                 end = offset + size
-                places[file] = end
+                if not is_placed:
+                    places[file] = end
                 if is_write and end > sizes.get(file, 0):
                     sizes[file] = end
                 if offset >= _MOST:
@@ -228,7 +230,7 @@ class _Rank:
         return max(0, _number(arguments[place])) * _TYPE_BYTES[arguments[place + 1]]
 
 
-def _nothing(start_ns: int, end_ns: int) -> None:
+def _nothing(start_ns: int, end_ns: int, place: int) -> None:
     """A call that does nothing to files."""
 
 

@@ -16,8 +16,9 @@ from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
 from venturi.model.trace_folder import Captured
 from venturi.sources import strace_line
 from venturi.sources.counting import counters_of
+from venturi.sources.repeat import Repeats
 from venturi.sources.strace_call import CLONES, HANDLERS, Call, Handler, clone_flags
-from venturi.sources.strace_line import nanoseconds
+from venturi.sources.strace_line import Descriptor, nanoseconds
 from venturi.sources.strace_state import Task, TracedProcess, World
 
 FORMAT = "strace"
@@ -30,11 +31,11 @@ LAUNCHERS = frozenset({
 })  # fmt: skip
 """Programs whose children are ranks."""
 
-Meaning = tuple[Handler | None, str, str, int, int, str]
+Meaning = tuple[Handler | None, str, str, int, int, str, Descriptor]
 """Of a call: what it does (None: nothing to files), and the first fields of a Call."""
 
-_MOST_KNOWN = 100_000
-"""Calls that are kept ready; a text with more different ones does not repeat itself."""
+_PLACED = ("pread64(", "pwrite64(")
+"""Calls whose last argument is a place in the file."""
 
 _MOST_STRANGE = 0.1
 """A text of which a larger share are not lines of strace is none."""
@@ -53,7 +54,7 @@ class _Reader:
         """Ends of calls whose beginning was not seen."""
         self.last_ns = 0
         self.first_ns: int | None = None
-        self._known: dict[str, Meaning] = {}
+        self._known: Repeats[Meaning] = Repeats()
         """By name, arguments and result: calls that came before."""
         self._halves: dict[int, tuple[str, str, int]] = {}
         """By task: name, arguments so far, start of a call that has not returned."""
@@ -80,8 +81,7 @@ class _Reader:
         except OverflowError:
             self._is_strange(text)
             return
-        if len(self._known) < _MOST_KNOWN:
-            self._known[text[found.start(4) :].rpartition(" <")[0]] = meaning
+        self._known.keep(_constant(text[found.start(4) :].rpartition(" <")[0])[0], meaning)
 
     def _repeats(self, owner: int, text: str) -> bool:
         """Takes a line that differs in process and times alone from one before, if it is one."""
@@ -90,7 +90,8 @@ class _Reader:
         if "." not in who:
             stamp, _, body = rest.lstrip(" ").partition(" ")
         call, _, spent = body.rpartition(" <")
-        meaning = self._known.get(call)
+        key, place = _constant(call)
+        meaning = self._known.get(key)
         if meaning is None or (len(stamp), stamp[10:11]) != (17, ".") or stamp > "9":
             return False
         if (len(spent), spent[1:2], spent[8:]) != (9, ".", ">"):
@@ -102,7 +103,7 @@ class _Reader:
         except ValueError:
             return False
         try:
-            self._do(number, meaning, start_ns, end_ns)
+            self._do(number, meaning, start_ns, end_ns, place)
         except OverflowError:
             self._is_strange(text)
         return True
@@ -117,16 +118,20 @@ class _Reader:
             self.untimed += 1
         else:
             end_ns += nanoseconds(seconds, fraction)
-        meaning = _understood(name, arguments, result, note)
+        target = strace_line.descriptor(arguments, self.world.descriptor_cache)
+        meaning = _understood(name, arguments, result, note, target)
         self._do(number, meaning, start_ns, end_ns)
         return meaning
 
-    def _do(self, number: int, meaning: Meaning, start_ns: int, end_ns: int) -> None:
-        self._saw(start_ns, end_ns)
-        handler, name, arguments, result, error, note = meaning
+    def _do(
+        self, number: int, meaning: Meaning, start_ns: int, end_ns: int, place: int | None = None
+    ) -> None:
+        if end_ns > self.last_ns or self.first_ns is None or start_ns < self.first_ns:
+            self._saw(start_ns, end_ns)
+        handler, name, arguments, result, error, note, target = meaning
         if handler is not None:
             task = self.world.tasks.get(number) or self._task(number, start_ns)
-            call = Call(name, arguments, result, error, note, start_ns, end_ns)
+            call = Call(name, arguments, result, error, note, target, start_ns, end_ns, place)
             handler(self.world, task, call)
 
     def _saw(self, start_ns: int, end_ns: int) -> None:
@@ -190,13 +195,26 @@ class _Reader:
             self._halves[int(what)] = half
 
 
-def _understood(name: str, arguments: str, result: str, note: str) -> Meaning:
+def _constant(call: str) -> tuple[str, int | None]:
+    """A call without the place in the file that it names, and that place, if it is a number.
+
+    What it is without stays unlike every other call: no call ends so.
+    """
+    if call.startswith(_PLACED):
+        head, _, tail = call.rpartition(", ")
+        place, _, rest = tail.partition(")")
+        if place.isdecimal() and len(place) < 19:
+            return head + rest, int(place)
+    return call, None
+
+
+def _understood(name: str, arguments: str, result: str, note: str, target: Descriptor) -> Meaning:
     handler = HANDLERS.get(name) if result != "?" else None
     value, error = (0 if result == "?" else _value(result)), 0
     if value < 0:
         word = note.split(maxsplit=1)[0] if note.strip() else ""
         value, error = 0, getattr(errno, word, errno.EIO)
-    return handler, name, arguments, value, error, note.strip()
+    return handler, name, arguments, value, error, note.strip(), target
 
 
 def _value(result: str) -> int:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, UNKNOWN_OFFSET, Kind
 from venturi.model.trace import Layer
-from venturi.sources.strace_line import descriptor, paths, unescaped
+from venturi.sources.strace_line import Descriptor, paths, unescaped
 from venturi.sources.strace_state import OpenFile, Task, World
 
 
@@ -25,8 +25,12 @@ class Call(NamedTuple):
     """errno; 0: fine."""
     note: str
     """What strace says behind the result."""
+    target: Descriptor
+    """The descriptor that the arguments begin with."""
     start_ns: int
     end_ns: int
+    place: int | None = None
+    """In the file, where the arguments are those of a call at another place."""
 
 
 Handler = Callable[[World, Task, Call], None]
@@ -87,7 +91,7 @@ def _row(  # noqa: PLR0913, PLR0917
 
 def _read(world: World, task: Task, call: Call) -> None:
     """read, readv: at the descriptor's place."""
-    opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+    opened = world.opened(task, call.target)
     offset = UNKNOWN_OFFSET
     if opened is not None and not opened.strange:
         offset = opened.offset
@@ -98,15 +102,17 @@ def _read(world: World, task: Task, call: Call) -> None:
 
 def _write(world: World, task: Task, call: Call) -> None:
     """write, writev: at the descriptor's place, or at the end."""
-    opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+    opened = world.opened(task, call.target)
     offset = UNKNOWN_OFFSET
     if opened is not None and not opened.strange:
         offset = opened.offset
         if opened.appends:
             offset = world.sizes.get(opened.file, UNKNOWN_OFFSET)
         if offset >= 0:
-            opened.offset = offset + call.result
-            _grow(world, opened, opened.offset)
+            opened.offset = end = offset + call.result
+            size = world.sizes.get(opened.file)
+            if size is not None and end > size:
+                world.sizes[opened.file] = end
     _moved(world, task, call, _WRITE, opened, offset)
 
 
@@ -130,12 +136,15 @@ def _at(kind: int, argument: int, inner: Handler) -> Handler:
     """pread64, pwritev2 and their like: the offset is the n-th argument from the right."""
 
     def handle(world: World, task: Task, call: Call) -> None:
-        parts = call.arguments.rsplit(", ", argument)
-        offset = _number(parts[1]) if len(parts) > argument else UNKNOWN_OFFSET
+        if call.place is None:
+            parts = call.arguments.rsplit(", ", argument)
+            offset = _number(parts[1]) if len(parts) > argument else UNKNOWN_OFFSET
+        else:
+            offset = call.place
         if offset < 0 and argument > 1:
             inner(world, task, call)
             return
-        opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+        opened = world.opened(task, call.target)
         if kind == _WRITE and opened is not None and offset >= 0:
             _grow(world, opened, offset + call.result)
         _moved(world, task, call, kind, opened, offset)
@@ -144,7 +153,7 @@ def _at(kind: int, argument: int, inner: Handler) -> Handler:
 
 
 def _seek(world: World, task: Task, call: Call) -> None:
-    opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+    opened = world.opened(task, call.target)
     if opened is not None and not call.error:
         opened.offset = call.result
         if call.arguments.endswith(", 0, SEEK_END"):
@@ -182,7 +191,7 @@ def _close_on_exec(task: Task, number: int, is_closed: bool) -> None:
 
 
 def _close(world: World, task: Task, call: Call) -> None:
-    known = descriptor(call.arguments, world.descriptor_cache)
+    known = call.target
     file = world.file_of(world.opened(task, known))
     task.descriptors.open.pop(known[0], None)
     _row(world, task, call, Kind.CLOSE, file)
@@ -203,7 +212,7 @@ def _close_range(world: World, task: Task, call: Call) -> None:
 def _dup(world: World, task: Task, call: Call) -> None:
     if call.error:
         return
-    opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+    opened = world.opened(task, call.target)
     if opened is None:
         task.descriptors.open.pop(call.result, None)
     else:
@@ -214,7 +223,7 @@ def _dup(world: World, task: Task, call: Call) -> None:
 def _fcntl(world: World, task: Task, call: Call) -> None:
     if call.error:
         return
-    known = descriptor(call.arguments, world.descriptor_cache)
+    known = call.target
     if ", F_DUPFD" in call.arguments:
         _dup(world, task, call)
         _close_on_exec(task, call.result, "F_DUPFD_CLOEXEC" in call.arguments)
@@ -228,7 +237,7 @@ def _fcntl(world: World, task: Task, call: Call) -> None:
 
 def _on_descriptor(kind: Kind) -> Handler:
     def handle(world: World, task: Task, call: Call) -> None:
-        opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+        opened = world.opened(task, call.target)
         _row(world, task, call, kind, world.file_of(opened))
 
     return handle
@@ -263,7 +272,7 @@ def _stat(world: World, task: Task, call: Call) -> None:
     if named and named[0][2]:
         file = world.files.number(world.path_of(task, *named[0]))
     else:
-        file = world.file_of(world.opened(task, descriptor(call.arguments, world.descriptor_cache)))
+        file = world.file_of(world.opened(task, call.target))
     found = _SIZE.search(call.arguments)
     if found and not call.error and file != NO_FILE:
         world.sizes[file] = int(found[1])
@@ -294,7 +303,7 @@ def _two_paths(kind: Kind) -> Handler:
 
 
 def _list(world: World, task: Task, call: Call) -> None:
-    opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+    opened = world.opened(task, call.target)
     found = _ENTRIES.search(call.arguments)
     entries = int(found[1]) if found else 0
     _row(world, task, call, Kind.LIST, world.file_of(opened), size=entries)
@@ -305,7 +314,7 @@ def _truncate(world: World, task: Task, call: Call) -> None:
     if named:
         file = world.files.number(world.path_of(task, *named[0]))
     else:
-        file = world.file_of(world.opened(task, descriptor(call.arguments, world.descriptor_cache)))
+        file = world.file_of(world.opened(task, call.target))
     size = _number(call.arguments.rpartition(", ")[2])
     if not call.error and file != NO_FILE and size >= 0:
         world.sizes[file] = size
@@ -317,7 +326,7 @@ def _number(text: str) -> int:
 
 
 def _allocate(world: World, task: Task, call: Call) -> None:
-    opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+    opened = world.opened(task, call.target)
     parts = call.arguments.rsplit(", ", 2)
     offset, size = (_number(parts[1]), _number(parts[2])) if len(parts) == 3 else (-1, 0)
     if opened is not None and not call.error and "KEEP_SIZE" not in call.arguments:
@@ -336,9 +345,8 @@ def _map(world: World, task: Task, call: Call) -> None:
 
 def _copy(world: World, task: Task, call: Call) -> None:
     """copy_file_range(in, place, out, place, ...) and sendfile(out, in, place, ...)."""
-    cache = world.descriptor_cache
     if call.name == "sendfile":
-        target = world.opened(task, descriptor(call.arguments, cache))
+        target = world.opened(task, call.target)
         found = _RANGES.search(call.arguments.partition(", ")[2])
         pairs = [found] if found else []
     else:
@@ -389,7 +397,7 @@ def _change_directory(world: World, task: Task, call: Call) -> None:
     if call.error:
         return
     if call.name == "fchdir":
-        opened = world.opened(task, descriptor(call.arguments, world.descriptor_cache))
+        opened = world.opened(task, call.target)
         task.directory.path = opened.label if opened else ""
     elif named := paths(call.arguments):
         task.directory.path = world.path_of(task, *named[0])

@@ -13,7 +13,7 @@ from venturi.report.quantity import Units
 
 _MOST_ROWS = 32
 _LEVELS = 5
-_LABEL_PX = 100
+_LABEL_PX = 116
 _LOW_PX, _HIGH_PX, _MOST_PX = 9, 22, 260
 _STRIP_PX = 20
 _NAMES_SHARE = 0.25
