@@ -21,7 +21,7 @@ from venturi.derive.operation.naming import Names, Use, owners_of
 from venturi.derive.operation.run import Said, Steps, seconds_text
 from venturi.derive.operation.scene import Crew, Scene, crew_of
 from venturi.derive.operation.sequence import grouped, leaves_of, sequence_of
-from venturi.derive.operation.split import one_way_each
+from venturi.derive.operation.split import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import CREATES, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
@@ -156,21 +156,31 @@ class Program:
         act = int(leaf.places.flat[0])
         stream = self.parts[int(self.acts.part[act])].stream
         if self._joins(act, stream, loops, out):
-            self._pause(leaf, self._last)
             self._body(leaf, loops, self._last)
             return
+        opened = self._opening_before(stream, loops, out)
         self._stream = stream
         body: Steps = []
         self._body(leaf, loops, body)
         if not body:
             return
+        if opened:
+            out.pop()
+            body = with_whens_joined([*opened, *body])
         self._pause(leaf, out)
         for verb, steps in one_way_each(body):
             self._add_phase(self._named([leaf], verb), steps, out)
 
+    def _opening_before(self, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> Steps:
+        """The steps of a phase just before, if it does no more than open a file of the stream."""
+        before = out[-1] if out and not loops else None
+        if stream != self._stream or not isinstance(before, StepSpec) or not before.phase:
+            return []
+        return list(before.do or []) if only_opens(before) else []
+
     def _joins(self, act: int, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
         """Whether an act on names alone belongs to the phase before it, of the same stream."""
-        if not out or stream != self._stream or loops:
+        if not out or stream != self._stream or loops or self.acts.pause_ns[act]:
             return False
         before = out[-1]
         if not isinstance(before, StepSpec) or before.do is not self._last:
@@ -288,7 +298,7 @@ class Program:
             if nodes is not None and leaves(nodes) <= MOST_STEPS:
                 return nodes
         self._note("requests of a file both ways come in groups; their order is not kept")
-        return grouped(symbols)
+        return grouped(symbols, takes_turns=True)
 
     def _token_nodes(
         self, nodes: Sequence[Node], visits: Column, scene: Scene, use: Use, out: Steps

@@ -92,14 +92,22 @@ def leaves_of(nodes: Sequence[Node]) -> list[Leaf]:
     return found
 
 
-def grouped(symbols: Column) -> list[Node]:
-    """All places of each symbol together, in the order of their first ones."""
+def grouped(symbols: Column, takes_turns: bool = False) -> list[Node]:
+    """All places of each symbol together, in the order of their first ones.
+
+    With `takes_turns` neighbours that come equally often are one loop.
+    """
     values, first = np.unique(symbols, return_index=True)
     nodes: list[Node] = []
     for value in values[np.argsort(first)].tolist():
         places = np.flatnonzero(symbols == value)
-        leaf = Leaf(int(value), places)
-        nodes.append(Loop(len(places), (leaf,)) if len(places) > 1 else Leaf(int(value), places[0]))
+        before = nodes[-1] if nodes else None
+        if len(places) == 1:
+            nodes.append(Leaf(int(value), places[0]))
+        elif takes_turns and isinstance(before, Loop) and before.count == len(places):
+            nodes[-1] = Loop(before.count, (*before.body, Leaf(int(value), places)))
+        else:
+            nodes.append(Loop(len(places), (Leaf(int(value), places),)))
     return nodes
 
 

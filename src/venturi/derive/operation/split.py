@@ -31,3 +31,27 @@ def _ways(step: StepSpec) -> set[str]:
         return {step.verb} & {"write", "read"}
     inner = [_ways(child) for child in step.do if isinstance(child, StepSpec)]
     return set().union(*inner)
+
+
+def only_opens(step: StepSpec) -> bool:
+    """Whether a step, with all within it, does nothing but open files."""
+    if step.do is None:
+        return step.verb in ("open", "create")
+    return all(isinstance(inner, StepSpec) and only_opens(inner) for inner in step.do)
+
+
+def with_whens_joined(steps: Steps) -> Steps:
+    """The steps with neighbours under the same condition as one."""
+    joined: Steps = []
+    for step in steps:
+        before = joined[-1] if joined else None
+        if (
+            isinstance(step, StepSpec)
+            and isinstance(before, StepSpec)
+            and step.when is not None
+            and step.when == before.when
+        ):
+            joined[-1] = StepSpec(when=step.when, do=[*(before.do or []), *(step.do or [])])
+        else:
+            joined.append(step)
+    return joined

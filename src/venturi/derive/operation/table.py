@@ -49,8 +49,7 @@ SAID = (
 )  # fmt: skip
 """What the language can say of a file; `seek` follows from the places of requests."""
 _UNSAID = (
-    Kind.RENAME, Kind.LINK, Kind.LIST, Kind.TRUNCATE, Kind.ALLOCATE, Kind.MAP, Kind.COPY,
-    Kind.ATTRIBUTE,
+    Kind.RENAME, Kind.LINK, Kind.LIST, Kind.TRUNCATE, Kind.ALLOCATE, Kind.MAP, Kind.ATTRIBUTE,
 )  # fmt: skip
 
 SIDE_FILE_BYTES = 4096
@@ -118,7 +117,7 @@ def table_of(captured: Captured) -> Table:
             "capture a job that reads, writes or opens files",
         )
     if copies:
-        assumed.append(f"{copies} copies within the kernel are repeated as reads and writes")
+        assumed.append("copies within the kernel are repeated as reads and writes")
     if np.any(operations.file[rows] != given.file[rows]):
         assumed.append("files that were renamed have their last names from the beginning")
     file = root[operations.file[rows]]
