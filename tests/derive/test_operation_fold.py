@@ -9,7 +9,9 @@ from traced_run import MS, REOPEN, TracedRun, check_exact, derived, moves_of, st
 
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
-from venturi.model.workload import StepSpec, Workload
+from venturi.model.plan import SyncMode
+from venturi.model.trace import Layer
+from venturi.model.workload import StepSpec, SyncStep, Workload
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 
@@ -240,3 +242,19 @@ def test_a_copy_in_the_kernel_is_a_read_and_a_write() -> None:
     assert (observed.bytes_read, observed.bytes_written) == (6_000_000, 6_000_000)
     assert make_plan(workload, Settings()).totals.bytes_written == 6_000_000
     assert [step.in_ for step in steps_of(workload) if step.for_] == [20]
+
+
+def test_a_flush_of_a_stream_is_no_fsync() -> None:
+    run = TracedRun(1, layer=Layer.STDIO)
+    run.open(0, "log")
+    run.move(0, Kind.WRITE, "log", [(i * 90, 90) for i in range(30)], sync=Kind.SYNC)
+    run.close(0, "log")
+    run.open(0, "dump")
+    run.move(0, Kind.WRITE, "dump", [(i * 2**16, 2**16) for i in range(30)])
+    run.call(0, Kind.SYNC, "dump")
+    run.close(0, "dump")
+    workload = derived(run)
+    check_exact(run, workload, 2)
+    modes = [step.sync.mode for step in steps_of(workload) if isinstance(step.sync, SyncStep)]
+    assert [move.sync for move in moves_of(workload)] == [SyncMode.FLUSH, SyncMode.NONE]
+    assert modes == [SyncMode.FLUSH]

@@ -18,7 +18,7 @@ from venturi.derive.operation.deal import pooled_steps
 from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
 from venturi.derive.operation.item import Trees
 from venturi.derive.operation.naming import Names, Use, owners_of
-from venturi.derive.operation.run import Said, Steps, seconds_text
+from venturi.derive.operation.run import Said, Steps, seconds_text, sync_mode
 from venturi.derive.operation.scene import Crew, Scene, crew_of
 from venturi.derive.operation.sequence import grouped, leaves_of, sequence_of
 from venturi.derive.operation.split import one_way_each, only_opens, with_whens_joined
@@ -27,7 +27,6 @@ from venturi.derive.operation.table import CREATES, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
 from venturi.derive.operation.visit import Acts, Part
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
-from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, EachStep, FileSpec, StepSpec, SyncStep
 
@@ -326,7 +325,8 @@ class Program:
         elif kind is Kind.CLOSE:
             self._closing(scene, use, out)
         elif kind in (Kind.SYNC, Kind.DATA_SYNC):
-            mode = SyncMode.FSYNC if kind is Kind.SYNC else SyncMode.FDATASYNC
+            stream = self.streams.kept[self.names.entries[use.name].stream]
+            mode = sync_mode(KIND_CODES[kind], stream.interface)
             if use.name in self._state.opened:
                 out.append(StepSpec(sync=SyncStep(on=use.name, mode=mode)))
         else:
