@@ -20,7 +20,7 @@ from venturi.derive.operation.item import Trees
 from venturi.derive.operation.naming import Names, Use, owners_of
 from venturi.derive.operation.run import Said, Steps, seconds_text, sync_mode
 from venturi.derive.operation.scene import Crew, Scene, crew_of
-from venturi.derive.operation.sequence import grouped, leaves_of, sequence_of
+from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.split import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import CREATES, TRUNCATES, Table
@@ -91,13 +91,19 @@ class Program:
         """All steps."""
         steps: Steps = []
         nodes, is_ordered = sequence_of(self.acts)
+        rest: dict[int, Column] = {}
         if not is_ordered:
             self._note("acts of several streams come in groups; their order in time is not kept")
+            nodes, rest = few_of(nodes, self.acts)
         self._nodes(nodes, (), steps)
+        self._close(0, self._last)
+        for number, acts in rest.items():
+            self._dealt(number, acts, steps)
         for number, part in enumerate(self.parts):
             if not part.acts:
-                self._pooled(number, steps)
-        self._close(0, self._last)
+                stream = self.streams.kept[part.stream].name
+                self._note(f"{stream}: its ranks differ; its requests are dealt to all of them")
+                self._pooled(number, part.tokens, steps)
         for crew in self._crews:
             if not crew.is_true:
                 self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
@@ -447,21 +453,40 @@ class Program:
 
     # ---- parts without order
 
-    def _pooled(self, number: int, out: Steps) -> None:
-        """A part whose ranks do different things: its requests, dealt to all ranks and files."""
+    def _dealt(self, number: int, acts: Column, out: Steps) -> None:
+        """Acts that are too many to be told one by one: their requests, and what is lost."""
+        first = self.acts.visits(acts, len(self._crews[number]))
+        spans = [
+            np.arange(int(start), int(start) + int(count))
+            for starts, count in zip(first, self.acts.count[acts], strict=True)
+            for start in starts
+        ]
+        chosen = np.sort(np.concatenate(spans))
+        self._pooled(number, chosen, out)
+        said = [KIND_CODES[k] for k in (Kind.READ, Kind.WRITE, Kind.OPEN, Kind.CLOSE)]
+        kinds, counts = np.unique(self.tokens.kind[chosen], return_counts=True)
+        lost = [
+            f"{n} {KINDS[k].value}" for k, n in zip(kinds, counts, strict=True) if k not in said
+        ]
+        name = self.streams.kept[self.parts[number].stream].name
+        if lost:
+            self._note(f"{name}: of its smallest groups is left out: {', '.join(lost)}")
+
+    def _pooled(self, number: int, tokens_used: Column, out: Steps) -> None:
+        """Requests without order, dealt to all ranks and files of a part."""
         part = self.parts[number]
         stream = self.streams.kept[part.stream]
         crew = self._crews[number]
         tokens = self.tokens
-        self._note(f"{stream.name}: its ranks differ; its requests are dealt to all of them")
-        files = len(stream.files) if stream.is_shared else -(-len(stream.files) // len(crew))
+        used = np.unique(tokens.file[tokens_used])
+        files = len(used) if stream.is_shared else -(-len(used) // len(crew))
         scene = Scene(crew)
         inner = scene.inside(files) if files > 1 else scene
         for kind in (Kind.WRITE, Kind.READ):
-            chosen = part.tokens[tokens.kind[part.tokens] == KIND_CODES[kind]]
+            chosen = tokens_used[tokens.kind[tokens_used] == KIND_CODES[kind]]
             if not len(chosen):
                 continue
-            name = self.names.use(part.stream, _any_files(stream.files, files, crew), inner).name
+            name = self.names.use(part.stream, _any_files(used, files, crew), inner).name
             use = Use(name, 0)
             body: Steps = []
             makes = kind is Kind.WRITE and name not in self._state.made

@@ -170,7 +170,8 @@ def _actors(trace: Trace, operations: Operations) -> Actors:
     )
     last[process[rows]] = operations.end_ns[rows]  # in the order of time: the last one stays
     first[process[rows[::-1]]] = operations.start_ns[rows[::-1]]
-    return actors_of(trace, first, last)
+    moved = np.bincount(process[rows], weights=operations.bytes[rows], minlength=count)
+    return actors_of(trace, first, last, moved)
 
 
 def _roots(trace: Trace) -> Column:
