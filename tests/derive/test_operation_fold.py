@@ -7,9 +7,12 @@ import random
 import pytest
 from traced_run import MS, REOPEN, TracedRun, check_exact, derived, moves_of, steps_of
 
+from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
-from venturi.model.workload import StepSpec, Workload
+from venturi.model.plan import SyncMode
+from venturi.model.trace import Layer
+from venturi.model.workload import StepSpec, SyncStep, Workload
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 
@@ -240,3 +243,94 @@ def test_a_copy_in_the_kernel_is_a_read_and_a_write() -> None:
     assert (observed.bytes_read, observed.bytes_written) == (6_000_000, 6_000_000)
     assert make_plan(workload, Settings()).totals.bytes_written == 6_000_000
     assert [step.in_ for step in steps_of(workload) if step.for_] == [20]
+
+
+def test_a_flush_of_a_stream_is_no_fsync() -> None:
+    run = TracedRun(1, layer=Layer.STDIO)
+    run.open(0, "log")
+    run.move(0, Kind.WRITE, "log", [(i * 90, 90) for i in range(30)], sync=Kind.SYNC)
+    run.close(0, "log")
+    run.open(0, "dump")
+    run.move(0, Kind.WRITE, "dump", [(i * 2**16, 2**16) for i in range(30)])
+    run.call(0, Kind.SYNC, "dump")
+    run.close(0, "dump")
+    workload = derived(run)
+    check_exact(run, workload, 2)
+    modes = [step.sync.mode for step in steps_of(workload) if isinstance(step.sync, SyncStep)]
+    assert [move.sync for move in moves_of(workload)] == [SyncMode.FLUSH, SyncMode.NONE]
+    assert modes == [SyncMode.FLUSH]
+
+
+def test_a_first_turn_before_the_loop_and_a_stall_within_do_not_break_it() -> None:
+    run = TracedRun(1)
+    for step in range(21):
+        run.meet(pause=300 * MS)
+        run.open(0, f"traj.{step}")
+        run.move(0, Kind.WRITE, f"traj.{step}", [(i * 2**16, 2**16) for i in range(4)])
+        run.close(0, f"traj.{step}")
+        if step == 0 or step % 5:
+            continue
+        path = f"rst.{step}"
+        run.open(0, path)
+        run.move(0, Kind.WRITE, path, [(i * 4096, 4096) for i in range(6)])
+        run.meet(pause=250 * MS if step == 5 else 0)
+        run.move(0, Kind.WRITE, path, [(24576 + i * 4096, 4096) for i in range(6)])
+        run.close(0, path)
+    workload = derived(run)
+    check_exact(run, workload, 25)
+    assert [step.in_ for step in steps_of(workload) if step.for_] == [4, 5]
+    assert lines_of(workload) < MOST_LINES
+
+
+def test_idle_times_of_all_lengths_are_computing_where_they_hold_most_of_the_run() -> None:
+    run, chance = TracedRun(1), random.Random(2)
+    for dump in range(10):
+        run.meet(pause=chance.randint(400, 1200) * MS)
+        for part, pause in (("a", 12), ("b", 55), ("c", 160)):
+            run.meet(pause=pause * MS)
+            run.open(0, f"{part}.{dump}")
+            run.move(0, Kind.WRITE, f"{part}.{dump}", [(0, 2**20)])
+            run.close(0, f"{part}.{dump}")
+    workload = derived(run)
+    check_exact(run, workload, 30)
+    (loop,) = [step for step in steps_of(workload) if step.for_]
+    assert loop.in_ == 10
+    assert (loop.do or [])[0].compute is not None
+
+
+def test_processes_that_do_different_work_are_no_ranks() -> None:
+    run = TracedRun(3)
+    run.open(0, "pack")
+    run.move(0, Kind.WRITE, "pack", [(i * 2**16, 2**16) for i in range(20)])
+    for rank in (1, 2):
+        run.open(rank, f"head.{rank}")
+        run.move(rank, Kind.WRITE, f"head.{rank}", [(0, 23)])
+        run.close(rank, f"head.{rank}")
+    run.close(0, "pack")
+    workload = derive(run.captured(with_ranks=False), "tool")
+    assert workload.origin is not None
+    assert any("act as one rank" in text for text in workload.origin.assumed)
+
+
+def test_few_requests_of_many_sizes_are_listed_even_if_they_jump() -> None:
+    run = TracedRun(1)
+    sizes = [96, 2**20, 544, 2**20, 3408, 235_375, 96, 1848, 235_352, 2**20, 328, 512]
+    offsets = [sum(sizes[:i]) for i in range(len(sizes))]
+    places = [offsets[i] for i in (3, 0, 7, 1, 9, 4, 2, 11, 5, 8, 6, 10)]
+    run.open(0, "file.h5")
+    run.move(0, Kind.WRITE, "file.h5", list(zip(places, sizes, strict=True)))
+    run.close(0, "file.h5")
+    workload = derived(run)
+    check_exact(run, workload, 1)
+    (write,) = moves_of(workload)
+    assert [row[1] for row in write.table] == sizes
+    assert lines_of(workload) < 30
+
+
+def test_many_small_files_of_unlike_sizes_are_read_whole() -> None:
+    run, chance = TracedRun(1), random.Random(4)
+    for item in range(60):
+        run.open(0, f"src/{item}.txt", 0)
+        run.move(0, Kind.READ, f"src/{item}.txt", [(0, chance.randint(200, 20_000))])
+        run.close(0, f"src/{item}.txt")
+    check_exact(run, derived(run), 60)

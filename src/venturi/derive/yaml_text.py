@@ -13,6 +13,8 @@ MOST_COLUMNS = 120
 WIDE_COLUMNS = 160
 """For rows of tables: lists in `origin`, one entry in each line."""
 WIDE_KEYS = frozenset({"confidence", "request_sizes"})
+WRAPPED_KEYS = frozenset({"table", "mix", "sizes", "write", "read"})
+"""Rows that stand beside each other, and steps of one line that may go on in the next."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ ./%()-]*$")
 _SIZE = re.compile(r"\d+ [kKMGTPE]?i?B$")
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -47,6 +49,8 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
         return [flat]
     if len(flat) <= MOST_COLUMNS and not _is_tall(value, indent):
         return [flat]
+    if key in WRAPPED_KEYS and _is_wrapped(value):
+        return _wrapped(lead, value, indent)
     if isinstance(value, dict):
         return [lead] + [line for k, v in value.items() for line in _entry(k, v, indent + 2)]
     if not any(isinstance(item, dict | list | str) for item in value):
@@ -60,6 +64,35 @@ def _is_tall(value: Any, indent: int) -> bool:
     inner = value.values() if isinstance(value, dict) else value
     nested = any(isinstance(item, dict | list) and item for item in inner)
     return nested or (indent == 0 and len(value) > 1)
+
+
+def _is_wrapped(value: Any) -> bool:
+    """Whether a value is rows of plain values, or plain values by their keys."""
+    inner = list(value.values()) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return not any(isinstance(item, dict | list) for item in inner)
+    rows = [item.values() if isinstance(item, dict) else item for item in inner]
+    return all(isinstance(item, dict | list) for item in inner) and not any(
+        isinstance(part, dict | list) for row in rows for part in row
+    )
+
+
+def _wrapped(lead: str, value: Any, indent: int) -> list[str]:
+    """Items beside each other on as many lines as they need."""
+    if isinstance(value, dict):
+        pieces = [f"{_key(k)}: {_flow(v)}" for k, v in value.items()]
+    else:
+        pieces = [_flow(item) for item in value]
+    brackets = "{}" if isinstance(value, dict) else "[]"
+    lines = [f"{lead} {brackets[0]}{pieces[0]}"]
+    for piece in pieces[1:]:
+        if len(lines[-1]) + len(piece) + 3 <= MOST_COLUMNS:
+            lines[-1] += f", {piece}"
+        else:
+            lines[-1] += ","
+            lines.append(f"{' ' * (indent + 4)}{piece}")
+    lines[-1] += brackets[1]
+    return lines
 
 
 def _item(item: Any, indent: int, columns: int = MOST_COLUMNS) -> list[str]:

@@ -12,6 +12,8 @@ from venturi.model.trace import Process, Trace
 
 MOST_WORKERS = 64
 """More processes at a time than this share ranks."""
+ALIKE_SHARE = 0.1
+"""Workers are alike if most of them move so much of what the busiest one moves."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,7 @@ class Actors:
     assumed: list[str] = field(default_factory=list)
 
 
-def actors_of(trace: Trace, first_ns: Column, last_ns: Column) -> Actors:
+def actors_of(trace: Trace, first_ns: Column, last_ns: Column, moved_bytes: Column) -> Actors:
     """Ranks as the launcher gave them; without a launcher, one, or one for each worker.
 
     `first_ns` and `last_ns` bound the requests of each process; both are -1 where it has none.
@@ -36,13 +38,17 @@ def actors_of(trace: Trace, first_ns: Column, last_ns: Column) -> Actors:
         outside = int(np.count_nonzero((given < 0) & (first_ns >= 0)))
         said = [f"{outside} processes without a rank (launchers, shells) are left out"]
         return Actors(ranks, given, said if outside else [])
-    return _without_launcher(trace.processes, first_ns, last_ns)
+    return _without_launcher(trace.processes, first_ns, last_ns, moved_bytes)
 
 
-def _without_launcher(processes: list[Process], first_ns: Column, last_ns: Column) -> Actors:
+def _without_launcher(
+    processes: list[Process], first_ns: Column, last_ns: Column, moved_bytes: Column
+) -> Actors:
     active = [int(i) for i in np.argsort(first_ns, kind="stable") if first_ns[i] >= 0]
     workers, most = _workers(processes, active, first_ns, last_ns)
-    ranks = min(most, MOST_WORKERS)
+    work = moved_bytes[workers]
+    are_alike = np.count_nonzero(work >= ALIKE_SHARE * work.max(initial=0)) * 2 > len(workers)
+    ranks = min(most, MOST_WORKERS) if are_alike else 1
     of_process = np.zeros(len(first_ns), np.int32)
     if ranks == 1:
         several = len(active) > 1

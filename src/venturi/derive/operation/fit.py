@@ -55,6 +55,20 @@ def number_text(value: int, is_size: bool) -> str:
 
 def linear_text(constant: int, terms: Sequence[tuple[int, str]], is_size: bool = True) -> str:
     """`constant + slope * name ...`; terms of slope 0 and of the name "0" vanish."""
+    plain = _sum_text(constant, terms, is_size)
+    steps = [slope for slope, name in terms if slope and name != "0"]
+    common = min(steps, default=0)
+    if len(steps) < 2 or common <= 1 or any(slope % common for slope in steps):
+        return plain
+    turns, rest = divmod(constant, common)
+    inner = _sum_text(turns, [(slope // common, name) for slope, name in terms], False)
+    factored = f"{number_text(common, is_size)} * ({inner})"
+    if rest:
+        factored = f"{number_text(rest, is_size)} + {factored}"
+    return factored if len(factored) < len(plain) else plain
+
+
+def _sum_text(constant: int, terms: Sequence[tuple[int, str]], is_size: bool) -> str:
     text = ""
     for slope, name in terms:
         if not slope or name == "0":

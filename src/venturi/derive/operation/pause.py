@@ -15,6 +15,8 @@ LEAST_RATIO = 4.0
 """Pauses must stand out: so much longer than the next shorter ones."""
 PACE_RATIO = 4.0
 """A pause inside a regular pace is a think time; a cut is so much longer."""
+LEAST_COMPUTING_NS = 50_000_000
+"""Where pauses do not stand out, shorter ones are the storage's or the machine's."""
 COMPUTING_SHARE = 0.3
 """Where no pauses stand out, but all together are so much of the run, the longest are computing."""
 COMPUTING_HELD = (0.8, 0.995)
@@ -36,6 +38,7 @@ def stretches(
     least = max(LEAST_PAUSE_NS, PACE_RATIO * pace_ns(start_ns, end_ns, order, owner, kind))
     threshold = _threshold(idle[idle > 0], least)
     if threshold == float("inf"):
+        least = max(least, LEAST_COMPUTING_NS)
         threshold = _computing(idle[idle >= least], int(end_ns.max() - start_ns[0]))
     cut = np.concatenate([[False], idle >= threshold])
     pauses = np.concatenate([[0], idle[cut[1:]]])

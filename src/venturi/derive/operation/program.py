@@ -19,17 +19,16 @@ from venturi.derive.operation.deal import pooled_steps
 from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
 from venturi.derive.operation.item import Trees
 from venturi.derive.operation.naming import Names, Use, named_in, owners_of
-from venturi.derive.operation.one_way import one_way_each
+from venturi.derive.operation.one_way import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.place import base_shift
-from venturi.derive.operation.run import Run, Said, Steps, seconds_text
+from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mode
 from venturi.derive.operation.scene import Crew, Scene, crew_of
-from venturi.derive.operation.sequence import grouped, leaves_of, sequence_of
+from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
 from venturi.derive.operation.visit import Acts, Part
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
-from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
 from venturi.model.workload import FileSpec, StepSpec, SyncStep
 
@@ -97,13 +96,19 @@ class Program:
         """All steps."""
         steps: Steps = []
         nodes, is_ordered = sequence_of(self.acts)
+        rest: dict[int, Column] = {}
         if not is_ordered:
             self._note("acts of several streams come in groups; their order in time is not kept")
+            nodes, rest = few_of(nodes, self.acts)
         self._nodes(nodes, (), steps)
+        self._close(0, self._last)
+        for number, acts in rest.items():
+            self._dealt(number, acts, steps)
         for number, part in enumerate(self.parts):
             if not part.acts:
-                self._pooled(number, steps)
-        self._close(0, self._last)
+                stream = self.streams.kept[part.stream].name
+                self._note(f"{stream}: its ranks differ; its requests are dealt to all of them")
+                self._pooled(number, part.tokens, steps)
         for crew in self._crews:
             if not crew.is_true:
                 self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
@@ -161,21 +166,31 @@ class Program:
         act = int(leaf.places.flat[0])
         stream = self.parts[int(self.acts.part[act])].stream
         if self._joins(act, stream, loops, out):
-            self._pause(leaf, self._last)
             self._body(leaf, loops, self._last)
             return
+        opened = self._opening_before(stream, loops, out)
         self._stream = stream
         body: Steps = []
         self._body(leaf, loops, body)
         if not body:
             return
+        if opened:
+            out.pop()
+            body = with_whens_joined([*opened, *body])
         self._pause(leaf, out)
         for verb, steps in one_way_each(body):
             self._add_phase(self._named([leaf], verb), steps, out)
 
+    def _opening_before(self, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> Steps:
+        """The steps of a phase just before, if it does no more than open a file of the stream."""
+        before = out[-1] if out and not loops else None
+        if stream != self._stream or not isinstance(before, StepSpec) or not before.phase:
+            return []
+        return list(before.do or []) if only_opens(before) else []
+
     def _joins(self, act: int, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
         """Whether an act on names alone belongs to the phase before it, of the same stream."""
-        if not out or stream != self._stream or loops:
+        if not out or stream != self._stream or loops or self.acts.pause_ns[act]:
             return False
         before = out[-1]
         if not isinstance(before, StepSpec) or before.do is not self._last:
@@ -293,7 +308,7 @@ class Program:
             if nodes is not None and leaves(nodes) <= MOST_STEPS:
                 return nodes
         self._note("requests of a file both ways come in groups; their order is not kept")
-        return grouped(symbols)
+        return grouped(symbols, takes_turns=True)
 
     def _token_nodes(
         self, nodes: Sequence[Node], visits: Column, scene: Scene, use: Use, out: Steps
@@ -321,7 +336,8 @@ class Program:
         elif kind is Kind.CLOSE:
             self._closing(scene, use, out)
         elif kind in (Kind.SYNC, Kind.DATA_SYNC):
-            mode = SyncMode.FSYNC if kind is Kind.SYNC else SyncMode.FDATASYNC
+            stream = self.streams.kept[self.names.entries[use.name].stream]
+            mode = sync_mode(KIND_CODES[kind], stream.interface)
             if use.name in self._state.opened:
                 out.append(StepSpec(sync=SyncStep(on=use.name, mode=mode)))
         else:
@@ -464,22 +480,41 @@ class Program:
 
     # ---- parts without order
 
-    def _pooled(self, number: int, out: Steps) -> None:
-        """A part whose ranks do different things: its requests, dealt to all ranks and files."""
+    def _dealt(self, number: int, acts: Column, out: Steps) -> None:
+        """Acts that are too many to be told one by one: their requests, and what is lost."""
+        first = self.acts.visits(acts, len(self._crews[number]))
+        spans = [
+            np.arange(int(start), int(start) + int(count))
+            for starts, count in zip(first, self.acts.count[acts], strict=True)
+            for start in starts
+        ]
+        chosen = np.sort(np.concatenate(spans))
+        self._pooled(number, chosen, out)
+        said = [KIND_CODES[k] for k in (Kind.READ, Kind.WRITE, Kind.OPEN, Kind.CLOSE)]
+        kinds, counts = np.unique(self.tokens.kind[chosen], return_counts=True)
+        lost = [
+            f"{n} {KINDS[k].value}" for k, n in zip(kinds, counts, strict=True) if k not in said
+        ]
+        name = self.streams.kept[self.parts[number].stream].name
+        if lost:
+            self._note(f"{name}: of its smallest groups is left out: {', '.join(lost)}")
+
+    def _pooled(self, number: int, tokens_used: Column, out: Steps) -> None:
+        """Requests without order, dealt to all ranks and files of a part."""
         part = self.parts[number]
         stream = self.streams.kept[part.stream]
         self.flat |= {part.stream} if self._has_datasets(part.stream) else set()
         crew = self._crews[number]
         tokens = self.tokens
-        self._note(f"{stream.name}: its ranks differ; its requests are dealt to all of them")
-        files = len(stream.files) if stream.is_shared else -(-len(stream.files) // len(crew))
+        used = np.unique(tokens.file[tokens_used])
+        files = len(used) if stream.is_shared else -(-len(used) // len(crew))
         scene = Scene(crew)
         inner = scene.inside(files) if files > 1 else scene
         for kind in (Kind.WRITE, Kind.READ):
-            chosen = part.tokens[tokens.kind[part.tokens] == KIND_CODES[kind]]
+            chosen = tokens_used[tokens.kind[tokens_used] == KIND_CODES[kind]]
             if not len(chosen):
                 continue
-            name = self.names.use(part.stream, _any_files(stream.files, files, crew), inner).name
+            name = self.names.use(part.stream, _any_files(used, files, crew), inner).name
             use = Use(name, 0)
             body: Steps = []
             makes = kind is Kind.WRITE and name not in self._state.made

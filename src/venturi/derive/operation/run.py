@@ -12,16 +12,18 @@ from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.table import TOGETHER, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import KIND_CODES, Column, Kind
-from venturi.model.plan import SyncMode
+from venturi.model.plan import Interface, SyncMode
 from venturi.model.units import size_text
 from venturi.model.workload import BareStep, DataStep, StepSpec
 
 Steps = list[StepSpec | BareStep]
 
-SYNC_MODES = {
-    KIND_CODES[Kind.SYNC]: SyncMode.FSYNC,
-    KIND_CODES[Kind.DATA_SYNC]: SyncMode.FDATASYNC,
-}
+
+def sync_mode(kind: int, interface: Interface) -> SyncMode:
+    """What a sync of this kind's code does; that of a stream hands its buffer to the system."""
+    if interface is Interface.STDIO:
+        return SyncMode.FLUSH
+    return SyncMode.FSYNC if kind == KIND_CODES[Kind.SYNC] else SyncMode.FDATASYNC
 
 
 @dataclass
@@ -94,7 +96,8 @@ class Run:
             keys["collective"] = True
         each = int(self.each.flat[0])
         if each:
-            keys["sync"] = SYNC_MODES[each - 1]
+            interface = self.table.interfaces[int(self.tokens.file[self.ids.flat[0]])]
+            keys["sync"] = sync_mode(each - 1, interface)
         think = self.think_ns
         if np.count_nonzero(think) * 2 > think.size:
             keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)

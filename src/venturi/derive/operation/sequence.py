@@ -21,6 +21,8 @@ MOST_PHASES = 24
 """A program of more phases is no text that people read."""
 LOOSE_GAIN = 3
 """Amounts that differ at will are one act if that makes the program so many times shorter."""
+MOST_GROUPS = 4
+"""Where no order is kept, a part of a stream has so many phases; the smaller ones are dealt."""
 LEAST_AFFINE = 3
 """Two amounts always lie on a line."""
 
@@ -84,6 +86,35 @@ def _classes(amounts: Column) -> Column:
     return classes[inverse]
 
 
+def few_of(nodes: list[Node], acts: Acts) -> tuple[list[Node], dict[int, Column]]:
+    """The groups of acts that matter most in each part, and the acts of the others, by part."""
+    by_part: dict[int, list[Node]] = {}
+    for node in nodes:
+        by_part.setdefault(int(acts.part[_acts_in(node)[0]]), []).append(node)
+    rest: dict[int, Column] = {}
+    dropped: set[int] = set()
+    for part, groups in by_part.items():
+        weights = [_weight(_acts_in(node), acts) for node in groups]
+        total = [max(sum(column), 1) for column in zip(*weights, strict=True)]
+        order = sorted(
+            range(len(groups)),
+            key=lambda at: -sum(w / t for w, t in zip(weights[at], total, strict=True)),
+        )
+        small = [groups[at] for at in order[MOST_GROUPS:]]
+        if small:
+            dropped |= {id(node) for node in small}
+            rest[part] = np.concatenate([_acts_in(node) for node in small])
+    return [node for node in nodes if id(node) not in dropped], rest
+
+
+def _acts_in(node: Node) -> Column:
+    return np.concatenate([leaf.places.ravel() for leaf in leaves_of([node])])
+
+
+def _weight(chosen: Column, acts: Acts) -> tuple[int, int]:
+    return int(acts.bytes[chosen].sum()), int(acts.count[chosen].sum())
+
+
 def leaves_of(nodes: Sequence[Node]) -> list[Leaf]:
     """All leaves, in order."""
     found: list[Leaf] = []
@@ -92,14 +123,22 @@ def leaves_of(nodes: Sequence[Node]) -> list[Leaf]:
     return found
 
 
-def grouped(symbols: Column) -> list[Node]:
-    """All places of each symbol together, in the order of their first ones."""
+def grouped(symbols: Column, takes_turns: bool = False) -> list[Node]:
+    """All places of each symbol together, in the order of their first ones.
+
+    With `takes_turns` neighbours that come equally often are one loop.
+    """
     values, first = np.unique(symbols, return_index=True)
     nodes: list[Node] = []
     for value in values[np.argsort(first)].tolist():
         places = np.flatnonzero(symbols == value)
-        leaf = Leaf(int(value), places)
-        nodes.append(Loop(len(places), (leaf,)) if len(places) > 1 else Leaf(int(value), places[0]))
+        before = nodes[-1] if nodes else None
+        if len(places) == 1:
+            nodes.append(Leaf(int(value), places[0]))
+        elif takes_turns and isinstance(before, Loop) and before.count == len(places):
+            nodes[-1] = Loop(before.count, (*before.body, Leaf(int(value), places)))
+        else:
+            nodes.append(Loop(len(places), (Leaf(int(value), places),)))
     return nodes
 
 

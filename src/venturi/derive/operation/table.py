@@ -67,8 +67,7 @@ SAID = (
 )  # fmt: skip
 """What the language can say of a file; `seek` follows from the places of requests."""
 _UNSAID = (
-    Kind.RENAME, Kind.LINK, Kind.LIST, Kind.TRUNCATE, Kind.ALLOCATE, Kind.MAP, Kind.COPY,
-    Kind.ATTRIBUTE,
+    Kind.RENAME, Kind.LINK, Kind.LIST, Kind.TRUNCATE, Kind.ALLOCATE, Kind.MAP, Kind.ATTRIBUTE,
 )  # fmt: skip
 
 SIDE_FILE_BYTES = 4096
@@ -143,7 +142,7 @@ def table_of(captured: Captured) -> Table:
             "capture a job that reads, writes or opens files",
         )
     if copies:
-        assumed.append(f"{copies} copies within the kernel are repeated as reads and writes")
+        assumed.append("copies within the kernel are repeated as reads and writes")
     if np.any(operations.file[rows] != given.file[rows]):
         assumed.append("files that were renamed have their last names from the beginning")
     file = root[operations.file[rows]]
@@ -213,7 +212,8 @@ def _actors(trace: Trace, operations: Operations, own: Column) -> Actors:
     )
     last[process[rows]] = operations.end_ns[rows]  # in the order of time: the last one stays
     first[process[rows[::-1]]] = operations.start_ns[rows[::-1]]
-    return actors_of(trace, first, last)
+    moved = np.bincount(process[rows], weights=operations.bytes[rows], minlength=count)
+    return actors_of(trace, first, last, moved)
 
 
 def _roots(trace: Trace) -> Column:
