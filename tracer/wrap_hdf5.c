@@ -76,10 +76,23 @@ static void read_chunk(Route route, Id id, Dataset* dataset) {
   let_go(route, "H5Pclose", list);
 }
 
+// Datasets that have no name yet (h5py links them afterwards) are numbered, to be told apart.
+static void without_name(char* text) {
+  static _Atomic unsigned count;
+  char digits[16];
+  char* at = digits + sizeof digits;
+  *--at = 0;
+  unsigned number = atomic_fetch_add(&count, 1);
+  do *--at = (char)('0' + number % 10);
+  while (number /= 10);
+  strcpy(text, "<unnamed ");
+  strcat(strcat(text, at), ">");
+}
+
 static Name* describe(Route route, Id id) {
   char text[kNameBytes];
   ssize_t (*get)(Id, char*, size_t) = IN_HDF5("H5Iget_name", ssize_t (*)(Id, char*, size_t));
-  if (get == NULL || get(id, text, sizeof text) <= 0) strcpy(text, "<unnamed>");
+  if (get == NULL || get(id, text, sizeof text) <= 0) without_name(text);
   Dataset dataset = {.file = file_of(route, id)};
   if (dataset.file && dataset.file->is_left_out) return left_out();
   if (dataset.file) write_name((Name*)dataset.file);
@@ -194,6 +207,14 @@ EXPORT Id H5Dcreate2(Id at, const char* path, Id type, Id space, Id link, Id cre
 EXPORT Id H5Dcreate1(Id at, const char* path, Id type, Id space, Id creation) {
   HDF5_BEGIN(H5Dcreate1, Id, Id, const char*, Id, Id, Id)
   const Id result = next(at, path, type, space, creation);
+  if (call.start == 0) return result;
+  HDF5_END
+  return dataset_opened(&call, route, O_RDWR | O_CREAT, result);
+}
+
+EXPORT Id H5Dcreate_anon(Id at, Id type, Id space, Id creation, Id access) {
+  HDF5_BEGIN(H5Dcreate_anon, Id, Id, Id, Id, Id, Id)
+  const Id result = next(at, type, space, creation, access);
   if (call.start == 0) return result;
   HDF5_END
   return dataset_opened(&call, route, O_RDWR | O_CREAT, result);

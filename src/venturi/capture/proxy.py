@@ -17,13 +17,18 @@ import numpy as np
 
 from venturi.capture.run import capture
 from venturi.capture.tracer import Settings
-from venturi.model.error import RunFailed
+from venturi.execute.engine import find_engine
+from venturi.model.error import RunFailed, UserError
+from venturi.model.machine import MpiLibrary
 from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
+from venturi.model.plan import Interface
 from venturi.model.trace import Layer, Process, TracedFile
 from venturi.model.trace_folder import Captured, write_trace
 from venturi.model.workload import Workload
 
 ENGINE = "venturi-engine"
+LOCAL = "local"
+_OF_MPI = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
 _CREATE_FLAG = 0o100
 _LOOK_FLAG = 0o4000
 """O_NONBLOCK: with it the engine opens files to look at them, never for a program."""
@@ -33,10 +38,30 @@ _FAILED = 3
 """From this exit code on (but for an invalid measurement) nothing was run."""
 
 
-def capture_proxy(workload: Workload, text: str, directory: Path, folder: Path) -> Captured:
+def machine_for(workload: Workload) -> str:
+    """A built-in machine on which the workload's ranks can share its files as they are meant to.
+
+    Without MPI one rank would write and read HDF5 for all; MPI-IO and PnetCDF need it anyway.
+    """
+    shared = any(f.interface in _OF_MPI and f.shared != "rank" for f in workload.files.values())
+    if not shared and all(f.interface is not Interface.MPIIO for f in workload.files.values()):
+        return LOCAL
+    for mpi in MpiLibrary:
+        try:
+            find_engine(mpi)
+        except UserError:
+            continue
+        return mpi.value
+    return LOCAL
+
+
+def capture_proxy(
+    workload: Workload, text: str, directory: Path, folder: Path, on: str | None = None
+) -> Captured:
     """Runs `workload`, whose text is `text`, once below `directory`, and writes its trace.
 
-    The trace holds what the program of the workload did, by rank. Raises RunFailed where the
+    It runs `on` a machine, by default the one that `machine_for` chooses. The trace holds what
+    the program of the workload did, by rank. Raises RunFailed where the
     proxy cannot be run, and UserError where `folder` cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="venturi-check-") as place:
@@ -45,6 +70,7 @@ def capture_proxy(workload: Workload, text: str, directory: Path, folder: Path) 
         command = (
             sys.executable, "-m", "venturi", "run", str(written), "-d", str(directory),
             "--repeat", "1", "--store", str(Path(place, "store")), "-q", "--json",
+            "--on", on or machine_for(workload),
         )  # fmt: skip
         raw = Path(place, "raw.trace")
         settings = Settings(only=(f"{directory.resolve()}/venturi-*",))

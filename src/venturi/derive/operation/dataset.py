@@ -374,7 +374,7 @@ def split_text(parts: Sequence[int], world: int) -> list[int | float | str]:
 
 def _base_of(path: str) -> str:
     """A dataset's name as the language allows it; digits at the end count copies."""
-    last = path.rstrip("/").rpartition("/")[2]
+    last = path.rstrip("/>").rpartition("/")[2]
     base = re.sub(r"\W+", "_", re.sub(r"[\d_]+$", "", last), flags=re.ASCII).strip("_")
     if re.match(r"[A-Za-z_]", base):
         return base
