@@ -21,6 +21,7 @@ enum {
   kHdf5Dimensions = 32,
   kChunked = 2,
   kFileId = 1,
+  kDatasetId = 5,
   kLastWord = 2
 };
 
@@ -234,6 +235,22 @@ EXPORT Id H5Dopen1(Id at, const char* path) {
   if (call.start == 0) return result;
   HDF5_END
   return dataset_opened(&call, route, O_RDWR, result);
+}
+
+// A dataset that was made without a name gets one: both names are known as one from then on.
+EXPORT int H5Olink(Id id, Id at, const char* path, Id link, Id access) {
+  HDF5_BEGIN(H5Olink, int, Id, Id, const char*, Id, Id)
+  int (*type)(Id) = call.start ? IN_HDF5("H5Iget_type", int (*)(Id)) : NULL;
+  Name* before = type && type(id) == kDatasetId ? dataset_of(route, id) : NULL;
+  const int result = next(id, at, path, link, access);
+  if (before == NULL || before->is_left_out || result < 0) return result;
+  HDF5_END
+  forget(id);
+  Name* after = dataset_of(route, id);
+  if (after == NULL || after == before || after->is_left_out) return result;
+  write_name(after);
+  note(&call, before, (What){kHdf5Dataset, kLink, UNKNOWN_OFFSET, 0, after->id});
+  return result;
 }
 
 EXPORT int H5Dclose(Id id) {
