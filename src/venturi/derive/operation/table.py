@@ -282,7 +282,8 @@ def _chosen_heights(
         for height in range(width):
             chosen[seen[:, height] > 0] = height
     lower = int(np.count_nonzero((data > 0).sum(axis=1) > 1))
-    said = f"{lower} files were seen in several layers; only the highest is replayed"
+    files = "1 file was" if lower == 1 else f"{lower} files were"
+    said = f"{files} seen in several layers; only the highest is replayed"
     return chosen, [said] if lower else []
 
 
