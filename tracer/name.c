@@ -90,8 +90,11 @@ static Name* add_name(uint64_t hash, const char* text, size_t bytes, const Datas
 
 static Name* intern(const char* text, size_t bytes, const Dataset* dataset) {
   uint64_t hash = hash_of(text, bytes);
-  // Datasets of several files may have one name.
+  // Datasets of several files may have one name, and one that is made anew has another shape.
   if (dataset && dataset->file) hash = hash * 31 + dataset->file->id + 1;
+  for (uint32_t i = 0; dataset && i < 2 * dataset->dimensions; ++i)
+    hash = (hash ^ dataset->shape[i]) * UINT64_C(0x100000001b3);
+  if (dataset) hash = hash * 31 + dataset->element_bytes;
   Name* name = find(hash, text, bytes);
   if (name == NULL) {
     const Held held = lock_names();

@@ -21,6 +21,7 @@ enum {
   kHdf5Dimensions = 32,
   kChunked = 2,
   kFileId = 1,
+  kDatasetId = 5,
   kLastWord = 2
 };
 
@@ -76,10 +77,23 @@ static void read_chunk(Route route, Id id, Dataset* dataset) {
   let_go(route, "H5Pclose", list);
 }
 
+// Datasets that have no name yet (h5py links them afterwards) are numbered, to be told apart.
+static void without_name(char* text) {
+  static _Atomic unsigned count;
+  char digits[16];
+  char* at = digits + sizeof digits;
+  *--at = 0;
+  unsigned number = atomic_fetch_add(&count, 1);
+  do *--at = (char)('0' + number % 10);
+  while (number /= 10);
+  strcpy(text, "<unnamed ");
+  strcat(strcat(text, at), ">");
+}
+
 static Name* describe(Route route, Id id) {
   char text[kNameBytes];
   ssize_t (*get)(Id, char*, size_t) = IN_HDF5("H5Iget_name", ssize_t (*)(Id, char*, size_t));
-  if (get == NULL || get(id, text, sizeof text) <= 0) strcpy(text, "<unnamed>");
+  if (get == NULL || get(id, text, sizeof text) <= 0) without_name(text);
   Dataset dataset = {.file = file_of(route, id)};
   if (dataset.file && dataset.file->is_left_out) return left_out();
   if (dataset.file) write_name((Name*)dataset.file);
@@ -202,6 +216,14 @@ EXPORT Id H5Dcreate1(Id at, const char* path, Id type, Id space, Id creation) {
   return dataset_opened(&call, route, O_RDWR | O_CREAT, result);
 }
 
+EXPORT Id H5Dcreate_anon(Id at, Id type, Id space, Id creation, Id access) {
+  HDF5_BEGIN(H5Dcreate_anon, Id, Id, Id, Id, Id, Id)
+  const Id result = next(at, type, space, creation, access);
+  if (call.start == 0) return result;
+  HDF5_END
+  return dataset_opened(&call, route, O_RDWR | O_CREAT, result);
+}
+
 EXPORT Id H5Dopen2(Id at, const char* path, Id access) {
   HDF5_BEGIN(H5Dopen2, Id, Id, const char*, Id)
   const Id result = next(at, path, access);
@@ -216,6 +238,22 @@ EXPORT Id H5Dopen1(Id at, const char* path) {
   if (call.start == 0) return result;
   HDF5_END
   return dataset_opened(&call, route, O_RDWR, result);
+}
+
+// A dataset that was made without a name gets one: both names are known as one from then on.
+EXPORT int H5Olink(Id id, Id at, const char* path, Id link, Id access) {
+  HDF5_BEGIN(H5Olink, int, Id, Id, const char*, Id, Id)
+  int (*type)(Id) = call.start ? IN_HDF5("H5Iget_type", int (*)(Id)) : NULL;
+  Name* before = type && type(id) == kDatasetId ? dataset_of(route, id) : NULL;
+  const int result = next(id, at, path, link, access);
+  if (before == NULL || before->is_left_out || result < 0) return result;
+  HDF5_END
+  forget(id);
+  Name* after = dataset_of(route, id);
+  if (after == NULL || after == before || after->is_left_out) return result;
+  write_name(after);
+  note(&call, before, (What){kHdf5Dataset, kLink, UNKNOWN_OFFSET, 0, after->id});
+  return result;
 }
 
 EXPORT int H5Dclose(Id id) {

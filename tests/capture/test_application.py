@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from capture.conftest import Capture, Run
-from venturi.model.operation import COLLECTIVE, OPENED_TOGETHER, Kind
+from venturi.model.operation import COLLECTIVE, OPENED_TOGETHER, SCATTERED, Kind
 from venturi.model.trace import Layer
 
 
@@ -115,6 +115,56 @@ def test_hdf5_datasets_have_shapes(capture: Capture) -> None:
     writes = [row[3:5] for row in rows if row[1] == "write"]
     assert writes == [(2048 * i, 2048) for i in range(8)]
     assert [row[3:5] for row in rows if row[1] == "read"] == [(8 * (4 * 32 + 3), 32)]
+    assert run.count("hdf5_file") == {("open", "x.h5"): 2, ("close", "x.h5"): 2}
+
+
+def test_attributes_and_scattered_selections_of_hdf5_are_told(capture: Capture) -> None:
+    run = python(
+        capture,
+        "import h5py\n"
+        "with h5py.File('x.h5', 'w') as file:\n"
+        "    file.attrs['title'] = 'run'\n"
+        "    data = file.create_dataset('data', (64, 32), 'f8')\n"
+        "    data[...] = 1\n"
+        "    for part in (data[3:5], data[::2], data[[1, 5]], data[...]): pass\n"
+        "    file.attrs['title']\n",
+    )
+    assert run.count("hdf5_file")["attribute", "x.h5"] == 2
+    operations = run.captured.operations
+    assert operations is not None
+    reads = operations.is_kind(Kind.READ) & operations.is_layer(Layer.HDF5_DATASET)
+    scattered = operations.detail[reads] & SCATTERED > 0
+    assert scattered.tolist() == [False, True, True, False]
+
+
+def test_hdf5_through_a_descriptor_is_the_descriptor_s_file(capture: Capture) -> None:
+    run = python(
+        capture,
+        "import h5py, os\n"
+        "place = os.open('x.h5', os.O_RDWR | os.O_CREAT, 0o644)\n"
+        "with h5py.File(f'/proc/self/fd/{place}', 'w') as file: file['data'] = [1.0, 2.0]\n",
+    )
+    assert run.count("hdf5_file") == {("open", "x.h5"): 1, ("close", "x.h5"): 1}
+    [data] = [file for file in run.trace.files if file.shape]
+    assert data.within is not None
+    assert run.trace.files[data.within].path == f"{capture.here}/x.h5"
+
+
+def test_datasets_without_a_name_and_those_made_anew_are_told_apart(capture: Capture) -> None:
+    run = python(
+        capture,
+        "import h5py, numpy\n"
+        "for size in (10, 20):\n"
+        "    with h5py.File('x.h5', 'w') as file:\n"
+        "        file['one'] = numpy.ones(size)\n"
+        "        file['two'] = numpy.ones(size, 'i2')\n"
+        "        file.create_dataset('three', data=numpy.ones((size, 2)))\n",
+    )
+    rows = [row for row in run.rows() if row[0] == "hdf5_dataset" and row[1] == "write"]
+    assert [row[4] for row in rows] == [80, 20, 160, 160, 40, 320]
+    assert sorted(file.shape for file in run.trace.files if file.shape) == [
+        [10], [10], [10, 2], [20], [20], [20, 2],
+    ]  # fmt: skip
 
 
 def test_netcdf4_is_seen_through_its_hdf5(capture: Capture) -> None:

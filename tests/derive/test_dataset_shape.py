@@ -23,15 +23,18 @@ Shape = tuple[int, ...]
 class Hdf5Run(CaptureFactory):
     """Ranks that open HDF5 files and move selections of datasets."""
 
+    whole_layer = Layer.HDF5_FILE
+    part_layer = Layer.HDF5_DATASET
+
     def opened(self, path: str = "/s/f.h5", detail: int = NEW, only: int | None = None) -> str:
         self.file(path)
         for rank in range(self.ranks) if only is None else [only]:
-            self.call(rank, Kind.OPEN, path, detail=detail, layer=Layer.HDF5_FILE)
+            self.call(rank, Kind.OPEN, path, detail=detail, layer=self.whole_layer)
         return path
 
     def closed(self, path: str = "/s/f.h5", only: int | None = None) -> None:
         for rank in range(self.ranks) if only is None else [only]:
-            self.call(rank, Kind.CLOSE, path, layer=Layer.HDF5_FILE)
+            self.call(rank, Kind.CLOSE, path, layer=self.whole_layer)
 
     def dataset(
         self, name: str, shape: Shape, path: str = "/s/f.h5", element: int = 8, chunk: Shape = ()
@@ -53,7 +56,7 @@ class Hdf5Run(CaptureFactory):
             offset = offset * size + at
         unit = described.element_bytes
         where = (prod(extent) * unit, offset * unit)
-        self.call(rank, kind, key, *where, layer=Layer.HDF5_DATASET, **more)
+        self.call(rank, kind, key, *where, layer=self.part_layer, **more)
 
     def parts(self, kind: Kind, key: str, split: Shape, **more: int) -> None:
         """All ranks move their parts of a split, in row-major order."""
@@ -62,6 +65,13 @@ class Hdf5Run(CaptureFactory):
         for rank, place in enumerate(product(*map(range, split))):
             start = tuple(at * size for at, size in zip(place, local, strict=True))
             self.box(rank, kind, key, start, local, **more)
+
+
+class PnetcdfRun(Hdf5Run):
+    """The same through PnetCDF."""
+
+    whole_layer = Layer.PNETCDF_FILE
+    part_layer = Layer.PNETCDF_VARIABLE
 
 
 def exact(run: CaptureFactory) -> Workload:
@@ -245,6 +255,18 @@ def test_records_and_scalars_are_datasets_too() -> None:
     assert datasets["particles"].shape == [280]
     assert datasets["particles"].type.value == "i8"
     assert datasets["time"].shape == [1]
+
+
+def test_variables_of_pnetcdf_are_datasets() -> None:
+    run = PnetcdfRun(4)
+    run.opened("/s/f.nc")
+    for number in range(3):
+        key = run.dataset(f"/var{number}", (8, 6), "/s/f.nc", element=4)
+        run.parts(Kind.WRITE, key, (2, 2), detail=COLLECTIVE)
+    run.closed("/s/f.nc")
+    [file] = exact(run).files.values()
+    assert file.interface is Interface.PNETCDF
+    assert (file.datasets["var"].count, file.datasets["var"].split) == (3, [2, 2])
 
 
 def test_what_lies_below_datasets_does_not_count() -> None:

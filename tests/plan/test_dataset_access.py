@@ -107,6 +107,56 @@ def test_a_reader_may_split_otherwise() -> None:
     assert elements_of(made, 1, "read")[0] == (0, 0, 3)
 
 
+@pytest.mark.parametrize("individual", [False, True])
+def test_a_step_moves_a_window_of_equal_datasets(individual: bool) -> None:
+    file = (
+        "{path: f, interface: %s, datasets: {u: {count: 5, type: i8, shape: [6, 2], "
+        f"split: [3, 1], individual: {str(individual).lower()}}}}}}}"
+    )
+    made = made_of("{to: f.u, first: 1, count: 2}", 3, file % "hdf5")
+    copies = {copy for copy, *_ in elements_of(made, 2)}
+    assert copies == ({1 * 3 + 2, 2 * 3 + 2} if individual else {1, 2})
+    assert made.totals.bytes_written == 2 * 12
+    plain = made_of("{to: f.u, first: 4}", 3, file % "posix")
+    assert plain.totals.bytes_written == 12
+    [step] = transfers_of(plain)
+    assert isinstance(step.pattern, p.Nest)
+    assert evaluate(step.pattern.base, [2, 3, 3, 0, 0, 0]) == 4 * 12 + 2 * 4
+
+
+def test_a_loop_moves_one_of_equal_datasets_at_a_time() -> None:
+    text = (
+        "workload: 1\nname: t\nparameters: {np: {default: 2, role: ranks}}\n"
+        "groups: {g: {ranks: np}}\nfiles:\n  f: {path: f, interface: hdf5, datasets: "
+        "{u: {count: 4, shape: [np], split: [np]}}}\nprogram:\n  g:\n    - phase: w\n      do:\n"
+        "        - create: f\n        - {for: i, in: 4, do: [{write: {to: f.u, %s}}]}\n"
+        "        - close: f\n"
+    )
+    made = make_plan(parse_yaml(text % "first: i, count: 1", "t.yaml", Workload), Settings())
+    assert made.totals.operations["write"] == 4 * 2
+    with pytest.raises(UserError, match="'count' must say"):
+        make_plan(parse_yaml(text % "first: i", "t.yaml", Workload), Settings())
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("{to: f.u, first: 3, count: 2}", "2 datasets from number 3 on"),
+        ("{to: f.u, first: 4}", "0 datasets from number 4 on|whole number"),
+        ("{to: f.u, count: 5}", "5 datasets from number 0 on"),
+    ],
+)
+def test_datasets_that_are_not_there_are_refused(step: str, message: str) -> None:
+    file = "{path: f, interface: hdf5, datasets: {u: {count: 4, shape: [2], split: [2]}}}"
+    with pytest.raises(UserError, match=message):
+        made_of(step, 2, file)
+
+
+def test_a_plain_file_has_no_first() -> None:
+    with pytest.raises(UserError, match="plain file"):
+        made_of("{to: f, size: 1 KiB, first: 1}", 1, "{path: f}")
+
+
 def test_parts_can_be_datasets_of_their_own() -> None:
     file = (
         "{path: f, interface: %s, datasets: "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import random
 from typing import Annotated, Literal
 
 import pytest
@@ -119,3 +121,18 @@ def test_deep_documents_are_read_up_to_the_limit() -> None:
     parse_json(FigureLine, rings(MAX_LEVELS - 1))
     with pytest.raises(DocumentError, match="deeper"):
         parse_json(FigureLine, rings(MAX_LEVELS))
+
+
+def test_brackets_and_quotes_within_strings_are_no_levels() -> None:
+    chance = random.Random(5)
+    pieces = ["[", "]", "{", "}", '"', "\\", "a", "\n", "é", ","]
+    for _ in range(300):
+        title = "".join(chance.choices(pieces, k=chance.randrange(400)))
+        text = json.dumps({"title": title, "from": 1}, ensure_ascii=chance.random() < 0.5)
+        assert parse_json(Page, text).title == title
+
+
+@pytest.mark.parametrize("number", ["1e400", "-1E+999", "9" * 400, "1" + "0" * 310 + ".5"])
+def test_numbers_beyond_a_double_are_refused_wherever_they_stand(number: str) -> None:
+    with pytest.raises(DocumentError, match="beyond the range"):
+        parse_json(Page, f'{{"title": "one 1e5", "from": {number}}}')

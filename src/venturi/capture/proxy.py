@@ -28,7 +28,7 @@ from venturi.model.trace_folder import Captured, write_trace
 from venturi.model.workload import Workload
 
 ENGINE = "venturi-engine"
-_THROUGH_MPI = frozenset({Interface.MPIIO, Interface.HDF5, Interface.PNETCDF})
+_OF_MPI = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
 _LAUNCHERS = {
     MpiLibrary.OPENMPI: frozenset({"orterun", "orted", "prterun", "prte", "prted"}),
     MpiLibrary.MPICH: frozenset({"mpiexec.hydra", "hydra_pmi_proxy"}),
@@ -57,9 +57,12 @@ class ProxyRun:
 def machine_for(workload: Workload, application: Trace) -> str:
     """The machine on which the proxy runs: with the MPI of its application where it needs one.
 
-    Where the trace does not tell that MPI, it is the first for which an engine was built.
+    Without MPI one rank would write and read a shared file of HDF5 for all. Where the trace does not
+    tell that MPI, it is the first for which an engine was built.
     """
-    if not any(file.interface in _THROUGH_MPI for file in workload.files.values()):
+    files = workload.files.values()
+    shared = any(file.interface in _OF_MPI and file.shared != "rank" for file in files)
+    if not shared and all(file.interface is not Interface.MPIIO for file in files):
         return "local"
     programs = {process.program for process in application.processes}
     for mpi, launchers in _LAUNCHERS.items():

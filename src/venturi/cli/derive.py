@@ -28,10 +28,16 @@ if TYPE_CHECKING:
 )
 @click.option("--check", is_flag=True, help="Run the proxy under capture and compare.")
 @click.option("-d", "--dir", "directory", metavar="DIR", help="Where --check does its I/O.")
+@click.option(
+    "--on",
+    metavar="MACHINE",
+    help="Where --check runs: local, openmpi, mpich or a machine file "
+    "(default: an MPI where ranks share files of MPI-IO, HDF5 or PnetCDF, else local).",
+)
 @json_option
 def command(
     log: tuple[str, ...], output: str | None, name: str | None, other: str | None, check: bool,
-    directory: str | None, as_json: bool,
+    directory: str | None, on: str | None, as_json: bool,
 ) -> None:  # fmt: skip
     """A compact proxy workload from LOG (a trace, Darshan, DXT, strace ...; several of one job).
 
@@ -44,6 +50,8 @@ def command(
 
     if check and directory is None:
         raise UserError("--check does I/O", "say where with -d DIR")
+    if on is not None and not check:
+        raise UserError("--on says where --check runs", "add --check -d DIR")
     title = name or Path(log[0]).name.split(".")[0]
     captured = read_capture(log[0], *log[1:])
     workload = derive(captured, title)
@@ -70,10 +78,12 @@ def command(
 
         print_derived(workload, stderr_console())
     if check:
-        _check(captured, workload, text, Path(str(directory)), Path(log[0]))
+        _check(captured, workload, text, Path(str(directory)), Path(log[0]), on)
 
 
-def _check(captured: Captured, workload: Workload, text: str, directory: Path, log: Path) -> None:
+def _check(
+    captured: Captured, workload: Workload, text: str, directory: Path, log: Path, on: str | None
+) -> None:
     """Captures the proxy beside the log, and prints the comparison."""
     from venturi.analyse.fidelity_card import fidelity
     from venturi.capture.proxy import capture_proxy, machine_for
@@ -84,7 +94,7 @@ def _check(captured: Captured, workload: Workload, text: str, directory: Path, l
 
     check_directory(directory)
     folder = place_for(None, (f"{workload.name}-proxy",))
-    machine = machine_for(workload, captured.trace)
+    machine = on or machine_for(workload, captured.trace)
     proxy = capture_proxy(workload, text, directory, folder, machine)
     card = fidelity(captured, proxy, (workload.name, folder.name))
     print_card(card, stderr_console())

@@ -21,6 +21,7 @@ KEPT_VALUES = 4
 """Darshan keeps the four most frequent request sizes and strides of a record."""
 
 _VERB = {Direction.WRITE: ("WRITES", "WRITTEN", "WRITE"), Direction.READ: ("READS", "READ", "READ")}
+_BYTES = {direction: "BYTES_" + words[1] for direction, words in _VERB.items()}
 _COLLECTIVE_LAYERS = (Layer.MPIIO, Layer.PNETCDF_VARIABLE)
 _INDEPENDENT = ("INDEP_", "NB_")
 _COLLECTIVE = ("COLL_", "SPLIT_")
@@ -59,6 +60,9 @@ class Common:
 
 def total(records: Iterable[CounterRecord], *names: str) -> int:
     """The sum of the named counters; absent ones count as 0."""
+    if len(names) == 1:
+        [name] = names
+        return sum([record.counters.get(name, 0) for record in records])
     return sum(record.counters.get(name, 0) for record in records for name in names)
 
 
@@ -73,7 +77,7 @@ def requests_of(record: CounterRecord, direction: Direction) -> tuple[int, int]:
 
 def bytes_of(record: CounterRecord, direction: Direction) -> int:
     """Bytes that a record moved in a direction."""
-    return record.counters.get("BYTES_" + _VERB[direction][1], 0)
+    return record.counters.get(_BYTES[direction], 0)
 
 
 def counts_of(records: list[CounterRecord], direction: Direction) -> Counts:
@@ -108,12 +112,18 @@ def _is_plain(records: list[CounterRecord]) -> bool:
 def common_of(records: Iterable[CounterRecord]) -> Common:
     """The frequent request sizes and strides of records of one layer."""
     common = Common()
+    kept = [
+        (f"{what}{place}_COUNT", f"{what}{place}_{what}", into)
+        for place in range(1, KEPT_VALUES + 1)
+        for what, into in (("ACCESS", common.accesses), ("STRIDE", common.strides))
+    ]
     for record in records:
-        for rank in range(1, KEPT_VALUES + 1):
-            for what, into in (("ACCESS", common.accesses), ("STRIDE", common.strides)):
-                count = record.counters.get(f"{what}{rank}_COUNT", 0)
-                value = record.counters.get(f"{what}{rank}_{what}", 0)
-                if count > 0 and value > 0:
+        counters = record.counters
+        for number, size, into in kept:
+            count = counters.get(number, 0)
+            if count > 0:
+                value = counters.get(size, 0)
+                if value > 0:
                     into[value] += count
     return common
 

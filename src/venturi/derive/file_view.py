@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from venturi.derive.counts import bytes_of, requests_of, total
 from venturi.model.plan import Direction, Interface
@@ -14,10 +15,15 @@ _PARTS = {Layer.HDF5_DATASET: Layer.HDF5_FILE, Layer.PNETCDF_VARIABLE: Layer.PNE
 _DATA_LAYERS = (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE, Layer.MPIIO, Layer.POSIX, Layer.STDIO)
 """Where data can be counted, highest first."""
 
+_DIRECTIONS = tuple(Direction)
+
 
 @dataclass
 class FileView:
-    """The records of one file; STDIO is a stack of its own, beside POSIX and all above it."""
+    """The records of one file; STDIO is a stack of its own, beside POSIX and all above it.
+
+    What follows from the records is computed once, so they must all be there when it is asked for.
+    """
 
     identity: str
     path: str
@@ -34,21 +40,21 @@ class FileView:
             return Interface.MPIIO
         return Interface.STDIO if Layer.STDIO in self.records else Interface.POSIX
 
-    @property
+    @cached_property
     def data_layer(self) -> Layer:
         """The highest layer that counted data; without data, the lowest one there is."""
         there = [layer for layer in _DATA_LAYERS if layer in self.records]
         for layer in there:
-            if any(bytes_of(r, d) for r in self.records[layer] for d in Direction):
+            if any(bytes_of(r, d) for r in self.records[layer] for d in _DIRECTIONS):
                 return layer
         return there[-1] if there else Layer.POSIX
 
-    @property
+    @cached_property
     def data(self) -> list[CounterRecord]:
         """The records of the data layer."""
         return self.records.get(self.data_layer, [])
 
-    @property
+    @cached_property
     def ranks(self) -> frozenset[int]:
         """Ranks that used the file; -1 stands for all. From the highest layer that knows."""
         top = self.data or next(iter(self.records.values()))
@@ -57,51 +63,68 @@ class FileView:
 
     def bytes(self, direction: Direction) -> int:
         """Bytes moved at the data layer."""
-        return sum(bytes_of(record, direction) for record in self.data)
+        return self._bytes[direction]
 
     def requests(self, direction: Direction) -> int:
         """Requests at the data layer."""
-        return sum(requests_of(record, direction)[0] for record in self.data)
+        return self._requests[direction]
 
-    @property
+    @cached_property
+    def both_bytes(self) -> int:
+        """Bytes moved at the data layer in both directions."""
+        return sum(self._bytes.values())
+
+    @cached_property
+    def amounts(self) -> tuple[int, ...]:
+        """Bytes, then requests, of each direction."""
+        return (*self._bytes.values(), *self._requests.values())
+
+    @cached_property
+    def _bytes(self) -> dict[Direction, int]:
+        return {d: sum(bytes_of(record, d) for record in self.data) for d in _DIRECTIONS}
+
+    @cached_property
+    def _requests(self) -> dict[Direction, int]:
+        return {d: sum(requests_of(record, d)[0] for record in self.data) for d in _DIRECTIONS}
+
+    @cached_property
     def opens(self) -> int:
         """How often the file was opened, at POSIX or STDIO where they saw it."""
         low = self.records.get(Layer.POSIX) or self.records.get(Layer.STDIO) or []
         return total(low, "OPENS")
 
-    @property
+    @cached_property
     def operations(self) -> int:
         """Requests of both directions; opens too without data or a layer above POSIX."""
-        requests = sum(self.requests(direction) for direction in Direction)
+        requests = sum(self.requests(direction) for direction in _DIRECTIONS)
         if requests and self.interface not in (Interface.POSIX, Interface.STDIO):
             return requests
         return requests + self.opens
 
 
 def _is_used(record: CounterRecord) -> bool:
-    return any(requests_of(record, direction)[0] for direction in Direction)
+    return any(requests_of(record, direction)[0] for direction in _DIRECTIONS)
 
 
 def files_of(trace: Trace) -> list[FileView]:
     """All files of a trace; datasets and variables join the file that they lie in."""
     views: dict[tuple[str, bool], FileView] = {}
+    by_path: dict[str, str] = {}
     for record in trace.records:
         if record.layer is Layer.LUSTRE:
             continue
         is_part = record.layer in _PARTS
         path = record.file.rsplit(":", 1)[0] if is_part else record.file
-        identity = _file_identity(record, path, views) if is_part else record.identity
+        identity = _file_identity(record, path, by_path) if is_part else record.identity
         key = (identity, record.layer is Layer.STDIO)
-        view = views.setdefault(key, FileView(identity, path))
+        view = views.get(key)
+        if view is None:
+            view = views[key] = FileView(identity, path)
+            by_path.setdefault(path, identity)
         view.records.setdefault(record.layer, []).append(record)
     return list(views.values())
 
 
-def _file_identity(
-    record: CounterRecord, path: str, views: dict[tuple[str, bool], FileView]
-) -> str:
+def _file_identity(record: CounterRecord, path: str, by_path: dict[str, str]) -> str:
     """The file of a dataset: by id where the source tells it, else by the name before ':'."""
-    if record.within:
-        return record.within
-    same = (view.identity for view in views.values() if view.path == path)
-    return next(same, f"file of {path}")
+    return record.within or by_path.get(path) or f"file of {path}"

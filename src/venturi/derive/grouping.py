@@ -6,9 +6,10 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from venturi.derive.file_view import FileView
-from venturi.model.plan import Direction, Interface
+from venturi.model.plan import Interface
 
 COVERED_SHARE = 0.95
 """Groups are kept until they hold this share of the bytes and of the operations."""
@@ -31,15 +32,15 @@ class FileGroup:
     directory_per_rank: bool | None = None
     """Whether no directory holds files of two ranks; None where files are shared."""
 
-    @property
+    @cached_property
     def bytes(self) -> int:
         """Bytes of both directions."""
-        return sum(view.bytes(direction) for view in self.views for direction in Direction)
+        return sum([view.both_bytes for view in self.views])
 
-    @property
+    @cached_property
     def operations(self) -> int:
         """Requests and opens."""
-        return sum(view.operations for view in self.views)
+        return sum([view.operations for view in self.views])
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _merged(piles: _Piles) -> _Piles:
     leader: dict[tuple[object, ...], tuple[str, str, bool]] = {}
     for key in sorted(piles):
         pile = piles[key]
-        kinds = {(view.path.count("/"), view.opens, *_amounts(view)) for view in pile}
+        kinds = {(view.path.count("/"), view.opens, *view.amounts) for view in pile}
         home = leader.setdefault((*key[1:], *kinds), key) if len(kinds) == 1 else key
         merged.setdefault(home, []).extend(pile)
     return merged
@@ -134,7 +135,7 @@ def _by_amount(group: FileGroup) -> list[FileGroup]:
     """Splits shared files with few different amounts: a large output and its small companion."""
     alike: dict[tuple[int, ...], list[FileView]] = defaultdict(list)
     for view in group.views:
-        alike[_amounts(view)].append(view)
+        alike[view.amounts].append(view)
     if len(alike) > MOST_CLASSES:
         return [group]
     return [replace(group, views=tuple(views)) for views in alike.values()]
@@ -147,7 +148,7 @@ def _by_class(group: FileGroup) -> list[FileGroup]:
         of_rank[min(view.ranks)].append(view)
     ranks_of: dict[tuple[tuple[tuple[int, ...], int], ...], list[int]] = defaultdict(list)
     for rank, views in of_rank.items():
-        amounts = Counter(_amounts(view) for view in views)
+        amounts = Counter(view.amounts for view in views)
         ranks_of[tuple(sorted(amounts.items()))].append(rank)
     if len(ranks_of) == 1 or len(ranks_of) > MOST_CLASSES:
         return [group]
@@ -159,7 +160,3 @@ def _by_class(group: FileGroup) -> list[FileGroup]:
         )
         for ranks in ranks_of.values()
     ]
-
-
-def _amounts(view: FileView) -> tuple[int, ...]:
-    return tuple(view.bytes(d) for d in Direction) + tuple(view.requests(d) for d in Direction)

@@ -164,7 +164,7 @@ def _data_layer(group: FileGroup) -> Layer:
     """The layer that counted most of the group's bytes."""
     moved: Counter[Layer] = Counter()
     for view in group.views:
-        moved[view.data_layer] += 1 + sum(view.bytes(direction) for direction in Direction)
+        moved[view.data_layer] += 1 + view.both_bytes
     return moved.most_common(1)[0][0]
 
 

@@ -223,7 +223,7 @@ def _check_text(text: str) -> None:
         return result
 
     # A call for each number costs much where there are millions of them.
-    is_plain = _MAY_BE_HUGE.search(text) is None
+    is_plain = not _may_be_huge(text)
     try:
         data = json.loads(
             text,
@@ -271,8 +271,15 @@ _ESCAPE = re.compile(rb"\\.", re.DOTALL)
 _STRING = re.compile(rb'"[^"]*"?')
 _NO_MARKS = bytes(set(range(256)) - set(b'[]{}"'))
 _DEEPER = {ord(mark): step for mark, step in zip("[{]}", (1, 1, -1, -1), strict=True)}
-_MAY_BE_HUGE = re.compile(r"\d{200}|\d[eE]\+?\d{3}")
-"""Without any of these no number is beyond the range of a double."""
+_DIGITS = bytes.maketrans(b"123456789E", b"000000000e")
+_HUGE = (b"0" * 200, b"0e000", b"0e+000")
+"""Without any of these forms of digits no number is beyond the range of a double."""
+
+
+def _may_be_huge(text: str) -> bool:
+    """Whether a number of the text, or what looks like one, may be beyond a double's range."""
+    raw = text.encode("utf-8", "surrogatepass").translate(_DIGITS)
+    return any(form in raw for form in _HUGE)
 
 
 def _levels_of(text: str) -> int:

@@ -18,6 +18,9 @@ from venturi.model.trace import TracedFile
 NUMBERS = {8: ElementType.F64, 4: ElementType.F32, 2: ElementType.I16, 1: ElementType.I8}
 """Types of numbers by their bytes; whether they are whole is not seen, and costs nothing."""
 
+MOST_BYTES = 2**50
+"""Of a dataset when places in a file are dealt: what claims to be larger is not believed."""
+
 NO_DATASET = -1
 """In the column `dataset`: the row is of a whole file."""
 
@@ -70,8 +73,10 @@ def in_file(
     if not len(rows):
         return offset
     used, first, place = np.unique(dataset[rows], return_index=True, return_inverse=True)
-    length = np.array([arrays[index].form.bytes for index in used.tolist()], np.int64)
-    np.maximum.at(length, place, np.maximum(offset[rows], 0) + size[rows])
+    claimed = [min(arrays[index].form.bytes, MOST_BYTES) for index in used.tolist()]
+    length = np.array(claimed, np.int64)
+    reach = np.clip(offset[rows], 0, MOST_BYTES) + np.clip(size[rows], 0, MOST_BYTES)
+    np.maximum.at(length, place, reach)
     holder = file[rows[first]]
     order = np.lexsort((first, holder))
     end = np.cumsum(length[order])

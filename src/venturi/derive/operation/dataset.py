@@ -20,6 +20,7 @@ from venturi.derive.operation.fit import affine, linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import RANKS
 from venturi.derive.operation.split import Moved, split_of
+from venturi.derive.operation.table import Table
 from venturi.model.operation import Column
 from venturi.model.units import size_text
 from venturi.model.workload import Dataset
@@ -27,6 +28,10 @@ from venturi.model.workload import Dataset
 MOST_DATASETS = 24
 """A file of more different datasets is no text that people read."""
 
+MOST_RUNS = 100_000
+"""Of more runs, over turns and ranks, the datasets are not compared one by one."""
+MOST_CUTS = 3
+"""A dataset that is moved in so few stretches of time was cut by pauses; in more, it grows."""
 MOST_NAMES = 6
 """So many names are listed."""
 
@@ -34,6 +39,10 @@ _SPLIT = "7: the selections are the parts of a split"
 _INDIVIDUAL = "7: each rank has datasets of its own"
 _WHOLE = "7: whole datasets, slab by slab"
 _SIZES = "7: selections follow no split; sizes and their number"
+
+
+_Slab = tuple[int, bytes]
+"""A dataset of the application and, as bytes, the offsets of what is moved of it."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +61,12 @@ class _Bunch:
             and len(self.ids) == len(other.ids)
             and np.array_equal(self.moved.size, other.moved.size)
         )
+
+    @property
+    def slabs(self) -> list[_Slab]:
+        """Each dataset with the places in it."""
+        places = self.moved.offset.tobytes()
+        return [(dataset, places) for dataset in self.ids.tolist()]
 
     def lies_like(self, other: _Bunch) -> bool:
         """Whether the same places are moved."""
@@ -74,6 +89,8 @@ class _Made:
     form: Form
     parts: tuple[int, ...]
     is_individual: bool = False
+    is_sized: bool = False
+    """It stands for places in a dataset, not for all of one."""
 
     def spec(self, world: int, count: int) -> Dataset:
         """In the language; a dimension that is split into all ranks grows with them."""
@@ -118,11 +135,15 @@ class Datasets:
     files: dict[str, dict[str, Dataset]] = field(default_factory=dict)
     """By entry and name."""
     _homes: dict[int, _Home] = field(default_factory=dict)
+    _slabs: dict[_Slab, _Home] = field(default_factory=dict)
+    """The same of places in datasets that became datasets of their own."""
     _made: dict[tuple[str, str], _Made] = field(default_factory=dict)
     _notes: list[str] = field(default_factory=list)
 
     def said(self, run: Run, entry: str) -> Said | None:
         """The steps of a run on the datasets of `entry`; None where datasets cannot say it."""
+        if run.ids.size > MOST_RUNS:
+            return None
         turns = run.ids.reshape(-1, run.ids.shape[-1])
         every = [[self._bunches(run, int(token)) for token in turn] for turn in turns]
         first = every[0][0]
@@ -171,8 +192,8 @@ class Datasets:
         return found
 
     def _goes_on(self, last: _Bunch, bunch: _Bunch) -> bool:
-        one = replace(last, ids=last.ids[:1])
-        homes = [self._homes.get(int(ids[-1])) for ids in (last.ids, bunch.ids)]
+        one, both = replace(last, ids=last.ids[:1]), (last, bunch)
+        homes = [self._slabs.get(b.slabs[-1], self._homes.get(b.slabs[-1][0])) for b in both]
         names = {home and (home.entry, home.name) for home in homes}
         return (
             one.is_like(bunch)
@@ -255,7 +276,12 @@ class Datasets:
             form = replace(form, chunk=(min(prod(first.form.chunk), form.shape[0]),))
         if len(size) == 1:
             transfer = 0
-        return self._moved(run, entry, grid, is_known, _Made(form, (world,)), transfer, _SIZES)
+        is_cut = is_known and _stretches(run.table, int(first.ids[0])) <= MOST_CUTS
+        is_known = first.slabs[0] in self._slabs
+        if not is_known and (is_cut or not run.is_write):
+            return None
+        made = _Made(form, (world,), is_sized=True)
+        return self._moved(run, entry, grid, is_known, made, transfer, _SIZES)
 
     def _moved(
         self,
@@ -315,8 +341,11 @@ class Datasets:
         self._note_names(run, name, grid[0][0].ids)
         for turn, bunches in enumerate(grid):
             for bunch in bunches:
-                for place, dataset in enumerate(bunch.ids.tolist()):
-                    self._homes[dataset] = _Home(entry, name, int(copies[turn]) + place)
+                for place, slab in enumerate(bunch.slabs):
+                    home = _Home(entry, name, int(copies[turn]) + place)
+                    self._homes[slab[0]] = home
+                    if wanted.is_sized:
+                        self._slabs[slab] = home
         return name, window
 
     def _note_names(self, run: Run, name: str, ids: Column) -> None:
@@ -331,27 +360,32 @@ class Datasets:
         self, run: Run, entry: str, grid: list[list[_Bunch]], wanted: _Made
     ) -> tuple[str, _Window] | None:
         """Datasets that were written before, in the same form."""
-        home = self._homes[int(grid[0][0].ids[0])]
+        home = self._home(grid[0][0].slabs[0], wanted)
+        if home is None:
+            return None
         made = self._made[home.entry, home.name]
-        is_same = (wanted.form, wanted.is_individual) == (made.form, made.is_individual)
-        if home.entry != entry or not is_same or (made.is_individual and made != wanted):
+        alike = made if made.is_individual else replace(made, parts=wanted.parts)
+        if home.entry != entry or alike != wanted:
             return None
         total = int(str(self.files[entry][home.name].count))
         count = len(grid[0][0].ids)
         copies = self._copies(run, grid)
         if int(copies.max()) + count != total:
-            found = [self._places(bunches, home) for bunches in grid]
+            found = [self._places(bunches, home, wanted) for bunches in grid]
             if None in found:
                 return None
             copies = np.array(found, np.int64)
         window = _window(run, copies, total, count)
         return None if window is None else (home.name, window)
 
-    def _places(self, bunches: list[_Bunch], home: _Home) -> int | None:
+    def _home(self, slab: _Slab, wanted: _Made) -> _Home | None:
+        return self._slabs.get(slab) if wanted.is_sized else self._homes.get(slab[0])
+
+    def _places(self, bunches: list[_Bunch], home: _Home, wanted: _Made) -> int | None:
         """The copy with which the bunches of all ranks begin; None where they differ."""
         starts = set()
         for bunch in bunches:
-            homes = [self._homes.get(dataset) for dataset in bunch.ids.tolist()]
+            homes = [self._home(slab, wanted) for slab in bunch.slabs]
             start = homes[0].copy if homes[0] else 0
             if homes != [replace(home, copy=start + place) for place in range(len(homes))]:
                 return None
@@ -367,6 +401,11 @@ def _window(run: Run, copies: Column, total: int, count: int) -> _Window | None:
     return _Window(total, count, text)
 
 
+def _stretches(table: Table, dataset: int) -> int:
+    """In how many stretches of time a dataset is moved."""
+    return len(np.unique(table.stretch[table.dataset == dataset]))
+
+
 def split_text(parts: Sequence[int], world: int) -> list[int | float | str]:
     """Parts along each dimension, of which one may be as many as there are ranks."""
     return [RANKS if count == world > 1 else count for count in parts]
@@ -374,7 +413,7 @@ def split_text(parts: Sequence[int], world: int) -> list[int | float | str]:
 
 def _base_of(path: str) -> str:
     """A dataset's name as the language allows it; digits at the end count copies."""
-    last = path.rstrip("/").rpartition("/")[2]
+    last = path.rstrip("/>").rpartition("/")[2]
     base = re.sub(r"\W+", "_", re.sub(r"[\d_]+$", "", last), flags=re.ASCII).strip("_")
     if re.match(r"[A-Za-z_]", base):
         return base

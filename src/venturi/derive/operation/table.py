@@ -164,7 +164,7 @@ def table_of(captured: Captured) -> Table:
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
     offset = operations.offset[rows]
-    dataset = _datasets(operations, rows)
+    dataset = _datasets(operations, rows, len(root))
     arrays = {i: array_of(trace.files[i]) for i in np.unique(dataset).tolist() if i != NO_DATASET}
     return Table(
         ranks=actors.ranks,
@@ -297,14 +297,19 @@ def _chosen_heights(
         for height in range(width):
             chosen[seen[:, height] > 0] = height
     lower = int(np.count_nonzero((data > 0).sum(axis=1) > 1))
-    said = f"{lower} files were seen in several layers; only the highest is replayed"
+    files = "1 file was" if lower == 1 else f"{lower} files were"
+    said = f"{files} seen in several layers; only the highest is replayed"
     return chosen, [said] if lower else []
 
 
-def _datasets(operations: Operations, rows: Column) -> Column:
-    """The dataset of each row, by its number in the trace."""
-    inside = operations.is_layer(*DATASET_LAYERS)[rows]
-    return np.where(inside, operations.file[rows].astype(np.int64), NO_DATASET)
+def _datasets(operations: Operations, rows: Column, count: int) -> Column:
+    """The dataset of each row, by its number in the trace; one that got a name later, by that."""
+    of_parts = operations.is_layer(*DATASET_LAYERS)
+    named = np.flatnonzero(of_parts & (operations.kind == KIND_CODES[Kind.LINK]))
+    named = named[np.maximum(operations.file[named], operations.detail[named]) < count]
+    number = np.arange(count)
+    number[operations.file[named]] = operations.detail[named]
+    return np.where(of_parts[rows], number[operations.file[rows]], NO_DATASET)
 
 
 def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> Column:
