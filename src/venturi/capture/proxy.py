@@ -57,8 +57,8 @@ class ProxyRun:
 def machine_for(workload: Workload, application: Trace) -> str:
     """The machine on which the proxy runs: with the MPI of its application where it needs one.
 
-    Without MPI one rank would write and read a shared file of HDF5 for all. Where the trace does not
-    tell that MPI, it is the first for which an engine was built.
+    Without MPI one rank would write and read a shared file of HDF5 for all. Where the trace does
+    not tell that MPI, it is the first for which an engine was built.
     """
     files = workload.files.values()
     shared = any(file.interface in _OF_MPI and file.shared != "rank" for file in files)

@@ -12,11 +12,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from venturi.analyse.paired import interleaved
-from venturi.capture.proxy import ProxyRun
+from venturi.capture.proxy import ProxyRun, machine_for
 from venturi.derive.yaml_text import to_yaml
 from venturi.execute import host
-from venturi.execute.engine import describe, find_engine
-from venturi.execute.launcher import BUILT_IN, machine_named
 from venturi.execute.target import check_directory, file_system_of
 from venturi.model.error import TargetProblem, UserError
 from venturi.model.plan import Interface
@@ -62,22 +60,23 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     UserError or TargetProblem, in one sentence, where unlike things would be compared.
     """
     check_directory(wanted.directory)
-    machine = _machine_of(wanted.workload)
+    _check_seen(wanted.workload)
     layers = layers_of(wanted.workload)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     load_before = os.getloadavg()[0]
     text, workload = wanted.text, wanted.workload
     if wanted.cache is CachePolicy.DROP and (cold := with_cold_input(workload)) is not workload:
         text, workload = to_yaml(cold), cold
-    run = ProxyRun(workload, text, wanted.directory, wanted.ranks, machine)
     home = _fresh(wanted.directory)
     try:
         application = Application(
             wanted.command, wanted.prepare, home / "application", layers, wanted.cache
         )
-        proxy = Proxy(run, layers, wanted.cache)
         say("rehearsal: application")
         captured = application.captured()
+        machine = machine_for(workload, captured.trace)
+        run = ProxyRun(workload, text, wanted.directory, wanted.ranks, machine)
+        proxy = Proxy(run, layers, wanted.cache)
         remarks = _rehearse(application.account(captured), proxy, wanted, say)
         runs = _measure(application, proxy, wanted.rounds, say)
     finally:
@@ -99,11 +98,8 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     return conclude(facts, runs, baselines)
 
 
-def _machine_of(workload: Workload) -> str:
-    """The first built-in machine whose engine has all interfaces of the workload.
-
-    Raises UserError where there is none, or where a capture does not see an interface.
-    """
+def _check_seen(workload: Workload) -> None:
+    """UserError where a capture does not see an interface of the workload."""
     wanted = {file.interface for file in workload.files.values()}
     for interface in _UNSEEN:
         if interface in wanted:
@@ -112,16 +108,6 @@ def _machine_of(workload: Workload) -> str:
                 f"{interface.value}, so both sides cannot be compared",
                 "name an interface that makes calls: posix, stdio, mpiio, hdf5",
             )
-    for name in BUILT_IN:
-        try:
-            engine = find_engine(machine_named(name).launcher.mpi)
-        except UserError:
-            continue
-        built = {entry["name"] for entry in describe(engine)["backends"] if entry["built"]}
-        if {interface.value for interface in wanted} <= built:
-            return name
-    words = ", ".join(sorted(interface.value for interface in wanted))
-    raise UserError(f"no engine here has {words}", "'venturi doctor' says what is built")
 
 
 def _fresh(directory: Path) -> Path:
