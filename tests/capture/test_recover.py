@@ -99,6 +99,12 @@ def test_a_killed_capture_by_strace_is_recovered(capture: Capture) -> None:
 def test_the_next_capture_tells_of_it(capture: Capture) -> None:
     with killed(capture) as (spool, process):
         end_all(process)
+    line = [*capture.line(Path())[:3], "derive", spool.name]
+    derived = subprocess.run(
+        line, cwd=capture.place, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert derived.returncode == 2
+    assert f"venturi capture --recover {spool.name}" in derived.stderr
     done = capture_true(capture, "1.trace")
     assert f"venturi capture --recover {spool.name}" in done.stderr
     assert recover(capture, spool.name).returncode == 0

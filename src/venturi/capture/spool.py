@@ -23,8 +23,9 @@ from venturi.capture.process_file import SUFFIX as PROCESS_SUFFIX
 from venturi.capture.process_file import ProcessFile, read_process_file
 from venturi.capture.tracer import CONFIGURATION, Settings
 from venturi.model.error import UserError, VenturiError
+from venturi.sources.open import SPOOL_JOB
 
-JOB = "job.json"
+JOB = SPOOL_JOB
 CALLS = "strace"
 """The folder of strace's files, where it is strace that records."""
 

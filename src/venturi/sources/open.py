@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from venturi.model.trace_folder import Captured
 
 MAX_TRACE_BYTES = 2**30
+SPOOL_JOB = "job.json"
+"""What tells of a capture under way, beside the files of its processes."""
+
 KINDS = (
     "a Darshan log, the text of darshan-parser or darshan-dxt-parser, a trace of Venturi, strace's "
     "output (-f -ttt -T -y -s 0), dftracer's files, or the text of recorder2text"
@@ -54,6 +58,11 @@ def read_capture(path: str | Path, *more: str | Path, timeout_s: float = 60.0) -
 
     if len(paths) == 1 and (paths[0] / DOCUMENT).exists():
         return read_trace(paths[0])
+    if len(paths) == 1 and (paths[0] / SPOOL_JOB).exists():
+        raise UserError(
+            f"'{paths[0]}' is what a capture left behind that was killed",
+            f"make its trace: venturi capture --recover {shlex.quote(str(paths[0]))}",
+        )
     found: dict[Path, CaptureKind] = {}
     for given in paths:
         found |= _in_folder(given) if given.is_dir() else {given: _known(given)}
