@@ -30,8 +30,8 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         "files stay open",
-        f"Open {listed(list(touched))} once before the loop and close() it behind it, instead of at "
-        "every turn.",
+        f"Open {listed(list(touched))} once before the loop and close() it behind it, instead of "
+        "at every turn.",
         Meaning(assumes=assumes),
     )
 
