@@ -22,7 +22,7 @@ from venturi.tune import search
 from venturi.tune.bench import Place
 from venturi.tune.session import Wish, tune
 
-HEAD = "workload: 1\nname: planted\nparameters: {np: {default: 2, role: ranks}}\n"
+HEAD = "workload: 1\nname: planted\n"
 PROGRAM = "program:\n  g:\n    - phase: work\n      do:\n"
 PROBLEMS = {
     "small writes, each with a sync": (
@@ -73,7 +73,8 @@ def tuned(workload: Workload, where: Path, what_if: str | None = None) -> Tuning
 
 
 def planted(files: str, steps: str) -> Workload:
-    text = f"{HEAD}groups: {{g: {{ranks: np}}}}\n{files}{PROGRAM}{steps}"
+    ranks = 1 if "shared: rank" in files else 2
+    text = f"{HEAD}groups: {{g: {{ranks: {ranks}}}}}\n{files}{PROGRAM}{steps}"
     return parse_yaml(text, "planted.yaml", Workload)
 
 
