@@ -61,8 +61,9 @@ def _folded(names: Column, pauses: Column) -> list[Node] | None:
 def near_names(acts: Acts) -> Column:
     """A name for each act; acts with the same calls and nearly the same bytes share one."""
     names = acts.near.copy()
-    for name in np.unique(acts.near).tolist():
-        alike = np.flatnonzero(acts.near == np.uint64(name))
+    order = np.argsort(acts.near, kind="stable")
+    edges = np.flatnonzero(np.diff(acts.near[order])) + 1
+    for alike in np.split(order, edges):
         if not _is_affine(acts.bytes[alike]):
             names[alike] += mixed_hash(_classes(acts.bytes[alike]))
     return names
