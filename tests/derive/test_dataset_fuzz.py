@@ -1,4 +1,4 @@
-"""Whatever is done to datasets, derive gives a plan of the same bytes and requests."""
+"""Whatever is done to datasets, derive gives a plan of the same bytes in as many requests."""
 
 from __future__ import annotations
 

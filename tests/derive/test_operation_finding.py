@@ -325,3 +325,20 @@ def test_operations_say_what_counters_would_repeat() -> None:
     assert sorted(ids(both)) == ["partial-capture", "small-requests"]
     assert all(finding.evidence != "counters" or finding is other for finding in both)
     assert findings_of(captured.trace, []) == []
+
+
+def test_a_size_that_is_not_known_cuts_nothing_off() -> None:
+    made = CaptureFactory(1)
+    for _ in range(2):
+        made.run(0, Kind.WRITE, "/s/f", MIB, 50, s=0.01)
+        made.call(0, Kind.TRUNCATE, "/s/f")
+    assert "write-then-truncate" not in {f.id for f in operation_findings(made.captured())}
+
+
+def test_the_latest_cut_decides_what_is_lost() -> None:
+    made = CaptureFactory(1)
+    made.call(0, Kind.OPEN, "/s/f", detail=O_WRONLY | O_CREAT | O_TRUNC)
+    made.run(0, Kind.WRITE, "/s/f", MIB, 50, s=0.01)
+    made.call(0, Kind.TRUNCATE, "/s/f", offset=40 * MIB)
+    [found] = [f for f in operation_findings(made.captured()) if f.id == "write-then-truncate"]
+    assert "10 MiB in 10 writes" in found.evidence

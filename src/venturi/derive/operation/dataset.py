@@ -255,7 +255,8 @@ class Datasets:
         if split is None:
             return None
         ranks = len(first)
-        whole = replace(form, shape=(form.shape[0] * ranks, *form.shape[1:]))
+        chunk = tuple(map(min, form.chunk, form.shape))
+        whole = Form((form.shape[0] * ranks, *form.shape[1:]), form.element_bytes, chunk)
         parts = (ranks, *split.parts[1:])
         made = _Made(whole, parts, is_individual=True)
         return self._moved(run, entry, grid, is_known, made, split.transfer, _INDIVIDUAL)
