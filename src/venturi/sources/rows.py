@@ -41,9 +41,19 @@ class Rows:
         del self._values[whole:]
 
     def operations(self, origin_ns: int = 0) -> Operations:
-        """The rows as columns, sorted by start; times count from `origin_ns`."""
+        """The rows as columns, sorted by start; times count from `origin_ns`.
+
+        No rows are left afterwards: they take more memory than the columns do.
+        """
+        operations = self._columns(origin_ns)
+        del self._values[:]
+        return operations
+
+    def _columns(self, origin_ns: int) -> Operations:
         table = self._table()
         columns = {name: table[:, place] for place, name in enumerate(COLUMNS)}
+        for name in ("offset", "bytes"):
+            columns[name] = columns[name].copy()  # else a view, which would keep the table
         for name in ("start_ns", "end_ns"):
             columns[name] = np.maximum(columns[name] - origin_ns, 0)
         return operations_of(**columns)

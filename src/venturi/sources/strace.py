@@ -291,7 +291,7 @@ def _captured(reader: _Reader, name: str) -> Captured:
         ),
         layers=[Layer.POSIX],
         records=records,
-        gaps=_gaps(reader),
+        gaps=_gaps(reader, len(operations)),
         record_count=len(records),
         files=files,
         processes=processes,
@@ -307,7 +307,7 @@ def _stamp_of(origin_ns: int) -> str:
         return ""
 
 
-def _gaps(reader: _Reader) -> list[Gap]:
+def _gaps(reader: _Reader, operations: int) -> list[Gap]:
     gaps = []
     if reader.strange:
         gaps.append(f"{reader.strange} lines are not strace's; the first is {reader.first_strange}")
@@ -315,7 +315,7 @@ def _gaps(reader: _Reader) -> list[Gap]:
         gaps.append(f"{reader.unreturned} calls had not returned when the text ends")
     if reader.orphans:
         gaps.append(f"{reader.orphans} ends of calls have no beginning")
-    if reader.untimed and reader.untimed > len(reader.world.rows) // 2:
+    if reader.untimed and reader.untimed > operations // 2:
         gaps.append("durations are missing: trace with -T")
     if reader.world.uses_uring:
         gaps.append("requests through io_uring are not seen")
