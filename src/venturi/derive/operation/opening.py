@@ -43,3 +43,24 @@ def healed(paths: list[str], file: Column, rank: Column, kind: Column, stretch: 
     length = np.diff(np.append(first, len(stretch)))
     whole: Column = np.where(np.repeat(heals, length), np.repeat(low, length), stretch)
     return whole
+
+
+def makes_file(
+    asks: Column, begins_anew: Column, gone: Column, file: Column, rank: Column
+) -> Column:
+    """Which opens make their file, of those that ask for it if it is not there.
+
+    All columns are masks or numbers of rows in the order of time: opens that may make the file,
+    opens that in any case begin it anew, and removals of the file. A rank's first open since the
+    last removal may make it; later ones find it there.
+    """
+    order = np.argsort(file, kind="stable")
+    removals = np.cumsum(gone[order])
+    epoch = np.empty(len(file), np.int64)
+    epoch[order] = removals
+    opens = np.flatnonzero(asks)
+    keys = np.stack((file[opens], rank[opens], epoch[opens]))
+    _, first = np.unique(keys, axis=1, return_index=True)
+    result = np.zeros(len(file), bool)
+    result[opens[first]] = True
+    return result | (asks & begins_anew)

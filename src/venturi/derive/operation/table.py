@@ -14,7 +14,7 @@ import numpy as np
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
-from venturi.derive.operation.opening import healed
+from venturi.derive.operation.opening import healed, makes_file
 from venturi.derive.operation.two_files import last_names, with_copies_said
 from venturi.model.error import UserError
 from venturi.model.operation import (
@@ -33,7 +33,7 @@ from venturi.model.plan import Interface
 from venturi.model.trace import Layer, Trace
 from venturi.model.trace_folder import Captured
 
-O_CREAT, O_TRUNC, O_APPEND, O_DIRECTORY = 0o100, 0o1000, 0o2000, 0o200000
+O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY = 0o100, 0o200, 0o1000, 0o2000, 0o200000
 
 CREATES, APPENDS, TOGETHER, TRUNCATES = 1, 2, 4, 8
 """Bits of the column `flags`."""
@@ -173,7 +173,7 @@ def table_of(captured: Captured) -> Table:
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
-        flags=_flags(operations, rows, kind)[order],
+        flags=_flags(operations, rows, file, rank)[order],
         offset=in_file(dataset, file, offset, size, arrays)[order],
         dataset=dataset[order],
         within=offset[order],
@@ -325,11 +325,14 @@ def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> 
     return touched
 
 
-def _flags(operations: Operations, rows: Column, kind: Column) -> Column:
+def _flags(operations: Operations, rows: Column, file: Column, rank: Column) -> Column:
     """Bits that say how a file was opened or a request made."""
-    detail = operations.detail[rows]
+    detail, kind = operations.detail[rows], operations.kind[rows]
     opens = kind == KIND_CODES[Kind.OPEN]
-    flags = np.where(opens & (detail & O_CREAT > 0), CREATES, 0)
+    anew = detail & (O_TRUNC | O_EXCL) > 0
+    gone = kind == KIND_CODES[Kind.UNLINK]
+    asks = opens & (detail & O_CREAT > 0)
+    flags = np.where(makes_file(asks, anew, gone, file, rank), CREATES, 0)
     flags |= np.where(opens & (detail & O_APPEND > 0), APPENDS, 0)
     flags |= np.where(opens & (detail & O_TRUNC > 0), TRUNCATES, 0)
     is_data = _among(kind, (Kind.READ, Kind.WRITE))
