@@ -100,8 +100,8 @@ def test_a_checkpoint_of_two_ranks_comes_back_as_it_was(tmp_path: Path) -> None:
     zones = 8
     (tmp_path / "out").mkdir()
     run = (
-        "run", "flash3", "--set", "interface=hdf5", "--set", f"zones={zones}", "--set", "dumps=1", "-d", "out",
-        "--on", "openmpi", "-n", "2", "--repeat", "1", "--store", "store", "-q",
+        "run", "flash3", "--set", "interface=hdf5", "--set", f"zones={zones}", "--set", "dumps=1",
+        "-d", "out", "--on", "openmpi", "-n", "2", "--repeat", "1", "--store", "store", "-q",
     )  # fmt: skip
     only = ("--only", f"{tmp_path}/out/*/flash_chk_????")
     line = (sys.executable, "-m", "venturi", *run)

@@ -257,6 +257,20 @@ def test_records_and_scalars_are_datasets_too() -> None:
     assert datasets["time"].shape == [1]
 
 
+def test_a_name_that_comes_later_is_the_dataset_s() -> None:
+    run = Hdf5Run(1)
+    run.opened()
+    first = run.dataset("/<unnamed 0>", (30,))
+    run.box(0, Kind.WRITE, first, (0,), (30,))
+    named = run.files[run.dataset("/rho", (30,))]
+    run.call(0, Kind.LINK, first, layer=Layer.HDF5_DATASET, detail=named)
+    run.box(0, Kind.READ, "/s/f.h5:/rho", (0,), (30,))
+    run.closed()
+    file = only_file(exact(run))
+    assert list(file.datasets) == ["rho"]
+    assert file.prestage is None
+
+
 def test_variables_of_pnetcdf_are_datasets() -> None:
     run = PnetcdfRun(4)
     run.opened("/s/f.nc")
