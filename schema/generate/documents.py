@@ -55,6 +55,7 @@ DOCUMENTS = (
     DocumentKind("activity", "Activity"),
     DocumentKind("card", "FidelityCard"),
     DocumentKind("portrait", "Portrait"),
+    DocumentKind("forecast", "Forecast"),
 )
 
 

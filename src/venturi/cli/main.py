@@ -19,6 +19,8 @@ COMMANDS = {
     "ior": "IOR's command line and scripts, run by our engine.",
     "capture": "Run an application, unchanged, and record its I/O.",
     "derive": "A compact proxy workload from a log, and what the application does badly.",
+    "profile": "Measure a machine once, for predictions without running.",
+    "predict": "How long a workload's I/O takes on a profiled machine.",
     "compare": "Two captures field by field: how well a proxy stands for an application.",
     "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",
     "results": "The archive: ls, show, rm.",

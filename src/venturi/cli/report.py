@@ -9,6 +9,7 @@ import click
 from venturi.cli.option import json_option, store_option, units_option, write_text
 
 _FORMATS = ("html", "md", "json", "csv")
+_DOCUMENTS = (".yaml", ".yml", ".json")
 
 
 @click.command()
@@ -31,6 +32,7 @@ def command(
     """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
 
     Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
+    Of one machine that was profiled (YAML), or one forecast (JSON): its page.
     """
     from venturi.model.error import UserError
     from venturi.model.trace_folder import DOCUMENT
@@ -40,7 +42,10 @@ def command(
     if chosen not in _FORMATS:
         raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
     captures = [run for run in runs if Path(run, DOCUMENT).is_file()]
-    if captures:
+    documents = [run for run in runs if Path(run).suffix in _DOCUMENTS and Path(run).is_file()]
+    if documents:
+        name, text = _of_document(runs, chosen, units)
+    elif captures:
         name, text = _of_capture(runs, proxy, chosen, units)
     elif proxy is not None:
         raise UserError("--proxy stands beside a capture", "name one: NAME.trace")
@@ -82,3 +87,28 @@ def _of_capture(
     name = path.resolve().name.removesuffix(".trace")
     beside = read_capture(Path(proxy)) if proxy is not None else None
     return name, render_portrait(portrait_of(read_capture(path), name, beside), form, units)
+
+
+def _of_document(documents: tuple[str, ...], form: str, units: str) -> tuple[str, str]:
+    """The name and the text of a machine's page, or of a forecast's."""
+    from venturi.model.document import parse_json
+    from venturi.model.error import UserError
+    from venturi.model.forecast import Forecast
+    from venturi.model.machine import Machine
+    from venturi.model.yaml_text import load_yaml, read_text
+    from venturi.report.render import render_forecast, render_machine
+
+    if len(documents) > 1:
+        raise UserError("a report holds one machine or one forecast", "name one file")
+    if form == "csv":
+        raise UserError("a machine or forecast has no report as csv", "html, md or json")
+    path = Path(documents[0])
+    if path.suffix == ".json":
+        forecast = parse_json(Forecast, read_text(path))
+        return f"{forecast.name}-on-{forecast.machine}", render_forecast(forecast, form, units)
+    machine = load_yaml(path, Machine)
+    if machine.profile is None:
+        raise UserError(
+            f"{path}: the machine has no profile", "venturi profile DIR -o machine.yaml measures it"
+        )
+    return machine.name, render_machine(machine, form, units)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from venturi.model.forecast import Forecast
+from venturi.model.machine import Machine
 from venturi.model.portrait import Portrait
 from venturi.model.record import Record
+from venturi.report.block import Page
 from venturi.report.quantity import Units
 
 
@@ -34,7 +37,28 @@ def render_portrait(portrait: Portrait, form: str, units: str = "iec") -> str:
         return portrait.to_json(indent=1) + "\n"
     from venturi.report.portrait import page_of
 
-    page = page_of(portrait, Units(units))
+    return _page_text(page_of(portrait, Units(units)), form)
+
+
+def render_machine(machine: Machine, form: str, units: str = "iec") -> str:
+    """The page of a machine that was profiled as `html`, `md` or `json` text."""
+    if form == "json":
+        return machine.to_json(indent=1) + "\n"
+    from venturi.report.machine import page_of
+
+    return _page_text(page_of(machine, Units(units)), form)
+
+
+def render_forecast(forecast: Forecast, form: str, units: str = "iec") -> str:
+    """The page of a forecast as `html`, `md` or `json` text."""
+    if form == "json":
+        return forecast.to_json(indent=1) + "\n"
+    from venturi.report.forecast import page_of
+
+    return _page_text(page_of(forecast, Units(units)), form)
+
+
+def _page_text(page: Page, form: str) -> str:
     if form == "md":
         from venturi.report.markdown import markdown_of
 

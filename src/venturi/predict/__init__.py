@@ -1,0 +1,1 @@
+"""How long a workload's I/O takes: from a machine's profile, without running it."""
