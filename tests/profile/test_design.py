@@ -22,12 +22,22 @@ def test_ranks_double_up_to_the_cores() -> None:
     assert {setup.ranks for setup in setups_of(6, 2, (Interface.POSIX,))} == {1, 2}
 
 
-@pytest.mark.parametrize("setup", setups_of(2, None, (Interface.POSIX, Interface.STDIO)), ids=str)
-def test_every_sheet_can_be_planned_and_reads_what_it_does(setup: Setup) -> None:
-    sheet = sheet_of(setup, coarse(setup), 4 * 2**20)
+SHEETS = coarse(setups_of(2, None, (Interface.POSIX, Interface.STDIO)))
+
+
+@pytest.mark.parametrize(("setup", "cells"), SHEETS)
+def test_every_sheet_can_be_planned_and_reads_what_it_does(setup: Setup, cells: list[Cell]) -> None:
+    sheet = sheet_of(setup, cells, 4 * 2**20)
     made = make_plan(sheet.workload, Settings())
     assert set(made.totals.phases) == set(sheet.readings)
     assert made.plan.ranks == setup.ranks
+
+
+def test_the_grid_begins_with_streams_and_ends_with_other_interfaces() -> None:
+    assert {cell.family for cell in SHEETS[0][1]} == {Family.STREAM}
+    assert SHEETS[-1][0].interface is Interface.STDIO
+    shared = [cell for setup, cells in SHEETS if setup.place is Place.SHARED for cell in cells]
+    assert Family.STRIDED in {cell.family for cell in shared}
 
 
 def test_a_straight_line_is_not_refined_and_a_bend_is_where_it_bends() -> None:

@@ -23,6 +23,8 @@ _COARSE = {
     Family.EACH: (512, 64 * _KIB, 4 * _MIB),
     Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB),
 }
+_IN_TURN = ((Family.STREAM,), (Family.ITEM,), (Family.RANDOM, Family.EACH), (Family.STRIDED,))
+"""Families by start of the engine."""
 _LEAST_MISS = 0.05
 """Log of the ratio: a gap that misses by less is not worth its time."""
 _WEIGHTS = {State.COLD: 1.5, State.NEW: 1.0, State.CACHED: 1.0, State.NONE: 0.7}
@@ -40,7 +42,7 @@ class Gap:
 
 
 def setups_of(cores: int, ranks: int | None, interfaces: Sequence[Interface]) -> list[Setup]:
-    """Every start of the engine that the coarse grid takes, the most useful first.
+    """Every combination that the coarse grid takes, the most useful first.
 
     Ranks are 1, 2, 4, ... up to the cores, or up to `ranks`.
     """
@@ -57,14 +59,27 @@ def setups_of(cores: int, ranks: int | None, interfaces: Sequence[Interface]) ->
     return found
 
 
-def coarse(setup: Setup) -> list[Cell]:
-    """The cells of the coarse grid for one start."""
-    families = [Family.STREAM]
-    if setup.interface is Interface.POSIX:
-        families += [Family.RANDOM, Family.EACH, Family.ITEM]
-        if setup.place is Place.SHARED:
-            families.append(Family.STRIDED)
-    return [Cell(family, size) for family in families for size in _COARSE[family]]
+def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[Cell]]]:
+    """The sheets of the coarse grid, the most useful first, so that a small budget serves most."""
+    found = []
+    for families in _IN_TURN:
+        for setup in setups:
+            cells = [
+                Cell(family, size)
+                for family in families
+                if _belongs(family, setup)
+                for size in _COARSE[family]
+            ]
+            if cells:
+                found.append((setup, cells))
+    return sorted(found, key=lambda sheet: sheet[0].interface is not Interface.POSIX)
+
+
+def _belongs(family: Family, setup: Setup) -> bool:
+    """Other interfaces than posix are measured as streams only."""
+    if family is Family.STRIDED and setup.place is not Place.SHARED:
+        return False
+    return family is Family.STREAM or setup.interface is Interface.POSIX
 
 
 def gaps(

@@ -21,7 +21,6 @@ class Entry(Document):
     place: str
     interface: str
     cells: list[tuple[str, int]]
-    coarse: bool
     seconds: Seconds
     """That it took."""
     samples: list[Sample]

@@ -129,19 +129,20 @@ class _Work:
         return self._wish.budget_s - self._spent_s()
 
     def _coarse(self) -> None:
-        """Every start once; those that do not fit any more are named."""
+        """Every combination once; those that do not fit any more are named."""
         setups = setups_of(self._facts.cores, self._wish.ranks, self._wish.interfaces)
-        missed = []
-        for number, setup in enumerate(setups, 1):
+        sheets = coarse(setups)
+        missed: list[str] = []
+        for number, (setup, cells) in enumerate(sheets, 1):
             if self.interrupted:
                 return
-            if any(_is_of(entry, setup) and entry.coarse for entry in self.entries):
+            if set(cells) <= self._done().get(setup, set()):
                 continue
-            if self._left_s() <= (0 if number == 1 else self._cost_s(setup, coarse(setup))):
-                missed.append(setup.text)
+            if self.entries and self._left_s() <= self._cost_s(setup, cells):
+                families = dict.fromkeys(cell.family.value for cell in cells)
+                missed.append(f"{' and '.join(families)} ({setup.text})")
                 continue
-            words = f"coarse grid {number} of {len(setups)}"
-            self._measure(setup, coarse(setup), words, is_coarse=True)
+            self._measure(setup, cells, f"coarse grid {number} of {len(sheets)}")
         if missed:
             self.notes.append(f"the budget ended before: {'; '.join(missed)}")
         self.complete = not missed and not self.interrupted
@@ -154,27 +155,38 @@ class _Work:
             if not found:
                 return
             setup = found[0].setup
-            cells = [gap.cell for gap in found if gap.setup == setup][:_CELLS_AT_ONCE]
+            family = found[0].cell.family
+            of_family = [g.cell for g in found if (g.setup, g.cell.family) == (setup, family)]
+            cells = of_family[:_CELLS_AT_ONCE]
             self._tried |= {(setup, cell) for cell in cells}
             needed = sum(entry.seconds for entry in self._first_visits())
             if self._left_s() < needed + 2 * self._cost_s(setup, cells):
                 return
             worst = f"lines miss by up to {100 * found[0].miss:.0f} %"
-            self._measure(setup, cells, f"refining, {worst}", is_coarse=False)
+            self._measure(setup, cells, f"refining, {worst}")
 
     def _again(self) -> None:
-        """Everything once more, in other order each time, while there is time."""
+        """Everything once more, in the other direction each time, while there is time."""
         for visit in range(2, _MOST_VISITS + 1):
-            done = list(self._done().items())
-            for setup, cells in reversed(done) if visit % 2 == 0 else done:
-                if self.interrupted or self._left_s() < self._cost_s(setup, cells):
-                    continue
-                ordered = sorted(
-                    cells, key=lambda cell: (list(Family).index(cell.family), cell.bytes)
-                )
-                self._measure(setup, ordered, f"repetition, visit {visit}", is_coarse=False)
-            if self.interrupted or self._left_s() < min(self._cost_s(s, c) for s, c in done):
+            sheets = self._sheets()
+            fitted = 0
+            for setup, cells in reversed(sheets) if visit % 2 == 0 else sheets:
+                if self.interrupted:
+                    return
+                if self._left_s() >= self._cost_s(setup, cells):
+                    self._measure(setup, cells, f"repetition, visit {visit}")
+                    fitted += 1
+            if fitted < len(sheets):
                 return
+
+    def _sheets(self) -> list[tuple[Setup, list[Cell]]]:
+        """All that was measured, a sheet for each family, sizes ascending."""
+        return [
+            (setup, sorted((c for c in cells if c.family is family), key=lambda c: c.bytes))
+            for setup, cells in self._done().items()
+            for family in Family
+            if any(cell.family is family for cell in cells)
+        ]
 
     def _done(self) -> dict[Setup, set[Cell]]:
         found: dict[Setup, set[Cell]] = {}
@@ -191,15 +203,20 @@ class _Work:
                 yield entry
             seen |= keys
 
-    def _cost_s(self, setup: Setup, cells: Iterable[Cell]) -> float:
-        """What these cells are likely to take, by what cells took so far; 0: nobody knows."""
-        alike = [entry for entry in self.entries if _is_of(entry, setup)] or self.entries
-        measured = sum(len(entry.cells) for entry in alike)
-        if not measured:
-            return 0.0
-        return sum(entry.seconds for entry in alike) / measured * len(list(cells))
+    def _cost_s(self, setup: Setup, cells: Sequence[Cell]) -> float:
+        """What these cells are likely to take, by what like ones took so far; 0: nobody knows."""
+        families = {cell.family for cell in cells}
 
-    def _measure(self, setup: Setup, cells: Sequence[Cell], words: str, is_coarse: bool) -> None:
+        def alike(entry: Entry) -> int:
+            same = sum(Family(family) in families for family, _ in entry.cells)
+            return 2 * (same == len(entry.cells)) + (_setup_of(entry) == setup)
+
+        best = max(map(alike, self.entries), default=0)
+        chosen = [entry for entry in self.entries if alike(entry) == best]
+        measured = sum(len(entry.cells) for entry in chosen)
+        return sum(entry.seconds for entry in chosen) / max(measured, 1) * len(cells)
+
+    def _measure(self, setup: Setup, cells: Sequence[Cell], words: str) -> None:
         """One start of the engine; a setup that cannot be is noted, unless it is the first."""
         spent, budget = self._spent_s(), self._wish.budget_s
         self._tell(f"{spent:5.0f} of {budget:.0f} s  {words}: {setup.text}, {len(cells)} cells")
@@ -223,7 +240,6 @@ class _Work:
             place=setup.place.value,
             interface=setup.interface.value,
             cells=[(cell.family.value, cell.bytes) for cell in cells],
-            coarse=is_coarse and not record.interrupted,
             seconds=time.monotonic() - begun,
             samples=samples,
         )
@@ -251,10 +267,6 @@ class _Work:
 
 def _setup_of(entry: Entry) -> Setup:
     return Setup(entry.ranks, Place(entry.place), Interface(entry.interface))
-
-
-def _is_of(entry: Entry, setup: Setup) -> bool:
-    return _setup_of(entry) == setup
 
 
 def check_interfaces(names: Sequence[str]) -> tuple[Interface, ...]:
