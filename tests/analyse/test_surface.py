@@ -7,7 +7,7 @@ import pytest
 from profile_factory import curve, data, profile
 from venturi.analyse.surface import Surface, bend_at, lines_of
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Manner, Order, Place, State
+from venturi.model.profile import Manner, Order, Place, State, Volume
 
 WRITE = Manner(operation=OperationKind.WRITE, order=Order.SEQUENTIAL, state=State.NEW)
 
@@ -91,6 +91,20 @@ def test_empty_files_and_full_ones() -> None:
     surface = Surface(profile(law))
     assert surface.at(law, 0, 1).seconds.median == pytest.approx(1e-6)
     assert surface.at(law, 4096, 1).seconds.median == pytest.approx(2e-6)
+
+
+def test_small_volumes_have_the_ratio_that_was_measured() -> None:
+    large = data("write", lambda size, ranks: 4e-6, "new")
+    small = data("write", lambda size, ranks: 1e-6, "new", manner={"volume": Volume.SMALL})
+    surface = Surface(profile(large, small))
+    strided = WRITE.model_copy(update={"order": Order.STRIDED})
+    assert surface.in_volume(WRITE, 4096, 1, 2**25) == 1.0
+    assert surface.in_volume(strided, 4096, 1, 2**20) == pytest.approx(0.25)
+    assert surface.in_volume(WRITE, 4096, 1, 2**10) == pytest.approx(0.25)
+    middle = surface.in_volume(WRITE, 4096, 1, int(2**22.5))
+    assert middle == pytest.approx(0.5, rel=0.01)
+    cold = WRITE.model_copy(update={"state": State.COLD})
+    assert surface.in_volume(cold, 4096, 1, 2**10) == 1.0
 
 
 def test_a_bend_is_what_a_line_misses() -> None:

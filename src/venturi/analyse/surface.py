@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from venturi.model.forecast import Range
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State
+from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State, Volume
 
 _LEAST_S = 1e-12
 _NEAR = 1.25
@@ -61,6 +61,34 @@ class Surface:
             if curve is not None:
                 return curve, word
         return None
+
+    def in_volume(self, manner: Manner, size_bytes: int, ranks: int, volume_bytes: int) -> float:
+        """By what a call's time is multiplied when a rank moves no more than this at a time.
+
+        Data of small volumes stay in the processor's caches. The ratio of small to large volumes
+        is that of sequential access, in proportion to the logarithm of the volume between both.
+        """
+        profile = self.profile
+        inside = State.NEW, State.CACHED
+        if manner.state not in inside or volume_bytes >= profile.large_bytes:
+            return 1.0
+        plain = Manner(
+            operation=manner.operation,
+            order=Order.SEQUENTIAL,
+            place=manner.place,
+            state=manner.state,
+        )
+        for place in dict.fromkeys((manner.place, Place.OWN)):
+            large = plain.model_copy(update={"place": place})
+            small = large.model_copy(update={"volume": Volume.SMALL})
+            if large in self._curves and small in self._curves:
+                size = min(size_bytes, profile.small_bytes)
+                few = self.at(self._curves[small], size, ranks).seconds.median
+                many = self.at(self._curves[large], size, ranks).seconds.median
+                whole = math.log(profile.large_bytes / profile.small_bytes)
+                share = math.log(profile.large_bytes / max(volume_bytes, 1)) / whole
+                return math.exp(min(share, 1.0) * (_log(few) - _log(many)))
+        return 1.0
 
     def at(self, curve: Curve, size_bytes: int, ranks: int) -> Estimate:
         """Seconds per operation of `size_bytes` when so many ranks do it at the same time."""

@@ -43,6 +43,13 @@ class State(StrEnum):
     """The operation has no data, or it is what makes them persistent."""
 
 
+class Volume(StrEnum):
+    """How much a rank moves at a time: data of the last megabyte are in the processor's caches."""
+
+    SMALL = "small"
+    LARGE = "large"
+
+
 class Manner(Document):
     """One way to do one operation: what a curve of the profile is about."""
 
@@ -51,6 +58,7 @@ class Manner(Document):
     place: Place = Place.OWN
     interface: Interface = Interface.POSIX
     state: State = State.NONE
+    volume: Volume = Volume.LARGE
 
     def text(self) -> str:
         """The manner in words, as pages and messages name it."""
@@ -61,6 +69,8 @@ class Manner(Document):
         words.append("own" if self.place is Place.OWN else "shared")
         if self.interface is not Interface.POSIX:
             words.append(self.interface.value)
+        if self.volume is Volume.SMALL:
+            words.append("in small volumes")
         return " ".join(words)
 
 
@@ -113,6 +123,10 @@ class Profile(Document):
     file_system: FileSystem
     device: str = ""
     """The block device below, by the kernel's name and model; empty where there is none."""
+    small_bytes: Count = 2**20
+    """What a rank moved at a time in small volumes."""
+    large_bytes: Count = 2**25
+    """And in large ones."""
     load_average: Real
     """Of the last minute, when it was begun."""
     venturi: str

@@ -135,8 +135,9 @@ def _of_rank(plan: p.Plan, group: p.Group, rank: int, surface: Surface) -> dict[
 def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> float:
     """Adds a phase's turns to its total; the share of its work that its limit lets be done."""
     parts = []
+    volume = _volume_of(phase)
     for demand in phase.demands:
-        part = _part(demand, surface, world)
+        part = _part(demand, surface, world, volume)
         if part is None:
             total.unknown.append(
                 f"{demand.manner.text()}: the profile has no point that is near, so its "
@@ -181,19 +182,31 @@ def _merge(total: _Total, part: Part, demand: Demand, factor: float) -> None:
     total.parts[key] = part.model_copy(update={"count": count, "seconds": seconds})
 
 
-def _part(demand: Demand, surface: Surface, world: int) -> Part | None:
+def _volume_of(phase: PhaseDemand) -> int:
+    """What a rank writes, or reads if that is more, in one turn of a phase."""
+    moved = {OperationKind.WRITE: 0.0, OperationKind.READ: 0.0}
+    for demand in phase.demands:
+        if demand.manner.operation in moved and not demand.written_back:
+            moved[demand.manner.operation] += demand.bytes * demand.count
+    return round(max(moved.values()))
+
+
+def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Part | None:
     """What the operations take; None where the profile has nothing near."""
     near = surface.nearest(demand.manner)
     if near is None:
         return None
     curve, word = near
     estimate = surface.at(curve, demand.bytes, world)
+    factor = 1.0
+    if curve.manner.order is not Order.ITEM:
+        factor = surface.in_volume(curve.manner, demand.bytes, world, volume_bytes)
     in_memory = surface.profile.file_system.type in _IN_MEMORY
     return Part(
         operation=demand.manner.operation.value,
         bytes=demand.bytes,
         count=round(demand.count),
-        seconds=estimate.seconds.times(demand.count),
+        seconds=estimate.seconds.times(demand.count * factor),
         by=curve.manner.text(),
         limit=_limit(demand, curve.manner, estimate, in_memory),
         extrapolated=estimate.extrapolated,

@@ -12,18 +12,24 @@ from dataclasses import dataclass
 
 from venturi.analyse.surface import bend_at, lines_of
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Curve, Manner, Order, Place, Point, State
+from venturi.model.profile import Curve, Manner, Order, Place, Point, State, Volume
 from venturi.profile.sheet import Cell, Family, Setup
 
 _KIB, _MIB = 1024, 1024**2
 _COARSE = {
     Family.STREAM: (512, 4 * _KIB, 64 * _KIB, _MIB, 16 * _MIB),
+    Family.SMALL: (512, 4 * _KIB, 64 * _KIB, _MIB),
     Family.STRIDED: (512, 4 * _KIB, 64 * _KIB, _MIB),
     Family.RANDOM: (512, 4 * _KIB, 64 * _KIB, _MIB),
     Family.EACH: (512, 64 * _KIB, 4 * _MIB),
     Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB),
 }
-_IN_TURN = ((Family.STREAM,), (Family.ITEM,), (Family.RANDOM, Family.EACH), (Family.STRIDED,))
+_IN_TURN = (
+    (Family.STREAM, Family.SMALL),
+    (Family.ITEM,),
+    (Family.RANDOM, Family.EACH),
+    (Family.STRIDED,),
+)
 """Families by start of the engine."""
 _LEAST_MISS = 0.05
 """Log of the ratio: a gap that misses by less is not worth its time."""
@@ -129,6 +135,8 @@ def _family_of(manner: Manner) -> Family | None:
     """The family whose cells refine a manner's curve."""
     if manner.operation is OperationKind.SYNC:
         return Family.EACH if manner.order is Order.SEQUENTIAL else None
+    if manner.volume is Volume.SMALL:
+        return Family.SMALL
     return {
         Order.SEQUENTIAL: Family.STREAM,
         Order.RANDOM: Family.RANDOM,

@@ -20,7 +20,7 @@ from venturi.profile.design import coarse, gaps, setups_of
 from venturi.profile.facts import Facts, facts_of
 from venturi.profile.journal import Entry, Journal
 from venturi.profile.sample import curves_of, samples_of
-from venturi.profile.sheet import Cell, Family, Setup, sheet_of
+from venturi.profile.sheet import SMALL_BYTES, Cell, Family, Setup, sheet_of
 from venturi.store.journal import sweep
 from venturi.store.run import Request, perform, prepare
 
@@ -118,6 +118,8 @@ class _Work:
             **{name: getattr(self._facts, name) for name in Facts.model_fields},
             seconds=round(self._spent_s(), 1),
             complete=self.complete,
+            small_bytes=SMALL_BYTES,
+            large_bytes=self._volume,
             notes=list(dict.fromkeys(self.notes)),
             curves=curves_of(samples),
         )

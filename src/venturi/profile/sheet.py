@@ -13,7 +13,7 @@ from typing import Any
 
 from venturi.model.document import parse_data
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Manner, Order, Place, State
+from venturi.model.profile import Manner, Order, Place, State, Volume
 from venturi.model.workload import Workload
 
 _KIB, _MIB = 1024, 1024**2
@@ -21,6 +21,8 @@ _MOST_CALLS = 16_384
 _RANDOM_CALLS = 8_192
 _COLD_CALLS = 512
 _FEWEST_CALLS = 4
+SMALL_BYTES = _MIB
+_TURNS = 12
 _BLOCK = 4 * _KIB
 
 
@@ -28,6 +30,8 @@ class Family(StrEnum):
     """Phases that belong together at one size."""
 
     STREAM = "stream"
+    SMALL = "small"
+    """Streams of a megabyte, again and again: they stay in the processor's caches."""
     STRIDED = "strided"
     RANDOM = "random"
     EACH = "each"
@@ -106,7 +110,12 @@ class _Draft:
         self.readings[path] = list(readings)
 
     def reading(
-        self, operation: OperationKind, order: Order, state: State, size_bytes: int
+        self,
+        operation: OperationKind,
+        order: Order,
+        state: State,
+        size_bytes: int,
+        volume: Volume = Volume.LARGE,
     ) -> Reading:
         interface = self.setup.interface
         if order is Order.ITEM:
@@ -117,6 +126,7 @@ class _Draft:
             place=self.setup.place,
             interface=interface,
             state=state,
+            volume=volume,
         )
         return Reading(operation, manner, size_bytes)
 
@@ -180,6 +190,27 @@ def _stream(draft: _Draft, size: int) -> None:
         cold=True,
     )
     draft.phase(f"gone-{size}", [{"unlink": name}])
+
+
+def _small(draft: _Draft, size: int) -> None:
+    name, order, part = f"small{size}", Order.SEQUENTIAL, max(SMALL_BYTES, size)
+    draft.file(name)
+    move = {"transfer": size, "size": part}
+    write, read = {"write": {"to": name, **move}}, {"read": {"from": name, **move}}
+    turn = [{"create": name}, write, read, {"close": name}, {"unlink": name}]
+    draft.phase(
+        f"small-{size}",
+        [{"for": "turn", "in": _TURNS, "do": turn}],
+        draft.reading(_WRITE, order, State.NEW, size, Volume.SMALL),
+        draft.reading(_READ, order, State.CACHED, size, Volume.SMALL),
+    )
+    draft.phase(f"small-made-{size}", [{"create": name}, write, {"close": name}])
+    draft.phase(
+        f"small-over-{size}",
+        [{"open": name}, {"for": "turn", "in": _TURNS, "do": [write]}, {"close": name}],
+        draft.reading(_WRITE, order, State.CACHED, size, Volume.SMALL),
+    )
+    draft.phase(f"small-gone-{size}", [{"unlink": name}])
 
 
 def _strided(draft: _Draft, size: int) -> None:
@@ -312,6 +343,7 @@ def _item(draft: _Draft, size: int) -> None:
 
 _FAMILIES: dict[Family, Callable[[_Draft, int], None]] = {
     Family.STREAM: _stream,
+    Family.SMALL: _small,
     Family.STRIDED: _strided,
     Family.RANDOM: _random,
     Family.EACH: _each,

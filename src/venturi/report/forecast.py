@@ -98,7 +98,7 @@ def page_of(forecast: Forecast, units: Units) -> Page:
         )
     )  # fmt: skip
     sections = (
-        Section("phases", "I/O time by phase", "", (_figure(forecast), _table(forecast, units))),
+        Section("phases", "I/O time by phase", "", (_figure(forecast, units),)),
         Section("parts", "What it is made of", "", _parts(forecast, units)),
         Section("making", "How it was made", "", (making,)),
     )
@@ -163,7 +163,7 @@ def _parts(forecast: Forecast, units: Units) -> tuple[Block, ...]:
     return (Table("Operations", columns, rows),)
 
 
-def _figure(forecast: Forecast) -> Figure:
+def _figure(forecast: Forecast, units: Units) -> Figure:
     rows = [
         {
             "name": theme.shortened(phase.path),
@@ -193,7 +193,6 @@ def _figure(forecast: Forecast) -> Figure:
         ],
     }  # fmt: skip
     longest = max(forecast.phases, key=lambda phase: phase.seconds.median)
-    table = Table("Phases are below", (), (), folded=True)
     return Figure(
         name="forecast",
         title="Where the I/O time goes",
@@ -201,5 +200,5 @@ def _figure(forecast: Forecast) -> Figure:
         f"{longest.limit.value}.",
         reading="Bars: the forecast. Lines: its interval.",
         spec=theme.whole(spec),
-        table=table,
+        table=_table(forecast, units),
     )

@@ -75,7 +75,8 @@ def _lead(profile: Profile) -> str:
 
 def _headlines(profile: Profile, units: Units) -> tuple[Headline, ...]:
     found = []
-    for name, text in _SHOWN:
+    in_memory = profile.file_system.type in ("tmpfs", "ramfs")
+    for name, text in _SHOWN[:2] if in_memory else _SHOWN:
         curve = next((c for c in profile.curves if c.manner.text() == text), None)
         points = [p for p in curve.points if p.bytes == 2**20] if curve else []
         if points:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State
+from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State, Volume
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
@@ -15,6 +15,7 @@ from venturi.report.palette import BLUE, GREEN, INK, ORANGE, PAPER, PURPLE, VERM
 from venturi.report.quantity import Units
 
 _HEIGHT = 190
+_LEGEND_COLUMNS = 5
 _LINES = {
     "new": (BLUE, (1, 0)),
     "cached": (GREEN, (1, 0)),
@@ -24,6 +25,8 @@ _LINES = {
     "ranks in turn, new": (BLUE, (2, 2)),
     "ranks in turn, cached": (GREEN, (2, 2)),
     "ranks in turn, cold": (VERMILLION, (2, 2)),
+    "small volumes, new": (BLUE, (9, 3)),
+    "small volumes, cached": (GREEN, (9, 3)),
     "small files, new": (PURPLE, (8, 2, 2, 2)),
     "small files, cached": (ORANGE, (8, 2, 2, 2)),
     "other": (INK, (1, 0)),
@@ -64,6 +67,8 @@ class _Panel:
 def line_of(manner: Manner) -> str:
     """The name of a curve in the legend."""
     word = _WORDS[manner.order] + manner.state.value
+    if manner.volume is Volume.SMALL:
+        word = f"small volumes, {manner.state.value}"
     return word if word in _LINES else "other"
 
 
@@ -152,12 +157,17 @@ def _plot(
         layers.insert(0, bar)
     return {
         "title": panel.title,
-        "width": theme.column_px(3) - 20,
+        "width": theme.column_px(3),
         "height": _HEIGHT,
         "data": {"values": rows},
         "encoding": {
             "x": x,
-            "color": {"field": "line", "type": "nominal", "scale": colour},
+            "color": {
+                "field": "line",
+                "type": "nominal",
+                "scale": colour,
+                "legend": {"columns": _LEGEND_COLUMNS},
+            },
         },
         "layer": layers,
     }
@@ -229,6 +239,28 @@ def table(profile: Profile, units: Units) -> Table:
     return Table("All points", columns, tuple(rows), folded=True)
 
 
+_RATED = (4096, 2**16, 2**20, 2**24)
+
+
+def _rates(profile: Profile, units: Units) -> Table:
+    """Bytes per second of all ranks, at a few sizes."""
+    rows = []
+    for curve in profile.curves:
+        if curve.manner.operation is OperationKind.SYNC or curve.manner.order is Order.ITEM:
+            continue
+        by_place = {(p.ranks, p.bytes): p for p in curve.points}
+        for ranks in sorted({p.ranks for p in curve.points}):
+            found = (by_place.get((ranks, size)) for size in _RATED)
+            cells = (
+                quantity.rate(p.bytes * ranks / max(p.seconds, 1e-12), units) if p else "–"
+                for p in found
+            )
+            rows.append((curve.manner.text(), str(ranks), *cells))
+    sizes = (Column(quantity.size(size, units), True) for size in _RATED)
+    columns = (Column("Operation"), Column("Ranks", True), *sizes)
+    return Table("Rates", columns, tuple(rows), folded=True)
+
+
 def figures(profile: Profile, units: Units) -> list[Figure]:
     """Latency, and bandwidth, over size; none where nothing with data was measured."""
     drawn = [(panel, _rows(profile, panel)) for panel in _panels(profile)]
@@ -248,5 +280,5 @@ def figures(profile: Profile, units: Units) -> list[Figure]:
                _spec(drawn, "y", columns), points),
         Figure("surface-rate", "Bytes per second of all ranks together", "",
                "The same points as a rate while the calls run: size × ranks / seconds of a call.",
-               _spec(moved, "rate", columns), Table("All points are above", (), (), folded=True)),
+               _spec(moved, "rate", columns), _rates(profile, units)),
     ]  # fmt: skip
