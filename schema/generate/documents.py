@@ -56,6 +56,7 @@ DOCUMENTS = (
     DocumentKind("card", "FidelityCard"),
     DocumentKind("portrait", "Portrait"),
     DocumentKind("forecast", "Forecast"),
+    DocumentKind("prediction", "Prediction"),
 )
 
 

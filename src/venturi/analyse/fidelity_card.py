@@ -34,7 +34,7 @@ def fidelity(
 
 def card_of(application: Activity, proxy: Activity) -> FidelityCard:
     """The card of two activities."""
-    pairs, only_proxy = _pairs(application.streams, proxy.streams)
+    pairs, only_proxy = counterparts(application.streams, proxy.streams)
     streams = [_stream(ours, theirs, application, proxy) for ours, theirs in pairs]
     total = CardStream(name="total", counterpart="total", fields=_total(application, proxy))
     everything = [total, *streams]
@@ -176,7 +176,7 @@ class _Pair:
     theirs: int
 
 
-def _pairs(
+def counterparts(
     ours: Sequence[StreamActivity], theirs: Sequence[StreamActivity]
 ) -> tuple[list[tuple[StreamActivity, StreamActivity | None]], list[str]]:
     """Each stream with the counterpart that is most alike, the most alike pairs first."""

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from types import FrameType
 
 from venturi.capture.clock import Beginning
@@ -40,17 +41,19 @@ class Finished:
         return f"the application was ended by signal {-self.code} ({signal.strsignal(-self.code)})"
 
 
-def run_application(command: tuple[str, ...], environment: dict[str, str]) -> Finished:
+def run_application(
+    command: tuple[str, ...], environment: dict[str, str], here: Path | None = None
+) -> Finished:
     """Runs `command` on our own standard streams and waits for its end.
 
-    Ctrl-C reaches it as it would without us; SIGTERM and SIGHUP are passed on. Raises UserError
-    where it cannot be started.
+    Its working directory is `here`, else ours. Ctrl-C reaches it as it would without us; SIGTERM
+    and SIGHUP are passed on. Raises UserError where it cannot be started.
     """
     beginning = Beginning(socket.gethostname(), time.monotonic_ns(), time.time_ns())
     started = datetime.now(UTC).isoformat(timespec="seconds")
     with _signals() as seen:
         try:
-            process = subprocess.Popen(command, env=environment)
+            process = subprocess.Popen(command, env=environment, cwd=here)
         except OSError as error:
             raise UserError(f"{command[0]}: {os.strerror(error.errno or 0)}") from None
         seen.process = process

@@ -7,14 +7,15 @@ not the program's, and is left out.
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from venturi.capture.quiet import last_words, quiet
 from venturi.capture.run import capture
 from venturi.capture.tracer import Settings
 from venturi.model.error import RunFailed
@@ -27,9 +28,19 @@ ENGINE = "venturi-engine"
 _CREATE_FLAG = 0o100
 _LOOK_FLAG = 0o4000
 """O_NONBLOCK: with it the engine opens files to look at them, never for a program."""
-_RUN_FOLDER = re.compile(r"/venturi-[^/]+(/(.*))?$")
-_FAILED = 3
-"""From this exit code on (but for an invalid measurement) nothing was run."""
+
+
+@dataclass(frozen=True)
+class ProxyRun:
+    """A proxy and where it runs."""
+
+    workload: Workload
+    text: str
+    """The workload as YAML."""
+    directory: Path
+    ranks: int | None = None
+    """None: as many as the workload says."""
+    machine: str = "local"
 
 
 def capture_proxy(workload: Workload, text: str, directory: Path, folder: Path) -> Captured:
@@ -39,55 +50,45 @@ def capture_proxy(workload: Workload, text: str, directory: Path, folder: Path) 
     proxy cannot be run, and UserError where `folder` cannot be written.
     """
     with tempfile.TemporaryDirectory(prefix="venturi-check-") as place:
-        written = Path(place, f"{workload.name}.yaml")
-        written.write_text(text, "utf-8")
-        command = (
-            sys.executable, "-m", "venturi", "run", str(written), "-d", str(directory),
-            "--repeat", "1", "--store", str(Path(place, "store")), "-q", "--json",
-        )  # fmt: skip
-        raw = Path(place, "raw.trace")
-        settings = Settings(only=(f"{directory.resolve()}/venturi-*",))
-        with _quiet(Path(place, "output")) as said:
-            outcome = capture(command, raw, settings)
-        operations = outcome.captured.operations
-        if operations is None or not len(operations):
-            last = said.read_text("utf-8", "replace").strip().splitlines()
-            why = next((line for line in last if line.startswith("venturi: ")), "no I/O was seen")
-            raise RunFailed(f"the proxy did not run: {why.removeprefix('venturi: ')}")
-        found = program_only(outcome.captured, workload)
-        kept = Captured(found.trace, _in_memory(found.operations))
+        kept = run_proxy(ProxyRun(workload, text, directory), Path(place))
     write_trace(folder, kept)
     return kept
 
 
-class _quiet:  # noqa: N801
-    """Standard output and error of processes go into a file for a while."""
+def run_proxy(run: ProxyRun, place: Path) -> Captured:
+    """What the program of a proxy did in one run, by rank; files meanwhile go into `place`.
 
-    def __init__(self, place: Path) -> None:
-        self._place = place
-        self._kept: list[int] = []
+    Raises RunFailed where the proxy cannot be run.
+    """
+    written = place / f"{run.workload.name}.yaml"
+    written.write_text(run.text, "utf-8")
+    ranks = () if run.ranks is None else ("-n", str(run.ranks))
+    command = (
+        sys.executable, "-m", "venturi", "run", str(written), "-d", str(run.directory), *ranks,
+        "--on", run.machine, "--repeat", "1", "--store", str(place / "store"), "-q", "--json",
+    )  # fmt: skip
+    raw = place / "raw.trace"
+    settings = Settings(only=(f"{run.directory.resolve()}/venturi-*",))
+    with quiet(place / "output") as said:
+        outcome = capture(command, raw, settings)
+    if outcome.finished.interrupted:
+        raise KeyboardInterrupt
+    operations = outcome.captured.operations
+    if operations is None or not len(operations):
+        why = last_words(said, "venturi: ") or "no I/O was seen"
+        raise RunFailed(f"the proxy did not run: {why}")
+    found = program_only(outcome.captured, run.workload, run.directory.resolve())
+    return Captured(found.trace, _in_memory(found.operations))
 
-    def __enter__(self) -> Path:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        self._kept = [os.dup(1), os.dup(2)]
-        with self._place.open("wb") as file:
-            for target in (1, 2):
-                os.dup2(file.fileno(), target)
-        return self._place
 
-    def __exit__(self, *_: object) -> None:
-        for target, kept in zip((1, 2), self._kept, strict=True):
-            os.dup2(kept, target)
-            os.close(kept)
-
-
-def program_only(captured: Captured, workload: Workload) -> Captured:
-    """The capture of an engine without what it did for itself, its processes as ranks."""
+def program_only(captured: Captured, workload: Workload, directory: Path) -> Captured:
+    """The capture of an engine that ran below `directory`, without what it did for itself, its
+    processes as ranks."""
     ops, trace = captured.operations, captured.trace
     assert ops is not None
     processes = _as_ranks(trace.processes)
-    names = [_below(file) for file in trace.files]
+    run = re.compile(rf"{re.escape(str(directory))}/venturi-[^/]+(/(.*))?$")
+    names = [_below(file, run) for file in trace.files]
     known = np.append(np.array([bool(name) and name != ".venturi" for name in names]), False)
     file = np.minimum(ops.file.astype(np.int64), len(names))
     ranks = np.array([process.rank for process in processes])[ops.process]
@@ -129,20 +130,24 @@ def _as_ranks(processes: list[Process]) -> list[Process]:
     ]  # fmt: skip
 
 
-def _below(file: TracedFile) -> str | None:
+def _below(file: TracedFile, run: re.Pattern[str]) -> str | None:
     """A file's name below the run's directory; None elsewhere."""
-    found = _RUN_FOLDER.search(file.path)
+    found = run.match(file.path)
     return (found.group(2) or "") if found else None
 
 
 def _is_staged(name: str | None, workload: Workload) -> bool:
     """Whether a file is there before the program begins."""
-    for spec in workload.files.values():
-        if name and spec.prestage is not None:
-            template = re.sub(r"\\\{[^}]*\\\}", "[^/]*", re.escape(str(spec.path)))
-            if re.fullmatch(rf"{template}(\.\d+)?", name):
-                return True
-    return False
+    return any(
+        spec.prestage is not None
+        and re.fullmatch(rf"{template_of(spec.path)}(\.\d+)?", name or "") is not None
+        for spec in workload.files.values()
+    )
+
+
+def template_of(path: str) -> str:
+    """A pattern for the names that a workload's path stands for."""
+    return re.sub(r"\\\{[^}]*\\\}", "[^/]*", re.escape(path))
 
 
 def _housekeeping(ops: Operations, mine: Column, is_root: Column, staged: list[bool]) -> Column:

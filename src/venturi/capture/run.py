@@ -59,15 +59,17 @@ def place_for(output: str | None, command: tuple[str, ...]) -> Path:
     return folder
 
 
-def capture(command: tuple[str, ...], folder: Path, settings: Settings) -> Outcome:
+def capture(
+    command: tuple[str, ...], folder: Path, settings: Settings, here: Path | None = None
+) -> Outcome:
     """Runs `command` under the tracer and writes the trace into `folder`.
 
-    What was captured is kept however the application ended. Raises UserError where it cannot be
-    started or the folder cannot be written.
+    Its working directory is `here`, else ours. What was captured is kept however the application
+    ended. Raises UserError where it cannot be started or the folder cannot be written.
     """
     with spool_for(folder) as spool:
         configure(spool, settings)
-        finished = run_application(command, environment(spool))
+        finished = run_application(command, environment(spool), here)
         files, broken = _read_all(spool)
         captured = merge(files, finished.facts, folder.name, __version__)
         written, remarks = _write(folder, captured)

@@ -20,7 +20,7 @@ COMMANDS = {
     "capture": "Run an application, unchanged, and record its I/O.",
     "derive": "A compact proxy workload from a log, and what the application does badly.",
     "profile": "Measure a machine once, for predictions without running.",
-    "predict": "How long a workload's I/O takes on a profiled machine.",
+    "predict": "How long an application's I/O takes: its proxy beside it, or a machine's profile.",
     "compare": "Two captures field by field: how well a proxy stands for an application.",
     "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",
     "results": "The archive: ls, show, rm.",

@@ -12,7 +12,7 @@ from venturi.model.error import UserError
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-_SCALES = ("laptop", "paper", "small", "large")
+SCALES = ("laptop", "paper", "small", "large")
 
 store_option = click.option(
     "--store", metavar="DIR", help="Where results are kept (default: $VENTURI_STORE)."
@@ -30,7 +30,7 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options: list[Decorator] = [
         click.option("-n", "--ranks", type=int, help="Number of ranks."),
         click.option("-N", "--nodes", type=click.IntRange(min=1), default=1, help="Nodes."),
-        click.option("--scale", type=click.Choice(_SCALES), default="laptop", help="Named scale."),
+        click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale."),
         click.option(
             "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter."
         ),
@@ -83,6 +83,25 @@ def open_workload(name: str, store: str | None) -> tuple[Any, str]:
     workload = library.load(name)
     text = library.text_of(name) if name in library.names() else read_text(Path(name))
     return workload, text
+
+
+def open_or_derive(name: str, store: str | None) -> tuple[Any, str]:
+    """A workload and its text, as `open_workload`, or derived from a log or capture at `name`."""
+    path = Path(name)
+    if path.is_dir() or (path.is_file() and _is_capture(path)):
+        from venturi.derive.workload import derive
+        from venturi.derive.yaml_text import to_yaml
+        from venturi.sources.open import read_capture
+
+        workload = derive(read_capture(path), path.name.split(".")[0])
+        return workload, to_yaml(workload)
+    return open_workload(name, store)
+
+
+def _is_capture(path: Path) -> bool:
+    from venturi.sources.kind import kind_of
+
+    return path.suffix not in (".yaml", ".yml", ".json") and kind_of(path) is not None
 
 
 def settings_of(options: dict[str, Any]) -> Any:

@@ -31,9 +31,11 @@ def command(
 ) -> None:
     """A report of RUNS: ids, @last, or folders. Default: report-ID.html here.
 
-    Of one capture (NAME.trace): what the application did, what hurts, and its proxy.
+    Of one capture (NAME.trace): what the application did, what hurts, and its proxy. Of one
+    prediction (NAME.prediction): application and proxy in turn, and the error.
     Of one machine that was profiled (YAML), or one forecast (JSON): its page.
     """
+    from venturi.model import prediction
     from venturi.model.error import UserError
     from venturi.model.trace_folder import DOCUMENT
 
@@ -45,6 +47,8 @@ def command(
     documents = [run for run in runs if Path(run).suffix in _DOCUMENTS and Path(run).is_file()]
     if documents:
         name, text = _of_document(runs, chosen, units)
+    elif any(Path(run, prediction.DOCUMENT).is_file() for run in runs):
+        name, text = _of_prediction(runs, chosen, units)
     elif captures:
         name, text = _of_capture(runs, proxy, chosen, units)
     elif proxy is not None:
@@ -68,6 +72,21 @@ def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) ->
     place = store_directory(store)
     records = [load_record(find(place, run)) for run in runs]
     return records[-1].id, render(records, form, units)
+
+
+def _of_prediction(runs: tuple[str, ...], form: str, units: str) -> tuple[str, str]:
+    """The prediction's name, and the text."""
+    from venturi.model.error import UserError
+    from venturi.predict.folder import SUFFIX, read_prediction
+    from venturi.report.render import render_prediction
+
+    if len(runs) > 1:
+        raise UserError("a report holds one prediction", "make one report of each")
+    if form == "csv":
+        raise UserError("a prediction has no report as csv", "html, md or json")
+    path = Path(runs[0])
+    name = path.resolve().name.removesuffix(SUFFIX)
+    return name, render_prediction(read_prediction(path), form, units)
 
 
 def _of_capture(

@@ -1,1 +1,1 @@
-"""How long a workload's I/O takes: from a machine's profile, without running it."""
+"""How long an application's I/O takes: its proxy in turn with it, or a machine's profile."""

@@ -69,11 +69,12 @@ def measure(wish: Wish, tell: Tell) -> Outcome:
     work = _Work(wish, parse_json(Facts, begun), journal, entries, tell)
     try:
         work.go()
-    except VenturiError:
+        if work.interrupted and not work.entries:
+            raise KeyboardInterrupt
+        return Outcome(work.profile(), journal, work.interrupted)
+    finally:
         if not work.entries:
             journal.end()
-        raise
-    return Outcome(work.profile(), journal, work.interrupted)
 
 
 class _Work:

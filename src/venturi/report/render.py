@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from venturi.model.forecast import Forecast
 from venturi.model.machine import Machine
 from venturi.model.portrait import Portrait
+from venturi.model.prediction import Prediction
 from venturi.model.record import Record
 from venturi.report.block import Page
 from venturi.report.quantity import Units
@@ -37,7 +38,7 @@ def render_portrait(portrait: Portrait, form: str, units: str = "iec") -> str:
         return portrait.to_json(indent=1) + "\n"
     from venturi.report.portrait import page_of
 
-    return _page_text(page_of(portrait, Units(units)), form)
+    return _text_of(page_of(portrait, Units(units)), form)
 
 
 def render_machine(machine: Machine, form: str, units: str = "iec") -> str:
@@ -46,7 +47,7 @@ def render_machine(machine: Machine, form: str, units: str = "iec") -> str:
         return machine.to_json(indent=1) + "\n"
     from venturi.report.machine import page_of
 
-    return _page_text(page_of(machine, Units(units)), form)
+    return _text_of(page_of(machine, Units(units)), form)
 
 
 def render_forecast(forecast: Forecast, form: str, units: str = "iec") -> str:
@@ -55,10 +56,19 @@ def render_forecast(forecast: Forecast, form: str, units: str = "iec") -> str:
         return forecast.to_json(indent=1) + "\n"
     from venturi.report.forecast import page_of
 
-    return _page_text(page_of(forecast, Units(units)), form)
+    return _text_of(page_of(forecast, Units(units)), form)
 
 
-def _page_text(page: Page, form: str) -> str:
+def render_prediction(prediction: Prediction, form: str, units: str = "iec") -> str:
+    """The page of an application beside its proxy as `html`, `md` or `json` text."""
+    if form == "json":
+        return prediction.to_json(indent=1) + "\n"
+    from venturi.report.prediction import page_of
+
+    return _text_of(page_of(prediction, Units(units)), form)
+
+
+def _text_of(page: Page, form: str) -> str:
     if form == "md":
         from venturi.report.markdown import markdown_of
 

@@ -101,7 +101,7 @@ def table_of(captured: Captured) -> Table:
     """The table of a capture. Raises UserError where no I/O of an application is in it."""
     operations, trace = captured.operations, captured.trace
     assert operations is not None
-    actors = _actors(trace, operations)
+    actors = actors_in(trace, operations)
     root = _roots(trace)
     rows, left, assumed = _kept(trace, operations, actors, root)
     if not len(rows):
@@ -147,7 +147,8 @@ def table_of(captured: Captured) -> Table:
     )
 
 
-def _actors(trace: Trace, operations: Operations) -> Actors:
+def actors_in(trace: Trace, operations: Operations) -> Actors:
+    """Which process of a trace acts as which rank of its proxy."""
     process = np.asarray(operations.process)
     count = max(len(trace.processes), int(process.max()) + 1)
     first, last = np.full(count, -1, np.int64), np.full(count, -1, np.int64)

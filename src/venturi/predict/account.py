@@ -1,0 +1,116 @@
+"""What one captured run spent in I/O: the account of an application or of its proxy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from venturi.analyse.activity import activity_of
+from venturi.derive.footprint import Footprint, footprint_of
+from venturi.derive.operation.table import actors_in
+from venturi.model.activity import Activity
+from venturi.model.operation import Column
+from venturi.model.plan import Interface
+from venturi.model.prediction import Sort
+from venturi.model.trace import Layer
+from venturi.model.trace_folder import Captured
+from venturi.model.workload import Workload
+
+_LAYERS = {
+    Interface.MPIIO: (Layer.MPIIO,),
+    Interface.HDF5: (Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET),
+}
+_ALWAYS = (Layer.POSIX, Layer.STDIO)
+
+
+@dataclass(frozen=True)
+class Account:
+    """One run in numbers; its times are those of the rank that spends most in I/O."""
+
+    ranks: int
+    seconds: float
+    seconds_by: dict[str, float]
+    run_seconds: float
+    calls: int
+    activity: Activity
+    """Of all ranks, without anything in other layers."""
+    paths: dict[str, int]
+    """Bytes moved in each file that was used."""
+
+    @property
+    def bytes_moved(self) -> int:
+        """Of all ranks, both ways."""
+        return self.activity.bytes_written + self.activity.bytes_read
+
+    @property
+    def requests(self) -> int:
+        """Reads and writes of all ranks."""
+        return sum(self.activity.operations.get(kind, 0) for kind in ("read", "write", "copy"))
+
+
+def layers_of(workload: Workload) -> tuple[Layer, ...]:
+    """The layers in which a proxy acts: time is compared in these, on both sides.
+
+    An application's call of a library whose requests the proxy makes by itself holds the
+    library's computing, too, which is no I/O of the proxy.
+    """
+    found = {layer for file in workload.files.values() for layer in _LAYERS.get(file.interface, ())}
+    return (*_ALWAYS, *(layer for layer in Layer if layer in found))
+
+
+def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Account | None:
+    """The account of a run, from its operations in `layers`; None where it has no I/O of its own.
+
+    Files of systems, of libraries and interpreters, standard streams and pipes do not count, as
+    in `derive`; processes act as the same ranks as there.
+    """
+    ops = captured.operations
+    if ops is None:
+        return None
+    ops = ops.take(ops.is_layer(*layers))
+    if not len(ops):
+        return None
+    chosen = replace(captured, operations=ops)
+    found = footprint_of(chosen)
+    assert found is not None
+    actors = actors_in(captured.trace, ops)
+    rank = actors.of_process[ops.process].astype(np.int64)
+    counted = found.own & (rank >= 0)
+    if not counted.any():
+        return None
+    table = _seconds(found, counted, rank, actors.ranks)
+    slowest = int(np.argmax(sum(table.values())))
+    seconds_by = {sort.value: float(column[slowest]) for sort, column in table.items()}
+    return Account(
+        ranks=actors.ranks,
+        seconds=sum(seconds_by.values()),
+        seconds_by=seconds_by,
+        run_seconds=captured.trace.job.seconds,
+        calls=int(np.count_nonzero(counted)),
+        activity=activity_of(chosen, name),
+        paths=_bytes_by_path(found, counted),
+    )
+
+
+def _seconds(
+    found: Footprint, counted: Column, rank: Column, ranks: int
+) -> dict[Sort, np.ndarray[Any, Any]]:
+    """Seconds of each rank in each sort of calls."""
+    sorts = {
+        Sort.READ: found.reads, Sort.WRITE: found.writes & ~found.reads, Sort.SYNC: found.syncs,
+    }  # fmt: skip
+    rest = ~(found.reads | found.writes | found.syncs)
+    spent = np.maximum(found.seconds, 0.0)
+    return {
+        sort: np.bincount(rank[mask & counted], spent[mask & counted], ranks)
+        for sort, mask in {**sorts, Sort.NAMES: rest}.items()
+    }
+
+
+def _bytes_by_path(found: Footprint, counted: Column) -> dict[str, int]:
+    data = counted & found.data
+    moved = np.bincount(found.root[data], found.ops.bytes[data], len(found.files))
+    return {found.path(int(i)): int(moved[i]) for i in np.unique(found.root[counted])}

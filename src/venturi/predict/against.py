@@ -1,0 +1,197 @@
+"""The experiment: application and proxy in turn on the same storage, then one document."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from venturi.analyse.paired import interleaved
+from venturi.capture.proxy import ProxyRun
+from venturi.derive.yaml_text import to_yaml
+from venturi.execute import host
+from venturi.execute.engine import describe, find_engine
+from venturi.execute.launcher import BUILT_IN, machine_named
+from venturi.execute.target import check_directory, file_system_of
+from venturi.model.error import TargetProblem, UserError
+from venturi.model.plan import Interface
+from venturi.model.prediction import Place, Prediction
+from venturi.model.workload import Workload
+from venturi.predict.account import Account, layers_of
+from venturi.predict.cache import ABOUT, CachePolicy
+from venturi.predict.cold import with_cold_input
+from venturi.predict.conclude import Facts, Numbered, Runs, conclude
+from venturi.predict.peak import peak_of
+from venturi.predict.subject import Application, Proxy, is_inside
+
+MOST_DIFFERENCE = 0.01
+"""Of bytes moved: a proxy that differs by more is another application's."""
+_UNSEEN = (Interface.URING, Interface.MMAP)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is compared, where, and how often."""
+
+    workload: Workload
+    text: str
+    """The workload as YAML."""
+    command: str
+    directory: Path
+    prepare: str = ""
+    ranks: int | None = None
+    rounds: int = 6
+    cache: CachePolicy = CachePolicy.DROP
+    unlike: bool = False
+    """Go on where the bytes of both sides differ."""
+    peak: bool = True
+    """Measure the baseline of plain streaming, too."""
+
+
+def predict_against(wanted: Experiment, say: Say) -> Prediction:
+    """Runs both `rounds` times in turn, after one of each that is checked and not counted.
+
+    Everything that is made below `directory` is removed. `say` is told what runs. Raises
+    UserError or TargetProblem, in one sentence, where unlike things would be compared.
+    """
+    check_directory(wanted.directory)
+    machine = _machine_of(wanted.workload)
+    layers = layers_of(wanted.workload)
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    load_before = os.getloadavg()[0]
+    text, workload = wanted.text, wanted.workload
+    if wanted.cache is CachePolicy.DROP and (cold := with_cold_input(workload)) is not workload:
+        text, workload = to_yaml(cold), cold
+    run = ProxyRun(workload, text, wanted.directory, wanted.ranks, machine)
+    home = _fresh(wanted.directory)
+    try:
+        application = Application(
+            wanted.command, wanted.prepare, home / "application", layers, wanted.cache
+        )
+        proxy = Proxy(run, layers, wanted.cache)
+        remarks = _rehearse(application, proxy, wanted, say)
+        runs = _measure(application, proxy, wanted.rounds, say)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+    baselines = peak_of(runs, run, wanted.cache, say) if wanted.peak else []
+    facts = Facts(
+        name=wanted.workload.name,
+        command=wanted.command,
+        prepare=wanted.prepare,
+        started=started,
+        cache=ABOUT[wanted.cache],
+        remarks=remarks,
+        place=_place(wanted.directory, load_before),
+        workload_text=text,
+    )
+    return conclude(facts, runs, baselines)
+
+
+def _machine_of(workload: Workload) -> str:
+    """The first built-in machine whose engine has all interfaces of the workload.
+
+    Raises UserError where there is none, or where a capture does not see an interface.
+    """
+    wanted = {file.interface for file in workload.files.values()}
+    for interface in _UNSEEN:
+        if interface in wanted:
+            raise UserError(
+                f"workload '{workload.name}': a capture does not see requests through "
+                f"{interface.value}, so both sides cannot be compared",
+                "name an interface that makes calls: posix, stdio, mpiio, hdf5",
+            )
+    for name in BUILT_IN:
+        try:
+            engine = find_engine(machine_named(name).launcher.mpi)
+        except UserError:
+            continue
+        built = {entry["name"] for entry in describe(engine)["backends"] if entry["built"]}
+        if {interface.value for interface in wanted} <= built:
+            return name
+    words = ", ".join(sorted(interface.value for interface in wanted))
+    raise UserError(f"no engine here has {words}", "'venturi doctor' says what is built")
+
+
+def _fresh(directory: Path) -> Path:
+    """A folder of our own below `directory`."""
+    try:
+        return Path(tempfile.mkdtemp(prefix="venturi-predict-", dir=directory)).resolve()
+    except OSError as error:
+        raise TargetProblem(f"{directory}: {error.strerror}", "choose another with -d") from None
+
+
+def _rehearse(application: Application, proxy: Proxy, wanted: Experiment, say: Say) -> list[str]:
+    """One run of each, which is checked and not counted; what the reader must know."""
+    say("rehearsal: application")
+    ours = application.run()
+    say("rehearsal: proxy")
+    theirs = proxy.run()
+    if ours.ranks != theirs.ranks:
+        raise UserError(
+            f"the application has {ours.ranks} ranks and the proxy {theirs.ranks}",
+            f"set the proxy's with -n {ours.ranks}",
+        )
+    remarks = _unlike_bytes(ours, theirs, wanted)
+    outside = sum(n for path, n in ours.paths.items() if not is_inside(path))
+    if outside > MOST_DIFFERENCE * ours.bytes_moved:
+        share = outside / ours.bytes_moved
+        remarks.append(
+            f"{share:.0%} of the application's bytes are in files outside of the place that was "
+            "measured; the proxy moves them here"
+        )
+    return remarks
+
+
+def _unlike_bytes(ours: Account, theirs: Account, wanted: Experiment) -> list[str]:
+    """A remark where both sides move different amounts. Raises TargetProblem unless wanted."""
+    texts = []
+    for word in ("written", "read"):
+        both = [getattr(account.activity, f"bytes_{word}") for account in (ours, theirs)]
+        if abs(both[1] - both[0]) > MOST_DIFFERENCE * max(ours.bytes_moved, 1):
+            texts.append(f"{both[0]} bytes {word} by the application, {both[1]} by the proxy")
+    if not texts:
+        return []
+    text = f"they do not do the same: {'; '.join(texts)}"
+    if not wanted.unlike:
+        raise TargetProblem(
+            text, "is the workload that of this command? --unlike compares them all the same"
+        )
+    return [text]
+
+
+def _measure(application: Application, proxy: Proxy, rounds: int, say: Say) -> Runs:
+    """Both in turn: application, proxy, proxy, application, and so on."""
+    runs = Runs([], [])
+    sides: tuple[tuple[Application | Proxy, list[Numbered], str], ...] = (
+        (application, runs.application, "application"),
+        (proxy, runs.proxy, "proxy"),
+    )
+    order = interleaved(rounds)
+    for place, which in enumerate(order):
+        subject, kept, word = sides[which]
+        account = subject.run()
+        kept.append((place, account))
+        say(f"run {place + 1} of {len(order)}: {word} {account.seconds:.4g} s in I/O")
+    return runs
+
+
+def _place(directory: Path, load_before: float) -> Place:
+    return Place(
+        directory=str(directory),
+        file_system=file_system_of(directory).type,
+        host=platform.node(),
+        system=host.system_name(),
+        kernel=platform.release(),
+        cpu=host.cpu_name(),
+        cores=os.cpu_count() or 1,
+        memory_bytes=host.memory_bytes(),
+        load_before=load_before,
+        load_after=os.getloadavg()[0],
+    )

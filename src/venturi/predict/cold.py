@@ -1,0 +1,66 @@
+"""A proxy whose input is cold, as its application's is: what was staged is dropped once.
+
+What is there before the run is written by the engine right before the program, so it would be
+read from memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from venturi.model.plan import CachePolicy
+from venturi.model.workload import FileSpec, StepSpec, Workload
+
+PHASE = "forget"
+
+
+def with_cold_input(workload: Workload) -> Workload:
+    """The workload, and before its program a phase that does nothing but drop what was staged.
+
+    The phase names the reads and writes of staged files, for no rank, because the caches of the
+    files that a phase names are dropped before it.
+    """
+    staged = {name for name, file in workload.files.items() if file.prestage is not None}
+    if not staged:
+        return workload
+    program = {}
+    for group, steps in workload.program.items():
+        named = [found for step in steps for found in _named(step, workload.files, staged)]
+        lead = [
+            StepSpec.model_validate(
+                {
+                    "phase": PHASE,
+                    "cache": CachePolicy.DROP,
+                    "do": [StepSpec.model_validate({"when": "rank < 0", "do": named})],
+                }
+            )
+        ]
+        program[group] = [*(lead if named else []), *steps]
+    return workload.model_copy(update={"program": program})
+
+
+def _named(step: StepSpec | str, files: Mapping[str, FileSpec], staged: set[str]) -> list[StepSpec]:
+    """What a step reads and writes of staged files, without phases around it."""
+    if isinstance(step, str):
+        return []
+    inner = [found for part in step.do or [] for found in _named(part, files, staged)]
+    if step.phase is not None:
+        return inner
+    if step.do is not None:
+        return [step.model_copy(update={"do": inner})] if inner else []
+    name = (_target(step) or "").partition(".")[0]
+    if name not in staged:
+        return []
+    if files[name].tree is not None:
+        return [step]
+    return [StepSpec(open=name), step, StepSpec(close=name)]
+
+
+def _target(step: StepSpec) -> str | None:
+    """The file or tree whose data a step moves; None for all others."""
+    if step.each is not None:
+        return step.each.on
+    data = step.write if step.write is not None else step.read
+    if data is None or isinstance(data, str):
+        return data
+    return data.to or data.from_

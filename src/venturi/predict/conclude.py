@@ -1,0 +1,219 @@
+"""From the runs of both sides to the document: medians, errors with intervals, the headline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from venturi import __version__
+from venturi.analyse import paired
+from venturi.analyse.fidelity_card import counterparts
+from venturi.model.activity import StreamActivity
+from venturi.model.prediction import (
+    PREDICTION_SCHEMA,
+    Baseline,
+    Part,
+    Place,
+    Prediction,
+    Side,
+    SignedError,
+    Sort,
+    Turn,
+)
+from venturi.model.statistic import median
+from venturi.predict.account import Account
+
+LARGE_BYTES = 2**20
+"""From this mean request on, bandwidth is what a proxy predicts, too."""
+
+CALL_COST_S = 0.17e-6
+"""What recording adds to a call, in CPU (bench/tracer_cost.py, full trace); an upper bound of what
+falls between the two readings of the clock."""
+CAPTURE = (
+    "both under the same tracer, call by call into memory, so that what the engine does for itself "
+    "can be left out"
+)
+
+Numbered = tuple[int, Account]
+"""A run's place in the sequence, and its account."""
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of both sides, in the order of time."""
+
+    application: list[Numbered]
+    proxy: list[Numbered]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known without the runs; as in `Prediction`."""
+
+    name: str
+    command: str
+    prepare: str
+    started: str
+    cache: str
+    remarks: list[str]
+    place: Place
+    workload_text: str
+
+
+def conclude(facts: Facts, runs: Runs, baselines: Sequence[Baseline]) -> Prediction:
+    """The prediction that the runs make."""
+    application, proxy = side_of(runs.application), side_of(runs.proxy)
+    error = _error([t.seconds for t in application.runs], [t.seconds for t in proxy.runs])
+    assert error is not None
+    requests = max(application.requests, 1)
+    is_large = (application.bytes_written + application.bytes_read) / requests >= LARGE_BYTES
+    within = abs(error.signed) <= application.spread
+    return Prediction(
+        schema_=PREDICTION_SCHEMA,
+        name=facts.name,
+        command=facts.command,
+        prepare=facts.prepare,
+        started=facts.started,
+        venturi=__version__,
+        repetitions=len(application.runs),
+        application=application,
+        proxy=proxy,
+        error=error,
+        within_spread=within,
+        headline=_headline(error, application, within),
+        bandwidth_error=_error(_rates(runs.application), _rates(runs.proxy)) if is_large else None,
+        sorts=[_sort(sort, application, proxy) for sort in Sort],
+        phases=_phases(runs),
+        streams=_streams(runs),
+        baselines=list(baselines),
+        cache=facts.cache,
+        capture=CAPTURE,
+        capture_share=_capture_share(application),
+        remarks=facts.remarks,
+        place=facts.place,
+        workload_text=facts.workload_text,
+    )
+
+
+def side_of(runs: Sequence[Numbered]) -> Side:
+    """One side's medians."""
+    accounts = [account for _, account in runs]
+    first = accounts[0]
+    seconds = median([account.seconds for account in accounts])
+    return Side(
+        seconds=seconds,
+        seconds_by={
+            sort.value: median([account.seconds_by[sort.value] for account in accounts])
+            for sort in Sort
+        },
+        bytes_per_second=median(_rates(runs)),
+        spread=paired.spread_of([account.seconds for account in accounts]),
+        bytes_written=first.activity.bytes_written,
+        bytes_read=first.activity.bytes_read,
+        requests=first.requests,
+        calls=first.calls,
+        ranks=first.ranks,
+        run_seconds=median([account.run_seconds for account in accounts]),
+        runs=[
+            Turn(
+                place=place,
+                seconds=account.seconds,
+                seconds_by=account.seconds_by,
+                run_seconds=account.run_seconds,
+            )
+            for place, account in runs
+        ],
+    )
+
+
+def _rates(runs: Sequence[Numbered]) -> list[float]:
+    """Bytes of all ranks over I/O time, run by run."""
+    return [account.bytes_moved / account.seconds for _, account in runs]
+
+
+def _error(base: Sequence[float], other: Sequence[float]) -> SignedError | None:
+    """The signed error; None where the base is 0 in some run."""
+    if min(base) <= 0.0:
+        return None
+    found = paired.signed_error(base, other)
+    return SignedError(
+        signed=found.signed, low=found.low, high=found.high, confidence=found.confidence
+    )
+
+
+def _sort(sort: Sort, application: Side, proxy: Side) -> Part:
+    ours, theirs = ([turn.seconds_by[sort.value] for turn in s.runs] for s in (application, proxy))
+    return Part(
+        name=sort.value,
+        application=median(ours),
+        proxy=median(theirs),
+        error=_error(ours, theirs),
+    )
+
+
+def _phases(runs: Runs) -> list[Part]:
+    """Phase by phase; none where some run has other phases than the others."""
+    both = [
+        [account.activity.phases for _, account in side] for side in (runs.application, runs.proxy)
+    ]
+    kinds = [phase.kind for phase in both[0][0]]
+    if any([phase.kind for phase in phases] != kinds for side in both for phases in side):
+        return []
+    parts = []
+    for at, kind in enumerate(kinds):
+        base, other = ([phases[at].busy_s for phases in side] for side in both)
+        parts.append(
+            Part(
+                name=f"{at + 1} {kind}",
+                application=median(base),
+                proxy=median(other),
+                error=_error(base, other),
+            )
+        )
+    return parts
+
+
+def _streams(runs: Runs) -> list[Part]:
+    """Streams with their counterparts, the longest first; those of one side only come last."""
+    pairs, only_proxy = counterparts(
+        runs.application[0][1].activity.streams, runs.proxy[0][1].activity.streams
+    )
+    parts = []
+    for ours, theirs in pairs:
+        base = [_stream_seconds(account, ours.name) for _, account in runs.application]
+        other = [
+            _stream_seconds(account, theirs.name) if theirs is not None else 0.0
+            for _, account in runs.proxy
+        ]
+        error = _error(base, other) if theirs is not None else None
+        parts.append(
+            Part(name=ours.name, application=median(base), proxy=median(other), error=error)
+        )
+    for name in only_proxy:
+        other = [_stream_seconds(account, name) for _, account in runs.proxy]
+        parts.append(Part(name=name, application=0.0, proxy=median(other), error=None))
+    return sorted(parts, key=lambda part: -part.application)
+
+
+def _stream_seconds(account: Account, name: str) -> float:
+    """Of all ranks; 0 where the run has no such stream."""
+    streams: list[StreamActivity] = account.activity.streams
+    return sum(sum(stream.seconds.values()) for stream in streams if stream.name == name)
+
+
+def _capture_share(application: Side) -> float:
+    """Of the ranks' calls each costs the same; the slowest rank is taken to make its share."""
+    calls = application.calls / application.ranks
+    return CALL_COST_S * calls / application.seconds if application.seconds > 0 else 0.0
+
+
+def _headline(error: SignedError, application: Side, within: bool) -> str:
+    """The finding in one sentence."""
+    how = "longer" if error.signed > 0 else "shorter"
+    text = f"The proxy's I/O takes {abs(error.signed):.1%} {how} than the application's".replace(
+        "%", " %"
+    )
+    spread = f"{application.spread:.1%}".replace("%", " %")
+    if within:
+        return f"{text}: within the {spread} by which the application's own runs spread."
+    return f"{text}, whose own runs spread by {spread}."

@@ -1,0 +1,80 @@
+"""The baseline that everybody can compute: bytes over the rate of large sequential requests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from venturi.capture.proxy import ProxyRun
+from venturi.derive.yaml_text import to_yaml
+from venturi.model.document import parse_data
+from venturi.model.prediction import Baseline
+from venturi.model.statistic import median
+from venturi.model.trace import Layer
+from venturi.model.workload import Workload
+from venturi.predict.cache import CachePolicy
+from venturi.predict.cold import with_cold_input
+from venturi.predict.conclude import Runs
+from venturi.predict.subject import Proxy
+
+TRANSFER_BYTES = 4 * 2**20
+LEAST_BYTES = 64 * 2**20
+"""Of each direction and all ranks: less would time the start."""
+TIMES = 3
+
+
+def peak_of(
+    runs: Runs, like: ProxyRun, cache: CachePolicy, say: Callable[[str], None]
+) -> list[Baseline]:
+    """The baseline bytes / peak for the application of `runs`; none where it moves no bytes.
+
+    The peak is that of our own engine on the same storage: as many ranks, a file for each, 4 MiB
+    a request, as many bytes each way as the application moves (64 MiB at least); median of three.
+    """
+    first = runs.application[0][1]
+    seconds = 0.0
+    for key, moved in (
+        ("write", first.activity.bytes_written),
+        ("read", first.activity.bytes_read),
+    ):
+        if moved:
+            say(f"baseline: large sequential {key}s")
+            each = max(moved, LEAST_BYTES) // first.ranks
+            workload = streaming(key, first.ranks, max(1, each // TRANSFER_BYTES))
+            if cache is CachePolicy.DROP:
+                workload = with_cold_input(workload)
+            run = replace(like, workload=workload, text=to_yaml(workload), ranks=None)
+            proxy = Proxy(replace(run, machine="local"), (Layer.POSIX,), cache)
+            accounts = [proxy.run() for _ in range(TIMES)]
+            rate = median([account.bytes_moved / account.seconds for account in accounts])
+            seconds += moved / rate
+    if seconds == 0.0:
+        return []
+    measured = median([account.seconds for _, account in runs.application])
+    return [
+        Baseline(
+            name="bytes / peak",
+            about="the same bytes at the rate of sequential requests of 4 MiB, file per rank",
+            seconds=seconds,
+            signed=seconds / measured - 1.0,
+        )
+    ]
+
+
+def streaming(key: str, ranks: int, count: int) -> Workload:
+    """`count` requests of 4 MiB from each rank, one after the other, in a file of its own."""
+    file: dict[str, Any] = {"path": "peak", "shared": "rank"}
+    if key == "read":
+        file["prestage"] = count * TRANSFER_BYTES
+    first = {"create": "peak"} if key == "write" else {"open": "peak"}
+    way = "to" if key == "write" else "from"
+    move = {key: {way: "peak", "transfer": TRANSFER_BYTES, "count": count}}
+    data = {
+        "workload": 1,
+        "name": f"peak-{key}",
+        "groups": {"tasks": {"ranks": ranks}},
+        "files": {"peak": file},
+        "program": {"tasks": [{"phase": key, "do": [first, move, {"close": "peak"}]}]},
+    }
+    return parse_data(Workload, data)

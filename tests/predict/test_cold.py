@@ -1,0 +1,57 @@
+"""Input that is staged for a proxy is read from storage, once, as its application's is."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from venturi.derive.yaml_text import to_yaml
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import parse_yaml
+from venturi.predict.cold import PHASE, with_cold_input
+
+READER = """
+workload: 1
+name: reader
+groups: {tasks: {ranks: 2}}
+files:
+  input: {path: input, shared: rank, prestage: 1 MiB}
+  output: {path: output, shared: rank}
+program:
+  tasks:
+    - phase: write
+      do: [{create: output}, {write: {to: output, transfer: 64 KiB, count: 4}}, {close: output}]
+    - for: step
+      in: 2
+      do:
+        - phase: read
+          do: [{open: input}, {read: {from: input, transfer: 64 KiB, count: 16}}, {close: input}]
+"""
+
+
+def test_without_input_nothing_changes() -> None:
+    workload = parse_yaml(READER.replace(", prestage: 1 MiB", ""), "reader", Workload)
+    assert with_cold_input(workload) is workload
+
+
+def test_what_was_staged_is_cold_at_first_and_warm_then(tmp_path: Path) -> None:
+    workload = with_cold_input(parse_yaml(READER, "reader", Workload))
+    (tmp_path / "reader.yaml").write_text(to_yaml(workload), "utf-8")
+    words = ("run", "reader.yaml", "-d", ".", "--repeat", "1", "-q", "--json")
+    done = subprocess.run(
+        [sys.executable, "-m", "venturi", *words], cwd=tmp_path, capture_output=True, text=True,
+        timeout=120, check=False, env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
+    )  # fmt: skip
+    assert done.stdout, done.stderr
+    record = json.loads(done.stdout)
+    rows = {(row["path"], str(row["iteration"])): row for row in record["phases"]}
+    reads = [row for (path, _), row in rows.items() if path == "read"]
+    assert [row["bytes"] for row in reads] == [2**21, 2**21]
+    assert sum(row["operations"] for (path, _), row in rows.items() if path == PHASE) == 0
+    kind = record["environment"]["file_system"]["type"]
+    assert [row["cache"] for row in reads] == (
+        ["warm", "warm"] if kind == "tmpfs" else ["cold", "warm"]
+    )
