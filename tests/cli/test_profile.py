@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Cli, wait_for
+from profile_factory import curve, data, profile
 from venturi.model.document import parse_json
 from venturi.model.machine import Machine
 from venturi.model.yaml_text import load_yaml
+from venturi.profile.machine_file import write_machine
 
 SHORT = ("--budget", "6s", "-n", "1", "--interfaces", "posix")
 
@@ -30,44 +32,66 @@ def shm(tmp_path: Path) -> Path:
     place.rmdir()
 
 
-def test_a_machine_is_measured_drawn_and_predicted_from(
-    cli: Cli, shm: Path, tmp_path: Path
-) -> None:
+def test_a_machine_is_measured_and_drawn(cli: Cli, shm: Path, tmp_path: Path) -> None:
     machine = tmp_path / "machine.yaml"
     done = cli("profile", str(shm), "-o", str(machine), *SHORT)
     assert done.returncode == 0, done.stderr
     assert "coarse grid 1 of 3" in done.stderr
-    profile = load_yaml(machine, Machine).profile
-    assert profile is not None
-    assert profile.complete
-    assert profile.file_system.type == "tmpfs"
-    assert {"write", "read", "sync", "create", "stat", "unlink", "rename", "mkdir"} <= {
-        curve.manner.operation.value for curve in profile.curves
-    }
-    assert all(0 < p.low <= p.seconds <= p.high for c in profile.curves for p in c.points)
+    measured = load_yaml(machine, Machine).profile
+    assert measured is not None
+    # How far it comes in this time depends on what else the machine does.
+    assert measured.complete or "the budget ended before" in measured.notes[0]
+    assert measured.file_system.type == "tmpfs"
+    assert {"write", "read", "sync"} <= {c.manner.operation.value for c in measured.curves}
+    assert all(p.low <= p.seconds <= p.high for c in measured.curves for p in c.points)
+    assert all(p.n >= 2 for c in measured.curves for p in c.points)
     assert list(shm.iterdir()) == []
     assert not machine.with_name("machine.yaml.journal").exists()
+    page = tmp_path / "machine.html"
+    assert cli("report", str(machine), "-o", str(page)).returncode == 0
+    assert "The surface of this machine" in page.read_text()
+    assert "<svg" in page.read_text()
 
-    found = cli.json("predict", "ior", "-n", "1", "--on", str(machine))
+
+@pytest.fixture
+def known(tmp_path: Path) -> Path:
+    """A machine file whose points follow a law."""
+    calls = (curve(name, lambda size, ranks: 1e-6, sizes=(0,)) for name in ("create", "open"))
+    law = profile(
+        data("write", lambda size, ranks: 1e-6 + 1e-9 * size, "new"),
+        data("read", lambda size, ranks: 1e-6 + 1e-9 * size, "cached"),
+        *calls,
+        curve("close", lambda size, ranks: 1e-6, sizes=(0,)),
+    )
+    path = tmp_path / "known.yaml"
+    write_machine(path, law, None)
+    return path
+
+
+def test_a_forecast_is_read_from_a_machine_file(cli: Cli, known: Path, tmp_path: Path) -> None:
+    words = ("predict", "ior", "-n", "2", "--set", "per_process=1", "--on", str(known))
+    found = cli.json(*words)
     assert found["schema"] == "venturi.forecast/1"
-    assert {phase["path"] for phase in found["phases"]} == {"write", "read"}
-    assert found["seconds"]["median"] > 0
     assert found["unknown"] == []
-
+    calls = 16 * 2**20 // 2**18
+    assert found["phases"][0]["path"] == "write-own"
+    assert found["phases"][0]["seconds"]["median"] == pytest.approx(
+        calls * (1e-6 + 1e-9 * 2**18) + 2e-6
+    )
     kept = tmp_path / "forecast.json"
-    text = cli("predict", "ior", "-n", "1", "--on", str(machine), "-o", str(kept)).stdout
-    assert "I/O TIME" in text
-    for document, word in ((machine, "The surface"), (kept, "I/O time by phase")):
-        page = tmp_path / f"{document.stem}.html"
-        assert cli("report", str(document), "-o", str(page)).returncode == 0
-        assert word in page.read_text()
-        assert "<svg" in page.read_text()
+    assert "I/O TIME" in cli(*words, "-o", str(kept)).stdout
+    page = tmp_path / "forecast.html"
+    assert cli("report", str(kept), "-o", str(page)).returncode == 0
+    assert "I/O time by phase" in page.read_text()
+    assert "<svg" in page.read_text()
 
-    many = cli("predict", "ior", "-n", "8", "--on", str(machine))
+
+def test_more_ranks_than_profiled_want_a_word(cli: Cli, known: Path) -> None:
+    many = cli("predict", "ior", "-n", "8", "--on", str(known))
     assert many.returncode == 2
     assert "--scale-ranks" in many.stderr
-    scaled = cli.json("predict", "ior", "-n", "8", "--scale-ranks", "--on", str(machine))
-    assert scaled["extrapolated"]
+    scaled = cli.json("predict", "ior", "-n", "8", "--scale-ranks", "--on", str(known))
+    assert scaled["extrapolated"] == ["8 ranks, measured were at most 2"]
 
 
 def test_a_kill_loses_no_sheet_and_resume_goes_on(cli: Cli, shm: Path, tmp_path: Path) -> None:
