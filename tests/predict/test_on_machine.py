@@ -84,6 +84,17 @@ def test_a_write_is_new_then_replaces_and_a_read_is_cached_until_dropped() -> No
     assert found["warm"] == pytest.approx(found["again"])
 
 
+def test_a_phase_drops_its_own_files_only() -> None:
+    files = OWN | {"other": {"path": "other", "shared": "rank"}}
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 4 * MIB)),
+        phase("other", {"create": "other"}, {"write": {"to": "other", "size": 1}}, cache="drop"),
+        phase("read", moving("read", MIB, 4 * MIB)),
+    ]
+    found = times(predicted(steps, files))
+    assert found["read"] == pytest.approx(4 * (CALL + CACHED * MIB), rel=0.01)
+
+
 def test_a_sync_writes_what_is_unwritten_once() -> None:
     sync = {"sync": {"on": "f", "mode": "fsync"}}
     steps = [
@@ -133,11 +144,12 @@ def test_a_limit_of_time_cuts_the_work_and_what_follows() -> None:
         phase("read", moving("read", MIB, 100 * MIB)),
     ]
     found = predicted(steps, OWN)
-    whole = 100 * (CALL + NEW * MIB) + CALL
+    whole = 100 * (CALL + NEW * MIB)
     assert found.phases[0].done_share == pytest.approx(0.05 / whole)
-    assert times(found)["write"] == pytest.approx(0.05)
+    assert times(found)["write"] == pytest.approx(0.05 + CALL)
     read = 100 * (CALL + CACHED * MIB) * 0.05 / whole
-    assert times(found)["read"] == pytest.approx(read)
+    assert times(found)["read"] == pytest.approx(read, rel=0.01)
+    assert found.phases[0].bytes == pytest.approx(100 * MIB * 0.05 / whole, rel=0.01)
 
 
 def test_long_loops_count_like_short_ones() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from venturi.model.plan import OperationKind
 from venturi.model.profile import Manner, Order, Place, State
@@ -20,6 +20,12 @@ class Demand:
     """What was assumed to say this much."""
     written_back: bool = False
     """A write that waits for the device, because memory for unwritten data is full."""
+
+    def cut_to(self, share: float) -> Demand:
+        """The same when a limit of time lets only a share of the data be moved before it."""
+        if share >= 1.0 or self.manner.operation is not OperationKind.SYNC:
+            return self
+        return replace(self, bytes=round(self.bytes * share))
 
 
 @dataclass

@@ -18,6 +18,7 @@ from venturi.model.forecast import NO_TIME, Forecast, Limit, Part, PhaseForecast
 from venturi.model.machine import Machine
 from venturi.model.plan import OperationKind
 from venturi.model.profile import Manner, Order, State
+from venturi.model.units import size_text
 from venturi.plan.make import Made
 from venturi.predict.demand import Demand, PhaseDemand
 from venturi.predict.walk import Walk
@@ -87,7 +88,7 @@ def _extrapolated(phases: Iterable[PhaseForecast], ranks: int, most: int) -> lis
     for phase in phases:
         for part in phase.parts:
             if part.extrapolated and ranks <= most:
-                words.append(f"{part.operation} of {part.bytes} B ({part.by})")
+                words.append(f"{part.operation} of {size_text(part.bytes)} ({part.by})")
     return list(dict.fromkeys(words))
 
 
@@ -133,44 +134,47 @@ def _of_rank(plan: p.Plan, group: p.Group, rank: int, surface: Surface) -> dict[
 
 
 def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> float:
-    """Adds a phase's turns to its total; the share of its work that its limit lets be done."""
-    parts = []
+    """Adds a phase's turns to its total; the share of its work that its limit lets be done.
+
+    What is done once (open, close, a sync at the end) is done whatever the limit cuts.
+    """
     volume = _volume_of(phase)
+    work = [one for one in phase.demands if one.count > 1]
+    share = _share(phase, _sum(_part(one, surface, world, volume) for one in work))
+    turn = NO_TIME
     for demand in phase.demands:
-        part = _part(demand, surface, world, volume)
+        done = demand if demand.count > 1 else demand.cut_to(share)
+        part = _part(done, surface, world, volume)
         if part is None:
             total.unknown.append(
                 f"{demand.manner.text()}: the profile has no point that is near, so its "
                 f"{demand.count:.0f} operations are not in the time"
             )
-        else:
-            parts.append((part, demand))
-    seconds = NO_TIME
-    for part, _ in parts:
-        seconds = seconds.plus(part.seconds)
-    share = 1.0
-    whole = seconds.median + phase.computing_s
-    if phase.limit_s is not None and whole > phase.limit_s > 0:
-        share = phase.limit_s / whole
-    elif 0 < whole < phase.at_least_s:
-        share = phase.at_least_s / whole
-    factor = share * phase.times
-    for part, demand in parts:
-        _merge(total, part, demand, factor)
-    total.seconds = total.seconds.plus(_limited(seconds, share, phase).times(phase.times))
-    total.computing_s += phase.computing_s * factor
+            continue
+        factor = share if demand.count > 1 else 1.0
+        turn = turn.plus(part.seconds.times(factor))
+        _merge(total, part, demand, factor * phase.times)
+    if share < 1.0:
+        # The limit is kept, whatever the calls take.
+        turn = Range(median=turn.median, low=turn.median, high=turn.median)
+    total.seconds = total.seconds.plus(turn.times(phase.times))
+    total.computing_s += phase.computing_s * share * phase.times
     total.shares.append(share)
     return min(share, 1.0)
 
 
-def _limited(seconds: Range, share: float, phase: PhaseDemand) -> Range:
-    """The time of one turn: all of it, or what the limit leaves."""
-    if share == 1.0:
-        return seconds
-    bound = (phase.limit_s or phase.at_least_s) - phase.computing_s * share
-    if share > 1.0:
-        return Range(median=bound, low=bound, high=max(bound, seconds.high))
-    return Range(median=bound, low=min(bound, seconds.low), high=bound)
+def _sum(parts: Iterable[Part | None]) -> float:
+    return sum(part.seconds.median for part in parts if part is not None)
+
+
+def _share(phase: PhaseDemand, work_s: float) -> float:
+    """Of its work, what a phase does: less than 1 by its limit, more where it has to last."""
+    whole = work_s + phase.computing_s
+    if phase.limit_s is not None and whole > phase.limit_s > 0:
+        return phase.limit_s / whole
+    if 0 < whole < phase.at_least_s:
+        return phase.at_least_s / whole
+    return 1.0
 
 
 def _merge(total: _Total, part: Part, demand: Demand, factor: float) -> None:
@@ -230,21 +234,28 @@ def _limit(demand: Demand, manner: Manner, estimate: Estimate, in_memory: bool) 
     return Limit.CACHE if steep else Limit.CALLS
 
 
+def _bytes_of(total: _Total) -> int:
+    """Moved by one rank."""
+    data = OperationKind.WRITE.value, OperationKind.READ.value
+    return sum(part.bytes * part.count for part in total.parts.values() if part.operation in data)
+
+
 def _phase(made: Made, group: p.Group, path: str, total: _Total) -> PhaseForecast:
     by_limit: dict[Limit, float] = {}
     for part in total.parts.values():
         by_limit[part.limit] = by_limit.get(part.limit, 0.0) + part.seconds.median
+    world = group.ranks * group.instances
     spent = sum(by_limit.values())
     limit = max(by_limit, key=lambda one: by_limit[one]) if spent else Limit.NOTHING
     done = min(1.0, sum(total.shares) / len(total.shares)) if total.shares else 1.0
     return PhaseForecast(
         path=path,
         group=group.name,
-        ranks=group.ranks * group.instances,
+        ranks=world,
         seconds=total.seconds,
         computing_s=total.computing_s,
-        bytes=round(made.totals.bytes_by_phase.get(path, 0) * done),
-        operations=sum(part.count for part in total.parts.values()) * group.ranks * group.instances,
+        bytes=min(made.totals.bytes_by_phase.get(path, 0), _bytes_of(total) * world),
+        operations=sum(part.count for part in total.parts.values()) * world,
         limit=limit,
         limit_share=min(1.0, by_limit[limit] / spent) if spent else 0.0,
         done_share=done,

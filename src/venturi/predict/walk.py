@@ -98,9 +98,11 @@ class Walk:
         self._phase = PhaseDemand(step.path, outside, step.limit_s)
         self._made = set()
         if step.cache is p.CachePolicy.DROP:
-            for state in self._states.values():
-                state.cached = False
-                state.dirty_bytes = 0
+            used = set(_files_in(step.body))
+            for (file, _), state in self._states.items():
+                if file in used:
+                    state.cached = False
+                    state.dirty_bytes = 0
         self._body(step.body)
         share = settle(self._phase)
         for file in self._made:
@@ -348,3 +350,12 @@ class Walk:
 
     def _whole(self, code: list[p.Instruction]) -> int:
         return int(evaluate(code, self._slots))
+
+
+def _files_in(steps: list[p.Step]) -> Iterator[int]:
+    """The files that steps name, whoever comes to them."""
+    for step in steps:
+        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+            yield from _files_in(step.body)
+        elif isinstance(step, p.Transfer | p.Items | p.Manage | p.Sync):
+            yield step.file

@@ -177,7 +177,12 @@ def _figure(forecast: Forecast, units: Units) -> Figure:
         "field": "name",
         "type": "nominal",
         "sort": None,
-        "axis": {"title": None, "labelLimit": theme.NAME_PX, "ticks": False},
+        "axis": {
+            "title": None,
+            "labelLimit": theme.NAME_PX,
+            "minExtent": theme.NAME_PX - 10,
+            "ticks": False,
+        },
     }
     x = {"type": "quantitative", "axis": {"title": "seconds in I/O, slowest rank", "grid": True}}
     spec = {
