@@ -41,6 +41,8 @@ WORKLOADS = (
     ("dd", ()),
 )
 """Of the library, or of the logs in `examples/darshan`, whose proxies are derived."""
+Row = tuple[str, str, float, float, float, str]
+"""Workload, phase, predicted and measured seconds, error, whether it is inside the interval."""
 LEAST_S = 100e-6
 """Phases that take less are no measurement of storage."""
 
@@ -88,8 +90,8 @@ def compare(
     workload: str,
     place: tuple[Path, Path],
     how: tuple[int, bool],
-) -> list[tuple[str, str, float, float, float, str]]:
-    """Rows of one workload: label, phase, predicted, low .. high as measured, error, limit."""
+) -> list[Row]:
+    """Rows of one workload."""
     (directory, machine), (repeat, least) = place, how
     predicted = json.loads(venturi("predict", workload, "--on", str(machine), "--json", *options))
     run = venturi(
@@ -117,6 +119,7 @@ def main() -> None:
     parser.add_argument("--dir", action="append", type=Path)
     parser.add_argument("--budget", default="90s")
     parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", action="append", help="this workload, and others so named")
     parser.add_argument("--least", action="store_true")
     parser.add_argument("--keep", type=Path, help="where machine files are kept, and used again")
     arguments = parser.parse_args()
@@ -128,28 +131,38 @@ def main() -> None:
             machine = folder / f"machine{str(directory).replace('/', '-')}.yaml"
             if not machine.exists():
                 venturi("profile", str(directory), "-o", str(machine), "--budget", arguments.budget)
-            load = os.getloadavg()[0]
-            rows = []
+            print_head(directory)
+            rows: list[Row] = []
             for name, options in WORKLOADS:
+                if arguments.only and name not in arguments.only:
+                    continue
                 label = " ".join([name, *options[1::2]])
                 try:
                     workload = workload_of(name, Path(scratch))
                     place, how = (directory, machine), (arguments.repeat, arguments.least)
-                    rows += compare(label, options, workload, place, how)
+                    found = compare(label, options, workload, place, how)
                 except RuntimeError as error:
                     print(f"{label}: left out: {error}", file=sys.stderr)
-            print_rows(directory, load, rows)
+                    continue
+                rows += found
+                for label, path, ours, theirs, error, inside in found:
+                    print(
+                        f"| {label} | {path} | {ours:.4g} | {theirs:.4g} | {100 * error:+.0f} % "
+                        f"| {inside} |",
+                        flush=True,
+                    )
+            print_summary(rows)
 
 
-def print_rows(
-    directory: Path, load: float, rows: list[tuple[str, str, float, float, float, str]]
-) -> None:
-    """A Markdown table and its summary."""
-    print(f"\n{directory}, load {load:.1f} before the runs\n")
+def print_head(directory: Path) -> None:
+    """Where and how busy, then the table's head."""
+    print(f"\n{directory}, load {os.getloadavg()[0]:.1f} before the runs\n")
     print("| workload | phase | predicted s | measured s | error | inside the interval |")
-    print("|---|---|---:|---:|---:|---|")
-    for label, path, ours, theirs, error, inside in rows:
-        print(f"| {label} | {path} | {ours:.4g} | {theirs:.4g} | {100 * error:+.0f} % | {inside} |")
+    print("|---|---|---:|---:|---:|---|", flush=True)
+
+
+def print_summary(rows: list[Row]) -> None:
+    """The errors of all phases together."""
     if rows:
         errors = sorted(abs(row[4]) for row in rows)
         share = sum(row[5] == "yes" for row in rows) / len(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -126,8 +127,8 @@ def _plot(
     x = {
         "field": "x",
         "type": "quantitative",
-        "scale": {"type": "log", "base": 2, "domain": [2**9, 2**25]},
-        "axis": {"values": [2**9, 2**12, 2**16, 2**20, 2**24], "title": None, "grid": True,
+        "scale": {"type": "log", "base": 2, "domain": [2**9, 2**27]},
+        "axis": {"values": [2**9, 2**15, 2**21, 2**27], "title": None, "grid": True,
                  "labelExpr": f"{size_text} : datum.value + ' B'"},
     }  # fmt: skip
     text = _TIME_TEXT if field == "y" else _rate_text()
@@ -135,7 +136,7 @@ def _plot(
         "field": field,
         "type": "quantitative",
         "scale": {"type": "log", "domain": domain, "nice": False},
-        "axis": {"title": None, "grid": True, "labelExpr": text, "tickCount": 6},
+        "axis": {"title": None, "grid": True, "labelExpr": text, "values": _decades(domain)},
     }
     layers: list[dict[str, Any]] = [
         {
@@ -187,12 +188,37 @@ def _rate_text() -> str:
 def _spec(
     drawn: Sequence[tuple[_Panel, list[dict[str, Any]]]], field: str, columns: int
 ) -> dict[str, Any]:
-    values = [row[field] for _, rows in drawn for row in rows if row[field] > 0]
-    domain = [min(values) / 1.5, max(values) * 1.5]
     present = {row["line"] for _, rows in drawn for row in rows}
     names = [name for name in _LINES if name in present]
-    plots = [_plot(panel, rows, names, (field, domain)) for panel, rows in drawn]
+    plots = [
+        _plot(panel, rows, names, (field, _domain(drawn, panel.operation, field)))
+        for panel, rows in drawn
+    ]
     return theme.whole({"concat": plots, "columns": columns, "spacing": theme.GAP_PX})
+
+
+def _domain(
+    drawn: Sequence[tuple[_Panel, list[dict[str, Any]]]], operation: OperationKind, field: str
+) -> list[float]:
+    """The vertical range that all plots of an operation share."""
+    values = [
+        row[field]
+        for panel, rows in drawn
+        if panel.operation is operation
+        for row in rows
+        if row[field] > 0
+    ]
+    return [min(values, default=1.0) / 1.5, max(values, default=1.0) * 1.5]
+
+
+def _decades(domain: list[float]) -> list[float]:
+    """Powers of ten, and thrice these where there are few."""
+    powers = range(math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])) + 1)
+    tens = [10.0**power for power in powers]
+    inside = [value for value in tens if domain[0] <= value <= domain[1]]
+    if len(inside) >= 3:
+        return inside
+    return sorted(v for ten in tens for v in (ten, 3 * ten) if domain[0] <= v <= domain[1])
 
 
 def _finding(profile: Profile) -> str:
