@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -129,7 +130,7 @@ def predicted(
     prepare = ["--prepare", case.prepare] if case.prepare else []
     done = venturi(
         "predict", proxy, "--against", case.command, *prepare, "-d", mount, "--repeat", repeat,
-        "--no-peak", "-q", "--json", "-o", folder, where=place,
+        "--no-baselines", "-q", "--json", "-o", folder, where=place,
     )  # fmt: skip
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.startswith("venturi: ")]
@@ -138,8 +139,10 @@ def predicted(
     return found
 
 
-def cell(found: dict[str, Any] | str) -> str:
+def cell(found: dict[str, Any] | str | None) -> str:
     """One cell of the table."""
+    if found is None:
+        return "–"
     if isinstance(found, str):
         return "refused"
     error = found["error"]
@@ -221,7 +224,7 @@ def page(
     ]
     rows = [
         f"| {name}: {cases[name].about} | {proxies[name]} | "
-        + " | ".join(cell(results[name, system]) for system in systems)
+        + " | ".join(cell(results.get((name, system))) for system in systems)
         + " |"
         for name in proxies
     ]
@@ -231,7 +234,7 @@ def page(
 
 
 def main() -> None:
-    """Runs the matrix."""
+    """Runs the matrix; the page is written anew after each cell, so an end by force loses one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", help="names, with commas (default: all that are installed)")
     parser.add_argument(
@@ -244,36 +247,68 @@ def main() -> None:
     parser.add_argument("--note", default="", help="a sentence on how quiet the machine was")
     parser.add_argument("-o", "--output", default=str(ROOT / "docs" / "validation.md"))
     wanted = parser.parse_args()
-    cases = cases_of(HERE / "cases.yaml")
-    chosen = wanted.cases.split(",") if wanted.cases else list(cases)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unmounts on the way
+    known = cases_of(HERE / "cases.yaml")
+    names = wanted.cases.split(",") if wanted.cases else list(known)
+    chosen = [known[name] for name in names if _is_installed(known[name])]
     systems = [name for name in wanted.systems.split(",") if not _missing(name)]
-    proxies: dict[str, str] = {}
-    results: dict[tuple[str, str], dict[str, Any] | str] = {}
     with tempfile.TemporaryDirectory(prefix="venturi-validation-", dir=wanted.place) as folder:
-        place = Path(folder)
-        files: dict[str, Path] = {}
-        for system in systems:
-            with mounted(system, place, wanted.size) as mount:
-                for name in chosen:
-                    if shutil.which(cases[name].needs) is None:
-                        print(f"{name}: {cases[name].needs} is not installed", flush=True)
-                        continue
-                    if system == systems[0]:
-                        try:
-                            files[name], proxies[name] = derived(cases[name], mount, place)
-                        except (RuntimeError, subprocess.CalledProcessError) as error:
-                            print(f"{name}: {error}", flush=True)
-                    if name in files:
-                        found = predicted(cases[name], files[name], mount, place, wanted.repeat)
-                        results[name, system] = found
-                        print(f"{name} on {system}: {_line(found)}", flush=True)
-        if wanted.keep:
-            Path(wanted.keep).mkdir(parents=True, exist_ok=True)
-            for entry in [*place.glob("*.yaml"), *place.glob("*.prediction")]:
-                shutil.move(entry, wanted.keep)
-    text = page(results, proxies, cases, systems, wanted.note)
-    Path(wanted.output).write_text(text, "utf-8")
-    print(f"\n{text}")
+        matrix = Matrix(chosen, systems, Path(folder), wanted)
+        try:
+            for system in systems:
+                with mounted(system, Path(folder), wanted.size) as mount:
+                    for case in chosen:
+                        matrix.fill(case, system, mount)
+        finally:
+            matrix.keep()
+    print(f"\n{matrix.text}")
+
+
+class Matrix:
+    """The cells so far, and the page that they make."""
+
+    def __init__(
+        self, cases: list[Case], systems: list[str], place: Path, wanted: argparse.Namespace
+    ) -> None:
+        self.text = ""
+        self._cases = {case.name: case for case in cases}
+        self._systems = systems
+        self._place = place
+        self._wanted = wanted
+        self._files: dict[str, Path] = {}
+        self._proxies: dict[str, str] = {}
+        self._results: dict[tuple[str, str], dict[str, Any] | str] = {}
+
+    def fill(self, case: Case, system: str, mount: Path) -> None:
+        """One cell; on the first file system the proxy is made before."""
+        if system == self._systems[0]:
+            try:
+                self._files[case.name], self._proxies[case.name] = derived(case, mount, self._place)
+            except (RuntimeError, subprocess.CalledProcessError) as error:
+                print(f"{case.name}: {error}", flush=True)
+        if case.name not in self._files:
+            return
+        found = predicted(case, self._files[case.name], mount, self._place, self._wanted.repeat)
+        self._results[case.name, system] = found
+        print(f"{case.name} on {system}: {_line(found)}", flush=True)
+        self.text = page(
+            self._results, self._proxies, self._cases, self._systems, self._wanted.note
+        )
+        Path(self._wanted.output).write_text(self.text, "utf-8")
+
+    def keep(self) -> None:
+        """Moves what was made to where it is wanted."""
+        if self._wanted.keep:
+            Path(self._wanted.keep).mkdir(parents=True, exist_ok=True)
+            for entry in [*self._place.glob("*.yaml"), *self._place.glob("*.prediction")]:
+                shutil.move(entry, self._wanted.keep)
+
+
+def _is_installed(case: Case) -> bool:
+    if shutil.which(case.needs) is None:
+        print(f"{case.name}: {case.needs} is not installed, left out", flush=True)
+        return False
+    return True
 
 
 def _missing(system: str) -> bool:

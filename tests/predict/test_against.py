@@ -52,7 +52,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def predict(place: Path, command: str, *words: str) -> subprocess.CompletedProcess[str]:
     """The command with what all tests share."""
-    line = ("predict", "app.trace", "--against", command, "-d", IO, "--no-peak", *words)
+    line = ("predict", "app.trace", "--against", command, "-d", IO, *words)
     done = venturi(place, *line)
     assert list((place / IO).iterdir()) == [], "something was left behind"
     return done
@@ -82,6 +82,8 @@ def test_both_sides_are_run_in_turn_and_compared(place: Path) -> None:
     assert data["application"]["bytes_per_second"] > 0
     assert {part.name for part in found.sorts if part.application} >= {"write", "sync"}
     assert any(part.error is not None for part in found.streams)
+    assert [line.name for line in found.baselines] == ["bytes / peak", "call by call"]
+    assert all(line.seconds > 0 for line in found.baselines)
     report = venturi(place, "report", "two", "--format", "md", "-o", "-")
     assert report.returncode == 0, report.stderr
     assert "Only 2 runs of each side" in report.stdout
@@ -117,6 +119,6 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(
 
 def test_other_amounts_are_compared_where_wanted_and_said_loudly(place: Path) -> None:
     command = "head -c 4000000 /dev/zero > less"
-    done = predict(place, command, "--unlike", "--repeat", "1", "-o", "unlike")
+    done = predict(place, command, "--unlike", "--no-baselines", "--repeat", "1", "-o", "unlike")
     assert done.returncode == 0, done.stderr
     assert "they do not do the same" in done.stdout

@@ -165,6 +165,9 @@ def _housekeeping(ops: Operations, mine: Column, is_root: Column, staged: list[b
         seen.add(name)
         if not is_staging and not detail[at] & _LOOK_FLAG:
             continue
+        drop[at] = True
+        if ops.error[mine[at]]:  # a look at what is not there yet: nothing follows it
+            continue
         ends = np.flatnonzero(closes[at:] & (file[at:] == name))
         last = at + int(ends[0]) if len(ends) else len(mine) - 1
         drop[at : last + 1] |= file[at : last + 1] == name

@@ -19,7 +19,7 @@ from venturi.cli.option import (
 )
 from venturi.model.error import UserError
 
-_OF_AGAINST = ("prepare", "directory", "repeat", "cache", "unlike", "no_peak")
+_OF_AGAINST = ("prepare", "directory", "repeat", "cache", "unlike", "no_baselines")
 _OF_ON = ("assignments", "scale", "scale_ranks")
 
 
@@ -41,7 +41,7 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
     help="Page cache before each run of either (default: written out and dropped).",
 )
 @click.option("--unlike", is_flag=True, help="Go on where both move different amounts.")
-@click.option("--no-peak", is_flag=True, help="No baseline of plain streaming.")
+@click.option("--no-baselines", is_flag=True, help="No simpler predictions beside it.")
 @click.option("-o", "--output", metavar="PATH", help="A folder (--against) or a file (--on).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @store_option
@@ -118,10 +118,10 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
     from venturi.predict.cache import CachePolicy
     from venturi.predict.folder import place_for, write_prediction
 
-    if options["directory"] is None:
-        raise UserError("--against needs -d DIR", "the directory where both do their I/O")
     if not against.strip():
         raise UserError("--against needs a command", "such as --against 'python3 app.py'")
+    if options["directory"] is None:
+        raise UserError("--against needs -d DIR", "the directory where both do their I/O")
     opened, text = open_or_derive(workload, options["store"])
     output = options["output"]
     folder = place_for(output, opened.name)
@@ -135,7 +135,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
         rounds=options["repeat"],
         cache=CachePolicy(options["cache"]),
         unlike=options["unlike"],
-        peak=not options["no_peak"],
+        baselines=not options["no_baselines"],
     )
 
     def say(line: str) -> None:

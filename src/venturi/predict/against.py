@@ -23,10 +23,10 @@ from venturi.model.plan import Interface
 from venturi.model.prediction import Place, Prediction
 from venturi.model.workload import Workload
 from venturi.predict.account import Account, layers_of
+from venturi.predict.baseline import peak_of, replayed
 from venturi.predict.cache import ABOUT, CachePolicy
 from venturi.predict.cold import with_cold_input
 from venturi.predict.conclude import Facts, Numbered, Runs, conclude
-from venturi.predict.peak import peak_of
 from venturi.predict.subject import Application, Proxy, is_inside
 
 MOST_DIFFERENCE = 0.01
@@ -51,8 +51,8 @@ class Experiment:
     cache: CachePolicy = CachePolicy.DROP
     unlike: bool = False
     """Go on where the bytes of both sides differ."""
-    peak: bool = True
-    """Measure the baseline of plain streaming, too."""
+    baselines: bool = True
+    """Measure simpler predictions, too."""
 
 
 def predict_against(wanted: Experiment, say: Say) -> Prediction:
@@ -76,11 +76,16 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
             wanted.command, wanted.prepare, home / "application", layers, wanted.cache
         )
         proxy = Proxy(run, layers, wanted.cache)
-        remarks = _rehearse(application, proxy, wanted, say)
+        say("rehearsal: application")
+        captured = application.captured()
+        remarks = _rehearse(application.account(captured), proxy, wanted, say)
         runs = _measure(application, proxy, wanted.rounds, say)
     finally:
         shutil.rmtree(home, ignore_errors=True)
-    baselines = peak_of(runs, run, wanted.cache, say) if wanted.peak else []
+    baselines = []
+    if wanted.baselines:
+        baselines = peak_of(runs, run, wanted.cache, say)
+        baselines += replayed(captured, runs, run, wanted.cache, say)
     facts = Facts(
         name=wanted.workload.name,
         command=wanted.command,
@@ -127,10 +132,9 @@ def _fresh(directory: Path) -> Path:
         raise TargetProblem(f"{directory}: {error.strerror}", "choose another with -d") from None
 
 
-def _rehearse(application: Application, proxy: Proxy, wanted: Experiment, say: Say) -> list[str]:
-    """One run of each, which is checked and not counted; what the reader must know."""
-    say("rehearsal: application")
-    ours = application.run()
+def _rehearse(ours: Account, proxy: Proxy, wanted: Experiment, say: Say) -> list[str]:
+    """A run of the proxy beside one of the application, which do not count: what the reader must
+    know. Raises UserError or TargetProblem where they are unlike."""
     say("rehearsal: proxy")
     theirs = proxy.run()
     if ours.ranks != theirs.ranks:
@@ -138,7 +142,7 @@ def _rehearse(application: Application, proxy: Proxy, wanted: Experiment, say: S
             f"the application has {ours.ranks} ranks and the proxy {theirs.ranks}",
             f"set the proxy's with -n {ours.ranks}",
         )
-    remarks = _unlike_bytes(ours, theirs, wanted)
+    remarks = [*_unlike_bytes(ours, theirs, wanted), *ours.activity.gaps]
     outside = sum(n for path, n in ours.paths.items() if not is_inside(path))
     if outside > MOST_DIFFERENCE * ours.bytes_moved:
         share = outside / ours.bytes_moved

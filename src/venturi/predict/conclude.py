@@ -26,6 +26,9 @@ from venturi.predict.account import Account
 LARGE_BYTES = 2**20
 """From this mean request on, bandwidth is what a proxy predicts, too."""
 
+LEAST_SHARE = 0.005
+"""Of the time of all ranks: streams with less on both sides are not listed."""
+
 CALL_COST_S = 0.17e-6
 """What recording adds to a call, in CPU (bench/tracer_cost.py, full trace); an upper bound of what
 falls between the two readings of the clock."""
@@ -174,25 +177,38 @@ def _phases(runs: Runs) -> list[Part]:
 
 
 def _streams(runs: Runs) -> list[Part]:
-    """Streams with their counterparts, the longest first; those of one side only come last."""
+    """Streams with their counterparts, the longest first; those that hardly count are left out."""
     pairs, only_proxy = counterparts(
         runs.application[0][1].activity.streams, runs.proxy[0][1].activity.streams
     )
-    parts = []
+    names: list[tuple[str, str]] = []
     for ours, theirs in pairs:
-        base = [_stream_seconds(account, ours.name) for _, account in runs.application]
-        other = [
-            _stream_seconds(account, theirs.name) if theirs is not None else 0.0
-            for _, account in runs.proxy
-        ]
-        error = _error(base, other) if theirs is not None else None
-        parts.append(
-            Part(name=ours.name, application=median(base), proxy=median(other), error=error)
-        )
-    for name in only_proxy:
-        other = [_stream_seconds(account, name) for _, account in runs.proxy]
-        parts.append(Part(name=name, application=0.0, proxy=median(other), error=None))
-    return sorted(parts, key=lambda part: -part.application)
+        if theirs is not None and _moves(ours) == _moves(theirs):
+            names.append((ours.name, theirs.name))
+        else:
+            names += [(ours.name, ""), ("", theirs.name)] if theirs else [(ours.name, "")]
+    names += [("", name) for name in only_proxy]
+    parts = [_stream(runs, *both) for both in names]
+    least = LEAST_SHARE * max(sum(p.application for p in parts), sum(p.proxy for p in parts))
+    kept = [part for part in parts if max(part.application, part.proxy) >= least]
+    return sorted(kept, key=lambda part: -part.application)
+
+
+def _moves(stream: StreamActivity) -> bool:
+    """Whether data move in it."""
+    return stream.bytes_written + stream.bytes_read > 0
+
+
+def _stream(runs: Runs, ours: str, theirs: str) -> Part:
+    """A stream of both sides; empty names: it is one of the other side only."""
+    base = [_stream_seconds(account, ours) for _, account in runs.application]
+    other = [_stream_seconds(account, theirs) for _, account in runs.proxy]
+    return Part(
+        name=ours or f"the proxy's {theirs.partition('/')[2] or theirs}",
+        application=median(base),
+        proxy=median(other),
+        error=_error(base, other) if ours and theirs else None,
+    )
 
 
 def _stream_seconds(account: Account, name: str) -> float:
@@ -209,10 +225,9 @@ def _capture_share(application: Side) -> float:
 
 def _headline(error: SignedError, application: Side, within: bool) -> str:
     """The finding in one sentence."""
-    how = "longer" if error.signed > 0 else "shorter"
-    text = f"The proxy's I/O takes {abs(error.signed):.1%} {how} than the application's".replace(
-        "%", " %"
-    )
+    how = "more" if error.signed > 0 else "less"
+    text = f"The proxy spends {abs(error.signed):.1%} {how} time in I/O than the application"
+    text = text.replace("%", " %")
     spread = f"{application.spread:.1%}".replace("%", " %")
     if within:
         return f"{text}: within the {spread} by which the application's own runs spread."

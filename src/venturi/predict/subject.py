@@ -27,6 +27,9 @@ from venturi.predict.cache import CachePolicy, forget, write_out
 _MEMORY = Path("/dev/shm")
 """What is recorded goes into memory, so that recording does not load the disk."""
 
+HERE = "."
+"""How the application's folder itself is called in its account."""
+
 
 @dataclass(frozen=True)
 class Application:
@@ -42,14 +45,21 @@ class Application:
 
     def run(self) -> Account:
         """One run. Raises TargetProblem where it fails or does no I/O in its folder."""
+        return self.account(self.captured())
+
+    def captured(self) -> Captured:
+        """One run under capture, names relative to its folder, which is gone afterwards."""
         try:
             self.folder.mkdir()
             with _memory() as place:
                 self._prepare(place)
-                captured = self._captured(place)
+                return _below(self._captured(place), self.folder)
         finally:
             shutil.rmtree(self.folder, ignore_errors=True)
-        account = account_of(_below(captured, self.folder), self.layers, "application")
+
+    def account(self, captured: Captured) -> Account:
+        """The account of a run. Raises TargetProblem where it did nothing in its folder."""
+        account = account_of(captured, self.layers, "application")
         if account is None or not any(is_inside(path) for path in account.paths):
             raise TargetProblem(
                 f"'{self.command}' did no I/O in {self.folder.parent.parent} that a capture sees",
@@ -119,13 +129,13 @@ class Proxy:
 
 def is_inside(path: str) -> bool:
     """Whether a file of an account lies where the comparison takes place."""
-    return bool(path) and not path.startswith("/")
+    return path not in ("", HERE) and not path.startswith("/")
 
 
 def _below(captured: Captured, folder: Path) -> Captured:
     """The capture with names relative to `folder`, where they are below it."""
     lead = f"{folder}/"
-    return _renamed(captured, lambda path: path.removeprefix(lead))
+    return _renamed(captured, lambda path: HERE if path == str(folder) else path.removeprefix(lead))
 
 
 def _apart(captured: Captured, workload: Workload) -> Captured:

@@ -53,7 +53,7 @@ def _spec(marks: list[dict[str, Any]], medians: list[dict[str, Any]], unit: str)
     y = {
         "field": "y",
         "type": "quantitative",
-        "axis": {**theme.unit_title(f"{unit} in I/O"), "grid": True},
+        "axis": {**theme.unit_title(unit), "grid": True},
         "scale": {"zero": True},
     }
     x = {

@@ -1,4 +1,4 @@
-"""The baseline that everybody can compute: bytes over the rate of large sequential requests."""
+"""Simpler predictions beside the proxy's: bytes over peak, and the run copied call by call."""
 
 from __future__ import annotations
 
@@ -9,19 +9,25 @@ from typing import Any
 from venturi.capture.proxy import ProxyRun
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.document import parse_data
+from venturi.model.error import VenturiError
 from venturi.model.prediction import Baseline
 from venturi.model.statistic import median
 from venturi.model.trace import Layer
-from venturi.model.workload import Workload
+from venturi.model.trace_folder import Captured
+from venturi.model.workload import StepSpec, Workload
+from venturi.predict.account import layers_of
 from venturi.predict.cache import CachePolicy
 from venturi.predict.cold import with_cold_input
 from venturi.predict.conclude import Runs
+from venturi.predict.replay import replay_of
 from venturi.predict.subject import Proxy
 
 TRANSFER_BYTES = 4 * 2**20
 LEAST_BYTES = 64 * 2**20
 """Of each direction and all ranks: less would time the start."""
 TIMES = 3
+MOST_STEPS = 2000
+"""A copy of more steps runs once: planning it takes its time."""
 
 
 def peak_of(
@@ -51,15 +57,55 @@ def peak_of(
             seconds += moved / rate
     if seconds == 0.0:
         return []
-    measured = median([account.seconds for _, account in runs.application])
+    about = "the same bytes at the rate of sequential requests of 4 MiB, file per rank"
+    return [_baseline("bytes / peak", about, seconds, runs)]
+
+
+def replayed(
+    captured: Captured, runs: Runs, like: ProxyRun, cache: CachePolicy, say: Callable[[str], None]
+) -> list[Baseline]:
+    """The baseline of the application's rehearsal, replayed; none where it cannot be.
+
+    It has no loops and no guesses: what it misses is not the fault of the proxy's brevity.
+    """
+    workload = replay_of(captured, like.workload.name)
+    if workload is None:
+        return []
+    layers = layers_of(workload)
+    steps = sum(len(phase.do or []) for phase in phases_of(workload))
+    if cache is CachePolicy.DROP:
+        workload = with_cold_input(workload)
+    run = replace(like, workload=workload, text=to_yaml(workload), ranks=None)
+    say(f"baseline: call by call ({steps} steps)")
+    proxy = Proxy(run, layers, cache)
+    try:
+        accounts = [proxy.run() for _ in range(TIMES if steps <= MOST_STEPS else 1)]
+    except VenturiError as error:
+        say(f"baseline: no replay: {error.message}")
+        return []
     return [
-        Baseline(
-            name="bytes / peak",
-            about="the same bytes at the rate of sequential requests of 4 MiB, file per rank",
-            seconds=seconds,
-            signed=seconds / measured - 1.0,
+        _baseline(
+            "call by call",
+            "a replay of one run of the application, each call a step of its own",
+            median([account.seconds for account in accounts]),
+            runs,
         )
     ]
+
+
+def phases_of(workload: Workload) -> list[StepSpec]:
+    """The phases at the top of a workload's programs."""
+    return [
+        step
+        for steps in workload.program.values()
+        for step in steps
+        if not isinstance(step, str) and step.phase is not None
+    ]
+
+
+def _baseline(name: str, about: str, seconds: float, runs: Runs) -> Baseline:
+    measured = median([account.seconds for _, account in runs.application])
+    return Baseline(name=name, about=about, seconds=seconds, signed=seconds / measured - 1.0)
 
 
 def streaming(key: str, ranks: int, count: int) -> Workload:
