@@ -56,6 +56,7 @@ DOCUMENTS = (
     DocumentKind("card", "FidelityCard"),
     DocumentKind("portrait", "Portrait"),
     DocumentKind("published", "Io500Result"),
+    DocumentKind("forecast", "Forecast"),
     DocumentKind("prediction", "Prediction"),
     DocumentKind("tuning", "Tuning"),
     DocumentKind("comparison", "RunComparison"),

@@ -13,7 +13,7 @@ from venturi.model.error import UserError
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _RECORD = "record.json"
-_SCALES = ("laptop", "paper", "small", "large")
+SCALES = ("laptop", "paper", "small", "large")
 
 store_option = click.option(
     "--store", metavar="DIR", help="Where results are kept (default: $VENTURI_STORE)."
@@ -31,7 +31,7 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options: list[Decorator] = [
         click.option("-n", "--ranks", type=int, help="Number of ranks."),
         click.option("-N", "--nodes", type=click.IntRange(min=1), default=1, help="Nodes."),
-        click.option("--scale", type=click.Choice(_SCALES), default="laptop", help="Named scale."),
+        click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale."),
         click.option(
             "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter."
         ),

@@ -1,21 +1,38 @@
-"""`venturi predict`: how well a proxy foretells the time of an application's I/O."""
+"""`venturi predict`: how long a workload's I/O takes, beside its application or on a machine."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from venturi.cli.option import json_option, open_or_derive, store_option, units_option
+from venturi.cli.option import (
+    SCALES,
+    json_option,
+    open_or_derive,
+    parse_assignments,
+    store_option,
+    units_option,
+    write_text,
+)
 from venturi.model.error import UserError
+
+_OF_AGAINST = ("prepare", "directory", "repeat", "cache", "unlike", "no_baselines")
+_OF_ON = ("assignments", "scale", "scale_ranks")
 
 
 @click.command()
 @click.argument("workload")
-@click.option("--against", metavar="COMMAND", default="", help="The application, for a shell.")
+@click.option("--against", metavar="COMMAND", help="The application, for a shell.")
+@click.option("--on", "machine", metavar="MACHINE.yaml", help="A machine that was profiled.")
+@click.option("-n", "--ranks", type=click.IntRange(min=1), help="Ranks of the workload.")
+@click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="A parameter.")
+@click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale.")
+@click.option("--scale-ranks", is_flag=True, help="Extrapolate to more ranks than profiled.")
+@click.option("-d", "--dir", "directory", metavar="DIR", help="Where to do I/O.")
 @click.option("--prepare", metavar="COMMAND", default="", help="Makes its input before each run.")
-@click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
-@click.option("-n", "--ranks", type=click.IntRange(min=1), help="Ranks of the proxy.")
 @click.option("--repeat", type=click.IntRange(min=1), default=6, help="Runs of each (default: 6).")
 @click.option(
     "--cache",
@@ -25,65 +42,114 @@ from venturi.model.error import UserError
 )
 @click.option("--unlike", is_flag=True, help="Go on where both move different amounts.")
 @click.option("--no-baselines", is_flag=True, help="No simpler predictions beside it.")
-@click.option("-o", "--output", metavar="FOLDER", help="Default: NAME.prediction here.")
+@click.option("-o", "--output", metavar="PATH", help="A folder (--against) or a file (--on).")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @store_option
 @json_option
 @units_option
-def command(
-    workload: str,
-    against: str,
-    prepare: str,
-    directory: str,
-    ranks: int | None,
-    repeat: int,
-    cache: str,
-    unlike: bool,
-    no_baselines: bool,
-    output: str | None,
-    quiet: bool,
-    store: str | None,
-    as_json: bool,
-    units: str,
-) -> None:
-    """Run WORKLOAD and the application COMMAND in turn below DIR; compare their time in I/O.
+def command(workload: str, against: str | None, machine: str | None, **options: Any) -> None:
+    """How long the I/O of WORKLOAD takes: in turn with its application, or without running.
 
+    With --against, WORKLOAD and the application COMMAND run in turn below DIR, and their times in
+    I/O are compared; COMMAND runs in a fresh folder of its own ({dir} stands for its path).
+    With --on, nothing runs: the time of each phase is read from a machine's profile.
     WORKLOAD is a file, a name from the library, or a log or capture that it is derived from.
-    COMMAND runs in a fresh folder of its own below DIR ({dir} stands for its path).
     """
+    if (against is None) == (machine is None):
+        raise UserError(
+            "one of --against and --on is needed",
+            "--against 'COMMAND' -d DIR runs both here; --on MACHINE.yaml runs nothing "
+            "(venturi profile DIR makes one)",
+        )
+    if machine is not None:
+        _refuse(_OF_AGAINST, "--against")
+        _on_machine(workload, machine, options)
+    else:
+        _refuse(_OF_ON, "--on")
+        assert against is not None
+        _against(workload, against, options)
+
+
+def _refuse(names: tuple[str, ...], form: str) -> None:
+    """Raise UserError for an option that belongs to the other form of the command."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+        if parameter.name in names and given:
+            raise UserError(f"{parameter.opts[-1]} belongs to {form}", "leave it out")
+
+
+def _on_machine(workload: str, name: str, options: dict[str, Any]) -> None:
+    """Print, and keep where asked, the forecast for a profiled machine."""
+    from venturi.execute.launcher import machine_named
+    from venturi.plan.make import make_plan
+    from venturi.plan.setting import Settings
+    from venturi.predict.on_machine import forecast
+
+    opened, _ = open_or_derive(workload, options["store"])
+    machine = machine_named(name)
+    settings = Settings(
+        ranks=options["ranks"],
+        scale=options["scale"],
+        assignments=parse_assignments(options["assignments"]),
+        most_ranks=max(machine.most_ranks, 1 << 20 if options["scale_ranks"] else 0),
+        server_memory_bytes=machine.server_memory_bytes,
+    )
+    made = make_plan(opened, settings)
+    found = forecast(made, machine, opened.about, options["scale_ranks"])
+    output = options["output"]
+    if output is not None:
+        write_text(Path(output), found.to_json(indent=1) + "\n")
+    if options["as_json"]:
+        click.echo(found.to_json(indent=1))
+        return
+    from venturi.cli.console import stdout_console
+    from venturi.report.forecast import print_forecast
+    from venturi.report.quantity import Units
+
+    print_forecast(found, stdout_console(), Units(options["units"]))
+    if output is not None:
+        click.echo(f" report  venturi report {output}")
+
+
+def _against(workload: str, against: str, options: dict[str, Any]) -> None:
+    """Run application and proxy in turn, write the prediction's folder, print it."""
     from venturi.predict.against import Experiment, predict_against
     from venturi.predict.cache import CachePolicy
     from venturi.predict.folder import place_for, write_prediction
 
     if not against.strip():
         raise UserError("--against needs a command", "such as --against 'python3 app.py'")
-    opened, text = open_or_derive(workload, store)
+    if options["directory"] is None:
+        raise UserError("--against needs -d DIR", "the directory where both do their I/O")
+    opened, text = open_or_derive(workload, options["store"])
+    output = options["output"]
     folder = place_for(output, opened.name)
     wanted = Experiment(
         workload=opened,
         text=text,
         command=against,
-        directory=Path(directory).absolute(),
-        prepare=prepare,
-        ranks=ranks,
-        rounds=repeat,
-        cache=CachePolicy(cache),
-        unlike=unlike,
-        baselines=not no_baselines,
+        directory=Path(options["directory"]).absolute(),
+        prepare=options["prepare"],
+        ranks=options["ranks"],
+        rounds=options["repeat"],
+        cache=CachePolicy(options["cache"]),
+        unlike=options["unlike"],
+        baselines=not options["no_baselines"],
     )
 
     def say(line: str) -> None:
-        if not quiet:
+        if not options["quiet"]:
             click.echo(f" {line}", err=True)
 
     prediction = predict_against(wanted, say)
     write_prediction(folder, prediction)
-    if as_json:
+    if options["as_json"]:
         click.echo(prediction.to_json(indent=1))
         return
     from venturi.cli.console import stdout_console
     from venturi.report.prediction import print_prediction
     from venturi.report.quantity import Units
 
-    print_prediction(prediction, stdout_console(), Units(units))
+    print_prediction(prediction, stdout_console(), Units(options["units"]))
     click.echo(f" report  venturi report {folder.name if output is None else output}")

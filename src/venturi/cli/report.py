@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
 
 import click
 
+from venturi.cli.document import open_document
 from venturi.cli.option import is_capture, json_option, store_option, units_option, write_text
 
 _FORMATS = ("html", "md", "json", "csv")
-_DOCUMENTS = {
-    "prediction.json": "venturi.model.prediction:Prediction",
-    "tuning.json": "venturi.model.tuning:Tuning",
-}
-"""What a folder may hold, and the model of each."""
 
 
 @click.command()
@@ -38,18 +33,22 @@ def command(
 
     Of one capture (NAME.trace, a Darshan log, strace's output ...): what the application did, what
     hurts, and its proxy. Of one prediction (NAME.prediction): application and proxy in turn, and
-    the error. Of one tuning (NAME.tune): what would make it faster.
+    the error. Of one tuning (NAME.tune): what would make it faster. Of one machine that was
+    profiled (YAML), or of one forecast (JSON): its page.
     """
     from venturi.model.error import UserError
+    from venturi.report.render import render_document
 
     ending = Path(output).suffix.lstrip(".") if output else ""
     chosen = form or ("json" if as_json else ending or "html")
     if chosen not in _FORMATS:
         raise UserError(f"{output}: there is no format '{chosen}'", f"one of {', '.join(_FORMATS)}")
-    document = next((name for name in _DOCUMENTS if Path(runs[0], name).is_file()), None)
+    document = open_document(runs[0])
     captures = [run for run in runs if is_capture(run)]
     if document is not None:
-        name, text = _of_document(runs, document, chosen, units)
+        if len(runs) > 1 or chosen == "csv":
+            raise UserError("a report holds one such document, as html, md or json")
+        name, text = document[0], render_document(document[1], chosen, units)
     elif captures:
         name, text = _of_capture(runs, proxy, chosen, units)
     elif proxy is not None:
@@ -73,25 +72,6 @@ def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) ->
     place = store_directory(store)
     records = [load_record(find(place, run)) for run in runs]
     return records[-1].id, render(records, form, units)
-
-
-def _of_document(folders: tuple[str, ...], document: str, form: str, units: str) -> tuple[str, str]:
-    """The name of the folder that holds a document, and the text."""
-    from venturi.model.document import DocumentError, parse_json
-    from venturi.model.error import UserError
-    from venturi.report.render import render_document
-
-    if len(folders) > 1 or form == "csv":
-        raise UserError(f"a report holds one {Path(document).stem}, as html, md or json")
-    path = Path(folders[0], document)
-    module, model = _DOCUMENTS[document].split(":")
-    try:
-        made = parse_json(getattr(importlib.import_module(module), model), path.read_bytes())
-    except OSError as error:
-        raise UserError(f"'{path}': {error.strerror}") from None
-    except DocumentError as error:
-        raise UserError(f"'{path}' is none of this version: {error}", error.hint) from None
-    return path.resolve().parent.stem, render_document(made, form, units)
 
 
 def _of_capture(

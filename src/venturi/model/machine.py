@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Positive, Real
+from venturi.model.profile import Profile
 
 MACHINE_SCHEMA = "venturi.machine/1"
 
@@ -71,3 +72,5 @@ class Machine(Document):
     clock_resolution_ns: Real | None = None
     targets: list[Target] = []
     bounds: list[Bound] = []
+    profile: Profile | None = None
+    """What `venturi profile` measured here; `venturi predict --on` reads it."""

@@ -1,1 +1,1 @@
-"""How long an application's I/O takes: its proxy on the same storage, in turn with it."""
+"""How long an application's I/O takes: its proxy in turn with it, or a machine's profile."""

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from venturi.model.document import Document
+from venturi.model.forecast import Forecast
+from venturi.model.machine import Machine
 from venturi.model.portrait import Portrait
 from venturi.model.prediction import Prediction
 from venturi.model.record import Record
@@ -14,6 +16,8 @@ from venturi.model.tuning import Tuning
 from venturi.report.quantity import Units
 
 _PAGES: Final[dict[type[Document], str]] = {
+    Forecast: "forecast",
+    Machine: "machine",
     Portrait: "portrait",
     Prediction: "prediction",
     Tuning: "tuning",

@@ -85,7 +85,8 @@ def prepare(request: Request) -> Prepared:
 def perform(prepared: Prepared, watch: Callable[[Event], None]) -> Record:
     """Do a prepared run and return its record; `watch` is told every event.
 
-    Raises UserError, TargetProblem or RunFailed where there is no record to return.
+    Raises UserError, TargetProblem or RunFailed where there is no record to return, and
+    KeyboardInterrupt where the user ended it before there was anything to keep.
     """
     journal = prepared.journal
     failed: Failed | None = None
@@ -102,6 +103,8 @@ def perform(prepared: Prepared, watch: Callable[[Event], None]) -> Record:
         journal.close()
         folder = conclude(prepared.store, journal.folder, interrupted=job.interrupts > 0)
     if folder is None:
+        if job.interrupts and failed is None:
+            raise KeyboardInterrupt
         raise _refusal(failed, code, errors)
     return load_record(folder)
 

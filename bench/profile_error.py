@@ -1,0 +1,177 @@
+"""How far predictions from a profile alone are off: predicted and measured I/O time by phase.
+
+    bench/profile_error.py [--dir DIR ...] [--budget 90s] [--repeat 5] [--keep FOLDER] [--least]
+
+Each directory is profiled; then the workloads below are predicted from the profile, run there, and
+both are printed side by side. I/O time is the sum of each kind's slowest rank, the median of the
+repetitions. A phase that a limit of time ended is compared by the work that it did in it. `--least`
+compares the lower end of the interval with the least repetition: on a machine that others use it
+shows what the model misses apart from them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+WORKLOADS = (
+    ("quick", ()),
+    ("ior", ()),
+    ("ior", ("--set", "per_process=1", "--set", "transfer=4096")),
+    ("mdtest-easy", ()),
+    ("mdtest-hard", ()),
+    ("md-workbench", ()),
+    ("flash3", ("--set", "interface=posix")),
+    ("interference", ()),
+    ("ior_fpp_1m", ()),
+    ("ior_small_4k", ()),
+    ("ior_fsync_each", ()),
+    ("ior_shared_seg", ()),
+    ("mdtest_3901", ()),
+    ("miniapp", ("--set", "interface=posix")),
+    ("serial_app", ()),
+    ("dd", ()),
+)
+"""Of the library, or of the logs in `examples/darshan`, whose proxies are derived."""
+Row = tuple[str, str, float, float, float, str]
+"""Workload, phase, predicted and measured seconds, error, whether it is inside the interval."""
+LEAST_S = 100e-6
+"""Phases that take less are no measurement of storage."""
+
+
+def venturi(*words: str) -> str:
+    """Standard output of a command; what it said elsewhere goes on."""
+    done = subprocess.run(
+        [sys.executable, "-m", "venturi", *words], stdout=subprocess.PIPE, text=True, check=False
+    )
+    if done.returncode not in (0, 3):
+        raise RuntimeError(f"venturi {' '.join(words)}: exit code {done.returncode}")
+    return done.stdout
+
+
+def workload_of(name: str, folder: Path) -> str:
+    """A name of the library, or the file of a proxy that is derived into `folder`."""
+    log = ROOT / "examples" / "darshan" / name / f"{name}.darshan"
+    if not log.exists():
+        return name
+    path = folder / f"{name}.yaml"
+    venturi("derive", str(log), "-o", str(path))
+    return str(path)
+
+
+def measured_of(record: dict[str, Any], least: bool) -> dict[str, tuple[float, float]]:
+    """By phase: median (or least) seconds in I/O of a repetition, and median operations."""
+    middle = min if least else statistics.median
+    by_path: dict[str, dict[int, list[float]]] = {}
+    for row in record["phases"]:
+        sums = by_path.setdefault(row["path"], {}).setdefault(row["repetition"], [0.0, 0.0])
+        sums[0] += sum(done["seconds"] for done in row["by_operation"].values())
+        sums[1] += row["operations"]
+    return {
+        path: (
+            middle(sums[0] for sums in turns.values()),
+            statistics.median(sums[1] for sums in turns.values()),
+        )
+        for path, turns in by_path.items()
+    }
+
+
+def compare(
+    label: str,
+    options: tuple[str, ...],
+    workload: str,
+    place: tuple[Path, Path],
+    how: tuple[int, bool],
+) -> list[Row]:
+    """Rows of one workload."""
+    (directory, machine), (repeat, least) = place, how
+    predicted = json.loads(venturi("predict", workload, "--on", str(machine), "--json", *options))
+    run = venturi(
+        "run", workload, "-d", str(directory), "--repeat", str(repeat), "-q", "--json", *options
+    )
+    measured = measured_of(json.loads(run), least)
+    rows = []
+    for phase in predicted["phases"]:
+        seconds, operations = measured.get(phase["path"], (0.0, 0.0))
+        ours = phase["seconds"]["low" if least else "median"]
+        if seconds < LEAST_S or phase["unknown"]:
+            continue
+        ratio = ours / seconds
+        if phase["done_share"] < 1 and operations:
+            # Both stop at the same time: the work per second is what was predicted.
+            ratio = (ours / phase["operations"]) / (seconds / operations)
+        inside = phase["seconds"]["low"] <= seconds <= phase["seconds"]["high"]
+        rows.append((label, phase["path"], ours, seconds, ratio - 1, "yes" if inside else "no"))
+    return rows
+
+
+def main() -> None:
+    """Profile, predict, run, print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--dir", action="append", type=Path)
+    parser.add_argument("--budget", default="90s")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", action="append", help="this workload, and others so named")
+    parser.add_argument("--least", action="store_true")
+    parser.add_argument("--keep", type=Path, help="where machine files are kept, and used again")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.keep or Path(scratch)
+        folder.mkdir(exist_ok=True)
+        os.environ["VENTURI_STORE"] = str(Path(scratch, "store"))
+        for directory in arguments.dir or [Path("/dev/shm"), Path(tempfile.gettempdir())]:
+            machine = folder / f"machine{str(directory).replace('/', '-')}.yaml"
+            if not machine.exists():
+                venturi("profile", str(directory), "-o", str(machine), "--budget", arguments.budget)
+            print_head(directory)
+            rows: list[Row] = []
+            for name, options in WORKLOADS:
+                if arguments.only and name not in arguments.only:
+                    continue
+                label = " ".join([name, *options[1::2]])
+                try:
+                    workload = workload_of(name, Path(scratch))
+                    place, how = (directory, machine), (arguments.repeat, arguments.least)
+                    found = compare(label, options, workload, place, how)
+                except RuntimeError as error:
+                    print(f"{label}: left out: {error}", file=sys.stderr)
+                    continue
+                rows += found
+                for label, path, ours, theirs, error, inside in found:
+                    print(
+                        f"| {label} | {path} | {ours:.4g} | {theirs:.4g} | {100 * error:+.0f} % "
+                        f"| {inside} |",
+                        flush=True,
+                    )
+            print_summary(rows)
+
+
+def print_head(directory: Path) -> None:
+    """Where and how busy, then the table's head."""
+    print(f"\n{directory}, load {os.getloadavg()[0]:.1f} before the runs\n")
+    print("| workload | phase | predicted s | measured s | error | inside the interval |")
+    print("|---|---|---:|---:|---:|---|", flush=True)
+
+
+def print_summary(rows: list[Row]) -> None:
+    """The errors of all phases together."""
+    if rows:
+        errors = sorted(abs(row[4]) for row in rows)
+        share = sum(row[5] == "yes" for row in rows) / len(rows)
+        print(
+            f"\nmedian |error| {100 * statistics.median(errors):.0f} %, 90th percentile "
+            f"{100 * errors[int(0.9 * (len(errors) - 1))]:.0f} %, {len(rows)} phases, "
+            f"{100 * share:.0f} % inside the interval"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Documents that `venturi report` draws beside runs and captures: which one a path holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from venturi.model.error import UserError
+
+if TYPE_CHECKING:
+    from venturi.model.document import Document
+
+_HEAD_BYTES = 200
+"""A document of JSON names its schema at its beginning."""
+
+
+def open_document(name: str) -> tuple[str, Document] | None:
+    """The title and the document at a path, None where it is none of them.
+
+    A folder of `venturi predict --against` or `tune`, a machine file (YAML), or a forecast (JSON).
+    Raises UserError where it is damaged, or a machine that was not profiled.
+    """
+    path = Path(name)
+    if path.is_dir():
+        return _in_folder(path)
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        return _machine(path)
+    if path.suffix == ".json" and path.is_file():
+        return _forecast(path)
+    return None
+
+
+def _in_folder(folder: Path) -> tuple[str, Document] | None:
+    from venturi.model.prediction import Prediction
+    from venturi.model.tuning import Tuning
+
+    kinds: dict[str, type[Document]] = {"prediction.json": Prediction, "tuning.json": Tuning}
+    for name, model in kinds.items():
+        if (folder / name).is_file():
+            return folder.resolve().stem, _parsed(folder / name, model)
+    return None
+
+
+def _machine(path: Path) -> tuple[str, Document]:
+    from venturi.model.machine import Machine
+    from venturi.model.yaml_text import load_yaml
+
+    machine = load_yaml(path, Machine)
+    if machine.profile is None:
+        raise UserError(
+            f"{path}: the machine has no profile", "venturi profile DIR -o machine.yaml measures it"
+        )
+    return machine.name, machine
+
+
+def _forecast(path: Path) -> tuple[str, Document] | None:
+    from venturi.model.forecast import Forecast
+
+    with path.open("rb") as file:
+        if b'"venturi.forecast/' not in file.read(_HEAD_BYTES):
+            return None
+    found = _parsed(path, Forecast)
+    assert isinstance(found, Forecast)
+    return f"{found.name}-on-{found.machine}", found
+
+
+def _parsed(path: Path, model: type[Document]) -> Document:
+    from venturi.model.document import DocumentError, parse_json
+
+    try:
+        return parse_json(model, path.read_bytes())
+    except OSError as error:
+        raise UserError(f"'{path}': {error.strerror}") from None
+    except DocumentError as error:
+        raise UserError(f"'{path}' is none of this version: {error}", error.hint) from None

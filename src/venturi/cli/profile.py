@@ -1,0 +1,83 @@
+"""`venturi profile`: measure a machine once, for predictions without running."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from venturi.cli.option import json_option
+from venturi.model.error import ExitCode, UserError
+
+
+@click.command()
+@click.argument("directory", metavar="DIR")
+@click.option("-o", "--output", metavar="FILE", default="machine.yaml", help="The machine file.")
+@click.option("--budget", default="3m", metavar="TIME", help="Time to spend: 90s, 3m, 1h.")
+@click.option("-n", "--ranks", type=click.IntRange(1, 1024), help="Most ranks (default: cores).")
+@click.option(
+    "--interfaces", default="posix,stdio", metavar="A,B", help="Beside posix: stdio, hdf5, ..."
+)
+@click.option("--resume", is_flag=True, help="Go on with a profile that was ended.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@json_option
+def command(
+    directory: str,
+    output: str,
+    budget: str,
+    ranks: int | None,
+    interfaces: str,
+    resume: bool,
+    quiet: bool,
+    as_json: bool,
+) -> int:
+    """Measure what each kind of operation takes in DIR and write it into a machine file."""
+    from venturi.execute.launcher import machine_named
+    from venturi.profile.machine_file import check_output, write_machine
+    from venturi.profile.measure import Wish, check_interfaces, measure
+
+    path = Path(output).absolute()
+    before = check_output(path)
+    wish = Wish(
+        directory=Path(directory).absolute(),
+        output=path,
+        budget_s=budget_seconds(budget),
+        machine=machine_named("local"),
+        ranks=ranks,
+        interfaces=check_interfaces([word for word in interfaces.split(",") if word]),
+        resume=resume,
+    )
+    outcome = measure(wish, (lambda line: None) if quiet else _tell)
+    machine = write_machine(path, outcome.profile, before)
+    if outcome.interrupted:
+        click.echo(
+            f"  --resume goes on: venturi profile {directory} -o {output} --resume", err=True
+        )
+    else:
+        outcome.journal.end()
+    if as_json:
+        click.echo(json.dumps(machine.to_data(), indent=1))
+    else:
+        from venturi.cli.console import stdout_console
+        from venturi.report.machine_text import print_profile
+
+        print_profile(machine, output, stdout_console())
+    return ExitCode.INTERRUPTED if outcome.interrupted else ExitCode.FINE
+
+
+def _tell(line: str) -> None:
+    click.echo(line, err=True)
+
+
+def budget_seconds(text: str) -> float:
+    """Seconds of `90s`, `3m`, `1h` or a bare number of seconds; UserError for anything else."""
+    factor = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
+    digits = text[:-1] if factor else text
+    try:
+        seconds = float(digits) * (factor or 1.0)
+    except ValueError:
+        seconds = 0.0
+    if not 1 <= seconds <= 86_400:
+        raise UserError(f"--budget {text}: a time from 1s to 24h is needed", "such as 90s or 3m")
+    return seconds

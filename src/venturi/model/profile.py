@@ -1,0 +1,135 @@
+"""The profile of a machine: what each kind of operation takes in one directory, measured once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field
+
+from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.plan import Interface, OperationKind
+from venturi.model.record import FileSystem
+
+
+class Order(StrEnum):
+    """How the requests of a rank lie in its file, or that each file is one request."""
+
+    SEQUENTIAL = "sequential"
+    RANDOM = "random"
+    STRIDED = "strided"
+    """Requests of the ranks take turns in one shared file."""
+    ITEM = "item"
+    """A small file after the other, each moved at once; also all that is done to names."""
+
+
+class Place(StrEnum):
+    """Whose the files are: each rank's own, or all ranks'; of names: the directory."""
+
+    OWN = "own"
+    SHARED = "shared"
+
+
+class State(StrEnum):
+    """Where the data of a request were before it."""
+
+    NEW = "new"
+    """Nowhere: a write makes its file longer."""
+    CACHED = "cached"
+    """In memory: a write replaces pages, a read copies them."""
+    COLD = "cold"
+    """On the device only."""
+    NONE = "none"
+    """The operation has no data, or it is what makes them persistent."""
+
+
+class Volume(StrEnum):
+    """How much a rank moves at a time: data of the last megabyte are in the processor's caches."""
+
+    SMALL = "small"
+    LARGE = "large"
+
+
+class Manner(Document):
+    """One way to do one operation: what a curve of the profile is about."""
+
+    operation: OperationKind
+    order: Order = Order.ITEM
+    place: Place = Place.OWN
+    interface: Interface = Interface.POSIX
+    state: State = State.NONE
+    volume: Volume = Volume.LARGE
+
+    def text(self) -> str:
+        """The manner in words, as pages and messages name it."""
+        words = [self.operation.value]
+        if self.state is not State.NONE:
+            words.append(self.state.value)
+        words.append("of items" if self.order is Order.ITEM else self.order.value)
+        words.append("own" if self.place is Place.OWN else "shared")
+        if self.interface is not Interface.POSIX:
+            words.append(self.interface.value)
+        if self.volume is Volume.SMALL:
+            words.append("in small volumes")
+        return " ".join(words)
+
+
+class Point(Document):
+    """One measured point of a curve.
+
+    `seconds` is the median over the repetitions of the slowest rank's time per operation.
+    """
+
+    bytes: Count
+    """Of one request; of `sync`: what is to be made persistent by one rank; of names: of the
+    file. 0 where there is no data."""
+    ranks: Positive
+    """All at the same time."""
+    seconds: Seconds
+    low: Seconds
+    high: Seconds
+    """The extremes of the repetitions."""
+    n: Positive
+    """Repetitions, spread over the time of the profile."""
+    operations: Positive
+    """Of one rank in one repetition."""
+
+
+class Curve(Document):
+    """All points of one manner."""
+
+    manner: Manner
+    points: Annotated[list[Point], Field(min_length=1)]
+
+
+class Profile(Document):
+    """What a directory's storage does, as `venturi profile` measured it."""
+
+    started: str
+    """UTC, ISO 8601."""
+    seconds: Seconds
+    """Spent on measuring."""
+    budget_s: Seconds
+    complete: bool
+    """Every point of the coarse grid was measured; refinement goes as far as the budget."""
+    directory: str
+    host: str
+    kernel: str
+    cpu: str
+    cores: Positive
+    memory_bytes: Count
+    dirty_limit_bytes: Count
+    """Unwritten data at which the kernel makes writers wait; 0: not known."""
+    file_system: FileSystem
+    device: str = ""
+    """The block device below, by the kernel's name and model; empty where there is none."""
+    small_bytes: Count = 2**20
+    """What a rank moved at a time in small volumes."""
+    large_bytes: Count = 2**25
+    """And in large ones."""
+    load_average: Real
+    """Of the last minute, when it was begun."""
+    venturi: str
+    notes: list[str] = []
+    """What a reader must know: what was left out and why."""
+    curves: Annotated[list[Curve], Field(min_length=1)]

@@ -1,0 +1,77 @@
+"""What a phase demands of storage, operation by operation, on one rank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from venturi.model.plan import OperationKind
+from venturi.model.profile import Manner, Order, Place, State
+
+
+@dataclass(frozen=True)
+class Demand:
+    """Equal operations of one rank."""
+
+    manner: Manner
+    bytes: int
+    """Of one operation; of `sync`: what it has to write."""
+    count: float
+    note: str = ""
+    """What was assumed to say this much."""
+    written_back: bool = False
+    """A write that waits for the device, because memory for unwritten data is full."""
+
+    def cut_to(self, share: float) -> Demand:
+        """The same when a limit of time lets only a share of the data be moved before it."""
+        if share >= 1.0 or self.manner.operation is not OperationKind.SYNC:
+            return self
+        return replace(self, bytes=round(self.bytes * share))
+
+
+@dataclass
+class PhaseDemand:
+    """One turn of a phase on one rank."""
+
+    path: str
+    times: int
+    """So many turns are alike."""
+    limit_s: float | None = None
+    at_least_s: float = 0.0
+    computing_s: float = 0.0
+    demands: list[Demand] = field(default_factory=list)
+    unknown: list[str] = field(default_factory=list)
+
+
+@dataclass
+class FileState:
+    """What is known of a file, or of all items of a tree, at one moment of the program."""
+
+    end_bytes: int = 0
+    """Bytes that were written, from the beginning."""
+    cached: bool = False
+    dirty_bytes: int = 0
+    """Of this rank, not yet made persistent."""
+    dirty_order: Order = Order.SEQUENTIAL
+    dirty_state: State = State.NEW
+
+
+def sync_of(state: FileState, like: Manner) -> Demand:
+    """Making persistent what is unwritten of a file; `like` says who shares it and through what.
+
+    Nothing is unwritten afterwards.
+    """
+    manner = Manner(
+        operation=OperationKind.SYNC,
+        order=Order.SEQUENTIAL if state.dirty_state is State.NEW else state.dirty_order,
+        place=like.place,
+        interface=like.interface,
+        state=state.dirty_state,
+    )
+    demand = Demand(manner, state.dirty_bytes, 1)
+    state.dirty_bytes = 0
+    return demand
+
+
+def place_of(alone: bool) -> Place:
+    """Of files that one rank has for itself, or that several share."""
+    return Place.OWN if alone else Place.SHARED

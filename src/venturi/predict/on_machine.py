@@ -1,0 +1,264 @@
+"""A workload and a profiled machine to a forecast: I/O time by phase, and what limits it.
+
+For each phase the slowest rank's operations are looked up on the surface of the machine and
+added up. Intervals are those of the points (the extremes of their repetitions, widened where a
+straight line may be wrong), added as if all came together, so they are wide rather than narrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from venturi.analyse.surface import Estimate, Surface
+from venturi.model import plan as p
+from venturi.model.error import UserError
+from venturi.model.expression import ExpressionError
+from venturi.model.forecast import NO_TIME, Forecast, Limit, Part, PhaseForecast, Range
+from venturi.model.machine import Machine
+from venturi.model.plan import OperationKind
+from venturi.model.profile import Manner, Order, State
+from venturi.model.units import size_text
+from venturi.plan.make import Made
+from venturi.predict.demand import Demand, PhaseDemand
+from venturi.predict.walk import Walk
+
+_STEEP = 0.5
+_CROWDED = 1.6
+_IN_MEMORY = ("tmpfs", "ramfs")
+"""File systems whose data are nowhere but in memory."""
+_SIZED = (OperationKind.WRITE, OperationKind.READ, OperationKind.SYNC)
+
+
+def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> Forecast:
+    """The forecast of a plan.
+
+    Raises UserError where the machine has no profile, or where more ranks than it was measured
+    with are asked for without `scale_ranks`.
+    """
+    profile = machine.profile
+    if profile is None:
+        raise UserError(
+            f"machine {machine.name} was not measured: it has no 'profile'",
+            "venturi profile DIR -o machine.yaml measures it",
+        )
+    surface = Surface(profile)
+    plan = made.plan
+    if plan.ranks > surface.most_ranks and not scale_ranks:
+        raise UserError(
+            f"{plan.ranks} ranks are asked for, but {machine.name} was measured with at most "
+            f"{surface.most_ranks}",
+            "--scale-ranks extrapolates, and says so; or measure with venturi profile -n",
+        )
+    found: list[PhaseForecast] = []
+    longest, computing = NO_TIME, 0.0
+    for group in plan.groups:
+        phases = _of_group(made, group, surface)
+        total = NO_TIME
+        for phase in phases:
+            total = total.plus(phase.seconds)
+        longest = max(longest, total, key=lambda time: time.median)
+        computing = max(computing, sum(phase.computing_s for phase in phases))
+        found += phases
+    assumed = [part.assumed for phase in found for part in phase.parts if part.assumed]
+    if len(plan.groups) > 1:
+        assumed.append("groups are taken to leave each other's I/O alone")
+    return Forecast(
+        name=plan.name,
+        about=about,
+        machine=machine.name,
+        profiled=profile.started,
+        directory=profile.directory,
+        file_system=profile.file_system.type,
+        ranks=plan.ranks,
+        seconds=longest,
+        computing_s=computing,
+        bytes=sum(phase.bytes for phase in found),
+        phases=found,
+        extrapolated=_extrapolated(found, plan.ranks, surface.most_ranks),
+        assumed=list(dict.fromkeys(assumed)),
+        unknown=list(dict.fromkeys(word for phase in found for word in phase.unknown)),
+    )
+
+
+def _extrapolated(phases: Iterable[PhaseForecast], ranks: int, most: int) -> list[str]:
+    words = []
+    if ranks > most:
+        words.append(f"{ranks} ranks, measured were at most {most}")
+    for phase in phases:
+        for part in phase.parts:
+            if part.extrapolated and ranks <= most:
+                words.append(f"{part.operation} of {size_text(part.bytes)} ({part.by})")
+    return list(dict.fromkeys(words))
+
+
+@dataclass
+class _Total:
+    """All turns of a phase on one rank."""
+
+    demand: PhaseDemand
+    seconds: Range = NO_TIME
+    computing_s: float = 0.0
+    shares: list[float] = field(default_factory=list)
+    parts: dict[tuple[str, int, str, str], Part] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+
+def _of_group(made: Made, group: p.Group, surface: Surface) -> list[PhaseForecast]:
+    """The phases of a group; of each, the rank that takes longest."""
+    slowest: dict[str, _Total] = {}
+    for rank in sorted({0, 1, group.ranks // 2, group.ranks - 1} & set(range(group.ranks))):
+        try:
+            totals = _of_rank(made.plan, group, rank, surface)
+        except ExpressionError as error:
+            raise UserError(f"group '{group.name}', rank {rank}: {error}") from None
+        for path, total in totals.items():
+            if path not in slowest or total.seconds.median > slowest[path].seconds.median:
+                slowest[path] = total
+    return [_phase(made, group, path, total) for path, total in slowest.items()]
+
+
+def _of_rank(plan: p.Plan, group: p.Group, rank: int, surface: Surface) -> dict[str, _Total]:
+    profile = surface.profile
+    walk = Walk(plan, group, rank, profile.memory_bytes, profile.dirty_limit_bytes)
+    totals: dict[str, _Total] = {}
+    world = group.ranks * group.instances
+
+    def settle(phase: PhaseDemand) -> float:
+        total = totals.setdefault(phase.path, _Total(phase))
+        return _settle(phase, total, surface, world)
+
+    for _ in walk.phases(settle):
+        pass
+    return totals
+
+
+def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> float:
+    """Adds a phase's turns to its total; the share of its work that its limit lets be done.
+
+    What is done once (open, close, a sync at the end) is done whatever the limit cuts.
+    """
+    volume = _volume_of(phase)
+    work = [one for one in phase.demands if one.count > 1]
+    share = _share(phase, _sum(_part(one, surface, world, volume) for one in work))
+    turn = NO_TIME
+    for demand in phase.demands:
+        done = demand if demand.count > 1 else demand.cut_to(share)
+        part = _part(done, surface, world, volume)
+        if part is None:
+            total.unknown.append(
+                f"{demand.manner.text()}: the profile has no point that is near, so its "
+                f"{demand.count:.0f} operations are not in the time"
+            )
+            continue
+        factor = share if demand.count > 1 else 1.0
+        turn = turn.plus(part.seconds.times(factor))
+        _merge(total, part, demand, factor * phase.times)
+    if share < 1.0:
+        # The limit is kept, whatever the calls take.
+        turn = Range(median=turn.median, low=turn.median, high=turn.median)
+    total.seconds = total.seconds.plus(turn.times(phase.times))
+    total.computing_s += phase.computing_s * share * phase.times
+    total.shares.append(share)
+    return min(share, 1.0)
+
+
+def _sum(parts: Iterable[Part | None]) -> float:
+    return sum(part.seconds.median for part in parts if part is not None)
+
+
+def _share(phase: PhaseDemand, work_s: float) -> float:
+    """Of its work, what a phase does: less than 1 by its limit, more where it has to last."""
+    whole = work_s + phase.computing_s
+    if phase.limit_s is not None and whole > phase.limit_s > 0:
+        return phase.limit_s / whole
+    if 0 < whole < phase.at_least_s:
+        return phase.at_least_s / whole
+    return 1.0
+
+
+def _merge(total: _Total, part: Part, demand: Demand, factor: float) -> None:
+    key = part.operation, part.bytes, part.by, part.assumed
+    count, seconds = round(demand.count * factor), part.seconds.times(factor)
+    before = total.parts.get(key)
+    if before is not None:
+        count, seconds = count + before.count, seconds.plus(before.seconds)
+    total.parts[key] = part.model_copy(update={"count": count, "seconds": seconds})
+
+
+def _volume_of(phase: PhaseDemand) -> int:
+    """What a rank writes, or reads if that is more, in one turn of a phase."""
+    moved = {OperationKind.WRITE: 0.0, OperationKind.READ: 0.0}
+    for demand in phase.demands:
+        if demand.manner.operation in moved and not demand.written_back:
+            moved[demand.manner.operation] += demand.bytes * demand.count
+    return round(max(moved.values()))
+
+
+def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Part | None:
+    """What the operations take; None where the profile has nothing near."""
+    near = surface.nearest(demand.manner)
+    if near is None:
+        return None
+    curve, word = near
+    estimate = surface.at(curve, demand.bytes, world)
+    factor = 1.0
+    if curve.manner.order is not Order.ITEM:
+        factor = surface.in_volume(curve.manner, demand.bytes, world, volume_bytes)
+    in_memory = surface.profile.file_system.type in _IN_MEMORY
+    return Part(
+        operation=demand.manner.operation.value,
+        bytes=demand.bytes,
+        count=round(demand.count),
+        seconds=estimate.seconds.times(demand.count * factor),
+        by=curve.manner.text(),
+        limit=_limit(demand, curve.manner, estimate, in_memory),
+        extrapolated=estimate.extrapolated,
+        assumed="; ".join(text for text in (word, demand.note) if text),
+    )
+
+
+def _limit(demand: Demand, manner: Manner, estimate: Estimate, in_memory: bool) -> Limit:
+    """What these operations wait for, by the shape of the surface where they are."""
+    steep = estimate.slope >= _STEEP
+    if demand.written_back:
+        return Limit.DEVICE
+    if in_memory and (manner.operation is OperationKind.SYNC or manner.state is State.COLD):
+        return Limit.CACHE if steep else Limit.CALLS
+    if manner.operation is OperationKind.SYNC or manner.state is State.COLD:
+        return Limit.DEVICE if steep else Limit.DEVICE_LATENCY
+    if estimate.crowding >= _CROWDED:
+        return Limit.RANKS
+    if manner.operation not in _SIZED or manner.order is Order.ITEM:
+        return Limit.NAMES
+    return Limit.CACHE if steep else Limit.CALLS
+
+
+def _bytes_of(total: _Total) -> int:
+    """Moved by one rank."""
+    data = OperationKind.WRITE.value, OperationKind.READ.value
+    return sum(part.bytes * part.count for part in total.parts.values() if part.operation in data)
+
+
+def _phase(made: Made, group: p.Group, path: str, total: _Total) -> PhaseForecast:
+    by_limit: dict[Limit, float] = {}
+    for part in total.parts.values():
+        by_limit[part.limit] = by_limit.get(part.limit, 0.0) + part.seconds.median
+    world = group.ranks * group.instances
+    spent = sum(by_limit.values())
+    limit = max(by_limit, key=lambda one: by_limit[one]) if spent else Limit.NOTHING
+    done = min(1.0, sum(total.shares) / len(total.shares)) if total.shares else 1.0
+    return PhaseForecast(
+        path=path,
+        group=group.name,
+        ranks=world,
+        seconds=total.seconds,
+        computing_s=total.computing_s,
+        bytes=min(made.totals.bytes_by_phase.get(path, 0), _bytes_of(total) * world),
+        operations=sum(part.count for part in total.parts.values()) * world,
+        limit=limit,
+        limit_share=min(1.0, by_limit[limit] / spent) if spent else 0.0,
+        done_share=done,
+        parts=list(total.parts.values()),
+        unknown=total.unknown,
+    )

@@ -1,0 +1,361 @@
+"""A plan's program followed on one rank: what each phase demands, and what its caches hold.
+
+The rules of caches are few. A write goes to memory, new where the file grows and replacing
+where it does not, until a sync, or until all ranks together hold more unwritten data than the
+kernel allows: what is above that is written at the device's rate. A read is cached when this run
+wrote or read the data before, nothing dropped them, and all data of the run fit the memory;
+otherwise it is cold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+
+from venturi.model import plan as p
+from venturi.model.document import INT64_MAX
+from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.model.plan import OperationKind
+from venturi.model.profile import Manner, Order, State
+from venturi.plan.item import size_key, sizes_in, window_of
+from venturi.plan.request import end_of, requests_of
+from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
+
+_RANK, _RANKS, _WORLD = 0, 1, 2
+_MOST_TURNS = 64
+"""Loops with more are followed twice; the other turns are taken to be like the second."""
+_MEMORY_SHARE = 0.8
+_BLOCK = 4096
+_AT_RUN_TIME = {p.Operator.PEER, p.Operator.STRANGER, p.Operator.PERMUTE}
+
+Settle = Callable[[PhaseDemand], float]
+"""Told a phase, it answers which share of the phase's work is done: 1, or less under a limit."""
+
+
+class Walk:
+    """Follows one group's program in one rank's place."""
+
+    def __init__(
+        self, plan: p.Plan, group: p.Group, rank: int, memory_bytes: int, dirty_bytes: int
+    ) -> None:
+        self._plan = plan
+        self._group = group
+        self._slots: list[Number] = [0] * len(plan.slots)
+        self._slots[_RANK], self._slots[_RANKS] = rank, group.ranks
+        self._slots[_WORLD] = plan.ranks
+        self._rank = rank
+        self._world = group.ranks * group.instances
+        self._memory_bytes = memory_bytes
+        self._dirty_limit = dirty_bytes
+        self._states: dict[tuple[int, tuple[int, ...]], FileState] = {}
+        self._reach: dict[int, float] = {}
+        self._touched_bytes = 0
+        self._times = 1
+        self._phase = PhaseDemand("", 1)
+        self._made: set[int] = set()
+        self._dropped = False
+
+    def phases(self, settle: Settle) -> Iterator[PhaseDemand]:
+        """Every phase in the order of the program; `settle` is asked at each one's end."""
+        self._stage()
+        yield from self._steps(self._group.program, settle)
+
+    def _stage(self) -> None:
+        for index, file in enumerate(self._plan.files):
+            if file.prestage is not None:
+                size = self._whole(file.prestage)
+                state = self._state(index)
+                state.end_bytes, state.cached = INT64_MAX, True
+                self._touched_bytes += size
+
+    def _steps(self, steps: list[p.Step], settle: Settle) -> Iterator[PhaseDemand]:
+        for step in steps:
+            if isinstance(step, p.For):
+                for _ in self._turns(step):
+                    yield from self._steps(step.body, settle)
+            elif isinstance(step, p.When):
+                if evaluate(step.condition, self._slots):
+                    yield from self._steps(step.body, settle)
+            elif isinstance(step, p.Phase):
+                yield self._whole_phase(step, settle)
+
+    def _turns(self, step: p.For) -> Iterator[None]:
+        """The turns of a loop; many alike ones are one that counts many times."""
+        count = self._whole(step.count)
+        if count <= _MOST_TURNS:
+            for turn in range(count):
+                self._slots[step.variable] = turn
+                yield
+            return
+        for turn, times in ((0, 1), (1, count - 1)):
+            self._slots[step.variable] = turn
+            self._times *= times
+            yield
+            self._times //= times
+
+    def _whole_phase(self, step: p.Phase, settle: Settle) -> PhaseDemand:
+        outside, self._times = self._times, 1
+        self._phase = PhaseDemand(step.path, outside, step.limit_s)
+        self._made = set()
+        if step.cache is p.CachePolicy.DROP:
+            used = set(_files_in(step.body))
+            for (file, _), state in self._states.items():
+                if file in used:
+                    state.cached = False
+                    state.dirty_bytes = 0
+        self._body(step.body)
+        share = settle(self._phase)
+        for file in self._made:
+            self._reach[file] = share
+        self._times = outside
+        return self._phase
+
+    def _body(self, steps: list[p.Step]) -> None:
+        for step in steps:
+            match step:
+                case p.For():
+                    for _ in self._turns(step):
+                        self._body(step.body)
+                case p.When():
+                    if evaluate(step.condition, self._slots):
+                        self._body(step.body)
+                case p.Phase():
+                    self._body(step.body)
+                case p.Repeat():
+                    self._phase.at_least_s = step.at_least_s
+                    self._body(step.body)
+                case _:
+                    self._leaf(step)
+
+    def _leaf(self, step: p.Step) -> None:
+        match step:
+            case p.Compute():
+                seconds = float(evaluate(step.seconds, self._slots))
+                self._phase.computing_s += seconds * self._times
+            case p.Transfer():
+                self._transfer(step)
+            case p.Items():
+                self._items(step)
+            case p.Manage():
+                self._manage(step)
+            case p.Sync():
+                self._sync(step)
+            case _:
+                pass
+
+    def _transfer(self, step: p.Transfer) -> None:
+        state = self._state(step.file)
+        requests = requests_of(step, self._whole)
+        order = self._order(step)
+        reach = self._reach.get(step.file, 1.0)
+        start, end = self._extent(step, requests)
+        self._phase.computing_s += step.think_s * sum(n for _, _, n in requests) * self._times
+        for direction, size, count in requests:
+            calls = count * self._times
+            if direction is p.Direction.WRITE:
+                grows = start >= state.end_bytes
+                data = State.NEW if grows else State.CACHED
+                self._write(
+                    step, state, Demand(self._data(step, "write", order, data), size, calls)
+                )
+            else:
+                data = State.CACHED if self._is_cached(state) else State.COLD
+                manner = self._data(step, "read", order, data)
+                self._add(Demand(manner, size, calls * reach, self._read_note(step.file)))
+        moved = sum(size * count for _, size, count in requests)
+        if step.operation is p.Direction.WRITE:
+            state.end_bytes = max(state.end_bytes, end)
+            state.cached = True
+            self._made.add(step.file)
+            self._touched_bytes += moved * self._times
+        else:
+            state.cached = True
+
+    def _write(self, step: p.Transfer, state: FileState, demand: Demand) -> None:
+        """Add writes: into the cache, with a sync each, or above the limit to the device."""
+        if self._file(step.file).interface is p.Interface.STDIO and step.sync is p.SyncMode.FLUSH:
+            step = step.model_copy(update={"sync": p.SyncMode.NONE})
+        self._add(demand)
+        state.dirty_order, state.dirty_state = demand.manner.order, demand.manner.state
+        if step.sync is not p.SyncMode.NONE:
+            state.dirty_bytes = demand.bytes
+            sync = sync_of(state, demand.manner)
+            self._add(Demand(sync.manner, sync.bytes, demand.count))
+            return
+        moved = int(demand.bytes * demand.count)
+        state.dirty_bytes += moved
+        held = sum(other.dirty_bytes for other in self._states.values()) * self._world
+        above = (held - self._dirty_limit) // self._world if self._dirty_limit else 0
+        if above > 0:
+            above = min(above, moved)
+            state.dirty_bytes -= above
+            like = sync_of(FileState(dirty_bytes=above, dirty_state=State.NEW), demand.manner)
+            note = "what is above the kernel's limit of unwritten data waits for the device"
+            self._add(Demand(like.manner, above, 1, note, written_back=True))
+
+    def _items(self, step: p.Items) -> None:
+        file = self._file(step.file)
+        tree = file.tree
+        assert tree is not None
+        owner = self._rank
+        if not _AT_RUN_TIME & {instruction.operator for instruction in step.owner}:
+            owner = self._whole(step.owner)
+        self._slots[_RANK] = owner
+        window = window_of(step, tree, owner, self._group.ranks, self._whole)
+        sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
+        most = None if step.bytes is None else self._whole(step.bytes)
+        self._slots[_RANK] = self._rank
+        state = self._state(step.file)
+        makes = p.ItemVerb.CREATE in step.verbs
+        reach = 1.0 if makes else self._reach.get(step.file, 1.0)
+        for size, count in sizes.items():
+            moved = size if most is None else min(size, most)
+            for verb in step.verbs:
+                self._item(step, verb, (size, moved), count * self._times * reach, state)
+        if makes or p.ItemVerb.MKDIR in step.verbs:
+            self._made.add(step.file)
+            self._touched_bytes += sum(size * count for size, count in sizes.items())
+        if p.ItemVerb.WRITE in step.verbs or p.ItemVerb.READ in step.verbs:
+            state.cached = True
+
+    def _item(
+        self,
+        step: p.Items,
+        verb: p.ItemVerb,
+        sizes: tuple[int, int],
+        count: float,
+        state: FileState,
+    ) -> None:
+        size, moved = sizes
+        alone = self._group.ranks == 1 or self._file(step.file).sharing is p.Sharing.RANK
+        names = {p.ItemVerb.UNLINK_LINK: "unlink", p.ItemVerb.UNLINK_SYMLINK: "unlink"}
+        operation = OperationKind(names.get(verb, verb.value))
+        data, at = State.NONE, size and max(size, _BLOCK)
+        if verb is p.ItemVerb.WRITE:
+            data, at = (State.NEW if p.ItemVerb.CREATE in step.verbs else State.CACHED), moved
+        elif verb is p.ItemVerb.READ:
+            data, at = (State.CACHED if self._is_cached(state) else State.COLD), moved
+        elif verb is p.ItemVerb.SYNC:
+            data, at = State.NEW, moved
+        if verb in (p.ItemVerb.WRITE, p.ItemVerb.READ) and moved == 0:
+            return
+        order = Order.SEQUENTIAL if verb is p.ItemVerb.SYNC else Order.ITEM
+        place = place_of(alone)
+        manner = Manner(operation=operation, order=order, place=place, state=data)
+        self._add(Demand(manner, at, count))
+
+    def _manage(self, step: p.Manage) -> None:
+        file, verb = self._file(step.file), step.verb
+        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        first = alone or self._rank % self._sharers(file) == 0
+        state = self._state(step.file)
+        if verb is p.NameVerb.CREATE:
+            state.end_bytes = state.dirty_bytes = 0
+            self._made.add(step.file)
+            verb = verb if first else p.NameVerb.OPEN
+        elif not first and verb not in (p.NameVerb.OPEN, p.NameVerb.CLOSE, p.NameVerb.STAT):
+            return
+        if verb is p.NameVerb.UNLINK:
+            state.end_bytes = state.dirty_bytes = 0
+            state.cached = False
+        operation = OperationKind(verb.value)
+        manner = Manner(operation=operation, order=Order.ITEM, place=place_of(alone))
+        self._add(Demand(manner, 0, self._times))
+
+    def _sync(self, step: p.Sync) -> None:
+        file = self._file(step.file)
+        if step.mode in (p.SyncMode.NONE, p.SyncMode.FLUSH):
+            return
+        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        like = Manner(operation=OperationKind.SYNC, place=place_of(alone), interface=file.interface)
+        state = self._state(step.file)
+        if step.mode is p.SyncMode.FILE_SYSTEM:
+            state.dirty_bytes = sum(other.dirty_bytes for other in self._states.values())
+            for other in self._states.values():
+                other.dirty_bytes = state.dirty_bytes if other is state else 0
+        demand = sync_of(state, like)
+        self._add(Demand(demand.manner, demand.bytes, self._times))
+
+    def _add(self, demand: Demand) -> None:
+        if demand.count > 0:
+            self._phase.demands.append(demand)
+
+    def _data(self, step: p.Transfer, operation: str, order: Order, state: State) -> Manner:
+        file = self._file(step.file)
+        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        return Manner(
+            operation=OperationKind(operation),
+            order=order,
+            place=place_of(alone),
+            interface=file.interface,
+            state=state,
+        )
+
+    def _order(self, step: p.Transfer) -> Order:
+        """How the requests lie, from the innermost loop that has several turns."""
+        pattern = step.pattern
+        if isinstance(pattern, p.Random):
+            return Order.RANDOM
+        if isinstance(pattern, p.Table):
+            rows = pattern.rows
+            near = all(a.offset + a.bytes == b.offset for a, b in pairwise(rows))
+            return Order.SEQUENTIAL if near else Order.RANDOM
+        if not isinstance(pattern, p.Nest):
+            return Order.SEQUENTIAL
+        size = self._whole(step.size)
+        for loop in reversed(pattern.loops):
+            if self._whole(loop.count) > 1:
+                return Order.SEQUENTIAL if self._whole(loop.stride) == size else Order.STRIDED
+        return Order.SEQUENTIAL
+
+    def _extent(
+        self, step: p.Transfer, requests: list[tuple[p.Direction, int, int]]
+    ) -> tuple[int, int]:
+        """Where a step begins and ends in the file; appends and boxes go behind what is there."""
+        pattern = step.pattern
+        if isinstance(pattern, (p.Append, p.Box)):
+            here = self._state(step.file).end_bytes
+            return here, here + sum(size * count for _, size, count in requests)
+        start = self._whole(pattern.base)
+        if isinstance(pattern, p.Random):
+            start = 0
+        return start, end_of(step, self._whole)
+
+    def _is_cached(self, state: FileState) -> bool:
+        fits = self._touched_bytes * self._world <= _MEMORY_SHARE * self._memory_bytes
+        return state.cached and fits
+
+    def _read_note(self, index: int) -> str:
+        if self._file(index).foreign:
+            return "somebody's file is taken to be on the device only"
+        return ""
+
+    def _state(self, index: int) -> FileState:
+        """The state of the file that a step means now; all ranks' own files are one."""
+        before, self._slots[_RANK] = self._slots[_RANK], 0
+        try:
+            parts = (part.value for part in self._plan.files[index].path)
+            key = index, tuple(self._whole(value) for value in parts if value is not None)
+        except ExpressionError:
+            key = index, ()
+        finally:
+            self._slots[_RANK] = before
+        return self._states.setdefault(key, FileState())
+
+    def _file(self, index: int) -> p.File:
+        return self._plan.files[index]
+
+    def _sharers(self, file: p.File) -> int:
+        return file.every if file.sharing is p.Sharing.EVERY else self._group.ranks
+
+    def _whole(self, code: list[p.Instruction]) -> int:
+        return int(evaluate(code, self._slots))
+
+
+def _files_in(steps: list[p.Step]) -> Iterator[int]:
+    """The files that steps name, whoever comes to them."""
+    for step in steps:
+        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+            yield from _files_in(step.body)
+        elif isinstance(step, p.Transfer | p.Items | p.Manage | p.Sync):
+            yield step.file

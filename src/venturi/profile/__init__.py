@@ -1,0 +1,1 @@
+"""A machine measured once: a design of points, run by the engine, refined where it bends."""

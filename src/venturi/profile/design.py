@@ -1,0 +1,145 @@
+"""The design: which points are measured first, and where the next one tells most.
+
+A coarse grid comes first. Then each gap between two neighbouring sizes is halved where straight
+lines miss the points most: by as much as a point lies off the line between its neighbours. A
+gap whose middle was predicted within the noise is left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from venturi.analyse.surface import bend_at, lines_of
+from venturi.model.plan import Interface, OperationKind
+from venturi.model.profile import Curve, Manner, Order, Place, Point, State, Volume
+from venturi.profile.sheet import Cell, Family, Setup
+
+_KIB, _MIB = 1024, 1024**2
+_COARSE = {
+    Family.STREAM: (512, 4 * _KIB, 64 * _KIB, _MIB, 16 * _MIB),
+    Family.SMALL: (512, 4 * _KIB, 64 * _KIB, _MIB),
+    Family.STRIDED: (512, 4 * _KIB, 64 * _KIB, _MIB),
+    Family.RANDOM: (512, 4 * _KIB, 64 * _KIB, _MIB),
+    Family.EACH: (512, 64 * _KIB, 4 * _MIB),
+    Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB),
+}
+_IN_TURN = (
+    (Family.STREAM, Family.SMALL),
+    (Family.ITEM,),
+    (Family.RANDOM, Family.EACH),
+    (Family.STRIDED,),
+)
+"""Families by start of the engine."""
+_LEAST_MISS = 0.05
+"""Log of the ratio: a gap that misses by less is not worth its time."""
+_WEIGHTS = {State.COLD: 1.5, State.NEW: 1.0, State.CACHED: 1.0, State.NONE: 0.7}
+"""What a miss costs: times of the device are the long ones."""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A place where another point would tell something, and how much."""
+
+    setup: Setup
+    cell: Cell
+    miss: float
+    """Weighted |log ratio| by which a straight line is likely to be wrong there."""
+
+
+def setups_of(cores: int, ranks: int | None, interfaces: Sequence[Interface]) -> list[Setup]:
+    """Every combination that the coarse grid takes, the most useful first.
+
+    Ranks are 1, 2, 4, ... up to the cores, or up to `ranks`.
+    """
+    most = ranks or cores
+    counts = [1]
+    while counts[-1] * 2 <= most:
+        counts.append(counts[-1] * 2)
+    if counts[-1] != most:
+        counts.append(most)
+    found = []
+    for interface in interfaces:
+        found += [Setup(count, Place.OWN, interface) for count in counts]
+        found += [Setup(count, Place.SHARED, interface) for count in counts if count > 1]
+    return found
+
+
+def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[Cell]]]:
+    """The sheets of the coarse grid, the most useful first, so that a small budget serves most."""
+    found = []
+    for families in _IN_TURN:
+        for setup in setups:
+            cells = [
+                Cell(family, size)
+                for family in families
+                if _belongs(family, setup)
+                for size in _COARSE[family]
+            ]
+            if cells:
+                found.append((setup, cells))
+    return sorted(found, key=lambda sheet: sheet[0].interface is not Interface.POSIX)
+
+
+def _belongs(family: Family, setup: Setup) -> bool:
+    """Other interfaces than posix are measured as streams only."""
+    if family is Family.STRIDED and setup.place is not Place.SHARED:
+        return False
+    return family is Family.STREAM or setup.interface is Interface.POSIX
+
+
+def gaps(
+    curves: Iterable[Curve], done: Mapping[Setup, set[Cell]], halved: set[tuple[Setup, Cell]]
+) -> list[Gap]:
+    """Where to measure next, the worst first; `halved` are those that were tried already."""
+    worst: dict[tuple[Setup, Cell], float] = {}
+    for curve in curves:
+        family = _family_of(curve.manner)
+        if family is None:
+            continue
+        for ranks, points in lines_of(curve).items():
+            setup = Setup(ranks, curve.manner.place, curve.manner.interface)
+            for left in range(len(points) - 1):
+                middle = _middle(points[left].bytes, points[left + 1].bytes)
+                cell = Cell(family, middle)
+                if middle == 0 or cell in done.get(setup, ()) or (setup, cell) in halved:
+                    continue
+                miss = _miss(points, left) * _WEIGHTS[curve.manner.state]
+                key = setup, cell
+                worst[key] = max(worst.get(key, 0.0), miss)
+    found = [Gap(*key, miss) for key, miss in worst.items() if miss > _LEAST_MISS]
+    return sorted(found, key=lambda gap: -gap.miss)
+
+
+def _miss(points: Sequence[Point], left: int) -> float:
+    """How wrong a straight line may be in the middle of a gap, beyond the noise of its ends.
+
+    A parabola that misses by e at the middle of two steps misses by e / 4 within one; steps
+    differ in width, so half is taken.
+    """
+    bend = max(bend_at(points, left), bend_at(points, left + 1)) / 2
+    ends = points[left : left + 2]
+    noise = max((p.high - p.low) / (2 * p.seconds) if p.seconds else 0.0 for p in ends)
+    return max(0.0, bend - noise / 2)
+
+
+def _middle(a: int, b: int) -> int:
+    """A power of two between two sizes; 0: there is none."""
+    low, high = a.bit_length() - 1, b.bit_length() - 1
+    if high - low < 2:
+        return 0
+    return int(2 ** ((low + high) // 2))
+
+
+def _family_of(manner: Manner) -> Family | None:
+    """The family whose cells refine a manner's curve."""
+    if manner.operation is OperationKind.SYNC:
+        return Family.EACH if manner.order is Order.SEQUENTIAL else None
+    if manner.volume is Volume.SMALL:
+        return Family.SMALL
+    return {
+        Order.SEQUENTIAL: Family.STREAM,
+        Order.RANDOM: Family.RANDOM,
+        Order.STRIDED: Family.STRIDED,
+        Order.ITEM: Family.ITEM,
+    }[manner.order]

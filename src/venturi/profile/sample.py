@@ -1,0 +1,73 @@
+"""Samples: what one repetition of a sheet says of each point, and the curves that they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from venturi.model.document import Count, Document, Positive, Seconds
+from venturi.model.profile import Curve, Manner, Point
+from venturi.model.record import Record
+from venturi.model.statistic import median
+from venturi.profile.sheet import Sheet
+
+
+class Sample(Document):
+    """One point in one repetition: the slowest rank's mean time per operation."""
+
+    manner: Manner
+    bytes: Count
+    ranks: Positive
+    seconds: Seconds
+    operations: Positive
+    """Of one rank."""
+
+
+def samples_of(record: Record, sheet: Sheet) -> list[Sample]:
+    """All samples of a record; operations that failed make none."""
+    found = []
+    for row in record.phases:
+        for reading in sheet.readings.get(row.path, ()):
+            done = row.by_operation.get(reading.operation.value)
+            if done is None or done.errors or not done.operations:
+                continue
+            each = max(1, done.operations // row.ranks)
+            found.append(
+                Sample(
+                    manner=reading.manner,
+                    bytes=reading.bytes,
+                    ranks=row.ranks,
+                    seconds=done.seconds / each,
+                    operations=each,
+                )
+            )
+    return found
+
+
+def curves_of(samples: Iterable[Sample]) -> list[Curve]:
+    """The points of each manner, medians of their samples; manners in a fixed order."""
+    by_place: dict[Manner, dict[tuple[int, int], list[Sample]]] = {}
+    for sample in samples:
+        points = by_place.setdefault(sample.manner, {})
+        points.setdefault((sample.ranks, sample.bytes), []).append(sample)
+    return [
+        Curve(manner=manner, points=[_point(points[place]) for place in sorted(points)])
+        for manner, points in sorted(by_place.items(), key=lambda entry: entry[0].text())
+    ]
+
+
+def _point(samples: Sequence[Sample]) -> Point:
+    seconds = [sample.seconds for sample in samples]
+    return Point(
+        bytes=samples[0].bytes,
+        ranks=samples[0].ranks,
+        seconds=_digits(median(seconds)),
+        low=_digits(min(seconds)),
+        high=_digits(max(seconds)),
+        n=len(seconds),
+        operations=min(sample.operations for sample in samples),
+    )
+
+
+def _digits(seconds: float) -> float:
+    """Five digits, more than any of these times is known to."""
+    return float(f"{seconds:.5g}")

@@ -1,0 +1,351 @@
+"""A sheet: many points of a profile in one start of the engine, as a workload.
+
+Each family of phases measures several manners at one size, in the order in which an application
+meets them: data are made, synced, read again, replaced, dropped from the cache and read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from venturi.model.document import parse_data
+from venturi.model.plan import Interface, OperationKind
+from venturi.model.profile import Manner, Order, Place, State, Volume
+from venturi.model.workload import Workload
+
+_KIB, _MIB = 1024, 1024**2
+_MOST_CALLS = 16_384
+_RANDOM_CALLS = 8_192
+_COLD_CALLS = 512
+_FEWEST_CALLS = 4
+SMALL_BYTES = _MIB
+_TURNS = 12
+_BLOCK = 4 * _KIB
+
+
+class Family(StrEnum):
+    """Phases that belong together at one size."""
+
+    STREAM = "stream"
+    SMALL = "small"
+    """Streams of a megabyte, again and again: they stay in the processor's caches."""
+    STRIDED = "strided"
+    RANDOM = "random"
+    EACH = "each"
+    """A sync after every write."""
+    ITEM = "item"
+    """Files that are moved at once, and names."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What one start of the engine fixes."""
+
+    ranks: int
+    place: Place
+    interface: Interface = Interface.POSIX
+
+    @property
+    def text(self) -> str:
+        """In words, for progress and the journal."""
+        who = "1 rank" if self.ranks == 1 else f"{self.ranks} ranks"
+        files = "own files" if self.place is Place.OWN else "shared"
+        return f"{who}, {files}, {self.interface.value}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One family at one size: what is measured together."""
+
+    family: Family
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the operations of one kind in a phase tell."""
+
+    operation: OperationKind
+    manner: Manner
+    bytes: int
+
+
+@dataclass
+class Sheet:
+    """A workload and how its record is read: by a phase's path."""
+
+    setup: Setup
+    cells: tuple[Cell, ...]
+    workload: Workload
+    readings: dict[str, list[Reading]]
+
+
+@dataclass
+class _Draft:
+    """A workload that grows phase by phase."""
+
+    setup: Setup
+    volume_bytes: int
+    files: dict[str, Any] = field(default_factory=dict)
+    phases: list[dict[str, Any]] = field(default_factory=list)
+    readings: dict[str, list[Reading]] = field(default_factory=dict)
+
+    def file(self, name: str, **more: Any) -> None:
+        shared = "rank" if self.setup.place is Place.OWN else "all"
+        entry = {"path": name, "shared": shared, **more}
+        if "tree" not in more:
+            entry["interface"] = self.setup.interface.value
+        self.files[name] = entry
+
+    def phase(
+        self, path: str, steps: list[dict[str, Any]], *readings: Reading, cold: bool = False
+    ) -> None:
+        phase: dict[str, Any] = {"phase": path, "do": steps}
+        if cold:
+            phase["cache"] = "drop"
+        self.phases.append(phase)
+        self.readings[path] = list(readings)
+
+    def reading(
+        self,
+        operation: OperationKind,
+        order: Order,
+        state: State,
+        size_bytes: int,
+        volume: Volume = Volume.LARGE,
+    ) -> Reading:
+        interface = self.setup.interface
+        if order is Order.ITEM:
+            interface = Interface.POSIX
+        manner = Manner(
+            operation=operation,
+            order=order,
+            place=self.setup.place,
+            interface=interface,
+            state=state,
+            volume=volume,
+        )
+        return Reading(operation, manner, size_bytes)
+
+
+def sheet_of(setup: Setup, cells: Iterable[Cell], volume_bytes: int) -> Sheet:
+    """The workload that measures these cells; each rank moves about `volume_bytes` per phase."""
+    chosen = tuple(cells)
+    draft = _Draft(setup, volume_bytes)
+    if any(cell.family is Family.RANDOM for cell in chosen):
+        _base(draft)
+    for cell in chosen:
+        _FAMILIES[cell.family](draft, cell.bytes)
+    data = {
+        "workload": 1,
+        "name": "profile",
+        "groups": {"tasks": {"ranks": setup.ranks}},
+        "files": draft.files,
+        "program": {"tasks": draft.phases},
+    }
+    return Sheet(setup, chosen, parse_data(Workload, data), draft.readings)
+
+
+def calls_for(size_bytes: int, volume_bytes: int, most: int = _MOST_CALLS) -> int:
+    """Calls of one rank in a phase: enough to time, not more than the volume asks for."""
+    return max(_FEWEST_CALLS, min(most, volume_bytes // size_bytes))
+
+
+_WRITE, _READ, _SYNC = OperationKind.WRITE, OperationKind.READ, OperationKind.SYNC
+
+
+def _stream(draft: _Draft, size: int) -> None:
+    name, calls = f"stream{size}", calls_for(size, draft.volume_bytes)
+    part, order = calls * size, Order.SEQUENTIAL
+    draft.file(name)
+    move = {"transfer": size, "size": part}
+    write, read = {"write": {"to": name, **move}}, {"read": {"from": name, **move}}
+    sync = {"sync": {"on": name, "mode": "fsync"}}
+    draft.phase(
+        f"new-{size}",
+        [{"create": name}, write, sync, {"close": name}],
+        draft.reading(_WRITE, order, State.NEW, size),
+        draft.reading(_SYNC, order, State.NEW, part),
+    )
+    draft.phase(
+        f"again-{size}",
+        [{"open": name}, read, sync, {"close": name}],
+        draft.reading(_READ, order, State.CACHED, size),
+        draft.reading(_SYNC, order, State.NEW, 0),
+        draft.reading(_SYNC, order, State.CACHED, 0),
+    )
+    draft.phase(
+        f"over-{size}",
+        [{"open": name}, write, sync, {"close": name}],
+        draft.reading(_WRITE, order, State.CACHED, size),
+        draft.reading(_SYNC, order, State.CACHED, part),
+    )
+    draft.phase(
+        f"cold-{size}",
+        [{"open": name}, read, {"close": name}],
+        draft.reading(_READ, order, State.COLD, size),
+        cold=True,
+    )
+    draft.phase(f"gone-{size}", [{"unlink": name}])
+
+
+def _small(draft: _Draft, size: int) -> None:
+    name, order, part = f"small{size}", Order.SEQUENTIAL, max(SMALL_BYTES, size)
+    draft.file(name)
+    move = {"transfer": size, "size": part}
+    write, read = {"write": {"to": name, **move}}, {"read": {"from": name, **move}}
+    turn = [{"create": name}, write, read, {"close": name}, {"unlink": name}]
+    draft.phase(
+        f"small-{size}",
+        [{"for": "turn", "in": _TURNS, "do": turn}],
+        draft.reading(_WRITE, order, State.NEW, size, Volume.SMALL),
+        draft.reading(_READ, order, State.CACHED, size, Volume.SMALL),
+    )
+    draft.phase(f"small-made-{size}", [{"create": name}, write, {"close": name}])
+    draft.phase(
+        f"small-over-{size}",
+        [{"open": name}, {"for": "turn", "in": _TURNS, "do": [write]}, {"close": name}],
+        draft.reading(_WRITE, order, State.CACHED, size, Volume.SMALL),
+    )
+    draft.phase(f"small-gone-{size}", [{"unlink": name}])
+
+
+def _strided(draft: _Draft, size: int) -> None:
+    name, calls = f"strided{size}", calls_for(size, draft.volume_bytes)
+    draft.file(name)
+    move = {"pattern": "strided", "transfer": size, "count": calls}
+    write, read = {"write": {"to": name, **move}}, {"read": {"from": name, **move}}
+    sync = {"sync": {"on": name, "mode": "fsync"}}
+    draft.phase(
+        f"strided-new-{size}",
+        [{"create": name}, write, sync, {"close": name}],
+        draft.reading(_WRITE, Order.STRIDED, State.NEW, size),
+    )
+    draft.phase(
+        f"strided-again-{size}",
+        [{"open": name}, read, {"close": name}],
+        draft.reading(_READ, Order.STRIDED, State.CACHED, size),
+    )
+    draft.phase(
+        f"strided-over-{size}",
+        [{"open": name}, write, sync, {"close": name}],
+        draft.reading(_WRITE, Order.STRIDED, State.CACHED, size),
+    )
+    draft.phase(
+        f"strided-cold-{size}",
+        [{"open": name}, read, {"close": name}],
+        draft.reading(_READ, Order.STRIDED, State.COLD, size),
+        cold=True,
+    )
+    draft.phase(f"strided-gone-{size}", [{"unlink": name}])
+
+
+def _base(draft: _Draft) -> None:
+    """The file of random access, made by large writes: how it was made shows in what follows."""
+    draft.file("base")
+    part = _region(draft)
+    draft.phase(
+        "base",
+        [
+            {"create": "base"},
+            {"write": {"to": "base", "transfer": min(part, _MIB), "size": part}},
+            {"sync": {"on": "base", "mode": "fsync"}},
+            {"close": "base"},
+        ],
+    )
+
+
+def _region(draft: _Draft) -> int:
+    return 2 * draft.volume_bytes
+
+
+def _random(draft: _Draft, size: int) -> None:
+    region, order = _region(draft), Order.RANDOM
+
+    def move(calls: int) -> dict[str, Any]:
+        return {"pattern": "random", "transfer": size, "size": region, "count": calls}
+
+    warm = min(calls_for(size, draft.volume_bytes, _RANDOM_CALLS), region // size)
+    cold = min(calls_for(size, draft.volume_bytes, _COLD_CALLS), region // size)
+    dirty = min(warm * max(size, _BLOCK), region)
+    sync = {"sync": {"on": "base", "mode": "fsync"}}
+    draft.phase(
+        f"random-cold-{size}",
+        [{"open": "base"}, {"read": {"from": "base", **move(cold)}}, {"close": "base"}],
+        draft.reading(_READ, order, State.COLD, size),
+        cold=True,
+    )
+    whole = {"from": "base", "transfer": min(region, _MIB), "size": region}
+    draft.phase(f"random-warm-{size}", [{"open": "base"}, {"read": whole}, {"close": "base"}])
+    draft.phase(
+        f"random-read-{size}",
+        [{"open": "base"}, {"read": {"from": "base", **move(warm)}}, {"close": "base"}],
+        draft.reading(_READ, order, State.CACHED, size),
+    )
+    draft.phase(
+        f"random-write-{size}",
+        [{"open": "base"}, {"write": {"to": "base", **move(warm)}}, sync, {"close": "base"}],
+        draft.reading(_WRITE, order, State.CACHED, size),
+        draft.reading(_SYNC, order, State.CACHED, dirty),
+    )
+
+
+def _each(draft: _Draft, size: int) -> None:
+    name = f"each{size}"
+    calls = calls_for(size, draft.volume_bytes // 4, 48)
+    draft.file(name)
+    step = {"to": name, "transfer": size, "count": calls, "sync": "fsync"}
+    draft.phase(
+        f"each-{size}",
+        [{"create": name}, {"write": step}, {"close": name}],
+        draft.reading(_SYNC, Order.SEQUENTIAL, State.NEW, size),
+    )
+    draft.phase(
+        f"each-over-{size}",
+        [{"open": name}, {"write": step}, {"close": name}],
+        draft.reading(_SYNC, Order.SEQUENTIAL, State.CACHED, size),
+    )
+    draft.phase(f"each-gone-{size}", [{"unlink": name}])
+
+
+def _item(draft: _Draft, size: int) -> None:
+    name, kind = f"item{size}", OperationKind
+    calls = calls_for(max(size, 16 * _KIB), draft.volume_bytes // 2, 1000)
+    draft.file(name, tree={"depth": 0, "items": calls, "size": size})
+
+    def verbs(*words: str) -> list[dict[str, Any]]:
+        return [{"each": {"on": name, "do": list(words)}}]
+
+    def of(operation: OperationKind, state: State = State.NONE) -> Reading:
+        return draft.reading(operation, Order.ITEM, state, size)
+
+    moves = [("write", "read")] if size else []
+    made = [of(_WRITE, State.NEW)] if size else []
+    read = [of(_READ, State.CACHED)] if size else []
+    make = ("create", *(w for w, _ in moves), "close")
+    look = ("open", *(r for _, r in moves), "close")
+    draft.phase(f"make-{size}", verbs(*make), of(kind.CREATE), of(kind.CLOSE), *made)
+    draft.phase(f"stat-{size}", verbs("stat"), of(kind.STAT))
+    draft.phase(f"look-{size}", verbs(*look), of(kind.OPEN), *read)
+    if size == 0:
+        draft.phase("rename-0", verbs("rename"), of(kind.RENAME))
+    draft.phase(f"remove-{size}", verbs("unlink"), of(kind.UNLINK))
+    if size == 0:
+        tree = {"depth": 0, "items": calls, "kind": "directory"}
+        draft.file("directories", tree=tree)
+        each = {"on": "directories"}
+        draft.phase("mkdir-0", [{"each": {**each, "do": ["mkdir"]}}], of(kind.MKDIR))
+        draft.phase("rmdir-0", [{"each": {**each, "do": ["rmdir"]}}], of(kind.RMDIR))
+
+
+_FAMILIES: dict[Family, Callable[[_Draft, int], None]] = {
+    Family.STREAM: _stream,
+    Family.SMALL: _small,
+    Family.STRIDED: _strided,
+    Family.RANDOM: _random,
+    Family.EACH: _each,
+    Family.ITEM: _item,
+}

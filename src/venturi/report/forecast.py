@@ -1,0 +1,209 @@
+"""A forecast: its page and its terminal table, seconds by phase and what limits them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from venturi.model.forecast import Forecast, PhaseForecast, Range
+from venturi.report import quantity
+from venturi.report.block import (
+    Block,
+    Chapter,
+    Column,
+    Facts,
+    Figure,
+    Headline,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+)
+from venturi.report.figure import theme
+from venturi.report.palette import BLUE, INK
+from venturi.report.printer import Printer
+from venturi.report.quantity import Units
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def interval(time: Range) -> str:
+    """`[low .. high]`."""
+    return f"[{quantity.seconds(time.low)} .. {quantity.seconds(time.high)}]"
+
+
+def _limit(phase: PhaseForecast) -> str:
+    share = "" if phase.limit_share >= 0.995 else f", {quantity.percent(phase.limit_share)}"
+    text = f"{phase.limit.value}{share}"
+    return text if phase.done_share >= 1 else f"limit of time; {text}"
+
+
+def print_forecast(forecast: Forecast, console: Console, units: Units = Units.IEC) -> None:
+    """Phases with their times and limits, the total, and what it rests on."""
+    out = Printer(console)
+    out.line()
+    out.line(
+        (f" {forecast.name}", "bold"),
+        f"   {quantity.counted(forecast.ranks, 'rank')} on {forecast.machine} "
+        f"({forecast.file_system}), one repetition, not run",
+    )
+    out.line()
+    rows = [
+        (
+            phase.path,
+            quantity.seconds(phase.seconds.median),
+            interval(phase.seconds),
+            quantity.size(phase.bytes, units) if phase.bytes else "-",
+            _limit(phase),
+        )
+        for phase in forecast.phases
+    ]
+    out.table(
+        ("PHASE", "I/O TIME", "INTERVAL", "BYTES", "LIMIT"), rows, left=("LIMIT",), prose=True
+    )
+    out.line()
+    out.line(
+        (" total ", "dim"),
+        (f"{quantity.seconds(forecast.seconds.median)} in I/O", "bold"),
+        f"  {interval(forecast.seconds)}"
+        + (f", computing {quantity.seconds(forecast.computing_s)}" if forecast.computing_s else ""),
+    )
+    for label, texts in _notes(forecast):
+        for text in texts:
+            out.wrapped("- ", f"{label}: {text}")
+
+
+def _notes(forecast: Forecast) -> list[tuple[str, list[str]]]:
+    return [
+        ("cannot know", forecast.unknown),
+        ("extrapolated", forecast.extrapolated),
+        ("assumed", forecast.assumed),
+    ]
+
+
+def page_of(forecast: Forecast, units: Units) -> Page:
+    """The page of a forecast."""
+    remarks = [
+        Paragraph(f"{label.capitalize()}: {text}.", "fair")
+        for label, texts in _notes(forecast)
+        for text in texts
+    ]
+    making = Facts(
+        (
+            ("Machine", f"{forecast.machine}, {forecast.file_system} at {forecast.directory}"),
+            ("Profiled", forecast.profiled),
+            ("How", "each phase's operations, looked up on the machine's surface and added up; "
+                    "nothing was run"),
+            ("Interval", "the extremes of the profile's repetitions, as if all came together"),
+        )
+    )  # fmt: skip
+    sections = (
+        Section("phases", "I/O time by phase", "", (_figure(forecast, units),)),
+        Section("parts", "What it is made of", "", _parts(forecast, units)),
+        Section("making", "How it was made", "", (making,)),
+    )
+    chapter = Chapter(
+        name="forecast",
+        title=forecast.name,
+        about=forecast.about,
+        level="",
+        tone="plain",
+        meaning="",
+        reasons=(),
+        headlines=(
+            Headline("I/O time", quantity.seconds(forecast.seconds.median),
+                     f"{interval(forecast.seconds)}, slowest rank, one repetition"),
+            Headline("Bytes", quantity.size(forecast.bytes, units), "of all ranks"),
+        ),
+        fidelity="",
+        remarks=tuple(remarks),
+        sections=sections,
+        withheld="",
+        facts=f"{quantity.counted(forecast.ranks, 'rank')} · predicted for {forecast.machine}",
+    )  # fmt: skip
+    lead = "How long its I/O takes there, from a profile of the machine; it was not run."
+    return Page(f"{forecast.name} on {forecast.machine}", lead, (chapter,), None, "Venturi")
+
+
+def _table(forecast: Forecast, units: Units) -> Table:
+    titles = ("Phase", "I/O time", "Interval", "Bytes", "Operations", "Work done", "Limit")
+    rows = tuple(
+        (
+            phase.path,
+            quantity.seconds(phase.seconds.median),
+            interval(phase.seconds),
+            quantity.size(phase.bytes, units) if phase.bytes else "–",
+            quantity.count(phase.operations),
+            quantity.percent(phase.done_share),
+            _limit(phase),
+        )
+        for phase in forecast.phases
+    )
+    columns = tuple(Column(title, 0 < index < 6) for index, title in enumerate(titles))
+    return Table("Phases", columns, rows)
+
+
+def _parts(forecast: Forecast, units: Units) -> tuple[Block, ...]:
+    titles = ("Phase", "Operation", "Size", "Calls of a rank", "Seconds", "Read from the curve",
+              "Limit")  # fmt: skip
+    rows = tuple(
+        (
+            phase.path,
+            part.operation,
+            quantity.size(part.bytes, units) if part.bytes else "–",
+            quantity.count(part.count),
+            quantity.seconds(part.seconds.median),
+            part.by + (", extrapolated" if part.extrapolated else ""),
+            part.limit.value,
+        )
+        for phase in forecast.phases
+        for part in phase.parts
+    )
+    columns = tuple(Column(title, 1 < index < 5) for index, title in enumerate(titles))
+    return (Table("Operations", columns, rows),)
+
+
+def _figure(forecast: Forecast, units: Units) -> Figure:
+    rows = [
+        {
+            "name": theme.shortened(phase.path),
+            "x": phase.seconds.median,
+            "low": phase.seconds.low,
+            "high": phase.seconds.high,
+        }
+        for phase in forecast.phases
+    ]
+    y = {
+        "field": "name",
+        "type": "nominal",
+        "sort": None,
+        "axis": {
+            "title": None,
+            "labelLimit": theme.NAME_PX,
+            "minExtent": theme.NAME_PX - 10,
+            "ticks": False,
+        },
+    }
+    x = {"type": "quantitative", "axis": {"title": "seconds in I/O, slowest rank", "grid": True}}
+    spec = {
+        "width": theme.WIDTH - theme.NAME_PX - theme.VALUE_PX,
+        "height": {"step": 30},
+        "data": {"values": rows},
+        "encoding": {"y": y},
+        "layer": [
+            {"mark": {"type": "bar", "color": BLUE, "height": 14},
+             "encoding": {"x": {"field": "x", **x}}},
+            {"mark": {"type": "rule", "color": INK, "strokeWidth": 2},
+             "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}}},
+        ],
+    }  # fmt: skip
+    longest = max(forecast.phases, key=lambda phase: phase.seconds.median)
+    return Figure(
+        name="forecast",
+        title="Where the I/O time goes",
+        finding=f"Longest: {longest.path}, {quantity.seconds(longest.seconds.median)}, by "
+        f"{longest.limit.value}.",
+        reading="Bars: the forecast. Lines: its interval.",
+        spec=theme.whole(spec),
+        table=_table(forecast, units),
+    )

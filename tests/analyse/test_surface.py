@@ -1,0 +1,115 @@
+"""The surface between its points, beyond them, and where another curve stands in."""
+
+from __future__ import annotations
+
+import pytest
+
+from profile_factory import curve, data, profile
+from venturi.analyse.surface import Surface, bend_at, lines_of
+from venturi.model.plan import Interface, OperationKind
+from venturi.model.profile import Manner, Order, Place, State, Volume
+
+WRITE = Manner(operation=OperationKind.WRITE, order=Order.SEQUENTIAL, state=State.NEW)
+
+
+def test_points_give_themselves() -> None:
+    surface = Surface(profile(data("write", lambda size, ranks: 1e-9 * size * ranks, "new")))
+    found = surface.nearest(WRITE)
+    assert found is not None
+    estimate = surface.at(found[0], 2**16, 2)
+    assert found[1] == ""
+    assert estimate.seconds.median == pytest.approx(2e-9 * 2**16)
+    assert estimate.seconds.low == pytest.approx(0.9 * estimate.seconds.median)
+    assert not estimate.extrapolated
+
+
+def test_a_power_law_is_exact_between_points() -> None:
+    sizes = (2**9, 2**13, 2**24)
+    law = data("write", lambda size, ranks: 1e-9 * size**0.7, "new", sizes=sizes)
+    surface = Surface(profile(law))
+    estimate = surface.at(law, 47_008, 1)
+    assert estimate.seconds.median == pytest.approx(1e-9 * 47_008**0.7)
+    assert estimate.slope == pytest.approx(0.7)
+
+
+def test_a_bend_widens_the_interval() -> None:
+    sizes = (2**9, 2**13, 2**17, 2**21)
+    bent = data("write", lambda size, _: 1e-6 + 1e-10 * size, "new", sizes=sizes)
+    surface = Surface(profile(bent))
+    between = surface.at(bent, 2**15, 1).seconds
+    true = 1e-6 + 1e-10 * 2**15
+    assert between.low < true < between.high
+    assert between.high / between.median > 1.1
+
+
+def test_below_the_smallest_a_call_stays_and_above_the_largest_the_rate() -> None:
+    law = data("write", lambda size, _: 1e-6 + 1e-9 * size, "new")
+    surface = Surface(profile(law))
+    small, large = surface.at(law, 8, 1), surface.at(law, 2**28, 1)
+    assert small.extrapolated
+    assert small.seconds.median == pytest.approx(1e-6 + 1e-9 * 512)
+    assert large.extrapolated
+    assert large.seconds.median == pytest.approx(1e-9 * 2**28, rel=0.01)
+
+
+def test_more_ranks_than_cores_take_turns() -> None:
+    law = data("write", lambda size, ranks: 1e-6, "new")
+    surface = Surface(profile(law, cores=2))
+    eight = surface.at(law, 4096, 8)
+    assert eight.extrapolated
+    assert eight.seconds.median == pytest.approx(4e-6)
+    assert eight.seconds.low < 4e-6 <= eight.seconds.high
+
+
+def test_a_device_that_was_not_full_goes_on_as_before() -> None:
+    law = data("read", lambda size, ranks: 1e-4, "cold")
+    surface = Surface(profile(law))
+    assert surface.at(law, 4096, 8).seconds.median == pytest.approx(1e-4)
+    assert surface.at(law, 4096, 8).seconds.high == pytest.approx(1.1 * 4e-4)
+
+
+def test_ranks_between_two_counts() -> None:
+    law = data("write", lambda size, ranks: 1e-6 * ranks, "new", ranks=(1, 4))
+    surface = Surface(profile(law))
+    assert surface.at(law, 4096, 2).seconds.median == pytest.approx(2e-6)
+    assert not surface.at(law, 4096, 2).extrapolated
+
+
+def test_the_nearest_curve_says_what_it_stands_for() -> None:
+    surface = Surface(profile(data("write", lambda size, ranks: 1e-6, "new")))
+    wanted = WRITE.model_copy(update={"interface": Interface.MPIIO, "place": Place.SHARED})
+    found = surface.nearest(wanted)
+    assert found is not None
+    assert "mpiio" in found[1]
+    assert surface.nearest(Manner(operation=OperationKind.RENAME)) is None
+    cold = WRITE.model_copy(update={"operation": OperationKind.READ, "state": State.COLD})
+    assert surface.nearest(cold) is None
+
+
+def test_empty_files_and_full_ones() -> None:
+    law = curve("create", lambda size, ranks: 2e-6 if size else 1e-6, sizes=(0, 4096))
+    surface = Surface(profile(law))
+    assert surface.at(law, 0, 1).seconds.median == pytest.approx(1e-6)
+    assert surface.at(law, 4096, 1).seconds.median == pytest.approx(2e-6)
+
+
+def test_small_volumes_have_the_ratio_that_was_measured() -> None:
+    large = data("write", lambda size, ranks: 4e-6, "new")
+    small = data("write", lambda size, ranks: 1e-6, "new", manner={"volume": Volume.SMALL})
+    surface = Surface(profile(large, small))
+    strided = WRITE.model_copy(update={"order": Order.STRIDED})
+    assert surface.in_volume(WRITE, 4096, 1, 2**25) == 1.0
+    assert surface.in_volume(strided, 4096, 1, 2**20) == pytest.approx(0.25)
+    assert surface.in_volume(WRITE, 4096, 1, 2**10) == pytest.approx(0.25)
+    middle = surface.in_volume(WRITE, 4096, 1, int(2**22.5))
+    assert middle == pytest.approx(0.5, rel=0.01)
+    cold = WRITE.model_copy(update={"state": State.COLD})
+    assert surface.in_volume(cold, 4096, 1, 2**10) == 1.0
+
+
+def test_a_bend_is_what_a_line_misses() -> None:
+    law = data("write", lambda size, ranks: 2e-6 if size == 2**10 else 1e-6, "new",
+               sizes=(2**9, 2**10, 2**11))  # fmt: skip
+    points = lines_of(law)[1]
+    assert bend_at(points, 1) == pytest.approx(0.6931, abs=1e-3)
+    assert bend_at(points, 0) == bend_at(points, 2) == 0.0

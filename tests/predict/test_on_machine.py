@@ -1,0 +1,213 @@
+"""Forecasts from profiles that follow known laws: caches, syncs, limits, trees, refusals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from profile_factory import curve, data, machine
+from venturi import library
+from venturi.model.document import parse_data
+from venturi.model.error import UserError
+from venturi.model.forecast import Forecast, Limit
+from venturi.model.machine import Machine
+from venturi.model.profile import Order, Place
+from venturi.model.workload import Workload
+from venturi.plan.make import make_plan
+from venturi.plan.setting import Settings
+from venturi.predict.on_machine import forecast
+
+NEW, CACHED, COLD, SYNC, CALL = 1e-9, 5e-10, 1e-8, 4e-9, 1e-6
+MIB = 2**20
+
+
+def here(**changes: Any) -> Machine:
+    return machine(
+        data("write", lambda size, ranks: CALL + NEW * size, "new"),
+        data("write", lambda size, ranks: CALL + NEW * size / 2, "cached"),
+        data("read", lambda size, ranks: CALL + CACHED * size, "cached"),
+        data("read", lambda size, ranks: CALL + COLD * size, "cold"),
+        data("read", lambda size, ranks: 1e-4, "cold", manner={"order": Order.RANDOM}),
+        data("sync", lambda size, ranks: 1e-3 + SYNC * size, "new"),
+        data("sync", lambda size, ranks: 1e-3 + SYNC * size, "cached"),
+        *(curve(name, lambda size, ranks: CALL, sizes=(0, 4096)) for name in
+          ("create", "open", "close", "stat", "unlink")),
+        **changes,
+    )  # fmt: skip
+
+
+def predicted(
+    steps: list[dict[str, Any]], files: dict[str, Any], on: Machine | None = None, ranks: int = 1,
+    scale: bool = False,
+) -> Forecast:  # fmt: skip
+    workload = parse_data(
+        Workload,
+        {
+            "workload": 1, "name": "w", "groups": {"g": {"ranks": ranks}},
+            "files": files, "program": {"g": steps},
+        },
+    )  # fmt: skip
+    return forecast(make_plan(workload, Settings()), on or here(), "", scale)
+
+
+def phase(name: str, *steps: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"phase": name, "do": list(steps), **more}
+
+
+def moving(verb: str, transfer: int, size: int, **more: Any) -> dict[str, Any]:
+    preposition = "to" if verb == "write" else "from"
+    return {verb: {preposition: "f", "transfer": transfer, "size": size, **more}}
+
+
+OWN = {"f": {"path": "f", "shared": "rank"}}
+
+
+def times(found: Forecast) -> dict[str, float]:
+    return {each.path: each.seconds.median for each in found.phases}
+
+
+def test_a_write_is_new_then_replaces_and_a_read_is_cached_until_dropped() -> None:
+    steps = [
+        phase("new", {"create": "f"}, moving("write", MIB, 4 * MIB), {"close": "f"}),
+        phase("again", moving("read", MIB, 4 * MIB)),
+        phase("over", moving("write", MIB, 4 * MIB)),
+        phase("cold", moving("read", MIB, 4 * MIB), cache="drop"),
+        phase("warm", moving("read", MIB, 4 * MIB)),
+    ]
+    found = times(predicted(steps, OWN))
+    assert found["new"] == pytest.approx(4 * (CALL + NEW * MIB) + 2 * CALL)
+    opened = 2 * CALL
+    assert found["again"] == pytest.approx(4 * (CALL + CACHED * MIB) + opened)
+    assert found["over"] == pytest.approx(4 * (CALL + NEW * MIB / 2) + opened)
+    assert found["cold"] == pytest.approx(4 * (CALL + COLD * MIB) + opened)
+    assert found["warm"] == pytest.approx(found["again"])
+
+
+def test_a_phase_drops_its_own_files_only() -> None:
+    files = OWN | {"other": {"path": "other", "shared": "rank"}}
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 4 * MIB)),
+        phase("other", {"create": "other"}, {"write": {"to": "other", "size": 1}}, cache="drop"),
+        phase("read", moving("read", MIB, 4 * MIB)),
+    ]
+    found = times(predicted(steps, files))
+    assert found["read"] == pytest.approx(4 * (CALL + CACHED * MIB), rel=0.01)
+
+
+def test_a_sync_writes_what_is_unwritten_once() -> None:
+    sync = {"sync": {"on": "f", "mode": "fsync"}}
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 8 * MIB)),
+        phase("sync", sync),
+        phase("each", moving("write", 4096, 16 * 4096, at=8 * MIB, sync="fsync")),
+    ]
+    found = predicted(steps, OWN)
+    assert times(found)["sync"] == pytest.approx(1e-3 + SYNC * 8 * MIB, rel=0.01)
+    each = 16 * (CALL + NEW * 4096 + 1e-3 + SYNC * 4096)
+    assert times(found)["each"] == pytest.approx(each, rel=0.01)
+    assert found.phases[1].limit is Limit.DEVICE
+    assert found.phases[2].limit is Limit.DEVICE_LATENCY
+
+
+def test_more_than_may_be_unwritten_waits_for_the_device() -> None:
+    steps = [phase("write", {"create": "f"}, moving("write", MIB, 64 * MIB))]
+    free = times(predicted(steps, OWN))["write"]
+    found = predicted(steps, OWN, here(dirty_limit_bytes=16 * MIB))
+    assert times(found)["write"] == pytest.approx(free + SYNC * 48 * MIB, rel=0.05)
+    assert found.phases[0].limit is Limit.DEVICE
+
+
+def test_data_beyond_memory_are_read_from_the_device() -> None:
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 64 * MIB)),
+        phase("read", moving("read", MIB, 64 * MIB)),
+    ]
+    found = predicted(steps, OWN, here(memory_bytes=64 * MIB))
+    assert times(found)["read"] == pytest.approx(64 * (CALL + COLD * MIB))
+
+
+def test_random_reads_have_their_own_curve() -> None:
+    random = {"pattern": "random", "count": 100}
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 4 * MIB)),
+        phase("read", moving("read", 4096, 4 * MIB, **random), cache="drop"),
+    ]
+    found = predicted(steps, OWN)
+    assert times(found)["read"] == pytest.approx(100 * 1e-4)
+    assert found.phases[1].limit is Limit.DEVICE_LATENCY
+
+
+def test_a_limit_of_time_cuts_the_work_and_what_follows() -> None:
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 100 * MIB), limit="50 ms"),
+        phase("read", moving("read", MIB, 100 * MIB)),
+    ]
+    found = predicted(steps, OWN)
+    whole = 100 * (CALL + NEW * MIB)
+    assert found.phases[0].done_share == pytest.approx(0.05 / whole)
+    assert times(found)["write"] == pytest.approx(0.05 + CALL)
+    read = 100 * (CALL + CACHED * MIB) * 0.05 / whole
+    assert times(found)["read"] == pytest.approx(read, rel=0.01)
+    assert found.phases[0].bytes == pytest.approx(100 * MIB * 0.05 / whole, rel=0.01)
+
+
+def test_long_loops_count_like_short_ones() -> None:
+    def looped(turns: int) -> float:
+        steps = [
+            phase("write", {"create": "f"}, moving("write", MIB, MIB)),
+            phase("read", {"for": "i", "in": turns, "do": [moving("read", 4096, MIB)]}),
+        ]
+        return times(predicted(steps, OWN))["read"]
+
+    assert looped(1000) == pytest.approx(1000 * looped(1))
+
+
+def test_trees_are_names() -> None:
+    files = {"t": {"path": "t", "shared": "rank", "tree": {"depth": 0, "items": 50, "size": 0}}}
+    steps = [phase("make", {"create": "t"}), phase("stat", {"stat": "t"})]
+    found = predicted(steps, files)
+    assert times(found) == pytest.approx({"make": 100 * CALL, "stat": 50 * CALL})
+    assert found.phases[0].limit is Limit.NAMES
+
+
+def test_what_is_not_known_is_said_and_not_guessed() -> None:
+    files = {"t": {"path": "t", "shared": "rank", "tree": {"depth": 0, "items": 5, "size": 0}}}
+    steps = [phase("make", {"create": "t"}),
+             phase("move", {"each": {"on": "t", "do": ["rename"]}})]  # fmt: skip
+    found = predicted(steps, files)
+    assert len(found.unknown) == 1
+    assert "rename" in found.unknown[0]
+    assert times(found)["move"] == 0.0
+
+
+def test_more_ranks_than_measured_want_a_word() -> None:
+    steps = [phase("write", {"create": "f"}, moving("write", 4096, MIB))]
+    with pytest.raises(UserError, match="at most 2"):
+        predicted(steps, OWN, ranks=8)
+    found = predicted(steps, OWN, ranks=8, scale=True)
+    assert found.extrapolated == ["8 ranks, measured were at most 2"]
+    two = predicted(steps, OWN, ranks=2)
+    assert found.seconds.median == pytest.approx(4 * two.seconds.median)
+
+
+def test_a_crowd_is_a_limit() -> None:
+    slow = data("write", lambda size, ranks: 1e-5 * ranks, "new", manner={"place": Place.SHARED})
+    single = data("write", lambda size, ranks: 1e-5, "new")
+    steps = [phase("write", {"create": "f"}, moving("write", 4096, MIB))]
+    found = predicted(steps, {"f": {"path": "f"}}, machine(slow, single), ranks=2)
+    assert found.phases[0].limit is Limit.RANKS
+
+
+def test_a_machine_without_a_profile_is_refused() -> None:
+    with pytest.raises(UserError, match="not measured"):
+        predicted([phase("write", moving("write", 4096, MIB))], OWN, Machine(name="bare"))
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_every_workload_of_the_library_has_a_forecast(name: str) -> None:
+    made = make_plan(library.load(name), Settings(assignments={"interface": "posix"}))
+    found = forecast(made, here(), "", scale_ranks=True)
+    assert {each.path for each in found.phases} == set(made.totals.phases)
+    assert found.seconds.median > 0
+    assert found.seconds.low <= found.seconds.median <= found.seconds.high

@@ -1,0 +1,69 @@
+"""The design of a profile: the grid, where it is refined, and sheets that the planner takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from profile_factory import curve, data
+from venturi.model.plan import Interface
+from venturi.model.profile import Place
+from venturi.plan.make import make_plan
+from venturi.plan.setting import Settings
+from venturi.profile.design import coarse, gaps, setups_of
+from venturi.profile.sheet import Cell, Family, Setup, sheet_of
+
+OWN = Setup(1, Place.OWN)
+
+
+def test_ranks_double_up_to_the_cores() -> None:
+    setups = setups_of(6, None, (Interface.POSIX,))
+    assert sorted({setup.ranks for setup in setups}) == [1, 2, 4, 6]
+    assert Setup(1, Place.SHARED) not in setups
+    assert {setup.ranks for setup in setups_of(6, 2, (Interface.POSIX,))} == {1, 2}
+
+
+SHEETS = coarse(setups_of(2, None, (Interface.POSIX, Interface.STDIO)))
+
+
+@pytest.mark.parametrize(("setup", "cells"), SHEETS)
+def test_every_sheet_can_be_planned_and_reads_what_it_does(setup: Setup, cells: list[Cell]) -> None:
+    sheet = sheet_of(setup, cells, 4 * 2**20)
+    made = make_plan(sheet.workload, Settings())
+    assert set(made.totals.phases) == set(sheet.readings)
+    assert made.plan.ranks == setup.ranks
+
+
+def test_the_grid_begins_with_streams_and_ends_with_other_interfaces() -> None:
+    assert {cell.family for cell in SHEETS[0][1]} == {Family.STREAM, Family.SMALL}
+    assert SHEETS[-1][0].interface is Interface.STDIO
+    shared = [cell for setup, cells in SHEETS if setup.place is Place.SHARED for cell in cells]
+    assert Family.STRIDED in {cell.family for cell in shared}
+
+
+def test_a_straight_line_is_not_refined_and_a_bend_is_where_it_bends() -> None:
+    sizes = (2**9, 2**12, 2**16, 2**20, 2**24)
+    done = {OWN: {Cell(Family.STREAM, size) for size in sizes}}
+
+    def with_knee(size: int, ranks: int) -> float:
+        return 1e-6 * max(1.0, size / 2**16)
+
+    straight = data("write", lambda size, ranks: 1e-9 * size, "new", sizes=sizes, ranks=(1,))
+    bent = data("write", with_knee, "new", sizes=sizes, ranks=(1,))
+    steady = [p.model_copy(update={"low": p.seconds, "high": p.seconds}) for p in bent.points]
+    bent = bent.model_copy(update={"points": steady})
+    assert gaps([straight], done, set()) == []
+    found = gaps([bent], done, set())
+    assert {gap.cell.bytes for gap in found} == {2**14, 2**18}
+    assert gaps([bent], done, {(gap.setup, gap.cell) for gap in found}) == []
+
+
+def test_noise_is_not_refined() -> None:
+    sizes = (2**9, 2**12, 2**16)
+    noisy = data("write", lambda size, ranks: 1.1e-6 if size == 2**12 else 1e-6, "new",
+                 sizes=sizes, ranks=(1,))  # fmt: skip
+    assert gaps([noisy], {}, set()) == []
+
+
+def test_names_are_no_reason_to_measure_sizes_that_have_none() -> None:
+    names = curve("create", lambda size, ranks: 1e-6, sizes=(0,), ranks=(1,))
+    assert gaps([names], {}, set()) == []
