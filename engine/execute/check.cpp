@@ -382,6 +382,18 @@ void check_path(const schema::File& file, const std::string& where) {
   }
 }
 
+/// Nothing but a loop's variable may run over the names that are staged.
+void check_staged_loops(const schema::File& file, const schema::Plan& plan,
+                        const std::string& where) {
+  const auto first = static_cast<std::int64_t>(schema::kSlotWords.size());
+  for (std::size_t i = 0; i < file.staged_loops.size(); ++i) {
+    const std::int64_t slot = file.staged_loops[i].variable;
+    if (slot >= first && static_cast<std::size_t>(slot) < plan.slots.size()) continue;
+    throw plan_error(fmt::format("{}.staged_loops[{}].variable", where, i),
+                     "is not the slot of a loop variable");
+  }
+}
+
 void check_append(const schema::File& file, const backend::Entry& entry, const std::string& where) {
   if (!file.append) return;
   if (!backend::can(entry, backend::kAppend)) {
@@ -455,6 +467,7 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
     check_tree_of(*file.tree, where + ".tree", checker);
   }
   if (file.prestage) checker.expression(*file.prestage, where + ".prestage");
+  check_staged_loops(file, plan, where);
   check_append(file, *row.entry, where);
   check_stripe(file, *row.entry, where);
   if (file.foreign && file.content.verify) {

@@ -98,6 +98,18 @@ void stage_file(Context& context, FileState& file) {
   context.guard([&] { stage.write(); });
 }
 
+/// Every file that the turns of the loops in its path name.
+void stage_names(Context& context, FileState& file, std::size_t depth) {
+  if (depth == file.plan->staged_loops.size()) return stage_file(context, file);
+  const schema::StagedLoop& loop = file.plan->staged_loops[depth];
+  const auto slot = static_cast<std::size_t>(loop.variable);
+  for (std::int64_t turn = 0; turn < loop.count; ++turn) {
+    context.slots[slot] = turn;
+    stage_names(context, file, depth + 1);
+  }
+  context.slots[slot] = std::int64_t{0};
+}
+
 }  // namespace
 
 void prestage(Context& context) {
@@ -107,7 +119,7 @@ void prestage(Context& context) {
     if (file.plan->tree && file.stages) {
       context.guard([&] { create_items(context, file); });
     } else if (file.stages) {
-      stage_file(context, file);
+      stage_names(context, file, 0);
     }
     if (!file.storage->traits().real_files) continue;
     const bool bypasses = file.storage->traits().bypasses_cache;

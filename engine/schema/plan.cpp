@@ -32,6 +32,8 @@ void decode(const Node& node, Dataset& out);
 Json encode(const Dataset& value);
 void decode(const Node& node, Fault& out);
 Json encode(const Fault& value);
+void decode(const Node& node, StagedLoop& out);
+Json encode(const StagedLoop& value);
 void decode(const Node& node, File& out);
 Json encode(const File& value);
 void decode(const Node& node, Loop& out);
@@ -321,6 +323,20 @@ Json encode(const Fault& value) {
   return out;
 }
 
+void decode(const Node& node, StagedLoop& out) {
+  Object object(node);
+  object.required("variable", out.variable, codec::Whole{.low = 0});
+  object.required("count", out.count, codec::Whole{.low = 0});
+  object.finish();
+}
+
+Json encode(const StagedLoop& value) {
+  Json out = Json::object();
+  out["variable"] = encode(value.variable);
+  out["count"] = encode(value.count);
+  return out;
+}
+
 void decode(const Node& node, File& out) {
   Object object(node);
   object.required("name", out.name);
@@ -336,6 +352,7 @@ void decode(const Node& node, File& out) {
   object.optional("tree", out.tree);
   object.optional("append", out.append);
   object.optional("prestage", out.prestage, codec::Size{1});
+  object.optional("staged_loops", out.staged_loops, codec::Size{0});
   object.optional("keep", out.keep);
   object.optional("foreign", out.foreign);
   object.optional("faults", out.faults, codec::Size{0});
@@ -357,6 +374,7 @@ Json encode(const File& value) {
   out["tree"] = encode(value.tree);
   out["append"] = encode(value.append);
   out["prestage"] = encode(value.prestage);
+  out["staged_loops"] = encode(value.staged_loops);
   out["keep"] = encode(value.keep);
   out["foreign"] = encode(value.foreign);
   out["faults"] = encode(value.faults);

@@ -287,6 +287,13 @@ struct Fault {
   double seconds = 0.0;
 };
 
+/// A loop over whose turns the names of a prestaged file run.
+struct StagedLoop {
+  /// The slot of the loop variable.
+  std::int64_t variable = 0;
+  std::int64_t count = 0;
+};
+
 /// A file, a family of files (one per rank, one per iteration) or a tree of files.
 struct File {
   std::string name = {};
@@ -308,6 +315,8 @@ struct File {
   bool append = false;
   /// Bytes that each rank writes into its part, unmeasured, before the first repetition.
   std::optional<Expression> prestage = {};
+  /// Where loops choose the name: every name of theirs is prestaged.
+  std::vector<StagedLoop> staged_loops;
   bool keep = false;
   /// An existing file that somebody else made: it is only ever read.
   bool foreign = false;

@@ -74,6 +74,9 @@ int main(int argc, char **argv) {
 UNSAID = {"truncate operations", "writes consecutive", "writes forward", "writes backward"}
 """MPI_File_set_size has no word in the language; places in a file view count from the view."""
 
+REOPENED = {"open operations", "close operations"}
+"""The engine opens a dataset that it made again when it writes it."""
+
 LAUNCHERS = {"openmpi": ("--allow-run-as-root", "--oversubscribe"), "mpich": ()}
 
 
@@ -125,8 +128,8 @@ def test_mpi_io(mpi: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("mpi", LAUNCHERS)
 def test_parallel_hdf5(mpi: str, tmp_path: Path) -> None:
     card = closed(tmp_path, ("h5pcc", "-shlib"), mpi, HDF5)
-    assert {name.partition(": ")[2] for name in off(card)} <= UNSAID
+    assert {name.partition(": ")[2] for name in off(card)} <= UNSAID | REOPENED
     fields = {field.name: field for field in card.total.fields}
-    assert fields["bytes written"].application > 3 * 2 * 65536
-    for name in ("ranks", "bytes written", "write operations", "open operations"):
+    assert fields["bytes written"].application == 3 * 2 * 65536
+    for name in ("ranks", "bytes written", "write operations"):
         assert fields[name].match is Match.EQUAL, name

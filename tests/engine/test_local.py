@@ -77,14 +77,15 @@ def test_a_plain_file_costs_no_further_call(engine: Engine, tmp_path: Path) -> N
     assert not [line for line in others if "fadvise" in line]
 
 
-def test_one_system_call_for_many_requests(engine: Engine, tmp_path: Path) -> None:
+def test_one_system_call_for_several_requests(engine: Engine, tmp_path: Path) -> None:
     body = read(4096, nest(0, (64, 0)), depth=32)
     target = file(interface="uring", prestage=number(4096))
     made = plan(tmp_path, [target], [manage("open"), phase("r", body)])
     lines = traced(engine, made, "io_uring_enter,pread64")
     assert not [line for line in lines if "pread64" in line and ", 4096, 0)" in line]
-    submitted = [line for line in lines if "io_uring_enter" in line and ", 32, " in line]
-    assert submitted, lines
+    # At depth 32 in runs of four, so that a device does not wait for the last one.
+    submitted = [line for line in lines if "io_uring_enter" in line and ", 4, " in line]
+    assert len(submitted) >= 8, lines
 
 
 @pytest.mark.parametrize("interface", ["posix", "uring", "stdio"])

@@ -182,6 +182,14 @@ class Fault(Document):
     """How long `delay` lasts."""
 
 
+class StagedLoop(Document):
+    """A loop over whose turns the names of a prestaged file run."""
+
+    variable: Count
+    """The slot of the loop variable."""
+    count: Count
+
+
 class File(Document):
     """A file, a family of files (one per rank, one per iteration) or a tree of files."""
 
@@ -204,6 +212,8 @@ class File(Document):
     """All writes go where the file ends."""
     prestage: Expression | None = None
     """Bytes that each rank writes into its part, unmeasured, before the first repetition."""
+    staged_loops: list[StagedLoop] = []
+    """Where loops choose the name: every name of theirs is prestaged."""
     keep: bool = False
     foreign: bool = False
     """An existing file that somebody else made: it is only ever read."""

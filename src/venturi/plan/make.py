@@ -18,6 +18,7 @@ from venturi.plan.program import Lowering
 from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import Settings
 from venturi.plan.signal import all_signals, end_of, following, settle
+from venturi.plan.stage import with_staged_loops
 from venturi.plan.total import Totals, totals_of
 from venturi.plan.written import check_reads
 
@@ -96,7 +97,7 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
         files=files,
         groups=groups,
     )
-    settled = settle(plan)
+    settled = settle(with_staged_loops(plan))
     plan = settled.plan
     if len(groups) > 1:
         check_sharing(plan.groups, workload, settled.awaited)

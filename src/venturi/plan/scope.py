@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from venturi.model.error import UserError
@@ -72,6 +72,11 @@ class Scope:
         if not isinstance(number, int) or number < least:
             raise UserError(f"{where}: a whole number of {least} or more is needed, not {number}")
         return number
+
+
+def slots_of(code: Iterable[Instruction] | None) -> set[int]:
+    """The slots that a value reads."""
+    return {i.integer for i in code or [] if i.operator is Operator.VARIABLE}
 
 
 def duration(value: Value, scope: Scope, where: str) -> float:

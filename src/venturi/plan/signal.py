@@ -16,7 +16,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.workload import Value, WaitStep, Workload
-from venturi.plan.scope import Scope
+from venturi.plan.scope import Scope, slots_of
 from venturi.plan.template import Field, template_fields
 
 _RANK, _RANKS, _WORLD, _INSTANCE, _NODE, _ITERATION = range(6)
@@ -59,7 +59,7 @@ def _name(text: str, scope: Scope, where: str) -> list[p.PathPart]:
             parts.append(p.PathPart(text=piece))
             continue
         code = scope.code(piece.text, where)
-        if _NODE in _slots_of(code):
+        if _NODE in slots_of(code):
             raise UserError(
                 f"{where}: '{text}': a signal's name cannot depend on the node",
                 "nobody knows before the run which rank is where",
@@ -154,10 +154,6 @@ def _has(step: p.Step) -> bool:
     return isinstance(step, p.Signal | p.Wait)
 
 
-def _slots_of(code: Iterable[p.Instruction]) -> set[int]:
-    return {i.integer for i in code if i.operator is p.Operator.VARIABLE}
-
-
 def _codes(steps: Iterable[p.Step]) -> Iterator[list[p.Instruction]]:
     """What signals and waits, and how often ranks come to them, depend on."""
     for step in steps:
@@ -176,7 +172,7 @@ def _codes(steps: Iterable[p.Step]) -> Iterator[list[p.Instruction]]:
 
 def _reads_iteration(plan: p.Plan) -> bool:
     return any(
-        _ITERATION in _slots_of(code) for group in plan.groups for code in _codes(group.program)
+        _ITERATION in slots_of(code) for group in plan.groups for code in _codes(group.program)
     )
 
 
@@ -184,7 +180,7 @@ def _course(plan: p.Plan, index: int, instance: int, iteration: int, book: _Book
     group = plan.groups[index]
     label = f"group '{group.name}'" + (f", instance {instance}" if group.instances > 1 else "")
     course = _Course(index, label, [Counter()], [])
-    by_rank = any(_RANK in _slots_of(code) for code in _codes(group.program))
+    by_rank = any(_RANK in slots_of(code) for code in _codes(group.program))
     slots: list[Number] = [0] * len(plan.slots)
     slots[_RANKS], slots[_WORLD] = group.ranks, plan.ranks
     slots[_INSTANCE], slots[_ITERATION] = instance, iteration

@@ -27,6 +27,8 @@ from venturi.plan.item import (
 )
 from venturi.plan.program import WAITING_VERBS
 from venturi.plan.request import codes_of, end_of, requests_of
+from venturi.plan.scope import slots_of
+from venturi.plan.stage import staged_count
 
 _MAX_TURNS = 2_000_000
 _MAX_SECONDS = 1e8
@@ -132,7 +134,7 @@ class _Walker:
         self._count_items()
         self._prestage(total)
         for index, count in self.files.items():
-            own = any(_INSTANCE in _slots_of(part.value) for part in self._plan.files[index].path)
+            own = any(_INSTANCE in slots_of(part.value) for part in self._plan.files[index].path)
             total.files += count * (self._group.instances if own else 1)
 
     def _count_instance(self, total: Totals, used: set[int]) -> None:
@@ -165,16 +167,18 @@ class _Walker:
         for index, file in enumerate(self._plan.files):
             if file.prestage is None or index not in stages:
                 continue
-            own = any(_INSTANCE in _slots_of(part.value) for part in file.path)
+            own = any(_INSTANCE in slots_of(part.value) for part in file.path)
             if file.tree is not None:
                 self._prestage_items(index, file.tree, total, self._group.instances if own else 1)
                 continue
             for rank in range(self._group.ranks):
                 self._slots[_RANK] = rank
                 part_bytes = self._whole(file.prestage)
-                total.bytes_prestaged += part_bytes * (self._group.instances if own else 1)
+                names = staged_count(file) * (self._group.instances if own else 1)
+                total.bytes_prestaged += part_bytes * names
             sharers = {"rank": 1, "every": file.every}.get(file.sharing, self._group.ranks)
-            self.files[index] = max(self.files.get(index, 0), -(-self._group.ranks // sharers))
+            made = -(-self._group.ranks // sharers) * staged_count(file)
+            self.files[index] = max(self.files.get(index, 0), made)
 
     def _prestage_items(self, index: int, tree: p.Tree, total: Totals, times: int) -> None:
         whole = p.Items(file=index, owner=[_OWN_RANK], verbs=[p.ItemVerb.CREATE])
@@ -274,7 +278,7 @@ class _Walker:
             files = 1 if file.sharing is p.Sharing.ALL else -(-self._group.ranks // file.every)
             total.shared_calls[step.verb.value, files] += calls
         if step.verb is p.NameVerb.CREATE:
-            used = {i.integer for part in file.path for i in part.value or [] if _reads(i)}
+            used = {slot for part in file.path for slot in slots_of(part.value)}
             distinct = 1
             for variable, turns in self._loops:
                 distinct *= turns if variable in used else 1
@@ -321,7 +325,7 @@ class _Walker:
         """Count files once, however often a tree is made anew."""
         file = self._plan.files[step.file]
         codes = [part.value or [] for part in file.path] + [step.first or []]
-        used = {i.integer for code in codes for i in code if _reads(i)}
+        used = {slot for code in codes for slot in slots_of(code)}
         for variable, turns in self._loops:
             count *= turns if variable in used else 1
         by_owner = self._made.setdefault((step.file, step.first is not None), {})
@@ -378,14 +382,6 @@ class _Walker:
             raise ExpressionError("the file would be larger than 2^63 - 1 bytes")
 
 
-def _slots_of(code: list[p.Instruction] | None) -> set[int]:
-    return {i.integer for i in code or [] if _reads(i)}
-
-
-def _reads(instruction: p.Instruction) -> bool:
-    return instruction.operator is p.Operator.VARIABLE
-
-
 def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
     """Slots on which counts, sizes, conditions and times depend; places do not matter."""
     used: set[int] = set()
@@ -408,7 +404,7 @@ def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
             assert tree is not None
             used |= {_RANK} if tree.owner is p.ItemOwner.ALL or tree.sizes else set()
             codes += _item_codes(step, tree)
-        used |= {i.integer for code in codes for i in code if _reads(i)}
+        used |= {slot for code in codes for slot in slots_of(code)}
     return used
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from venturi.execute.target import check_directory
 from venturi.model.document import parse_json
@@ -99,6 +101,9 @@ class _Work:
 
     def go(self) -> None:
         """All passes, until the budget is used up or the user ends it."""
+        # While an engine works Ctrl-C is its own; between two engines it is only noted, because an
+        # exception may come where nobody can catch it.
+        before = signal.signal(signal.SIGINT, self._on_interrupt)
         try:
             sweep(self._journal.store)
             self._coarse()
@@ -106,8 +111,12 @@ class _Work:
                 self._refine()
                 self._again()
         except KeyboardInterrupt:
-            # While an engine works the first Ctrl-C is its own; this one came between two.
             self.interrupted = True
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+        self.interrupted = True
 
     def profile(self) -> Profile:
         """What there is now; RunFailed where no point was measured."""

@@ -103,7 +103,7 @@ def perform(prepared: Prepared, watch: Callable[[Event], None]) -> Record:
         journal.close()
         folder = conclude(prepared.store, journal.folder, interrupted=job.interrupts > 0)
     if folder is None:
-        if job.interrupts and failed is None:
+        if job.interrupts and (failed is None or failed.code == "interrupted"):
             raise KeyboardInterrupt
         raise _refusal(failed, code, errors)
     return load_record(folder)

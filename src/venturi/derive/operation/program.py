@@ -567,7 +567,7 @@ class Program:
                 )
                 continue
             staged = self.staged.get(name)
-            index = "" if staged is not None or not entry.is_indexed else f".{{{entry.index}}}"
+            index = f".{{{entry.index}}}" if entry.is_indexed else ""
             found[name] = FileSpec(
                 path=name + index,
                 interface=stream.interface,
