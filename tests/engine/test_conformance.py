@@ -17,7 +17,6 @@ from engine.plans import (
     PathPart,
     Plan,
     Sharing,
-    StagedLoop,
     Sync,
     SyncMode,
     Tree,
@@ -401,28 +400,6 @@ def test_prestaged_data_is_there_and_stays(
     assert outcome.code == 0, outcome.stderr
     assert [event["errors"] for event in outcome.of("phase_finished")] == [0, 0, 0]
     assert outcome.phase("r")["bytes"] == ranks * part
-    assert is_gone(made)
-
-
-def test_prestaged_data_is_there_under_every_name(
-    engine: Engine, tmp_path: Path, comm: str, interface: str
-) -> None:
-    ranks = size_of_group(comm)
-    names = [PathPart(text="f."), PathPart(value=binary(Operator.ADD, slot(6), slot(7)))]
-    reading = read(100, nest(times(RANK, 100), (1, 0)))
-    staged = file(
-        interface=interface,
-        path=names,
-        prestage=number(100),
-        staged_loops=[StagedLoop(variable=6, count=2), StagedLoop(variable=7, count=3)],
-        content=Content(verify=True),
-    )
-    body = loop(6, 2, loop(7, 3, manage("open"), reading, manage("close")))
-    made = plan(tmp_path, [staged], [phase("r", body)], ranks=ranks, loops=["i", "j"])
-    outcome = engine.run(made, comm)
-    assert outcome.code == 0, outcome.stderr
-    assert outcome.phase("r")["errors"] == 0
-    assert outcome.phase("r")["bytes"] == ranks * 6 * 100
     assert is_gone(made)
 
 
