@@ -16,6 +16,7 @@ from venturi.capture.path_filter import leave_out
 from venturi.capture.spool import CALLS, SpoolJob, claim, read_all, spool_for, writers
 from venturi.capture.strace import COST, read_strace, strace_command
 from venturi.capture.tracer import Settings, configure, environment
+from venturi.execute.result_folder import folder_for
 from venturi.model.error import UserError
 from venturi.model.trace import Gap, Layer
 from venturi.model.trace_folder import SUFFIX, Captured, write_trace
@@ -53,22 +54,7 @@ def place_for(output: str | None, command: tuple[str, ...]) -> Path:
 
     Without `output` it is named after the program, with a number where that is taken.
     """
-    if output is not None:
-        folder = Path(os.path.abspath(output))
-        if folder.exists():
-            raise UserError(f"'{output}' exists already", "name another with -o, or move it away")
-    else:
-        name = Path(command[0]).name or "capture"
-        taken = 1
-        while (
-            folder := Path.cwd() / f"{name}{'' if taken == 1 else f'-{taken}'}{SUFFIX}"
-        ).exists():
-            taken += 1
-    if not folder.parent.is_dir():
-        raise UserError(
-            f"'{folder.parent}' is no directory", "make it first, or name another with -o"
-        )
-    return folder
+    return folder_for(output, Path(command[0]).name or "capture", SUFFIX)
 
 
 def capture(

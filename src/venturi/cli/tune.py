@@ -58,6 +58,7 @@ def command(workload: str, directory: str, **options: Any) -> int:
     what is known by then.
     """
     from venturi.execute.launcher import machine_named
+    from venturi.execute.result_folder import folder_for
     from venturi.plan.setting import Settings
     from venturi.store.place import store_directory
     from venturi.tune.bench import Place
@@ -65,7 +66,7 @@ def command(workload: str, directory: str, **options: Any) -> int:
 
     budget_s = parse_budget(options["budget"])
     opened, _ = open_or_derive(workload, options["store"])
-    folder = _folder(options["output"], opened.name)
+    folder = folder_for(options["output"], opened.name, _ENDING)
     place = Place(
         directory=Path(directory).absolute(),
         store=store_directory(options["store"]),
@@ -98,23 +99,6 @@ def parse_budget(text: str) -> float:
     if not 0 < seconds <= 1e6:
         raise UserError(f"--budget {text}: this is no time", "for instance --budget 10m")
     return seconds
-
-
-def _folder(output: str | None, name: str) -> Path:
-    """Where the result goes; UserError where something is there already or nothing can be."""
-    folder = Path(output).absolute() if output is not None else _free(name)
-    if folder.exists():
-        raise UserError(f"'{output}' exists already", "name another with -o, or move it away")
-    if not folder.parent.is_dir():
-        raise UserError(f"'{folder.parent}' is no directory", "make it first")
-    return folder
-
-
-def _free(name: str) -> Path:
-    taken = 1
-    while (folder := Path.cwd() / f"{name}{'' if taken == 1 else f'-{taken}'}{_ENDING}").exists():
-        taken += 1
-    return folder
 
 
 def _save(folder: Path, tuning: Tuning) -> None:

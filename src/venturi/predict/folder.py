@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from venturi.execute.result_folder import folder_for
 from venturi.model.error import UserError
 from venturi.model.prediction import DOCUMENT, Prediction
 
@@ -19,16 +20,7 @@ def place_for(output: str | None, name: str) -> Path:
 
     Without `output` it is named after the workload, with a number where that is taken.
     """
-    if output is not None:
-        folder = Path(os.path.abspath(output))
-        if folder.exists():
-            raise UserError(f"'{output}' exists already", "name another with -o, or move it away")
-    else:
-        taken = 1
-        while (
-            folder := Path.cwd() / f"{name}{'' if taken == 1 else f'-{taken}'}{SUFFIX}"
-        ).exists():
-            taken += 1
+    folder = folder_for(output, name, SUFFIX)
     if not os.access(folder.parent, os.W_OK | os.X_OK):
         raise UserError(f"'{folder.parent}' cannot be written", "name another place with -o")
     return folder

@@ -15,7 +15,7 @@ from venturi.field.io500.score import missing, score
 from venturi.field.io500.settings import MOST_BYTES, Sections, read_settings
 from venturi.field.io500.summary import Summary, read_summary
 from venturi.model.error import UserError
-from venturi.model.published import Check, Flag, Io500Result
+from venturi.model.published import Check, Flag, Io500Result, Io500Score
 
 SUMMARY_NAME = "result_summary.txt"
 KEY_DIGITS = 16
@@ -88,7 +88,8 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
     institution, system, filesystem, year = _origin(parts)
     recomputed = score(summary.phases)
     extended = score(summary.phases, extended=True) if summary.published_extended else None
-    flags = _mismatches(summary) + judge.judge(summary, config, result)
+    mismatches = _mismatches(summary, recomputed, extended)
+    flags = mismatches + judge.judge(summary, config, result)
     hashes = checksum.score_hash(result), checksum.config_hash(result, config)
     flags += _hash_flags(hashes, config, read_settings(folder / "config-orig.ini"))
     return Io500Result(
@@ -108,7 +109,7 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
         published_extended=summary.published_extended,
         recomputed=recomputed,
         recomputed_extended=extended,
-        match=not _mismatches(summary),
+        match=not mismatches,
         score_hash=hashes[0],
         config_hash=hashes[1],
         ranked=not missing(summary.phases) and not summary.invalid,
@@ -116,11 +117,12 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
     )
 
 
-def _mismatches(summary: Summary) -> list[Flag]:
+def _mismatches(
+    summary: Summary, recomputed: Io500Score, extended: Io500Score | None
+) -> list[Flag]:
     is_old = summary.format == "bash"
-    flags = judge.explain(summary.published, score(summary.phases), summary.phases, is_old)
-    if summary.published_extended is not None:
-        extended = score(summary.phases, extended=True)
+    flags = judge.explain(summary.published, recomputed, summary.phases, is_old)
+    if summary.published_extended is not None and extended is not None:
         for name, theirs, ours in judge.differences(summary.published_extended, extended):
             what = f"published extended {name} {theirs:g}, but its phases give {ours:g}"
             flags.append(Flag(id=f"mismatch-extended-{name}", what=what))
