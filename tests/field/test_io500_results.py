@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -155,6 +156,18 @@ def test_bad_files_get_one_sentence(tmp_path: Path, name: str) -> None:
     assert isinstance(found[0], Refused)
     assert reason in found[0].why
     assert "\n" not in found[0].why
+
+
+def test_nothing_waits_for_a_pipe(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    found = list(import_results(tmp_path / "pipe"))
+    assert isinstance(found[0], Refused)
+    assert "no regular file" in found[0].why
+    for name in ("result.txt", "config.ini", "mdtest-easy-write.txt"):
+        os.mkfifo(tmp_path / name)
+    result = written(tmp_path, new_text(EQUAL, NEW_SCORE))
+    assert result.procs is None
+    assert result.score_hash is Check.ABSENT
 
 
 def test_any_cut_is_refused_or_read() -> None:

@@ -31,7 +31,7 @@ def read_settings(path: Path) -> Sections:
 
 def _lines(path: Path) -> Iterator[str]:
     try:
-        if path.stat().st_size > MOST_BYTES:
+        if not path.is_file() or path.stat().st_size > MOST_BYTES:
             return
         yield from path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):

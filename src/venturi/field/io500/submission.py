@@ -70,6 +70,8 @@ def _read(path: Path, source: str, parts: tuple[str, ...]) -> Iterator[Io500Resu
 
 
 def _bytes(path: Path, source: str) -> bytes:
+    if not path.is_file():
+        raise UserError(f"{source}: this is no regular file", "name a file, or a folder of some")
     try:
         if path.stat().st_size > MOST_BYTES:
             raise UserError(f"{source}: over {MOST_BYTES >> 20} MiB: no result is so large")
@@ -149,6 +151,8 @@ def _hash_flags(hashes: tuple[Check, Check], config: Sections, chosen: Sections)
 def _size(folder: Path, result: Sections) -> tuple[int | None, int | None]:
     """Client processes and nodes: from mdtest's own words, else from result.txt."""
     for name in ("mdtest-easy-write.txt", "mdtest_easy_write.txt"):
+        if not (folder / name).is_file():
+            continue
         try:
             with (folder / name).open("rb") as log:
                 found = _LAUNCHED.search(log.read(_HEAD_BYTES))
