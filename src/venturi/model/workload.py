@@ -301,6 +301,9 @@ class FileSpec(Document):
     tree: TreeSpec | None = None
     prestage: Value | None = None
     """Bytes of each rank's part that exist before the run; made unmeasured."""
+    made_by: list[Name] = []
+    """Entries that make these files; this one makes none, but chooses among them in its own way,
+    by a path that gives the names of theirs."""
     keep: bool = False
     foreign: bool = False
     """An existing file of somebody else's: only read."""
