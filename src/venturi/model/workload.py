@@ -195,6 +195,15 @@ class GroupSpec(Document):
     about: str = ""
 
 
+class Deal(Document):
+    """Which rows of the first dimension a rank has, where ranks have different numbers of them."""
+
+    first: Value
+    """The row with which they begin, an expression of `rank`."""
+    rows: Value
+    """How many they are. Ranks lie behind each other in their order, without gaps."""
+
+
 class Dataset(Document):
     """An n-dimensional array in a file, split over the ranks."""
 
@@ -204,6 +213,8 @@ class Dataset(Document):
     shape: Annotated[list[Value], Field(min_length=1)]
     split: list[Value] = []
     """Parts along each dimension; their product is the number of ranks that share the file."""
+    deal: Deal | None = None
+    """Rows of each rank instead of `split`, where their numbers differ."""
     individual: bool = False
     """Each part is a dataset of its own, so that no two ranks touch the same one."""
     chunks: list[Value] = []
