@@ -196,6 +196,15 @@ class GroupSpec(Document):
     about: str = ""
 
 
+class Deal(Document):
+    """Which rows of the first dimension a rank has, where ranks have different numbers of them."""
+
+    first: Value
+    """The row with which they begin, an expression of `rank`."""
+    rows: Value
+    """How many they are. Ranks lie behind each other in their order, without gaps."""
+
+
 class Dataset(Document):
     """An n-dimensional array in a file, split over the ranks."""
 
@@ -205,6 +214,8 @@ class Dataset(Document):
     shape: Annotated[list[Value], Field(min_length=1)]
     split: list[Value] = []
     """Parts along each dimension; their product is the number of ranks that share the file."""
+    deal: Deal | None = None
+    """Rows of each rank instead of `split`, where their numbers differ."""
     individual: bool = False
     """Each part is a dataset of its own, so that no two ranks touch the same one."""
     chunks: list[Value] = []
@@ -302,6 +313,9 @@ class FileSpec(Document):
     tree: TreeSpec | None = None
     prestage: Value | None = None
     """Bytes of each rank's part that exist before the run; made unmeasured."""
+    made_by: list[Name] = []
+    """Entries that make these files; this one makes none, but chooses among them in its own way,
+    by a path that gives the names of theirs."""
     keep: bool = False
     foreign: bool = False
     """An existing file of somebody else's: only read."""

@@ -127,7 +127,8 @@ def check_sharing(
                 )
             makers[index] = name
     for name, use in uses.items():
-        for index in sorted(use.used):
+        makers_too = {names.index(m) for i in use.used for m in workload.files[names[i]].made_by}
+        for index in sorted(use.used | makers_too):
             spec = workload.files[names[index]]
             maker = makers.get(index, name)
             if maker != name and not _follows(groups, maker, name, index, awaited):
