@@ -141,6 +141,7 @@ class Pump {
     const std::uint64_t begin = context_.clock.now_ns();
     Completion completion =
         storage_.submit_together(moving_.open.handle, moving_.step.operation, request);
+    context_.meter().add_serving(completion.serving_ns);
     if (request.bytes == 0) return;
     const std::uint64_t moved = finish_short(request, completion);
     const bool cut =

@@ -12,10 +12,10 @@ from venturi.model.statistic import median_interval
 from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
 _TERM = re.compile(
-    r"\b(bytes|time|operations|seconds|span|mean|shortest|longest|period|executions)"
+    r"\b(bytes|time|operations|seconds|serving|span|mean|shortest|longest|period|executions)"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
-_OF_PHASES = {"time", "span", "mean", "shortest", "longest", "period", "executions"}
+_OF_PHASES = {"time", "serving", "span", "mean", "shortest", "longest", "period", "executions"}
 """Terms over whole executions of a phase."""
 _ALL = "all"
 _KINDS = {
@@ -172,6 +172,8 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
         return busy_seconds(rows)
     if function == "executions":
         return len(rows)
+    if function == "serving":
+        return sum(row.seconds.serving for row in rows)
     if not rows:
         return None
     totals = [row.seconds.total for row in rows]

@@ -76,6 +76,7 @@ class Interface(StrEnum):
     PNETCDF = "pnetcdf"
     NETCDF = "netcdf"
     FIELDSTORE = "fieldstore"
+    LIME = "lime"
     NULL = "null"
     SIMULATED = "simulated"
 
