@@ -1,4 +1,4 @@
-"""Use cases run small under every way to start ranks; a dead group ends them; strangers read them."""
+"""Use cases run small under every MPI; a dead group ends them; strangers read their files."""
 
 from __future__ import annotations
 
