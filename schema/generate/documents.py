@@ -60,6 +60,7 @@ DOCUMENTS = (
     DocumentKind("prediction", "Prediction"),
     DocumentKind("tuning", "Tuning"),
     DocumentKind("comparison", "RunComparison"),
+    DocumentKind("campaign", "Campaign"),
 )
 
 
