@@ -141,7 +141,7 @@ def test_a_deadline_with_barriers_and_calls_together(
     done = run(on, f"{words} -w -r -R -D 1 -O interIODelay=1000 -t 4k -b 4k -s 60000")
     assert exit_code(done) is ExitCode.FINE
     write, read = done.record.phases
-    assert write.stopped_by.value == "limit"
+    assert write.stopped_by.value in ("limit", "deadline")
     assert 0 < write.bytes < 3 * 60000 * 4096
     assert (write.errors, read.errors) == (0, 0)
     assert 0 < read.bytes <= write.bytes
