@@ -289,6 +289,8 @@ class FileSpec(Document):
 
     path: Annotated[str, Field(min_length=1)]
     """A template: `{name}` or `{name:04d}` over parameters, loop variables, reserved names."""
+    about: str = ""
+    """What it is; of a derived workload the application's name for it, digits that vary as `#`."""
     interface: Interface = Interface.POSIX
     options: dict[str, str | int | float | bool] = {}
     hints: dict[str, str | int | float | bool] = {}

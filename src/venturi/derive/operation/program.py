@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.known_name import known_name
 from venturi.derive.operation.data import data_steps
 from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
@@ -560,6 +561,7 @@ class Program:
                 total = int(tree.sizes[:, 0].sum())
                 found[name] = FileSpec(
                     path=name,
+                    about=known_name([self.table.paths[file] for file in stream.files]),
                     interface=stream.interface,
                     shared="rank" if tree.is_alone else "all",
                     tree=tree.spec,
@@ -570,6 +572,7 @@ class Program:
             index = f".{{{entry.index}}}" if entry.is_indexed else ""
             found[name] = FileSpec(
                 path=name + index,
+                about=known_name([self.table.paths[file] for file in stream.files]),
                 interface=stream.interface,
                 shared="all" if entry.is_shared else "rank",
                 datasets=self.datasets.files.get(name, {}),
