@@ -71,6 +71,8 @@ def _chunked(dataset: Dataset, value: str, call_bytes: int | None, scene: Scene)
         if not dataset.chunks or dataset.deflate or dataset.shuffle:
             return dataset
         return dataset.model_copy(update={"chunks": []})
+    if dataset.deal is not None:
+        return dataset
     shape = [scene.whole(extent) for extent in dataset.shape]
     split = [scene.whole(parts) for parts in dataset.split] or [1] * len(shape)
     part = [e // p if e and p else 0 for e, p in zip(shape, split, strict=True)]

@@ -72,6 +72,9 @@ def live(workload: Workload, number: Callable[[Value], Number | None]) -> Worklo
 
     pruned = with_steps(workload, one)
     used = named_in([step for steps in pruned.program.values() for step in steps])
+    used |= {
+        maker for name in used & workload.files.keys() for maker in workload.files[name].made_by
+    }
     files = {name: spec for name, spec in workload.files.items() if name in used}
     return pruned.model_copy(update={"files": files})
 
