@@ -29,9 +29,18 @@ def _make(scene: Scene, value: str) -> Variant:
         raise DoesNotApply("there is one rank")
     used = {use.name for use in uses_of(scene.workload)}
     touched: list[str] = []
+    files = scene.workload.files
+    linked = {maker for spec in files.values() for maker in spec.made_by}
+    linked |= {name for name, spec in files.items() if spec.made_by}
 
     def share(name: str, spec: FileSpec) -> FileSpec | None:
-        if name not in used or spec.tree is not None or spec.foreign or spec.shared == value:
+        if (
+            name not in used
+            or name in linked
+            or spec.tree is not None
+            or spec.foreign
+            or spec.shared == value
+        ):
             return None
         if spec.interface in (Interface.SIMULATED, Interface.NULL):
             return None
