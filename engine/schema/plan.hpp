@@ -173,10 +173,10 @@ struct Option {
 };
 
 /// How storage is reached. What is built is said by `engine describe`.
-enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kNull,
-    kSimulated };
-inline constexpr std::array<std::string_view, 10> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "null", "simulated"};
+enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
+    kNull, kSimulated };
+inline constexpr std::array<std::string_view, 11> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "null", "simulated"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
   return kInterfaceWords;
 }

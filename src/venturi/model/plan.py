@@ -79,6 +79,7 @@ class Interface(StrEnum):
     HDF5 = "hdf5"
     PNETCDF = "pnetcdf"
     NETCDF = "netcdf"
+    FIELDSTORE = "fieldstore"
     NULL = "null"
     SIMULATED = "simulated"
 

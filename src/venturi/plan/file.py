@@ -84,6 +84,11 @@ def lower_file(
     where = f"files.{name}"
     kind, _, number = spec.shared.partition(" ")
     wanted = interfaces.in_force(spec)
+    if wanted is Interface.FIELDSTORE and (spec.tree or spec.prestage is not None):
+        raise UserError(
+            f"{where}: a field store has neither 'tree' nor 'prestage'",
+            "its fields are put by a write step",
+        )
     return File(
         name=name,
         path=_path(name, spec, scope, settings, by_instance),

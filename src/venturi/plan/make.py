@@ -10,6 +10,7 @@ from venturi.model.expression import ExpressionError, Literal, Number, bind, tre
 from venturi.model.plan import ClockKind, Group, Interface, Plan, Signal, Slot
 from venturi.model.record import Substitution
 from venturi.model.workload import Workload
+from venturi.plan.again import check_made_by, with_makers
 from venturi.plan.extent import with_byte_datasets
 from venturi.plan.file import interfaces_of, lower_file, substitutions
 from venturi.plan.group import GroupSize, Names, check_sharing, made_by, sizes_of
@@ -60,9 +61,11 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     scope = Scope(parameters, {slot: index for index, slot in enumerate(names.slots)})
     lowered = _lower_groups(workload, settings, scope, sizes, names)
     groups = lowered.groups
-    several = {index for group in groups if group.instances > 1 for index in made_by(group)}
-    file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})
     interfaces = interfaces_of(settings)
+    check_made_by(workload, interfaces)
+    several = {index for group in groups if group.instances > 1 for index in made_by(group)}
+    several = with_makers(workload, several)
+    file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})
     files = [
         lower_file(
             file,

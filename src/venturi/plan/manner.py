@@ -101,7 +101,7 @@ def _box(boxes: Boxes, scope: Scope, where: str) -> p.Box:
         dataset=boxes.dataset,
         first_copy=None if boxes.copy == Literal(0) else scope.compile(boxes.copy, where),
         start=[scope.compile(start, where) for start in boxes.start],
-        extent=[scope.compile(Literal(extent), where) for extent in boxes.extent],
+        extent=[scope.compile(extent, where) for extent in boxes.extent],
         loops=[
             p.BoxLoop(
                 dimension=dimension,

@@ -86,7 +86,7 @@ class Boxes:
     dataset: int
     copy: Tree
     start: list[Tree]
-    extent: list[int]
+    extent: list[Tree]
     loops: list[tuple[int, int, int]]
     """(dimension, count, step in elements), outermost first."""
 

@@ -375,6 +375,8 @@ class Lowering:
         spec = self._file(name, place)
         if spec.foreign and verb not in (NameVerb.OPEN, NameVerb.CLOSE, NameVerb.STAT):
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
+        if spec.made_by and verb is NameVerb.CREATE:
+            raise UserError(f"{place.where}: '{name}' is made by '{spec.made_by[0]}'", "open it")
         if (spec.shared != "rank" and verb in WAITING_VERBS) or (
             opens_together(self._in_force(spec), spec) and verb is not NameVerb.STAT
         ):
@@ -397,7 +399,7 @@ class Lowering:
         if verb in ("create", "open"):
             if name in opened:
                 raise UserError(f"{place.where}: '{name}' is already open", "close it first")
-            if verb == "open" and name not in self._state.existing:
+            if verb == "open" and not self._is_there(name):
                 raise UserError(
                     f"{place.where}: '{name}' is opened but nothing made it",
                     "'create' it first, or give it 'prestage: SIZE'",
@@ -412,6 +414,11 @@ class Lowering:
         elif verb == "unlink":
             self._state.existing.discard(name)
         return [self._manage(NameVerb(verb), name, place, owner)]
+
+    def _is_there(self, name: str) -> bool:
+        made_by = self._workload.files[name].made_by
+        makers = made_by or [name]
+        return all(maker in self._state.existing for maker in makers)
 
     def _short_each(self, name: str, verb: str, place: _Place) -> EachStep | None:
         """What a verb for one name means for the items of a tree, if it is about them."""
@@ -580,7 +587,7 @@ class Lowering:
         state = self._state
         if name in state.opened:
             return []
-        if not is_write and name not in state.existing:
+        if not is_write and not self._is_there(name):
             raise UserError(
                 f"{place.where}: '{name}' is read but nothing wrote it",
                 "write it first, or give it 'prestage: SIZE'",
@@ -591,7 +598,7 @@ class Lowering:
                 "open",
                 "say where it is opened and closed",
             )
-        verb = NameVerb.OPEN if name in state.existing else NameVerb.CREATE
+        verb = NameVerb.OPEN if self._is_there(name) else NameVerb.CREATE
         state.opened[name] = True
         state.existing.add(name)
         state.owners[name] = owner
