@@ -110,12 +110,14 @@ def test_a_phase_alone_makes_its_objects_first(
 
 def test_the_cleanup_removes_what_a_cut_pass_left(cli: Cli) -> None:  # noqa: F811
     """Each rank may have come to another place in the working sets of its neighbours."""
-    words = "-D 2 -P 1000 -I 100000 -R 1 -w 1 -S 10 -t 60".split()
+    words = ["-D2", "-P1000", "-I100000", "-R1", "-w1", "-S10", "-t60"]
     record = record_of(cli, 3, words)
     cut, cleanup = record["phases"][1:]
     assert cut["stopped_by"] in ("limit", "deadline")
     assert sum(row["errors"] for row in record["phases"]) == 0
-    assert operations(cleanup) == {"unlink": 6000, "rmdir": 6}
+    # A rank may have been stopped behind a removal, before it made the next object.
+    assert 5997 <= operations(cleanup)["unlink"] <= 6000
+    assert operations(cleanup)["rmdir"] == 6
     assert not list(cli.target.iterdir())
 
 
