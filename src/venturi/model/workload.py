@@ -190,6 +190,7 @@ class GroupSpec(Document):
 
     ranks: Value
     instances: Value = 1
+    """0: the group is not there."""
     after: Name | None = None
     """Its program begins when all ranks of this group have come to the end of theirs."""
     about: str = ""
@@ -300,6 +301,8 @@ class FileSpec(Document):
 
     path: Annotated[str, Field(min_length=1)]
     """A template: `{name}` or `{name:04d}` over parameters, loop variables, reserved names."""
+    about: str = ""
+    """What it is; of a derived workload the application's name for it, digits that vary as `#`."""
     interface: Interface = Interface.POSIX
     options: dict[str, str | int | float | bool] = {}
     hints: dict[str, str | int | float | bool] = {}
@@ -543,7 +546,18 @@ class Reference(Document):
     """A published value, shown beside ours and never a pass mark."""
 
     metric: str
-    value: str | int | float
+    """One that the workload names, or another one: then it has no value of ours."""
+    value: Annotated[int | float | str, Field(union_mode="left_to_right")]
+    """A number of `unit`, or words."""
+    unit: str = ""
+    low: Real | None = None
+    """The least of the published runs."""
+    high: Real | None = None
+    """The greatest of the published runs."""
+    case: str = ""
+    """Which of several published configurations it is."""
+    when: Value | None = None
+    """A condition over parameters: whether a run is that configuration. Absent: every run is."""
     machine: str = ""
     source: str = ""
     caveat: str = ""

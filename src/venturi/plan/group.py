@@ -51,8 +51,9 @@ def sizes_of(
             sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}")))
             continue
         ranks = scope.constant(spec.ranks, f"groups.{name}.ranks")
-        instances = scope.whole(spec.instances, f"groups.{name}.instances", least=1)
-        sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}"), instances))
+        instances = scope.whole(spec.instances, f"groups.{name}.instances", least=0)
+        if instances:
+            sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}"), instances))
     world = sum(size.world for size in sizes)
     if world > settings.most_ranks:
         words = ", ".join(size.name for size in sizes)
