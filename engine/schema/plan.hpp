@@ -147,9 +147,9 @@ struct Instruction {
 using Expression = std::vector<Instruction>;
 
 /// The variables that every expression may read; loop variables follow in later slots.
-enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration };
-inline constexpr std::array<std::string_view, 6> kSlotWords{"rank", "ranks", "world", "instance",
-    "node", "iteration"};
+enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration, kNodeRank, kNodeRanks };
+inline constexpr std::array<std::string_view, 8> kSlotWords{"rank", "ranks", "world", "instance",
+    "node", "iteration", "node_rank", "node_ranks"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Slot) {
   return kSlotWords;
 }
@@ -173,10 +173,10 @@ struct Option {
 };
 
 /// How storage is reached. What is built is said by `engine describe`.
-enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kNull,
-    kSimulated };
-inline constexpr std::array<std::string_view, 10> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "null", "simulated"};
+enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
+    kNull, kSimulated };
+inline constexpr std::array<std::string_view, 11> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "null", "simulated"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
   return kInterfaceWords;
 }

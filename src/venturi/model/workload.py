@@ -190,9 +190,19 @@ class GroupSpec(Document):
 
     ranks: Value
     instances: Value = 1
+    """0: the group is not there."""
     after: Name | None = None
     """Its program begins when all ranks of this group have come to the end of theirs."""
     about: str = ""
+
+
+class Deal(Document):
+    """Which rows of the first dimension a rank has, where ranks have different numbers of them."""
+
+    first: Value
+    """The row with which they begin, an expression of `rank`."""
+    rows: Value
+    """How many they are. Ranks lie behind each other in their order, without gaps."""
 
 
 class Dataset(Document):
@@ -204,6 +214,8 @@ class Dataset(Document):
     shape: Annotated[list[Value], Field(min_length=1)]
     split: list[Value] = []
     """Parts along each dimension; their product is the number of ranks that share the file."""
+    deal: Deal | None = None
+    """Rows of each rank instead of `split`, where their numbers differ."""
     individual: bool = False
     """Each part is a dataset of its own, so that no two ranks touch the same one."""
     chunks: list[Value] = []
@@ -289,6 +301,8 @@ class FileSpec(Document):
 
     path: Annotated[str, Field(min_length=1)]
     """A template: `{name}` or `{name:04d}` over parameters, loop variables, reserved names."""
+    about: str = ""
+    """What it is; of a derived workload the application's name for it, digits that vary as `#`."""
     interface: Interface = Interface.POSIX
     options: dict[str, str | int | float | bool] = {}
     hints: dict[str, str | int | float | bool] = {}
@@ -301,6 +315,9 @@ class FileSpec(Document):
     tree: TreeSpec | None = None
     prestage: Value | None = None
     """Bytes of each rank's part that exist before the run; made unmeasured."""
+    made_by: list[Name] = []
+    """Entries that make these files; this one makes none, but chooses among them in its own way,
+    by a path that gives the names of theirs."""
     keep: bool = False
     foreign: bool = False
     """An existing file of somebody else's: only read."""
@@ -529,7 +546,18 @@ class Reference(Document):
     """A published value, shown beside ours and never a pass mark."""
 
     metric: str
-    value: str | int | float
+    """One that the workload names, or another one: then it has no value of ours."""
+    value: Annotated[int | float | str, Field(union_mode="left_to_right")]
+    """A number of `unit`, or words."""
+    unit: str = ""
+    low: Real | None = None
+    """The least of the published runs."""
+    high: Real | None = None
+    """The greatest of the published runs."""
+    case: str = ""
+    """Which of several published configurations it is."""
+    when: Value | None = None
+    """A condition over parameters: whether a run is that configuration. Absent: every run is."""
     machine: str = ""
     source: str = ""
     caveat: str = ""
