@@ -124,7 +124,7 @@ import h5py, numpy as np
 with h5py.File("field.h5", "w") as file:
     field = file.create_dataset("field", (96, 60), "f8", chunks=(8, 10))
     for first in range(0, 60, 20):
-        field[:, first : first + 20] = 2.0
+        field[:, first : first + 20] = np.full((96, 20), 2.0)
 with h5py.File("field.h5", "r") as file:
     for first in range(0, 60, 15):
         file["field"][:, first : first + 15]
