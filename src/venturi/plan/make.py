@@ -104,9 +104,9 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     plan = settled.plan
     if len(groups) > 1:
         check_sharing(plan.groups, workload, settled.awaited)
-    totals = totals_of(plan)
-    check_reads(plan)
-    plan = with_byte_datasets(plan)
+    totals = totals_of(plan, settings.nodes)
+    check_reads(plan, settings.nodes)
+    plan = with_byte_datasets(plan, settings.nodes)
     if not totals.phases:
         raise UserError(f"{workload.name}: the program has no phase", "only phases are measured")
     expectations = _expectations(workload, parameters, ranks, totals)
