@@ -97,6 +97,9 @@ def test_steps_at_points(tmp_path: Path) -> None:
     assert {"write.rate", "read.rate", "write.seconds"} <= names
     assert sorted(map(int, (place.data / "order").read_text().split())) == [1] * 4 + [2] * 4
     assert place.json("status", "c.yaml") == result
+    page = _reported(place)
+    assert "Best write.rate of run" in page
+    assert "n over ranks" in page
 
 
 def test_killed_and_resumed(tmp_path: Path) -> None:
@@ -198,6 +201,16 @@ def test_a_wrong_file_is_one_sentence(tmp_path: Path, change: tuple[str, str], s
     assert "Traceback" not in err
     assert not list(tmp_path.glob("*campaign*"))
     assert not list(tmp_path.glob(".*"))
+
+
+def _reported(place: Place) -> str:
+    subprocess.run(
+        [sys.executable, "-m", "venturi", "report", "sweep.campaign", "-o", "page.html"],
+        cwd=place.folder,
+        check=True,
+        capture_output=True,
+    )
+    return (place.folder / "page.html").read_text("utf-8")
 
 
 def _wait_for(holds: Callable[[], bool]) -> None:

@@ -92,7 +92,7 @@ def print_result(result: CampaignResult, console: Console, units: Units, folder:
 
 
 def _print_step(out: Printer, rows: list[Row], units: Units) -> None:
-    parameters = _changing(rows)
+    parameters = changing(rows)
     shown_metrics = headline_metrics(rows)
     titles = ["", *(name.upper() for name in parameters), "RUNS"]
     titles += [name.upper() for name in shown_metrics]
@@ -100,7 +100,7 @@ def _print_step(out: Printer, rows: list[Row], units: Units) -> None:
         [
             row.point,
             *(str(row.parameters.get(name, "")) for name in parameters),
-            _runs_text(row),
+            runs_text(row),
             *(_metric_text(row, name, units) for name in shown_metrics),
         ]
         for row in rows[:_MOST_ROWS]
@@ -119,16 +119,24 @@ def headline_metrics(rows: list[Row]) -> list[str]:
     return own or [name for name in names if name.endswith(".rate")] or names
 
 
-def _changing(rows: list[Row]) -> list[str]:
-    """The parameters that are not the same everywhere."""
+def changing(rows: list[Row]) -> list[str]:
+    """The parameters that are not the same everywhere, without those that only echo another."""
     names = list(dict.fromkeys(name for row in rows for name in row.parameters))
-    seen: dict[str, set[Scalar]] = {
-        name: {row.parameters.get(name, "") for row in rows} for name in names
-    }
-    return [name for name in names if len(seen[name]) > 1]
+    kept: list[str] = []
+    for name in names:
+        own = [row.parameters.get(name, "") for row in rows]
+        if len(set(own)) > 1 and not any(_is_echo(rows, other, own) for other in kept):
+            kept.append(name)
+    return kept
 
 
-def _runs_text(row: Row) -> str:
+def _is_echo(rows: list[Row], other: str, own: list[Scalar]) -> bool:
+    """Whether values go one to one with those of another parameter."""
+    pairs = set(zip((row.parameters.get(other, "") for row in rows), own, strict=True))
+    return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+
+
+def runs_text(row: Row) -> str:
     """`6`, or what happened instead."""
     if set(row.states) == {State.DONE.value}:
         return str(row.states[State.DONE.value])
