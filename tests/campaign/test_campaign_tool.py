@@ -32,7 +32,12 @@ def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str,
         (
             "ior",
             "ior_text.out",
-            {"write": 830.95, "read": 20089, "write_operations": 3331.85, "read_operations": 81013},
+            {
+                "write": 830.95,
+                "read": 20089,
+                "write_operations": 3331.85,
+                "read_operations": 81013,
+            },
         ),
         (
             "mdtest",
@@ -48,7 +53,11 @@ def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str,
                 "file_remove": 56233.302,
             },
         ),
-        ("md-workbench", "mdw.out", {"precreate": 1564.6, "benchmark": 2916.95, "cleanup": 16694.1}),
+        (
+            "md-workbench",
+            "mdw.out",
+            {"precreate": 1564.6, "benchmark": 2916.95, "cleanup": 16694.1},
+        ),
         (
             "io500",
             "io500-short-run/stdout.txt",
