@@ -135,6 +135,8 @@ class Observed(Document):
     """Data moved by each rank; absent where the source reduced it over the ranks."""
     coverage_bytes: Fraction
     coverage_operations: Fraction
+    coverage_seconds: Fraction = 1.0
+    """Of the time inside calls, where the source times each of them."""
 
     def request_classes(self) -> dict[str, list[int]]:
         """Requests in each of the ten classes, of writes and of reads."""

@@ -36,9 +36,10 @@ from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
+from venturi.plan.limit import limit_of
 from venturi.plan.manner import manner_of, mix_of, pattern_of
 from venturi.plan.owner import check_same, owner_of
-from venturi.plan.repeat import limit_of, repeated
+from venturi.plan.repeat import repeated
 from venturi.plan.scope import Scope, duration, rest
 from venturi.plan.seat import NAMES_BY_RANK
 from venturi.plan.setting import Settings
@@ -250,7 +251,7 @@ class Lowering:
                 f"{place.where}: there is already a phase '{path}'", "name it otherwise"
             )
         self._names.phases.add(path)
-        limit_s, bound_s = limit_of(step.limit, place.scope, f"{place.where}.limit")
+        limit_s, bound_s = limit_of(step.limit, place.scope, place.where)
         at_least_s = self._at_least(step, path, place)
         inner = _Place(
             **{

@@ -1,4 +1,4 @@
-"""How long phases last: at most (a limit), or at least, by transfers that repeat."""
+"""Phases that last at least so long: their transfers repeat from the beginning."""
 
 from __future__ import annotations
 
@@ -6,25 +6,6 @@ from collections.abc import Sequence
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.workload import LimitStep
-from venturi.plan.scope import Scope
-
-
-def limit_of(
-    limit: LimitStep | int | float | str | None, scope: Scope, where: str
-) -> tuple[float | None, float]:
-    """Seconds after which ranks stop, and for how long they may go on to the same count."""
-    if limit is None:
-        return None, 0.0
-    rich = limit if isinstance(limit, LimitStep) else LimitStep(after=limit)
-    after = float(scope.constant(rich.after, f"{where}.after"))
-    if after <= 0:
-        raise UserError(f"{where}: a limit must be longer than 0 s")
-    if rich.then == "stop":
-        return after, 0.0
-    if rich.bound is None:
-        return after, after
-    return after, float(scope.constant(rich.bound, f"{where}.bound"))
 
 
 def repeated(body: Sequence[p.Step], at_least_s: float, where: str) -> list[p.Step]:
