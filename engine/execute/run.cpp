@@ -94,7 +94,7 @@ class Run {
     if (context_.clock.is_simulated()) return;
     std::uint64_t uncertainty = 0;
     context_.clock_offset_ns = world_.clock_offset_ns(context_.clock, uncertainty);
-    uncertainty_ns_ = world_.maximum(uncertainty);
+    if (world_.placement().hosts.size() > 1) uncertainty_ns_ = world_.maximum(uncertainty);
   }
 
   void prepare() {

@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TextIO
 
 from venturi.model.error import UserError
+from venturi.model.operation import STORES_REACH_FILE, Kind, Operations
 from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
 from venturi.model.trace_folder import Captured
-from venturi.sources import strace_line
+from venturi.sources import strace_line, strace_run
 from venturi.sources.counting import counters_of
+from venturi.sources.move import blocks
 from venturi.sources.repeat import Repeats
 from venturi.sources.strace_call import CLONES, HANDLERS, Call, Handler, clone_flags
 from venturi.sources.strace_line import Descriptor, nanoseconds
@@ -64,6 +66,28 @@ class _Reader:
     @property
     def unreturned(self) -> int:
         return sum(name in HANDLERS for name, _, _ in self._halves.values())
+
+    def block(self, owner: int, text: str) -> None:
+        """Lines that follow each other, each with its end."""
+        for calls in strace_run.pieces(text):
+            if not (calls.is_run and self._together(owner, calls)):
+                for one in calls.texts:
+                    self.line(owner, one)
+
+    def _together(self, owner: int, calls: strace_run.Calls) -> bool:
+        """Takes a run of calls at once; False: it must be gone through."""
+        tasks = {}
+        for name in set(calls.tasks):
+            task = self.world.tasks.get(int(name) if name else owner)
+            if task is None:
+                return False
+            tasks[name] = task
+        seen = strace_run.take(self.world, tasks, calls)
+        if seen is None:
+            return False
+        self.lines += len(calls.texts)
+        self._saw(*seen)
+        return True
 
     def line(self, owner: int, text: str) -> None:
         """One line; `owner` is its process where the line does not say it."""
@@ -237,8 +261,11 @@ def read_strace(files: list[Path]) -> Captured:
                 for file in files
             ]
             owners = [_owner(file) for file in files]
-            for owner, text in _merged(opened, owners):
-                reader.line(owner, text)
+            if len(opened) == 1:
+                _read_blocks(opened[0], owners[0], reader)
+            else:
+                for owner, text in _merged(opened, owners):
+                    reader.line(owner, text)
     except OSError as error:
         raise UserError(f"strace text '{files[0]}' cannot be opened: {error.strerror}") from None
     what = f"strace text '{files[0]}'"
@@ -256,12 +283,16 @@ def _owner(file: Path) -> int:
     return int(suffix) if suffix.isdigit() and len(suffix) < 10 else 0
 
 
+def _read_blocks(file: TextIO, owner: int, reader: _Reader) -> None:
+    for text in blocks(file):
+        cut = text.rfind("\n") + 1
+        reader.block(owner, text[:cut])
+        if cut < len(text):
+            reader.line(owner, text[cut:])
+
+
 def _merged(files: Sequence[TextIO], owners: list[int]) -> Iterator[tuple[int, str]]:
     """The lines of all files in the order of their time stamps."""
-    if len(files) == 1:
-        for text in files[0]:
-            yield owners[0], text.rstrip("\n")
-        return
     streams = (_stamped(file, owner) for file, owner in zip(files, owners, strict=True))
     for _, owner, text in heapq.merge(*streams):
         yield owner, text
@@ -291,7 +322,7 @@ def _captured(reader: _Reader, name: str) -> Captured:
         ),
         layers=[Layer.POSIX],
         records=records,
-        gaps=_gaps(reader, len(operations)),
+        gaps=_gaps(reader, operations),
         record_count=len(records),
         files=files,
         processes=processes,
@@ -307,7 +338,7 @@ def _stamp_of(origin_ns: int) -> str:
         return ""
 
 
-def _gaps(reader: _Reader, operations: int) -> list[Gap]:
+def _gaps(reader: _Reader, operations: Operations) -> list[Gap]:
     gaps = []
     if reader.strange:
         gaps.append(f"{reader.strange} lines are not strace's; the first is {reader.first_strange}")
@@ -315,8 +346,11 @@ def _gaps(reader: _Reader, operations: int) -> list[Gap]:
         gaps.append(f"{reader.unreturned} calls had not returned when the text ends")
     if reader.orphans:
         gaps.append(f"{reader.orphans} ends of calls have no beginning")
-    if reader.untimed and reader.untimed > operations // 2:
+    if reader.untimed and reader.untimed > len(operations) // 2:
         gaps.append("durations are missing: trace with -T")
+    stores = operations.is_kind(Kind.MAP) & (operations.detail & STORES_REACH_FILE != 0)
+    if count := int((stores & (operations.error == 0)).sum()):
+        gaps.append(f"{count} writable shared mappings of files: stores into them are not seen")
     if reader.world.uses_uring:
         gaps.append("requests through io_uring are not seen")
     return [Gap(layer=LAYER, what=what) for what in gaps]
