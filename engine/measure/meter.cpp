@@ -51,6 +51,7 @@ void Meter::merge(const Meter& inner) {
     if (faults_.size() < kFaults) faults_.push_back(fault);
   }
   short_transfers_ += inner.short_transfers_;
+  if (inner.found_) add_found(*inner.found_);
   compute_ns_ += inner.compute_ns_;
   wait_ns_ += inner.wait_ns_;
   durable_bytes_ += inner.durable_bytes_;

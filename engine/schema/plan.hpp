@@ -122,10 +122,10 @@ inline constexpr std::array<std::string_view, 8> kNameVerbWords{"create", "open"
 
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
-    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr };
-inline constexpr std::array<std::string_view, 17> kOperationKindWords{"write", "read", "open",
+    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kFind };
+inline constexpr std::array<std::string_view, 18> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
-    "mknod", "read_dir", "set_xattr", "get_xattr"};
+    "mknod", "read_dir", "set_xattr", "get_xattr", "find"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }
@@ -587,6 +587,20 @@ struct Items {
   std::int64_t attribute_bytes = 16;
 };
 
+/// All ranks walk over what lies below a directory and count the names that fit.
+struct Find {
+  /// Below the run's directory; none: all of that.
+  std::vector<PathPart> top;
+  /// `top` is absolute and somebody else's: it is only looked at.
+  bool foreign = false;
+  /// A pattern of the shell for the last part of a name; empty: any.
+  std::string name = {};
+  /// Exactly this size.
+  std::optional<Expression> bytes = {};
+  /// Changed (ctime) after this file of the plan was changed.
+  std::optional<std::int64_t> newer = {};
+};
+
 /// Make what was written to an open file persistent.
 struct Sync {
   std::int64_t file = 0;
@@ -596,7 +610,7 @@ struct Sync {
 /// One of these, by `kind`.
 struct Step {
   std::variant<For, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage, Items,
-               Sync> value;
+               Find, Sync> value;
 };
 
 /// Ranks that act together, beside those of other groups.

@@ -11,31 +11,33 @@ from venturi.model.record import MetricValue, PhaseRow, busy_seconds
 from venturi.model.statistic import median_interval
 from venturi.model.workload import Metric, Workload
 
-_TERM = re.compile(r"\b(bytes|time|operations)\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
+_TERM = re.compile(r"\b(bytes|time|operations|found)\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
 _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
-    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr",
+    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "find",
 }  # fmt: skip
 
 
 def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
-    """Raise UserError for a metric that names no phase or is no expression."""
-    for name, metric in workload.metrics.items():
-        for match in _TERM.finditer(metric.value):
+    """Raise UserError for a metric or a rule that names no phase or is no expression."""
+    texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
+    texts |= {f"rules.{name}": rule.holds for name, rule in workload.rules.items()}
+    for where, text in texts.items():
+        for match in _TERM.finditer(text):
             kind, path = _meaning(match[1], match[2], match[3])
             wrong = kind if kind is not None and kind not in _KINDS else None
             wrong = path if path is not None and path not in phase_paths else wrong
             if wrong is not None:
                 words = ", ".join(phase_paths)
                 raise UserError(
-                    f"metrics.{name}: '{wrong}' is neither a phase nor a kind of operation",
+                    f"{where}: '{wrong}' is neither a phase nor a kind of operation",
                     f"phases: {words}",
                 )
         try:
-            parse(_TERM.sub("1", metric.value))
+            parse(_TERM.sub("1", text))
         except ExpressionError as error:
-            raise UserError(f"metrics.{name}: {error}") from None
+            raise UserError(f"{where}: {error}") from None
 
 
 def metrics_of(
@@ -56,7 +58,7 @@ def metrics_of(
         values = []
         for repetition in repetitions:
             rows = [row for row in phases if row.repetition == repetition]
-            value = _evaluate(metric.value, known[repetition], rows)
+            value = evaluate(metric.value, known[repetition], rows)
             if value is not None:
                 values.append(value)
                 known[repetition].setdefault(name, value)
@@ -101,7 +103,7 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     rows = [row for row in phases if row.path == path]
     order = (
         "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
-        "read_dir", "set_xattr", "get_xattr", "open", "read", "write", "sync", "close",
+        "read_dir", "find", "set_xattr", "get_xattr", "open", "read", "write", "sync", "close",
     )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])
@@ -112,8 +114,8 @@ def _count(row: PhaseRow, kind: str) -> int:
     return operation.operations if operation else 0
 
 
-def _evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]) -> float | None:
-    """The value of a metric in one repetition; None where it has none."""
+def evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]) -> float | None:
+    """The value of an expression over the phases of one repetition; None where it has none."""
     known = {name: Literal(value) for name, value in parameters.items()}
     terms: list[Number] = []
 
@@ -131,11 +133,13 @@ def _evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]
 
 
 def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow]) -> Number:
-    """One term: `time(phase)`, `bytes(kind)`, `bytes(phase)` or `bytes(kind, phase)`."""
+    """One term: `time(phase)`, `found(phase)`, `bytes(kind)`, `bytes(phase)`, both of them."""
     kind, path = _meaning(function, first, second)
     chosen = [row for row in rows if path is None or row.path == path]
     if function == "time":
         return busy_seconds(chosen)
+    if function == "found":
+        return sum(row.found or 0 for row in chosen)
     if kind is None:
         return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
     found = [row.by_operation[kind] for row in chosen if kind in row.by_operation]
@@ -145,10 +149,10 @@ def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow
 def _meaning(function: str, first: str, second: str | None) -> tuple[str | None, str | None]:
     """The kind and the phase that a term names; a phase may be called like a kind.
 
-    Time has phases only. A single word is a kind if there is one of that name; `all` with a
-    phase stands for every kind.
+    Time and what was found have phases only. A single word is a kind if there is one of that
+    name; `all` with a phase stands for every kind.
     """
-    if function == "time":
+    if function in ("time", "found"):
         return None, first
     if second is not None:
         return (None if first == _ALL else first), second

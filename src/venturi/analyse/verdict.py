@@ -38,6 +38,8 @@ class Facts:
     ranks: int = 1
     hosts: int = 1
     load_average: float = 0.0
+    broken_rules: Sequence[str] = ()
+    """Of the workload, in words."""
 
 
 def verdict_of(facts: Facts) -> Verdict:
@@ -105,6 +107,7 @@ def _missing(facts: Facts) -> list[str]:
         done = "1 repetition" if facts.repetitions == 1 else f"{facts.repetitions} repetitions"
         reasons.append(f"{done}; {ENOUGH_REPETITIONS} give an interval")
     reasons += _crowded(facts)
+    reasons += facts.broken_rules
     paths = list(dict.fromkeys(row.path for row in facts.phases))
     shortest = {path: min(_io_s(row) for row in facts.phases if row.path == path) for path in paths}
     for path in paths:

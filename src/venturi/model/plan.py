@@ -500,6 +500,22 @@ class Items(Document):
     """Size of extended attributes."""
 
 
+class Find(Document):
+    """All ranks walk over what lies below a directory and count the names that fit."""
+
+    kind: Literal["find"] = "find"
+    top: list[PathPart] = []
+    """Below the run's directory; none: all of that."""
+    foreign: bool = False
+    """`top` is absolute and somebody else's: it is only looked at."""
+    name: str = ""
+    """A pattern of the shell for the last part of a name; empty: any."""
+    bytes: Expression | None = None
+    """Exactly this size."""
+    newer: Count | None = None
+    """Changed (ctime) after this file of the plan was changed."""
+
+
 class Sync(Document):
     """Make what was written to an open file persistent."""
 
@@ -520,6 +536,7 @@ Step = Annotated[
     | Transfer
     | Manage
     | Items
+    | Find
     | Sync,
     Field(discriminator="kind"),
 ]

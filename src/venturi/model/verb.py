@@ -25,6 +25,8 @@ class OperationKind(StrEnum):
     READ_DIR = "read_dir"
     SET_XATTR = "set_xattr"
     GET_XATTR = "get_xattr"
+    FIND = "find"
+    """One name of a walk over directories: read, and asked for its size or time if needed."""
 
 
 class NameVerb(StrEnum):

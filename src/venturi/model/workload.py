@@ -404,6 +404,24 @@ class EachStep(Document):
     """Bytes of extended attributes."""
 
 
+class FindStep(Document):
+    """A walk of all ranks over directories; counts the names to which all that is said applies.
+
+    Links are not followed, and what vanishes meanwhile is passed over.
+    """
+
+    in_: str = Field("", alias="in")
+    """A path below the run's directory, a template; default: all that the run made."""
+    foreign: str | None = None
+    """Instead of `in` an absolute path of somebody else's, which is only looked at."""
+    name: str = ""
+    """A pattern of the shell (`*01*`) for the last part of the name."""
+    bytes: Value | None = None
+    """Exactly this size."""
+    newer: Name | None = None
+    """A file of the workload: changed after it was."""
+
+
 class SyncStep(Document):
     """The long form of `sync`."""
 
@@ -448,7 +466,8 @@ class LimitStep(Document):
 
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
-    "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "sync", "signal", "wait",
+    "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
+    "wait",
 )  # fmt: skip
 
 
@@ -483,6 +502,7 @@ class StepSpec(Document):
     rmdir: str | None = None
     read_dir: str | None = None
     each: EachStep | None = None
+    find: FindStep | None = None
     sync: SyncStep | SyncMode | None = None
     signal: Annotated[str, Field(min_length=1)] | None = None
     """Tells who waits for this name that the rank came here; a template such as `step {step}`."""
@@ -525,6 +545,15 @@ class Metric(Document):
     about: str = ""
 
 
+class Rule(Document):
+    """A condition under which a result counts, as those who set the benchmark ask for it."""
+
+    holds: str
+    """An expression like a metric's, also over `found(phase)` and `nodes`; 0: broken."""
+    says: str
+    """What is broken then; `{expression}` in it is replaced by its value."""
+
+
 class Reference(Document):
     """A published value, shown beside ours and never a pass mark."""
 
@@ -556,6 +585,8 @@ class Workload(Document):
     files: dict[Name, FileSpec] = {}
     program: dict[Name, list[StepSpec | BareStep]]
     metrics: dict[Name, Metric] = {}
+    rules: dict[Name, Rule] = {}
+    """Without all of them a result is INDICATIVE at most."""
     expect: dict[str, Value] = {}
     references: list[Reference] = []
 
