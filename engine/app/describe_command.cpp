@@ -25,7 +25,8 @@ std::string option_text(const backend::OptionInfo& option) {
                      quote(option.about), quote(option.range));
 }
 
-std::string row_text(const backend::Row& row) {
+std::string row_text(const backend::Row& listed) {
+  const backend::Row& row = backend::row_of(listed.interface);
   const bool built = row.entry != nullptr;
   const auto capability = [](const char* name) { return quote(name); };
   return fmt::format(

@@ -58,6 +58,10 @@ enum class OpenMode : std::uint8_t {
 
 using base::Identity;
 
+/// Told of a file that a backend made beside the one it was asked for: its path, and what it is.
+using MadeFile =
+    std::function<void(const schema::File& of, const std::string& path, const Identity&)>;
+
 /// What a backend needs from the engine.
 struct Environment {
   base::Clock* clock = nullptr;
@@ -65,6 +69,9 @@ struct Environment {
   std::function<void()> poll;
   std::string root;
   std::size_t rank = 0;
+  /// Among the ranks of all groups.
+  std::size_t world_rank = 0;
+  MadeFile made;
   /// Contents matter: they will be read back and checked.
   bool keep_contents = false;
   /// The entry of the plan that this instance serves.
@@ -172,6 +179,10 @@ class Backend {
   /// `until_ns` 0 only if `poll` must be called.
   virtual std::size_t reap(std::span<Done>, std::uint64_t /*until_ns*/) { return 0; }
 
+  /// The paths of all files that hold the content of the one with this path.
+  [[nodiscard]] virtual std::vector<std::string> parts(const std::string& path) const {
+    return {path};
+  }
   /// What the library says is in force for an open file: hints that it was given or chose.
   [[nodiscard]] virtual std::vector<schema::Fact> facts(Handle) const { return {}; }
   /// Whether this storage can know the bytes: if not, a read that brought others proves nothing.

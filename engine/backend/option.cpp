@@ -97,12 +97,6 @@ bool is_fine(const OptionInfo& info, const std::string& value) {
 
 }  // namespace
 
-const Row& row_of(schema::Interface interface) {
-  const auto rows = table();
-  return *std::find_if(rows.begin(), rows.end(),
-                       [&](const Row& row) { return row.interface == interface; });
-}
-
 void check_options(const Entry& entry, const std::vector<schema::Option>& options,
                    const std::string& where) {
   for (std::size_t i = 0; i < options.size(); ++i) {

@@ -71,12 +71,14 @@ struct Entry {
 struct Row {
   schema::Interface interface;
   const Entry* entry;
-  const char* reason;
+  /// The file beside the engine that has its entry and was not loaded yet; else empty.
+  const char* module;
+  std::string reason;
 };
 
-/// All interfaces that a plan can name.
-std::span<const Row> table();
-/// The row of one of them.
+/// All interfaces that a plan can name. Entries in modules are there after `row_of` only.
+std::span<Row> table();
+/// The row of one of them; loads its module.
 const Row& row_of(schema::Interface interface);
 
 /// Whether a backend can do something.

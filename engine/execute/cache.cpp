@@ -68,7 +68,9 @@ void drop_caches(Context& context, const std::vector<std::size_t>& files) {
     Pages pages;
     if (file.plan->tree) drop_tree(context, file, pages);
     for (const std::string& path : file.touched) {
-      drop_one(context.plan.directory + "/" + path, pages);
+      for (const std::string& part : file.plain->parts(path)) {
+        drop_one(context.plan.directory + "/" + part, pages);
+      }
       context.tick(context.clock.now_ns());
     }
     if (pages.all > 0) file.residency = residency_of(pages);

@@ -52,7 +52,13 @@ class Walk {
     if (!reads || paths_.size() >= kMostFiles || !file.storage->traits().real_files) return;
     const ActAs acting(context_, context_.owner_of(leaf.owner));
     const std::string path = context_.path_of(*file.plan);
-    paths_.insert(path.starts_with('/') ? path : context_.plan.directory + "/" + path);
+    if (path.starts_with('/')) {
+      paths_.insert(path);
+      return;
+    }
+    for (const std::string& part : file.plain->parts(path)) {
+      paths_.insert(context_.plan.directory + "/" + part);
+    }
   }
 
   Context& context_;

@@ -94,7 +94,7 @@ class Run {
     if (context_.clock.is_simulated()) return;
     std::uint64_t uncertainty = 0;
     context_.clock_offset_ns = world_.clock_offset_ns(context_.clock, uncertainty);
-    uncertainty_ns_ = world_.maximum(uncertainty);
+    if (world_.placement().hosts.size() > 1) uncertainty_ns_ = world_.maximum(uncertainty);
   }
 
   void prepare() {
@@ -119,7 +119,9 @@ class Run {
       make_storage(context_.files, {.clock = &context_.clock,
                                     .poll = [this] { context_.poll_in_flight(); },
                                     .root = plan.directory,
-                                    .rank = context_.group.rank()});
+                                    .rank = context_.group.rank(),
+                                    .world_rank = world_.rank(),
+                                    .made = [this](const auto&... what) { list_part(what...); }});
       note_program(context_.part.plan->program);
       note_stages();
     });
@@ -128,6 +130,13 @@ class Run {
     prestage(context_);
     context_.agree_all_or_throw();
     first_position_ = context_.manifest->position();
+  }
+
+  /// Lists what a storage made beside the file that it was asked for.
+  void list_part(const schema::File& file, const std::string& path,
+                 const backend::Identity& identity) {
+    const EntryKind kind = file.keep ? EntryKind::kKept : EntryKind::kFile;
+    context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
   }
 
   void make_directory() const {

@@ -113,6 +113,14 @@ std::optional<Operator> parse_operator(std::string_view word) {
   return codec::find_word<Operator>(word);
 }
 
+std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
+  return codec::find_word<CachePolicy>(word);
+}
+
+std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
+  return codec::find_word<ComputeMode>(word);
+}
+
 std::optional<ItemKind> parse_item_kind(std::string_view word) {
   return codec::find_word<ItemKind>(word);
 }
@@ -575,14 +583,6 @@ std::optional<Direction> parse_direction(std::string_view word) {
 
 std::optional<SyncMode> parse_sync_mode(std::string_view word) {
   return codec::find_word<SyncMode>(word);
-}
-
-std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
-  return codec::find_word<CachePolicy>(word);
-}
-
-std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
-  return codec::find_word<ComputeMode>(word);
 }
 
 void decode(const Node& node, For& out) {

@@ -56,6 +56,30 @@ inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "rea
 /// The value of a word, or nothing if the word is none of `Operator`.
 [[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
 
+/// What happens to cached pages of the phase's files before the phase starts.
+enum class CachePolicy { kKeep, kDrop };
+inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(CachePolicy) {
+  return kCachePolicyWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(CachePolicy value) {
+  return kCachePolicyWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `CachePolicy`.
+[[nodiscard]] std::optional<CachePolicy> parse_cache_policy(std::string_view word);
+
+/// How a rank spends the time between its I/O.
+enum class ComputeMode { kSleep, kSpin };
+inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spin"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ComputeMode) {
+  return kComputeModeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ComputeMode value) {
+  return kComputeModeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ComputeMode`.
+[[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
+
 /// What the items of a tree are.
 enum class ItemKind { kFile, kDirectory };
 inline constexpr std::array<std::string_view, 2> kItemKindWords{"file", "directory"};
@@ -147,9 +171,9 @@ struct Instruction {
 using Expression = std::vector<Instruction>;
 
 /// The variables that every expression may read; loop variables follow in later slots.
-enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration };
-inline constexpr std::array<std::string_view, 6> kSlotWords{"rank", "ranks", "world", "instance",
-    "node", "iteration"};
+enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration, kNodeRank, kNodeRanks };
+inline constexpr std::array<std::string_view, 8> kSlotWords{"rank", "ranks", "world", "instance",
+    "node", "iteration", "node_rank", "node_ranks"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Slot) {
   return kSlotWords;
 }
@@ -173,10 +197,10 @@ struct Option {
 };
 
 /// How storage is reached. What is built is said by `engine describe`.
-enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kNull,
-    kSimulated };
-inline constexpr std::array<std::string_view, 10> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "null", "simulated"};
+enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
+    kNull, kSimulated };
+inline constexpr std::array<std::string_view, 11> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "null", "simulated"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
   return kInterfaceWords;
 }
@@ -447,30 +471,6 @@ inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync",
 }
 /// The value of a word, or nothing if the word is none of `SyncMode`.
 [[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
-
-/// What happens to cached pages of the phase's files before the phase starts.
-enum class CachePolicy { kKeep, kDrop };
-inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(CachePolicy) {
-  return kCachePolicyWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(CachePolicy value) {
-  return kCachePolicyWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `CachePolicy`.
-[[nodiscard]] std::optional<CachePolicy> parse_cache_policy(std::string_view word);
-
-/// How a rank spends the time between its I/O.
-enum class ComputeMode { kSleep, kSpin };
-inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spin"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(ComputeMode) {
-  return kComputeModeWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(ComputeMode value) {
-  return kComputeModeWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `ComputeMode`.
-[[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
 
 /// Run the body `count` times; the variable runs over 0 ... count - 1.
 struct For {

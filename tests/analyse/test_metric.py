@@ -70,3 +70,27 @@ def test_other_sizes_and_counts_show() -> None:
     assert fidelity.size_distance == 1
     writes = next(row for row in fidelity.rows if row.what == "write operations")
     assert writes.error == pytest.approx(-0.5)
+
+
+def test_terms_over_executions_of_a_phase() -> None:
+    rows = [
+        phase("save", total, 0, {"write": (1, 1000)}).model_copy(update={"at_s": start})
+        for start, total in ((10.0, 2.0), (14.0, 1.0), (19.0, 3.0))
+    ]
+    wanted = {
+        "executions": 3, "mean": 2.0, "shortest": 1.0, "longest": 3.0, "period": 4.5, "span": 12.0,
+    }  # fmt: skip
+    metrics = {name: Metric(value=f"{name}(save)") for name in wanted}
+    metrics |= {"run": Metric(value="span(all)"), "none": Metric(value="1 / mean(other)")}
+    metrics["inside"] = Metric(value="seconds(write, save)")
+    workload = library.load("flash3").model_copy(update={"metrics": metrics})
+    found = metrics_of(workload, {}, rows)
+    assert {name: found[name].value for name in wanted} == pytest.approx(wanted)
+    assert found["run"].value == pytest.approx(12.0)
+    assert "none" not in found
+    inside = sum(row.by_operation["write"].seconds for row in rows)
+    assert found["inside"].value == pytest.approx(inside)
+
+
+def test_a_metric_over_a_phase_of_a_group_that_is_left_out_is_fine() -> None:
+    check_metrics(library.load("ecmwf"), ["archive"])

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
 from venturi.model.record import MetricValue, PhaseRow, busy_seconds
 from venturi.model.statistic import median_interval
-from venturi.model.workload import Metric, Workload
+from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
-_TERM = re.compile(r"\b(bytes|time|operations|found)\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)")
+_TERM = re.compile(
+    r"\b(bytes|time|operations|found|seconds|span|mean|shortest|longest|period|executions)"
+    r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
+)
+_OF_PHASES = {"time", "found", "span", "mean", "shortest", "longest", "period", "executions"}
+"""Terms over whole executions of a phase."""
 _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
@@ -21,13 +26,16 @@ _KINDS = {
 
 def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
     """Raise UserError for a metric or a rule that names no phase or is no expression."""
+    named = {path for steps in workload.program.values() for path in _paths(steps)}
+    phase_paths = list(dict.fromkeys((*phase_paths, *sorted(named))))
     texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
     texts |= {f"rules.{name}": rule.holds for name, rule in workload.rules.items()}
     for where, text in texts.items():
         for match in _TERM.finditer(text):
             kind, path = _meaning(match[1], match[2], match[3])
             wrong = kind if kind is not None and kind not in _KINDS else None
-            wrong = path if path is not None and path not in phase_paths else wrong
+            known = path in (None, *phase_paths) or (path == _ALL and match[1] in _OF_PHASES)
+            wrong = wrong if known else path
             if wrong is not None:
                 words = ", ".join(phase_paths)
                 raise UserError(
@@ -38,6 +46,16 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
             parse(_TERM.sub("1", text))
         except ExpressionError as error:
             raise UserError(f"{where}: {error}") from None
+
+
+def _paths(steps: Sequence[StepSpec | BareStep], above: str = "") -> Iterator[str]:
+    """The paths of all phases, also of groups that a run leaves out."""
+    for step in steps:
+        if isinstance(step, StepSpec) and step.do is not None:
+            path = above if step.phase is None else f"{above}/{step.phase}".lstrip("/")
+            if step.phase is not None:
+                yield path
+            yield from _paths(step.do, path)
 
 
 def metrics_of(
@@ -117,14 +135,14 @@ def _count(row: PhaseRow, kind: str) -> int:
 def evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]) -> float | None:
     """The value of an expression over the phases of one repetition; None where it has none."""
     known = {name: Literal(value) for name, value in parameters.items()}
-    terms: list[Number] = []
+    terms: list[Number | None] = []
 
     def placeholder(match: re.Match[str]) -> str:
         terms.append(_term(match[1], match[2], match[3], rows))
         return f" _term{len(terms) - 1} "
 
     rewritten = _TERM.sub(placeholder, text)
-    known |= {f"_term{index}": Literal(value) for index, value in enumerate(terms)}
+    known |= {f"_term{i}": Literal(value) for i, value in enumerate(terms) if value is not None}
     try:
         tree = bind(parse(rewritten), known)
     except ExpressionError:
@@ -132,18 +150,41 @@ def evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow])
     return float(tree.value) if isinstance(tree, Literal) else None
 
 
-def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow]) -> Number:
-    """One term: `time(phase)`, `found(phase)`, `bytes(kind)`, `bytes(phase)`, both of them."""
+def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow]) -> Number | None:
+    """One term: `time(phase)`, `bytes(kind)`, `bytes(phase)` or `bytes(kind, phase)`."""
     kind, path = _meaning(function, first, second)
-    chosen = [row for row in rows if path is None or row.path == path]
-    if function == "time":
-        return busy_seconds(chosen)
-    if function == "found":
-        return sum(row.found or 0 for row in chosen)
+    chosen = [row for row in rows if path in (None, _ALL, row.path)]
+    if function in _OF_PHASES:
+        return _of_phases(function, chosen)
     if kind is None:
         return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
     found = [row.by_operation[kind] for row in chosen if kind in row.by_operation]
+    if function == "seconds":
+        return sum(item.seconds for item in found)
     return sum(item.bytes if function == "bytes" else item.operations for item in found)
+
+
+def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
+    """A term over the executions of a phase, in seconds; None where there is none.
+
+    `span`: from the first one's beginning to the last one's end. `period`: the mean distance of
+    their beginnings. `mean`, `shortest`, `longest`: of what each took.
+    """
+    if function == "time":
+        return busy_seconds(rows)
+    if function == "found":
+        return sum(row.found or 0 for row in rows)
+    if function == "executions":
+        return len(rows)
+    if not rows:
+        return None
+    totals = [row.seconds.total for row in rows]
+    starts = [row.at_s for row in rows]
+    if function == "span":
+        return max(map(sum, zip(starts, totals, strict=True))) - min(starts)
+    if function == "period":
+        return (max(starts) - min(starts)) / max(1, len(rows) - 1)
+    return {"mean": sum(totals) / len(totals), "shortest": min(totals)}.get(function, max(totals))
 
 
 def _meaning(function: str, first: str, second: str | None) -> tuple[str | None, str | None]:
@@ -152,8 +193,10 @@ def _meaning(function: str, first: str, second: str | None) -> tuple[str | None,
     Time and what was found have phases only. A single word is a kind if there is one of that
     name; `all` with a phase stands for every kind.
     """
-    if function in ("time", "found"):
+    if function in _OF_PHASES:
         return None, first
+    if function == "seconds":
+        return first, second
     if second is not None:
         return (None if first == _ALL else first), second
     return (first, None) if first in _KINDS else (None, first)

@@ -33,8 +33,13 @@ def open_document(name: str) -> tuple[str, Document] | None:
 def _in_folder(folder: Path) -> tuple[str, Document] | None:
     from venturi.model.prediction import Prediction
     from venturi.model.tuning import Tuning
+    from venturi.model.validation import Validation
 
-    kinds: dict[str, type[Document]] = {"prediction.json": Prediction, "tuning.json": Tuning}
+    kinds: dict[str, type[Document]] = {
+        "prediction.json": Prediction,
+        "tuning.json": Tuning,
+        "validation.json": Validation,
+    }
     for name, model in kinds.items():
         if (folder / name).is_file():
             return folder.resolve().stem, _parsed(folder / name, model)

@@ -32,11 +32,15 @@ def list_workloads(as_json: bool) -> None:
 
 @command.command("show")
 @click.argument("name")
-def show(name: str) -> None:
+@click.option("--readme", is_flag=True, help="Print what there is to say about it instead.")
+def show(name: str, readme: bool) -> None:
     """Print the workload NAME as YAML."""
     from venturi import library
     from venturi.model.error import UserError
 
     if name not in library.names():
         raise UserError(f"there is no workload '{name}'", f"there are {', '.join(library.names())}")
-    click.echo(library.text_of(name), nl=False)
+    text = library.readme_of(name) if readme else library.text_of(name)
+    if text is None:
+        raise UserError(f"{name} has no readme", f"venturi library show {name}")
+    click.echo(text, nl=False)

@@ -15,6 +15,8 @@ WIDE_COLUMNS = 160
 WIDE_KEYS = frozenset({"confidence", "request_sizes"})
 WRAPPED_KEYS = frozenset({"table", "mix", "sizes", "write", "read"})
 """Rows that stand beside each other, and steps of one line that may go on in the next."""
+MOST_BESIDE = 4
+"""A list of so many plain values may stand within a line."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ ./%()-]*$")
 _SIZE = re.compile(r"\d+ [kKMGTPE]?i?B$")
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -62,8 +64,14 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
 def _is_tall(value: Any, indent: int) -> bool:
     """Whether a value reads better on lines of its own: nested, or at the left margin."""
     inner = value.values() if isinstance(value, dict) else value
-    nested = any(isinstance(item, dict | list) and item for item in inner)
+    nested = any(isinstance(item, dict | list) and not _is_short(item) and item for item in inner)
     return nested or (indent == 0 and len(value) > 1)
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a value is a list of few plain values, which stands well beside others."""
+    plain = isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
+    return plain and len(value) <= MOST_BESIDE
 
 
 def _is_wrapped(value: Any) -> bool:
@@ -100,7 +108,9 @@ def _item(item: Any, indent: int, columns: int = MOST_COLUMNS) -> list[str]:
     flat = lead + _flow(item)
     if not isinstance(item, dict | list) or not item:
         return [flat]
-    deep = isinstance(item, dict) and any(isinstance(value, list) for value in item.values())
+    deep = isinstance(item, dict) and any(
+        isinstance(value, list) and not _is_short(value) for value in item.values()
+    )
     if len(flat) <= columns and not deep:
         one = len(item) == 1 and isinstance(item, dict)
         return [lead + _flow(item)[1:-1]] if one else [flat]

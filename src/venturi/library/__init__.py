@@ -1,33 +1,55 @@
-"""Workloads that ship with Venturi, as data, and how a workload is found by its name."""
+"""Workloads that ship with Venturi, as data, and how a workload is found by its name.
+
+A workload is a file `workload/NAME.yaml`, or a folder `workload/NAME/` with `workload.yaml` and a
+`README.md` where there is more to say than fits into it.
+"""
 
 from __future__ import annotations
 
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import load_yaml, parse_yaml
 
+_YAML = "workload.yaml"
+_README = "README.md"
+
 
 def names() -> list[str]:
     """Names of the workloads that ship."""
-    folder = files("venturi.library").joinpath("workload")
-    return sorted(f.name.removesuffix(".yaml") for f in folder.iterdir() if f.name[0] != ".")
+    return sorted(
+        entry.name.removesuffix(".yaml")
+        for entry in _folder().iterdir()
+        if entry.name.endswith(".yaml") or entry.joinpath(_YAML).is_file()
+    )
 
 
 def text_of(name: str) -> str:
     """The YAML text of a workload that ships."""
-    return files("venturi.library").joinpath("workload", f"{name}.yaml").read_text("utf-8")
+    own = _folder().joinpath(name, _YAML)
+    return (own if own.is_file() else _folder().joinpath(f"{name}.yaml")).read_text("utf-8")
+
+
+def readme_of(name: str) -> str | None:
+    """What there is to say about a workload that ships, as Markdown; None: nothing more."""
+    readme = _folder().joinpath(name, _README)
+    return readme.read_text("utf-8") if readme.is_file() else None
 
 
 def load(name: str) -> Workload:
     """A workload by its library name or by the path of its file; UserError if neither."""
     if name in names():
-        return parse_yaml(text_of(name), f"library/{name}.yaml", Workload)
+        return parse_yaml(text_of(name), f"library/{name}", Workload)
     path = Path(name)
     if path.suffix in (".yaml", ".yml", ".json") or path.exists():
         return load_yaml(path, Workload)
     raise UserError(
         f"there is no workload '{name}'", f"in the library: {', '.join(names())}; or a YAML file"
     )
+
+
+def _folder() -> Traversable:
+    return files("venturi.library").joinpath("workload")

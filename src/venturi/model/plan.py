@@ -15,6 +15,8 @@ from venturi.model.document import Count, Document, Fraction, Integer, Positive,
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
 from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
 from venturi.model.operator import Operator as Operator  # noqa: PLC0414
+from venturi.model.verb import CachePolicy as CachePolicy  # noqa: PLC0414
+from venturi.model.verb import ComputeMode as ComputeMode  # noqa: PLC0414
 from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
 from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
 from venturi.model.verb import ItemVerb as ItemVerb  # noqa: PLC0414
@@ -47,6 +49,10 @@ class Slot(StrEnum):
     INSTANCE = "instance"
     NODE = "node"
     ITERATION = "iteration"
+    NODE_RANK = "node_rank"
+    """Which of the group's ranks on its node a rank is, from 0."""
+    NODE_RANKS = "node_ranks"
+    """How many ranks of the group are on the rank's node."""
 
 
 class PathPart(Document):
@@ -75,6 +81,7 @@ class Interface(StrEnum):
     HDF5 = "hdf5"
     PNETCDF = "pnetcdf"
     NETCDF = "netcdf"
+    FIELDSTORE = "fieldstore"
     NULL = "null"
     SIMULATED = "simulated"
 
@@ -347,20 +354,6 @@ class SyncMode(StrEnum):
     FLUSH = "flush"
     FILE_SYSTEM = "file_system"
     """Everything that anybody wrote to the file's file system (`syncfs`)."""
-
-
-class CachePolicy(StrEnum):
-    """What happens to cached pages of the phase's files before the phase starts."""
-
-    KEEP = "keep"
-    DROP = "drop"
-
-
-class ComputeMode(StrEnum):
-    """How a rank spends the time between its I/O."""
-
-    SLEEP = "sleep"
-    SPIN = "spin"
 
 
 class For(Document):

@@ -13,6 +13,10 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
+from venturi.model.measure import Metric as Metric  # noqa: PLC0414
+from venturi.model.measure import Reference as Reference  # noqa: PLC0414
+from venturi.model.measure import Rule as Rule  # noqa: PLC0414
+from venturi.model.measure import Value as Value  # noqa: PLC0414
 from venturi.model.plan import (
     Arrivals,
     CachePolicy,
@@ -29,9 +33,6 @@ from venturi.model.plan import (
 )
 
 RESERVED_NAMES = tuple(slot.value for slot in Slot)
-
-Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
-"""A number, a number with a unit, or an expression."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
@@ -190,9 +191,19 @@ class GroupSpec(Document):
 
     ranks: Value
     instances: Value = 1
+    """0: the group is not there."""
     after: Name | None = None
     """Its program begins when all ranks of this group have come to the end of theirs."""
     about: str = ""
+
+
+class Deal(Document):
+    """Which rows of the first dimension a rank has, where ranks have different numbers of them."""
+
+    first: Value
+    """The row with which they begin, an expression of `rank`."""
+    rows: Value
+    """How many they are. Ranks lie behind each other in their order, without gaps."""
 
 
 class Dataset(Document):
@@ -204,6 +215,8 @@ class Dataset(Document):
     shape: Annotated[list[Value], Field(min_length=1)]
     split: list[Value] = []
     """Parts along each dimension; their product is the number of ranks that share the file."""
+    deal: Deal | None = None
+    """Rows of each rank instead of `split`, where their numbers differ."""
     individual: bool = False
     """Each part is a dataset of its own, so that no two ranks touch the same one."""
     chunks: list[Value] = []
@@ -289,6 +302,8 @@ class FileSpec(Document):
 
     path: Annotated[str, Field(min_length=1)]
     """A template: `{name}` or `{name:04d}` over parameters, loop variables, reserved names."""
+    about: str = ""
+    """What it is; of a derived workload the application's name for it, digits that vary as `#`."""
     interface: Interface = Interface.POSIX
     options: dict[str, str | int | float | bool] = {}
     hints: dict[str, str | int | float | bool] = {}
@@ -301,6 +316,9 @@ class FileSpec(Document):
     tree: TreeSpec | None = None
     prestage: Value | None = None
     """Bytes of each rank's part that exist before the run; made unmeasured."""
+    made_by: list[Name] = []
+    """Entries that make these files; this one makes none, but chooses among them in its own way,
+    by a path that gives the names of theirs."""
     keep: bool = False
     foreign: bool = False
     """An existing file of somebody else's: only read."""
@@ -534,34 +552,6 @@ class StepSpec(Document):
         if self.at_least is not None and verbs[0] != "phase":
             raise ValueError("'at_least' belongs to a 'phase'")
         return self
-
-
-class Metric(Document):
-    """A named number over phases."""
-
-    value: str
-    """An expression over `bytes(...)`, `time(...)`, `operations(...)`, `rate(...)`."""
-    unit: str = ""
-    about: str = ""
-
-
-class Rule(Document):
-    """A condition under which a result counts, as those who set the benchmark ask for it."""
-
-    holds: str
-    """An expression like a metric's, also over `found(phase)` and `nodes`; 0: broken."""
-    says: str
-    """What is broken then; `{expression}` in it is replaced by its value."""
-
-
-class Reference(Document):
-    """A published value, shown beside ours and never a pass mark."""
-
-    metric: str
-    value: str | int | float
-    machine: str = ""
-    source: str = ""
-    caveat: str = ""
 
 
 class Workload(Document):

@@ -14,6 +14,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import Literal, Tree
 from venturi.model.workload import Dataset, DataStep, FileSpec, Value
+from venturi.plan.deal import dealt_of, refuse_cuts
 from venturi.plan.part import Access, Boxes, Sharers
 from venturi.plan.regular import row_strides, runs
 from venturi.plan.scope import Scope, over, plus, rest, times
@@ -55,6 +56,8 @@ def _lower(name: str, dataset: Dataset, scope: Scope, where: str) -> p.Dataset:
     shape = _whole_list(dataset.shape, scope, f"{where}.shape")
     chunk = _whole_list(dataset.chunks, scope, f"{where}.chunks")
     copies = scope.whole(dataset.count, f"{where}.count", least=1)
+    if dataset.deal is not None and (dataset.individual or dataset.split):
+        raise UserError(f"{where}: 'deal' goes with neither 'split' nor 'individual'")
     if dataset.individual:
         split = _split_of(dataset.split, shape, scope, where)
         shape = [extent // parts for extent, parts in zip(shape, split, strict=True)]
@@ -97,19 +100,32 @@ def dataset_accesses(
     Parts are dealt to the sharers in row-major order of `split`; each dimension must divide.
     `transfer` is the most that one call moves; absent, one call moves a rank's part of one copy.
     """
+    index = list(datasets).index(name)
+    if datasets[name].deal is not None and not step.split:
+        before = 0 if as_boxes else _bytes_before(datasets, name, scope, where)
+        shape = _whole_list(datasets[name].shape, scope, f"{where}.shape")
+        window = _window(datasets[name], step, scope, where)
+        dealt = dealt_of(datasets[name], shape, window, sharers, scope, where)
+        refuse_cuts(step, where)
+        return [dealt.as_box(index) if as_boxes else dealt.as_rows(before)]
     part = _part_of(datasets[name], step, sharers, scope, where)
     transfer = None
     if step.transfer is not None:
         transfer = scope.whole(step.transfer, f"{where}.transfer", least=1)
     if as_boxes:
-        return _boxes(list(datasets).index(name), part, transfer)
+        return _boxes(index, part, transfer)
+    return _rows(_bytes_before(datasets, name, scope, where), part, transfer)
+
+
+def _bytes_before(datasets: Mapping[str, Dataset], name: str, scope: Scope, where: str) -> int:
+    """Bytes of the datasets that lie before one, where they are rows of bytes."""
     before = 0
     for other, dataset in datasets.items():
         if other == name:
             break
         shape = _whole_list(dataset.shape, scope, f"{where}.shape")
         before += math.prod(shape) * dataset.type.bytes * scope.whole(dataset.count, where)
-    return _rows(before, part, transfer)
+    return before
 
 
 def _part_of(dataset: Dataset, step: DataStep, sharers: Sharers, scope: Scope, where: str) -> _Part:
@@ -187,7 +203,8 @@ def _boxes(dataset: int, part: _Part, transfer: int | None) -> list[Access]:
 
     def slab(first: int, thickness: int, count: int) -> Access:
         start = [*part.start[:cut], plus(part.start[cut], first), *part.start[cut + 1 :]]
-        extent = [1] * cut + [thickness] + part.local[cut + 1 :]
+        extents = [1] * cut + [thickness] + part.local[cut + 1 :]
+        extent: list[Tree] = [Literal(elements) for elements in extents]
         loops = outer + ([(cut, count, thickness)] if count > 1 else [])
         size = Literal(thickness * below[cut])
         boxes = Boxes(dataset, part.first_copy, start, extent, loops)

@@ -51,8 +51,9 @@ def sizes_of(
             sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}")))
             continue
         ranks = scope.constant(spec.ranks, f"groups.{name}.ranks")
-        instances = scope.whole(spec.instances, f"groups.{name}.instances", least=1)
-        sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}"), instances))
+        instances = scope.whole(spec.instances, f"groups.{name}.instances", least=0)
+        if instances:
+            sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}"), instances))
     world = sum(size.world for size in sizes)
     if world > settings.most_ranks:
         words = ", ".join(size.name for size in sizes)
@@ -126,7 +127,8 @@ def check_sharing(
                 )
             makers[index] = name
     for name, use in uses.items():
-        for index in sorted(use.used):
+        makers_too = {names.index(m) for i in use.used for m in workload.files[names[i]].made_by}
+        for index in sorted(use.used | makers_too):
             spec = workload.files[names[index]]
             maker = makers.get(index, name)
             if maker != name and not _follows(groups, maker, name, index, awaited):

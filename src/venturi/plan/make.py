@@ -10,6 +10,7 @@ from venturi.model.expression import ExpressionError, Literal, Number, bind, tre
 from venturi.model.plan import ClockKind, Group, Interface, Plan, Signal, Slot
 from venturi.model.record import Substitution
 from venturi.model.workload import Workload
+from venturi.plan.again import check_made_by, with_makers
 from venturi.plan.extent import with_byte_datasets
 from venturi.plan.file import interfaces_of, lower_file, substitutions
 from venturi.plan.group import GroupSize, Names, check_sharing, made_by, sizes_of
@@ -60,9 +61,11 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     scope = Scope(parameters, {slot: index for index, slot in enumerate(names.slots)})
     lowered = _lower_groups(workload, settings, scope, sizes, names)
     groups = lowered.groups
-    several = {index for group in groups if group.instances > 1 for index in made_by(group)}
-    file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})
     interfaces = interfaces_of(settings)
+    check_made_by(workload, interfaces)
+    several = {index for group in groups if group.instances > 1 for index in made_by(group)}
+    several = with_makers(workload, several)
+    file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})
     files = [
         lower_file(
             file,
@@ -101,9 +104,9 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     plan = settled.plan
     if len(groups) > 1:
         check_sharing(plan.groups, workload, settled.awaited)
-    totals = totals_of(plan)
-    check_reads(plan)
-    plan = with_byte_datasets(plan)
+    totals = totals_of(plan, settings.nodes)
+    check_reads(plan, settings.nodes)
+    plan = with_byte_datasets(plan, settings.nodes)
     if not totals.phases:
         raise UserError(f"{workload.name}: the program has no phase", "only phases are measured")
     expectations = _expectations(workload, parameters, ranks, totals)

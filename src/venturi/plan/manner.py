@@ -41,11 +41,6 @@ def manner_of(rich: DataStep, spec: FileSpec, is_write: bool, scope: Scope, wher
             f"{where}: 'rate' says when requests begin, so 'think' cannot",
             "drop one of the two",
         )
-    if reads and rich.collective:
-        raise UserError(
-            f"{where}: 'reads' goes with requests that each rank makes by itself",
-            "drop 'collective'",
-        )
     return Manner(reads, rate, rich.arrivals)
 
 
@@ -106,7 +101,7 @@ def _box(boxes: Boxes, scope: Scope, where: str) -> p.Box:
         dataset=boxes.dataset,
         first_copy=None if boxes.copy == Literal(0) else scope.compile(boxes.copy, where),
         start=[scope.compile(start, where) for start in boxes.start],
-        extent=[scope.compile(Literal(extent), where) for extent in boxes.extent],
+        extent=[scope.compile(extent, where) for extent in boxes.extent],
         loops=[
             p.BoxLoop(
                 dimension=dimension,

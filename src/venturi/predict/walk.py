@@ -47,7 +47,7 @@ class Walk:
         self._world = group.ranks * group.instances
         self._memory_bytes = memory_bytes
         self._dirty_limit = dirty_bytes
-        self._states: dict[tuple[int, tuple[int, ...]], FileState] = {}
+        self._states: dict[tuple[str | int, ...], FileState] = {}
         self._reach: dict[int, float] = {}
         self._touched_bytes = 0
         self._times = 1
@@ -334,10 +334,10 @@ class Walk:
         """The state of the file that a step means now; all ranks' own files are one."""
         before, self._slots[_RANK] = self._slots[_RANK], 0
         try:
-            parts = (part.value for part in self._plan.files[index].path)
-            key = index, tuple(self._whole(value) for value in parts if value is not None)
+            parts = self._plan.files[index].path
+            key = tuple(p.text if p.value is None else self._whole(p.value) for p in parts)
         except ExpressionError:
-            key = index, ()
+            key = (index,)
         finally:
             self._slots[_RANK] = before
         return self._states.setdefault(key, FileState())

@@ -13,6 +13,7 @@ from venturi.model.portrait import Portrait
 from venturi.model.prediction import Prediction
 from venturi.model.record import Record
 from venturi.model.tuning import Tuning
+from venturi.model.validation import Validation
 from venturi.report.quantity import Units
 
 _PAGES: Final[dict[type[Document], str]] = {
@@ -21,6 +22,7 @@ _PAGES: Final[dict[type[Document], str]] = {
     Portrait: "portrait",
     Prediction: "prediction",
     Tuning: "tuning",
+    Validation: "validation",
 }
 
 

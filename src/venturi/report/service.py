@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from venturi.model.record import Record
-from venturi.report import caveat, quantity
+from venturi.report import caveat, quantity, reference
 from venturi.report.block import Block, Column, Paragraph, Section, Table
-from venturi.report.figure import arrival, balance, distribution, rate, split, timeline
+from venturi.report.figure import (
+    arrival,
+    balance,
+    course_of_groups,
+    distribution,
+    rate,
+    split,
+    timeline,
+)
 from venturi.report.phase import Phase, phases
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
@@ -137,6 +145,8 @@ def section(record: Record, units: Units) -> Section | None:
         _caches(found),
         _errors(found),
         _metrics(record, found, units),
+        *reference.blocks(record, units),
+        course_of_groups.figure(record),
         rate.figure(found, units),
         timeline.figure(found, units) or _TOO_SHORT,
         arrival.figure(found),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from venturi.model.record import Level, Record
 from venturi.model.workload import Finding, Severity, Workload
-from venturi.report import application, caveat, quantity
+from venturi.report import application, caveat, quantity, reference
 from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
 from venturi.report.phase import Phase, phases
@@ -97,6 +97,7 @@ def print_summary(
                 out.wrapped("NOTE ", f"{phase.title}: {text}")
         out.line()
     _print_metrics(record, out, units)
+    _print_published(record, out, units)
     _print_verdict(record, out)
     if saved is not None:
         out.line((" saved   ", "dim"), saved)
@@ -117,6 +118,17 @@ def _print_metrics(record: Record, out: Printer, units: Units) -> None:
         rows.append((name, quantity.with_unit(entry.median, entry.unit, units), interval))
     out.table(("METRIC", "MEDIAN", "95 % INTERVAL"), rows)
     out.line()
+
+
+def _print_published(record: Record, out: Printer, units: Units) -> None:
+    """The workload's references with our values beside them."""
+    for each in reference.published(record, units):
+        out.line((f" {each.title}", "bold"))
+        titles = tuple(title.upper() for title in each.titles)
+        out.table(titles, each.rows, left=("CASE", "UNIT"))
+        for text in (each.foot, *each.caveats):
+            out.wrapped("- ", text)
+        out.line()
 
 
 def _print_verdict(record: Record, out: Printer) -> None:

@@ -35,6 +35,10 @@ class Rows:
     def __len__(self) -> int:
         return len(self._values) // len(COLUMNS)
 
+    def extend(self, table: np.ndarray[tuple[int, int], np.dtype[np.int64]]) -> None:
+        """Many rows, one below the other."""
+        self._values.frombytes(np.ascontiguousarray(table, np.int64).tobytes())
+
     def drop_part(self) -> None:
         """Removes what an `add` left that failed at a number beyond 64 bits."""
         whole = len(self) * len(COLUMNS)

@@ -14,8 +14,9 @@ from typing import TextIO
 from venturi.model.error import UserError
 from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
 from venturi.model.trace_folder import Captured
-from venturi.sources import strace_line
+from venturi.sources import strace_line, strace_run
 from venturi.sources.counting import counters_of
+from venturi.sources.move import blocks
 from venturi.sources.repeat import Repeats
 from venturi.sources.strace_call import CLONES, HANDLERS, Call, Handler, clone_flags
 from venturi.sources.strace_line import Descriptor, nanoseconds
@@ -64,6 +65,28 @@ class _Reader:
     @property
     def unreturned(self) -> int:
         return sum(name in HANDLERS for name, _, _ in self._halves.values())
+
+    def block(self, owner: int, text: str) -> None:
+        """Lines that follow each other, each with its end."""
+        for calls in strace_run.pieces(text):
+            if not (calls.is_run and self._together(owner, calls)):
+                for one in calls.texts:
+                    self.line(owner, one)
+
+    def _together(self, owner: int, calls: strace_run.Calls) -> bool:
+        """Takes a run of calls at once; False: it must be gone through."""
+        tasks = {}
+        for name in set(calls.tasks):
+            task = self.world.tasks.get(int(name) if name else owner)
+            if task is None:
+                return False
+            tasks[name] = task
+        seen = strace_run.take(self.world, tasks, calls)
+        if seen is None:
+            return False
+        self.lines += len(calls.texts)
+        self._saw(*seen)
+        return True
 
     def line(self, owner: int, text: str) -> None:
         """One line; `owner` is its process where the line does not say it."""
@@ -237,8 +260,11 @@ def read_strace(files: list[Path]) -> Captured:
                 for file in files
             ]
             owners = [_owner(file) for file in files]
-            for owner, text in _merged(opened, owners):
-                reader.line(owner, text)
+            if len(opened) == 1:
+                _read_blocks(opened[0], owners[0], reader)
+            else:
+                for owner, text in _merged(opened, owners):
+                    reader.line(owner, text)
     except OSError as error:
         raise UserError(f"strace text '{files[0]}' cannot be opened: {error.strerror}") from None
     what = f"strace text '{files[0]}'"
@@ -256,12 +282,16 @@ def _owner(file: Path) -> int:
     return int(suffix) if suffix.isdigit() and len(suffix) < 10 else 0
 
 
+def _read_blocks(file: TextIO, owner: int, reader: _Reader) -> None:
+    for text in blocks(file):
+        cut = text.rfind("\n") + 1
+        reader.block(owner, text[:cut])
+        if cut < len(text):
+            reader.line(owner, text[cut:])
+
+
 def _merged(files: Sequence[TextIO], owners: list[int]) -> Iterator[tuple[int, str]]:
     """The lines of all files in the order of their time stamps."""
-    if len(files) == 1:
-        for text in files[0]:
-            yield owners[0], text.rstrip("\n")
-        return
     streams = (_stamped(file, owner) for file, owner in zip(files, owners, strict=True))
     for _, owner, text in heapq.merge(*streams):
         yield owner, text

@@ -120,6 +120,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
             ranks=facts.ranks,
             hosts=nodes,
             load_average=facts.load_average,
+            rules=len(rules),
             broken_rules=[row.says for row in rules if not row.holds],
         )
     )
@@ -185,7 +186,7 @@ def _failure(events: Sequence[Event], finished: Finished | None, ending: Ending)
     failed = next((e for e in events if isinstance(e, Failed)), None)
     if failed is not None:
         where = f" ({failed.where})" if failed.where else ""
-        return f"{failed.message}{where}"
+        return f"{failed.message}{where}{failed.hint and f'; {failed.hint}'}"
     if finished is not None:
         return None
     if ending.interrupted:

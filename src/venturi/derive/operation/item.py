@@ -179,7 +179,7 @@ class Trees:
         is_directory = not _DIRECTORY.isdisjoint(done.verbs)
         if staged and is_directory:
             return None
-        name = self.names.fresh(stream)
+        name = self.names.fresh((b"", stream, "0"))
         spec, alone = shape
         if is_directory:
             spec = spec.model_copy(update={"kind": ItemKind.DIRECTORY})

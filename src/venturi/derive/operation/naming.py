@@ -44,24 +44,65 @@ def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
     return Owners(owner, nth)
 
 
+Key = tuple[bytes, int, str]
+"""Who has files of its own (nobody where they are shared), the stream, and the files' number in
+it, as an expression over loops; "0" where there is one."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How loops and ranks choose the files of an act."""
+
+    key: Key
+    shift: int
+    """Each rank uses the file of the one so many further."""
+    note: str = ""
+    names_all: bool = True
+    """The names are those of these very files, if perhaps in another order."""
+
+
 @dataclass(frozen=True)
 class Use:
     """The file of an act."""
 
     name: str
     shift: int
-    """Each rank uses the file of the one so many further."""
-    note: str = ""
 
 
 @dataclass
 class Entry:
     """A file of the workload while it is written."""
 
-    stream: int
+    key: Key
     is_shared: bool
-    index: str
-    """The file's number in its stream, as an expression over loops; "0" where there is one."""
+    home: str = ""
+    """What the path begins with: its own name, or that of the entry that makes the files."""
+    is_numbered: bool = False
+    """The path has the number even where loops do not choose the file."""
+    made_by: list[str] = field(default_factory=list)
+    """The entries that make its files, if it does not."""
+
+    @property
+    def crew(self) -> bytes:
+        """Who has files of its own in it; nobody where they are shared."""
+        return self.key[0]
+
+    @property
+    def stream(self) -> int:
+        """The number of its stream."""
+        return self.key[1]
+
+    @property
+    def index(self) -> str:
+        """The file's number in its stream."""
+        return self.key[2]
+
+    @property
+    def path(self) -> str:
+        """The template of its names."""
+        if self.is_indexed:
+            return f"{self.home}.{{{self.index}}}"
+        return f"{self.home}.{self.index}" if self.is_numbered else self.home
 
     @property
     def is_indexed(self) -> bool:
@@ -76,12 +117,12 @@ class Names:
     owners: Owners
     streams: Streams
     entries: dict[str, Entry] = field(default_factory=dict)
-    _keys: dict[tuple[bytes, int, str], str] = field(default_factory=dict)
+    _keys: dict[tuple[bool, Key], str] = field(default_factory=dict)
 
-    def use(self, stream: int, file: Column, scene: Scene) -> Use:
-        """The entry for files with an axis for each loop and a last one for ranks."""
+    def choice(self, stream: int, file: Column, scene: Scene) -> Choice:
+        """How files with an axis for each loop and a last one for ranks are chosen."""
         kept = self.streams.kept[stream]
-        shift, note = 0, ""
+        shift, note, names_all = 0, "", True
         nth = self.owners.nth[file]
         if not kept.is_shared:
             shift = self._shift(file, scene)
@@ -89,31 +130,33 @@ class Names:
         fitted = affine(index)
         if np.any(nth != index[..., None]) or fitted is None:
             note = "which of its files a rank takes follows no rule; assumed in order"
-            is_one = len(np.unique(file)) <= len(scene.crew)
-            text = "0" if is_one else scene.turn
+            text, names_all = _in_order(nth, scene)
         else:
             text = linear_text(fitted.constant, scene.terms(fitted.slopes), is_size=False)
-        return Use(
-            self._name(b"" if kept.is_shared else scene.crew.ranks.tobytes(), stream, text),
-            shift,
-            note,
-        )
+        crew = b"" if kept.is_shared else scene.crew.ranks.tobytes()
+        return Choice((crew, stream, text), shift, note, names_all)
 
-    def fresh(self, stream: int, index: str = "0") -> str:
-        """A new entry of the stream."""
+    def known(self, key: Key) -> str | None:
+        """The entry that makes, or finds, the files of this key, if there is one."""
+        return self._keys.get((False, key))
+
+    def use(self, chosen: Choice, is_again: bool = False) -> Use:
+        """The entry for a choice of files; with `is_again`, of files that other entries make."""
+        key = is_again, chosen.key
+        if key not in self._keys:
+            self._keys[key] = self.fresh(chosen.key)
+        return Use(self._keys[key], chosen.shift)
+
+    def fresh(self, key: Key) -> str:
+        """A new entry of the key's stream."""
+        _, stream, _ = key
         base = self.streams.kept[stream].name
         used = sum(1 for entry in self.entries.values() if entry.stream == stream)
         letters = "bcdefghijklmnopqrstuvwxyz"
         suffix = "" if not used else letters[used - 1] if used <= len(letters) else f"_{used}"
         name = base + suffix
-        self.entries[name] = Entry(stream, self.streams.kept[stream].is_shared, index)
+        self.entries[name] = Entry(key, self.streams.kept[stream].is_shared, home=name)
         return name
-
-    def _name(self, ranks: bytes, stream: int, index: str) -> str:
-        key = (ranks, stream, index)
-        if key not in self._keys:
-            self._keys[key] = self.fresh(stream, index)
-        return self._keys[key]
 
     def _shift(self, file: Column, scene: Scene) -> int:
         """How many ranks further the owner of each file is; 0 where that differs."""
@@ -123,6 +166,20 @@ class Names:
         ranks = scene.crew.world
         shift = int(owner.flat[0])
         return shift if np.all(owner == (np.arange(ranks) + shift) % ranks) else 0
+
+
+def _in_order(nth: Column, scene: Scene) -> tuple[str, bool]:
+    """Each file in its turn, again and again, and whether these are the very files of each rank."""
+    of_ranks = [np.unique(mine) for mine in np.moveaxis(nth, -1, 0)]
+    files = max(len(mine) for mine in of_ranks)
+    low = int(of_ranks[0][0])
+    are_all = all(np.array_equal(mine, low + np.arange(files)) for mine in of_ranks)
+    if files == 1:
+        return "0", are_all and low == 0
+    text = scene.turn
+    if files < nth[..., 0].size:
+        text = f"({text}) % {files}" if " " in text else f"{text} % {files}"
+    return (f"{low} + {text}" if low and are_all else text), are_all
 
 
 def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:

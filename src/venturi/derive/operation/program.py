@@ -13,24 +13,25 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.operation.again import Holdings, least_reach, makes, split_by_files
 from venturi.derive.operation.data import data_steps
 from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
 from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
 from venturi.derive.operation.item import Trees
-from venturi.derive.operation.naming import Names, Use, named_in, owners_of
+from venturi.derive.operation.naming import Choice, Key, Names, Use, owners_of
 from venturi.derive.operation.one_way import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.place import base_shift
 from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mode
 from venturi.derive.operation.scene import Crew, Scene, crew_of
 from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES, Table
-from venturi.derive.operation.token import Tokens, mixed_hash
-from venturi.derive.operation.visit import Acts, Part
+from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES
+from venturi.derive.operation.title import Small, Titles
+from venturi.derive.operation.token import mixed_hash
+from venturi.derive.operation.view import View
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
-from venturi.model.units import size_text
-from venturi.model.workload import FileSpec, StepSpec, SyncStep
+from venturi.model.workload import BareStep, StepSpec, SyncStep
 
 MOST_STEPS = 12
 """A phase of more steps is no text that people read."""
@@ -68,26 +69,30 @@ class Told:
 class Program:
     """Writes the program; `write` may be called once."""
 
-    table: Table
-    tokens: Tokens
+    view: View
     streams: Streams
-    parts: list[Part]
-    acts: Acts
     staged: dict[str, int]
     """Entries that must be there before the run, and how far they are read."""
     flat: set[int]
     """Streams whose datasets are written as bytes of a file; more may be found."""
+    apart: set[Key]
+    """Files that are read beyond what other entries wrote; more may be found."""
     told: list[Told] = field(default_factory=list)
     notes: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.table, self.tokens = self.view.table, self.view.tokens
+        self.parts, self.acts = self.view.parts, self.view.acts
         self.names = Names(owners_of(self.table, self.tokens, self.streams), self.streams)
+        self.holdings = Holdings(self.names)
         self.trees = Trees(self.table, self.tokens, self.names)
         self.datasets = Datasets()
         self._state = _State()
-        self._phases: dict[str, int] = {}
+        self.titles = Titles(self.view, self.streams)
+        self._small = Small(self.acts)
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
         self._last: Steps = []
+        self._grows = False
         self._stream = -1
 
     # ---- the program
@@ -100,6 +105,7 @@ class Program:
         if not is_ordered:
             self._note("acts of several streams come in groups; their order in time is not kept")
             nodes, rest = few_of(nodes, self.acts)
+        nodes = split_by_files(nodes, self.acts, self.tokens.file, self.names.owners.nth)
         self._nodes(nodes, (), steps)
         self._close(0, self._last)
         for number, acts in rest.items():
@@ -116,17 +122,32 @@ class Program:
 
     def _nodes(self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps) -> None:
         for node in nodes:
+            is_small = not loops and self._small.is_small([node])
+            if is_small and self._lumped(node, out):
+                continue
             if isinstance(node, Leaf):
                 self._act(node, loops, out)
             elif not self._items(node, loops, out):
                 self._loop(node, loops, out)
+            self._grows = is_small and bool(out) and _is_phase_of(out[-1], self._last)
+
+    def _lumped(self, node: Node, out: Steps) -> bool:
+        """Whether an act that matters little went into the phase before it, which does so too."""
+        before = out[-1] if out else None
+        if not self._grows or not isinstance(before, StepSpec) or not before.phase:
+            return False
+        body: Steps = []
+        self._bodies([node], (), body)
+        self._last += body
+        out[-1] = before.model_copy(update={"phase": self.titles.with_more(before.phase)})
+        return True
 
     def _loop(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
         scene = Scene(self._crews[0], loops)
         inner = scene.inside(node.count)
         body: Steps = []
         if self._is_one_phase(node):
-            name = self._named(node.body)
+            name = self.titles.of(node.body)
             self._bodies(node.body, inner.loops, body)
             self._close(len(inner.loops), body)
             if body:
@@ -179,7 +200,7 @@ class Program:
             body = with_whens_joined([*opened, *body])
         self._pause(leaf, out)
         for verb, steps in one_way_each(body):
-            self._add_phase(self._named([leaf], verb), steps, out)
+            self._add_phase(self.titles.of([leaf], verb), steps, out)
 
     def _opening_before(self, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> Steps:
         """The steps of a phase just before, if it does no more than open a file of the stream."""
@@ -213,29 +234,6 @@ class Program:
         elif len(there):
             self._note("rare pauses between repeated acts are left out")
 
-    def _named(self, nodes: Sequence[Node], verb: str = "") -> str:
-        """A name for the phase of some acts; `verb` where it is not all that they do."""
-        words: list[str] = []
-        for leaf in leaves_of(nodes):
-            act = int(leaf.places.flat[0])
-            part = self.parts[int(self.acts.part[act])]
-            said = verb or self._verb(act)
-            several = len(self.streams.kept) > 1
-            word = f"{self.streams.kept[part.stream].name} {said}" if several else said
-            if word not in words:
-                words.append(word)
-        name = " and ".join(words[:2]) + (" and more" if len(words) > 2 else "")
-        self._phases[name] = self._phases.get(name, 0) + 1
-        return name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
-
-    def _verb(self, act: int) -> str:
-        first = int(self.acts.first[self.acts.at[act]])
-        kinds = set(self.tokens.kind[first : first + int(self.acts.count[act])].tolist())
-        data = [kind for kind in (Kind.WRITE, Kind.READ) if KIND_CODES[kind] in kinds]
-        if data:
-            return " ".join(kind.value for kind in data)
-        return KINDS[int(self.tokens.kind[first])].value.replace("_", " ")
-
     # ---- trees
 
     def _items(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
@@ -257,7 +255,7 @@ class Program:
             return False
         if step.each is None:
             return True
-        name = self._named([leaf])
+        name = self.titles.of([leaf])
         self._pause(leaf, out)
         body: Steps = [step]
         if not crew.is_all:
@@ -274,9 +272,12 @@ class Program:
         part, crew = self.parts[number], self._crews[number]
         scene = Scene(crew, loops)
         visits = self.acts.visits(leaf.places, len(crew))
-        use = self.names.use(part.stream, self.tokens.file[visits], scene)
-        if use.note:
-            self._note(f"{use.name}: {use.note}")
+        files = self.tokens.file[visits]
+        chosen = self.names.choice(part.stream, files, scene)
+        is_anew = makes(self.tokens, visits, int(self.acts.count[act]))
+        use = self._used(chosen, files, is_anew)
+        if chosen.note:
+            self._note(f"{use.name}: {chosen.note}")
         if use.shift:
             visits = np.roll(visits, use.shift, axis=-1)
         first = visits.reshape(-1, len(crew))[0]
@@ -287,6 +288,10 @@ class Program:
         for name in set(self._state.opened) - before:
             if name in self._state.implied:
                 self._shut(name, use, body)
+        if use.name in self._state.made or use.name in self.staged:
+            self.holdings.add(use.name, chosen, files)
+        else:
+            self.holdings.remove(files)
         is_own = not self.streams.kept[part.stream].is_shared
         if body and is_own and not crew.is_all:
             body = [StepSpec(when=crew.condition, do=body)]
@@ -344,6 +349,21 @@ class Program:
             self._name_call(kind, scene, use, out)
 
     # ---- names
+
+    def _used(self, chosen: Choice, files: Column, is_anew: bool) -> Use:
+        """The entry of an act: one that names files of others, where these are all there."""
+        makers: list[str] = []
+        if not is_anew and chosen.key not in self.apart and not self._has_datasets(chosen.key[1]):
+            makers = self.holdings.makers(chosen, files)
+        if not makers:
+            return self.names.use(chosen)
+        use = self.names.use(chosen, is_again=True)
+        self.holdings.link(use.name, makers)
+        self._state.made[use.name] = 0
+        reach = least_reach(self._state.reach, makers)
+        if reach is not None:
+            self._state.reach[use.name] = reach
+        return use
 
     def _open(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
         state, name = self._state, use.name
@@ -437,8 +457,20 @@ class Program:
             return
         if is_write:
             self._wrote(name, said)
-        elif name in self.staged or self._lacks(name, said.reach):
-            self.staged[name] = max(self.staged.get(name, 0), int(said.reach.max()))
+        else:
+            self._needs(name, said.reach)
+
+    def _needs(self, name: str, reach: Column) -> None:
+        """Stages what is read but was not written, or says that it is no file of others."""
+        entry = self.names.entries[name]
+        staged = [maker for maker in entry.made_by if maker in self.staged]
+        if entry.made_by and not staged:
+            if self._lacks(name, reach):
+                self.apart.add(entry.key)
+            return
+        for each in staged or [name]:
+            if each in self.staged or self._lacks(each, reach):
+                self.staged[each] = max(self.staged.get(each, 0), int(reach.max()))
 
     def _has_datasets(self, stream: int) -> bool:
         return self.streams.kept[stream].interface in DATASET_INTERFACES
@@ -514,7 +546,8 @@ class Program:
             chosen = tokens_used[tokens.kind[tokens_used] == KIND_CODES[kind]]
             if not len(chosen):
                 continue
-            name = self.names.use(part.stream, _any_files(used, files, crew), inner).name
+            any_files = _any_files(used, files, crew)
+            name = self.names.use(self.names.choice(part.stream, any_files, inner)).name
             use = Use(name, 0)
             body: Steps = []
             makes = kind is Kind.WRITE and name not in self._state.made
@@ -524,8 +557,8 @@ class Program:
             self._shut(name, use, body)
             if kind is Kind.WRITE:
                 self._wrote(name, said)
-            elif name in self.staged or self._lacks(name, said.reach):
-                self.staged[name] = max(self.staged.get(name, 0), int(said.reach.max()))
+            else:
+                self._needs(name, said.reach)
             self.told.append(Told(part.stream, said, kind is Kind.WRITE, len(chosen)))
             self._pooled_phase(
                 f"{stream.name} {kind.value}", body, inner, crew, stream.is_shared, out
@@ -538,48 +571,15 @@ class Program:
             body = [StepSpec(when=crew.condition, do=body)]
         for variable, turns in reversed(scene.loops):
             body = [StepSpec(for_=variable, in_=turns, do=body)]
-        self._phases[name] = self._phases.get(name, 0) + 1
-        title = name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
-        self._add_phase(title, body, out)
+        self._add_phase(self.titles.numbered(name), body, out)
 
     def _note(self, text: str) -> None:
         self.notes[text] = self.notes.get(text, 0) + 1
 
-    # ---- files
 
-    def files(self, steps: Steps) -> dict[str, FileSpec]:
-        """The files that these steps, the program's, use."""
-        found = {}
-        used = named_in(steps)
-        for name, entry in self.names.entries.items():
-            if name not in used:
-                continue
-            stream = self.streams.kept[entry.stream]
-            tree = self.trees.trees.get(name)
-            if tree is not None:
-                total = int(tree.sizes[:, 0].sum())
-                found[name] = FileSpec(
-                    path=name,
-                    interface=stream.interface,
-                    shared="rank" if tree.is_alone else "all",
-                    tree=tree.spec,
-                    prestage=(size_text(total) if total else 0) if tree.is_staged else None,
-                )
-                continue
-            staged = self.staged.get(name)
-            index = f".{{{entry.index}}}" if entry.is_indexed else ""
-            found[name] = FileSpec(
-                path=name + index,
-                interface=stream.interface,
-                shared="all" if entry.is_shared else "rank",
-                datasets=self.datasets.files.get(name, {}),
-                prestage=None if staged is None else self._prestage(entry.is_shared, staged),
-            )
-        return found
-
-    def _prestage(self, is_shared: bool, reach: int) -> str | int:
-        each = -(-reach // self.table.ranks) if is_shared else reach
-        return size_text(each) if each else 0
+def _is_phase_of(step: StepSpec | BareStep, body: Steps) -> bool:
+    """Whether a step is the phase that has this body."""
+    return isinstance(step, StepSpec) and step.phase is not None and step.do is body
 
 
 def _shifted(use: Use) -> dict[str, Any]:

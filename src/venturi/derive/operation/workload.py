@@ -6,21 +6,23 @@ import numpy as np
 
 from venturi.derive.finding import operation_findings
 from venturi.derive.operation.account import confidence_of, observed_of
+from venturi.derive.operation.naming import Key
 from venturi.derive.operation.pause import without_pauses
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
 from venturi.derive.operation.scene import RANKS
+from venturi.derive.operation.spec import file_specs
 from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
-from venturi.derive.operation.visit import acts_of
+from venturi.derive.operation.view import best_view, view_of
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
 GROUP = "application"
 _METHODS = {"darshan": Method.DXT, "darshan-dxt-parser": Method.DXT, "dxt": Method.DXT}
-_MOST_TRIALS = 8
+_MOST_TRIALS = 12
 
 
 def derive_operations(captured: Captured, name: str, ior: str | None = None) -> Workload:
@@ -54,7 +56,7 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
         ),
         parameters={RANKS: Parameter(default=table.ranks, role="ranks")},
         groups={GROUP: GroupSpec(ranks=RANKS)},
-        files=program.files(steps),
+        files=file_specs(program, steps),
         program={GROUP: steps},
     )
 
@@ -67,23 +69,22 @@ def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
     staged: dict[str, int] = {}
     flat: set[int] = set()
     joined: set[int] = set()
-    tokens = tokens_of(table)
-    parts, acts = acts_of(table, tokens, streams)
+    apart: set[Key] = set()
+    view = best_view(table, streams)
     for _ in range(_MOST_TRIALS):
-        before, found = dict(staged), set(flat)
-        program = Program(table, tokens, streams, parts, acts, staged, flat)
+        before, found, others = dict(staged), set(flat), len(apart)
+        program = Program(view, streams, staged, flat, apart)
         steps = program.write()
         new = flat - found
-        if new:
+        if new or len(apart) > others:
             staged.clear()
         elif staged == before:
             break
         if new - joined:
             flat -= new - joined
             joined |= new
-            table = without_pauses(table, np.isin(streams.of_file, list(joined)))
-            tokens = tokens_of(table)
-            parts, acts = acts_of(table, tokens, streams)
+            of_joined = np.isin(streams.of_file, list(joined))
+            view = view_of(without_pauses(view.table, of_joined), streams)
     for number in joined - flat:
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
     return program, steps

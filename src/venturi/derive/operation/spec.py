@@ -1,0 +1,51 @@
+"""The files of a derived workload: what its steps name."""
+
+from __future__ import annotations
+
+from venturi.derive.known_name import known_name
+from venturi.derive.operation.naming import named_in
+from venturi.derive.operation.program import Program
+from venturi.derive.operation.run import Steps
+from venturi.model.units import size_text
+from venturi.model.workload import FileSpec
+
+
+def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
+    """The files that these steps, the program's, use."""
+    found = {}
+    entries = program.names.entries
+    used = named_in(steps)
+    used |= {maker for name in used & entries.keys() for maker in entries[name].made_by}
+    for name, entry in entries.items():
+        if name not in used:
+            continue
+        stream = program.streams.kept[entry.stream]
+        tree = program.trees.trees.get(name)
+        known_as = known_name([program.table.paths[file] for file in stream.files])
+        if tree is not None:
+            total = int(tree.sizes[:, 0].sum())
+            found[name] = FileSpec(
+                path=name,
+                about=known_as,
+                interface=stream.interface,
+                shared="rank" if tree.is_alone else "all",
+                tree=tree.spec,
+                prestage=(size_text(total) if total else 0) if tree.is_staged else None,
+            )
+            continue
+        staged = program.staged.get(name)
+        found[name] = FileSpec(
+            path=entry.path,
+            about=known_as,
+            interface=stream.interface,
+            shared="all" if entry.is_shared else "rank",
+            datasets=program.datasets.files.get(name, {}),
+            prestage=None if staged is None else _prestage(program, entry.is_shared, staged),
+            made_by=entry.made_by,
+        )
+    return found
+
+
+def _prestage(program: Program, is_shared: bool, reach: int) -> str | int:
+    each = -(-reach // program.table.ranks) if is_shared else reach
+    return size_text(each) if each else 0

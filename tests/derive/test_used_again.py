@@ -1,0 +1,96 @@
+"""Files that a program wrote and uses again are the same ones in its proxy: warm, not staged."""
+
+from __future__ import annotations
+
+import pytest
+from traced_run import MS, REOPEN, TracedRun, check_exact, derived
+
+from venturi.model.operation import Kind
+from venturi.model.workload import Workload
+
+PART = [(0, 2**20), (2**20, 2**20)]
+
+
+def dumped(ranks: int, dumps: int) -> TracedRun:
+    """Every rank writes a file of its own in each dump."""
+    run = TracedRun(ranks)
+    for dump in range(dumps):
+        for rank in range(ranks):
+            path = f"dump_{dump}_{rank:03d}x"
+            run.open(rank, path)
+            run.move(rank, Kind.WRITE, path, PART)
+            run.close(rank, path)
+        run.meet(50 * MS)
+    return run
+
+
+def read(run: TracedRun, dump: int) -> None:
+    for rank in range(run.ranks):
+        path = f"dump_{dump}_{rank:03d}x"
+        run.open(rank, path, REOPEN)
+        run.move(rank, Kind.READ, path, PART)
+        run.close(rank, path)
+    run.meet(50 * MS)
+
+
+def staged(workload: Workload) -> list[str]:
+    return [name for name, file in workload.files.items() if file.prestage is not None]
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("chosen", [[0], [5], [5, 0], [0, 2, 4], [5, 4, 3, 2, 1, 0], [1, 1, 1]])
+def test_a_dump_that_is_read_back_is_not_staged(ranks: int, chosen: list[int]) -> None:
+    run = dumped(ranks, 6)
+    for dump in chosen:
+        read(run, dump)
+    found = derived(run)
+    check_exact(run, found, files=6 * ranks)
+    assert staged(found) == []
+
+
+def test_reads_without_a_rule_stay_among_the_files_that_were_written() -> None:
+    run = dumped(1, 6)
+    for dump in (3, 0, 5, 1, 1, 4, 2, 0):
+        read(run, dump)
+    found = derived(run)
+    check_exact(run, found, files=6)
+    assert staged(found) == []
+
+
+def test_a_loop_that_goes_over_the_files_and_back_to_one_is_cut() -> None:
+    run = dumped(1, 6)
+    for dump in (0, 1, 2, 3, 4, 5, 2):
+        read(run, dump)
+    found = derived(run)
+    check_exact(run, found, files=6)
+    assert sorted(file.path for file in found.files.values()) == ["stream1.2", "stream1.{i}"]
+
+
+def test_removed_files_are_the_ones_that_were_made() -> None:
+    run = dumped(1, 6)
+    for dump in (0, 2, 4):
+        run.call(0, Kind.UNLINK, f"dump_{dump}_000x")
+        run.meet(50 * MS)
+    read(run, 5)
+    made = check_exact(run, derived(run), files=6)
+    assert made.totals.operations["unlink"] == 3
+
+
+def test_what_was_there_before_is_read_again_from_memory() -> None:
+    run = TracedRun(1)
+    for dump in (0, 1, 2, 3, 2):
+        read(run, dump)
+    found = derived(run)
+    made = check_exact(run, found)
+    assert len(staged(found)) == 1
+    assert made.totals.bytes_prestaged == 4 * 2 * 2**20
+
+
+def test_what_is_read_beyond_the_written_is_staged() -> None:
+    run = dumped(1, 6)
+    run.open(0, "dump_3_000x", REOPEN)
+    run.move(0, Kind.READ, "dump_3_000x", [(0, 2**20), (2**20, 2**20), (2 * 2**20, 2**20)])
+    run.close(0, "dump_3_000x")
+    found = derived(run)
+    check_exact(run, found)
+    assert len(staged(found)) == 1

@@ -1,0 +1,107 @@
+"""Use cases: planned totals at the published scale and at awkward sizes; how one is added."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Cli, cli  # noqa: F401
+from venturi import library
+from venturi.plan.make import Made, make_plan
+from venturi.plan.setting import Settings
+
+USE_CASES = [name for name in library.names() if library.readme_of(name)]
+
+
+def planned(name: str, scale: str = "laptop", **assignments: object) -> Made:
+    words = {key: str(value) for key, value in assignments.items()}
+    return make_plan(library.load(name), Settings(scale=scale, assignments=words))
+
+
+def check_promises(made: Made) -> None:
+    assert made.expectations
+    for entry in made.expectations:
+        assert entry.holds, entry
+
+
+@pytest.mark.parametrize("name", USE_CASES)
+@pytest.mark.parametrize("scale", ["laptop", "paper"])
+def test_a_use_case_promises_its_totals(name: str, scale: str) -> None:
+    check_promises(planned(name, scale))
+
+
+@pytest.mark.parametrize("name", USE_CASES)
+def test_a_use_case_says_what_it_is_compared_with(name: str) -> None:
+    workload = library.load(name)
+    assert workload.references
+    for reference in workload.references:
+        assert reference.source
+        assert reference.machine
+    assert {"laptop", "paper"} <= set((library.readme_of(name) or "").lower().split())
+
+
+def test_ecmwf_has_the_published_totals() -> None:
+    totals = planned("ecmwf", "paper").totals
+    assert totals.operations["write"] == 110_000
+    assert totals.bytes_written == 110_000 * 822_289
+    assert f"{totals.bytes_written / 2**30:.2f}" == "84.24"
+    assert totals.operations["read"] == 77_000
+
+
+def test_ecmwf_deals_every_field_once_at_awkward_sizes() -> None:
+    sizes = {"members": 3, "writers": 5, "levels": 7, "fields": 3, "readers": 4, "steps": 2}
+    made = planned("ecmwf", **sizes)
+    check_promises(made)
+    assert made.totals.operations["write"] == 2 * 3 * 7 * 3
+    assert made.totals.operations["read"] == 2 * 3 * 14  # floor(0.7 * 21)
+
+
+def test_ecmwf_without_products_has_only_its_writers() -> None:
+    made = planned("ecmwf", pgen=0)
+    assert [group.name for group in made.plan.groups] == ["member"]
+    assert made.totals.bytes_read == 0
+    check_promises(made)
+
+
+NEW = """\
+workload: 1
+name: eleventh
+about: an application that writes one file
+parameters: {np: {default: 2, paper: 64, role: ranks}}
+groups: {app: {ranks: np}}
+files: {out: {path: out}}
+program:
+  app:
+    - phase: dump
+      do: [{create: out}, {write: {to: out, size: 1 MiB, transfer: 64 KiB}}, {close: out}]
+expect: {bytes_written: np * 1 MiB}
+references: [{metric: dump, value: 90, unit: MiB/s, source: table 1, machine: theirs}]
+"""
+
+
+def test_a_use_case_is_one_folder(
+    cli: Cli,  # noqa: F811
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What CONTRIBUTING says: a folder with two files, and it is there."""
+    package = tmp_path / "venturi"
+    package.symlink_to(Path(library.__file__).parents[1])
+    root = tmp_path / "tree"
+    own = root / "venturi" / "library" / "workload" / "eleventh"
+    own.mkdir(parents=True)
+    for place in (Path(library.__file__).parents[1]).iterdir():
+        if place.name != "library":
+            (root / "venturi" / place.name).symlink_to(place)
+    (root / "venturi" / "library" / "__init__.py").symlink_to(library.__file__)
+    (own / "workload.yaml").write_text(NEW)
+    (own / "README.md").write_text("# eleventh: on a laptop and as in the paper\n")
+    monkeypatch.setenv("PYTHONPATH", str(root))
+    assert [entry["name"] for entry in cli.json("library", "ls")] == ["eleventh"]
+    assert "eleventh" in cli("library", "show", "eleventh", "--readme").stdout
+    words = ("run", "eleventh", "-d", str(cli.target), "--repeat", "1", "-q")
+    done = cli(*words)
+    assert done.returncode == 0, done.stderr
+    assert "Published beside ours: table 1" in done.stdout
+    assert " 90 " in done.stdout
