@@ -42,9 +42,9 @@ program:
       do:
         - when: node_rank == 0
           do:
-            - create: log
+            - {{create: log}}
             - {{write: {{to: log, transfer: 1 KiB, size: 1 KiB * node_ranks}}}}
-            - close: log
+            - {{close: log}}
     - {{phase: remove, do: [{{unlink: data}}]}}
 """
 

@@ -8,9 +8,6 @@ from pydantic import Field
 
 from venturi.model.document import Document, Real
 
-Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
-"""A number, a number with a unit, or an expression."""
-
 
 class Metric(Document):
     """A named number over phases."""
@@ -44,7 +41,7 @@ class Reference(Document):
     """The greatest of the published runs."""
     case: str = ""
     """Which of several published configurations it is."""
-    when: Value | None = None
+    when: Annotated[int | float | str, Field(union_mode="left_to_right")] | None = None
     """A condition over parameters: whether a run is that configuration. Absent: every run is."""
     machine: str = ""
     source: str = ""

@@ -16,7 +16,6 @@ from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, S
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
 from venturi.model.measure import Rule as Rule  # noqa: PLC0414
-from venturi.model.measure import Value as Value  # noqa: PLC0414
 from venturi.model.plan import (
     Arrivals,
     CachePolicy,
@@ -33,6 +32,9 @@ from venturi.model.plan import (
 )
 
 RESERVED_NAMES = tuple(slot.value for slot in Slot)
+
+Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
+"""A number, a number with a unit, or an expression."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
@@ -136,6 +138,8 @@ class Observed(Document):
     """Data moved by each rank; absent where the source reduced it over the ranks."""
     coverage_bytes: Fraction
     coverage_operations: Fraction
+    coverage_seconds: Fraction = 1.0
+    """Of the time inside calls, where the source times each of them."""
 
     def request_classes(self) -> dict[str, list[int]]:
         """Requests in each of the ten classes, of writes and of reads."""
@@ -393,6 +397,8 @@ class DataStep(Document):
     """With `rate`: at equal distances, or as a Poisson process."""
     split: list[Value] = []
     """Parts of a dataset along each dimension, where they are others than when it was made."""
+    part: Value | None = None
+    """The number of the part that is moved, in row-major order of `split`; default: the rank's."""
     collective: bool = False
     sync: SyncMode = SyncMode.NONE
     """After every request."""

@@ -255,7 +255,7 @@ class Lowering:
                 f"{place.where}: there is already a phase '{path}'", "name it otherwise"
             )
         self._names.phases.add(path)
-        limit_s, bound_s = limit_of(step.limit, place.scope, f"{place.where}.limit")
+        limit_s, bound_s = limit_of(step.limit, place.scope, place.where)
         at_least_s = self._at_least(step, path, place)
         inner = _Place(
             **{
