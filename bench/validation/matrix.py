@@ -1,89 +1,61 @@
 """Applications x file systems: each captured once, derived once, predicted on all others.
 
 The proxy comes from the first file system and is used unedited on every one. Needs root for the
-loop devices; prints one table, and writes it as Markdown.
+mounts. Everything goes into one folder, cell by cell; the same command goes on where it was
+ended. `venturi report FOLDER` draws its page, which is written at the end, too.
 """
 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import os
 import platform
+import shlex
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import yaml
+from storage import ABOUT, missing, mounted
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-SYSTEMS = {
-    "xfs": ["mkfs.xfs", "-q"],
-    "btrfs": ["mkfs.btrfs", "-q"],
-    "ext4": ["mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
-    "tmpfs": [],
-    "disk": [],
-}
-"""How each is made; `disk` is a folder where the images lie."""
+sys.path.insert(0, str(ROOT / "src"))
 
-MOST_LINES = 60
-MOST_TABLE = 32
+from venturi import __version__, library  # noqa: E402
+from venturi.execute.host import cpu_name, system_name  # noqa: E402
+from venturi.model.document import parse_json  # noqa: E402
+from venturi.model.prediction import Prediction  # noqa: E402
+from venturi.model.validation import (  # noqa: E402
+    DOCUMENT,
+    VALIDATION_SCHEMA,
+    Cell,
+    Storage,
+    Tried,
+    Validation,
+)
+from venturi.report.validation import summary_of  # noqa: E402
 
-
-@dataclass(frozen=True)
-class Case:
-    """An application: how its input is made, and how it is run."""
-
-    name: str
-    needs: str
-    about: str
-    prepare: str
-    command: str
+Case = dict[str, str]
+"""A case of cases.yaml, with the places of programs filled in."""
 
 
 def cases_of(path: Path) -> dict[str, Case]:
-    """The cases of a file, with the places of programs filled in."""
+    """The cases of a file by name."""
     known = {"{here}": str(HERE / "program"), "{python}": sys.executable}
     found = {}
     for name, entry in yaml.safe_load(path.read_text("utf-8")).items():
-        lines = {}
+        found[name] = {"name": name, "prepare": "", **entry}
         for key in ("prepare", "command"):
-            lines[key] = entry.get(key, "")
             for word, value in known.items():
-                lines[key] = lines[key].replace(word, value)
-        found[name] = Case(name, entry["needs"], entry["about"], **lines)
+                found[name][key] = found[name].get(key, "").replace(word, value)
     return found
-
-
-@contextmanager
-def mounted(system: str, place: Path, size: str) -> Iterator[Path]:
-    """A file system of this kind, freshly made, till the block ends."""
-    mount = place / system
-    mount.mkdir()
-    if system == "disk":
-        yield mount
-        return
-    if system == "tmpfs":
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", mount], check=True)
-    else:
-        image = place / f"{system}.img"
-        subprocess.run(["truncate", "-s", size, image], check=True)
-        subprocess.run([*SYSTEMS[system], image], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run(["mount", "-o", "loop", image, mount], check=True)
-    try:
-        yield mount
-    finally:
-        subprocess.run(["umount", mount], check=False)
 
 
 def venturi(*words: str | Path, where: Path) -> subprocess.CompletedProcess[str]:
@@ -91,7 +63,7 @@ def venturi(*words: str | Path, where: Path) -> subprocess.CompletedProcess[str]
     variables = {
         **os.environ,
         "PYTHONPATH": f"{ROOT / 'src'}:{os.environ.get('PYTHONPATH', '')}",
-        "VENTURI_STORE": str(where),
+        "VENTURI_STORE": str(where / "store"),
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
@@ -101,226 +73,221 @@ def venturi(*words: str | Path, where: Path) -> subprocess.CompletedProcess[str]
     )  # fmt: skip
 
 
-def derived(case: Case, mount: Path, place: Path) -> tuple[Path, str]:
-    """The proxy of one run on the file system at `mount`, and what is to be said of it."""
-    folder = mount / "captured"
-    folder.mkdir()
-    try:
-        if case.prepare:
-            subprocess.run(["sh", "-c", case.prepare], cwd=folder, check=True)
-        trace, proxy = place / f"{case.name}.trace", place / f"{case.name}.yaml"
-        done = venturi("capture", "-q", "-o", trace, "--", "sh", "-c", case.command, where=folder)
+def said(done: subprocess.CompletedProcess[str]) -> str:
+    """The error of a command in one line."""
+    lines = [line for line in done.stderr.splitlines() if line.startswith("venturi: ")]
+    return (lines or [f"exit code {done.returncode}"])[0].removeprefix("venturi: ")
+
+
+class Matrix:
+    """The cells so far, in their folder."""
+
+    def __init__(self, wanted: argparse.Namespace, cases: list[Case], systems: list[str]) -> None:
+        self.folder = Path(wanted.output).absolute()
+        self.cases = cases
+        self.systems = systems
+        self.repeat: int = wanted.repeat
+        self.note: str = wanted.note
+        self.failures: dict[str, str] = {}
+        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        for part in ("proxy", "cell", "work"):
+            (self.folder / part).mkdir(parents=True, exist_ok=True)
+
+    def proxy(self, case: Case, mount: Path | None) -> Path | None:
+        """The proxy of a case; it is derived from a run below `mount` where it is not there."""
+        path = self.folder / "proxy" / f"{case['name']}.yaml"
+        if path.exists() or mount is None:
+            return path if path.exists() else None
+        if "workload" in case:
+            path.write_text(library.text_of(case["workload"]), "utf-8")
+            return path
+        trace = self.folder / "work" / f"{case['name']}.trace"
+        shutil.rmtree(trace, ignore_errors=True)
+        here = mount / "captured"
+        here.mkdir()
+        try:
+            if case["prepare"]:
+                subprocess.run(["sh", "-c", self._prepare(case)], cwd=here, check=True)
+            done = venturi("capture", "-q", "-o", trace, "--", "sh", "-c", case["command"],
+                           where=here)  # fmt: skip
+        finally:
+            shutil.rmtree(here)
+        if done.returncode == 0:
+            words = ("derive", trace, "-o", f"{path}.part", "--name", case["name"])
+            done = venturi(*words, where=self.folder / "work")
         if done.returncode != 0:
-            raise RuntimeError(f"capture: {done.stderr.strip().splitlines()[-1]}")
-    finally:
-        shutil.rmtree(folder)
-    done = venturi("derive", trace, "-o", proxy, "--name", case.name, where=place)
-    if done.returncode != 0:
-        raise RuntimeError(f"derive: {done.stderr.strip().splitlines()[-1]}")
-    lines = proxy.read_text("utf-8").split("\norigin:")[0].splitlines()
-    count = sum(bool(line.strip()) for line in lines)
-    return proxy, f"{count} lines" + ("" if count < MOST_LINES else f" (aim: under {MOST_LINES})")
+            self.failures[case["name"]] = said(done)
+            return None
+        Path(f"{path}.part").rename(path)
+        return path
 
+    def fill(self, case: Case, system: str, mount: Path) -> None:
+        """Measures one cell, unless it is there."""
+        proxy = self.proxy(case, mount if system == self.systems[0] else None)
+        name = f"{case['name']}-{system}"
+        if proxy is None or self.is_filled(case, system):
+            return
+        begun = time.monotonic()
+        kept = self.folder / "cell" / f"{name}.prediction"
+        shutil.rmtree(kept, ignore_errors=True)
+        against = ("--against", case["command"])
+        if "workload" in case:
+            against = ("--beside", str(self._native(case)))
+        prepare = ("--prepare", self._prepare(case)) if case["prepare"] else ()
+        done = venturi(
+            "predict", proxy, *against, *prepare, "-d", mount, "--repeat", str(self.repeat),
+            "--no-baselines", "-q", "-o", kept, where=self.folder / "work",
+        )  # fmt: skip
+        if done.returncode != 0:
+            self._refusal(name).write_text(said(done), "utf-8")
+        cell = self.cell(case["name"], system)
+        text = cell.refused if cell.error is None else f"{cell.error.signed:+.1%}"
+        print(f"{name}: {text} ({time.monotonic() - begun:.0f} s)", flush=True)
+        self.write()
 
-def predicted(
-    case: Case, proxy: Path, mount: Path, place: Path, repeat: int
-) -> dict[str, Any] | str:
-    """The prediction's document, or why there is none."""
-    folder = place / f"{case.name}-{mount.name}.prediction"
-    prepare = ["--prepare", case.prepare] if case.prepare else []
-    done = venturi(
-        "predict", proxy, "--against", case.command, *prepare, "-d", mount, "--repeat", repeat,
-        "--no-baselines", "-q", "--json", "-o", folder, where=place,
-    )  # fmt: skip
-    if done.returncode != 0:
-        lines = [line for line in done.stderr.splitlines() if line.startswith("venturi: ")]
-        return (lines or [f"exit code {done.returncode}"])[0].removeprefix("venturi: ")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    def _prepare(self, case: Case) -> str:
+        """The command that copies an application's input, which is made once, where it runs."""
+        made = self.folder / "work" / "input" / case["name"]
+        if not made.is_dir():
+            part = made.with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True)
+            subprocess.run(["sh", "-c", case["prepare"]], cwd=part, check=True)
+            part.rename(made)
+        return f"cp -r {shlex.quote(str(made))}/. ."
 
+    def is_filled(self, case: Case, system: str) -> bool:
+        """Whether a cell was measured with as many runs as are wanted, or refused."""
+        name = f"{case['name']}-{system}"
+        document = self.folder / "cell" / f"{name}.prediction" / "prediction.json"
+        if document.exists():
+            return bool(json.loads(document.read_bytes())["repetitions"] == self.repeat)
+        return self._refusal(name).exists()
 
-def cell(found: dict[str, Any] | str | None) -> str:
-    """One cell of the table."""
-    if found is None:
-        return "–"
-    if isinstance(found, str):
-        return "refused"
-    error = found["error"]
-    within = " (within spread)" if found["within_spread"] else ""
-    return (
-        f"**{error['signed']:+.1%}**{within}<br>[{error['low']:+.0%}, {error['high']:+.0%}]; "
-        f"{found['application']['seconds']:.3g} s ± {found['application']['spread']:.0%}"
-    )
+    def cell(self, case: str, system: str) -> Cell:
+        """One cell as it was measured."""
+        found = self._prediction(f"{case}-{system}")
+        if found is None:
+            refused = self._refusal(f"{case}-{system}").read_text("utf-8")
+            return Cell(application=case, system=system, refused=refused)
+        return Cell(
+            application=case,
+            system=system,
+            seconds=found.application.seconds,
+            proxy_seconds=found.proxy.seconds,
+            spread=found.application.spread,
+            error=found.error,
+            sorts=found.sorts,
+        )
 
+    def write(self) -> Validation:
+        """The document of all that was measured so far, written into the folder."""
+        filled = [
+            (case, system)
+            for case in self.cases
+            for system in self.systems
+            if self.is_filled(case, system)
+        ]
+        loads = [
+            found.place.load_before
+            for case, system in filled
+            if (found := self._prediction(f"{case['name']}-{system}")) is not None
+        ]
+        whole = Validation(
+            schema_=VALIDATION_SCHEMA,
+            name="validation",
+            started=self.started,
+            venturi=__version__,
+            repetitions=self.repeat,
+            captured_on=self.systems[0],
+            applications=[self._tried(case) for case in self.cases],
+            systems=[Storage(name=name, about=ABOUT[name]) for name in self.systems],
+            cells=[self.cell(case["name"], system) for case, system in filled],
+            cpu=cpu_name(),
+            cores=os.cpu_count() or 1,
+            kernel=f"{system_name()}, Linux {platform.release()}",
+            highest_load=max(loads, default=0.0),
+            note=self.note,
+        )
+        part = self.folder / f"{DOCUMENT}.part"
+        part.write_text(whole.to_json(indent=1) + "\n", "utf-8")
+        part.rename(self.folder / DOCUMENT)
+        return whole
 
-def summary(results: dict[tuple[str, str], dict[str, Any] | str]) -> str:
-    """Median and worst error over all cells."""
-    errors = {
-        key: found["error"]["signed"] for key, found in results.items() if isinstance(found, dict)
-    }
-    if not errors:
-        return "Nothing could be compared."
-    worst = max(errors, key=lambda key: abs(errors[key]))
-    middle = statistics.median(abs(error) for error in errors.values())
-    near = sum(
-        abs(found["error"]["signed"]) <= max(0.10, found["application"]["spread"])
-        for found in results.values()
-        if isinstance(found, dict)
-    )
-    refused = len(results) - len(errors)
-    return (
-        f"Median |error| {middle:.1%}, worst {errors[worst]:+.1%} ({worst[0]} on {worst[1]}); "
-        f"{near} of {len(errors)} within 10 % or the application's own spread"
-        + (f"; {refused} refused" if refused else "")
-        + "."
-    )
+    def _tried(self, case: Case) -> Tried:
+        proxy = self.proxy(case, None)
+        text = "" if proxy is None else proxy.read_text("utf-8").split("\norigin:")[0]
+        return Tried(
+            name=case["name"],
+            about=case["about"],
+            proxy=case.get("workload", "derived"),
+            lines=0 if "workload" in case else sum(bool(line.strip()) for line in text.split("\n")),
+            failure=self.failures.get(case["name"], ""),
+        )
 
+    def _native(self, case: Case) -> Path:
+        """The workload that stands in an application's stead, on the case's interface."""
+        data: dict[str, Any] = yaml.safe_load(library.text_of(case["beside"]))
+        for file in data["files"].values():
+            file["interface"] = case.get("interface", file.get("interface", "posix"))
+        path = self.folder / "work" / f"{case['beside']}.yaml"
+        path.write_text(yaml.safe_dump(data, sort_keys=False), "utf-8")
+        return path
 
-def differences(results: dict[tuple[str, str], dict[str, Any] | str]) -> list[str]:
-    """Where the time of each case that misses differs most; why others were refused."""
-    lines = []
-    for (case, system), found in results.items():
-        if isinstance(found, str):
-            lines.append(f"* {case} on {system}: {found}")
-        elif abs(found["error"]["signed"]) > 0.10:
-            parts = sorted(found["sorts"], key=lambda p: -abs(p["proxy"] - p["application"]))[:2]
-            text = "; ".join(
-                f"{p['name']} {p['application'] * 1e3:.3g} ms → {p['proxy'] * 1e3:.3g} ms"
-                for p in parts
-            )
-            lines.append(f"* {case} on {system} ({found['error']['signed']:+.1%}): {text}")
-    return lines
+    def _prediction(self, name: str) -> Prediction | None:
+        path = self.folder / "cell" / f"{name}.prediction" / "prediction.json"
+        return parse_json(Prediction, path.read_bytes()) if path.exists() else None
 
-
-def page(
-    results: dict[tuple[str, str], dict[str, Any] | str],
-    proxies: dict[str, str],
-    cases: dict[str, Case],
-    systems: list[str],
-    note: str,
-) -> str:
-    """The whole table as Markdown."""
-    some = next((found for found in results.values() if isinstance(found, dict)), None)
-    machine = some["place"] if some else {"cpu": platform.machine(), "cores": os.cpu_count()}
-    load = max(
-        (f["place"]["load_before"] for f in results.values() if isinstance(f, dict)), default=0
-    )
-    head = [
-        "# How well proxies foretell applications",
-        "",
-        f"Made by `bench/validation/matrix.py` on {datetime.date.today().isoformat()}: "
-        f"{machine['cpu']}, {machine['cores']} cores, Linux {platform.release()}; load up to "
-        f"{load:.1f}. {note}".rstrip(),
-        "",
-        f"Each application was captured once on {systems[0]}, its proxy derived from that one run, "
-        "and then run unedited in turn with the application on every file system "
-        f"({some['repetitions'] if some else 0} runs of each). A cell holds the error of the I/O "
-        "time, its 95 % interval, and the application's I/O time with the spread of its runs.",
-        "",
-        summary(results),
-        "",
-        f"| application | proxy | {' | '.join(systems)} |",
-        f"|---|---|{'---|' * len(systems)}",
-    ]
-    rows = [
-        f"| {name}: {cases[name].about} | {proxies[name]} | "
-        + " | ".join(cell(results.get((name, system))) for system in systems)
-        + " |"
-        for name in proxies
-    ]
-    far = differences(results)
-    tail = ["", "## Where they differ", "", *far] if far else []
-    return "\n".join([*head, *rows, *tail]) + "\n"
+    def _refusal(self, name: str) -> Path:
+        return self.folder / "cell" / f"{name}.refused"
 
 
 def main() -> None:
-    """Runs the matrix; the page is written anew after each cell, so an end by force loses one."""
+    """Runs the matrix, or what is left of it, and writes its page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", help="names, with commas (default: all that are installed)")
     parser.add_argument(
-        "--systems", default="xfs,btrfs,ext4,tmpfs", help="the first is captured on"
+        "--systems", default="xfs,btrfs,ext4,tmpfs,gocryptfs", help="the first is captured on"
     )
-    parser.add_argument("--repeat", type=int, default=6)
-    parser.add_argument("--size", default="4G", help="of each file system")
-    parser.add_argument("--place", default=None, help="where images and results lie meanwhile")
-    parser.add_argument("--keep", metavar="FOLDER", help="where predictions and proxies are kept")
+    parser.add_argument("--repeat", type=int, default=6, help="runs of each side (default: 6)")
+    parser.add_argument("--size", default="4G", help="of each file system (default: 4G)")
     parser.add_argument("--note", default="", help="a sentence on how quiet the machine was")
-    parser.add_argument("-o", "--output", default=str(ROOT / "docs" / "validation.md"))
+    parser.add_argument("--markdown", metavar="FILE", help="the page as Markdown, too")
+    parser.add_argument("-o", "--output", default="matrix.validation", metavar="FOLDER")
     wanted = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unmounts on the way
     known = cases_of(HERE / "cases.yaml")
     names = wanted.cases.split(",") if wanted.cases else list(known)
-    chosen = [known[name] for name in names if _is_installed(known[name])]
-    systems = [name for name in wanted.systems.split(",") if not _missing(name)]
-    with tempfile.TemporaryDirectory(prefix="venturi-validation-", dir=wanted.place) as folder:
-        matrix = Matrix(chosen, systems, Path(folder), wanted)
-        try:
-            for system in systems:
-                with mounted(system, Path(folder), wanted.size) as mount:
-                    for case in chosen:
-                        matrix.fill(case, system, mount)
-        finally:
-            matrix.keep()
-    print(f"\n{matrix.text}")
+    cases = [known[name] for name in names if _can(name, known[name])]
+    systems = [name for name in wanted.systems.split(",") if _has(name)]
+    matrix = Matrix(wanted, cases, systems)
+    for system in systems:
+        if all(matrix.is_filled(case, system) for case in cases):
+            continue
+        with mounted(system, matrix.folder / "place", wanted.size) as mount:
+            for case in cases:
+                matrix.fill(case, system, mount)
+    shutil.rmtree(matrix.folder / "work", ignore_errors=True)
+    whole = matrix.write()
+    pages = [matrix.folder / "report.html", *filter(None, [wanted.markdown])]
+    for page in pages:
+        done = venturi("report", matrix.folder, "-o", Path(page).absolute(), where=matrix.folder)
+        print(done.stdout.strip() if done.returncode == 0 else said(done))
+    shutil.rmtree(matrix.folder / "store", ignore_errors=True)
+    print(summary_of(whole))
 
 
-class Matrix:
-    """The cells so far, and the page that they make."""
-
-    def __init__(
-        self, cases: list[Case], systems: list[str], place: Path, wanted: argparse.Namespace
-    ) -> None:
-        self.text = ""
-        self._cases = {case.name: case for case in cases}
-        self._systems = systems
-        self._place = place
-        self._wanted = wanted
-        self._files: dict[str, Path] = {}
-        self._proxies: dict[str, str] = {}
-        self._results: dict[tuple[str, str], dict[str, Any] | str] = {}
-
-    def fill(self, case: Case, system: str, mount: Path) -> None:
-        """One cell; on the first file system the proxy is made before."""
-        if system == self._systems[0]:
-            try:
-                self._files[case.name], self._proxies[case.name] = derived(case, mount, self._place)
-            except (RuntimeError, subprocess.CalledProcessError) as error:
-                print(f"{case.name}: {error}", flush=True)
-        if case.name not in self._files:
-            return
-        found = predicted(case, self._files[case.name], mount, self._place, self._wanted.repeat)
-        self._results[case.name, system] = found
-        print(f"{case.name} on {system}: {_line(found)}", flush=True)
-        self.text = page(
-            self._results, self._proxies, self._cases, self._systems, self._wanted.note
-        )
-        Path(self._wanted.output).write_text(self.text, "utf-8")
-
-    def keep(self) -> None:
-        """Moves what was made to where it is wanted."""
-        if self._wanted.keep:
-            Path(self._wanted.keep).mkdir(parents=True, exist_ok=True)
-            for entry in [*self._place.glob("*.yaml"), *self._place.glob("*.prediction")]:
-                shutil.move(entry, self._wanted.keep)
-
-
-def _is_installed(case: Case) -> bool:
-    if shutil.which(case.needs) is None:
-        print(f"{case.name}: {case.needs} is not installed, left out", flush=True)
+def _can(name: str, case: Case) -> bool:
+    if shutil.which(case["needs"]) is None:
+        print(f"{name}: {case['needs']} is not installed, left out", flush=True)
         return False
     return True
 
 
-def _missing(system: str) -> bool:
-    made_by = SYSTEMS[system][:1]
-    missing = bool(made_by) and shutil.which(made_by[0]) is None
-    if missing:
-        print(f"{system}: {made_by[0]} is not installed, left out", flush=True)
-    return missing
-
-
-def _line(found: dict[str, Any] | str) -> str:
-    return found if isinstance(found, str) else cell(found).replace("<br>", " ")
+def _has(system: str) -> bool:
+    if word := missing(system):
+        print(f"{system}: {word} is not installed, left out", flush=True)
+    return not word
 
 
 if __name__ == "__main__":

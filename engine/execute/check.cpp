@@ -50,6 +50,8 @@ class Checker {
     bool uneven = false;
     /// As often as each rank can.
     bool repeated = false;
+    /// A loop within the phase.
+    bool looped = false;
     std::set<std::int64_t> loops;
   };
 
@@ -85,7 +87,9 @@ class Checker {
 
   [[nodiscard]] bool differs(const schema::Expression& code) const {
     constexpr std::size_t kOwn[] = {static_cast<std::size_t>(schema::Slot::kRank),
-                                    static_cast<std::size_t>(schema::Slot::kNode)};
+                                    static_cast<std::size_t>(schema::Slot::kNode),
+                                    static_cast<std::size_t>(schema::Slot::kNodeRank),
+                                    static_cast<std::size_t>(schema::Slot::kNodeRanks)};
     return pattern::reads_slot(code, kOwn);
   }
 
@@ -107,6 +111,7 @@ class Checker {
       throw plan_error(where + ".variable", "an enclosing loop has the same variable");
     }
     inside.uneven |= differs(step.count);
+    inside.looped = true;
     steps(step.body, where + ".body", inside);
   }
 
@@ -121,6 +126,7 @@ class Checker {
     wait(where, around);
     Around inside = around;
     inside.limited = step.limit_s.has_value();
+    inside.looped = false;
     at_work_ = false;
     sharers_.reset();
     steps(step.body, where + ".body", inside);
@@ -133,8 +139,11 @@ class Checker {
     steps(step.body, where + ".body", inside);
   }
 
+  /// Who is stopped comes to every barrier all the same, but not as often as a loop has turns.
   void one(const schema::Barrier&, const std::string& where, const Around& around) {
-    wait(where, around);
+    Around waiting = around;
+    waiting.limited = around.limited && around.looped;
+    wait(where, waiting);
   }
 
   void one(const schema::Signal& step, const std::string& where, const Around& around) const {
@@ -183,7 +192,7 @@ class Checker {
     manner(step, target, where);
     must(target, step.depth > 1, backend::kDepth, where + ".depth");
     must(target, step.collective, backend::kCollective, where + ".collective");
-    if (is_together(plan_, step)) together(target, where, around);
+    if (is_together(plan_, step)) together(step, target, where, around);
     if (meets_first(plan_, step)) showing(step, target, where, around);
     at_work_ = true;
     if (step.depth > 1 &&
@@ -204,9 +213,6 @@ class Checker {
     for (std::size_t i = 0; i < step.mix.size(); ++i) {
       expression(step.mix[i].bytes, fmt::format("{}.mix[{}].bytes", where, i));
     }
-    if (step.reads > 0.0 && step.collective) {
-      throw plan_error(where + ".reads", "goes with requests that each rank makes by itself");
-    }
     if (step.reads > 0.0 && step.operation == schema::Direction::kRead) {
       throw plan_error(where + ".reads", "is the share of reads among writes");
     }
@@ -224,11 +230,18 @@ class Checker {
 
   /// Calls together are waits, too. Under a limit those who share must be the same in all of them,
   /// because a rank that waits for the agreement is missed in a call with others.
-  void together(const schema::File& file, const std::string& where, const Around& around) {
+  void together(const schema::Transfer& step, const schema::File& file, const std::string& where,
+                const Around& around) {
     Around waiting = around;
     waiting.limited = false;
     if (file.sharing != schema::Sharing::kRank) wait(where, waiting);
     if (!around.limited) return;
+    if (step.reads > 0.0) {
+      throw plan_error(where + ".reads",
+                       "a rank that a limit stopped would not know whether the others read or "
+                       "write in a call",
+                       "drop the limit");
+    }
     const std::pair sharers(file.sharing, file.every);
     if (sharers_.value_or(sharers) != sharers) {
       throw plan_error(where + ".collective",

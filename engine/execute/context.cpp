@@ -18,6 +18,8 @@ namespace {
 
 constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
 constexpr auto kNodeSlot = static_cast<std::size_t>(schema::Slot::kNode);
+constexpr auto kNodeRankSlot = static_cast<std::size_t>(schema::Slot::kNodeRank);
+constexpr auto kNodeRanksSlot = static_cast<std::size_t>(schema::Slot::kNodeRanks);
 
 pattern::Value number(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
@@ -79,11 +81,15 @@ Context::Context(const schema::Plan& the_plan, const Part& the_part, comm::Group
   group.set_poll([this] { poll(); });
   if (&world != &group) world.set_poll([this] { poll(); });
   using enum schema::Slot;
-  slots[kRankSlot] = number(group.rank());
+  for (std::size_t rank = 0; rank < group.size(); ++rank) {
+    const std::size_t node = group.node_of(rank);
+    if (node >= ranks_of_node_.size()) ranks_of_node_.resize(node + 1);
+    place_on_node_.push_back(ranks_of_node_[node]++);
+  }
+  take_place_of(group.rank());
   slots[static_cast<std::size_t>(kRanks)] = number(group.size());
   slots[static_cast<std::size_t>(kWorld)] = number(world.size());
   slots[static_cast<std::size_t>(kInstance)] = number(part.instance);
-  slots[kNodeSlot] = number(group.node());
   evaluator.set_neighbours(neighbours_of(group));
 }
 
@@ -209,6 +215,14 @@ void Context::spin(double seconds) {
   for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) tick(now);
 }
 
+void Context::take_place_of(std::uint64_t rank) {
+  const std::size_t node = group.node_of(rank);
+  slots[kRankSlot] = number(rank);
+  slots[kNodeSlot] = number(node);
+  slots[kNodeRankSlot] = number(place_on_node_[rank]);
+  slots[kNodeRanksSlot] = number(ranks_of_node_[node]);
+}
+
 std::uint64_t Context::owner_of(const schema::Expression& owner) {
   const std::uint64_t rank = evaluator.count(owner, slots, "owner");
   if (rank >= group.size()) {
@@ -234,12 +248,8 @@ std::uint64_t Context::first_sharer(const schema::File& file, std::uint64_t rank
 }
 
 std::uint64_t Context::sharer_index(const schema::File& file, std::uint64_t rank) const {
-  if (file.sharing != schema::Sharing::kNode) return rank - first_sharer(file, rank);
-  std::uint64_t index = 0;
-  for (std::uint64_t other = 0; other < rank; ++other) {
-    index += static_cast<std::uint64_t>(group.node_of(other) == group.node_of(rank));
-  }
-  return index;
+  if (file.sharing == schema::Sharing::kNode) return place_on_node_[rank];
+  return rank - first_sharer(file, rank);
 }
 
 std::string Context::path_of(const schema::File& file) const {
@@ -256,6 +266,8 @@ std::uint64_t Context::family_key(const schema::File& file) const {
   pattern::Slots family = slots;
   family[kRankSlot] = std::int64_t{0};
   family[kNodeSlot] = std::int64_t{0};
+  family[kNodeRankSlot] = std::int64_t{0};
+  family[kNodeRanksSlot] = std::int64_t{0};
   std::string path;
   pattern::render_path(file.path, family, path);
   return base::key_of(path);
@@ -340,14 +352,10 @@ void Context::note_read(FileState& file, std::uint64_t owner) {
 }
 
 ActAs::ActAs(Context& context, std::uint64_t rank)
-    : context_(context), rank_(context.slots[kRankSlot]), node_(context.slots[kNodeSlot]) {
-  context.slots[kRankSlot] = number(rank);
-  context.slots[kNodeSlot] = number(context.group.node_of(rank));
+    : context_(context), before_(static_cast<std::uint64_t>(context.slots[kRankSlot].integer())) {
+  context.take_place_of(rank);
 }
 
-ActAs::~ActAs() {
-  context_.slots[kRankSlot] = rank_;
-  context_.slots[kNodeSlot] = node_;
-}
+ActAs::~ActAs() { context_.take_place_of(before_); }
 
 }  // namespace venturi::execute

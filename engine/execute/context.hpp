@@ -162,6 +162,11 @@ class Context {
   void agree_or_throw();
   /// The same for all ranks of the run; `mine` is what went wrong in this rank's group.
   void agree_all_or_throw(const std::optional<base::Problem>& mine = std::nullopt);
+  /// The same as `wait` in the middle of a phase whose limit others may reach before.
+  void meet() {
+    if (limiter) limiter->meet(meter().operations());
+    wait();
+  }
   /// Waits for all ranks; if one has trouble, all are idle from here on, because they may rely on
   /// what that rank did not do.
   void wait();
@@ -171,6 +176,8 @@ class Context {
   void pause(double seconds);
   void spin(double seconds);
 
+  /// Makes expressions those of a rank: its number, its node, its place there.
+  void take_place_of(std::uint64_t rank);
   /// The rank in whose place to act. Throws base::Error (exit 2) if there is no such rank.
   std::uint64_t owner_of(const schema::Expression& owner);
   /// The first rank of those that share the file with `rank`.
@@ -234,12 +241,15 @@ class Context {
   std::uint64_t marks_ = 0;
   DamageLog damage_log_;
   std::uint64_t run_key_;
+  /// Of each rank, its place on its node; of each node, how many ranks it has.
+  std::vector<std::uint32_t> place_on_node_;
+  std::vector<std::uint32_t> ranks_of_node_;
   std::uint64_t filled_bytes_ = 0;
   /// Compressibility and duplicates.
   std::pair<double, double> filled_with_;
 };
 
-/// While it lives, `rank` and `node` in expressions are another rank's.
+/// While it lives, `rank`, `node` and the place on the node in expressions are another rank's.
 class ActAs {
  public:
   ActAs(Context& context, std::uint64_t rank);
@@ -249,8 +259,7 @@ class ActAs {
 
  private:
   Context& context_;
-  pattern::Value rank_;
-  pattern::Value node_;
+  std::uint64_t before_;
 };
 
 }  // namespace venturi::execute

@@ -59,6 +59,13 @@ class Limiter {
     agree(done, false);
     state_ = State::kSettled;
   }
+  /// The rank is about to wait for all others in the middle of the phase. Where one of them comes
+  /// to its limit before that, this is the agreement, and what is limited goes on behind the wait.
+  void meet(std::uint64_t done) {
+    if (state_ != State::kRunning || !agree(done, false, false)) return;
+    state_ = State::kFinishing;
+    deadline_ns_ = clock_.now_ns() + bound_ns_;
+  }
   /// The rank's work is done or stopped; every rank calls it once. Says why the phase ended.
   schema::StoppedBy finish(std::uint64_t done) {
     if (state_ == State::kRunning) agree(done, false);
@@ -91,12 +98,16 @@ class Limiter {
     }
   }
 
-  void agree(std::uint64_t done, bool hit) {
-    std::uint64_t values[] = {done, static_cast<std::uint64_t>(hit), clock_.now_ns()};
+  /// What all ranks have done at most. False where all of them only came to wait for each other.
+  bool agree(std::uint64_t done, bool hit, bool stops = true) {
+    std::uint64_t values[] = {done, static_cast<std::uint64_t>(hit), clock_.now_ns(),
+                              static_cast<std::uint64_t>(stops)};
     group_.reduce(values, comm::Reduction::kMaximum);
+    clock_.advance_to(clock_.is_simulated() ? values[2] : 0);
+    if (values[3] == 0) return false;
     target_ = values[0];
     any_hit_ = values[1] != 0;
-    clock_.advance_to(clock_.is_simulated() ? values[2] : 0);
+    return true;
   }
 
   comm::Group& group_;

@@ -108,7 +108,7 @@ void create(Context& context, const schema::Manage& step, FileState& file) {
     if (creator && !context.idle()) create_file(context, file, path);
   });
   if (file.plan->sharing == schema::Sharing::kRank) return;
-  context.wait();
+  context.meet();
   context.guard([&] {
     if (creator || context.idle()) return;
     const ActAs acting(context, context.owner_of(step.owner));

@@ -104,8 +104,10 @@ std::uint64_t move_in_turn(Moving& own, Moving& turned, pattern::Cursor& cursor,
 std::uint64_t move_in_flight(Moving& own, Moving& turned, pattern::Cursor& cursor,
                              Schedule* schedule);
 /// All sharers of the file call it, or, where a rank cannot, `fail_together`. The arrivals of a
-/// rate come from the key, which is the same for all of them.
-std::uint64_t move_together(Moving& moving, pattern::Cursor& cursor, std::uint64_t arrivals_key);
+/// rate come from the key, which is the same for all of them; where there are `turned` requests, so
+/// does which calls these are.
+std::uint64_t move_together(Moving& own, Moving& turned, pattern::Cursor& cursor,
+                            std::uint64_t arrivals_key);
 void fail_together(comm::Group& sharers);
 
 }  // namespace venturi::execute

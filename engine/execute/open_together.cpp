@@ -36,7 +36,7 @@ class Together {
 
   void open() {
     // A rank that is not here would leave the others in the library.
-    context_.wait();
+    context_.meet();
     if (context_.failed()) return;
     context_.guard([&] {
       const ActAs acting(context_, context_.owner_of(step_.owner));

@@ -126,7 +126,7 @@ void run_step(Context& context, const schema::Step& step) {
           },
           [&](const schema::Phase& phase) { run_phase(context, phase); },
           [&](const schema::Repeat& repeat) { run_repeat(context, repeat); },
-          [&](const schema::Barrier&) { context.wait(); },
+          [&](const schema::Barrier&) { context.meet(); },
           [&](const schema::Signal& leaf) { run_signal(context, leaf); },
           [&](const schema::Wait& leaf) { run_wait(context, leaf); },
           [&](const schema::Compute& leaf) { context.guard([&] { run_compute(context, leaf); }); },

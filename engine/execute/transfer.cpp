@@ -55,6 +55,7 @@ std::uint64_t end_of(const FileState& file, const OpenFile& open, const schema::
 struct Keys {
   /// The same on all ranks.
   std::uint64_t places;
+  /// Each rank's own, but where ranks read and write together.
   std::uint64_t order;
   /// Each rank's own, but where ranks begin their requests together.
   std::uint64_t arrivals;
@@ -65,17 +66,18 @@ Keys keys_of(const Context& context, const schema::Transfer& step, std::uint64_t
       base::combine(base::combine(static_cast<std::uint64_t>(context.plan.seed),
                                   static_cast<std::uint64_t>(step.file)),
                     context.repetition);
-  const std::uint64_t order = base::combine(places, owner + 1);
-  const std::uint64_t starts = is_together(context.plan, step) ? places : order;
-  return {places, order, base::combine(starts, base::key_of("arrivals"))};
+  const std::uint64_t own = base::combine(places, owner + 1);
+  const bool together = is_together(context.plan, step);
+  const std::uint64_t order = together && step.reads > 0.0 ? base::combine(places, 0) : own;
+  return {places, order, base::combine(together ? places : own, base::key_of("arrivals"))};
 }
 
 /// Chooses the way the requests are made.
 std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t arrivals_key) {
   const schema::Transfer& step = moving.step;
-  if (is_together(moving.context.plan, step)) return move_together(moving, cursor, arrivals_key);
+  const bool together = is_together(moving.context.plan, step);
   const bool in_flight = step.depth > 1;
-  if (!in_flight && step.rate_per_s == 0.0 && step.reads == 0.0) {
+  if (!together && !in_flight && step.rate_per_s == 0.0 && step.reads == 0.0) {
     return move_in_order(moving, cursor);
   }
   std::optional<Moving> turned;
@@ -83,6 +85,7 @@ std::uint64_t move(Moving& moving, pattern::Cursor& cursor, std::uint64_t arriva
     turned.emplace(moving.context, step, moving.open, moving.size_bytes, Moving::Way::kTurned);
     if (!in_flight) turned->arrange(1);
   }
+  if (together) return move_together(moving, turned ? *turned : moving, cursor, arrivals_key);
   std::optional<Schedule> schedule;
   if (step.rate_per_s > 0.0) schedule.emplace(moving.context, step, arrivals_key);
   const auto way = in_flight ? move_in_flight : move_in_turn;
@@ -106,11 +109,6 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   OpenFile* open = file.find(context.path_of(*file.plan));
   if (open == nullptr) {
     throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
-  }
-  if (is_together(context.plan, step) && step.reads > 0.0) {
-    throw base::plan_error(file.plan->name,
-                           "the sharers move their data together, so none turns to reading by "
-                           "itself");
   }
   const Keys keys = keys_of(context, step, owner);
   pattern::Cursor cursor = pattern::make_cursor(

@@ -33,7 +33,7 @@ class Value {
   bool is_real_ = false;
 };
 
-/// The values of rank, ranks, world, instance, node, iteration and the loops, by slot.
+/// The values of what every expression may read and of the loops, by slot.
 using Slots = std::vector<Value>;
 
 /// Checks what can be checked once: slots exist, jumps go forward and not beyond the end.

@@ -76,6 +76,8 @@ class MixedCursor {
 
   MixedCursor(Places places, Deal deal, std::uint64_t largest_bytes);
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+  /// Which requests go the other way.
+  [[nodiscard]] const Deal& deal() const noexcept { return deal_; }
   /// How many bytes the requests have so far.
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
   /// Touches only the first `slots` places, or as many bytes in requests one behind the other.

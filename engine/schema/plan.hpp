@@ -147,9 +147,9 @@ struct Instruction {
 using Expression = std::vector<Instruction>;
 
 /// The variables that every expression may read; loop variables follow in later slots.
-enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration };
-inline constexpr std::array<std::string_view, 6> kSlotWords{"rank", "ranks", "world", "instance",
-    "node", "iteration"};
+enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration, kNodeRank, kNodeRanks };
+inline constexpr std::array<std::string_view, 8> kSlotWords{"rank", "ranks", "world", "instance",
+    "node", "iteration", "node_rank", "node_ranks"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Slot) {
   return kSlotWords;
 }

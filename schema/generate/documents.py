@@ -58,8 +58,10 @@ DOCUMENTS = (
     DocumentKind("published", "Io500Result"),
     DocumentKind("forecast", "Forecast"),
     DocumentKind("prediction", "Prediction"),
+    DocumentKind("validation", "Validation"),
     DocumentKind("tuning", "Tuning"),
     DocumentKind("comparison", "RunComparison"),
+    DocumentKind("campaign", "Campaign"),
 )
 
 

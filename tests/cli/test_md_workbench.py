@@ -92,6 +92,35 @@ def test_the_lines_are_those_that_its_readers_expect(cli: Cli) -> None:  # noqa:
     assert phases[1]["rate"] == pytest.approx(4 * 40 / slowest, abs=0.1)
 
 
+@pytest.mark.parametrize(("phases", "rows"), [("-2", ["benchmark"]), ("-3", ["cleanup"])])
+def test_a_phase_alone_makes_its_objects_first(
+    cli: Cli,  # noqa: F811
+    phases: str,
+    rows: list[str],
+) -> None:
+    words = ["-D", "2", "-P", "6", "-I", "4", "-R", "1", phases]
+    line = ["md-workbench", "-n", "2", "--output-format", "md-workbench-text", "--", *words, "-o"]
+    done = cli(*line, str(cli.target))
+    assert done.returncode == 0, done.stderr
+    assert [phase["name"] for phase in workbench_phases(done.stdout)] == rows
+    (record,) = cli.records()
+    assert [row["path"] for row in record["phases"]] == ["preparation", *rows]
+    assert operations(record["phases"][0])["create"] == 24
+
+
+def test_the_cleanup_removes_what_a_cut_pass_left(cli: Cli) -> None:  # noqa: F811
+    """Each rank may have come to another place in the working sets of its neighbours."""
+    words = ["-D2", "-P1000", "-I100000", "-R1", "-w1", "-S10", "-t60"]
+    record = record_of(cli, 3, words)
+    cut, cleanup = record["phases"][1:]
+    assert cut["stopped_by"] in ("limit", "deadline")
+    assert sum(row["errors"] for row in record["phases"]) == 0
+    # A rank may have been stopped behind a removal, before it made the next object.
+    assert 5997 <= operations(cleanup)["unlink"] <= 6000
+    assert operations(cleanup)["rmdir"] == 6
+    assert not list(cli.target.iterdir())
+
+
 @pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 def test_the_system_calls_are_md_workbenchs(cli: Cli) -> None:  # noqa: F811
     words = ["-D", "2", "-P", "3", "-I", "2", "-R", "2", "-S", "10", "-o", str(cli.target)]

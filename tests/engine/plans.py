@@ -35,6 +35,7 @@ from venturi.model.plan import (
     Plan,
     Random,
     Sharing,
+    Slot,
     StagedLoop,
     Step,
     Sync,
@@ -45,6 +46,8 @@ from venturi.model.plan import (
 )
 
 __all__ = [
+    "INNER_LOOP",
+    "LOOP",
     "RANK",
     "RANKS",
     "Barrier",
@@ -80,7 +83,9 @@ __all__ = [
     "write",
 ]
 
-SLOTS = ["rank", "ranks", "world", "instance", "node", "iteration"]
+SLOTS = [word.value for word in Slot]
+LOOP, INNER_LOOP = len(SLOTS), len(SLOTS) + 1
+"""The slots of a plan's first two loops."""
 
 
 def number(value: int | float) -> Expression:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.plans import (
+    LOOP,
     RANK,
     RANKS,
     Barrier,
@@ -306,12 +307,12 @@ def test_random_reads_find_what_was_written(engine: Engine, tmp_path: Path, inte
 def test_nested_phases_and_loops(engine: Engine, tmp_path: Path) -> None:
     inner = phase("outer/inner", write(100, nest(0, (5, 100))))
     first = When(
-        condition=binary(Operator.EQUAL, slot(6), number(0)), body=[write(7, nest(0, (1, 0)))]
+        condition=binary(Operator.EQUAL, slot(LOOP), number(0)), body=[write(7, nest(0, (1, 0)))]
     )
     made = plan(
         tmp_path,
         [file(per_rank=True)],
-        [loop(6, 2, phase("outer", manage("create"), first, inner, inner, manage("close")))],
+        [loop(LOOP, 2, phase("outer", manage("create"), first, inner, inner, manage("close")))],
         loops=["dump"],
         ranks=2,
     )

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from engine.plans import (
+    INNER_LOOP,
+    LOOP,
     RANK,
     RANKS,
     ClockKind,
@@ -196,7 +198,7 @@ def test_limits_hold_in_every_phase(
 def test_windows_of_a_phase_that_was_cut_short(engine: Engine, tmp_path: Path, comm: str) -> None:
     """What is left is exactly what a limit left in each dataset of each rank."""
     ranks, ahead, sets = size_of_group(comm), 8, 2
-    at, other = slot(6), slot(7)
+    at, other = slot(LOOP), slot(INNER_LOOP)
     path = [PathPart(text="set."), PathPart(value=RANK), PathPart(text="."), PathPart(value=other)]
     taken = window(["stat", "unlink"], at, 1, NEXT)
     given = window(["create", "close"], binary(Operator.ADD, at, number(ahead)), 1)
@@ -213,10 +215,15 @@ def test_windows_of_a_phase_that_was_cut_short(engine: Engine, tmp_path: Path, c
             )
         ],
         [
-            phase("p", loop(7, sets, window(["create", "close"], number(0), ahead))),
-            phase("b", loop(6, 9_000_000, loop(7, sets, taken, given)), limit_s=0.2, bound_s=9.0),
-            phase("s", loop(7, sets, items("stat"))),
-            phase("c", loop(7, sets, items("unlink", owner=NEXT))),
+            phase("p", loop(INNER_LOOP, sets, window(["create", "close"], number(0), ahead))),
+            phase(
+                "b",
+                loop(LOOP, 9_000_000, loop(INNER_LOOP, sets, taken, given)),
+                limit_s=0.2,
+                bound_s=9.0,
+            ),
+            phase("s", loop(INNER_LOOP, sets, items("stat"))),
+            phase("c", loop(INNER_LOOP, sets, items("unlink", owner=NEXT))),
         ],
         ranks=ranks,
         loops=["f", "d"],
@@ -254,7 +261,7 @@ def test_names_and_contents_of_each_owner(
         3, 5000, depth=1, branch=2, leaves=True, owner=owner, item_name=names,
         directory_name=[NamePart(text="mdtest_tree."), NamePart(field=NameField.NODE)],
     )  # fmt: skip
-    by_one = loop(6, binary(Operator.EQUAL, RANK, number(0)), items("create", "write", "close"))
+    by_one = loop(LOOP, binary(Operator.EQUAL, RANK, number(0)), items("create", "write", "close"))
     make_step = by_one if owner == "shared" else items("create", "write", "close")
     made = plan(
         tmp_path,
@@ -303,7 +310,7 @@ def test_what_cannot_be_done_to_items_is_refused(
 def test_verified_items_that_only_some_ranks_make_are_refused(
     engine: Engine, tmp_path: Path
 ) -> None:
-    some = loop(6, RANK, items("create", "close"))
+    some = loop(LOOP, RANK, items("create", "close"))
     target = file("d", tree=tree(), content=Content(verify=True))
     outcome = engine.run(plan(tmp_path, [target], [phase("p", some)], loops=["k"], ranks=2))
     assert outcome.code == 2

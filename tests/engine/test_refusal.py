@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from engine.plans import (
+    LOOP,
     RANK,
     Barrier,
     ClockKind,
@@ -137,18 +138,22 @@ def test_groups_that_do_not_share_out_the_ranks_are_refused(
 ONE = nest(0, (1, 0))
 PROGRAMS: dict[str, tuple[list[Any], list[Any], str]] = {
     "not open": ([file()], [phase("p", write(1, ONE))], f"{BODY}[0].file"),
-    "wait in a limit": ([file()], [phase("p", Barrier(), limit_s=1.0)], f"{BODY}[0]"),
+    "wait in a loop in a limit": (
+        [file()],
+        [phase("p", loop(LOOP, 2, Barrier()), limit_s=1.0)],
+        f"{BODY}[0].body[0]",
+    ),
     "shared create in a limit": (
         [file()],
         [phase("p", compute(0.0), manage("create"), limit_s=1.0)],
         f"{BODY}[1]",
     ),
     "phase in a limit": ([], [phase("p", phase("p/q"), limit_s=1.0)], f"{BODY}[0]"),
-    "uneven wait": ([], [loop(6, RANK, Barrier())], f"{BODY}[0]"),
+    "uneven wait": ([], [loop(LOOP, RANK, Barrier())], f"{BODY}[0]"),
     "uneven condition": ([], [When(condition=RANK, body=[phase("p")])], f"{BODY}[0]"),
     "variable twice": (
         [],
-        [loop(6, 2, loop(6, 2, compute(0.0)))],
+        [loop(LOOP, 2, loop(LOOP, 2, compute(0.0)))],
         f"{BODY}[0].variable",
     ),
     "reserved variable": ([], [loop(0, 2, compute(0.0))], "groups[0].program[0].variable"),
@@ -259,7 +264,7 @@ def test_a_wrong_count_on_one_rank_ends_all(engine: Engine, tmp_path: Path, comm
     made = plan(
         tmp_path,
         [file()],
-        [phase("p", manage("create"), loop(6, bad, compute(0.0)), manage("close")), Barrier()],
+        [phase("p", manage("create"), loop(LOOP, bad, compute(0.0)), manage("close")), Barrier()],
         ranks=ranks,
         loops=["i"],
     )

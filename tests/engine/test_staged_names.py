@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.plans import (
+    INNER_LOOP,
+    LOOP,
     RANK,
     Content,
     Operator,
@@ -29,16 +31,19 @@ def test_prestaged_data_is_there_under_every_name(
     engine: Engine, tmp_path: Path, comm: str, interface: str
 ) -> None:
     ranks = size_of_group(comm)
-    names = [PathPart(text="f."), PathPart(value=binary(Operator.ADD, slot(6), slot(7)))]
+    names = [
+        PathPart(text="f."),
+        PathPart(value=binary(Operator.ADD, slot(LOOP), slot(INNER_LOOP))),
+    ]
     reading = read(100, nest(times(RANK, 100), (1, 0)))
     staged = file(
         interface=interface,
         path=names,
         prestage=number(100),
-        staged_loops=[StagedLoop(variable=6, count=2), StagedLoop(variable=7, count=3)],
+        staged_loops=[StagedLoop(variable=LOOP, count=2), StagedLoop(variable=INNER_LOOP, count=3)],
         content=Content(verify=True),
     )
-    body = loop(6, 2, loop(7, 3, manage("open"), reading, manage("close")))
+    body = loop(LOOP, 2, loop(INNER_LOOP, 3, manage("open"), reading, manage("close")))
     made = plan(tmp_path, [staged], [phase("r", body)], ranks=ranks, loops=["i", "j"])
     outcome = engine.run(made, comm)
     assert outcome.code == 0, outcome.stderr

@@ -17,6 +17,7 @@ import pytest
 
 from engine.corruption import BLOCK, Spoiled, Spoiler
 from engine.plans import (
+    LOOP,
     Content,
     Plan,
     Tree,
@@ -167,7 +168,7 @@ def test_clean_blocks_raise_no_alarm(engine: Engine, tmp_path: Path, memory: Pat
         [file(per_rank=True, content=VERIFIED)],
         [
             phase("w", manage("create"), write(BLOCK, pattern)),
-            phase("r", loop(6, passes, read(BLOCK, pattern))),
+            phase("r", loop(LOOP, passes, read(BLOCK, pattern))),
         ],
         ranks=RANKS,
         loops=["turn"],

@@ -122,3 +122,28 @@ def test_stripes_are_refused_where_the_file_system_has_none(choices: Choices) ->
         run(choices, "-w -b 64k -t 4k --lustre.stripecount 2")
     assert "'stripe' is not possible on" in caught.value.message
     assert caught.value.exit_code is ExitCode.TARGET
+
+
+@pytest.mark.parametrize(
+    ("words", "machine"),
+    [
+        ("-g", "local"),
+        ("-g -O stoneWallingWearOut=1", "local"),
+        ("-c -a MPIIO", "openmpi"),
+        ("-c -g -a MPIIO -O stoneWallingWearOut=1", "mpich"),
+    ],
+)
+def test_a_deadline_with_barriers_and_calls_together(
+    choices: Choices, words: str, machine: str
+) -> None:
+    """All end soon after it, and what was written is what is read."""
+    on = replace(choices, machine=machine_named(machine), ranks=3)
+    done = run(on, f"{words} -w -r -R -D 1 -O interIODelay=1000 -t 4k -b 4k -s 60000")
+    assert exit_code(done) is ExitCode.FINE
+    write, read = done.record.phases
+    assert write.stopped_by.value in ("limit", "deadline")
+    assert 0 < write.bytes < 3 * 60000 * 4096
+    assert (write.errors, read.errors) == (0, 0)
+    assert 0 < read.bytes <= write.bytes
+    if "stoneWallingWearOut=1" in words:
+        assert len(set(write.per_rank.bytes)) == 1

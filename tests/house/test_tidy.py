@@ -108,6 +108,8 @@ def test_engine_folders_include_only_folders_before_them() -> None:
 
 KNOW_MPI = {
     "bench/mpi_start.cpp",
+    "bench/planted/serial_gather.c",
+    "bench/planted/small_strided.c",
     "tests/engine/mpi_spy.c",
     "engine/backend/hdf5_parallel.cpp",
     "engine/backend/mpi_file.hpp",

@@ -100,7 +100,11 @@ def test_a_path_with_a_loop_s_variable_counts_its_files() -> None:
             None,
             "would wait for ever",
         ),
-        ("    - phase: a\n      limit: 1 s\n      do: [barrier]\n", None, "with a limit"),
+        (
+            "    - phase: a\n      limit: 1 s\n      do: [{for: i, in: 2, do: [barrier]}]\n",
+            None,
+            "with a limit",
+        ),
         (
             "    - {phase: a, do: [{create: f}]}\n    - {phase: a, do: [{close: f}]}\n",
             None,

@@ -178,7 +178,6 @@ WRITTEN = "w || write: {to: f, size: 64}\n"
         ("w || write: {to: f, size: 8, rate: 0}", "above 0"),
         ("w || write: {to: f, size: 8, arrivals: poisson}", "belongs to a 'rate'"),
         ("w || write: {to: f, size: 8, rate: 5, think: 1 ms}", "drop one"),
-        ("w || write: {to: f, size: 8, reads: 0.5, collective: true}", "drop 'collective'"),
         ("w || write: {to: f, size: 8, reads: 0.5}", "not written before"),
         (
             "w |limit: 9 s| write: {to: f, size: 8}\nr || write: {to: f, size: 8, reads: 0.5}",
@@ -233,3 +232,24 @@ def test_a_shared_append_cannot_be_verified() -> None:
     with pytest.raises(UserError, match="cannot be verified"):
         made_with(step, file="{path: f, content: {verify: true}}")
     made_with(step, file="{path: f, shared: rank, content: {verify: true}}")
+
+
+def test_calls_together_may_read_among_writes() -> None:
+    program = WRITTEN + "r || write: {to: f, size: 64, transfer: 4, reads: 0.5, collective: true}"
+    assert made_with(program, file="{path: f, interface: mpiio}").totals.operations["read"] == 16
+
+
+@pytest.mark.parametrize(
+    ("phase", "message"),
+    [
+        ("r |limit: 9 s| write: {to: f, size: 8, reads: 0.5, collective: true}", "drop the limit"),
+        (
+            "r || write: {to: f, transfer: 4, total: 3, reads: 0.5, collective: true}",
+            "equally many requests, and they have 1 to 2",
+        ),
+    ],
+)
+def test_calls_together_that_could_not_know_who_reads(phase: str, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        made_with(WRITTEN + phase, file="{path: f, interface: mpiio}")
+    assert message in f"{caught.value.message} {caught.value.hint}"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from venturi.model.error import UserError
-from venturi.model.plan import StagedLoop
+from venturi.model.plan import Slot, StagedLoop
 from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
@@ -68,4 +68,4 @@ def test_what_cannot_be_staged(count: int | str, words: str) -> None:
 
 def test_the_plan_names_slots() -> None:
     found = made("f.{i}", loop("i", 3, *READ))
-    assert found.plan.files[0].staged_loops == [StagedLoop(variable=6, count=3)]
+    assert found.plan.files[0].staged_loops == [StagedLoop(variable=len(Slot), count=3)]

@@ -122,3 +122,19 @@ def test_other_amounts_are_compared_where_wanted_and_said_loudly(place: Path) ->
     done = predict(place, command, "--unlike", "--no-baselines", "--repeat", "1", "-o", "unlike")
     assert done.returncode == 0, done.stderr
     assert "they do not do the same" in done.stdout
+
+
+def test_a_workload_may_stand_in_the_application_s_stead(place: Path) -> None:
+    line = ("predict", "flash3-ior", "--beside", "flash3", "-d", IO, "--repeat", "1", "-q")
+    done = venturi(place, *line, "--no-baselines", "--json", "-o", "beside")
+    assert done.returncode == 0, done.stderr
+    found = parse_json(Prediction, done.stdout)
+    moved = 2 * 2 * 20 * 8 * 32**3
+    assert (found.application.bytes_written, found.proxy.bytes_written) == (moved, moved)
+    assert found.application.requests == 2 * 2 * 20
+    assert found.proxy.requests == 4 * found.application.requests
+    assert found.command == "venturi run flash3"
+    assert list((place / IO).iterdir()) == []
+    done = venturi(place, *line, "--prepare", "true")
+    assert done.returncode == 2
+    assert "--prepare belongs to --against" in done.stderr

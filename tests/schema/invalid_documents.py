@@ -19,7 +19,7 @@ PLAN: dict[str, Any] = {
     "repetitions": 1,
     "directory": "/target/r1",
     "journal": "/journal",
-    "slots": ["rank", "ranks", "world", "instance", "node", "iteration"],
+    "slots": ["rank", "ranks", "world", "instance", "node", "iteration", "node_rank", "node_ranks"],
     "files": [
         {
             "name": "data",

@@ -318,6 +318,80 @@ def test_what_parameters_leave_unused_is_not_changed() -> None:
         assert keys == ({"files=rank"} if value == "0" else {"files=all"})
 
 
+GATHER = """
+files: {f: {path: f, about: /run/state.dat, shared: rank}}
+program:
+  g:
+    - phase: p
+      do:
+        - when: "rank == 0"
+          do:
+            - create: f
+            - write: {to: f, transfer: 4 MiB, size: 64 MiB}
+            - close: f
+"""
+
+
+@pytest.mark.parametrize("value", ["rank", "all"])
+def test_what_one_rank_does_for_all_is_done_by_each(value: str) -> None:
+    candidate = changed(f"spread={value}", scene(GATHER))
+    after = planned(candidate)
+    assert after.totals.bytes_written == 64 * 2**20
+    assert {size: n for (_, size), n in after.totals.sizes.items()} == {2**20: 64}
+    (spec,) = candidate.variant.workload.files.values()
+    assert spec.shared == value
+    assert only_step(candidate).at == ("rank * 16777216" if value == "all" else None)
+    assert "/run/state.dat" in candidate.variant.advice
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("64 MiB", "64 KiB", "too little"),
+        ("64 MiB", "64 MiB, pattern: random", "not one behind the other"),
+        ("rank == 0", "rank < 2", "no rank works for all others"),
+        ("64 MiB", "67108865", "dealt evenly"),
+    ],
+)
+def test_what_cannot_be_spread_says_why(old: str, new: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        changed("spread=rank", scene(GATHER.replace(old, new)))
+
+
+def test_a_file_that_others_use_is_not_spread() -> None:
+    more = "    - phase: q\n      do: [{open: f}, {read: {from: f, size: 10}}, {close: f}]\n"
+    with pytest.raises(UserError, match="also used by other ranks"):
+        changed("spread=rank", scene(GATHER + more))
+
+
+def test_chunks_take_the_form_of_what_a_call_moves() -> None:
+    before = scene(
+        "files:\n  f:\n    path: f\n    about: /run/series.h5\n    interface: hdf5\n"
+        "    shared: rank\n    datasets: {d: {shape: [512, 1024], split: [1, 1], "
+        "chunks: [512, 1]}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n"
+        "        - write: {to: f.d, transfer: 16 KiB}\n        - close: f\n"
+    )
+    candidate = changed("chunks=call", before)
+    assert candidate.variant.workload.files["f"].datasets["d"].chunks == [2, 1024]
+    assert "d in /run/series.h5" in candidate.variant.advice
+    whole = changed("chunks=part", before)
+    assert whole.variant.workload.files["f"].datasets["d"].chunks == [512, 1024]
+
+
+def test_a_loop_around_a_phase_is_looked_into() -> None:
+    """Pauses while a program was captured part its loop; the change is found all the same."""
+    before = scene(
+        "files: {f: {path: f, shared: rank, prestage: 4 KiB}}\nprogram:\n  g:\n    - for: i\n"
+        "      in: 50\n      do:\n        - phase: p\n          do:\n            - open: f\n"
+        "            - read: {from: f, size: 64, at: 64 * i}\n            - stat: f\n"
+        "            - close: f\n"
+    )
+    assert before.made.totals.operations["open"] == 4 * 50
+    assert planned(changed("opens=once", before)).totals.operations["open"] == 4
+    assert planned(changed("stats=once", before)).totals.operations["stat"] == 4
+
+
 def test_the_page_lists_every_change() -> None:
     text = (Path(__file__).parents[2] / "docs" / "tune.md").read_text("utf-8")
     listed = re.findall(r"^\| `([a-z]+)` \|", text, re.M)

@@ -54,17 +54,17 @@ class ProxyRun:
     machine: str = "local"
 
 
-def machine_for(workload: Workload, application: Trace) -> str:
+def machine_for(workload: Workload, application: Trace | None) -> str:
     """The machine on which the proxy runs: with the MPI of its application where it needs one.
 
     Without MPI one rank would write and read a shared file of HDF5 for all. Where the trace does
-    not tell that MPI, it is the first for which an engine was built.
+    not tell that MPI, or there is none, it is the first for which an engine was built.
     """
     files = workload.files.values()
     shared = any(file.interface in _OF_MPI and file.shared != "rank" for file in files)
     if not shared and all(file.interface is not Interface.MPIIO for file in files):
         return "local"
-    programs = {process.program for process in application.processes}
+    programs = {process.program for process in application.processes} if application else set()
     for mpi, launchers in _LAUNCHERS.items():
         if programs & launchers:
             return mpi.value

@@ -26,6 +26,7 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
 @click.command()
 @click.argument("workload")
 @click.option("--against", metavar="COMMAND", help="The application, for a shell.")
+@click.option("--beside", metavar="WORKLOAD", help="A workload in the application's stead.")
 @click.option("--on", "machine", metavar="MACHINE.yaml", help="A machine that was profiled.")
 @click.option("-n", "--ranks", type=click.IntRange(min=1), help="Ranks of the workload.")
 @click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="A parameter.")
@@ -47,25 +48,36 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
 @store_option
 @json_option
 @units_option
-def command(workload: str, against: str | None, machine: str | None, **options: Any) -> None:
+def command(
+    workload: str,
+    against: str | None,
+    beside: str | None,
+    machine: str | None,
+    **options: Any,
+) -> None:
     """How long the I/O of WORKLOAD takes: in turn with its application, or without running.
 
     With --against, WORKLOAD and the application COMMAND run in turn below DIR, and their times in
     I/O are compared; COMMAND runs in a fresh folder of its own ({dir} stands for its path).
+    With --beside, another workload stands in the application's stead, run by our engine.
     With --on, nothing runs: the time of each phase is read from a machine's profile.
     WORKLOAD is a file, a name from the library, or a log or capture that it is derived from.
     """
-    if (against is None) == (machine is None):
+    if sum(form is not None for form in (against, beside, machine)) != 1:
         raise UserError(
-            "one of --against and --on is needed",
+            "one of --against, --beside and --on is needed",
             "--against 'COMMAND' -d DIR runs both here; --on MACHINE.yaml runs nothing "
             "(venturi profile DIR makes one)",
         )
     if machine is not None:
         _refuse(_OF_AGAINST, "--against")
         _on_machine(workload, machine, options)
+        return
+    _refuse(_OF_ON, "--on")
+    if beside is not None:
+        _refuse(("prepare",), "--against")
+        _against(workload, f"venturi run {beside}", {**options, "beside": beside})
     else:
-        _refuse(_OF_ON, "--on")
         assert against is not None
         _against(workload, against, options)
 
@@ -123,6 +135,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
     if options["directory"] is None:
         raise UserError("--against needs -d DIR", "the directory where both do their I/O")
     opened, text = open_or_derive(workload, options["store"])
+    beside = options.get("beside")
     output = options["output"]
     folder = place_for(output, opened.name)
     wanted = Experiment(
@@ -136,6 +149,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
         cache=CachePolicy(options["cache"]),
         unlike=options["unlike"],
         baselines=not options["no_baselines"],
+        beside=None if beside is None else open_or_derive(beside, options["store"]),
     )
 
     def say(line: str) -> None:

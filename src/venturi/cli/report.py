@@ -33,7 +33,8 @@ def command(
 
     Of one capture (NAME.trace, a Darshan log, strace's output ...): what the application did, what
     hurts, and its proxy. Of one prediction (NAME.prediction): application and proxy in turn, and
-    the error. Of one tuning (NAME.tune): what would make it faster. Of one machine that was
+    the error. Of one validation (NAME.validation): such errors by application and file system.
+    Of one tuning (NAME.tune): what would make it faster. Of one machine that was
     profiled (YAML), or of one forecast (JSON): its page.
     """
     from venturi.model.error import UserError

@@ -106,6 +106,7 @@ def _add_tree(draft: Draft, stream: Stream, namer: str) -> None:
     exists = writes is None and reads is not None
     draft.files[stream.name] = FileSpec(
         path=stream.name,
+        about=stream.known_as,
         interface=stream.interface,
         shared="rank" if stream.group.directory_per_rank else "all",
         tree=TreeSpec(items=items, size=size_text(size) if size else 0),
@@ -236,6 +237,7 @@ class _Phases:
             prestage = size_text(-(-self._ends[Direction.READ] // users))
         return FileSpec(
             path=f"{stream.name}.{{{FILE_INDEX}:04d}}" if self._several else stream.name,
+            about=stream.known_as,
             interface=stream.interface,
             shared="all" if stream.is_shared else "rank",
             prestage=prestage,

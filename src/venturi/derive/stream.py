@@ -12,6 +12,7 @@ from enum import StrEnum
 
 from venturi.derive.counts import Common, Counts, bytes_of, common_of, counts_of, total
 from venturi.derive.grouping import FileGroup
+from venturi.derive.known_name import known_name
 from venturi.derive.request import Mix, mix_of
 from venturi.model.plan import Direction, Interface, SyncMode
 from venturi.model.trace import CounterRecord, Layer
@@ -88,6 +89,11 @@ class Stream:
     def interface(self) -> Interface:
         """How the application reaches the files."""
         return self.group.interface
+
+    @property
+    def known_as(self) -> str:
+        """The files' names, as one."""
+        return known_name([view.path for view in self.group.views])
 
     @property
     def is_shared(self) -> bool:

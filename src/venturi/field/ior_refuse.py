@@ -33,16 +33,6 @@ REFUSED: dict[str, tuple[_Asked, str]] = {
 """Option to whether a test asks for it, and why it does not run."""
 
 COMBINATIONS: dict[str, tuple[_Asked, str, str]] = {
-    "-g with -D": (
-        lambda test: test.barriers and test.stonewall_s > 0,
-        "a task that the deadline stopped would be waited for at the barrier",
-        "leave -g away: without -D it means the same here",
-    ),
-    "-c with -D": (
-        lambda test: test.collective and test.stonewall_s > 0,
-        "all tasks make each call together, so none can stop at a deadline of its own",
-        "leave -D away, and choose -s so that the test is as long as you need",
-    ),
     "-z with -D before a read": (
         lambda test: bool(test.random) and test.stonewall_s > 0 and test.writes and test.reads,
         "readers cannot know which places the deadline left out",

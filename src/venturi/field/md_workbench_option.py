@@ -95,6 +95,8 @@ class Arguments:
     rounds: int
     factors: tuple[float, ...]
     """Waiting factors: the passes over the objects of each round."""
+    precreate: bool
+    """Whether the precreation is one of the phases; if not, the objects are made beforehand."""
     benchmark: bool
     cleanup: bool
     limit_s: int
@@ -119,7 +121,6 @@ def read_arguments(words: Sequence[str]) -> Arguments:
     refuse_options(given, REFUSED, TOOL)
     values = settle(given)
     arguments = _arguments(values)
-    _check_phases(values)
     _check(arguments)
     return arguments
 
@@ -149,6 +150,7 @@ def _arguments(values: dict[str, int | float | str]) -> Arguments:
         interface=interface_named(str(values.get("api", "POSIX")), TOOL),
         directory=str(values.get("directory", "./out")),
         factors=ADAPTIVE_FACTORS if values.get("adaptive") else (wait,),
+        precreate=not explicit or bool(values.get("precreate")),
         benchmark=not explicit or bool(values.get("benchmark")),
         cleanup=not explicit or bool(values.get("cleanup")),
         wear_out=bool(values.get("wear_out")),
@@ -162,16 +164,6 @@ def _arguments(values: dict[str, int | float | str]) -> Arguments:
     )
 
 
-def _check_phases(values: dict[str, int | float | str]) -> None:
-    """Phases without the precreation would touch objects of somebody else."""
-    for name, spelling in (("benchmark", "-2"), ("cleanup", "-3")):
-        if values.get(name) and not values.get("precreate"):
-            raise UserError(
-                f"{TOOL} {spelling} without -1 is refused: {_OWN_DIRECTORY}",
-                "give -1 too; 'venturi results rm --files RUN' removes what a run kept",
-            )
-
-
 def _check(arguments: Arguments) -> None:
     a = arguments
     if a.wear_out and not a.limit_s:
@@ -181,10 +173,4 @@ def _check(arguments: Arguments) -> None:
             f"{TOOL} -w with {a.passes} passes is refused: where a cut pass ended is not known "
             "when the next one is planned",
             "use one iteration without -T (-R 1), or --read-only",
-        )
-    if a.limit_s and a.cleanup and not a.read_only:
-        raise UserError(
-            f"{TOOL} -w with the cleanup is refused: what a cut pass left is not known to the "
-            "cleanup when it is planned",
-            "give the phases: -1 -2; 'venturi results rm --files RUN' removes what is left",
         )

@@ -13,6 +13,8 @@ from venturi.model.record import OperationRow, PhaseRow, Record
 from venturi.model.statistic import percentile_ns
 
 PRECREATE, BENCHMARK, CLEANUP = "precreate", "benchmark", "cleanup"
+PREPARATION = "preparation"
+"""The phase that makes the objects where the precreation is not asked for; it has no line."""
 _MIB = 2**20
 _QUANTILES = (0.25, 0.5, 0.75, 0.9, 0.99)
 _TITLES = {
@@ -85,7 +87,8 @@ def md_workbench_text(
             "\tt_inc_b\tt_no_bar\tthp\tmax_t"
         )
     for phase in record.phases:
-        lines += _phase(phase, arguments)
+        if phase.path != PREPARATION:
+            lines += _phase(phase, arguments)
     if not arguments.quiet:
         took = (finished - started).total_seconds()
         lines.append(f"Total runtime: {took:.0f}s time: {_moment(finished)}")

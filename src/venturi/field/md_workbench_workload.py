@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from venturi.field.md_workbench_option import Arguments
-from venturi.field.md_workbench_text import BENCHMARK, CLEANUP, PRECREATE
+from venturi.field.md_workbench_text import BENCHMARK, CLEANUP, PRECREATE, PREPARATION
 from venturi.field.perform import Trial
 from venturi.model.workload import Workload
 
@@ -59,7 +59,7 @@ def _precreate(a: Arguments) -> Step:
     verbs = ["create", "write", "close"] if a.size else ["create", "close"]
     sets = _over_sets(a, [{"mkdir": _DATA}])
     objects = _over_objects(a.precreated, _over_sets(a, [_each(verbs, "object")]))
-    return {"phase": PRECREATE, "do": [sets, objects]}
+    return {"phase": PRECREATE if a.precreate else PREPARATION, "do": [sets, objects]}
 
 
 def _round(a: Arguments) -> list[Step]:
@@ -97,7 +97,9 @@ def _pass(a: Arguments, position: str, factor: float) -> Step:
 def _cleanup(a: Arguments) -> Step:
     """What is left of each dataset, and its directory."""
     gone = 0 if a.read_only else a.objects * a.passes
-    left = {"each": {"on": _DATA, "do": ["unlink"], "first": gone, "count": a.precreated}}
+    left: Step = {"each": {"on": _DATA, "do": ["unlink"]}}
+    if not a.limit_s:  # else it is known in the run only, and what is there is removed
+        left["each"] |= {"first": gone, "count": a.precreated}
     return {"phase": CLEANUP, "do": [_over_sets(a, [left, {"rmdir": _DATA}])]}
 
 

@@ -47,6 +47,10 @@ class Slot(StrEnum):
     INSTANCE = "instance"
     NODE = "node"
     ITERATION = "iteration"
+    NODE_RANK = "node_rank"
+    """Which of the group's ranks on its node a rank is, from 0."""
+    NODE_RANKS = "node_ranks"
+    """How many ranks of the group are on the rank's node."""
 
 
 class PathPart(Document):

@@ -13,13 +13,17 @@ from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.dataset import DATASET_INTERFACES
 from venturi.plan.request import end_of
+from venturi.plan.seat import Seats
 
-_RANK, _RANKS, _WORLD = 0, 1, 2
+_RANKS, _WORLD = 1, 2
 _MOST_TURNS = 2_000_000
 
 
-def with_byte_datasets(plan: p.Plan) -> p.Plan:
-    """The plan with a dataset of bytes in each file whose format needs one and has none."""
+def with_byte_datasets(plan: p.Plan, nodes: int = 1) -> p.Plan:
+    """The plan with a dataset of bytes in each file whose format needs one and has none.
+
+    `nodes` are those that the run is to have.
+    """
     wanted = {
         index
         for index, file in enumerate(plan.files)
@@ -29,7 +33,7 @@ def with_byte_datasets(plan: p.Plan) -> p.Plan:
         return plan
     sizes = dict.fromkeys(wanted, 0)
     for group in plan.groups:
-        _Walker(plan, group, sizes).walk()
+        _Walker(plan, group, nodes, sizes).walk()
     files = list(plan.files)
     for index, size in sizes.items():
         files[index] = files[index].model_copy(update={"datasets": _bytes(size)})
@@ -43,9 +47,10 @@ def _bytes(size: int) -> list[p.Dataset]:
 class _Walker:
     """Finds the end of every wanted file, as each rank of a group sees it."""
 
-    def __init__(self, plan: p.Plan, group: p.Group, sizes: dict[int, int]) -> None:
+    def __init__(self, plan: p.Plan, group: p.Group, nodes: int, sizes: dict[int, int]) -> None:
         self._plan = plan
         self._group = group
+        self._seats = Seats(plan, group, nodes)
         self._sizes = sizes
         self._slots: list[Number] = [0] * len(plan.slots)
         self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
@@ -55,7 +60,7 @@ class _Walker:
     def walk(self) -> None:
         try:
             for rank in range(self._group.ranks):
-                self._slots[_RANK] = rank
+                self._seats.sit(self._slots, rank)
                 self._staged(rank)
                 self._steps(self._group.program)
         except ExpressionError as error:
@@ -68,8 +73,7 @@ class _Walker:
                 self._grow(index, self._whole(file.tree.size))
             elif file.prestage is not None:
                 part = self._whole(file.prestage)
-                sharers = {"rank": 1, "every": file.every}.get(file.sharing, self._group.ranks)
-                self._grow(index, (rank % sharers + 1) * part)
+                self._grow(index, (self._seats.place(file, rank) + 1) * part)
 
     def _steps(self, steps: Iterable[p.Step]) -> None:
         for step in steps:

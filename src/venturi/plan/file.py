@@ -213,6 +213,14 @@ def _path(
         )
     if spec.shared == "rank" and not by_rank:
         parts += [PathPart(text="."), PathPart(value=scope.code("rank", where), width=8)]
+    by_node = "node" in template_names(spec.path)
+    if spec.shared == "node" and by_rank:
+        raise UserError(
+            f"{where}: a path with the rank in it is not shared by the ranks of a node",
+            "use {node}, or say 'shared: rank'",
+        )
+    if spec.shared == "node" and not by_node:
+        parts += [PathPart(text="."), PathPart(value=scope.code("node", where), width=8)]
     if spec.shared.startswith("every") and not by_rank:
         number = spec.shared.split()[1]
         code = scope.code(f"rank // {number}", where)

@@ -59,10 +59,10 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     ranks = sum(size.world for size in sizes)
     names = Names()
     scope = Scope(parameters, {slot: index for index, slot in enumerate(names.slots)})
-    lowered = _lower_groups(workload, settings, scope, sizes, names)
-    groups = lowered.groups
     interfaces = interfaces_of(settings)
     check_made_by(workload, interfaces)
+    lowered = _lower_groups(workload, settings, scope, sizes, names)
+    groups = lowered.groups
     several = {index for group in groups if group.instances > 1 for index in made_by(group)}
     several = with_makers(workload, several)
     file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})
@@ -104,9 +104,9 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     plan = settled.plan
     if len(groups) > 1:
         check_sharing(plan.groups, workload, settled.awaited)
-    totals = totals_of(plan)
-    check_reads(plan)
-    plan = with_byte_datasets(plan)
+    totals = totals_of(plan, settings.nodes)
+    check_reads(plan, settings.nodes)
+    plan = with_byte_datasets(plan, settings.nodes)
     if not totals.phases:
         raise UserError(f"{workload.name}: the program has no phase", "only phases are measured")
     expectations = _expectations(workload, parameters, ranks, totals)

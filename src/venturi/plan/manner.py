@@ -41,11 +41,6 @@ def manner_of(rich: DataStep, spec: FileSpec, is_write: bool, scope: Scope, wher
             f"{where}: 'rate' says when requests begin, so 'think' cannot",
             "drop one of the two",
         )
-    if reads and rich.collective:
-        raise UserError(
-            f"{where}: 'reads' goes with requests that each rank makes by itself",
-            "drop 'collective'",
-        )
     return Manner(reads, rate, rich.arrivals)
 
 

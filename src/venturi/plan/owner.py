@@ -51,8 +51,8 @@ def check_same(
     spec: FileSpec, name: str, opener: list[Instruction], user: list[Instruction], where: str
 ) -> None:
     """Raises UserError where a rank opened one rank's file and works on another's."""
-    if spec.shared == "rank" and opener != user:
+    if spec.shared in ("rank", "node") and opener != user:
         raise UserError(
-            f"{where}: '{name}' is a file of each rank, opened for another rank than here",
+            f"{where}: '{name}' is a file of each {spec.shared}, opened for another rank than here",
             "give the same 'from' to all that opens, uses and closes it",
         )

@@ -9,9 +9,12 @@ from venturi.model.expression import Literal, Tree, Variable, names_in
 from venturi.model.plan import Operator
 from venturi.model.workload import DataStep
 from venturi.plan.scope import Scope, apply, over, plus, rest, times
+from venturi.plan.seat import NAMES_BY_RANK
 
 RANK = Variable("rank")
 RANKS = Variable("ranks")
+NODE_RANK = Variable("node_rank")
+NODE_RANKS = Variable("node_ranks")
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ def sharers_of(shared: str) -> Sharers:
     if shared == "rank":
         return Sharers(Literal(1), Literal(0))
     if shared == "node":
-        return Sharers(Literal(0), Literal(0))
+        return Sharers(NODE_RANKS, NODE_RANK)
     count = int(shared.split()[1])
     return Sharers(Literal(count), rest(RANK, count))
 
@@ -162,10 +165,11 @@ def part_start(part: Tree, sharers: Sharers, sizes: Sizes) -> Tree:
     if (
         sharers.alone
         or not sizes.apart
-        or (sizes.at != Literal(0) and "rank" in names_in(sizes.at))
+        or (sizes.at != Literal(0) and names_in(sizes.at) & {"rank", "node_rank"})
     ):
         return Literal(0)
-    if "rank" in names_in(part):
+    alike = {"node", "node_ranks"} if sharers.count == NODE_RANKS else set()
+    if names_in(part) & NAMES_BY_RANK - alike:
         raise UserError(
             f"{sizes.where}: ranks that move different sizes into one file need an 'at' that "
             "says where each begins"

@@ -19,7 +19,6 @@ from venturi.model.workload import (
     DataStep,
     EachStep,
     FileSpec,
-    LimitStep,
     PatternKind,
     StepSpec,
     SyncStep,
@@ -37,10 +36,12 @@ from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
+from venturi.plan.limit import limit_of
 from venturi.plan.manner import manner_of, mix_of, pattern_of
 from venturi.plan.owner import check_same, owner_of
 from venturi.plan.repeat import repeated
 from venturi.plan.scope import Scope, duration, rest
+from venturi.plan.seat import NAMES_BY_RANK
 from venturi.plan.setting import Settings
 from venturi.plan.signal import lower_signal, lower_wait
 from venturi.plan.together import (
@@ -195,7 +196,8 @@ class Lowering:
                 "('shared: rank')",
             )
         early = what in ("create", "open", "view") and not place.in_loop and not self._at_work
-        if place.is_limited and not early and what != "close":
+        met = what == "close" or (what == "barrier" and not place.in_loop)
+        if place.is_limited and not early and not met:
             raise UserError(
                 f"{place.where}: '{what}' cannot stand in a phase with a limit, because ranks "
                 "stop at different places",
@@ -222,7 +224,7 @@ class Lowering:
         return p.For(variable=slot, count=count, body=self._body(step.do, inner))
 
     def _varies(self, value: int | float | str, place: _Place) -> bool:
-        return bool(names_in(place.scope.tree(value, place.where)) & {"rank", "node"})
+        return bool(names_in(place.scope.tree(value, place.where)) & NAMES_BY_RANK)
 
     def _when(self, step: StepSpec, place: _Place) -> p.When:
         assert step.when is not None
@@ -249,7 +251,7 @@ class Lowering:
                 f"{place.where}: there is already a phase '{path}'", "name it otherwise"
             )
         self._names.phases.add(path)
-        limit_s, bound_s = self._limit(step.limit, place)
+        limit_s, bound_s = limit_of(step.limit, place.scope, place.where)
         at_least_s = self._at_least(step, path, place)
         inner = _Place(
             **{
@@ -286,21 +288,6 @@ class Lowering:
         if step.deadline is None:
             return None
         return duration(step.deadline, place.scope, f"{place.where}.deadline")
-
-    def _limit(
-        self, limit: LimitStep | int | float | str | None, place: _Place
-    ) -> tuple[float | None, float]:
-        if limit is None:
-            return None, 0.0
-        rich = limit if isinstance(limit, LimitStep) else LimitStep(after=limit)
-        after = float(place.scope.constant(rich.after, f"{place.where}.limit.after"))
-        if after <= 0:
-            raise UserError(f"{place.where}.limit: a limit must be longer than 0 s")
-        if rich.then == "stop":
-            return after, 0.0
-        if rich.bound is None:
-            return after, after
-        return after, float(place.scope.constant(rich.bound, f"{place.where}.limit.bound"))
 
     def _at_least(self, step: StepSpec, path: str, place: _Place) -> float:
         """How old a phase must become; 0 where it need not."""
@@ -481,6 +468,12 @@ class Lowering:
         self._note_append(rich, name, is_write, place)
         direction = p.Direction(verb)
         collective = self._collective(rich, name, place, where)
+        if collective and manner.reads and place.is_limited:
+            raise UserError(
+                f"{where}: 'reads' in calls of all ranks cannot stand in a phase with a limit, "
+                "because a rank that stops would not know which calls read",
+                "drop the limit, or 'collective'",
+            )
         if shows_places(self._in_force(spec), self._interfaces.options_of(spec)):
             check_shown(parts, manner.reads, where)
             if spec.shared != "rank":
@@ -527,8 +520,6 @@ class Lowering:
                 known = ", ".join(f"{name}.{dataset}" for dataset in spec.datasets)
                 raise UserError(f"{where}: say which dataset of '{name}'", f"datasets: {known}")
             sharers = sharers_of(spec.shared)
-            if sharers.count == Literal(0):
-                raise UserError(f"{where}: 'shared: node' needs to know the nodes: not yet built")
             return accesses(rich, sharers, self._ranks, place.scope, where)
         if part not in spec.datasets:
             known = ", ".join(spec.datasets) or "none"

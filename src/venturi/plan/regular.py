@@ -6,7 +6,15 @@ from venturi.model.error import UserError
 from venturi.model.expression import Literal, Tree
 from venturi.model.plan import Operator
 from venturi.model.workload import DataStep
-from venturi.plan.part import Access, Sharers, Sizes, must_divide, part_start, pieces
+from venturi.plan.part import (
+    NODE_RANKS,
+    Access,
+    Sharers,
+    Sizes,
+    must_divide,
+    part_start,
+    pieces,
+)
 from venturi.plan.scope import Scope, apply, over, plus, rest, times
 
 
@@ -84,6 +92,11 @@ def tiled(step: DataStep, sizes: Sizes, sharers: Sharers, ranks: int, scope: Sco
     needed = 1
     for parts in split:
         needed *= parts
+    if sharers.count == NODE_RANKS:
+        raise UserError(
+            f"{where}: how many ranks share a node, and so a tile each, is known only in a run",
+            "use another pattern, or say 'shared: all' or 'shared: every N'",
+        )
     there = sharers.count.value if isinstance(sharers.count, Literal) else ranks
     if needed != there:
         raise UserError(

@@ -17,9 +17,11 @@ from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.workload import Value, WaitStep, Workload
 from venturi.plan.scope import Scope, slots_of
+from venturi.plan.seat import depends_on_nodes
 from venturi.plan.template import Field, template_fields
 
-_RANK, _RANKS, _WORLD, _INSTANCE, _NODE, _ITERATION = range(6)
+_RANK, _RANKS, _WORLD, _INSTANCE = range(4)
+_ITERATION = list(p.Slot).index(p.Slot.ITERATION)
 _MOST_ACTIONS = 2_000_000
 _MOST_SIGNALS = 32_768
 """Different signals, each counted once for every instance of a group that waits for it."""
@@ -59,7 +61,7 @@ def _name(text: str, scope: Scope, where: str) -> list[p.PathPart]:
             parts.append(p.PathPart(text=piece))
             continue
         code = scope.code(piece.text, where)
-        if _NODE in slots_of(code):
+        if depends_on_nodes([code]):
             raise UserError(
                 f"{where}: '{text}': a signal's name cannot depend on the node",
                 "nobody knows before the run which rank is where",
@@ -180,6 +182,11 @@ def _course(plan: p.Plan, index: int, instance: int, iteration: int, book: _Book
     group = plan.groups[index]
     label = f"group '{group.name}'" + (f", instance {instance}" if group.instances > 1 else "")
     course = _Course(index, label, [Counter()], [])
+    if depends_on_nodes(_codes(group.program)):
+        raise UserError(
+            f"{label}: which signals are given cannot depend on the node",
+            "nobody knows before the run which rank is where",
+        )
     by_rank = any(_RANK in slots_of(code) for code in _codes(group.program))
     slots: list[Number] = [0] * len(plan.slots)
     slots[_RANKS], slots[_WORLD] = group.ranks, plan.ranks

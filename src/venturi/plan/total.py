@@ -28,6 +28,7 @@ from venturi.plan.item import (
 from venturi.plan.program import WAITING_VERBS
 from venturi.plan.request import codes_of, end_of, requests_of
 from venturi.plan.scope import slots_of
+from venturi.plan.seat import BY_NODE, Seats
 from venturi.plan.stage import staged_count
 
 _MAX_TURNS = 2_000_000
@@ -85,11 +86,11 @@ class Totals:
         self.seconds_computing = longest
 
 
-def totals_of(plan: p.Plan) -> Totals:
-    """The totals of one repetition; UserError where an expression has no value."""
+def totals_of(plan: p.Plan, nodes: int = 1) -> Totals:
+    """The totals of one repetition on so many nodes; UserError where an expression has no value."""
     total = Totals()
     for group in plan.groups:
-        walker = _Walker(plan, group)
+        walker = _Walker(plan, group, nodes)
         part = Totals()
         try:
             walker.count_group(part)
@@ -104,9 +105,11 @@ def totals_of(plan: p.Plan) -> Totals:
 class _Walker:
     """Counts one group's program."""
 
-    def __init__(self, plan: p.Plan, group: p.Group) -> None:
+    def __init__(self, plan: p.Plan, group: p.Group, nodes: int) -> None:
         self._plan = plan
         self._group = group
+        self._nodes = nodes
+        self._seats = Seats(plan, group, nodes)
         self._slots: list[Number] = [0] * len(plan.slots)
         self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
         self.files: dict[int, int] = {}
@@ -122,10 +125,11 @@ class _Walker:
     def count_group(self, total: Totals) -> None:
         """Add the work of all instances; the computing is the longest one's."""
         used = _slots_used(self._group.program, self._plan.files)
-        by_instance = _INSTANCE in used
+        by_instance = _INSTANCE in used or bool(BY_NODE & used)
         longest = 0.0
         for instance in range(self._group.instances) if by_instance else (0,):
             self._slots[_INSTANCE] = instance
+            self._seats = Seats(self._plan, self._group, self._nodes, instance)
             part = Totals()
             self._count_instance(part, used)
             longest = max(longest, part.seconds_computing)
@@ -139,18 +143,18 @@ class _Walker:
 
     def _count_instance(self, total: Totals, used: set[int]) -> None:
         """Add the work of all ranks of one instance."""
-        by_rank = _RANK in used or p.Slot.NODE in {self._plan.slots[s] for s in used}
+        by_rank = _RANK in used or bool(BY_NODE & used)
         self._by_rank = by_rank
         longest = 0.0
         for rank in range(self._group.ranks) if by_rank else (0,):
-            self._slots[_RANK] = rank
+            self._seats.sit(self._slots, rank)
             part = self._body(self._group.program)
             longest = max(longest, part.seconds_computing)
             total.add(part, 1 if by_rank else self._group.ranks)
         total.seconds_computing = longest
         self._settle_shared(total)
         for rank in {0, self._group.ranks - 1}:
-            self._slots[_RANK] = rank
+            self._seats.sit(self._slots, rank)
             self._check_ends(self._group.program)
 
     def _settle_shared(self, total: Totals) -> None:
@@ -172,19 +176,18 @@ class _Walker:
                 self._prestage_items(index, file.tree, total, self._group.instances if own else 1)
                 continue
             for rank in range(self._group.ranks):
-                self._slots[_RANK] = rank
+                self._seats.sit(self._slots, rank)
                 part_bytes = self._whole(file.prestage)
                 names = staged_count(file) * (self._group.instances if own else 1)
                 total.bytes_prestaged += part_bytes * names
-            sharers = {"rank": 1, "every": file.every}.get(file.sharing, self._group.ranks)
-            made = -(-self._group.ranks // sharers) * staged_count(file)
+            made = self._seats.files(file) * staged_count(file)
             self.files[index] = max(self.files.get(index, 0), made)
 
     def _prestage_items(self, index: int, tree: p.Tree, total: Totals, times: int) -> None:
         whole = p.Items(file=index, owner=[_OWN_RANK], verbs=[p.ItemVerb.CREATE])
         made = 0
         for rank in range(1 if tree.owner is p.ItemOwner.SHARED else self._group.ranks):
-            self._slots[_RANK] = rank
+            self._seats.sit(self._slots, rank)
             window, sizes = self._window(whole, tree)
             made += window.count
             total.bytes_prestaged += times * sum(size * count for size, count in sizes.items())
@@ -275,7 +278,7 @@ class _Walker:
         if file.sharing is p.Sharing.RANK or step.verb not in WAITING_VERBS:
             total.operations[step.verb.value] += calls
         else:
-            files = 1 if file.sharing is p.Sharing.ALL else -(-self._group.ranks // file.every)
+            files = self._seats.files(file)
             total.shared_calls[step.verb.value, files] += calls
         if step.verb is p.NameVerb.CREATE:
             used = {slot for part in file.path for slot in slots_of(part.value)}
@@ -288,8 +291,7 @@ class _Walker:
                 by_rank[rank] = max(by_rank.get(rank, 0), distinct)
                 distinct = sum(by_rank.values())
             else:
-                owners = {"rank": self._group.ranks, "every": -(-self._group.ranks // file.every)}
-                distinct *= owners.get(file.sharing, 1)
+                distinct *= self._seats.files(file)
             self.files[step.file] = max(self.files.get(step.file, 0), distinct)
 
     def _items(self, step: p.Items, total: Totals) -> None:
@@ -313,12 +315,12 @@ class _Walker:
         rank = owner = int(self._slots[_RANK])
         if not _PLACED & {instruction.operator for instruction in step.owner}:
             owner = self._whole(step.owner)
-        self._slots[_RANK] = owner
+        self._seats.sit(self._slots, owner)
         window = window_of(step, tree, owner, self._group.ranks, self._whole)
         sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
         if step.bytes is not None:
             sizes = cut_to(sizes, self._whole(step.bytes))
-        self._slots[_RANK] = rank
+        self._seats.sit(self._slots, rank)
         return window, sizes
 
     def _note_made(self, step: p.Items, tree: p.Tree, count: int) -> None:

@@ -14,15 +14,16 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.request import end_of, requests_of
+from venturi.plan.seat import Seats
 
-_RANK, _RANKS, _WORLD = 0, 1, 2
+_RANKS, _WORLD = 1, 2
 
 
-def check_reads(plan: p.Plan) -> None:
-    """UserError at a step that would read what was not written."""
+def check_reads(plan: p.Plan, nodes: int = 1) -> None:
+    """UserError at a step that would read what was not written, on so many nodes."""
     for group in plan.groups:
         if _any_reads(group.program):
-            _Checker(plan, group).check()
+            _Checker(plan, group, nodes).check()
 
 
 def _any_reads(steps: Iterable[p.Step]) -> bool:
@@ -35,12 +36,15 @@ def _any_reads(steps: Iterable[p.Step]) -> bool:
 class _Checker:
     """Walks a program and knows of each file how many bytes from its beginning on are written."""
 
-    def __init__(self, plan: p.Plan, group: p.Group) -> None:
+    def __init__(self, plan: p.Plan, group: p.Group, nodes: int) -> None:
         self._plan = plan
         self._group = group
+        self._seats = Seats(plan, group, nodes)
         self._slots: list[Number] = [0] * len(plan.slots)
         self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
         self._whole: dict[int, int] = {}
+        self._counts: set[int] = set()
+        """Requests of a rank in the latest step: one number where all have equally many."""
         self._moved: dict[int, tuple[int, int]] = {}
         """Bytes that the steps of the phase so far wrote into one file, and how far they reach."""
 
@@ -70,6 +74,12 @@ class _Checker:
     def _write(self, step: p.Transfer, phase: str, counts: bool) -> None:
         file = self._plan.files[step.file]
         moved, end = self._extent(step)
+        if step.reads > 0 and step.collective and len(self._counts) > 1:
+            raise UserError(
+                f"phase '{phase}': ranks that read and write '{file.name}' together need equally "
+                f"many requests, and they have {min(self._counts)} to {max(self._counts)}",
+                "deal the same number to each, or drop 'collective'",
+            )
         if step.reads > 0:
             if end > self._whole.get(step.file, 0):
                 raise UserError(
@@ -91,10 +101,12 @@ class _Checker:
     def _extent(self, step: p.Transfer) -> tuple[int, int]:
         """Bytes that all ranks move, and how far the furthest of them reaches."""
         moved, end = 0, 0
+        self._counts = set()
         for rank in range(self._group.ranks):
-            self._slots[_RANK] = rank
+            self._seats.sit(self._slots, rank)
             requests = requests_of(step, self._value)
             moved += sum(each * count for _, each, count in requests)
+            self._counts.add(sum(count for _, _, count in requests))
             if requests:
                 end = max(end, end_of(step, self._value))
         return moved, end
@@ -102,14 +114,13 @@ class _Checker:
     def _sum(self, code: list[p.Instruction]) -> int:
         total = 0
         for rank in range(self._group.ranks):
-            self._slots[_RANK] = rank
+            self._seats.sit(self._slots, rank)
             total += self._value(code)
         return total
 
     def _files(self, file: p.File) -> int:
         """How many files there are of an entry at a time."""
-        sharers = {p.Sharing.RANK: 1, p.Sharing.EVERY: file.every}
-        return -(-self._group.ranks // sharers.get(file.sharing, self._group.ranks))
+        return self._seats.files(file)
 
     def _value(self, code: list[p.Instruction]) -> int:
         value = evaluate(code, self._slots)

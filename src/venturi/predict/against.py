@@ -51,6 +51,8 @@ class Experiment:
     """Go on where the bytes of both sides differ."""
     baselines: bool = True
     """Measure simpler predictions, too."""
+    beside: tuple[Workload, str] | None = None
+    """A workload (and its text) that our engine runs in the application's stead."""
 
 
 def predict_against(wanted: Experiment, say: Say) -> Prediction:
@@ -61,12 +63,12 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     """
     check_directory(wanted.directory)
     _check_seen(wanted.workload)
+    if wanted.beside is not None:
+        return _beside(wanted, wanted.beside, say)
     layers = layers_of(wanted.workload)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     load_before = os.getloadavg()[0]
-    text, workload = wanted.text, wanted.workload
-    if wanted.cache is CachePolicy.DROP and (cold := with_cold_input(workload)) is not workload:
-        text, workload = to_yaml(cold), cold
+    workload, text = _as_run(wanted.workload, wanted.text, wanted.cache)
     home = _fresh(wanted.directory)
     try:
         application = Application(
@@ -85,17 +87,53 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     if wanted.baselines:
         baselines = peak_of(runs, run, wanted.cache, say)
         baselines += replayed(captured, runs, run, wanted.cache, say)
-    facts = Facts(
+    facts = _facts(wanted, text, (started, load_before), remarks)
+    return conclude(facts, runs, baselines)
+
+
+def _beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Prediction:
+    """The same where a workload stands in the application's stead: our engine runs both."""
+    _check_seen(other[0])
+    layers = tuple(dict.fromkeys((*layers_of(other[0]), *layers_of(wanted.workload))))
+    started = datetime.now(UTC).isoformat(timespec="seconds")
+    load_before = os.getloadavg()[0]
+    workload, text = _as_run(wanted.workload, wanted.text, wanted.cache)
+    native, native_text = _as_run(*other, wanted.cache)
+    machines = {machine_for(one, None) for one in (workload, native)}
+    machine = max(machines, key=lambda name: name != "local")
+    sides = [
+        Proxy(ProxyRun(one, its_text, wanted.directory, wanted.ranks, machine), layers,
+              wanted.cache, name)
+        for one, its_text, name in (
+            (native, native_text, "application"), (workload, text, "proxy"),
+        )
+    ]  # fmt: skip
+    say("rehearsal: application")
+    remarks = _rehearse(sides[0].run(), sides[1], wanted, say)
+    runs = _measure(sides[0], sides[1], wanted.rounds, say)
+    baselines = peak_of(runs, sides[1].proxy, wanted.cache, say) if wanted.baselines else []
+    return conclude(_facts(wanted, text, (started, load_before), remarks), runs, baselines)
+
+
+def _as_run(workload: Workload, text: str, cache: CachePolicy) -> tuple[Workload, str]:
+    """A workload and its text, its input cold where caches are dropped."""
+    if cache is CachePolicy.DROP and (cold := with_cold_input(workload)) is not workload:
+        return cold, to_yaml(cold)
+    return workload, text
+
+
+def _facts(wanted: Experiment, text: str, begun: tuple[str, float], remarks: list[str]) -> Facts:
+    """What is known without the runs; `begun`: when, and the load then."""
+    return Facts(
         name=wanted.workload.name,
         command=wanted.command,
         prepare=wanted.prepare,
-        started=started,
+        started=begun[0],
         cache=ABOUT[wanted.cache],
         remarks=remarks,
-        place=_place(wanted.directory, load_before),
+        place=_place(wanted.directory, begun[1]),
         workload_text=text,
     )
-    return conclude(facts, runs, baselines)
 
 
 def _check_seen(workload: Workload) -> None:
@@ -156,7 +194,7 @@ def _unlike_bytes(ours: Account, theirs: Account, wanted: Experiment) -> list[st
     return [text]
 
 
-def _measure(application: Application, proxy: Proxy, rounds: int, say: Say) -> Runs:
+def _measure(application: Application | Proxy, proxy: Proxy, rounds: int, say: Say) -> Runs:
     """Both in turn: application, proxy, proxy, application, and so on."""
     runs = Runs([], [])
     sides: tuple[tuple[Application | Proxy, list[Numbered], str], ...] = (

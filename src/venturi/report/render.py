@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Final
 
+from venturi.model.campaign import CampaignResult
 from venturi.model.document import Document
 from venturi.model.forecast import Forecast
 from venturi.model.machine import Machine
@@ -13,14 +14,17 @@ from venturi.model.portrait import Portrait
 from venturi.model.prediction import Prediction
 from venturi.model.record import Record
 from venturi.model.tuning import Tuning
+from venturi.model.validation import Validation
 from venturi.report.quantity import Units
 
 _PAGES: Final[dict[type[Document], str]] = {
+    CampaignResult: "campaign",
     Forecast: "forecast",
     Machine: "machine",
     Portrait: "portrait",
     Prediction: "prediction",
     Tuning: "tuning",
+    Validation: "validation",
 }
 
 

@@ -16,7 +16,7 @@ from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
 from venturi.tune.change import Change, Variant
-from venturi.tune.rewrite import bare, live
+from venturi.tune.rewrite import bare, joined, live
 from venturi.tune.scene import DoesNotApply, Scene
 
 LEFT_OUT = (
@@ -157,5 +157,5 @@ def scene_of(
     """The scene of a workload; UserError where it cannot be planned."""
     known = frozenset(word for word in Interface if word.value in interfaces)
     whole = Scene(bare(workload), make_plan(workload, settings), file_system, known, has_mpi)
-    plain = live(whole.workload, whole.number)
+    plain = joined(live(whole.workload, whole.number), whole.ranks)
     return replace(whole, workload=plain, made=make_plan(plain, settings))

@@ -76,11 +76,3 @@ def size_value(size_bytes: int) -> str:
 def weaker(assumes: str) -> Meaning:
     """The meaning of a change after which a crash may take more."""
     return Meaning(durability=Durability.WEAKER, assumes=assumes)
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names in a sentence: `a, b and 4 more`."""
-    unique = list(dict.fromkeys(names))
-    if len(unique) <= most:
-        return ", ".join(unique)
-    return f"{', '.join(unique[:most])} and {len(unique) - most} more"

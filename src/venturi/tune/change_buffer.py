@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec
-from venturi.tune.change import Change, Variant, listed, size_of
+from venturi.tune.change import Change, Variant, size_of
 from venturi.tune.rewrite import with_files
 from venturi.tune.scene import DoesNotApply, Scene, uses_of
 
@@ -34,7 +34,7 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         f"stream buffers of {value}",
-        f"Call setvbuf(file, NULL, _IOFBF, {size}) after fopen() of {listed(touched)} "
+        f"Call setvbuf(file, NULL, _IOFBF, {size}) after fopen() of {scene.listed(touched)} "
         f"(Python: open(..., buffering={size})).",
         Meaning(assumes="data wait in the stream's buffer until it is full, synced or closed"),
     )

@@ -6,7 +6,7 @@ from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep
 from venturi.plan.together import COLLECTIVE_INTERFACES
-from venturi.tune.change import Change, Variant, listed, one_of
+from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.rewrite import altered, with_data
 from venturi.tune.scene import DoesNotApply, Scene, Use
 
@@ -52,7 +52,7 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         "collective calls" if is_on else "independent calls",
-        f"Use {calls} for {listed(touched)}.",
+        f"Use {calls} for {scene.listed(touched)}.",
         Meaning(assumes="all ranks make these calls, equally often" if is_on else ""),
     )
 

@@ -6,7 +6,7 @@ from venturi.model.error import UserError
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec
 from venturi.plan.dataset import DATASET_INTERFACES
-from venturi.tune.change import Change, Variant, count_of, listed
+from venturi.tune.change import Change, Variant, count_of
 from venturi.tune.rewrite import with_files
 from venturi.tune.scene import DoesNotApply, Scene
 
@@ -41,9 +41,9 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         f"deflate {level}" if level else "no compression",
-        f"Call H5Pset_deflate(plist, {level}) for {listed(touched)}."
+        f"Call H5Pset_deflate(plist, {level}) for {scene.listed(touched)}."
         if level
-        else f"Leave out H5Pset_deflate() for {listed(touched)}.",
+        else f"Leave out H5Pset_deflate() for {scene.listed(touched)}.",
         Meaning(assumes=f"the data compress like the workload's content ({share:.0%} zeros)"),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.plan import Interface, SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep, FileSpec
-from venturi.tune.change import Change, Variant, count_of, listed
+from venturi.tune.change import Change, Variant, count_of
 from venturi.tune.change_transfer import part_bytes, request_bytes
 from venturi.tune.rewrite import altered, with_data, with_files
 from venturi.tune.scene import DoesNotApply, Scene, Use, uses_of
@@ -42,8 +42,8 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         with_files(with_data(scene.workload, deepen), through),
         f"{depth} requests in flight",
-        f"Keep {depth} requests of {listed(sorted(chosen))} in flight with io_uring_submit(), "
-        "instead of waiting for each.",
+        f"Keep {depth} requests of {scene.listed(sorted(chosen))} in flight with "
+        "io_uring_submit(), instead of waiting for each.",
         Meaning(assumes="requests may be done in another order"),
     )
 

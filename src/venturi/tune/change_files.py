@@ -8,7 +8,7 @@ from venturi.model.error import UserError
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec, StepSpec, Workload
-from venturi.tune.change import Change, Variant, listed
+from venturi.tune.change import Change, Variant
 from venturi.tune.rewrite import with_files, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, uses_of
 
@@ -52,7 +52,7 @@ def _make(scene: Scene, value: str) -> Variant:
     if not touched:
         raise DoesNotApply("no plain file is shared otherwise")
     workload = with_steps(workload, lambda step: _opened_alike(step, touched, workload))
-    names = listed(touched)
+    names = scene.listed(touched)
     what, how = {
         "rank": ("a file for each rank", f"put the rank's number into the name of {names}"),
         "all": ("one file for all ranks", f"let all ranks write {names} as one file, each at its "

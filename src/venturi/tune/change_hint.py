@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.error import UserError
 from venturi.model.workload import FileSpec
 from venturi.plan.together import COLLECTIVE_INTERFACES
-from venturi.tune.change import Change, Variant, listed
+from venturi.tune.change import Change, Variant
 from venturi.tune.rewrite import with_files
 from venturi.tune.scene import DoesNotApply, Scene
 
@@ -35,8 +35,8 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         f"{name} = {word}",
-        f'Call MPI_Info_set(info, "{name}", "{word}") before {listed(touched)} is opened, or name '
-        "it in the file of ROMIO_HINTS.",
+        f'Call MPI_Info_set(info, "{name}", "{word}") before {scene.listed(touched)} is opened, '
+        "or name it in the file of ROMIO_HINTS.",
     )
 
 

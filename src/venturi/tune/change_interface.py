@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec
-from venturi.tune.change import Change, Variant, listed, one_of
+from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.rewrite import with_files
 from venturi.tune.scene import DoesNotApply, Scene, uses_of
 
@@ -39,7 +39,7 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         f"through {value}",
-        f"Use {_PLAIN[wanted]} for {listed(touched)} instead of {_PLAIN[now]}.",
+        f"Use {_PLAIN[wanted]} for {scene.listed(touched)} instead of {_PLAIN[now]}.",
         Meaning(assumes="data wait in the stream's buffer until it is full, synced or closed")
         if wanted is Interface.STDIO
         else Meaning(),

@@ -7,7 +7,7 @@ import re
 from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, PatternKind, StepSpec, Workload
 from venturi.plan.file import template_names
-from venturi.tune.change import Change, Variant, listed, one_of
+from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.rewrite import Steps, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, use_of
 
@@ -26,12 +26,12 @@ def _make(scene: Scene, value: str) -> Variant:
     assumes = "nobody waits for the close to see the data"
     remade = [name for name, is_made in touched.items() if is_made]
     if remade:
-        assumes += f"; {listed(remade)} is opened to append, not to begin anew"
+        assumes += f"; {scene.listed(remade)} is opened to append, not to begin anew"
     return Variant(
         workload,
         "files stay open",
-        f"Open {listed(list(touched))} once before the loop and close() it behind it, instead of "
-        "at every turn.",
+        f"Open {scene.listed(list(touched))} once before the loop and close() it behind it, "
+        "instead of at every turn.",
         Meaning(assumes=assumes),
     )
 

@@ -8,7 +8,7 @@ from venturi.model.plan import SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind
-from venturi.tune.change import Change, Variant, listed, one_of, weaker
+from venturi.tune.change import Change, Variant, one_of, weaker
 from venturi.tune.change_transfer import as_long, request_bytes
 from venturi.tune.rewrite import altered, with_data
 from venturi.tune.scene import DoesNotApply, Scene, Use
@@ -43,7 +43,7 @@ def _make(scene: Scene, value: str) -> Variant:
     if not touched:
         raise DoesNotApply("requests lie one behind the other already")
     kinds = {use.step.pattern for use in touched}
-    names = listed([use.name for use in touched])
+    names = scene.listed([use.name for use in touched])
     if kinds <= {PatternKind.RANDOM, PatternKind.TABLE}:
         advice = f"Sort the requests of {names} by their offsets before they are made."
         assumes = "requests may wait until they can be sorted"

@@ -8,7 +8,7 @@ from venturi.model.plan import ItemVerb
 from venturi.model.tuning import Meaning
 from venturi.model.workload import StepSpec, Workload
 from venturi.plan.file import template_names
-from venturi.tune.change import Change, Variant, listed, one_of
+from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.rewrite import Steps, with_steps
 from venturi.tune.scene import DoesNotApply, Scene
 
@@ -29,8 +29,8 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         "names looked at once",
-        f"Call stat() (os.path.exists(), os.listdir()) once for {listed(touched)} and keep the "
-        "answer; of an open file, fstat() asks nobody.",
+        f"Call stat() (os.path.exists(), os.listdir()) once for {scene.listed(touched)} and keep "
+        "the answer; of an open file, fstat() asks nobody.",
         Meaning(assumes="nobody else changes these files meanwhile"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.plan import Interface
 from venturi.model.workload import FileSpec, StripeSpec
-from venturi.tune.change import Change, Variant, count_of, listed
+from venturi.tune.change import Change, Variant, count_of
 from venturi.tune.rewrite import with_files
 from venturi.tune.scene import DoesNotApply, Scene
 
@@ -38,7 +38,7 @@ def _make(scene: Scene, value: str) -> Variant:
         workload,
         f"files over {many}",
         f"Run lfs setstripe -c {count} (beegfs-ctl --setpattern) on the folder of "
-        f"{listed(touched)} before the job.",
+        f"{scene.listed(touched)} before the job.",
     )
 
 

@@ -8,7 +8,7 @@ from venturi.model.plan import ItemVerb, SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, DataStep, StepSpec, SyncStep, Workload
 from venturi.tune.call import sync_call
-from venturi.tune.change import Change, Variant, listed, one_of, weaker
+from venturi.tune.change import Change, Variant, one_of, weaker
 from venturi.tune.rewrite import Steps, altered, with_data, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, Use, steps_of, use_of, uses_of
 
@@ -38,7 +38,7 @@ def _at_end(scene: Scene) -> Variant:
     return Variant(
         changed,
         "one sync at the end",
-        f"Call {called} once, when all of {listed([*files, *trees])} is written, not "
+        f"Call {called} once, when all of {scene.listed([*files, *trees])} is written, not "
         "after every write.",
         weaker(
             "a crash before the end of the phase may take what was written in it; at its end all "
@@ -159,7 +159,7 @@ def _data_only(scene: Scene) -> Variant:
     return Variant(
         workload,
         "fdatasync instead of fsync",
-        f"Call fdatasync() instead of fsync() for {listed(touched)}.",
+        f"Call fdatasync() instead of fsync() for {scene.listed(touched)}.",
         Meaning(assumes="times of change of the file may be lost in a crash, its data are not"),
     )
 

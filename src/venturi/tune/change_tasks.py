@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep, FileSpec, PatternKind
-from venturi.tune.change import Change, Variant, count_of, listed
+from venturi.tune.change import Change, Variant, count_of
 from venturi.tune.change_transfer import part_bytes, request_bytes
 from venturi.tune.rewrite import altered, with_data, with_files
 from venturi.tune.scene import DoesNotApply, Scene, Use
@@ -42,7 +42,7 @@ def _make(scene: Scene, value: str) -> Variant:
         with_files(changed, share),
         f"I/O on {tasks} of {scene.ranks} ranks",
         f"Gather the data of {each} ranks on one (MPI_Gather(); ADIOS2: NumAggregators={tasks}; "
-        f"MPI-IO: cb_nodes={tasks}) and let it move {listed(touched)}.",
+        f"MPI-IO: cb_nodes={tasks}) and let it move {scene.listed(touched)}.",
         Meaning(assumes="gathering the data takes no time here: it is not in the measurement"),
     )
 

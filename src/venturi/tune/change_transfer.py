@@ -11,7 +11,6 @@ from venturi.tune.change import (
     Change,
     Variant,
     count_of,
-    listed,
     size_of,
     size_value,
     weaker,
@@ -37,11 +36,11 @@ def _make(scene: Scene, value: str) -> Variant:
     def enlarge(use: Use) -> DataStep | None:
         now = request_bytes(use.step, scene)
         if now is None:
-            reasons.append(f"requests of {use.name} have no one size")
+            reasons.append(f"requests of {scene.known(use.name)} have no one size")
             return None
         wanted = target if target is not None else now * (factor or 1)
         if wanted <= now or (use.step.transfer is None and not use.step.mix):
-            reasons.append(f"requests of {use.name} are {size_text(now)} already")
+            reasons.append(f"requests of {scene.known(use.name)} are {size_text(now)} already")
             return None
         larger = _larger(use, now, wanted, scene)
         if larger is None:
@@ -55,7 +54,7 @@ def _make(scene: Scene, value: str) -> Variant:
         raise DoesNotApply(reasons[0] if reasons else "no step moves data of a plain file")
     use, now = touched[0]
     spec = scene.workload.files[use.name]
-    names = listed([use.name for use, _ in touched])
+    names = scene.listed([use.name for use, _ in touched])
     size = f"{factor} times as large" if factor else f"of {size_text(target or 0)}"
     return Variant(
         workload,
@@ -102,11 +101,12 @@ def as_long(step: DataStep, larger: DataStep, now: int, scene: Scene) -> DataSte
 
 
 def _why_not(use: Use, scene: Scene) -> str:
+    known = scene.known(use.name)
     if use.step.pattern not in _IN_ORDER:
-        return f"requests of {use.name} are {use.step.pattern.value}: they have no neighbours"
+        return f"requests of {known} are {use.step.pattern.value}: they have no neighbours"
     if scene.whole(use.step.size if use.step.count is None else use.step.count) is None:
-        return f"how much of {use.name} is moved differs between ranks or turns"
-    return f"a rank's part of {use.name} has no more than that"
+        return f"how much of {known} is moved differs between ranks or turns"
+    return f"a rank's part of {known} has no more than that"
 
 
 def _larger(use: Use, now: int, wanted: int, scene: Scene) -> DataStep | None:

@@ -14,7 +14,7 @@ from venturi.model.workload import (
     Value,
     Workload,
 )
-from venturi.tune.scene import Use, steps_of, use_of
+from venturi.tune.scene import Use, use_of
 
 Steps = list[StepSpec | BareStep]
 
@@ -71,9 +71,44 @@ def live(workload: Workload, number: Callable[[Value], Number | None]) -> Worklo
         return list(step.do or []) if known else []
 
     pruned = with_steps(workload, one)
-    used = {name for step in steps_of(pruned) for name in _names_of(step)}
+    used = named_in([step for steps in pruned.program.values() for step in steps])
+    used |= {
+        maker for name in used & workload.files.keys() for maker in workload.files[name].made_by
+    }
     files = {name: spec for name, spec in workload.files.items() if name in used}
     return pruned.model_copy(update={"files": files})
+
+
+def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
+    """The files that steps, and those inside of them, speak of."""
+    found: set[str] = set()
+    for step in steps:
+        if isinstance(step, StepSpec):
+            found.update(_names_of(step))
+            found |= named_in(step.do or [])
+    return found
+
+
+def joined(workload: Workload, ranks: int) -> Workload:
+    """The workload with each loop that holds one phase inside of that phase.
+
+    A capture on a busy machine has pauses that part such loops; inside of the phase, changes see
+    them as a loop. Several ranks wait for each other after each turn, as before.
+    """
+
+    def one(step: StepSpec) -> Steps | None:
+        if step.for_ is None or step.do is None or len(step.do) != 1:
+            return None
+        inner = step.do[0]
+        if not isinstance(inner, StepSpec) or inner.phase is None or inner.do is None:
+            return None
+        plain = StepSpec(phase=inner.phase, do=inner.do)
+        if inner != plain or any(isinstance(s, StepSpec) and s.phase for s in inner.do):
+            return None
+        turns: Steps = [*inner.do, "barrier"] if ranks > 1 else list(inner.do)
+        return [StepSpec(phase=inner.phase, do=[step.model_copy(update={"do": turns})])]
+
+    return with_steps(workload, one)
 
 
 def _names_of(step: StepSpec) -> list[str]:

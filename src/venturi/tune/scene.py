@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from venturi.model.expression import Literal, Number
@@ -52,6 +52,23 @@ class Scene:
         """As `number`, where it is a whole one."""
         number = self.number(value)
         return number if isinstance(number, int) else None
+
+    def known(self, name: str) -> str:
+        """How the application's user knows a file, or a dataset `file.dataset`."""
+        file, dot, dataset = name.partition(".")
+        spec = self.workload.files.get(file)
+        if spec is None or not spec.about:
+            return name
+        return f"{dataset} in {spec.about}" if dot else spec.about
+
+    def listed(self, names: Sequence[str], most: int = 3) -> str:
+        """Files or datasets in a sentence, as users know them: `a, b and 4 more`."""
+        unique = list(dict.fromkeys(map(self.known, names)))
+        if len(unique) > most:
+            return f"{', '.join(unique[:most])} and {len(unique) - most} more"
+        if len(unique) > 1:
+            return f"{', '.join(unique[:-1])} and {unique[-1]}"
+        return unique[0] if unique else "nothing"
 
     def sharers(self, spec: FileSpec) -> int | None:
         """How many ranks share a file; None where that is not one number."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from venturi.derive.known_name import known_name
 from venturi.derive.operation.naming import named_in
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
@@ -20,10 +21,12 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
             continue
         stream = program.streams.kept[entry.stream]
         tree = program.trees.trees.get(name)
+        known_as = known_name([program.table.paths[file] for file in stream.files])
         if tree is not None:
             total = int(tree.sizes[:, 0].sum())
             found[name] = FileSpec(
                 path=name,
+                about=known_as,
                 interface=stream.interface,
                 shared="rank" if tree.is_alone else "all",
                 tree=tree.spec,
@@ -33,6 +36,7 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
         staged = program.staged.get(name)
         found[name] = FileSpec(
             path=entry.path,
+            about=known_as,
             interface=stream.interface,
             shared="all" if entry.is_shared else "rank",
             datasets=program.datasets.files.get(name, {}),

@@ -1,0 +1,175 @@
+"""The page of a validation: errors over applications and file systems, and where they come from."""
+
+from __future__ import annotations
+
+import statistics
+
+from venturi.model.validation import Cell, Validation
+from venturi.report import quantity
+from venturi.report.block import (
+    Block,
+    Chapter,
+    Column,
+    Facts,
+    Headline,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+)
+from venturi.report.figure import foretold
+from venturi.report.figure.foretold import AIM, compared
+from venturi.report.quantity import Units
+
+
+def page_of(found: Validation, units: Units) -> Page:
+    """The whole page."""
+    del units
+    sections = (_pictures(found), _matrix(found), _differences(found), _others(found), _made(found))
+    chapter = Chapter(
+        name="validation",
+        title=found.name,
+        about="",
+        level="",
+        tone="plain",
+        meaning="",
+        reasons=(),
+        headlines=_headlines(found),
+        fidelity="",
+        remarks=(Paragraph(found.note),) if found.note else (),
+        sections=tuple(section for section in sections if section is not None),
+        withheld="",
+        facts=f"{len(found.applications)} applications · {len(found.systems)} file systems · "
+        f"{found.repetitions} runs of each side · {found.started[:10]}",
+    )
+    title = "How well proxies foretell applications"
+    return Page(title, summary_of(found), (chapter,), None, f"Venturi {found.venturi}")
+
+
+def summary_of(found: Validation) -> str:
+    """Median and worst error over all cells, in one sentence."""
+    cells = compared(found)
+    if not cells:
+        return "Nothing could be compared."
+    worst = max(cells, key=_off)
+    assert worst.error is not None
+    refused = len(found.cells) - len(cells)
+    return (
+        f"Median |error| {quantity.percent(statistics.median(map(_off, cells)))}, worst "
+        f"{quantity.signed_percent(worst.error.signed)} ({worst.application} on {worst.system}); "
+        f"{sum(map(_is_near, cells))} of {len(cells)} within 10 % or the application's own spread"
+        + (f"; {refused} refused" if refused else "")
+        + "."
+    )
+
+
+def _off(cell: Cell) -> float:
+    assert cell.error is not None
+    return abs(cell.error.signed)
+
+
+def _is_near(cell: Cell) -> bool:
+    """Within 10 %, or within what the application's own runs differ by."""
+    return _off(cell) <= max(AIM, cell.spread)
+
+
+def _headlines(found: Validation) -> tuple[Headline, ...]:
+    lines = [_headline("Median error, without its sign", compared(found))]
+    for system in found.systems:
+        cells = [cell for cell in compared(found) if cell.system == system.name]
+        lines.append(_headline(f"on {system.name}", cells))
+    return tuple(lines)
+
+
+def _headline(name: str, cells: list[Cell]) -> Headline:
+    if not cells:
+        return Headline(name, "–", "nothing could be compared")
+    near = sum(map(_is_near, cells))
+    middle = quantity.percent(statistics.median(map(_off, cells)))
+    return Headline(name, middle, f"{near} of {len(cells)} within 10 % or their own spread")
+
+
+def _pictures(found: Validation) -> Section | None:
+    if not compared(found):
+        return None
+    figures = (foretold.against(found), foretold.errors(found))
+    return Section("pictures", "All at once", "", figures)
+
+
+def _matrix(found: Validation) -> Section:
+    names = [system.name for system in found.systems]
+    columns = (Column("Application"), Column("Proxy"), *(Column(name) for name in names))
+    cells = {(cell.application, cell.system): cell for cell in found.cells}
+    rows = tuple(
+        (
+            f"{tried.name}: {tried.about}",
+            tried.failure or tried.proxy + (f", {tried.lines} lines" if tried.lines else ""),
+            *(_text(cells.get((tried.name, name))) for name in names),
+        )
+        for tried in found.applications
+    )
+    lead = (
+        "Error of the I/O time, its 95 % interval, and the application's own I/O time with the "
+        "spread of its runs."
+    )
+    table = Table("Applications by file systems", columns, rows)
+    return Section("matrix", "Application by application", lead, (table,))
+
+
+def _text(cell: Cell | None) -> str:
+    if cell is None:
+        return "–"
+    if cell.error is None:
+        return "refused"
+    error = cell.error
+    mark = "" if _is_near(cell) else " !"
+    return (
+        f"{quantity.signed_percent(error.signed)}{mark} [{quantity.signed_percent(error.low)}, "
+        f"{quantity.signed_percent(error.high)}]; {quantity.seconds(cell.seconds)} ± "
+        f"{quantity.percent(cell.spread)}"
+    )
+
+
+def _differences(found: Validation) -> Section | None:
+    """The two sorts of calls that differ most, of each cell that misses."""
+    rows = []
+    for cell in compared(found):
+        if _is_near(cell):
+            continue
+        assert cell.error is not None
+        parts = sorted(cell.sorts, key=lambda part: -abs(part.proxy - part.application))[:2]
+        text = "; ".join(
+            f"{part.name} {quantity.seconds(part.application)} → {quantity.seconds(part.proxy)}"
+            for part in parts
+        )
+        signed = quantity.signed_percent(cell.error.signed)
+        rows.append((cell.application, cell.system, signed, text))
+    if not rows:
+        return None
+    columns = (Column("Application"), Column("File system"), Column("Error", True),
+               Column("Where: application → proxy"))  # fmt: skip
+    table = Table("Where they differ", columns, tuple(rows))
+    return Section("differences", "Misses", "Those beyond 10 % and their own spread.", (table,))
+
+
+def _others(found: Validation) -> Section | None:
+    rows = [(cell.application, cell.system, cell.refused) for cell in found.cells if cell.refused]
+    if not rows:
+        return None
+    columns = (Column("Application"), Column("File system"), Column("Why"))
+    blocks: tuple[Block, ...] = (Table("Refused", columns, tuple(rows)),)
+    return Section("refused", "What was not compared", "", blocks)
+
+
+def _made(found: Validation) -> Section:
+    rows = [
+        ("Proxies", f"derived once, from one run on {found.captured_on}, then used unedited"),
+        ("Order", "application and proxy in turn, there and back (ABBA), pages dropped before"),
+        ("Runs", f"{found.repetitions} of each side in each cell; one of each before not counted"),
+        *((system.name, system.about) for system in found.systems),
+        ("CPU", f"{found.cpu}, {found.cores} cores"),
+        ("System", found.kernel),
+        ("Load", f"up to {quantity.number(found.highest_load)} before a cell"),
+        ("Date", found.started[:16].replace("T", " ")),
+    ]
+    return Section("making", "How it was made", "", (Facts(tuple(rows)),))
