@@ -118,3 +118,22 @@ def test_acts_that_matter_little_share_a_phase() -> None:
     found = derived(run)
     check_exact(run, found)
     assert len([step for step in steps_of(found) if step.phase]) <= 3
+
+
+def test_waiting_for_a_sync_or_for_other_files_is_no_thinking() -> None:
+    run = TracedRun(1)
+    for name in ("log", "table"):
+        run.open(0, name)
+    for turn in range(40):
+        for name in ("log", "table"):
+            run.move(0, Kind.WRITE, name, [(turn * 100, 100)])
+            if name == "log":
+                start = run.now[0]
+                run.call(0, Kind.SYNC, name)
+                run.now[0] = start + 5 * MS
+                run.rows[-1] = (*run.rows[-1][:7], run.now[0])
+    for name in ("log", "table"):
+        run.close(0, name)
+    found = derived(run)
+    check_exact(run, found)
+    assert all(move.think in (0, None, "0") for move in moves_of(found))

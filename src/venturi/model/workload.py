@@ -394,6 +394,8 @@ class DataStep(Document):
     """With `rate`: at equal distances, or as a Poisson process."""
     split: list[Value] = []
     """Parts of a dataset along each dimension, where they are others than when it was made."""
+    part: Value | None = None
+    """The number of the part that is moved, in row-major order of `split`; default: the rank's."""
     collective: bool = False
     sync: SyncMode = SyncMode.NONE
     """After every request."""

@@ -31,10 +31,12 @@ MOST_TRIED_OPERATIONS = 3_000_000
 STEPS_WEIGHT = 0.25
 """What a step within a phase weighs beside a phase."""
 MOST_STEPS_COUNTED = 12
+"""Of one act."""
 DISORDER_WEIGHT = 40.0
 """What it weighs that no order is kept ..."""
 IDLE_WEIGHT = 12.0
-"""... that all pauses are left out ..."""
+"""... that pauses of so much of the run are left out ..."""
+IDLE_SHARE = 0.3
 TURNS_WEIGHT = 40.0
 """... and that files that take turns between syncs do not."""
 GAIN = 0.75
@@ -85,9 +87,10 @@ def _score(view: View, table: Table) -> float:
     """How long the program is, and what it leaves out of the time and the order."""
     nodes, is_ordered = sequence_of(view.acts)
     length = _length(nodes, view.acts)
-    idle = float(table.pauses_ns.sum())
-    kept = float(view.table.pauses_ns.sum()) / idle if idle else 1.0
-    return length + IDLE_WEIGHT * (1 - kept) + (0.0 if is_ordered else DISORDER_WEIGHT)
+    run_ns = max(int(table.end_ns.max() - table.start_ns.min()), 1)
+    lost = float(table.pauses_ns.sum() - view.table.pauses_ns.sum()) / run_ns
+    idle = IDLE_WEIGHT * min(lost / IDLE_SHARE, 1.0)
+    return length + idle + (0.0 if is_ordered else DISORDER_WEIGHT)
 
 
 def _length(nodes: list[Node], acts: Acts) -> float:
