@@ -40,7 +40,11 @@ program:
         - {{close: data, from: next node}}
     - phase: log
       do:
-        - {{when: node_rank == 0, do: [{{create: log}}, {{write: {{to: log, transfer: 1 KiB, size: 1 KiB * node_ranks}}}}, {{close: log}}]}}
+        - when: node_rank == 0
+          do:
+            - create: log
+            - write: {{to: log, transfer: 1 KiB, size: 1 KiB * node_ranks}}
+            - close: log
     - {{phase: remove, do: [{{unlink: data}}]}}
 """
 
