@@ -1,6 +1,6 @@
 """Whether `venturi tune` finds a problem that was planted, and whether its promise holds.
 
-    bench/tune_planted.py [--seeds 20] [--dir DIR] [--budget 20s] [--only CAUSE] [-o RESULTS]
+    bench/tune_planted.py [--seeds 20] [--dir DIR] [--budget 30s] [--only CAUSE] [-o RESULTS]
 
 Small applications (`bench/planted/`) with one problem each, or none, are made in sizes and with
 decoys (what looks bad and costs nothing) that follow from the seed: even seeds are small ones,
@@ -67,7 +67,7 @@ CAUSES = {
     "serial_gather": Cause(
         _MPI, (150, 300), (300_000, 700_000), ("spread",), "spread=rank", "openmpi"
     ),
-    "wrong_chunks": Cause(_HDF5, (140, 220), (8192, 12288), ("chunks",), "chunks=call", unit=8),
+    "wrong_chunks": Cause(_HDF5, (24, 40), (8192, 12288), ("chunks",), "chunks=call", unit=8),
     "sound": Cause(_SERIAL, (20, 60), (1 << 21, 1 << 22), (), "", unit=1 << 20),
 }
 
@@ -255,7 +255,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=20, help="how many (20)")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed (0)")
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()))
-    parser.add_argument("--budget", default="20s", help="of each tuning (20s)")
+    parser.add_argument("--budget", default="30s", help="of each tuning (30s)")
     parser.add_argument("--pairs", type=int, default=8, help="of application and mended (8)")
     parser.add_argument("--only", action="append", choices=CAUSES)
     parser.add_argument("-o", "--output", type=Path, default=Path("tune_planted.jsonl"))

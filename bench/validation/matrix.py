@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -106,7 +107,7 @@ class Matrix:
         here.mkdir()
         try:
             if case["prepare"]:
-                subprocess.run(["sh", "-c", case["prepare"]], cwd=here, check=True)
+                subprocess.run(["sh", "-c", self._prepare(case)], cwd=here, check=True)
             done = venturi("capture", "-q", "-o", trace, "--", "sh", "-c", case["command"],
                            where=here)  # fmt: skip
         finally:
@@ -132,7 +133,7 @@ class Matrix:
         against = ("--against", case["command"])
         if "workload" in case:
             against = ("--beside", str(self._native(case)))
-        prepare = ("--prepare", case["prepare"]) if case["prepare"] else ()
+        prepare = ("--prepare", self._prepare(case)) if case["prepare"] else ()
         done = venturi(
             "predict", proxy, *against, *prepare, "-d", mount, "--repeat", str(self.repeat),
             "--no-baselines", "-q", "-o", kept, where=self.folder / "work",
@@ -143,6 +144,17 @@ class Matrix:
         text = cell.refused if cell.error is None else f"{cell.error.signed:+.1%}"
         print(f"{name}: {text} ({time.monotonic() - begun:.0f} s)", flush=True)
         self.write()
+
+    def _prepare(self, case: Case) -> str:
+        """The command that copies an application's input, which is made once, where it runs."""
+        made = self.folder / "work" / "input" / case["name"]
+        if not made.is_dir():
+            part = made.with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True)
+            subprocess.run(["sh", "-c", case["prepare"]], cwd=part, check=True)
+            part.rename(made)
+        return f"cp -r {shlex.quote(str(made))}/. ."
 
     def is_filled(self, case: Case, system: str) -> bool:
         """Whether a cell was measured with as many runs as are wanted, or refused."""

@@ -61,6 +61,7 @@ DOCUMENTS = (
     DocumentKind("validation", "Validation"),
     DocumentKind("tuning", "Tuning"),
     DocumentKind("comparison", "RunComparison"),
+    DocumentKind("campaign", "Campaign"),
 )
 
 

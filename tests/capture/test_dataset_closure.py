@@ -117,3 +117,27 @@ def test_a_checkpoint_of_two_ranks_comes_back_as_it_was(tmp_path: Path) -> None:
     alike = {field.name: field.match for field in stream.fields}
     for name in ("files", "files of several ranks", "request sizes, exactly", "open operations"):
         assert alike[name] is Match.EQUAL
+
+
+COLUMNS = """
+import h5py, numpy as np
+with h5py.File("field.h5", "w") as file:
+    field = file.create_dataset("field", (96, 60), "f8", chunks=(8, 10))
+    for first in range(0, 60, 20):
+        field[:, first : first + 20] = np.full((96, 20), 2.0)
+with h5py.File("field.h5", "r") as file:
+    for first in range(0, 60, 15):
+        file["field"][:, first : first + 15]
+"""
+
+
+def test_columns_that_are_moved_in_turn_keep_their_chunks(tmp_path: Path) -> None:
+    captured(tmp_path, COLUMNS)
+    workload, card = checked(tmp_path)
+    [file] = workload.files.values()
+    [dataset] = file.datasets.values()
+    assert (dataset.shape, dataset.chunks) == ([96, 60], [8, 10])
+    text = (tmp_path / "app.yaml").read_text("utf-8")
+    assert "split: [1, 3], part: i" in text
+    assert "split: [1, 4], part: i" in text
+    assert differences(card) == {}

@@ -238,3 +238,30 @@ def test_refused_datasets(dataset: str, step: str, message: str) -> None:
     with pytest.raises(UserError) as caught:
         made_of(step, 2, file)
     assert message in caught.value.message
+
+
+@pytest.mark.parametrize("interface", ["hdf5", "posix"])
+def test_a_loop_moves_one_part_after_the_other(interface: str) -> None:
+    file = f"{{path: f, interface: {interface}, datasets: {{u: {{shape: [4, 6], split: [1, 1]}}}}}}"
+    made = made_of("{from: f.u, split: [2, 3], part: 4}", 1, file, verb="read")
+    assert made.totals.bytes_read == 2 * 2 * 8
+    if interface == "hdf5":
+        assert elements_of(made, 0, "read")[0] == (0, 2, 2)
+    else:
+        [step] = transfers_of(made, "read")
+        assert isinstance(step.pattern, p.Nest)
+        assert evaluate(step.pattern.base, [0, 1, 1, 0, 0, 0]) == (2 * 6 + 2) * 8
+
+
+def test_parts_that_cannot_be_chosen_are_refused() -> None:
+    for file, step, message in (
+        ("{path: f, datasets: {u: {shape: [4], split: [1]}}}", "{from: f, part: 1, size: 8}",
+         "plain file"),
+        ("{path: f, interface: hdf5, datasets: {u: {shape: [4], split: [1], individual: true}}}",
+         "{from: f.u, part: 0}", "datasets of their own"),
+        ("{path: f, interface: hdf5, datasets: {u: {shape: [4], deal: {first: 0, rows: 4}}}}",
+         "{from: f.u, part: 0}", "needs a 'split'"),
+    ):  # fmt: skip
+        with pytest.raises(UserError) as caught:
+            made_of(step, 1, file, verb="read")
+        assert message in caught.value.message

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from venturi.model.error import UserError
-from venturi.model.plan import CachePolicy
+from venturi.model.plan import CachePolicy, Interface
 from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
@@ -61,10 +61,10 @@ def test_they_may_be_written_and_removed() -> None:
         ({"again": {"made_by": ["g"]}}, "no other file 'g'"),
         ({"again": {"made_by": ["again"]}}, "no other file 'again'"),
         ({"again": {"shared": "all"}}, "shared otherwise"),
-        ({"again": {"interface": "stdio"}}, "another interface"),
+        ({"again": {"interface": Interface.STDIO}}, "another interface"),
         ({"again": {"prestage": 1}}, "makes the files"),
         ({"f": {"content": {"verify": True}}}, "verify"),
-        ({"f": {"interface": "hdf5"}, "again": {"interface": "hdf5"}}, "one name"),
+        ({"f": {"interface": Interface.HDF5}, "again": {"interface": Interface.HDF5}}, "one name"),
         ({"cache": CachePolicy.DROP}, "caches of 'again' cannot be dropped"),
     ],
 )

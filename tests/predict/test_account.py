@@ -63,3 +63,17 @@ def test_a_run_without_io_has_no_account() -> None:
     made = CaptureFactory(ranks=1)
     made.call(0, Kind.READ, "/etc/hosts", 100, 0)
     assert account_of(made.captured(), LOW, "app") is None
+
+
+def test_folders_in_which_modules_are_looked_for_do_not_count() -> None:
+    made = CaptureFactory(ranks=1)
+    made.call(0, Kind.WRITE, "out", MIB, 0, s=1.0)
+    for folder in ("/home/me/modules", "."):
+        for kind in (Kind.STAT, Kind.OPEN, Kind.LIST, Kind.CLOSE):
+            made.call(0, kind, folder, s=4.0)
+    made.call(0, Kind.READ, "app.py", 100, 0, s=9.0)
+    for kind in (Kind.OPEN, Kind.LIST):
+        made.call(0, kind, "data", s=0.5)
+    found = account(made)
+    assert found.seconds == pytest.approx(2.0)
+    assert found.paths == {"out": MIB, "data": 0}

@@ -211,3 +211,37 @@ def test_every_workload_of_the_library_has_a_forecast(name: str) -> None:
     assert {each.path for each in found.phases} == set(made.totals.phases)
     assert found.seconds.median > 0
     assert found.seconds.low <= found.seconds.median <= found.seconds.high
+
+
+def test_fewer_ranks_than_saturate_are_named_with_what_more_would_move() -> None:
+    """Each rank is as fast beside another one: two move twice as much together."""
+    steps = [phase("p", {"create": "f"}, moving("write", MIB, 64 * MIB), {"close": "f"})]
+    (text,) = predicted(steps, OWN).unsaturated
+    assert text.startswith("p: 2 ranks do 2 times as many")
+    assert predicted(steps, OWN, ranks=2).unsaturated == []
+    taking_turns = machine(
+        data("write", lambda size, ranks: NEW * size * ranks, "new"),
+        *(curve(name, lambda size, ranks: 1e-9) for name in ("create", "close")),
+    )
+    assert predicted(steps, OWN, taking_turns).unsaturated == []
+
+
+@pytest.mark.parametrize(("has_journal", "known"), [(True, True), (None, True), (False, False)])
+def test_making_names_on_ext4_without_a_journal_cannot_be_known(
+    has_journal: bool | None, known: bool
+) -> None:
+    """What was removed there before decides, and no profile sees that."""
+    steps = [phase("p", {"create": "f"}, {"stat": "f"}, {"close": "f"})]
+    found = predicted(steps, OWN, here(has_journal=has_journal))
+    assert (found.unknown == []) is known
+    if not known:
+        (text,) = found.unknown
+        assert text.startswith("create ")
+        assert "no journal" in text
+
+
+def test_an_interval_holds_what_runs_of_another_hour_differ_by() -> None:
+    steps = [phase("p", {"create": "f"}, moving("write", MIB, 64 * MIB), {"close": "f"})]
+    seconds = predicted(steps, OWN).seconds
+    assert seconds.high / seconds.median == pytest.approx(1.1 * 1.45, rel=0.02)
+    assert seconds.low / seconds.median == pytest.approx(0.9 / 1.45, rel=0.02)

@@ -17,7 +17,8 @@ _HEAD_BYTES = 200
 def open_document(name: str) -> tuple[str, Document] | None:
     """The title and the document at a path, None where it is none of them.
 
-    A folder of `venturi predict --against` or `tune`, a machine file (YAML), or a forecast (JSON).
+    A folder of `venturi predict --against`, `tune` or `campaign`, a machine file (YAML), or a
+    forecast (JSON).
     Raises UserError where it is damaged, or a machine that was not profiled.
     """
     path = Path(name)
@@ -31,11 +32,13 @@ def open_document(name: str) -> tuple[str, Document] | None:
 
 
 def _in_folder(folder: Path) -> tuple[str, Document] | None:
+    from venturi.model.campaign import CampaignResult
     from venturi.model.prediction import Prediction
     from venturi.model.tuning import Tuning
     from venturi.model.validation import Validation
 
     kinds: dict[str, type[Document]] = {
+        "result.json": CampaignResult,
         "prediction.json": Prediction,
         "tuning.json": Tuning,
         "validation.json": Validation,

@@ -22,6 +22,7 @@ COMMANDS = {
     "profile": "Measure a machine once, for predictions without running.",
     "predict": "How long an application's I/O takes: its proxy beside it, or a machine's profile.",
     "tune": "Change one thing at a time, measure each, rank what it gains.",
+    "campaign": "Many runs over a space of parameters: run, status, resume, cancel.",
     "compare": "Two captures field by field: how well a proxy stands for an application.",
     "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",
     "results": "The archive: ls, show, rm.",

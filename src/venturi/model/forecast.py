@@ -26,7 +26,7 @@ class Limit(StrEnum):
 
 
 class Range(Document):
-    """A time with the interval that the profile's spread gives it."""
+    """A time with an interval that is meant to hold what a run takes in 95 of 100 cases."""
 
     median: Seconds
     low: Seconds
@@ -58,6 +58,9 @@ class Part(Document):
     by: str
     """The curve of the profile that was read, in words."""
     limit: Limit
+    rate_growth: Seconds | None = None
+    """By what the rate of all ranks together grows to the most ranks that were measured; absent
+    where so many are asked for."""
     extrapolated: bool = False
     assumed: str = ""
     """What stands for what was not measured; empty: nothing does."""
@@ -83,7 +86,8 @@ class PhaseForecast(Document):
     """The part of the work that is done before the phase's limit of time ends it."""
     parts: list[Part]
     unknown: list[str] = []
-    """Operations for which the profile has nothing near; they are not in the time."""
+    """Operations for which the profile has nothing near, so that they are not in the time, or
+    whose time hangs on what a profile cannot see."""
 
 
 class Forecast(Document):
@@ -106,6 +110,8 @@ class Forecast(Document):
     phases: list[PhaseForecast]
     extrapolated: list[str] = []
     """Where the answer goes beyond what was measured."""
+    unsaturated: list[str] = []
+    """Phases in which more ranks than these would move more together, as the profile has it."""
     assumed: list[str] = []
     """What stands for what was not measured."""
     unknown: list[str] = []

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from venturi.model.document import Count, Document, Positive, Real
+from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.profile import Profile
 
 MACHINE_SCHEMA = "venturi.machine/1"
@@ -36,6 +36,35 @@ class Launcher(Document):
     """The launch line up to the engine; `{ranks}` is replaced. Empty: a sound default."""
 
 
+class SchedulerKind(StrEnum):
+    """What jobs are handed to."""
+
+    LOCAL = "local"
+    """Processes of this host, one job at a time."""
+    SLURM = "slurm"
+
+
+class Scheduler(Document):
+    """How a campaign's jobs are started at this site; campaigns say nothing about it."""
+
+    kind: SchedulerKind = SchedulerKind.LOCAL
+    queue: str = ""
+    """The partition."""
+    account: str = ""
+    options: list[str] = []
+    """More options of the submission, each a line in the job's script."""
+    modules: list[str] = []
+    """Loaded at the beginning of each job."""
+    setup: list[str] = []
+    """Lines of shell at the beginning of each job."""
+    most_jobs: Positive = 1
+    """Jobs in flight; measurements on one storage disturb each other."""
+    most_minutes: Positive | None = None
+    """What one job may ask for; more runs are spread over more jobs."""
+    poll_s: Seconds = 2.0
+    """How long to wait before asking again."""
+
+
 class Bound(Document):
     """A known upper limit of a rate; a measurement above it is wrong."""
 
@@ -59,6 +88,7 @@ class Machine(Document):
     name: str
     about: str = ""
     launcher: Launcher = Launcher()
+    scheduler: Scheduler = Scheduler()
     cores: Positive | None = None
     """Of one node."""
     memory_bytes: Count | None = None

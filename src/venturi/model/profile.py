@@ -121,6 +121,9 @@ class Profile(Document):
     dirty_limit_bytes: Count
     """Unwritten data at which the kernel makes writers wait; 0: not known."""
     file_system: FileSystem
+    has_journal: bool | None = None
+    """Whether the ext4 has one: without, a new name steps over all that were removed in its group
+    in the last minutes. None: another file system, or not known."""
     device: str = ""
     """The block device below, by the kernel's name and model; empty where there is none."""
     small_bytes: Count = 2**20

@@ -72,6 +72,8 @@ class Gain(Document):
     """The median of the pairs' ratios: 0.25 is four times as fast."""
     low: Real
     high: Real
+    """One of both also reaches to where the change leaves those files of the application as slow
+    as they are that the workload leaves out."""
     confidence: Fraction
     """Of the interval; higher than 95 % where several changes are judged together."""
     pairs: Positive

@@ -135,6 +135,8 @@ class Observed(Document):
     """Data moved by each rank; absent where the source reduced it over the ranks."""
     coverage_bytes: Fraction
     coverage_operations: Fraction
+    coverage_seconds: Fraction = 1.0
+    """Of the time inside calls, where the source times each of them."""
 
     def request_classes(self) -> dict[str, list[int]]:
         """Requests in each of the ten classes, of writes and of reads."""
@@ -392,6 +394,8 @@ class DataStep(Document):
     """With `rate`: at equal distances, or as a Poisson process."""
     split: list[Value] = []
     """Parts of a dataset along each dimension, where they are others than when it was made."""
+    part: Value | None = None
+    """The number of the part that is moved, in row-major order of `split`; default: the rank's."""
     collective: bool = False
     sync: SyncMode = SyncMode.NONE
     """After every request."""

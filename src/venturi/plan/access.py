@@ -33,6 +33,8 @@ _OWN_KEYS = {
 
 def _check_keys(step: DataStep, where: str) -> None:
     """UserError for keys that do not belong together, or not to a plain file."""
+    if step.part is not None:
+        raise UserError(f"{where}: 'part' chooses among parts of datasets; this is a plain file")
     if step.first is not None:
         raise UserError(f"{where}: 'first' chooses among equal datasets, and this is a plain file")
     for key, pattern in _OWN_KEYS.items():

@@ -131,7 +131,10 @@ def _bytes_before(datasets: Mapping[str, Dataset], name: str, scope: Scope, wher
 def _part_of(dataset: Dataset, step: DataStep, sharers: Sharers, scope: Scope, where: str) -> _Part:
     shape = _whole_list(dataset.shape, scope, f"{where}.shape")
     split = _split_of(step.split or dataset.split, shape, scope, where)
-    if sharers.count != Literal(math.prod(split)):
+    index = sharers.index
+    if step.part is not None:
+        index = scope.tree(step.part, f"{where}.part")
+    elif sharers.count != Literal(math.prod(split)):
         ranks = sharers.count.value if isinstance(sharers.count, Literal) else "?"
         raise UserError(
             f"{where}: split into {math.prod(split)} parts, but {ranks} ranks share the file",
@@ -142,13 +145,13 @@ def _part_of(dataset: Dataset, step: DataStep, sharers: Sharers, scope: Scope, w
     below = 1
     for dim in range(len(shape) - 1, -1, -1):
         if split[dim] > 1:
-            start[dim] = times(rest(over(sharers.index, below), split[dim]), local[dim])
+            start[dim] = times(rest(over(index, below), split[dim]), local[dim])
         below *= split[dim]
     first, copies = _window(dataset, step, scope, where)
     element = dataset.type.bytes
     if not dataset.individual:
         return _Part(shape, local, start, element, copies, first, 1)
-    if step.split:
+    if step.split or step.part is not None:
         raise UserError(f"{where}: parts that are datasets of their own cannot be split otherwise")
     nowhere: list[Tree] = [Literal(0)] * len(local)
     parts = math.prod(split)

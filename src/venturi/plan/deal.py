@@ -70,7 +70,9 @@ def dealt_of(
 
 
 def refuse_cuts(step: DataStep, where: str) -> None:
-    """Raise UserError where a step would cut a rank's rows into several calls."""
+    """Raise UserError where a step would cut a rank's rows into several calls, or move others."""
+    if step.part is not None:
+        raise UserError(f"{where}: 'part' needs a 'split' of the step, since ranks' rows differ")
     if step.transfer is not None:
         raise UserError(
             f"{where}: rows that ranks have different numbers of are moved with one call",

@@ -59,10 +59,10 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     ranks = sum(size.world for size in sizes)
     names = Names()
     scope = Scope(parameters, {slot: index for index, slot in enumerate(names.slots)})
-    lowered = _lower_groups(workload, settings, scope, sizes, names)
-    groups = lowered.groups
     interfaces = interfaces_of(settings)
     check_made_by(workload, interfaces)
+    lowered = _lower_groups(workload, settings, scope, sizes, names)
+    groups = lowered.groups
     several = {index for group in groups if group.instances > 1 for index in made_by(group)}
     several = with_makers(workload, several)
     file_scope = Scope(parameters, {word: index for index, word in enumerate(names.slots)})

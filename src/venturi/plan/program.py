@@ -19,7 +19,6 @@ from venturi.model.workload import (
     DataStep,
     EachStep,
     FileSpec,
-    LimitStep,
     PatternKind,
     StepSpec,
     SyncStep,
@@ -31,6 +30,7 @@ from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
+from venturi.plan.limit import limit_of
 from venturi.plan.manner import manner_of, mix_of, pattern_of
 from venturi.plan.owner import check_same, owner_of
 from venturi.plan.repeat import repeated
@@ -246,7 +246,7 @@ class Lowering:
                 f"{place.where}: there is already a phase '{path}'", "name it otherwise"
             )
         self._names.phases.add(path)
-        limit_s, bound_s = self._limit(step.limit, place)
+        limit_s, bound_s = limit_of(step.limit, place.scope, place.where)
         at_least_s = self._at_least(step, path, place)
         inner = _Place(
             **{
@@ -283,21 +283,6 @@ class Lowering:
         if step.deadline is None:
             return None
         return duration(step.deadline, place.scope, f"{place.where}.deadline")
-
-    def _limit(
-        self, limit: LimitStep | int | float | str | None, place: _Place
-    ) -> tuple[float | None, float]:
-        if limit is None:
-            return None, 0.0
-        rich = limit if isinstance(limit, LimitStep) else LimitStep(after=limit)
-        after = float(place.scope.constant(rich.after, f"{place.where}.limit.after"))
-        if after <= 0:
-            raise UserError(f"{place.where}.limit: a limit must be longer than 0 s")
-        if rich.then == "stop":
-            return after, 0.0
-        if rich.bound is None:
-            return after, after
-        return after, float(place.scope.constant(rich.bound, f"{place.where}.limit.bound"))
 
     def _at_least(self, step: StepSpec, path: str, place: _Place) -> float:
         """How old a phase must become; 0 where it need not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +11,10 @@ import numpy as np
 
 from venturi.analyse.activity import activity_of
 from venturi.derive.footprint import Footprint, footprint_of
+from venturi.derive.noise import is_code
 from venturi.derive.operation.table import actors_in
 from venturi.model.activity import Activity
-from venturi.model.operation import Column
+from venturi.model.operation import Column, Kind
 from venturi.model.plan import Interface
 from venturi.model.prediction import Sort
 from venturi.model.trace import Layer
@@ -23,6 +25,9 @@ _LAYERS = {
     Interface.MPIIO: (Layer.MPIIO,),
     Interface.HDF5: (Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET),
 }
+HERE = "."
+"""How the application's folder itself is called in its account."""
+
 _ALWAYS = (Layer.POSIX, Layer.STDIO)
 
 
@@ -65,7 +70,8 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
     """The account of a run, from its operations in `layers`; None where it has no I/O of its own.
 
     Files of systems, of libraries and interpreters, standard streams and pipes do not count, as
-    in `derive`; processes act as the same ranks as there.
+    in `derive`, nor do the folders in which a program looks for its modules; processes act as the
+    same ranks as there.
     """
     ops = captured.operations
     if ops is None:
@@ -78,7 +84,7 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
     assert found is not None
     actors = actors_in(captured.trace, ops)
     rank = actors.of_process[ops.process].astype(np.int64)
-    counted = found.own & (rank >= 0)
+    counted = found.own & (rank >= 0) & ~_of_modules(found)
     if not counted.any():
         return None
     table = _seconds(found, counted, rank, actors.ranks)
@@ -93,6 +99,21 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
         activity=activity_of(chosen, name),
         paths=_bytes_by_path(found, counted),
     )
+
+
+def _of_modules(found: Footprint) -> Column:
+    """Mask: calls on folders that were listed to find a program's modules.
+
+    They hold code that was asked for, or lie outside of the place, where the proxy lists nothing.
+    """
+    holders = {os.path.dirname(file.path) or HERE for file in found.files if is_code(file.path)}
+    listed = np.unique(found.root[found.kind(Kind.LIST) & (found.root >= 0)]).tolist()
+    folders = [
+        index
+        for index in listed
+        if (path := found.path(index)) in holders or path.startswith(os.sep)
+    ]
+    return np.asarray(np.isin(found.root, folders) & ~found.data)
 
 
 def _seconds(

@@ -53,6 +53,8 @@ class FileState:
     """Of this rank, not yet made persistent."""
     dirty_order: Order = Order.SEQUENTIAL
     dirty_state: State = State.NEW
+    entries: set[int] = field(default_factory=set)
+    """The plan's files that mean it."""
 
 
 def sync_of(state: FileState, like: Manner) -> Demand:

@@ -21,14 +21,11 @@ from venturi.model.error import TargetProblem
 from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload
-from venturi.predict.account import Account, account_of
+from venturi.predict.account import HERE, Account, account_of
 from venturi.predict.cache import CachePolicy, forget, write_out
 
 _MEMORY = Path("/dev/shm")
 """What is recorded goes into memory, so that recording does not load the disk."""
-
-HERE = "."
-"""How the application's folder itself is called in its account."""
 
 
 @dataclass(frozen=True)

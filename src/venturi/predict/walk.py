@@ -99,8 +99,8 @@ class Walk:
         self._made = set()
         if step.cache is p.CachePolicy.DROP:
             used = set(_files_in(step.body))
-            for (file, _), state in self._states.items():
-                if file in used:
+            for state in self._states.values():
+                if state.entries & used:
                     state.cached = False
                     state.dirty_bytes = 0
         self._body(step.body)
@@ -340,7 +340,9 @@ class Walk:
             key = (index,)
         finally:
             self._slots[_RANK] = before
-        return self._states.setdefault(key, FileState())
+        state = self._states.setdefault(key, FileState())
+        state.entries.add(index)
+        return state
 
     def _file(self, index: int) -> p.File:
         return self._plan.files[index]

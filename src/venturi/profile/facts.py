@@ -27,6 +27,7 @@ class Facts(Document):
     memory_bytes: Count
     dirty_limit_bytes: Count
     file_system: FileSystem
+    has_journal: bool | None = None
     device: str
     load_average: Real
     venturi: str
@@ -45,6 +46,7 @@ def facts_of(directory: Path, budget_s: float) -> Facts:
         memory_bytes=host.memory_bytes(),
         dirty_limit_bytes=_dirty_limit_bytes(),
         file_system=file_system_of(directory),
+        has_journal=journal_in(directory),
         device=_device_of(directory),
         load_average=os.getloadavg()[0],
         venturi=venturi.__version__,
@@ -77,10 +79,27 @@ def _available_bytes() -> int:
     raise ValueError("the kernel does not say what is available")
 
 
+def journal_in(directory: Path) -> bool | None:
+    """Whether the directory's ext4 has a journal; None: it is no ext4, or does not tell.
+
+    One that has a journal lists how it treats data (`data=ordered`).
+    """
+    name = _device_place(directory).resolve().name
+    try:
+        options = Path(f"/proc/fs/ext4/{name}/options").read_text().splitlines()
+    except OSError:
+        return None
+    return any(line.startswith("data=") for line in options)
+
+
+def _device_place(directory: Path) -> Path:
+    number = directory.stat().st_dev
+    return Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+
+
 def _device_of(directory: Path) -> str:
     """The block device's name, model and kind; empty where the directory lies on none."""
-    number = directory.stat().st_dev
-    place = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}")
+    place = _device_place(directory)
     if not place.exists():
         return ""
     name = place.resolve().name

@@ -77,6 +77,7 @@ def _notes(forecast: Forecast) -> list[tuple[str, list[str]]]:
     return [
         ("cannot know", forecast.unknown),
         ("extrapolated", forecast.extrapolated),
+        ("below saturation", forecast.unsaturated),
         ("assumed", forecast.assumed),
     ]
 
@@ -94,7 +95,8 @@ def page_of(forecast: Forecast, units: Units) -> Page:
             ("Profiled", forecast.profiled),
             ("How", "each phase's operations, looked up on the machine's surface and added up; "
                     "nothing was run"),
-            ("Interval", "the extremes of the profile's repetitions, as if all came together"),
+            ("Interval", "the extremes of the profile's repetitions, and what runs differ from a "
+                         "profile of another hour, as if all came together"),
         )
     )  # fmt: skip
     sections = (

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Sequence
 from typing import Final
 
+from venturi.model.campaign import CampaignResult
 from venturi.model.document import Document
 from venturi.model.forecast import Forecast
 from venturi.model.machine import Machine
@@ -17,6 +18,7 @@ from venturi.model.validation import Validation
 from venturi.report.quantity import Units
 
 _PAGES: Final[dict[type[Document], str]] = {
+    CampaignResult: "campaign",
     Forecast: "forecast",
     Machine: "machine",
     Portrait: "portrait",

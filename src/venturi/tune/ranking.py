@@ -35,11 +35,26 @@ RULE = (
 _ORDER = (Effect.HELPS, Effect.UNJUDGED, Effect.NO_GAIN, Effect.HARMS)
 
 
-def ranked(candidates: Sequence[Candidate], state: State, computing: Computing) -> list[Trial]:
-    """Every candidate as a trial: those that help first, the largest gain first."""
+def ranked(
+    candidates: Sequence[Candidate], state: State, computing: Computing, untouched: float = 0.0
+) -> list[Trial]:
+    """Every candidate as a trial: those that help first, the largest gain first.
+
+    `untouched` is the share of the application's I/O time in files that the workload leaves out.
+    """
     judged = len([name for name in state.finalists if state.final(name)])
     trials = [_trial(candidate, state, max(1, judged), computing) for candidate in candidates]
-    return sorted(trials, key=_place)
+    return [_for_all_files(trial, untouched) for trial in sorted(trials, key=_place)]
+
+
+def _for_all_files(trial: Trial, untouched: float) -> Trial:
+    """The trial with an interval that reaches to where a change leaves other files as they are."""
+    gain = trial.gain
+    if gain is None or untouched <= 0:
+        return trial
+    ends = [ratio + untouched * (1 - ratio) for ratio in (gain.low, gain.high)]
+    wider = gain.model_copy(update={"low": min(gain.low, ends[0]), "high": max(gain.high, ends[1])})
+    return trial.model_copy(update={"gain": wider})
 
 
 def _place(trial: Trial) -> tuple[int, int, float]:

@@ -47,6 +47,7 @@ def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
         bytes_per_rank=per_rank.tolist() if table.ranks <= MOST_LISTED_RANKS else None,
         coverage_bytes=streams.coverage_bytes,
         coverage_operations=streams.coverage_operations,
+        coverage_seconds=round(streams.coverage_seconds, 6),
     )
 
 

@@ -23,7 +23,7 @@ from venturi.derive.operation.split import Moved, split_of
 from venturi.derive.operation.table import Table
 from venturi.model.operation import Column
 from venturi.model.units import size_text
-from venturi.model.workload import Dataset
+from venturi.model.workload import Dataset, StepSpec
 
 MOST_DATASETS = 24
 """A file of more different datasets is no text that people read."""
@@ -32,12 +32,15 @@ MOST_RUNS = 100_000
 """Of more runs, over turns and ranks, the datasets are not compared one by one."""
 MOST_CUTS = 3
 """A dataset that is moved in so few stretches of time was cut by pauses; in more, it grows."""
+MOST_PARTS = 4096
+"""Of a dataset that are moved one after the other."""
 MOST_NAMES = 6
 """So many names are listed."""
 
 _SPLIT = "7: the selections are the parts of a split"
 _INDIVIDUAL = "7: each rank has datasets of its own"
 _WHOLE = "7: whole datasets, slab by slab"
+_TURNS = "7: turns move the parts of a split one after the other"
 _SIZES = "7: selections follow no split; sizes and their number"
 
 
@@ -110,6 +113,17 @@ class _Made:
             individual=self.is_individual,
             chunks=[*chunk],
         )
+
+
+@dataclass(frozen=True)
+class _Manner:
+    """How a dataset's parts are moved."""
+
+    transfer: int
+    """The most that one call moves; 0: a part in one call."""
+    rule: str
+    turned: dict[str, Any] = field(default_factory=dict)
+    """Keys of a step whose turns move parts of one dataset."""
 
 
 @dataclass(frozen=True)
@@ -208,7 +222,7 @@ class Datasets:
         is_known = int(grid[0][0].ids[0]) in self._homes
         if not is_known and not run.is_write:
             return None
-        for rule in (self._split, self._individual, self._sized):
+        for rule in (self._split, self._turned, self._individual, self._sized):
             found = rule(run, entry, grid, is_known)
             if found is not None:
                 return found
@@ -236,7 +250,40 @@ class Datasets:
             return None
         rule = _SPLIT if together and len(first) > 1 else _WHOLE
         made = _Made(form, split.parts)
-        return self._moved(run, entry, grid, is_known, made, split.transfer, rule)
+        return self._moved(run, entry, grid, is_known, made, _Manner(split.transfer, rule))
+
+    def _turned(
+        self, run: Run, entry: str, grid: list[list[_Bunch]], is_known: bool
+    ) -> tuple[Steps, str] | None:
+        """Parts of a split that are moved in their order, such as columns: one in each turn of the
+        loops, or one with each call."""
+        turns = [bunch for turn in grid for bunch in turn]
+        first, scene = turns[0], run.scene
+        if run.is_shared or len(turns) != len(grid) or len(first.ids) != 1:
+            return None
+        if any(b.is_scattered or not np.array_equal(b.ids, first.ids) for b in turns):
+            return None
+        calls = [
+            Moved(first.moved.offset[k : k + 1], first.moved.size[k : k + 1])
+            for k in range(min(len(first.moved.size), MOST_PARTS + 1))
+        ]
+        for parts, name in (([b.moved for b in turns], scene.turn), (calls, scene.variable)):
+            by_call = parts is calls
+            if not 1 < len(parts) <= MOST_PARTS:
+                continue
+            if by_call and not all(first.lies_like(bunch) for bunch in turns):
+                continue
+            split = split_of(first.form, parts)
+            if split is None:
+                continue
+            turned = {"split": split_text(split.parts, 1), "part": name}
+            manner = _Manner(split.transfer, _TURNS, turned)
+            made = _Made(first.form, (1,) * len(first.form.shape))
+            found = self._moved(run, entry, grid, is_known, made, manner)
+            if found is None or not by_call:
+                return found
+            return [StepSpec(for_=name, in_=len(parts), do=found[0])], _TURNS
+        return None
 
     def _individual(
         self, run: Run, entry: str, grid: list[list[_Bunch]], is_known: bool
@@ -259,7 +306,7 @@ class Datasets:
         whole = Form((form.shape[0] * ranks, *form.shape[1:]), form.element_bytes, chunk)
         parts = (ranks, *split.parts[1:])
         made = _Made(whole, parts, is_individual=True)
-        return self._moved(run, entry, grid, is_known, made, split.transfer, _INDIVIDUAL)
+        return self._moved(run, entry, grid, is_known, made, _Manner(split.transfer, _INDIVIDUAL))
 
     def _sized(
         self, run: Run, entry: str, grid: list[list[_Bunch]], is_known: bool
@@ -282,7 +329,7 @@ class Datasets:
         if not is_known and (is_cut or not run.is_write):
             return None
         made = _Made(form, (world,), is_sized=True)
-        return self._moved(run, entry, grid, is_known, made, transfer, _SIZES)
+        return self._moved(run, entry, grid, is_known, made, _Manner(transfer, _SIZES))
 
     def _moved(
         self,
@@ -291,21 +338,22 @@ class Datasets:
         grid: list[list[_Bunch]],
         is_known: bool,
         wanted: _Made,
-        transfer: int,
-        rule: str,
+        manner: _Manner,
     ) -> tuple[Steps, str] | None:
-        """The step on a dataset that is there, or on a new one; 0: a part in one call."""
-        found = (self._again if is_known else self._new)(run, entry, grid, wanted)
+        """The step on a dataset that is there, or on a new one."""
+        copies = np.zeros(len(grid), np.int64) if manner.turned else self._copies(run, grid)
+        found = (self._again if is_known else self._new)(run, entry, grid, wanted, copies)
         if found is None:
             return None
         name, window = found
         keys = window.keys
-        if transfer:
-            keys["transfer"] = size_text(transfer)
+        if manner.transfer:
+            keys["transfer"] = size_text(manner.transfer)
         if wanted.parts != self._made[entry, name].parts:
             keys["split"] = split_text(wanted.parts, run.scene.crew.world)
+        keys |= manner.turned
         step = replace(run, file=f"{entry}.{name}").step(**keys)
-        return run.guarded([step]), rule
+        return run.guarded([step]), manner.rule
 
     # ---- datasets and their copies
 
@@ -328,9 +376,8 @@ class Datasets:
         return first
 
     def _new(
-        self, run: Run, entry: str, grid: list[list[_Bunch]], wanted: _Made
+        self, run: Run, entry: str, grid: list[list[_Bunch]], wanted: _Made, copies: Column
     ) -> tuple[str, _Window] | None:
-        copies = self._copies(run, grid)
         count = len(grid[0][0].ids)
         window = _window(run, copies, int(copies.max()) + count, count)
         mine = self.files.setdefault(entry, {})
@@ -358,7 +405,7 @@ class Datasets:
             self._notes.append(f"'{name}' stands for {', '.join(others[:MOST_NAMES])}{more} too")
 
     def _again(
-        self, run: Run, entry: str, grid: list[list[_Bunch]], wanted: _Made
+        self, run: Run, entry: str, grid: list[list[_Bunch]], wanted: _Made, copies: Column
     ) -> tuple[str, _Window] | None:
         """Datasets that were written before, in the same form."""
         home = self._home(grid[0][0].slabs[0], wanted)
@@ -370,7 +417,6 @@ class Datasets:
             return None
         total = int(str(self.files[entry][home.name].count))
         count = len(grid[0][0].ids)
-        copies = self._copies(run, grid)
         if int(copies.max()) + count != total:
             found = [self._places(bunches, home, wanted) for bunches in grid]
             if None in found:

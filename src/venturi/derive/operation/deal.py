@@ -104,11 +104,9 @@ def _loss(one: Bunch, other: Bunch) -> float:
 def dealt(run: Run) -> Said:
     """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
     bunches = bunches_of(run.sizes())
-    layout = _Layout(run)
-    steps: Steps = []
-    for bunch in bunches:
-        for keys in _shares(bunch, run.scene):
-            steps.append(layout.step(keys))
+    shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
+    layout = _Layout(run, _span(shares, run))
+    steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
     notes = ["sizes come one after the other; order and places are not kept"]
     is_exact = all(bunch.smallest == bunch.largest for bunch in bunches)
@@ -170,12 +168,19 @@ def _counted(size: int, count: int, scene: Scene) -> _Share:
     return _Share(keys, (each + (rest > 0)) * size, each * size)
 
 
+def _span(shares: list[_Share], run: Run) -> int:
+    """How far the last turn reaches at least, from where it begins."""
+    ranks = len(run.scene.crew) if run.is_shared else 1
+    last = shares[-1]
+    return ranks * sum(share.most_bytes for share in shares) - last.most_bytes + last.least_bytes
+
+
 class _Layout:
     """Where the parts lie: one behind the other, turns where the run's turns began."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, span: int) -> None:
         self._run = run
-        self._terms, self._first, self._last = _turns_of(run)
+        self._terms, self._first, self._last = _turns_of(run, span)
         self.end = self._first + self._last
         self.least_end = 0
         self._offset = self._first
@@ -197,9 +202,12 @@ class _Layout:
         return run.step(**share.keys, **run.at(text))
 
 
-def _turns_of(run: Run) -> tuple[list[tuple[int, str]], int, int]:
+def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:
     """How turns move on in the file: slopes of the loops, where the first begins, and how much
-    further the last one does."""
+    further the last one does.
+
+    Turns that all touch the file's beginning move on so that the last one comes to its end.
+    """
     loops = run.scene.loops
     if not loops or run.ids.ndim != len(loops) + 1 or np.any(run.base < 0):
         return [], 0, 0
@@ -212,7 +220,18 @@ def _turns_of(run: Run) -> tuple[list[tuple[int, str]], int, int]:
         slopes.append(slope)
         last += slope * (turns - 1)
     first = int(low.min())
+    lacks = int(run.end.max()) - first - span
+    if not last and lacks > 0 and loops[0][1] > 1 and (run.jumps > 0).any():
+        step = _step_of(run)
+        slopes[0] = -(-lacks // (step * (loops[0][1] - 1))) * step
+        last = slopes[0] * (loops[0][1] - 1)
     return run.scene.terms(tuple(slopes)), first, last
+
+
+def _step_of(run: Run) -> int:
+    """What all places are multiples of."""
+    found = [run.table.offset[run.rows(int(token))] for token in run.ids.ravel()]
+    return int(np.gcd.reduce(np.concatenate(found))) or 1
 
 
 def pooled_steps(

@@ -26,11 +26,12 @@ from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mo
 from venturi.derive.operation.scene import Crew, Scene, crew_of
 from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES, Table
-from venturi.derive.operation.token import Tokens, mixed_hash
-from venturi.derive.operation.visit import Acts, Part
+from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES
+from venturi.derive.operation.title import Small, Titles
+from venturi.derive.operation.token import mixed_hash
+from venturi.derive.operation.view import View
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
-from venturi.model.workload import StepSpec, SyncStep
+from venturi.model.workload import BareStep, StepSpec, SyncStep
 
 MOST_STEPS = 12
 """A phase of more steps is no text that people read."""
@@ -68,11 +69,8 @@ class Told:
 class Program:
     """Writes the program; `write` may be called once."""
 
-    table: Table
-    tokens: Tokens
+    view: View
     streams: Streams
-    parts: list[Part]
-    acts: Acts
     staged: dict[str, int]
     """Entries that must be there before the run, and how far they are read."""
     flat: set[int]
@@ -83,14 +81,18 @@ class Program:
     notes: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.table, self.tokens = self.view.table, self.view.tokens
+        self.parts, self.acts = self.view.parts, self.view.acts
         self.names = Names(owners_of(self.table, self.tokens, self.streams), self.streams)
         self.holdings = Holdings(self.names)
         self.trees = Trees(self.table, self.tokens, self.names)
         self.datasets = Datasets()
         self._state = _State()
-        self._phases: dict[str, int] = {}
+        self.titles = Titles(self.view, self.streams)
+        self._small = Small(self.acts)
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
         self._last: Steps = []
+        self._grows = False
         self._stream = -1
 
     # ---- the program
@@ -120,17 +122,32 @@ class Program:
 
     def _nodes(self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps) -> None:
         for node in nodes:
+            is_small = not loops and self._small.is_small([node])
+            if is_small and self._lumped(node, out):
+                continue
             if isinstance(node, Leaf):
                 self._act(node, loops, out)
             elif not self._items(node, loops, out):
                 self._loop(node, loops, out)
+            self._grows = is_small and bool(out) and _is_phase_of(out[-1], self._last)
+
+    def _lumped(self, node: Node, out: Steps) -> bool:
+        """Whether an act that matters little went into the phase before it, which does so too."""
+        before = out[-1] if out else None
+        if not self._grows or not isinstance(before, StepSpec) or not before.phase:
+            return False
+        body: Steps = []
+        self._bodies([node], (), body)
+        self._last += body
+        out[-1] = before.model_copy(update={"phase": self.titles.with_more(before.phase)})
+        return True
 
     def _loop(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
         scene = Scene(self._crews[0], loops)
         inner = scene.inside(node.count)
         body: Steps = []
         if self._is_one_phase(node):
-            name = self._named(node.body)
+            name = self.titles.of(node.body)
             self._bodies(node.body, inner.loops, body)
             self._close(len(inner.loops), body)
             if body:
@@ -183,7 +200,7 @@ class Program:
             body = with_whens_joined([*opened, *body])
         self._pause(leaf, out)
         for verb, steps in one_way_each(body):
-            self._add_phase(self._named([leaf], verb), steps, out)
+            self._add_phase(self.titles.of([leaf], verb), steps, out)
 
     def _opening_before(self, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> Steps:
         """The steps of a phase just before, if it does no more than open a file of the stream."""
@@ -217,29 +234,6 @@ class Program:
         elif len(there):
             self._note("rare pauses between repeated acts are left out")
 
-    def _named(self, nodes: Sequence[Node], verb: str = "") -> str:
-        """A name for the phase of some acts; `verb` where it is not all that they do."""
-        words: list[str] = []
-        for leaf in leaves_of(nodes):
-            act = int(leaf.places.flat[0])
-            part = self.parts[int(self.acts.part[act])]
-            said = verb or self._verb(act)
-            several = len(self.streams.kept) > 1
-            word = f"{self.streams.kept[part.stream].name} {said}" if several else said
-            if word not in words:
-                words.append(word)
-        name = " and ".join(words[:2]) + (" and more" if len(words) > 2 else "")
-        self._phases[name] = self._phases.get(name, 0) + 1
-        return name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
-
-    def _verb(self, act: int) -> str:
-        first = int(self.acts.first[self.acts.at[act]])
-        kinds = set(self.tokens.kind[first : first + int(self.acts.count[act])].tolist())
-        data = [kind for kind in (Kind.WRITE, Kind.READ) if KIND_CODES[kind] in kinds]
-        if data:
-            return " ".join(kind.value for kind in data)
-        return KINDS[int(self.tokens.kind[first])].value.replace("_", " ")
-
     # ---- trees
 
     def _items(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
@@ -261,7 +255,7 @@ class Program:
             return False
         if step.each is None:
             return True
-        name = self._named([leaf])
+        name = self.titles.of([leaf])
         self._pause(leaf, out)
         body: Steps = [step]
         if not crew.is_all:
@@ -577,12 +571,15 @@ class Program:
             body = [StepSpec(when=crew.condition, do=body)]
         for variable, turns in reversed(scene.loops):
             body = [StepSpec(for_=variable, in_=turns, do=body)]
-        self._phases[name] = self._phases.get(name, 0) + 1
-        title = name if self._phases[name] == 1 else f"{name} {self._phases[name]}"
-        self._add_phase(title, body, out)
+        self._add_phase(self.titles.numbered(name), body, out)
 
     def _note(self, text: str) -> None:
         self.notes[text] = self.notes.get(text, 0) + 1
+
+
+def _is_phase_of(step: StepSpec | BareStep, body: Steps) -> bool:
+    """Whether a step is the phase that has this body."""
+    return isinstance(step, StepSpec) and step.phase is not None and step.do is body
 
 
 def _shifted(use: Use) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from venturi.model.operation import Column
 
 MOST_PHASES = 24
 """A program of more phases is no text that people read."""
+NAMES_WEIGHT = 0.4
+"""What an act on names alone weighs beside one that moves data."""
 LOOSE_GAIN = 3
 """Amounts that differ at will are one act if that makes the program so many times shorter."""
 MOST_GROUPS = 4
@@ -44,13 +46,19 @@ def sequence_of(acts: Acts) -> tuple[list[Node], bool]:
         nodes = _folded(names, flags)
         if nodes is None:
             continue
-        is_long = best is None or leaves(best) > MOST_PHASES
+        is_long = best is None or _phases(best, acts) > MOST_PHASES
         if best is None or leaves(nodes) * (1 if is_long else gain) < leaves(best):
             best = nodes
-    if best is not None and leaves(best) <= MOST_PHASES:
+    if best is not None and _phases(best, acts) <= MOST_PHASES:
         return best, True
     _, symbols = np.unique(acts.loose, return_inverse=True)
     return grouped(symbols), False
+
+
+def _phases(nodes: list[Node], acts: Acts) -> float:
+    """How many phases there are to read; calls on names alone are lines of another one."""
+    moves = [acts.bytes[leaf.places.flat[0]] > 0 for leaf in leaves_of(nodes)]
+    return sum(1.0 if is_moving else NAMES_WEIGHT for is_moving in moves)
 
 
 def _folded(names: Column, pauses: Column) -> list[Node] | None:

@@ -57,6 +57,8 @@ class Streams:
     dropped: int
     coverage_bytes: float
     coverage_operations: float
+    coverage_seconds: float
+    """Of the time inside calls, of all ranks."""
 
 
 def streams_of(table: Table, tokens: Tokens) -> Streams:
@@ -157,6 +159,7 @@ def _alike(piles: dict[_Key, list[int]], manner: Column) -> dict[_Key, list[int]
 def _selected(found: list[Stream], count: int) -> Streams:
     all_bytes = sum(stream.bytes for stream in found)
     all_operations = sum(stream.operations for stream in found)
+    all_seconds = sum(stream.seconds for stream in found)
     found.sort(key=lambda stream: (-stream.bytes, -stream.operations, stream.pattern))
     kept = _without_noise(found)
     if len(kept) > MOST_STREAMS:
@@ -174,6 +177,7 @@ def _selected(found: list[Stream], count: int) -> Streams:
         dropped=len(found) - len(kept),
         coverage_bytes=_share(sum(s.bytes for s in kept), all_bytes),
         coverage_operations=_share(sum(s.operations for s in kept), all_operations),
+        coverage_seconds=_share(sum(s.seconds for s in kept), all_seconds),
     )
 
 
@@ -207,5 +211,5 @@ def _covering(found: list[Stream], all_bytes: int, all_operations: int) -> list[
     return sorted(kept, key=lambda stream: (-stream.bytes, -stream.operations))
 
 
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+def _share(part: float, whole: float) -> float:
+    return min(1.0, part / whole) if whole else 1.0

@@ -54,6 +54,10 @@ DATASET_INTERFACES = frozenset(INTERFACES[layer] for layer in DATASET_LAYERS)
 
 _HEIGHTS = list(dict.fromkeys(INTERFACES.values()))
 """Interfaces, the lowest first; the highest that moved data of a file is what is replayed."""
+
+LEAST_OF_FILE = 0.01
+"""Of what moved most of a file's bytes: an interface with less is a look at its beginning, such as
+a library takes that tries whether a file is of its format."""
 _HEIGHT = np.array(
     [_HEIGHTS.index(INTERFACES[layer]) if layer in INTERFACES else -1 for layer in LAYERS]
     + [-1] * (256 - len(LAYERS)),
@@ -286,11 +290,17 @@ def _listing(operations: Operations, count: int) -> Column:
 def _chosen_heights(
     operations: Operations, rows: Column, root: Column, count: int
 ) -> tuple[Column, list[str]]:
-    """The interface of each file: the highest that moved data, else the highest that was used."""
+    """The interface of each file: the highest that moved data, else the highest that was used.
+
+    One that moved next to nothing of what another moved only looked at the file.
+    """
     width = len(_HEIGHTS)
     key = root[operations.file[rows]] * width + _HEIGHT[operations.layer[rows]]
     is_data = _among(operations.kind[rows], (Kind.READ, Kind.WRITE))
-    data = np.bincount(key[is_data], minlength=count * width).reshape(count, width)
+    weights = operations.bytes[rows[is_data]].astype(float)
+    data = np.bincount(key[is_data], weights, count * width).reshape(count, width)
+    looks = (data > 0) & (data < LEAST_OF_FILE * data.max(axis=1, keepdims=True))
+    data[looks] = 0
     any_use = np.bincount(key, minlength=count * width).reshape(count, width)
     chosen = np.zeros(count, np.int8)
     for seen in (any_use, data):
@@ -298,8 +308,12 @@ def _chosen_heights(
             chosen[seen[:, height] > 0] = height
     lower = int(np.count_nonzero((data > 0).sum(axis=1) > 1))
     files = "1 file was" if lower == 1 else f"{lower} files were"
-    said = f"{files} seen in several layers; only the highest is replayed"
-    return chosen, [said] if lower else []
+    said = [f"{files} seen in several layers; only the highest is replayed"] if lower else []
+    if looks.any():
+        count = int(np.count_nonzero(looks.any(axis=1)))
+        some = "1 file was" if count == 1 else f"{count} files were"
+        said.append(f"{some} looked at through another interface, too; that is left out")
+    return chosen, said
 
 
 def _datasets(operations: Operations, rows: Column, count: int) -> Column:

@@ -72,7 +72,8 @@ class Acts:
 def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part], Acts]:
     """The parts and their acts."""
     stream = streams.of_file[tokens.file]
-    begins = _begins(tokens, stream, streams, table.ranks)
+    long = np.cumsum(table.pauses_ns > 0)[tokens.stretch]
+    begins = _begins(tokens, stream, streams, table.ranks, long)
     first = np.flatnonzero(begins & (stream >= 0))
     group = _groups(tokens, stream, begins)
     first = first[np.lexsort((tokens.start_ns[first], tokens.rank[first], group[first]))]
@@ -102,8 +103,8 @@ class _Visits:
     strict: Column
 
 
-def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int) -> Column:
-    """The tokens with which visits begin."""
+def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int, long: Column) -> Column:
+    """The tokens with which visits begin; `long` numbers the stretches between pauses."""
     begins = np.ones(len(tokens), bool)
     same = (tokens.file[1:] == tokens.file[:-1]) & (tokens.rank[1:] == tokens.rank[:-1])
     same &= tokens.stretch[1:] == tokens.stretch[:-1]
@@ -122,19 +123,19 @@ def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int) -> Col
     joins |= within
     joins |= ~opens & (depth > 0)
     joins |= many & tokens.follows & (named | ~opens)
-    joins &= ~_alone(tokens, opens, closes, new_owner)
+    joins &= ~_alone(long, opens, closes, new_owner)
     begins[1:] = ~(same & joins[1:])
     return begins
 
 
-def _alone(tokens: Tokens, opens: Column, closes: Column, new_owner: Column) -> Column:
+def _alone(long: Column, opens: Column, closes: Column, new_owner: Column) -> Column:
     """What begins anew where a file stays open over long pauses: what follows the opening, and
     the closing, so that all turns between them are alike."""
     ended = np.concatenate([[False], closes[:-1]])
     starts = np.flatnonzero(opens | new_owner | ended)
-    length = np.diff(np.append(starts, len(tokens)))
-    low = np.minimum.reduceat(tokens.stretch, starts)
-    high = np.maximum.reduceat(tokens.stretch, starts)
+    length = np.diff(np.append(starts, len(long)))
+    low = np.minimum.reduceat(long, starts)
+    high = np.maximum.reduceat(long, starts)
     lasts = np.repeat(high > low, length)
     after = np.concatenate([[False], opens[:-1]])
     alone: Column = lasts & (closes | after)

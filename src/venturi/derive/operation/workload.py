@@ -15,7 +15,7 @@ from venturi.derive.operation.spec import file_specs
 from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
-from venturi.derive.operation.visit import acts_of
+from venturi.derive.operation.view import best_view, view_of
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
@@ -70,11 +70,10 @@ def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
     flat: set[int] = set()
     joined: set[int] = set()
     apart: set[Key] = set()
-    tokens = tokens_of(table)
-    parts, acts = acts_of(table, tokens, streams)
+    view = best_view(table, streams)
     for _ in range(_MOST_TRIALS):
         before, found, others = dict(staged), set(flat), len(apart)
-        program = Program(table, tokens, streams, parts, acts, staged, flat, apart)
+        program = Program(view, streams, staged, flat, apart)
         steps = program.write()
         new = flat - found
         if new or len(apart) > others:
@@ -84,9 +83,8 @@ def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
         if new - joined:
             flat -= new - joined
             joined |= new
-            table = without_pauses(table, np.isin(streams.of_file, list(joined)))
-            tokens = tokens_of(table)
-            parts, acts = acts_of(table, tokens, streams)
+            of_joined = np.isin(streams.of_file, list(joined))
+            view = view_of(without_pauses(view.table, of_joined), streams)
     for number in joined - flat:
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
     return program, steps

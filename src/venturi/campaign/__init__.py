@@ -1,0 +1,1 @@
+"""Many runs over a space of parameters, on any machine, safe against kills."""

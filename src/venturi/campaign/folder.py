@@ -1,0 +1,63 @@
+"""The folder of a campaign: what stands where, and writing that is whole or not there.
+
+`campaign.yaml`  as its author wrote it         `machine.yaml`  where it runs
+`plan.json`      all tasks, made once           `journal.jsonl` what was done with them
+`jobs/NAME.*`    each job's list, script, output
+`tasks/STEP-0001/r1/` each run: `begun.json`, `ended.json`, `stdout`, `stderr`, its own files
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TypeVar
+
+from venturi.model.campaign import Begun, Ended
+from venturi.model.document import Document, parse_json
+
+BEGUN = "begun.json"
+ENDED = "ended.json"
+CANCEL = "cancel"
+"""An empty file that asks the job to end or not to begin a task."""
+
+Kind = TypeVar("Kind", bound=Document)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file so that it is there as a whole or not at all, also after a crash."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    with beside.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    beside.replace(path)
+
+
+def claim(path: Path, text: str) -> bool:
+    """Writes a file as a whole unless it is there already; whether it was this call that did."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    beside.write_text(text, "utf-8")
+    try:
+        os.link(beside, path)
+    except FileExistsError:
+        return False
+    finally:
+        beside.unlink()
+    return True
+
+
+def read_begun(task: Path) -> Begun | None:
+    """What a job wrote when it began the task, or None."""
+    return _read(task / BEGUN, Begun)
+
+
+def read_ended(task: Path) -> Ended | None:
+    """What a job wrote when the task had ended, or None."""
+    return _read(task / ENDED, Ended)
+
+
+def _read(path: Path, kind: type[Kind]) -> Kind | None:
+    try:
+        return parse_json(kind, path.read_bytes())
+    except FileNotFoundError:
+        return None

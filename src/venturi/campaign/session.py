@@ -1,0 +1,236 @@
+"""A campaign from its file to its folder, and back from the folder."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import FrameType
+
+from venturi.campaign.estimate import estimate_of
+from venturi.campaign.folder import CANCEL, write_whole
+from venturi.campaign.journal import Journal, entries
+from venturi.campaign.outcome import outcome_of
+from venturi.campaign.scheduler import scheduler_of
+from venturi.campaign.standing import Standing
+from venturi.campaign.supervise import Supervisor
+from venturi.campaign.task import Place, Task, tasks_of
+from venturi.execute.launcher import BUILT_IN, machine_named
+from venturi.execute.target import check_directory
+from venturi.model.campaign import Campaign, CampaignResult, State
+from venturi.model.error import UserError
+from venturi.model.machine import Machine
+from venturi.model.yaml_text import load_yaml, read_text
+
+ENDING = ".campaign"
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the user asked for."""
+
+    file: Path
+    directory: Path
+    store: Path
+    machine: str
+    repeat: int | None = None
+    pack: int | None = None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A campaign with its folder."""
+
+    campaign: Campaign
+    machine: Machine
+    directory: str
+    points: int
+    standing: Standing
+
+    def outcome(self) -> CampaignResult:
+        """What was found so far."""
+        self.standing.refresh()
+        name = self.machine.name
+        return outcome_of(self.campaign, self.standing, name, self.directory, self.points)
+
+
+def read_campaign(wish: Wish) -> Campaign:
+    """The campaign of a file, with what the command line changes in it."""
+    campaign = load_yaml(wish.file, Campaign)
+    changes: dict[str, object] = {}
+    if wish.repeat is not None:
+        changes["repeat"] = wish.repeat
+        changes["steps"] = {
+            name: step.model_copy(update={"repeat": None if step.repeat is None else wish.repeat})
+            for name, step in campaign.steps.items()
+        }
+    if wish.pack is not None:
+        changes["pack"] = wish.pack
+    return campaign.model_copy(update=changes)
+
+
+def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
+    """The campaign, its tasks and the number of its points; nothing is written."""
+    campaign = read_campaign(wish)
+    machine_named(wish.machine)
+    machine = wish.machine if wish.machine in BUILT_IN else str(folder / "machine.yaml")
+    place = Place(folder, wish.directory, wish.store, machine)
+    steps = {
+        name: step.model_copy(update={"workload": str(_workload_file(wish, step.workload))})
+        if _workload_file(wish, step.workload) is not None
+        else step
+        for name, step in campaign.steps.items()
+    }
+    tasks, points = tasks_of(campaign.model_copy(update={"steps": steps}), place)
+    return campaign, tasks, points
+
+
+def create(wish: Wish, folder: Path) -> Opened:
+    """Makes a campaign's folder. Raises UserError or TargetProblem, and then nothing is left."""
+    campaign, tasks, points = planned(wish, folder)
+    estimate_of(campaign, tasks, points, wish.directory)  # what cannot be planned is refused here
+    check_directory(wish.directory)
+    beside = folder.with_name(f".{folder.name}.making")
+    beside.mkdir()
+    for part in ("jobs", "tasks"):
+        (beside / part).mkdir()
+    write_whole(beside / "campaign.yaml", read_text(wish.file))
+    if wish.machine not in BUILT_IN:
+        write_whole(beside / "machine.yaml", read_text(Path(wish.machine)))
+    facts = {
+        "machine": wish.machine if wish.machine in BUILT_IN else "machine.yaml",
+        "directory": str(wish.directory),
+        "points": points,
+        "campaign": campaign.to_data(),
+        "tasks": [asdict(task) for task in tasks],
+    }
+    write_whole(beside / "plan.json", json.dumps(facts) + "\n")
+    (beside / "journal.jsonl").touch()
+    beside.rename(folder)
+    return open_folder(folder)
+
+
+def open_folder(folder: Path) -> Opened:
+    """A campaign that was begun; UserError for a folder that is none."""
+    try:
+        facts = json.loads((folder / "plan.json").read_text("utf-8"))
+        tasks = {entry["name"]: Task(**entry) for entry in facts["tasks"]}
+        campaign = Campaign.model_validate_json(json.dumps(facts["campaign"]), by_alias=True)
+    except FileNotFoundError:
+        raise UserError(
+            f"{folder}: this is no folder of a campaign", "venturi campaign run FILE makes one"
+        ) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder / 'plan.json'}: damaged: {error}") from None
+    name = facts["machine"]
+    machine = machine_named(name if name in BUILT_IN else str(folder / name))
+    standing = Standing(folder, tasks)
+    standing.replay(entries(folder))
+    standing.refresh()
+    return Opened(campaign, machine, facts["directory"], facts["points"], standing)
+
+
+def folder_of(name: str) -> Path:
+    """The folder of a begun campaign: itself, or the newest one here of a campaign's file."""
+    path = Path(name)
+    if path.is_dir():
+        return path.absolute()
+    campaign = load_yaml(path, Campaign)
+    found = [
+        folder
+        for folder in Path.cwd().glob(f"{campaign.name}*{ENDING}")
+        if folder.is_dir() and (folder / "plan.json").is_file()
+    ]
+    if not found:
+        raise UserError(
+            f"{name}: no campaign of it was begun here", f"venturi campaign run {name} -d DIR"
+        )
+    return max(found, key=lambda folder: (folder / "plan.json").stat().st_mtime).absolute()
+
+
+@contextmanager
+def supervising(opened: Opened) -> Iterator[Supervisor]:
+    """A supervisor that holds the campaign; SIGINT, SIGTERM and SIGHUP ask it to come back."""
+    folder = opened.standing.folder
+    journal = Journal(folder)
+    try:
+        settings = opened.machine.scheduler
+        scheduler = scheduler_of(opened.machine)
+        supervisor = Supervisor(opened.standing, journal, scheduler, settings, opened.campaign.pack)
+        with _listening(supervisor):
+            yield supervisor
+    finally:
+        journal.close()
+
+
+def follow(opened: Opened, retry: set[State], watch: Callable[[Standing], None]) -> bool:
+    """Goes on with a campaign till its end; whether it came there."""
+    with supervising(opened) as supervisor:
+        supervisor.again(retry)
+        supervisor.follow(watch)
+        if supervisor.stopping:
+            supervisor.stop()
+        return not supervisor.stopping
+
+
+@contextmanager
+def _listening(supervisor: Supervisor) -> Iterator[None]:
+    def ask(number: int, frame: FrameType | None) -> None:
+        supervisor.stopping = True
+
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, ask) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _workload_file(wish: Wish, name: str) -> Path | None:
+    """The file that a step's workload names, beside the campaign's own; None for other names."""
+    path = (wish.file.absolute().parent / name).resolve()
+    return path if name and path.is_file() else None
+
+
+def cancel_tasks(opened: Opened, points: Sequence[str]) -> int:
+    """Cancels runs by the names of their points or their own; all without names. How many."""
+    names = list(opened.standing.tasks)
+    if points:
+        for point in points:
+            if point not in names and all(task.point != point for task in tasks_in(opened)):
+                known = ", ".join(list(dict.fromkeys(task.point for task in tasks_in(opened)))[:8])
+                raise UserError(f"there is no point or run '{point}'", f"for instance {known}")
+        wanted = set(points)
+        names = [task.name for task in tasks_in(opened) if {task.name, task.point} & wanted]
+    for name in names:
+        home = opened.standing.folder / "tasks" / name
+        if not opened.standing.states[name].is_final:
+            home.mkdir(parents=True, exist_ok=True)
+            (home / CANCEL).touch()
+    return _tell(opened, names)
+
+
+def tasks_in(opened: Opened) -> list[Task]:
+    """All tasks of a campaign."""
+    return list(opened.standing.tasks.values())
+
+
+def _tell(opened: Opened, names: list[str]) -> int:
+    """Tells the jobs of tasks that they are not wanted; how many were not at an end."""
+    standing = opened.standing
+    scheduler = scheduler_of(opened.machine)
+    wanted = [name for name in names if not standing.states[name].is_final]
+    for job in standing.in_flight:
+        own = [name for name in job.tasks if not standing.states[name].is_final]
+        if job.number is not None and set(own) & set(wanted):
+            scheduler.cancel(job.number, look_only=not set(own) <= set(wanted))
+    return len(wanted)
+
+
+def keep(opened: Opened, result: CampaignResult) -> None:
+    """Writes the result into the campaign's folder."""
+    write_whole(opened.standing.folder / "result.json", result.to_json(indent=1) + "\n")

@@ -1,0 +1,187 @@
+"""Following a campaign: submit what is ready, see what became of it, until nothing is left."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from venturi.campaign.folder import write_whole
+from venturi.campaign.job import JobPlan, Room, packed, write_list
+from venturi.campaign.journal import Journal
+from venturi.campaign.scheduler import JobState, Scheduler, Script, SubmitError
+from venturi.campaign.standing import Job, Standing, now_s
+from venturi.model.campaign import Ending, State
+from venturi.model.machine import Scheduler as SchedulerSettings
+from venturi.model.machine import SchedulerKind
+
+_GRACE_S = 60.0
+"""How long a job may be known to nobody: file systems show late what a job wrote."""
+_QUICK_S = 0.1
+
+
+class Supervisor:
+    """Submits, polls and notes, for one campaign; holds its journal."""
+
+    def __init__(
+        self,
+        standing: Standing,
+        journal: Journal,
+        scheduler: Scheduler,
+        settings: SchedulerSettings,
+        pack: int | None,
+    ) -> None:
+        self._standing = standing
+        self._journal = journal
+        self._scheduler = scheduler
+        self._settings = settings
+        self._pack = pack
+        self._is_local = settings.kind is SchedulerKind.LOCAL
+        self.stopping = False
+        """Set from outside: submit no more, and come back soon."""
+
+    def follow(self, watch: Callable[[Standing], None]) -> None:
+        """Goes on until all tasks have come to an end, or `stopping` was set.
+
+        Raises SubmitError where a job is refused; all that was submitted before goes on.
+        """
+        pause_s = _QUICK_S
+        while True:
+            self._look()
+            watch(self._standing)
+            if self.stopping or self._is_finished():
+                return
+            if self._submit_ready():
+                pause_s = _QUICK_S
+            until_s = now_s() + pause_s
+            while now_s() < until_s and not self.stopping:
+                time.sleep(min(_QUICK_S, pause_s))
+            pause_s = min(2 * pause_s, self._settings.poll_s)
+
+    def stop(self) -> None:
+        """Ends the jobs of this host so that a later command goes on where they were.
+
+        Jobs of a batch system go on; a later command attaches to them.
+        """
+        if not self._is_local:
+            return
+        for job in self._standing.in_flight:
+            self._note("stopping", job=job.key)
+            if job.number is not None:
+                self._scheduler.cancel(job.number)
+        while self._standing.in_flight:
+            self._look()
+            time.sleep(_QUICK_S)
+        self._redo_stopped()
+
+    def again(self, states: set[State]) -> list[str]:
+        """Plans anew the tasks in these states; what they left stays beside."""
+        self._look()
+        self._redo_stopped()
+        names = [name for name, state in self._standing.states.items() if state in states]
+        blocked = [n for n, state in self._standing.states.items() if state is State.BLOCKED]
+        if names:
+            names += [name for name in blocked if name not in names]
+        self._redo(names)
+        return names
+
+    def _redo_stopped(self) -> None:
+        """Tasks that this command's own stop cut short are planned again."""
+        self._redo(
+            [
+                name
+                for name, ended in self._standing.ended.items()
+                if ended.ending is Ending.SIGNAL
+                and (job := self._standing.job_of.get(name)) is not None
+                and job.was_stopped
+            ]
+        )
+
+    def _redo(self, names: list[str]) -> None:
+        for name in names:
+            home = self._standing.folder / "tasks" / name
+            if home.exists():
+                attempt = 1
+                while (beside := home.with_name(f"{home.name}.attempt{attempt}")).exists():
+                    attempt += 1
+                home.rename(beside)
+        if names:
+            self._note("again", tasks=names)
+            self._standing.refresh()
+
+    def _note(self, what: str, **facts: object) -> None:
+        self._journal.note(what, **facts)
+        self._standing.take({"what": what, **facts})
+
+    def _is_finished(self) -> bool:
+        states = self._standing.states.values()
+        return all(state.is_final for state in states) and not self._standing.in_flight
+
+    def _look(self) -> None:
+        """Asks the scheduler, notes what is over, and reads what jobs wrote."""
+        open_jobs = self._standing.in_flight
+        known = {job.number: job for job in open_jobs if job.number is not None}
+        over: list[Job] = []
+        for number, state in self._scheduler.poll(list(known)).items():
+            job = known[number]
+            job.state = state
+            if state.is_over or (state is JobState.UNKNOWN and self._is_forgotten(job)):
+                over.append(job)
+            elif state is not JobState.UNKNOWN:
+                job.unknown_since_s = None
+        for job in open_jobs:
+            if job.number is None:
+                number_found = self._scheduler.find(job.name)
+                if number_found is not None:
+                    self._note("submitted", job=job.key, number=number_found)
+                elif self._is_forgotten(job):
+                    job.state = JobState.UNKNOWN
+                    over.append(job)
+        for job in over:
+            self._note("over", job=job.key, state=job.state.value)
+        self._standing.refresh()
+
+    def _is_forgotten(self, job: Job) -> bool:
+        """Whether a job is known to nobody for so long that nothing will come of it any more."""
+        if job.unknown_since_s is None:
+            job.unknown_since_s = now_s()
+        patience_s = 1.0 if self._is_local else _GRACE_S
+        all_ended = all(self._standing.states.get(t, State.PLANNED).is_final for t in job.tasks)
+        return all_ended or now_s() - job.unknown_since_s >= patience_s
+
+    def _submit_ready(self) -> bool:
+        """Hands over what can begin, as far as there is room; whether anything was."""
+        standing = self._standing
+        room = self._settings.most_jobs - len(standing.in_flight)
+        if room <= 0:
+            return False
+        ready = [
+            task
+            for name, task in standing.tasks.items()
+            if standing.states[name] is State.PLANNED
+            and all(standing.states[before].is_final for before in task.after)
+        ]
+        most = self._settings.most_minutes
+        space = Room(self._pack, None if most is None else 60.0 * most, not self._is_local)
+        jobs = packed(ready, space, len(standing.jobs) + 1)
+        for job in jobs[:room]:
+            self._submit(job)
+        return bool(jobs)
+
+    def _submit(self, job: JobPlan) -> None:
+        folder = self._standing.folder
+        name = f"venturi-{folder.name.removesuffix('.campaign')}-{folder.stat().st_ino}-{job.name}"
+        write_list(folder, job)
+        script = Script(folder / "jobs" / f"{job.name}.sh", folder / "jobs" / f"{job.name}.out")
+        write_whole(script.path, self._scheduler.render(job, name, folder, script.output))
+        tasks = [task.name for task in job.tasks]
+        self._note("submitting", job=job.name, name=name, tasks=tasks)
+        try:
+            number = self._scheduler.submit(script)
+        except SubmitError:
+            self._note("over", job=job.name, state=JobState.UNKNOWN.value)
+            with contextlib.suppress(OSError):
+                Path(script.output).unlink()
+            raise
+        self._note("submitted", job=job.name, number=number)

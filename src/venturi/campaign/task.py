@@ -1,0 +1,260 @@
+"""Tasks: each step at each combination of the parameters that it names, each repetition."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from venturi.campaign.metric import check_metric
+from venturi.campaign.space import Point, number_at, points_of
+from venturi.campaign.template import filled, names_of
+from venturi.campaign.tool import tool_named
+from venturi.model.campaign import Campaign, Scalar, Step
+from venturi.model.error import UserError
+from venturi.model.expression import ExpressionError, names_in, tree_of
+
+_FOLDER = "folder_"
+_RESERVED = ("dir", "repetition")
+"""What texts may name beside parameters, `ranks` and `nodes`."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a campaign does its I/O and keeps what comes of it."""
+
+    folder: Path
+    directory: Path
+    store: Path
+    machine: str
+    """As `--on` takes it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run: what is started, and what must be done before."""
+
+    name: str
+    """`STEP-0001/r1`: its folder below `tasks/`."""
+    step: str
+    point: str
+    """`STEP-0001`."""
+    parameters: dict[str, Scalar]
+    repetition: int
+    argv: list[str]
+    environment: dict[str, str]
+    budget_s: float
+    ranks: int
+    nodes: int
+    after: list[str] = field(default_factory=list)
+    workload: str = ""
+    """Empty for a command."""
+    scale: str = "laptop"
+    assignments: dict[str, str] = field(default_factory=dict)
+    """The workload's parameters, as `--set`."""
+    confirm: dict[str, float] = field(default_factory=dict)
+    """What the tool must report."""
+
+
+def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
+    """All tasks in the order in which they run, and the number of points.
+
+    Repetitions go over all points before a point comes again, each time in another order.
+    Raises UserError for what the campaign's texts get wrong.
+    """
+    points = points_of(campaign.space)
+    for name in points[0]:
+        if name in _RESERVED or name.startswith(_FOLDER):
+            raise UserError(f"space: a parameter may not be called '{name}'", "use another name")
+    chance = random.Random(campaign.seed)
+    folders: dict[str, _Folders] = {}
+    tasks: list[Task] = []
+    for name in _in_order(campaign):
+        step = campaign.steps[name]
+        _check(step, name)
+        own = folders[name] = _Folders(name, _parameters(campaign, name, list(points[0])), points)
+        repeats = step.repeat or (
+            campaign.repeat if step.workload or step.metrics or step.tool else 1
+        )
+        for repetition in range(1, repeats + 1):
+            indices = list(range(len(own.values)))
+            chance.shuffle(indices)
+            for index in indices:
+                made = _Maker(step, name, own.values[index], place, folders)
+                tasks.append(made.task(own.name_at(index), repetition))
+    return tasks, len(points)
+
+
+def _check(step: Step, name: str) -> None:
+    """UserError for metrics and tools that are none."""
+    for metric, rule in step.metrics.items():
+        check_metric(f"steps.{name}.metrics.{metric}", rule)
+    if step.tool:
+        reported = tool_named(step.tool).reported
+        for setting in step.confirm:
+            if setting not in reported:
+                known = ", ".join(reported) or "nothing"
+                raise UserError(
+                    f"steps.{name}.confirm: {step.tool} reports no '{setting}'",
+                    f"it reports {known}",
+                )
+
+
+class _Folders:
+    """The combinations of a step's parameters that occur, each once, and their names."""
+
+    def __init__(self, step: str, parameters: list[str], points: list[Point]) -> None:
+        self._step = step
+        self._parameters = parameters
+        self._index: dict[tuple[Scalar, ...], int] = {}
+        for point in points:
+            self._index.setdefault(self._key(point), len(self._index))
+        self.values: list[Point] = [dict(zip(parameters, key, strict=True)) for key in self._index]
+
+    def _key(self, point: Point) -> tuple[Scalar, ...]:
+        return tuple(point[parameter] for parameter in self._parameters)
+
+    def name_at(self, index: int) -> str:
+        """The name of one combination."""
+        return f"{self._step}-{index + 1:04d}"
+
+    def name_of(self, point: Point) -> str:
+        """The name of the combination that agrees with a point."""
+        return self.name_at(self._index[self._key(point)])
+
+
+def _in_order(campaign: Campaign) -> list[str]:
+    """The steps so that each comes after those that it needs; UserError for a circle."""
+    order: list[str] = []
+
+    def visit(name: str, above: tuple[str, ...]) -> None:
+        if name in above:
+            raise UserError(f"steps: {' after '.join([*above, name])} is a circle")
+        if name in order:
+            return
+        for before in campaign.steps[name].after:
+            if before not in campaign.steps:
+                raise UserError(
+                    f"steps.{name}.after: there is no step '{before}'",
+                    f"known are {', '.join(campaign.steps)}",
+                )
+            visit(before, (*above, name))
+        order.append(name)
+
+    for name in campaign.steps:
+        visit(name, ())
+    return order
+
+
+def _parameters(campaign: Campaign, name: str, known: list[str]) -> list[str]:
+    """The parameters that a step depends on, its own and those of the steps before it."""
+    step = campaign.steps[name]
+    named: set[str] = set()
+    for text in _texts(step):
+        named |= names_of(text)
+    for value in (step.ranks, step.nodes, step.time, *step.confirm.values()):
+        with contextlib.suppress(ExpressionError):
+            named |= names_in(tree_of(value))
+    for before in step.after:
+        named |= set(_parameters(campaign, before, known))
+    for group in campaign.space.zip:
+        if named & set(group) and not _splits(group, named):
+            named |= set(group)
+    return [parameter for parameter in known if parameter in named]
+
+
+def _splits(group: Mapping[str, list[Scalar]], named: set[str]) -> bool:
+    """Whether all parameters of a zipped group differ more often than those that are named."""
+    own = zip(*(levels for name, levels in group.items() if name in named), strict=True)
+    return len(set(own)) < len(set(zip(*group.values(), strict=True)))
+
+
+def _texts(step: Step) -> list[str]:
+    values = [str(value) for value in step.set.values()]
+    return [step.command, step.workload, step.scale, *values, *step.environment.values()]
+
+
+class _Maker:
+    """Makes the tasks of a step at one point."""
+
+    def __init__(
+        self, step: Step, name: str, point: Point, place: Place, folders: Mapping[str, _Folders]
+    ) -> None:
+        self._step = step
+        self._name = name
+        self._point = point
+        self._place = place
+        self._ranks = self._whole("ranks", step.ranks or 1)
+        self._nodes = self._whole("nodes", step.nodes)
+        self._budget_s = float(number_at(f"steps.{name}.time", step.time, point))
+        if self._budget_s <= 0:
+            raise UserError(f"steps.{name}.time: '{step.time}' is no time that a run may take")
+        self._before = {before: folders[before].name_of(point) for before in step.after}
+
+    def task(self, folder: str, repetition: int) -> Task:
+        """One repetition; UserError for a text with an unknown parameter."""
+        place = self._place
+        tasks = place.folder / "tasks"
+        values: dict[str, object] = {
+            "ranks": self._ranks,
+            "nodes": self._nodes,
+            **self._point,
+            "dir": place.directory,
+            "repetition": repetition,
+            **{_FOLDER + name: tasks / point / "r1" for name, point in self._before.items()},
+        }
+        step = self._step
+        made = Task(
+            name=f"{folder}/r{repetition}",
+            step=self._name,
+            point=folder,
+            parameters=self._point,
+            repetition=repetition,
+            argv=["/bin/sh", "-c", self._filled("command", step.command, values)],
+            environment={
+                key: self._filled(f"environment.{key}", text, values)
+                for key, text in step.environment.items()
+            },
+            budget_s=self._budget_s,
+            ranks=self._ranks,
+            nodes=self._nodes,
+            after=[f"{point}/r1" for point in self._before.values()],
+            workload=self._filled("workload", step.workload, values),
+            scale=self._filled("scale", step.scale, values),
+            assignments={
+                key: self._filled(f"set.{key}", str(value), values)
+                for key, value in step.set.items()
+            },
+            confirm={
+                key: float(number_at(f"steps.{self._name}.confirm.{key}", value, self._point))
+                for key, value in step.confirm.items()
+            },
+        )
+        return replace(made, argv=self._run_line(made)) if made.workload else made
+
+    def _filled(self, key: str, text: str, values: Mapping[str, object]) -> str:
+        return filled(text, values, f"steps.{self._name}.{key}")
+
+    def _whole(self, key: str, value: Scalar) -> int:
+        where = f"steps.{self._name}.{key}"
+        number = number_at(where, value, self._point)
+        if number != int(number) or number < 1:
+            raise UserError(f"{where}: '{value}' is {number}, not a whole number above 0")
+        return int(number)
+
+    def _run_line(self, task: Task) -> list[str]:
+        """The command line of `venturi run` for one repetition."""
+        place = self._place
+        line = [sys.executable, "-m", "venturi", "run", task.workload]
+        line += ["-d", str(place.directory), "--store", str(place.store), "--on", place.machine]
+        line += ["--repeat", "1", "--json", "-q", "--scale", task.scale]
+        if self._step.ranks:
+            line += ["-n", str(task.ranks)]
+        if task.nodes > 1:
+            line += ["-N", str(task.nodes)]
+        for key, value in task.assignments.items():
+            line += ["--set", f"{key}={value}"]
+        return line

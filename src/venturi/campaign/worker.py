@@ -1,0 +1,190 @@
+"""What a job runs: its tasks one after the other, each in its folder, with its own budget.
+
+`python -m venturi.campaign.worker FOLDER JOB`. Nobody has to watch it: what it writes is the
+truth about its tasks. A task that somebody has begun is not begun again. SIGTERM (the time of
+the allocation, or a cancelled job) ends the running task and writes so; SIGUSR1 makes it look
+whether the running task is to be cancelled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, write_whole
+from venturi.campaign.job import read_list
+from venturi.campaign.task import Task
+from venturi.model.campaign import Begun, Ended, Ending
+
+_GRACE_S = 10.0
+"""Between asking a task to end and making it."""
+_SLOW_S = 1.0
+"""How much later than its task a job may hear of the same end."""
+_BY_SIGNAL = {
+    code for n in (signal.SIGTERM, signal.SIGKILL) for code in (-n, 128 + n)
+}  # also as a shell tells it
+
+
+class _Told(Exception):
+    """A signal came while a task was running."""
+
+
+class Worker:
+    """Runs the tasks of one job."""
+
+    def __init__(self, folder: Path, job: str) -> None:
+        self._folder = folder
+        self._job = job
+        self._ending = False
+        self._waiting = False
+
+    def run(self) -> int:
+        """All tasks; 0, or 143 if the job was told to end."""
+        signal.signal(signal.SIGTERM, self._end)
+        signal.signal(signal.SIGUSR1, self._look)
+        for task in read_list(self._folder, self._job):
+            if self._ending:
+                return 128 + signal.SIGTERM
+            self._task(task)
+        return 128 + signal.SIGTERM if self._ending else 0
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self._ending = True
+        if self._waiting:
+            raise _Told
+
+    def _look(self, number: int, frame: FrameType | None) -> None:
+        if self._waiting:
+            raise _Told
+
+    def _task(self, task: Task) -> None:
+        """One task, unless it was begun before or is not wanted any more."""
+        home = self._folder / "tasks" / task.name
+        home.mkdir(parents=True, exist_ok=True)
+        begun = Begun(job=self._job, host=socket.gethostname(), begin_utc=_now())
+        if not claim(home / BEGUN, begun.to_json()):
+            return
+        if (home / CANCEL).exists():
+            self._write(home, begun, Ending.CANCEL, 0.0, reason="cancelled before it began")
+            return
+        for before in task.after:
+            ended = read_ended(self._folder / "tasks" / before)
+            if ended is None or ended.ending is not Ending.EXIT or ended.code != 0:
+                reason = f"{before} did not come to a good end"
+                self._write(home, begun, Ending.BLOCKED, 0.0, reason=reason)
+                return
+        self._start(task, home, begun)
+
+    def _start(self, task: Task, home: Path, begun: Begun) -> None:
+        killed_before = _out_of_memory_kills()
+        begin_s = time.monotonic()
+        with (home / "stdout").open("wb") as out, (home / "stderr").open("wb") as err:
+            try:
+                process = subprocess.Popen(
+                    task.argv,
+                    cwd=home,
+                    env={**os.environ, **task.environment},
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                reason = f"{task.argv[0]}: {error.strerror}"
+                self._write(home, begun, Ending.NOT_STARTED, 0.0, reason=reason)
+                return
+            ending = self._wait(process, home, task.budget_s)
+        seconds = time.monotonic() - begin_s
+        killed = max(_out_of_memory_kills() - killed_before, 0)
+        self._write(home, begun, ending, seconds, process.returncode, killed)
+
+    def _wait(self, process: subprocess.Popen[bytes], home: Path, budget_s: float) -> Ending:
+        """Waits for a task's end, or brings it about."""
+        until_s = time.monotonic() + budget_s
+        while True:
+            try:
+                self._waiting = True
+                if self._ending:
+                    raise _Told
+                code = process.wait(max(until_s - time.monotonic(), 0.0))
+                self._waiting = False
+                return self._exit(code)
+            except _Told:
+                self._waiting = False
+                if self._ending:
+                    return _stop(process, Ending.SIGNAL)
+                if (home / CANCEL).exists():
+                    return _stop(process, Ending.CANCEL)
+            except subprocess.TimeoutExpired:
+                self._waiting = False
+                return _stop(process, Ending.BUDGET)
+
+    def _exit(self, code: int) -> Ending:
+        """Whether a task ended by itself: a batch system signals it and the job at once."""
+        if code in _BY_SIGNAL:
+            until_s = time.monotonic() + _SLOW_S
+            while not self._ending and time.monotonic() < until_s:
+                time.sleep(_SLOW_S / 20)
+        return Ending.SIGNAL if self._ending else Ending.EXIT
+
+    def _write(
+        self,
+        home: Path,
+        begun: Begun,
+        ending: Ending,
+        seconds: float,
+        code: int | None = None,
+        out_of_memory_kills: int = 0,
+        reason: str = "",
+    ) -> None:
+        ended = Ended(
+            ending=ending,
+            code=code,
+            begin_utc=begun.begin_utc,
+            end_utc=_now(),
+            seconds=seconds,
+            host=begun.host,
+            job=self._job,
+            out_of_memory_kills=out_of_memory_kills,
+            reason=reason,
+        )
+        write_whole(home / ENDED, ended.to_json(indent=1) + "\n")
+
+
+def _stop(process: subprocess.Popen[bytes], ending: Ending) -> Ending:
+    """Asks a task and all its processes to end, and makes them after a while."""
+    for number, patience_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience_s)
+            break
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return ending
+
+
+def _out_of_memory_kills() -> int:
+    """How many processes the kernel of this host has killed for want of memory since its start."""
+    with contextlib.suppress(OSError, ValueError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            name, _, value = line.partition(" ")
+            if name == "oom_kill":
+                return int(value)
+    return 0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+if __name__ == "__main__":
+    sys.exit(Worker(Path(sys.argv[1]), sys.argv[2]).run())

@@ -1,0 +1,158 @@
+"""`venturi campaign`: many runs over a space of parameters, on any machine."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from venturi.cli.option import json_option, parse_repeat, store_option, units_option
+from venturi.model.error import ExitCode, UserError
+
+if TYPE_CHECKING:
+    from venturi.campaign.session import Opened, Wish
+    from venturi.model.campaign import State
+
+
+@click.group()
+def command() -> None:
+    """Sweeps and suites over machines and time: run, status, resume, cancel."""
+
+
+@command.command("run")
+@click.argument("file", metavar="FILE")
+@click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
+@click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run.")
+@click.option("--repeat", metavar="N", help="Repetitions (default: the campaign's).")
+@click.option("--pack", type=click.IntRange(min=1), help="Points that share one job.")
+@click.option("-o", "--output", metavar="FOLDER", help="Where all of it goes (NAME.campaign).")
+@click.option("--dry-run", is_flag=True, help="Print points, bytes and hours; do nothing.")
+@store_option
+@json_option
+@units_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def run(file: str, directory: str, **options: Any) -> int:
+    """Run the campaign in FILE: every step at every point, repetitions interleaved.
+
+    Ctrl-C leaves it: jobs of a batch system go on, jobs of this host end. `venturi campaign
+    resume` goes on from there; nothing runs twice.
+    """
+    from venturi.campaign.session import ENDING, Wish, create, read_campaign
+    from venturi.execute.result_folder import folder_for
+    from venturi.store.place import store_directory
+
+    wish = Wish(
+        file=Path(file),
+        directory=Path(directory).absolute(),
+        store=store_directory(options["store"]),
+        machine=options["machine"],
+        repeat=parse_repeat(options["repeat"]),
+        pack=options["pack"],
+    )
+    folder = folder_for(options["output"], read_campaign(wish).name, ENDING)
+    if options["dry_run"]:
+        return _dry_run(wish, folder, options)
+    return _follow(create(wish, folder), set(), options)
+
+
+@command.command("status")
+@click.argument("campaign", metavar="FILE")
+@json_option
+@units_option
+def status(campaign: str, as_json: bool, units: str) -> int:
+    """Where a campaign stands. FILE is its file, or the folder that `run` made."""
+    from venturi.campaign.session import folder_of, open_folder
+
+    _print(open_folder(folder_of(campaign)), as_json, units)
+    return ExitCode.FINE
+
+
+@command.command("resume")
+@click.argument("campaign", metavar="FILE")
+@click.option("--retry", metavar="STATES", help="Run again what is in these: failed,timeout.")
+@json_option
+@units_option
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+def resume(campaign: str, retry: str | None, **options: Any) -> int:
+    """Go on with a campaign: attach to its jobs, submit what is left."""
+    from venturi.campaign.session import folder_of, open_folder
+
+    return _follow(open_folder(folder_of(campaign)), _states(retry), options)
+
+
+@command.command("cancel")
+@click.argument("campaign", metavar="FILE")
+@click.argument("points", metavar="[POINT]...", nargs=-1)
+def cancel(campaign: str, points: tuple[str, ...]) -> int:
+    """Cancel a campaign, or single points (run-0003) or runs (run-0003/r2) of it."""
+    from venturi.campaign.session import cancel_tasks, folder_of, open_folder
+
+    told = cancel_tasks(open_folder(folder_of(campaign)), points)
+    click.echo(f"{told} run{'s' if told != 1 else ''} cancelled")
+    return ExitCode.FINE
+
+
+def _states(text: str | None) -> set[State]:
+    """The states that `--retry` names; UserError for a word that is none."""
+    from venturi.model.campaign import State
+
+    names = {state.value.replace(" ", "-"): state for state in State if state.is_final}
+    names.pop(State.DONE.value)
+    wanted = [word.strip() for word in text.split(",")] if text else []
+    for word in wanted:
+        if word not in names:
+            raise UserError(f"--retry {word}: no such state", f"use {', '.join(names)}")
+    return {names[word] for word in wanted}
+
+
+def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
+    from venturi.campaign.session import follow
+    from venturi.model.campaign import State
+    from venturi.report.campaign_text import Progress
+
+    progress = Progress(len(opened.standing.tasks), sys.stderr, options["quiet"])
+    try:
+        came_to_end = follow(opened, retry, lambda standing: progress.show(standing.count()))
+    finally:
+        progress.close()
+    result = _print(opened, options["as_json"], options["units"])
+    if not came_to_end:
+        return ExitCode.INTERRUPTED
+    return ExitCode.FINE if set(result.states) <= {State.DONE.value} else ExitCode.MEASUREMENT
+
+
+def _print(opened: Opened, as_json: bool, units: str) -> Any:
+    """Prints the result and keeps it in the campaign's folder."""
+    from venturi.campaign.session import keep
+
+    result = opened.outcome()
+    keep(opened, result)
+    if as_json:
+        click.echo(result.to_json(indent=1))
+    else:
+        from venturi.cli.console import stdout_console
+        from venturi.report.campaign_text import print_result
+        from venturi.report.quantity import Units
+
+        folder = opened.standing.folder
+        print_result(result, stdout_console(), Units(units), folder.name)
+    return result
+
+
+def _dry_run(wish: Wish, folder: Path, options: dict[str, Any]) -> int:
+    from venturi.campaign.estimate import estimate_of
+    from venturi.campaign.session import planned
+
+    campaign, tasks, points = planned(wish, folder)
+    found = estimate_of(campaign, tasks, points, wish.directory)
+    if options["as_json"]:
+        click.echo(found.to_json(indent=1))
+    else:
+        from venturi.cli.console import stdout_console
+        from venturi.report.campaign_text import print_estimate
+        from venturi.report.quantity import Units
+
+        print_estimate(found, stdout_console(), Units(options["units"]))
+    return ExitCode.FINE

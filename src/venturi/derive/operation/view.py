@@ -1,0 +1,172 @@
+"""What to tell apart in time: the view of the operations that gives the shortest true program.
+
+Which pauses are computing and which are accidents of a busy machine no threshold knows in advance:
+with the right ones the program is short. So is it with the right order: where several files take
+turns between one sync and the next, what was written before a sync decides what it costs, and the
+stretches of time between syncs are kept apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from venturi.derive.operation.fold import Leaf, Node
+from venturi.derive.operation.sequence import leaves_of, sequence_of
+from venturi.derive.operation.stream import Streams
+from venturi.derive.operation.table import Table
+from venturi.derive.operation.token import Tokens, tokens_of
+from venturi.derive.operation.visit import Acts, Part, acts_of
+from venturi.model.operation import Column, Kind
+from venturi.model.plan import Interface
+
+MOST_TRIED = 5
+"""So many of the widest steps between pauses are tried as thresholds."""
+LEAST_STEP = 1.5
+"""Pauses are alike if the longer is at most so many times the shorter."""
+MOST_TRIED_OPERATIONS = 3_000_000
+"""More operations are looked at once."""
+STEPS_WEIGHT = 0.25
+"""What a step within a phase weighs beside a phase."""
+MOST_STEPS_COUNTED = 12
+"""Of one act."""
+DISORDER_WEIGHT = 40.0
+"""What it weighs that no order is kept ..."""
+IDLE_WEIGHT = 12.0
+"""... that pauses of so much of the run are left out ..."""
+IDLE_SHARE = 0.3
+TURNS_WEIGHT = 40.0
+"""... and that files that take turns between syncs do not."""
+GAIN = 0.75
+"""Another view must be so much shorter than the first."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Operations as acts."""
+
+    table: Table
+    tokens: Tokens
+    parts: list[Part]
+    acts: Acts
+
+
+def view_of(table: Table, streams: Streams) -> View:
+    """The acts of a table as it is."""
+    tokens = tokens_of(table)
+    return View(table, tokens, *acts_of(table, tokens, streams))
+
+
+def best_view(table: Table, streams: Streams) -> View:
+    """The view that gives the shortest program, weighed against what it does not tell."""
+    first = view_of(table, streams)
+    if len(table) > MOST_TRIED_OPERATIONS:
+        return first
+    best = _best_pauses(first, streams)
+    turns = with_turns(table, streams)
+    if turns is not None:
+        other = _best_pauses(view_of(turns, streams), streams)
+        if _score(other, turns) < _score(best, table) + TURNS_WEIGHT:
+            best = other
+    return best
+
+
+def _best_pauses(first: View, streams: Streams) -> View:
+    best, least = first, _score(first, first.table)
+    for table in _coarser(first.table):
+        view = view_of(table, streams)
+        score = _score(view, first.table)
+        if score < GAIN * least:
+            best, least = view, score
+    return best
+
+
+def _score(view: View, table: Table) -> float:
+    """How long the program is, and what it leaves out of the time and the order."""
+    nodes, is_ordered = sequence_of(view.acts)
+    length = _length(nodes, view.acts)
+    run_ns = max(int(table.end_ns.max() - table.start_ns.min()), 1)
+    lost = float(table.pauses_ns.sum() - view.table.pauses_ns.sum()) / run_ns
+    idle = IDLE_WEIGHT * min(lost / IDLE_SHARE, 1.0)
+    return length + idle + (0.0 if is_ordered else DISORDER_WEIGHT)
+
+
+def _length(nodes: list[Node], acts: Acts) -> float:
+    def steps(leaf: Leaf) -> int:
+        return min(int(acts.count[leaf.places.flat[0]]), MOST_STEPS_COUNTED)
+
+    return sum(1 + STEPS_WEIGHT * steps(leaf) for leaf in leaves_of(nodes))
+
+
+def _coarser(table: Table) -> Iterator[Table]:
+    """The table with its longest pauses only, for the widest steps between pauses."""
+    pauses = np.sort(table.pauses_ns[table.pauses_ns > 0])
+    if not len(pauses):
+        return
+    steps = np.diff(np.log(pauses))
+    widest = np.argsort(-steps, kind="stable")[:MOST_TRIED]
+    for at in widest[steps[widest] >= np.log(LEAST_STEP)].tolist():
+        yield _cut_at(table, float(np.sqrt(float(pauses[at]) * float(pauses[at + 1]))))
+    yield _cut_at(table, float("inf"))
+
+
+def _cut_at(table: Table, least_ns: float) -> Table:
+    """The table with those of its pauses only that are so long; cuts of no time stay."""
+    stays = (table.pauses_ns >= least_ns) | (table.pauses_ns == 0)
+    stays[0] = True
+    number = np.cumsum(stays) - 1
+    return replace(table, stretch=number[table.stretch], pauses_ns=table.pauses_ns[stays])
+
+
+def with_turns(table: Table, streams: Streams) -> Table | None:
+    """The table cut at syncs between which several files take turns; None where none do."""
+    rows = np.flatnonzero(streams.of_file[table.file] >= 0)
+    rows = rows[np.lexsort((table.start_ns[rows], table.rank[rows]))]
+    epochs = _epochs(table, rows)
+    if epochs is None or not _take_turns(table, rows, epochs):
+        return None
+    cuts = np.zeros(len(rows), bool)
+    same = table.rank[rows][1:] == table.rank[rows][:-1]
+    old = table.stretch[rows]
+    cuts[1:] = same & ((epochs[1:] != epochs[:-1]) | (old[1:] != old[:-1]))
+    number = np.cumsum(cuts)
+    first = np.flatnonzero(np.concatenate([[True], ~same]))
+    number = number - np.repeat(number[first], np.diff(np.append(first, len(rows))))
+    counts = {int(number[end - 1]) for end in np.append(first[1:], len(rows))}
+    if len(counts) > 1:
+        return None
+    pauses = np.zeros(int(number.max()) + 1, np.int64)
+    begins = cuts & np.concatenate([[False], old[1:] != old[:-1]])
+    np.maximum.at(pauses, number[begins], table.pauses_ns[old[begins]])
+    stretch = np.zeros(len(table), table.stretch.dtype)
+    stretch[rows] = number
+    return replace(table, stretch=stretch, pauses_ns=pauses)
+
+
+def _epochs(table: Table, rows: Column) -> Column | None:
+    """For each row, in the order of its rank, the number of syncs that are over."""
+    buffered = np.array([one is Interface.STDIO for one in table.interfaces])
+    syncs = table.is_kind(Kind.SYNC, Kind.DATA_SYNC)[rows] & ~buffered[table.file[rows]]
+    if not np.any(syncs):
+        return None
+    # What closes or syncs right after a sync still belongs to it.
+    works = np.flatnonzero(~syncs & ~table.is_kind(Kind.CLOSE)[rows])
+    over = np.cumsum(syncs)[works]
+    begins = np.zeros(len(rows), np.int64)
+    begins[works[1:]] = over[1:] > over[:-1]
+    number: Column = np.cumsum(begins)
+    return number
+
+
+def _take_turns(table: Table, rows: Column, epochs: Column) -> bool:
+    """Whether most syncs end stretches in which other files are written than in the one before."""
+    writes = table.is_kind(Kind.WRITE)[rows]
+    pairs = np.unique(np.stack((epochs[writes], table.file[rows][writes])), axis=1)
+    count = int(epochs[-1]) + 1
+    most = np.full(count, -1)
+    most[pairs[0]] = pairs[1]
+    several = np.bincount(pairs[0], minlength=count) > 1
+    changes = np.concatenate([[False], most[1:] != most[:-1]])
+    return int(np.count_nonzero(several | changes)) * 2 > count

@@ -1,0 +1,307 @@
+"""The campaign: many runs over a space of parameters, and what became of each.
+
+The file that people write (`Campaign`), what a job writes about each of its tasks (`Begun`,
+`Ended`), and the table of results (`CampaignResult`).
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.workload import Name, Value
+
+Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
+"""A number, a number with a unit (`64 KiB`), or a word."""
+
+Levels = Annotated[list[Scalar], Field(min_length=1)]
+
+
+class Better(StrEnum):
+    """Which way a metric improves."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    NONE = "none"
+
+
+class Pick(StrEnum):
+    """Which of several values that a pattern finds is the metric."""
+
+    ONLY = "only"
+    """There must be exactly one; several are an error."""
+    FIRST = "first"
+    LAST = "last"
+    LEAST = "least"
+    MOST = "most"
+    MEDIAN = "median"
+    SUM = "sum"
+
+
+class SampleMethod(StrEnum):
+    """How points are drawn from a space that is too large to measure."""
+
+    RANDOM = "random"
+    LATIN = "latin"
+    """A Latin hypercube: every level of every parameter comes equally often."""
+
+
+class Sample(Document):
+    """A part of a space, drawn once for all."""
+
+    size: Positive
+    method: SampleMethod = SampleMethod.LATIN
+    seed: Count = 1
+
+
+class Space(Document):
+    """The points of a campaign: a value of every parameter for each."""
+
+    product: dict[Name, Levels] = {}
+    """Every level of each with every level of all others."""
+    zip: list[dict[Name, Levels]] = []
+    """Parameters that change together: lists of one length; each group is crossed with the rest."""
+    points: list[dict[Name, Scalar]] = []
+    """More points, each with a value of every parameter."""
+    derive: dict[Name, Value] = {}
+    """Parameters that follow from others, by expression."""
+    exclude: list[str] = []
+    """Points for which one of these holds are left out; words stand for themselves."""
+    sample: Sample | None = None
+
+    @model_validator(mode="after")
+    def _zipped_alike(self) -> Space:
+        for group in self.zip:
+            lengths = {name: len(levels) for name, levels in group.items()}
+            if len(set(lengths.values())) > 1:
+                said = ", ".join(f"{name} has {n}" for name, n in lengths.items())
+                raise ValueError(f"zipped lists must have one length: {said}")
+        return self
+
+
+class Metric(Document):
+    """A number in what a run wrote; a run in which it is missing has failed."""
+
+    regex: str = ""
+    """Its first bracket holds the number; `^` and `$` match at every line."""
+    json_path: str = Field("", alias="json")
+    """`results[0].rate`: keys and indices of a JSON document."""
+    column: str = ""
+    """A column of a CSV table with a heading."""
+    file: str = "stdout"
+    """Relative to the run's folder."""
+    pick: Pick = Pick.ONLY
+    unit: str = ""
+    better: Better = Better.NONE
+    about: str = ""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Metric:
+        ways = [bool(self.regex), bool(self.json_path), bool(self.column)]
+        if sum(ways) != 1:
+            raise ValueError("a metric is found by one of regex, json and column")
+        return self
+
+
+class Tool(Document):
+    """What a well-known tool prints."""
+
+    about: str
+    metrics: dict[Name, Metric]
+    """Those that are there; a run in which none is has failed."""
+    reported: dict[Name, Metric] = {}
+    """Settings that the tool says it used."""
+
+
+class Step(Document):
+    """One thing that is done at points of the space: a workload, or any command.
+
+    It runs once for each combination of the parameters that its texts name in braces, however
+    many others the space has: a build step that names `{compiler}` runs once per compiler.
+    """
+
+    workload: str = ""
+    """A name from the library, or a file beside the campaign's."""
+    command: str = ""
+    """A line for the shell, in a folder of the run's own."""
+    after: list[Name] = []
+    """Steps that must be done before, at the same values; `{folder_NAME}` is where they worked."""
+    set: dict[str, Scalar] = {}
+    """Parameters of the workload, as `--set`; `interface` too."""
+    scale: str = "laptop"
+    ranks: Value = ""
+    nodes: Value = 1
+    environment: dict[str, str] = {}
+    metrics: dict[Name, Metric] = {}
+    tool: str = ""
+    """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
+    confirm: dict[Name, Scalar] = {}
+    """What the tool must report: a run that used something else has failed."""
+    time: Value = "10 min"
+    """What one run may take; then it is ended, and is a `timeout`."""
+    repeat: Positive | None = None
+    """Default: the campaign's where the step measures something, else 1."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Step:
+        if bool(self.workload) == bool(self.command):
+            raise ValueError("a step is either a workload or a command")
+        if self.command and self.set:
+            raise ValueError("'set' is for workloads; a command takes {parameters} in its text")
+        if (self.tool and not self.command) or (self.confirm and not self.tool):
+            raise ValueError("'tool' is for commands, and 'confirm' for tools")
+        return self
+
+
+class Campaign(Document):
+    """Steps over a space of points, repeated and interleaved."""
+
+    campaign: Literal[1]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
+    about: str = ""
+    space: Space = Space()
+    steps: Annotated[dict[Name, Step], Field(min_length=1)]
+    repeat: Positive = 6
+    pack: Positive | None = None
+    """Points that share one job (an allocation); none: all of equal size."""
+    seed: Count = 1
+    """Of the order of points within each repetition."""
+
+
+class State(StrEnum):
+    """What has become of a task."""
+
+    PLANNED = "planned"
+    SUBMITTED = "submitted"
+    QUEUED = "queued"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    TIMEOUT = "timeout"
+    CANCELLED = "cancelled"
+    OUT_OF_MEMORY = "out of memory"
+    NODE_FAILURE = "node failure"
+    LOST = "lost"
+    """Begun, without an end, and its job is known to nobody."""
+    BLOCKED = "blocked"
+    """A step before it did not come to a good end."""
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will come of it by itself."""
+        return self not in (State.PLANNED, State.SUBMITTED, State.QUEUED, State.RUNNING)
+
+
+class Ending(StrEnum):
+    """What ended a task."""
+
+    EXIT = "exit"
+    BUDGET = "budget"
+    CANCEL = "cancel"
+    SIGNAL = "signal"
+    """The job was told to end."""
+    BLOCKED = "blocked"
+    NOT_STARTED = "not started"
+
+
+class Begun(Document):
+    """Written by the job when it begins a task, before anything of it runs."""
+
+    job: str
+    host: str
+    begin_utc: str
+
+
+class Ended(Document):
+    """Written by the job when a task has ended: the truth about it."""
+
+    ending: Ending
+    code: int | None = None
+    """The exit code; negative: the signal that ended it."""
+    begin_utc: str
+    end_utc: str
+    seconds: Seconds
+    host: str
+    job: str
+    out_of_memory_kills: Count = 0
+    """Processes that the kernel of this host killed for want of memory meanwhile."""
+    reason: str = ""
+
+
+class MetricSummary(Document):
+    """One metric at one point."""
+
+    name: str
+    unit: str
+    better: Better
+    values: list[Real]
+    """Of each repetition that came to a good end, in their order."""
+    median: Real
+    low: Real
+    high: Real
+    coverage: float
+    """How sure the interval from low to high is; 95 % needs six repetitions."""
+
+
+class Row(Document):
+    """One step at one combination of its parameters."""
+
+    step: str
+    point: str
+    """The name of its folder."""
+    parameters: dict[str, Scalar]
+    states: dict[str, Count]
+    """How many repetitions are in which state."""
+    reasons: list[str] = []
+    """Why those that failed did, each once."""
+    metrics: list[MetricSummary] = []
+
+
+class CampaignResult(Document):
+    """Where a campaign stands."""
+
+    schema_: Literal["venturi.campaign-result/1"] = Field(
+        "venturi.campaign-result/1", alias="schema"
+    )
+    name: str
+    about: str
+    machine: str
+    directory: str
+    points: Count
+    states: dict[str, Count]
+    """How many tasks are in which state."""
+    rows: list[Row]
+
+
+class PlannedPoint(Document):
+    """One step at one combination of its parameters, before anything runs."""
+
+    step: str
+    point: str
+    parameters: dict[str, Scalar]
+    runs: Count
+    ranks: Positive
+    nodes: Positive
+    bytes_written: Count | None = None
+    """Of one run; None: a command, which does not say."""
+    bytes_read: Count | None = None
+
+
+class CampaignEstimate(Document):
+    """What a campaign will cost."""
+
+    schema_: Literal["venturi.campaign-estimate/1"] = Field(
+        "venturi.campaign-estimate/1", alias="schema"
+    )
+    name: str
+    points: Count
+    runs: Count
+    bytes_written: Count
+    """Of all runs of workloads."""
+    bytes_read: Count
+    most_hours: Seconds
+    """If every run takes all that it may."""
+    rows: list[PlannedPoint]

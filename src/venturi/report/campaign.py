@@ -1,0 +1,180 @@
+"""The page of a campaign: each metric over its parameters, the best points, what failed."""
+
+from __future__ import annotations
+
+from venturi.model.campaign import Better, CampaignResult, MetricSummary, Row, State
+from venturi.report import quantity
+from venturi.report.block import (
+    Block,
+    Chapter,
+    Column,
+    Facts,
+    Figure,
+    Headline,
+    Page,
+    Paragraph,
+    Section,
+    Table,
+)
+from venturi.report.campaign_text import changing, headline_metrics, metric_text, runs_text
+from venturi.report.figure import scaling
+from venturi.report.quantity import Units
+
+_SURE = 0.95
+_MOST_ALIKE = 4
+
+
+def page_of(result: CampaignResult, units: Units) -> Page:
+    """The whole page."""
+    steps = dict.fromkeys(row.step for row in result.rows)
+    measured = [step for step in steps if any(row.metrics for row in _of(result, step))]
+    sections = [_measured(_of(result, step), step, units) for step in measured]
+    chapter = Chapter(
+        name="campaign",
+        title=result.name,
+        about=result.about,
+        level="",
+        tone="plain",
+        meaning="",
+        reasons=(),
+        headlines=_headlines(result, measured, units),
+        fidelity="",
+        remarks=_remarks(result),
+        sections=tuple([*sections, *_failures(result), _all(result, units)]),
+        withheld="" if measured else "No run has measured anything yet.",
+        facts=f"{quantity.counted(result.points, 'point')} · {_said(result)} · {result.machine} · "
+        f"{result.directory}",
+    )
+    return Page(f"Campaign {result.name}", result.about, (chapter,))
+
+
+def best_of(rows: list[Row], name: str) -> tuple[Row, list[Row]] | None:
+    """The best point by a metric, and those whose intervals overlap its own.
+
+    None for a metric without a direction or without values.
+    """
+    found = [(row, metric) for row in rows if (metric := metric_of(row, name)) is not None]
+    if not found or found[0][1].better is Better.NONE:
+        return None
+    sign = 1.0 if found[0][1].better is Better.HIGHER else -1.0
+    best, own = max(found, key=lambda pair: sign * pair[1].median)
+    alike = [
+        row
+        for row, metric in found
+        if row is not best and metric.low <= own.high and metric.high >= own.low
+    ]
+    return best, alike
+
+
+def metric_of(row: Row, name: str) -> MetricSummary | None:
+    """A metric of a row by its name."""
+    return next((metric for metric in row.metrics if metric.name == name), None)
+
+
+def _of(result: CampaignResult, step: str) -> list[Row]:
+    return [row for row in result.rows if row.step == step]
+
+
+def _said(result: CampaignResult) -> str:
+    return ", ".join(f"{count} {state}" for state, count in result.states.items())
+
+
+def _point_text(row: Row, names: list[str]) -> str:
+    return ", ".join(f"{name} {row.parameters[name]}" for name in names) or row.point
+
+
+def _headlines(result: CampaignResult, measured: list[str], units: Units) -> tuple[Headline, ...]:
+    lines = []
+    for step in measured:
+        rows = _of(result, step)
+        for name in _judged(rows):
+            found = best_of(rows, name)
+            if found is None:
+                continue
+            best, _ = found
+            metric = metric_of(best, name)
+            assert metric is not None
+            title = f"Best {name}" if len(measured) == 1 else f"Best {name} of {step}"
+            point = _point_text(best, changing(rows))
+            lines.append(Headline(title, metric_text(metric, units), point))
+    return tuple(lines)
+
+
+def _judged(rows: list[Row]) -> list[str]:
+    """The metrics of the table; and the rates of phases, where none of those has a direction."""
+    names = headline_metrics(rows)
+    if any(best_of(rows, name) for name in names):
+        return names
+    every = dict.fromkeys(metric.name for row in rows for metric in row.metrics)
+    return [name for name in every if name.endswith(".rate")]
+
+
+def _remarks(result: CampaignResult) -> tuple[Paragraph, ...]:
+    remarks = []
+    unfinished = sum(n for state, n in result.states.items() if not State(state).is_final)
+    if unfinished:
+        remarks.append(
+            Paragraph(f"{quantity.counted(unfinished, 'run')} have not come to an end yet.", "fair")
+        )
+    metrics = [metric for row in result.rows for metric in row.metrics]
+    if any(metric.coverage < _SURE for metric in metrics):
+        remarks.append(
+            Paragraph(
+                "Fewer than six repetitions have no interval of 95 %: bars show their range.",
+                "fair",
+            )
+        )
+    return tuple(remarks)
+
+
+def _measured(rows: list[Row], step: str, units: Units) -> Section:
+    """A picture for each metric, and the sentence that names the best point."""
+    blocks: list[Block] = []
+    for name in _judged(rows):
+        figure: Figure | None = scaling.over(rows, name, _finding(rows, name, units))
+        blocks.append(Paragraph(_finding(rows, name, units)) if figure is None else figure)
+    return Section(step, step, "", tuple(blocks))
+
+
+def _finding(rows: list[Row], name: str, units: Units) -> str:
+    found = best_of(rows, name)
+    if found is None:
+        return f"{name} has no better or worse."
+    best, alike = found
+    metric = metric_of(best, name)
+    assert metric is not None
+    names = changing(rows)
+    value = quantity.with_unit(metric.median, metric.unit, units)
+    text = f"Best: {_point_text(best, names)} with {value}"
+    if not alike:
+        return f"{text}; no other point's interval reaches it."
+    others = "; ".join(_point_text(row, names) for row in alike[:_MOST_ALIKE])
+    more = len(alike) - _MOST_ALIKE
+    return f"{text}; not told apart from {others}" + (f" and {more} more." if more > 0 else ".")
+
+
+def _failures(result: CampaignResult) -> list[Section]:
+    rows = [(row.step, row.point, reason) for row in result.rows for reason in row.reasons]
+    if not rows:
+        return []
+    columns = (Column("Step"), Column("Point"), Column("Why"))
+    return [Section("failures", "What failed", "", (Table("Failures", columns, tuple(rows)),))]
+
+
+def _all(result: CampaignResult, units: Units) -> Section:
+    """Every point of every step, with all its metrics."""
+    blocks: list[Block] = [Facts((("Machine", result.machine), ("Directory", result.directory)))]
+    for step in dict.fromkeys(row.step for row in result.rows):
+        rows = _of(result, step)
+        parameters = list(dict.fromkeys(name for row in rows for name in row.parameters))
+        metrics = list(dict.fromkeys(metric.name for row in rows for metric in row.metrics))
+        titles = (Column("Point"), *map(Column, parameters), Column("Runs"))
+        lines = []
+        for row in rows:
+            own = [metric_of(row, name) for name in metrics]
+            values = ["–" if metric is None else metric_text(metric, units) for metric in own]
+            named = [str(row.parameters.get(name, "")) for name in parameters]
+            lines.append((row.point, *named, runs_text(row), *values))
+        columns = (*titles, *(Column(name, True) for name in metrics))
+        blocks.append(Table(step, columns, tuple(lines), folded=len(lines) > 40))
+    return Section("all", "All points", "", tuple(blocks))

@@ -1,0 +1,191 @@
+"""A campaign on a terminal: how far it is, and its table of results."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TextIO
+
+from venturi.model.campaign import (
+    CampaignEstimate,
+    CampaignResult,
+    MetricSummary,
+    PlannedPoint,
+    Row,
+    Scalar,
+    State,
+)
+from venturi.report import quantity
+from venturi.report.character import shown, speaks_utf8
+from venturi.report.printer import Printer
+from venturi.report.quantity import Units
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LINE_EVERY_S = 10.0
+_COLUMNS = 78
+_MOST_ROWS = 60
+_SURE = 0.95
+
+
+class Progress:
+    """One line with the states of all runs; elsewhere than on a terminal one every ten seconds."""
+
+    def __init__(
+        self,
+        runs: int,
+        stream: TextIO | None = None,
+        quiet: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._runs = runs
+        self._stream = sys.stderr if stream is None else stream
+        self._quiet = quiet
+        self._clock = clock
+        self._begin_s = self._last_s = clock()
+        self._is_open = False
+
+    def show(self, states: Mapping[str, int]) -> None:
+        """Say how many runs are in which state."""
+        if self._quiet:
+            return
+        now_s = self._clock()
+        spent = quantity.seconds(round(now_s - self._begin_s))
+        said = ", ".join(f"{count} {state}" for state, count in states.items())
+        line = f" {spent}   {quantity.counted(self._runs, 'run')}: {said}"
+        text = shown(line, speaks_utf8(getattr(self._stream, "encoding", None)))[:_COLUMNS]
+        if self._stream.isatty():
+            self._is_open = True
+            print(f"\r{text:<{_COLUMNS}}", end="", file=self._stream, flush=True)
+        elif now_s - self._last_s >= _LINE_EVERY_S:
+            self._last_s = now_s
+            print(text, file=self._stream, flush=True)
+
+    def close(self) -> None:
+        """Leave the line that was written over."""
+        if self._is_open:
+            print(f"\r{'':<{_COLUMNS}}\r", end="", file=self._stream, flush=True)
+
+
+def print_result(result: CampaignResult, console: Console, units: Units, folder: str) -> None:
+    """States, then for each step a table: parameters, metrics with their intervals."""
+    out = Printer(console)
+    said = ", ".join(f"{count} {state}" for state, count in result.states.items())
+    out.line((f" {result.name}", "bold"), f" on {result.machine}, {result.directory}")
+    out.line(f" {quantity.counted(result.points, 'point')}; runs: {said}")
+    for step in dict.fromkeys(row.step for row in result.rows):
+        rows = [row for row in result.rows if row.step == step]
+        if len({row.step for row in result.rows}) > 1 or step != "run":
+            out.line()
+            out.line((f" {step}", "bold"))
+        else:
+            out.line()
+        _print_step(out, rows, units)
+    _print_failures(out, result)
+    out.line()
+    if any(not State(state).is_final for state in result.states):
+        out.line(" Next: venturi campaign resume ", folder)
+    else:
+        out.line(" Next: venturi report ", folder)
+
+
+def _print_step(out: Printer, rows: list[Row], units: Units) -> None:
+    parameters = changing(rows)
+    shown_metrics = headline_metrics(rows)
+    titles = ["", *(name.upper() for name in parameters), "RUNS"]
+    titles += [name.upper() for name in shown_metrics]
+    lines = [
+        [
+            row.point,
+            *(str(row.parameters.get(name, "")) for name in parameters),
+            runs_text(row),
+            *(_metric_text(row, name, units) for name in shown_metrics),
+        ]
+        for row in rows[:_MOST_ROWS]
+    ]
+    out.table(titles, lines)
+    if len(rows) > _MOST_ROWS:
+        out.line(f" and {len(rows) - _MOST_ROWS} more; all of them: --json")
+    if any(metric.coverage < _SURE for row in rows for metric in row.metrics):
+        out.wrapped("- ", "±: half the range of fewer than six repetitions, not a 95 % interval")
+
+
+def headline_metrics(rows: list[Row]) -> list[str]:
+    """The metrics that a workload or its step names; without any, the rates of the phases."""
+    names = list(dict.fromkeys(metric.name for row in rows for metric in row.metrics))
+    own = [name for name in names if not name.endswith((".rate", ".seconds"))]
+    return own or [name for name in names if name.endswith(".rate")] or names
+
+
+def changing(rows: list[Row]) -> list[str]:
+    """The parameters that are not the same everywhere, without those that only echo another."""
+    names = list(dict.fromkeys(name for row in rows for name in row.parameters))
+    kept: list[str] = []
+    for name in names:
+        own = [row.parameters.get(name, "") for row in rows]
+        if len(set(own)) > 1 and not any(_is_echo(rows, other, own) for other in kept):
+            kept.append(name)
+    return kept
+
+
+def _is_echo(rows: list[Row], other: str, own: list[Scalar]) -> bool:
+    """Whether values go one to one with those of another parameter."""
+    pairs = set(zip((row.parameters.get(other, "") for row in rows), own, strict=True))
+    return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+
+
+def runs_text(row: Row) -> str:
+    """`6`, or what happened instead."""
+    if set(row.states) == {State.DONE.value}:
+        return str(row.states[State.DONE.value])
+    return ", ".join(f"{count} {state}" for state, count in row.states.items())
+
+
+def _metric_text(row: Row, name: str, units: Units) -> str:
+    found = next((metric for metric in row.metrics if metric.name == name), None)
+    return "–" if found is None else metric_text(found, units)
+
+
+def metric_text(metric: MetricSummary, units: Units) -> str:
+    """The median, and how far the interval reaches from it at most."""
+    text = quantity.with_unit(metric.median, metric.unit, units)
+    if len(metric.values) > 1 and metric.median:
+        reach = max(metric.high - metric.median, metric.median - metric.low)
+        text += f" ±{quantity.percent(abs(reach / metric.median))}"
+    return text
+
+
+def _print_failures(out: Printer, result: CampaignResult) -> None:
+    failures = [(row.point, reason) for row in result.rows for reason in row.reasons]
+    if failures:
+        out.line()
+    for point, reason in failures[:_MOST_ROWS]:
+        out.wrapped("- ", f"{point}: {reason}")
+
+
+def print_estimate(estimate: CampaignEstimate, console: Console, units: Units) -> None:
+    """Points, runs, bytes and hours, and what each point takes."""
+    out = Printer(console)
+    out.line((f" {estimate.name}", "bold"))
+    out.line(
+        f" {quantity.counted(estimate.points, 'point')}, {quantity.counted(estimate.runs, 'run')}; "
+        f"writes {quantity.size(estimate.bytes_written, units)}, "
+        f"reads {quantity.size(estimate.bytes_read, units)}; "
+        f"at most {estimate.most_hours:.3g} h"
+    )
+    out.line()
+    rows = [_planned_row(row, units) for row in estimate.rows[:_MOST_ROWS]]
+    out.table(("", "PARAMETERS", "RUNS", "RANKS", "WRITES", "READS"), rows, left=("PARAMETERS",))
+    if len(estimate.rows) > _MOST_ROWS:
+        out.line(f" and {len(estimate.rows) - _MOST_ROWS} more; all of them: --json")
+
+
+def _planned_row(row: PlannedPoint, units: Units) -> list[str]:
+    written, read = (
+        "–" if amount is None else quantity.size(amount, units)
+        for amount in (row.bytes_written, row.bytes_read)
+    )
+    said = " ".join(f"{name}={value}" for name, value in row.parameters.items())
+    return [row.point, said, str(row.runs), str(row.ranks), written, read]

@@ -1,0 +1,78 @@
+"""Numbers in what a run wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from venturi.campaign.metric import check_metric, metrics_in, record_metrics
+from venturi.model.campaign import Metric, Pick
+from venturi.model.error import RunFailed, UserError
+
+_IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
+
+
+@pytest.mark.parametrize(
+    ("pick", "value"),
+    [
+        (Pick.FIRST, 100.5),
+        (Pick.LAST, 200.25),
+        (Pick.LEAST, 100.5),
+        (Pick.MOST, 200.25),
+        (Pick.MEDIAN, 150.375),
+        (Pick.SUM, 300.75),
+    ],
+)
+def test_one_of_several_matches(tmp_path: Path, pick: Pick, value: float) -> None:
+    (tmp_path / "stdout").write_text(_IOR)
+    metric = Metric(regex=r"^write ([\d.]+)$", pick=pick)
+    assert metrics_in(tmp_path, {"bw": metric}) == {"bw": value}
+
+
+def test_json_and_csv(tmp_path: Path) -> None:
+    document = {"tests": [{"Results": [{"bwMiB": 3.5}, {"bwMiB": 4}]}]}
+    (tmp_path / "out.json").write_text(json.dumps(document))
+    (tmp_path / "t.csv").write_text("op,rate\nwrite,1e3\nread,2e3\n")
+    found = metrics_in(
+        tmp_path,
+        {
+            "a": Metric(json="tests[0].Results[1].bwMiB", file="out.json"),
+            "b": Metric(column="rate", file="t.csv", pick=Pick.MOST),
+        },
+    )
+    assert found == {"a": 4.0, "b": 2000.0}
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        (Metric(regex="write (.*)"), "2 values .* say which"),
+        (Metric(regex="nothing (.*)"), "is missing"),
+        (Metric(regex="access (.*)"), "'bw' in stdout is no number"),
+        (Metric(json="a.b"), "not JSON"),
+        (Metric(regex="(x)", file="gone"), "No such file"),
+        (Metric(column="rate"), "is missing"),
+    ],
+)
+def test_a_missing_metric_is_a_failed_run(tmp_path: Path, metric: Metric, said: str) -> None:
+    (tmp_path / "stdout").write_text(_IOR)
+    with pytest.raises(RunFailed, match=said):
+        metrics_in(tmp_path, {"m": metric})
+
+
+@pytest.mark.parametrize(("regex", "said"), [("(", "no regular"), ("abc", "no bracket")])
+def test_a_pattern_is_checked_before_anything_runs(regex: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        check_metric("steps.run.metrics.m", Metric(regex=regex))
+
+
+def test_exactly_one_way_to_find_it() -> None:
+    with pytest.raises(ValueError, match="one of regex, json and column"):
+        Metric(regex="(a)", column="b")
+
+
+def test_what_is_no_record(tmp_path: Path) -> None:
+    with pytest.raises(RunFailed, match="no record"):
+        record_metrics("killed")

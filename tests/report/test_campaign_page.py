@@ -1,0 +1,87 @@
+"""The page of a campaign: which point is best, and what is drawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from venturi.model.campaign import Better, CampaignResult, MetricSummary, Row
+from venturi.model.statistic import median_interval
+from venturi.report.block import Figure
+from venturi.report.campaign import best_of, page_of
+from venturi.report.figure.scaling import number_of
+from venturi.report.quantity import Units
+
+
+def _row(point: str, values: list[float], better: Better, **parameters: int | str) -> Row:
+    interval = median_interval(values)
+    metric = MetricSummary(
+        name="rate",
+        unit="B/s",
+        better=better,
+        values=values,
+        median=interval.median,
+        low=interval.low,
+        high=interval.high,
+        coverage=interval.coverage,
+    )
+    return Row(
+        step="run",
+        point=point,
+        parameters=dict(parameters),
+        states={"done": len(values)},
+        metrics=[metric],
+    )
+
+
+def _rows(better: Better) -> list[Row]:
+    spread = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+    return [
+        _row(
+            f"run-{n}{w}",
+            [base + s for s in spread],
+            better,
+            tasks=n,
+            way=w,
+            number=int(w == "all"),
+        )
+        for n, w, base in ((1, "own", 10), (2, "own", 30), (1, "all", 20), (2, "all", 33))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("better", "best", "alike"),
+    [(Better.HIGHER, "run-2all", ["run-2own"]), (Better.LOWER, "run-1own", [])],
+)
+def test_the_best_point_and_what_cannot_be_told_from_it(
+    better: Better, best: str, alike: list[str]
+) -> None:
+    found = best_of(_rows(better), "rate")
+    assert found is not None
+    assert found[0].point == best
+    assert [row.point for row in found[1]] == alike
+
+
+def test_without_a_direction_nothing_is_best() -> None:
+    assert best_of(_rows(Better.NONE), "rate") is None
+
+
+def test_a_line_for_each_way_over_the_tasks() -> None:
+    result = CampaignResult(
+        name="scaling", about="", machine="local", directory="/data", points=4,
+        states={"done": 24}, rows=_rows(Better.HIGHER),
+    )  # fmt: skip
+    page = page_of(result, Units.IEC)
+    (figure,) = (b for b in page.chapters[0].sections[0].blocks if isinstance(b, Figure))
+    assert figure.title == "rate over tasks"
+    points = figure.spec["data"]["values"]
+    assert {(p["series"], p["x"]) for p in points} == {
+        ("way own", 1.0), ("way own", 2.0), ("way all", 1.0), ("way all", 2.0),
+    }  # fmt: skip
+    assert "not told apart from tasks 2, way own" in figure.finding
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [("64 KiB", 65536.0), (3, 3.0), ("1.5", 1.5), ("own", None), ("4 x", None)]
+)
+def test_values_on_an_axis(value: int | str, number: float | None) -> None:
+    assert number_of(value) == number

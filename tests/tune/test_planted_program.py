@@ -1,0 +1,90 @@
+"""Programs with a planted problem among decoys: captured, derived, and the cause comes first."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from venturi.derive.workload import derive
+from venturi.execute.launcher import machine_named
+from venturi.model.plan import Interface
+from venturi.model.tuning import Effect
+from venturi.model.workload import Workload
+from venturi.plan.setting import Settings
+from venturi.sources.open import read_capture
+from venturi.tune import search
+from venturi.tune.bench import Place
+from venturi.tune.catalogue import applicable, scene_of
+from venturi.tune.session import Wish, tune
+
+PLANTED = Path(__file__).parents[2] / "bench" / "planted"
+DECOYS = 15
+
+
+def derived(
+    cause: str, where: Path, numbers: dict[str, int], compiler: str, start: str
+) -> Workload:
+    """The proxy of one run of a planted program, which is compiled first."""
+    numbers = {"COMPUTE_MS": 20, "DECOYS": DECOYS, "MENDED": 0, **numbers}
+    defines = [f"-D{key}={value}" for key, value in numbers.items()]
+    source, trace = str(PLANTED / f"{cause}.c"), where / "app.trace"
+    subprocess.run(
+        [*compiler.split(), *defines, source, "-o", "program"],
+        cwd=where, check=True, timeout=60, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    subprocess.run(
+        [sys.executable, "-m", "venturi", "capture", "-q", "-o", str(trace), "--",
+         *start.split(), "./program"],
+        cwd=where, check=True, timeout=100, env={**os.environ, **allowed},
+    )  # fmt: skip
+    return derive(read_capture(trace), "app")
+
+
+@pytest.mark.parametrize(
+    ("cause", "count", "key", "file"),
+    [("stat_storm", 20_000, "stats", "mesh.in"), ("many_opens", 6000, "opens", "table.bin")],
+)
+def test_the_cause_comes_first_and_the_decoys_do_not(
+    cause: str, count: int, key: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "_MOST_ROUNDS", 4)
+    workload = derived(cause, tmp_path, {"COUNT": count, "BYTES": 100}, "gcc -O1", "")
+    target = tmp_path / "target"
+    target.mkdir()
+    place = Place(target, tmp_path / "store", machine_named("local"), Settings(), ["venturi"])
+    first = tune(Wish(workload, place, 3600), lambda state: None).trials[0]
+    assert first.key == key
+    assert first.effect is Effect.HELPS
+    assert f"/{file} " in first.advice
+
+
+@pytest.mark.parametrize(
+    ("cause", "numbers", "compiler", "start", "change", "file"),
+    [
+        ("serial_gather", {"COUNT": 20, "BYTES": 100_000}, "mpicc.openmpi -O1",
+         "mpirun.openmpi --oversubscribe -np 2", "spread=rank", "state.dat"),
+        ("small_strided", {"COUNT": 300, "BYTES": 16}, "h5pcc.mpich -shlib -O1",
+         "mpirun.mpich -np 2", "collective=on", "field.h5"),
+        ("wrong_chunks", {"COUNT": 24, "BYTES": 8192}, "h5cc -shlib -O1", "", "chunks=call",
+         "series.h5"),
+    ],
+)  # fmt: skip
+def test_the_change_that_mends_a_parallel_program_is_in_the_field(
+    cause: str,
+    numbers: dict[str, int],
+    compiler: str,
+    start: str,
+    change: str,
+    file: str,
+    tmp_path: Path,
+) -> None:
+    workload = derived(cause, tmp_path, numbers, compiler, start)
+    built = frozenset(interface.value for interface in Interface)
+    candidates, _ = applicable(scene_of(workload, Settings(), "ext4", built), Settings())
+    (found,) = [candidate for candidate in candidates if candidate.name == change]
+    assert f"/{file}" in found.variant.advice
