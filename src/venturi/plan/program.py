@@ -28,6 +28,7 @@ from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
 from venturi.plan.cache import cache_of
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
+from venturi.plan.find import lower_find
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.limit import limit_of
@@ -147,6 +148,9 @@ class Lowering:
         self._must_be_in_phase(verb, place)
         if verb in ("write", "read"):
             return self._data(step, place)
+        if verb == "find":
+            self._refuse_waiting("find", place)
+            return [lower_find(step.find, self._workload, place.scope, f"{place.where}.find")]
         if verb == "each":
             assert step.each is not None
             return [self._items(step.each, step, place)]
