@@ -160,7 +160,16 @@ def _parameters(campaign: Campaign, name: str, known: list[str]) -> list[str]:
             named |= names_in(tree_of(value))
     for before in step.after:
         named |= set(_parameters(campaign, before, known))
+    for group in campaign.space.zip:
+        if named & set(group) and not _splits(group, named):
+            named |= set(group)
     return [parameter for parameter in known if parameter in named]
+
+
+def _splits(group: Mapping[str, list[Scalar]], named: set[str]) -> bool:
+    """Whether all parameters of a zipped group differ more often than those that are named."""
+    own = zip(*(levels for name, levels in group.items() if name in named), strict=True)
+    return len(set(own)) < len(set(zip(*group.values(), strict=True)))
 
 
 def _texts(step: Step) -> list[str]:
