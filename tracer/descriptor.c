@@ -74,12 +74,11 @@ Open* descriptor_open(int fd, Name* path, int flags) {
   return open;
 }
 
-// A descriptor that was opened before the tracer, or behind its back.
-static Open* adopt(int fd) {
+// As `adopt`, with room for a path.
+static Open* adopt_in(char* text, int fd) {
   char link[32] = "/proc/self/fd/";
-  char text[kPathBytes];
   decimal((uint64_t)fd, link + 14);
-  const long bytes = read_link(link, text, sizeof text);
+  const long bytes = read_link(link, text, kPathBytes);
   if (bytes < 0) return NULL;
   if (header && strstr(text, "io_uring")) atomic_fetch_add(&header->rings, 1);
   if (text[0] != '/') {
@@ -102,6 +101,20 @@ static Open* adopt(int fd) {
   open->is_no_file = position < 0;
   atomic_store(&open->position, position < 0 ? 0 : position);
   atomic_store(&open->stream_position, position < 0 ? 0 : position);
+  return open;
+}
+
+static __attribute__((noinline)) Open* adopt_on_stack(int fd) {
+  char text[kPathBytes];
+  return adopt_in(text, fd);
+}
+
+// A descriptor that was opened before the tracer, or behind its back.
+static Open* adopt(int fd) {
+  char* text = borrow_path();
+  if (text == NULL) return adopt_on_stack(fd);
+  Open* open = adopt_in(text, fd);
+  give_back_path(text);
   return open;
 }
 

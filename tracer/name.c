@@ -148,13 +148,12 @@ static bool append(char* text, size_t* bytes, const char* path) {
   return true;
 }
 
-Name* name_of(int folder, const char* path) {
-  if (path == NULL) return NULL;
-  char text[kPathBytes];
+// As `name_of`, with room for the absolute path.
+static Name* name_in(char* text, int folder, const char* path) {
   size_t bytes = 0;
   if (path[0] != '/') {
     if (folder == AT_FDCWD) {
-      const long got = raw(SYS_getcwd, (long)text, sizeof text, 0, 0, 0, 0);
+      const long got = raw(SYS_getcwd, (long)text, kPathBytes, 0, 0, 0, 0);
       if (got <= 1 || text[0] != '/') return NULL;
       bytes = (size_t)got - 1;
       if (bytes == 1) bytes = 0;
@@ -162,7 +161,7 @@ Name* name_of(int folder, const char* path) {
       const Open* open = descriptor_find(folder);
       if (open == NULL || open->path == NULL || open->path->is_no_file) return NULL;
       bytes = open->path->text_bytes;
-      if (bytes + 2 > sizeof text) return NULL;
+      if (bytes + 2 > kPathBytes) return NULL;
       memcpy(text, open->path->text, bytes);
       if (bytes == 1) bytes = 0;
     }
@@ -172,6 +171,20 @@ Name* name_of(int folder, const char* path) {
   if (bytes == 0) text[bytes++] = '/';
   text[bytes] = 0;
   return intern(text, bytes, NULL);
+}
+
+static __attribute__((noinline)) Name* name_on_stack(int folder, const char* path) {
+  char text[kPathBytes];
+  return name_in(text, folder, path);
+}
+
+Name* name_of(int folder, const char* path) {
+  if (path == NULL) return NULL;
+  char* text = borrow_path();
+  if (text == NULL) return name_on_stack(folder, path);
+  Name* name = name_in(text, folder, path);
+  give_back_path(text);
+  return name;
 }
 
 void write_name(Name* name) {

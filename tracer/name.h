@@ -22,8 +22,6 @@ typedef struct Name {
   char text[];
 } Name;
 
-enum { kPathBytes = 4352 };
-
 // The name of `path`, relative to the directory `folder` (an AT_FDCWD or descriptor); NULL where
 // it cannot be told.
 Name* name_of(int folder, const char* path);

@@ -291,3 +291,11 @@ void spool_end(void) {
 void spool_go_on(void) {
   if (header != NULL && atomic_load(&live->on) != 0) atomic_store(&header->ended_ns, 0);
 }
+
+void spool_stop(void) {
+  is_wanted = false;
+  if (header == NULL || atomic_load(&live->on) == 0) return;
+  note_clocks();
+  atomic_store(&header->stopped_error, EPERM);
+  atomic_store(&live->on, 0);
+}

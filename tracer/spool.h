@@ -42,6 +42,10 @@ void spool_forked(void);
 void spool_end(void);
 void spool_go_on(void);
 
+// From here on this process may neither read the clock nor ask the system for more: nothing is
+// recorded any more, and the trace says so.
+void spool_stop(void);
+
 // Ticks now; 0 where nothing is recorded.
 int64_t begin(void);
 int64_t ticks_now(void);

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kTriesForLock = 100000 };
+enum { kTriesForLock = 100000, kPaths = 32 };
 
 _Atomic uint32_t generation = 1;
 
@@ -90,4 +90,22 @@ size_t decimal(uint64_t value, char* text) {
   for (size_t i = 0; i < count; ++i) text[i] = reversed[count - 1 - i];
   text[count] = 0;
   return count;
+}
+
+// What threads of the parent had borrowed is free in a child, as with locks.
+static char borrowed[kPaths][kPathBytes];
+static _Atomic uint32_t borrowers[kPaths];
+
+char* borrow_path(void) {
+  const uint32_t ours = atomic_load(&generation);
+  for (int i = 0; i < kPaths; ++i) {
+    uint32_t owner = atomic_load_explicit(&borrowers[i], memory_order_relaxed);
+    if (owner != ours && atomic_compare_exchange_strong(&borrowers[i], &owner, ours))
+      return borrowed[i];
+  }
+  return NULL;
+}
+
+void give_back_path(char* path) {
+  atomic_store(&borrowers[(size_t)(path - borrowed[0]) / kPathBytes], 0);
 }

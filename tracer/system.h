@@ -43,3 +43,9 @@ Held lock_for_all(_Atomic uint32_t* word);
 
 // "12345" as text, NUL-terminated; its length.
 size_t decimal(uint64_t value, char* text);
+
+// Room for a path that takes nothing of the caller's stack, which may be a signal's small one;
+// NULL where all of it is in use.
+enum { kPathBytes = 4352 };
+char* borrow_path(void);
+void give_back_path(char* path);

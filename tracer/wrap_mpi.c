@@ -46,8 +46,8 @@ static void remember(Word handle, Name* name) {
 #define IN_MPI(type, name) ((type)function_in(route.scope, name))
 
 static int64_t size_of(Route route, Word datatype) {
-  int bytes = 0;
-  int (*size)(Word, int*) = IN_MPI(int (*)(Word, int*), "PMPI_Type_size");
+  Offset bytes = 0;
+  int (*size)(Word, Offset*) = IN_MPI(int (*)(Word, Offset*), "PMPI_Type_size_x");
   return size && size(datatype, &bytes) == 0 && bytes > 0 ? bytes : 0;
 }
 
@@ -58,11 +58,11 @@ static int group_size(Route route, Word group) {
 }
 
 // What was moved, by the status; what was asked for where the status does not tell.
-static int64_t moved(Route route, const void* status, int count, Word datatype) {
+static int64_t moved(Route route, const void* status, Offset count, Word datatype) {
   int got = -1;
   int (*get)(const void*, Word, int*) = IN_MPI(int (*)(const void*, Word, int*), "PMPI_Get_count");
-  if (get == NULL || get(status, datatype, &got) != 0 || got < 0) got = count;
-  return got * size_of(route, datatype);
+  if (get == NULL || get(status, datatype, &got) != 0) got = -1;
+  return (got < 0 ? count : got) * size_of(route, datatype);
 }
 
 // Where the file's pointer is: in bytes without a view, else in elements of the view.
@@ -104,6 +104,11 @@ static int64_t enter(const char* frame) {
 
 // A wrapper of each of a call's two names.
 #define BOTH(wrap, name, ...) wrap(MPI_##name, __VA_ARGS__) wrap(PMPI_##name, __VA_ARGS__)
+
+// A call that moves data, with both types of its count: MPI-4 has large ones.
+#define DATA(wrap, name, ...)                                            \
+  wrap(MPI_##name, int, __VA_ARGS__) wrap(PMPI_##name, int, __VA_ARGS__) \
+      wrap(MPI_##name##_c, Offset, __VA_ARGS__) wrap(PMPI_##name##_c, Offset, __VA_ARGS__)
 
 // A prefix with a colon chooses a driver.
 static Name* name_of_file(const char* path) {
@@ -202,9 +207,9 @@ BOTH(WRAP_FILE, File_seek_shared, kSeek, (Word handle, Offset at, int whence), (
   if ((Word)asked <= 1) status = own;
 
 // At an offset that the call names.
-#define WRAP_AT(name, kind, how)                                                               \
-  EXPORT int name(Word handle, Offset at, void* data, int count, Word type, void* status) {    \
-    MPI_BEGIN(name, (Word, Offset, void*, int, Word, void*))                                   \
+#define WRAP_AT(name, Count, kind, how)                                                        \
+  EXPORT int name(Word handle, Offset at, void* data, Count count, Word type, void* status) {  \
+    MPI_BEGIN(name, (Word, Offset, void*, Count, Word, void*))                                 \
     if (call.start == 0) return next(handle, at, data, count, type, status);                   \
     STATUS                                                                                     \
     const int result = next(handle, at, data, count, type, status);                            \
@@ -212,15 +217,15 @@ BOTH(WRAP_FILE, File_seek_shared, kSeek, (Word handle, Offset at, int whence), (
     note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
     return result;                                                                             \
   }
-BOTH(WRAP_AT, File_read_at, kRead, 0)
-BOTH(WRAP_AT, File_read_at_all, kRead, kCollective)
-BOTH(WRAP_AT, File_write_at, kWrite, 0)
-BOTH(WRAP_AT, File_write_at_all, kWrite, kCollective)
+DATA(WRAP_AT, File_read_at, kRead, 0)
+DATA(WRAP_AT, File_read_at_all, kRead, kCollective)
+DATA(WRAP_AT, File_write_at, kWrite, 0)
+DATA(WRAP_AT, File_write_at_all, kWrite, kCollective)
 
 // At the file's own or the shared pointer.
-#define WRAP_POINTER(name, kind, how, is_shared)                                               \
-  EXPORT int name(Word handle, void* data, int count, Word type, void* status) {               \
-    MPI_BEGIN(name, (Word, void*, int, Word, void*))                                           \
+#define WRAP_POINTER(name, Count, kind, how, is_shared)                                        \
+  EXPORT int name(Word handle, void* data, Count count, Word type, void* status) {             \
+    MPI_BEGIN(name, (Word, void*, Count, Word, void*))                                         \
     if (call.start == 0) return next(handle, data, count, type, status);                       \
     STATUS                                                                                     \
     const Offset at = is_shared ? UNKNOWN_OFFSET : position(route, handle, is_shared);         \
@@ -230,47 +235,48 @@ BOTH(WRAP_AT, File_write_at_all, kWrite, kCollective)
     note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
     return result;                                                                             \
   }
-BOTH(WRAP_POINTER, File_read, kRead, 0, false)
-BOTH(WRAP_POINTER, File_read_all, kRead, kCollective, false)
-BOTH(WRAP_POINTER, File_write, kWrite, 0, false)
-BOTH(WRAP_POINTER, File_write_all, kWrite, kCollective, false)
-BOTH(WRAP_POINTER, File_read_shared, kRead, 0, true)
-BOTH(WRAP_POINTER, File_read_ordered, kRead, kCollective, true)
-BOTH(WRAP_POINTER, File_write_shared, kWrite, 0, true)
-BOTH(WRAP_POINTER, File_write_ordered, kWrite, kCollective, true)
+DATA(WRAP_POINTER, File_read, kRead, 0, false)
+DATA(WRAP_POINTER, File_read_all, kRead, kCollective, false)
+DATA(WRAP_POINTER, File_write, kWrite, 0, false)
+DATA(WRAP_POINTER, File_write_all, kWrite, kCollective, false)
+DATA(WRAP_POINTER, File_read_shared, kRead, 0, true)
+DATA(WRAP_POINTER, File_read_ordered, kRead, kCollective, true)
+DATA(WRAP_POINTER, File_write_shared, kWrite, 0, true)
+DATA(WRAP_POINTER, File_write_ordered, kWrite, kCollective, true)
 
 // Begun here, ended somewhere else: bytes are those asked for, the time is that of beginning.
-#define WRAP_BEGIN_AT(name, kind, how, with_request, with_types, pass)                    \
-  EXPORT int name with_request {                                                          \
-    MPI_BEGIN(name, with_types)                                                           \
+#define WRAP_BEGIN_AT(name, Count, kind, how, with_request, with_types, pass)             \
+  EXPORT int name with_request(Count) {                                                   \
+    MPI_BEGIN(name, with_types(Count))                                                    \
     const int result = next pass;                                                         \
     if (call.start == 0) return result;                                                   \
     MPI_END(result != 0)                                                                  \
     note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
     return result;                                                                        \
   }
-#define REQUEST_AT (Word handle, Offset at, void* data, int count, Word type, Word* request)
-#define REQUEST_AT_TYPES (Word, Offset, void*, int, Word, Word*)
+#define REQUEST_AT(Count) \
+  (Word handle, Offset at, void* data, Count count, Word type, Word* request)
+#define REQUEST_AT_TYPES(Count) (Word, Offset, void*, Count, Word, Word*)
 #define REQUEST_AT_PASS (handle, at, data, count, type, request)
-BOTH(WRAP_BEGIN_AT, File_iread_at, kRead, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
+DATA(WRAP_BEGIN_AT, File_iread_at, kRead, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
      REQUEST_AT_PASS)
-BOTH(WRAP_BEGIN_AT, File_iwrite_at, kWrite, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
+DATA(WRAP_BEGIN_AT, File_iwrite_at, kWrite, kNonBlocking, REQUEST_AT, REQUEST_AT_TYPES,
      REQUEST_AT_PASS)
-BOTH(WRAP_BEGIN_AT, File_iread_at_all, kRead, kNonBlocking | kCollective, REQUEST_AT,
+DATA(WRAP_BEGIN_AT, File_iread_at_all, kRead, kNonBlocking | kCollective, REQUEST_AT,
      REQUEST_AT_TYPES, REQUEST_AT_PASS)
-BOTH(WRAP_BEGIN_AT, File_iwrite_at_all, kWrite, kNonBlocking | kCollective, REQUEST_AT,
+DATA(WRAP_BEGIN_AT, File_iwrite_at_all, kWrite, kNonBlocking | kCollective, REQUEST_AT,
      REQUEST_AT_TYPES, REQUEST_AT_PASS)
-#define SPLIT_AT (Word handle, Offset at, void* data, int count, Word type)
-#define SPLIT_AT_TYPES (Word, Offset, void*, int, Word)
+#define SPLIT_AT(Count) (Word handle, Offset at, void* data, Count count, Word type)
+#define SPLIT_AT_TYPES(Count) (Word, Offset, void*, Count, Word)
 #define SPLIT_AT_PASS (handle, at, data, count, type)
-BOTH(WRAP_BEGIN_AT, File_read_at_all_begin, kRead, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
+DATA(WRAP_BEGIN_AT, File_read_at_all_begin, kRead, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
      SPLIT_AT_PASS)
-BOTH(WRAP_BEGIN_AT, File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
+DATA(WRAP_BEGIN_AT, File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
      SPLIT_AT_PASS)
 
-#define WRAP_BEGIN(name, kind, how, with_request, with_types, pass)                       \
-  EXPORT int name with_request {                                                          \
-    MPI_BEGIN(name, with_types)                                                           \
+#define WRAP_BEGIN(name, Count, kind, how, with_request, with_types, pass)                \
+  EXPORT int name with_request(Count) {                                                   \
+    MPI_BEGIN(name, with_types(Count))                                                    \
     const Offset at = call.start ? position(route, handle, false) : UNKNOWN_OFFSET;       \
     const int result = next pass;                                                         \
     if (call.start == 0) return result;                                                   \
@@ -278,20 +284,20 @@ BOTH(WRAP_BEGIN_AT, File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLI
     note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
     return result;                                                                        \
   }
-#define REQUEST (Word handle, void* data, int count, Word type, Word* request)
-#define REQUEST_TYPES (Word, void*, int, Word, Word*)
+#define REQUEST(Count) (Word handle, void* data, Count count, Word type, Word* request)
+#define REQUEST_TYPES(Count) (Word, void*, Count, Word, Word*)
 #define REQUEST_PASS (handle, data, count, type, request)
-BOTH(WRAP_BEGIN, File_iread, kRead, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
-BOTH(WRAP_BEGIN, File_iwrite, kWrite, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
-BOTH(WRAP_BEGIN, File_iread_all, kRead, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
+DATA(WRAP_BEGIN, File_iread, kRead, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
+DATA(WRAP_BEGIN, File_iwrite, kWrite, kNonBlocking, REQUEST, REQUEST_TYPES, REQUEST_PASS)
+DATA(WRAP_BEGIN, File_iread_all, kRead, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
      REQUEST_PASS)
-BOTH(WRAP_BEGIN, File_iwrite_all, kWrite, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
+DATA(WRAP_BEGIN, File_iwrite_all, kWrite, kNonBlocking | kCollective, REQUEST, REQUEST_TYPES,
      REQUEST_PASS)
-#define SPLIT (Word handle, void* data, int count, Word type)
-#define SPLIT_TYPES (Word, void*, int, Word)
+#define SPLIT(Count) (Word handle, void* data, Count count, Word type)
+#define SPLIT_TYPES(Count) (Word, void*, Count, Word)
 #define SPLIT_PASS (handle, data, count, type)
-BOTH(WRAP_BEGIN, File_read_all_begin, kRead, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
-BOTH(WRAP_BEGIN, File_write_all_begin, kWrite, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
+DATA(WRAP_BEGIN, File_read_all_begin, kRead, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
+DATA(WRAP_BEGIN, File_write_all_begin, kWrite, kCollective, SPLIT, SPLIT_TYPES, SPLIT_PASS)
 
 // Ranks wait for each other: marks for whoever looks for phases.
 static void note_meeting(const Call* call, Route route, Word group) {

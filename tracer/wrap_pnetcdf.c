@@ -279,3 +279,81 @@ WRAP_FORM(vara)
 WRAP_FORM(vars)
 WRAP_FORM(varm)
 WRAP_FORM(varn)
+
+// A part of a variable that a type of MPI chooses in the file.
+static void note_typed_part(const Call* call, Route route, Kind kind, uint32_t how, int file,
+                            int variable, Word type) {
+  Offset bytes = 0;
+  int (*size)(Word, Offset*) = (int (*)(Word, Offset*))function_in(route.scope, "PMPI_Type_size_x");
+  if (size == NULL || size(type, &bytes) != 0 || bytes < 0 || call->error) bytes = 0;
+  Name* name = variable_of(route, file, variable);
+  note(call, name, (What){kPnetcdfVariable, kind, UNKNOWN_OFFSET, bytes, how | kScattered});
+}
+
+#define WRAP_VARD(name, kind, how)                                                            \
+  EXPORT int name(int file, int variable, Word shape, void* data, Offset amount, Word type) { \
+    BEGIN(name, int, int, Word, void*, Offset, Word)                                          \
+    const int result = next(file, variable, shape, data, amount, type);                       \
+    if (call.start == 0) return result;                                                       \
+    END note_typed_part(&call, route, kind, how, file, variable, shape);                      \
+    return result;                                                                            \
+  }
+WRAP_VARD(ncmpi_put_vard, kWrite, 0)
+WRAP_VARD(ncmpi_put_vard_all, kWrite, kCollective)
+WRAP_VARD(ncmpi_get_vard, kRead, 0)
+WRAP_VARD(ncmpi_get_vard_all, kRead, kCollective)
+
+// Several variables at once: one note for each.
+typedef struct {
+  int file, many;
+  const int* variables;
+  Offset* const* starts;
+  Offset* const* counts;
+} Several;
+
+static void note_several(const Call* call, Route route, Kind kind, uint32_t how, Several all) {
+  for (int i = 0; i < all.many; ++i) {
+    const Part part = {all.file, all.variables[i], all.starts ? all.starts[i] : NULL,
+                       all.counts ? all.counts[i] : NULL};
+    note_part(call, route, kind, how, part);
+  }
+}
+
+#define TAKES_mvar int file, int many, const int *variables
+#define PASSES_mvar file, many, variables
+#define SEVERAL_mvar \
+  (Several) { file, many, variables, NULL, NULL }
+#define TAKES_mvar1 TAKES_mvar, Offset* const* starts
+#define PASSES_mvar1 PASSES_mvar, starts
+#define SEVERAL_mvar1 \
+  (Several) { file, many, variables, starts, NULL }
+#define TAKES_mvara TAKES_mvar1, Offset* const* counts
+#define PASSES_mvara PASSES_mvar1, counts
+#define SEVERAL_mvara \
+  (Several) { file, many, variables, starts, counts }
+#define TAKES_mvars TAKES_mvara, Offset* const* strides
+#define PASSES_mvars PASSES_mvara, strides
+#define SEVERAL_mvars SEVERAL_mvara
+#define TAKES_mvarm TAKES_mvars, Offset* const* maps
+#define PASSES_mvarm PASSES_mvars, maps
+#define SEVERAL_mvarm SEVERAL_mvara
+#define NOTE_several(form, kind, how) note_several(&call, route, kind, how, SEVERAL_##form)
+#define NOTE_mvar NOTE_several
+#define NOTE_mvar1 NOTE_several
+#define NOTE_mvara NOTE_several
+#define NOTE_mvars NOTE_several
+#define NOTE_mvarm NOTE_several
+#define TAKES_any_several , const Offset *amounts, const Word *types
+#define PASSES_any_several , amounts, types
+#define TAKES_typed_several
+#define PASSES_typed_several
+#define WRAP_SEVERAL(form, of)                                           \
+  WRAP_TYPES(ncmpi_mput_##of, , form, _several, kWrite, 0)               \
+  WRAP_TYPES(ncmpi_mput_##of, _all, form, _several, kWrite, kCollective) \
+  WRAP_TYPES(ncmpi_mget_##of, , form, _several, kRead, 0)                \
+  WRAP_TYPES(ncmpi_mget_##of, _all, form, _several, kRead, kCollective)
+WRAP_SEVERAL(mvar, var)
+WRAP_SEVERAL(mvar1, var1)
+WRAP_SEVERAL(mvara, vara)
+WRAP_SEVERAL(mvars, vars)
+WRAP_SEVERAL(mvarm, varm)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "start.h"
@@ -125,3 +126,25 @@ EXPORT FILE* popen(const char* command, const char* mode) {
   }
 WRAP_EXIT(_exit)
 WRAP_EXIT(_Exit)
+
+// Who locks itself in would be killed for what the tracer asks of the system.
+EXPORT int prctl(int option, ...) {
+  static int (*_Atomic next)(int, ...);
+  if (next == NULL) next = (int (*)(int, ...))next_function("prctl");
+  va_list list;
+  va_start(list, option);
+  unsigned long values[4];
+  for (int i = 0; i < 4; ++i) values[i] = va_arg(list, unsigned long);
+  va_end(list);
+  const bool hides_time = option == PR_SET_TSC && values[0] == PR_TSC_SIGSEGV;
+  if (option == PR_SET_SECCOMP || hides_time) spool_stop();
+  return next(option, values[0], values[1], values[2], values[3]);
+}
+
+// libseccomp's way to do so.
+EXPORT int seccomp_load(void* rules) {
+  static int (*_Atomic next)(void*);
+  if (next == NULL) next = (int (*)(void*))next_function("seccomp_load");
+  spool_stop();
+  return next(rules);
+}

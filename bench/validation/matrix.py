@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from venturi import __version__, library  # noqa: E402
+from venturi.derive.noise import is_foreign_path  # noqa: E402
 from venturi.execute.host import cpu_name, system_name  # noqa: E402
 from venturi.model.document import parse_json  # noqa: E402
 from venturi.model.prediction import Prediction  # noqa: E402
@@ -106,7 +108,7 @@ class Matrix:
         here.mkdir()
         try:
             if case["prepare"]:
-                subprocess.run(["sh", "-c", case["prepare"]], cwd=here, check=True)
+                subprocess.run(["sh", "-c", self._prepare(case)], cwd=here, check=True)
             done = venturi("capture", "-q", "-o", trace, "--", "sh", "-c", case["command"],
                            where=here)  # fmt: skip
         finally:
@@ -132,7 +134,7 @@ class Matrix:
         against = ("--against", case["command"])
         if "workload" in case:
             against = ("--beside", str(self._native(case)))
-        prepare = ("--prepare", case["prepare"]) if case["prepare"] else ()
+        prepare = ("--prepare", self._prepare(case)) if case["prepare"] else ()
         done = venturi(
             "predict", proxy, *against, *prepare, "-d", mount, "--repeat", str(self.repeat),
             "--no-baselines", "-q", "-o", kept, where=self.folder / "work",
@@ -143,6 +145,17 @@ class Matrix:
         text = cell.refused if cell.error is None else f"{cell.error.signed:+.1%}"
         print(f"{name}: {text} ({time.monotonic() - begun:.0f} s)", flush=True)
         self.write()
+
+    def _prepare(self, case: Case) -> str:
+        """The command that copies an application's input, which is made once, where it runs."""
+        made = self.folder / "work" / "input" / case["name"]
+        if not made.is_dir():
+            part = made.with_suffix(".part")
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True)
+            subprocess.run(["sh", "-c", case["prepare"]], cwd=part, check=True)
+            part.rename(made)
+        return f"cp -r {shlex.quote(str(made))}/. ."
 
     def is_filled(self, case: Case, system: str) -> bool:
         """Whether a cell was measured with as many runs as are wanted, or refused."""
@@ -243,6 +256,8 @@ def main() -> None:
     parser.add_argument("--markdown", metavar="FILE", help="the page as Markdown, too")
     parser.add_argument("-o", "--output", default="matrix.validation", metavar="FOLDER")
     wanted = parser.parse_args()
+    if is_foreign_path(f"{Path(wanted.output).absolute()}/"):
+        parser.error(f"{wanted.output}: files there count as the system's; name another folder")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unmounts on the way
     known = cases_of(HERE / "cases.yaml")
     names = wanted.cases.split(",") if wanted.cases else list(known)

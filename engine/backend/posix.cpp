@@ -36,9 +36,11 @@ class Posix final : public DescriptorNames {
       do {
         moved = call(requests[i], std::min(requests[i].bytes, kMostBytes));
       } while (moved < 0 && errno == EINTR);
-      completions[i] = {clock().now_ns(), moved < 0 ? 0 : static_cast<std::uint64_t>(moved),
-                        moved < 0 ? errno : 0};
-      if (completions[i].bytes != requests[i].bytes) return i + 1;
+      const int error = moved < 0 ? errno : 0;
+      completions[i] = {clock().now_ns(), static_cast<std::uint64_t>(moved), error};
+      if (static_cast<std::uint64_t>(moved) == requests[i].bytes) continue;
+      if (moved < 0) completions[i].bytes = 0;
+      return i + 1;
     }
     return requests.size();
   }

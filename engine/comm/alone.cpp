@@ -28,6 +28,8 @@ class Alone : public Channel {
   void broadcast(std::span<std::byte>, const Poll&) override {}
   void send(std::size_t, std::span<const std::byte>, const Poll&) override { nobody(); }
   void receive(std::size_t, std::span<std::byte>, const Poll&) override { nobody(); }
+  bool put_note(std::size_t, std::span<const std::byte>) override { nobody(); }
+  std::optional<std::size_t> take_note(std::vector<std::byte>&) override { return std::nullopt; }
   void tell(std::size_t, std::uint64_t event, std::uint64_t at_ns) override {
     told_[event].add(at_ns);
   }

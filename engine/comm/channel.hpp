@@ -65,14 +65,16 @@ struct Told {
   }
 };
 
+/// The longest note that one rank leaves for another.
+inline constexpr std::size_t kMostNoteBytes = 65'536;
+
 /// Called again and again while a rank waits; may throw to end the wait.
 using Poll = std::function<void()>;
 
-/// All functions but `send`, `receive`, `tell`, `told`, `check`, `abort` and const ones are
-/// collective: every
-/// rank of the group calls them in the same order. They wait by polling with back-off and call
-/// `poll` meanwhile. They throw base::Error with the problem of the rank that aborted, in whichever
-/// group that was.
+/// All functions but `send`, `receive`, `put_note`, `take_note`, `tell`, `told`, `check`, `abort`
+/// and const ones are collective: every rank of the group calls them in the same order. They wait
+/// by polling with back-off and call `poll` meanwhile. They throw base::Error with the problem of
+/// the rank that aborted, in whichever group that was.
 class Channel {
  public:
   Channel() = default;
@@ -99,6 +101,12 @@ class Channel {
   /// `data` may be used again.
   virtual void send(std::size_t to, std::span<const std::byte> data, const Poll& poll) = 0;
   virtual void receive(std::size_t from, std::span<std::byte> data, const Poll& poll) = 0;
+
+  /// Puts at most `kMostNoteBytes` into another rank's box; waits for nobody, and says whether
+  /// there was room. Not collective.
+  virtual bool put_note(std::size_t to, std::span<const std::byte> data) = 0;
+  /// Takes a note out of this rank's own box: who put it there, or nothing. Not collective.
+  virtual std::optional<std::size_t> take_note(std::vector<std::byte>& out) = 0;
 
   /// Lets a rank know that an event happened once more; waits for nobody. These three are for the
   /// group of all ranks.

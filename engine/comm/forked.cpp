@@ -77,6 +77,12 @@ class Forked : public Channel {
   void receive(std::size_t from, std::span<std::byte> data, const Poll& poll) override {
     segment_.fetch(members_[from], members_[placement_.rank], data, poll);
   }
+  bool put_note(std::size_t to, std::span<const std::byte> data) override {
+    return segment_.put_note(placement_.rank, members_[to], data);
+  }
+  std::optional<std::size_t> take_note(std::vector<std::byte>& out) override {
+    return segment_.take_note(members_[placement_.rank], out);
+  }
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) override {
     segment_.tell(members_[to], event, at_ns);
   }

@@ -71,6 +71,16 @@ class Group {
     channel_->receive(from, data, poll_);
   }
 
+  /// Leaves a note of at most `kMostNoteBytes` for another rank, if there is room; waits for
+  /// nobody. Not collective. Every note must be taken before the group ends.
+  bool put_note(std::size_t to, std::span<const std::byte> data) {
+    return channel_->put_note(to, data);
+  }
+  /// Takes a note that another rank left: who it was, or nothing. Not collective.
+  [[nodiscard]] std::optional<std::size_t> take_note(std::vector<std::byte>& out) {
+    return channel_->take_note(out);
+  }
+
   /// Lets a rank know that an event happened once more; waits for nobody. Not collective; these
   /// three are for the group of all ranks.
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) {

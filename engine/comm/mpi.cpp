@@ -21,6 +21,7 @@
 #include "comm/last_words.hpp"
 #include "comm/launch.hpp"
 #include "comm/launcher_environment.hpp"
+#include "comm/mpi_notes.hpp"
 #include "comm/problem_text.hpp"
 #include "comm/sentinel.hpp"
 #include "comm/watch.hpp"
@@ -46,11 +47,6 @@ MPI_Op operation_of(Reduction how) {
       break;
   }
   return MPI_MAX;
-}
-
-bool is_done(MPI_Request& request) {
-  int done = 0;
-  return MPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
 }
 
 /// What all groups of one process share: how aborts travel, and the counters of its node.
@@ -338,6 +334,12 @@ class Mpi : public Channel {
       world_.finish(request, poll);
     }
   }
+  bool put_note(std::size_t to, std::span<const std::byte> data) override {
+    return notes_.put(comm_, to, data);
+  }
+  std::optional<std::size_t> take_note(std::vector<std::byte>& out) override {
+    return notes_.take(comm_, out);
+  }
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) override {
     world_.tell(to, event, at_ns);
   }
@@ -395,6 +397,7 @@ class Mpi : public Channel {
   /// For each rank, which of all ranks of its node it is.
   std::vector<std::size_t> on_node_;
   std::vector<Counters*> visible_;
+  MpiNotes notes_;
 };
 
 void Mpi::be_placed() {

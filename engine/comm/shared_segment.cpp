@@ -75,6 +75,8 @@ SharedSegment::SharedSegment(std::size_t ranks)
   const std::size_t result = take(kSlotBytes);
   const std::size_t slots = take(ranks * kSlotBytes);
   const std::size_t mail_data = take(ranks * kMailBytes);
+  const std::size_t boxes = take(ranks * sizeof(Box));
+  const std::size_t notes = take(ranks * kMostNoteBytes);
   bytes_ = at;
   void* memory = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -95,6 +97,8 @@ SharedSegment::SharedSegment(std::size_t ranks)
   result_ = memory_ + result;
   slots_ = memory_ + slots;
   mail_data_ = memory_ + mail_data;
+  boxes_ = reinterpret_cast<Box*>(memory_ + boxes);
+  notes_ = memory_ + notes;
 }
 
 SharedSegment::~SharedSegment() { munmap(memory_, bytes_); }
@@ -171,6 +175,29 @@ void SharedSegment::fetch(std::size_t from, std::size_t to, std::span<std::byte>
     mail.receiver.store(0, std::memory_order_seq_cst);
     if (mail.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(mail.receiver);
   }
+}
+
+bool SharedSegment::put_note(std::size_t from, std::size_t to,
+                             std::span<const std::byte> data) noexcept {
+  Box& box = boxes_[to];
+  std::uint32_t empty = Box::kEmpty;
+  if (!box.state.compare_exchange_strong(empty, Box::kBusy, std::memory_order_acq_rel))
+    return false;
+  std::memcpy(notes_ + to * kMostNoteBytes, data.data(), data.size());
+  box.from = from;
+  box.bytes = data.size();
+  box.state.store(Box::kFull, std::memory_order_release);
+  return true;
+}
+
+std::optional<std::size_t> SharedSegment::take_note(std::size_t rank, std::vector<std::byte>& out) {
+  Box& box = boxes_[rank];
+  if (box.state.load(std::memory_order_acquire) != Box::kFull) return std::nullopt;
+  const std::byte* note = notes_ + rank * kMostNoteBytes;
+  out.assign(note, note + box.bytes);
+  const std::size_t from = box.from;
+  box.state.store(Box::kEmpty, std::memory_order_release);
+  return from;
 }
 
 // Places are taken in the order of the key from its own one on, and given back all at once only.

@@ -4,7 +4,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
 
 #include "comm/bulletin.hpp"
 #include "comm/channel.hpp"
@@ -57,6 +59,12 @@ class SharedSegment {
   void post(std::size_t from, std::size_t to, std::span<const std::byte> data, const Poll& poll);
   void fetch(std::size_t from, std::size_t to, std::span<std::byte> data, const Poll& poll);
 
+  /// Leaves a note in the box of process `to`, signed by the number that `from` has in their group;
+  /// false if one is still in it.
+  bool put_note(std::size_t from, std::size_t to, std::span<const std::byte> data) noexcept;
+  /// Empties the box of process `rank`: who signed, or nothing.
+  std::optional<std::size_t> take_note(std::size_t rank, std::vector<std::byte>& out);
+
   /// An event happened once more for a rank. Throws base::Error when there are too many kinds.
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns);
   [[nodiscard]] Told told(std::size_t rank, std::uint64_t event) const noexcept;
@@ -98,6 +106,16 @@ class SharedSegment {
     std::atomic<std::uint32_t> sleepers = 0;
   };
 
+  /// Room for one note to a rank.
+  struct Box {
+    static constexpr std::uint32_t kEmpty = 0;
+    static constexpr std::uint32_t kBusy = 1;
+    static constexpr std::uint32_t kFull = 2;
+    alignas(64) std::atomic<std::uint32_t> state = kEmpty;
+    std::uint64_t from = 0;
+    std::uint64_t bytes = 0;
+  };
+
   void wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value,
                   std::atomic<std::uint32_t>& sleepers, const Poll& poll);
   void check() const;
@@ -114,6 +132,8 @@ class SharedSegment {
   std::byte* result_ = nullptr;
   std::byte* slots_ = nullptr;
   std::byte* mail_data_ = nullptr;
+  Box* boxes_ = nullptr;
+  std::byte* notes_ = nullptr;
   /// Spinning helps only if every rank has a core of its own.
   bool spin_ = false;
   long sleep_ns_ = 0;

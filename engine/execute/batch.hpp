@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "execute/moving.hpp"
@@ -19,9 +20,9 @@ class Batch {
   /// Does the requests; returns how many ended well. `record(end_ns, offset, bytes)` is called for
   /// each of those; it began when the one before ended, the first at `begin_ns`.
   template <class Record>
-  std::size_t run(Moving& moving, std::span<const backend::Request> requests,
-                  std::uint64_t begin_ns, Record&& record) {
-    last_ns_ = begin_ns;
+  [[gnu::always_inline]] std::size_t run(Moving& moving, std::span<const backend::Request> requests,
+                                         std::uint64_t begin_ns, Record&& record) {
+    std::uint64_t last_ns = begin_ns;
     cut_ = false;
     std::size_t at = 0;
     while (at < requests.size()) {
@@ -29,15 +30,22 @@ class Batch {
                                                             requests.subspan(at), completions_);
       for (std::size_t i = 0; i < ended; ++i) {
         const backend::Completion& completion = completions_[i];
-        if (completion.bytes != requests[at + i].bytes &&
-            !finish_short(moving, requests[at + i], completion)) {
-          return at + i;
+        const backend::Request& request = requests[at + i];
+        std::uint64_t end_ns = completion.end_ns;
+        if (completion.bytes != request.bytes) [[unlikely]] {
+          const std::optional<std::uint64_t> finished = finish_short(moving, request, completion);
+          if (!finished) {
+            last_ns_ = last_ns;
+            return at + i;
+          }
+          end_ns = *finished;
         }
-        last_ns_ = std::max({last_ns_, completion.end_ns, short_end_ns_});
-        record(last_ns_, requests[at + i].offset, requests[at + i].bytes);
+        last_ns = std::max(last_ns, end_ns);
+        record(last_ns, request.offset, request.bytes);
       }
       at += ended;
     }
+    last_ns_ = last_ns;
     return at;
   }
 
@@ -47,9 +55,9 @@ class Batch {
   [[nodiscard]] std::uint64_t last_ns() const noexcept { return last_ns_; }
 
  private:
-  /// Goes on with the rest of a transfer that was short; false if it cannot be completed.
-  bool finish_short(Moving& moving, const backend::Request& request,
-                    backend::Completion completion) {
+  /// Goes on with the rest of a transfer that was short; when it ended, nothing if it failed.
+  [[gnu::noinline, gnu::cold]] std::optional<std::uint64_t> finish_short(
+      Moving& moving, const backend::Request& request, backend::Completion completion) {
     std::uint64_t moved = completion.bytes;
     // A box has no rest that begins at an offset.
     while (completion.error == 0 && completion.bytes > 0 && moved < request.bytes &&
@@ -61,21 +69,16 @@ class Batch {
                                   {&completion, 1});
       moved += completion.bytes;
     }
-    if (moved == request.bytes) {
-      short_end_ns_ = completion.end_ns;
-      return true;
-    }
+    if (moved == request.bytes) return completion.end_ns;
     if (moving.is_truncated(request, moved, completion.error)) {
-      short_end_ns_ = completion.end_ns;
       cut_ = true;
-      return true;
+      return completion.end_ns;
     }
     moving.fail(request, moved, completion.error);
-    return false;
+    return std::nullopt;
   }
 
   std::uint64_t last_ns_ = 0;
-  std::uint64_t short_end_ns_ = 0;
   bool cut_ = false;
   std::array<backend::Completion, kMost> completions_;
 };

@@ -361,6 +361,20 @@ class Checker {
     check_items(step, file(step.file, where), {around.limited, around.uneven}, where);
   }
 
+  void one(const schema::Find& step, const std::string& where, const Around& around) {
+    for (const schema::PathPart& part : step.top) {
+      if (part.value) expression(*part.value, where + ".top");
+    }
+    if (step.foreign && (step.top.empty() || !step.top.front().text.starts_with('/'))) {
+      throw plan_error(where + ".top", "somebody else's directory has an absolute path");
+    }
+    if (step.bytes) expression(*step.bytes, where + ".bytes");
+    if (step.newer && file(*step.newer, where + ".newer").tree) {
+      throw plan_error(where + ".newer", "is a tree, where one file is needed");
+    }
+    wait(where, around);
+  }
+
   void one(const schema::Sync& step, const std::string& where, const Around&) {
     if (file(step.file, where).tree && step.mode != schema::SyncMode::kFileSystem) {
       throw plan_error(where + ".file", "items of a tree are synced item by item");

@@ -1,6 +1,7 @@
 // The hot path: batches of requests, one clock reading each, no allocation inside.
 #include <algorithm>
 #include <array>
+#include <type_traits>
 #include <variant>
 
 #include "execute/batch.hpp"
@@ -55,6 +56,13 @@ class Pump {
     const auto limit =
         static_cast<std::size_t>(std::max<std::uint64_t>(std::min(wanted, cursor.left()), 1));
     std::size_t count = 0;
+    if constexpr (std::is_same_v<Cursor, pattern::NestCursor>) {
+      const std::uint64_t bytes = cursor.size_bytes();
+      cursor.next(limit, [&](std::uint64_t offset) {
+        requests_[count++] = {offset, bytes, moving_.data(0), nullptr};
+      });
+      return count;
+    }
     // A cursor of different sizes may end before the last request it had left.
     while (count < limit && (Cursor::kUniform || cursor.left() > 0)) {
       const pattern::Piece piece = cursor.take();

@@ -27,7 +27,7 @@ class Histogram {
   /// Bucket i < 2048 holds the value i; above, bucket i begins at
   /// (1024 + i % 1024) << (i / 1024 - 1).
   [[nodiscard]] static constexpr std::size_t bucket_of(std::uint64_t ns) noexcept {
-    const auto shift = static_cast<unsigned>(std::bit_width(ns | kRowBuckets)) - (kBits + 1);
+    const unsigned shift = 63U - kBits - static_cast<unsigned>(std::countl_zero(ns | kRowBuckets));
     return (std::size_t{shift} << kBits) + static_cast<std::size_t>(ns >> shift);
   }
 
@@ -42,6 +42,16 @@ class Histogram {
     ++counts_[bucket_of(ns)];
     min_ns_ = std::min(min_ns_, ns);
     max_ns_ = std::max(max_ns_, ns);
+  }
+  /// For loops that count by themselves: the buckets, which are made if need be, and the extremes
+  /// of what was counted. Throws std::bad_alloc.
+  [[nodiscard]] std::uint64_t* counts() {
+    if (!is_ready()) prepare();
+    return &counts_[0];
+  }
+  void widen(std::uint64_t least_ns, std::uint64_t most_ns) noexcept {
+    min_ns_ = std::min(min_ns_, least_ns);
+    max_ns_ = std::max(max_ns_, most_ns);
   }
   [[nodiscard]] bool is_ready() const noexcept { return counts_.is_made(); }
   /// Takes the address space of all buckets. Throws std::bad_alloc.

@@ -11,6 +11,24 @@ void Meter::begin(Tally& tally, std::uint64_t end_ns) {
   if (first_ns_ == 0) first_ns_ = end_ns;
 }
 
+void Meter::add(schema::OperationKind kind, Sum sum) noexcept {
+  if (sum.operations == 0) return;
+  Tally& tally = tallies_[static_cast<std::size_t>(kind)];
+  tally.bytes += sum.bytes;
+  tally.operations += sum.operations;
+  tally.ns += sum.last_ns - sum.begin_ns;
+  tally.latency.widen(sum.least_ns, sum.most_ns);
+  last_ns_ = sum.last_ns;
+  time_line_.at(sum.last_ns).add(kind, sum.operations, sum.bytes);
+}
+
+std::uint64_t Meter::turn(schema::OperationKind kind, Sum sum, std::uint64_t end_ns) noexcept {
+  add(kind, sum);
+  if (first_ns_ == 0) first_ns_ = end_ns;
+  time_line_.at(end_ns);
+  return time_line_.end_ns();
+}
+
 void Meter::count_size(schema::OperationKind kind, std::uint64_t bytes, std::uint64_t count) {
   if (count == 0) return;
   const auto found = std::find_if(sizes_.begin(), sizes_.end(), [&](const SizeCount& size) {
@@ -51,6 +69,7 @@ void Meter::merge(const Meter& inner) {
     if (faults_.size() < kFaults) faults_.push_back(fault);
   }
   short_transfers_ += inner.short_transfers_;
+  if (inner.found_) add_found(*inner.found_);
   compute_ns_ += inner.compute_ns_;
   wait_ns_ += inner.wait_ns_;
   durable_bytes_ += inner.durable_bytes_;

@@ -107,6 +107,8 @@ class Meter {
   void add_compute(std::uint64_t ns) noexcept { compute_ns_ += ns; }
   /// Time in which the rank waited for signals.
   void add_wait(std::uint64_t ns) noexcept { wait_ns_ += ns; }
+  /// So many names fitted what was looked for; 0 says that something was.
+  void add_found(std::uint64_t names) noexcept { found_ = found_.value_or(0) + names; }
   /// Data that was written became persistent.
   void add_durable(std::uint64_t bytes) noexcept { durable_bytes_ += bytes; }
   /// From here on every operation is written there, too; null: nowhere.
@@ -133,6 +135,7 @@ class Meter {
   [[nodiscard]] const OpenLoop& open_loop() const noexcept { return open_loop_; }
   [[nodiscard]] std::uint64_t compute_ns() const noexcept { return compute_ns_; }
   [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_; }
+  [[nodiscard]] std::optional<std::uint64_t> found() const noexcept { return found_; }
   [[nodiscard]] std::uint64_t durable_bytes() const noexcept { return durable_bytes_; }
   [[nodiscard]] std::uint64_t corrupt_operations() const noexcept { return corrupt_operations_; }
   [[nodiscard]] std::uint64_t corrupt_bytes() const noexcept { return corrupt_bytes_; }
@@ -141,6 +144,22 @@ class Meter {
   [[nodiscard]] std::uint64_t last_ns() const noexcept { return last_ns_; }
 
  private:
+  /// Operations of one kind, one after the other, in one bin of the time line.
+  struct Sum {
+    std::uint64_t begin_ns = 0;
+    std::uint64_t last_ns = 0;
+    std::uint64_t operations = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t least_ns = ~std::uint64_t{0};
+    std::uint64_t most_ns = 0;
+  };
+
+  /// Adds a sum to all but the buckets of the latencies.
+  void add(schema::OperationKind kind, Sum sum) noexcept;
+  /// Adds what ended before another bin of the time line, or the phase, began at `end_ns`; when
+  /// that bin ends.
+  [[gnu::noinline, gnu::cold]] std::uint64_t turn(schema::OperationKind kind, Sum sum,
+                                                  std::uint64_t end_ns) noexcept;
   /// The first operation of a kind, which may be the first of all. Kept out of the loops.
   [[gnu::noinline, gnu::cold]] void begin(Tally& tally, std::uint64_t end_ns);
 
@@ -152,6 +171,7 @@ class Meter {
   std::uint64_t short_transfers_ = 0;
   std::uint64_t compute_ns_ = 0;
   std::uint64_t wait_ns_ = 0;
+  std::optional<std::uint64_t> found_;
   std::uint64_t durable_bytes_ = 0;
   std::uint64_t corrupt_operations_ = 0;
   std::uint64_t corrupt_bytes_ = 0;
@@ -162,66 +182,51 @@ class Meter {
 };
 
 /// Operations of one kind, each beginning where the one before ended: what they have in common is
-/// added up on the way and counted once. The meter is complete when the series is gone.
+/// added up on the way and counted once. The meter is complete when the series is gone. Its loops
+/// are the hottest of all, so nothing that they change has an address: it stays in registers.
 class Meter::Series {
  public:
-  Series(Meter& meter, schema::OperationKind kind, std::uint64_t begin_ns) noexcept
+  /// Throws std::bad_alloc.
+  Series(Meter& meter, schema::OperationKind kind, std::uint64_t begin_ns)
       : meter_(meter),
         kind_(kind),
-        latency_(meter.tallies_[static_cast<std::size_t>(kind)].latency),
+        counts_(meter.tallies_[static_cast<std::size_t>(kind)].latency.counts()),
         log_(meter.log_),
-        begin_ns_(begin_ns),
-        last_ns_(begin_ns),
-        is_first_(meter.first_ns_ == 0) {}
+        turn_ns_(meter.first_ns_ != 0 && meter.time_line_.is_at(begin_ns)
+                     ? meter.time_line_.end_ns()
+                     : 0),
+        sum_{.begin_ns = begin_ns, .last_ns = begin_ns} {}
   Series(const Series&) = delete;
   Series& operator=(const Series&) = delete;
-  ~Series() { count(); }
+  ~Series() { meter_.add(kind_, sum_); }
 
   /// One operation that ended at `end_ns`, which is no earlier than the end before.
   void add(std::uint64_t end_ns, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    if (is_first_ || !meter_.time_line_.is_at(end_ns)) turn_to(end_ns);
-    latency_.record(end_ns - last_ns_);
-    if (log_ != nullptr) {
-      log_->set_offset(offset);
-      log_->add(kind_, last_ns_, end_ns, bytes);
+    if (end_ns >= turn_ns_) [[unlikely]] {
+      turn_ns_ = meter_.turn(kind_, sum_, end_ns);
+      sum_ = {.begin_ns = sum_.last_ns, .last_ns = sum_.last_ns};
     }
-    last_ns_ = end_ns;
-    ++operations_;
-    bytes_ += bytes;
+    const std::uint64_t took_ns = end_ns - sum_.last_ns;
+    ++counts_[Histogram::bucket_of(took_ns)];
+    if (log_ != nullptr) [[unlikely]] {
+      log_->set_offset(offset);
+      log_->add(kind_, sum_.last_ns, end_ns, bytes);
+    }
+    sum_.last_ns = end_ns;
+    sum_.least_ns = std::min(sum_.least_ns, took_ns);
+    sum_.most_ns = std::max(sum_.most_ns, took_ns);
+    sum_.bytes += bytes;
+    ++sum_.operations;
   }
-  /// When the last one ended.
-  [[nodiscard]] std::uint64_t last_ns() const noexcept { return last_ns_; }
 
  private:
-  /// The next operation belongs to another bin of the time line, or is the phase's first.
-  void turn_to(std::uint64_t end_ns) noexcept {
-    count();
-    if (is_first_) meter_.first_ns_ = end_ns;
-    is_first_ = false;
-    meter_.time_line_.at(end_ns);
-  }
-  void count() noexcept {
-    if (operations_ == 0) return;
-    Tally& tally = meter_.tallies_[static_cast<std::size_t>(kind_)];
-    tally.bytes += bytes_;
-    tally.operations += operations_;
-    tally.ns += last_ns_ - begin_ns_;
-    meter_.last_ns_ = last_ns_;
-    meter_.time_line_.at(last_ns_).add(kind_, operations_, bytes_);
-    begin_ns_ = last_ns_;
-    operations_ = 0;
-    bytes_ = 0;
-  }
-
   Meter& meter_;
   schema::OperationKind kind_;
-  Histogram& latency_;
+  std::uint64_t* counts_;
   OperationLog* log_;
-  std::uint64_t begin_ns_;
-  std::uint64_t last_ns_;
-  bool is_first_;
-  std::uint64_t operations_ = 0;
-  std::uint64_t bytes_ = 0;
+  /// When the bin of the time line ends into which the operations go; 0 before it is known.
+  std::uint64_t turn_ns_;
+  Sum sum_;
 };
 
 }  // namespace venturi::measure

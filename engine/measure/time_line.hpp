@@ -43,6 +43,8 @@ class TimeLine {
   [[nodiscard]] bool is_at(std::uint64_t ns) const noexcept {
     return ns < end_ns_ && ns >= begin_ns_;
   }
+  /// When the bin of the time before ends.
+  [[nodiscard]] std::uint64_t end_ns() const noexcept { return end_ns_; }
   /// Makes bins at least this wide.
   void widen_to(std::uint64_t width_ns) noexcept {
     while (width_ns_ < width_ns) fold();

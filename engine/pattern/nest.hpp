@@ -52,6 +52,27 @@ class NestCursor {
     }
     return offset;
   }
+  /// Calls `each` with the offsets of the next `count` requests, of at most `left()`. The innermost
+  /// level is a loop of its own, because most requests differ from the one before by its stride.
+  template <class Each>
+  void next(std::uint64_t count, const Each& each) noexcept {
+    while (count > 0) {
+      std::uint64_t straight = 0;
+      if (!levels_.empty()) {
+        Level& turn = levels_.back();
+        straight = std::min(count, turn.count - 1 - turn.index);
+        for (std::uint64_t i = 0; i < straight; ++i, offset_ += turn.stride_bytes) {
+          each(static_cast<std::uint64_t>(offset_));
+        }
+        turn.index += straight;
+      }
+      left_ -= straight;
+      count -= straight;
+      if (count == 0) return;
+      each(next());
+      --count;
+    }
+  }
 
  private:
   std::vector<Level> levels_;

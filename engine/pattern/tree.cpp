@@ -40,6 +40,12 @@ bool fits(std::string_view name, const std::vector<std::string>& texts, std::siz
   return false;
 }
 
+std::uint64_t number_of(schema::NameField field, std::uint64_t node, std::uint64_t item,
+                        std::uint64_t index) noexcept {
+  if (field == schema::NameField::kNode) return node;
+  return field == schema::NameField::kItem ? item : index;
+}
+
 }  // namespace
 
 std::uint64_t tree_nodes(std::int64_t depth, std::int64_t branch) {
@@ -84,7 +90,7 @@ TreeName::TreeName(const std::vector<schema::NamePart>& parts, const Slots& slot
     (varying_.empty() ? fixed : varying_.back().text) += text;
     most_bytes += text.size();
     if (!part.field) continue;
-    varying_.push_back({*part.field, width, ""});
+    varying_.push_back({.field = *part.field, .width = width, .text = {}});
     most_bytes += kMostDigits;
   }
   if (most_bytes > kMostNameBytes) {
@@ -98,23 +104,37 @@ char* TreeName::add_text(char* end, std::string_view text) noexcept {
   return end + text.size();
 }
 
+bool TreeName::count_up(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept {
+  if (!has_name_) return false;
+  for (Varying& part : varying_) {
+    const std::uint64_t number = number_of(part.field, node, item, index);
+    if (number == part.number) continue;
+    char& digit = text_[part.last_digit];
+    if (number != part.number + 1 || digit == '9') return false;
+    ++digit;
+    part.number = number;
+  }
+  return true;
+}
+
 const char* TreeName::operator()(std::uint64_t node, std::uint64_t item,
                                  std::uint64_t index) noexcept {
+  if (count_up(node, item, index)) return text_.data();
   char* end = text_.data() + fixed_bytes_;
-  for (const Varying& part : varying_) {
-    const std::uint64_t number = part.field == schema::NameField::kNode   ? node
-                                 : part.field == schema::NameField::kItem ? item
-                                                                          : index;
-    char* digits_end = std::to_chars(end, text_.data() + text_.size(), number).ptr;
+  for (Varying& part : varying_) {
+    part.number = number_of(part.field, node, item, index);
+    char* digits_end = std::to_chars(end, text_.data() + text_.size(), part.number).ptr;
     const auto digits = static_cast<std::size_t>(digits_end - end);
     if (digits < part.width) {
       std::memmove(end + (part.width - digits), end, digits);
       std::memset(end, '0', part.width - digits);
       digits_end = end + part.width;
     }
+    part.last_digit = static_cast<std::size_t>(digits_end - text_.data()) - 1;
     end = add_text(digits_end, part.text);
   }
   *end = '\0';
+  has_name_ = true;
   return text_.data();
 }
 

@@ -44,13 +44,19 @@ class TreeName {
     schema::NameField field;
     std::size_t width;
     std::string text;
+    /// Of the last name: its number, and where its last digit is.
+    std::uint64_t number = 0;
+    std::size_t last_digit = 0;
   };
 
+  /// Most names differ from the one before by one digit; false if this one does not.
+  bool count_up(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept;
   char* add_text(char* end, std::string_view text) noexcept;
 
   std::array<char, kMostNameBytes + 1> text_{};
   std::size_t fixed_bytes_ = 0;
   std::vector<Varying> varying_;
+  bool has_name_ = false;
 };
 
 /// The path of node k below the tree's path: empty for the root, else `/<...>/<name of k>`.

@@ -411,6 +411,7 @@ void decode(const Node& node, PhaseFinished& out) {
   object.optional("target_after", out.target_after);
   object.optional("target_change", out.target_change);
   object.optional("open_loop", out.open_loop);
+  object.optional("found", out.found, codec::Whole{.low = 0});
   object.required("details", out.details, codec::Size{0});
   object.finish();
 }
@@ -447,6 +448,7 @@ Json encode(const PhaseFinished& value) {
   out["target_after"] = encode(value.target_after);
   out["target_change"] = encode(value.target_change);
   out["open_loop"] = encode(value.open_loop);
+  out["found"] = encode(value.found);
   out["details"] = encode(value.details);
   return out;
 }

@@ -264,6 +264,8 @@ struct PhaseFinished {
   /// How the target is another one than at the start of the run; empty: it is the same.
   std::string target_change = {};
   std::optional<OpenLoop> open_loop = {};
+  /// Names that fitted, where the phase looked for some.
+  std::optional<std::int64_t> found = {};
   std::vector<ErrorDetail> details;
 };
 

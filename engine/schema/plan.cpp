@@ -80,6 +80,8 @@ void decode(const Node& node, Manage& out);
 Json encode(const Manage& value);
 void decode(const Node& node, Items& out);
 Json encode(const Items& value);
+void decode(const Node& node, Find& out);
+Json encode(const Find& value);
 void decode(const Node& node, Sync& out);
 Json encode(const Sync& value);
 void decode(const Node& node, Step& out);
@@ -109,6 +111,14 @@ Json encode(const Stripe& value) {
 
 std::optional<Operator> parse_operator(std::string_view word) {
   return codec::find_word<Operator>(word);
+}
+
+std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
+  return codec::find_word<CachePolicy>(word);
+}
+
+std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
+  return codec::find_word<ComputeMode>(word);
 }
 
 std::optional<ItemKind> parse_item_kind(std::string_view word) {
@@ -575,14 +585,6 @@ std::optional<SyncMode> parse_sync_mode(std::string_view word) {
   return codec::find_word<SyncMode>(word);
 }
 
-std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
-  return codec::find_word<CachePolicy>(word);
-}
-
-std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
-  return codec::find_word<ComputeMode>(word);
-}
-
 void decode(const Node& node, For& out) {
   Object object(node);
   object.constant("kind", "for");
@@ -809,6 +811,28 @@ Json encode(const Items& value) {
   return out;
 }
 
+void decode(const Node& node, Find& out) {
+  Object object(node);
+  object.constant("kind", "find");
+  object.optional("top", out.top, codec::Size{0});
+  object.optional("foreign", out.foreign);
+  object.optional("name", out.name);
+  object.optional("bytes", out.bytes, codec::Size{1});
+  object.optional("newer", out.newer, codec::Whole{.low = 0});
+  object.finish();
+}
+
+Json encode(const Find& value) {
+  Json out = Json::object();
+  out["kind"] = "find";
+  out["top"] = encode(value.top);
+  out["foreign"] = encode(value.foreign);
+  out["name"] = encode(value.name);
+  out["bytes"] = encode(value.bytes);
+  out["newer"] = encode(value.newer);
+  return out;
+}
+
 void decode(const Node& node, Sync& out) {
   Object object(node);
   object.constant("kind", "sync");
@@ -826,8 +850,8 @@ Json encode(const Sync& value) {
 }
 
 void decode(const Node& node, Step& out) {
-  static constexpr std::array<std::string_view, 12> kTags{"for", "when", "phase", "repeat",
-      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "sync"};
+  static constexpr std::array<std::string_view, 13> kTags{"for", "when", "phase", "repeat",
+      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find", "sync"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 

@@ -56,6 +56,30 @@ inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "rea
 /// The value of a word, or nothing if the word is none of `Operator`.
 [[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
 
+/// What happens to cached pages of the phase's files before the phase starts.
+enum class CachePolicy { kKeep, kDrop };
+inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(CachePolicy) {
+  return kCachePolicyWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(CachePolicy value) {
+  return kCachePolicyWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `CachePolicy`.
+[[nodiscard]] std::optional<CachePolicy> parse_cache_policy(std::string_view word);
+
+/// How a rank spends the time between its I/O.
+enum class ComputeMode { kSleep, kSpin };
+inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spin"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ComputeMode) {
+  return kComputeModeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ComputeMode value) {
+  return kComputeModeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ComputeMode`.
+[[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
+
 /// What the items of a tree are.
 enum class ItemKind { kFile, kDirectory };
 inline constexpr std::array<std::string_view, 2> kItemKindWords{"file", "directory"};
@@ -122,10 +146,10 @@ inline constexpr std::array<std::string_view, 8> kNameVerbWords{"create", "open"
 
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
-    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr };
-inline constexpr std::array<std::string_view, 17> kOperationKindWords{"write", "read", "open",
+    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kFind };
+inline constexpr std::array<std::string_view, 18> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
-    "mknod", "read_dir", "set_xattr", "get_xattr"};
+    "mknod", "read_dir", "set_xattr", "get_xattr", "find"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }
@@ -448,30 +472,6 @@ inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync",
 /// The value of a word, or nothing if the word is none of `SyncMode`.
 [[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
 
-/// What happens to cached pages of the phase's files before the phase starts.
-enum class CachePolicy { kKeep, kDrop };
-inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(CachePolicy) {
-  return kCachePolicyWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(CachePolicy value) {
-  return kCachePolicyWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `CachePolicy`.
-[[nodiscard]] std::optional<CachePolicy> parse_cache_policy(std::string_view word);
-
-/// How a rank spends the time between its I/O.
-enum class ComputeMode { kSleep, kSpin };
-inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spin"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(ComputeMode) {
-  return kComputeModeWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(ComputeMode value) {
-  return kComputeModeWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `ComputeMode`.
-[[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
-
 /// Run the body `count` times; the variable runs over 0 ... count - 1.
 struct For {
   /// The slot of the loop variable.
@@ -587,6 +587,20 @@ struct Items {
   std::int64_t attribute_bytes = 16;
 };
 
+/// All ranks walk over what lies below a directory and count the names that fit.
+struct Find {
+  /// Below the run's directory; none: all of that.
+  std::vector<PathPart> top;
+  /// `top` is absolute and somebody else's: it is only looked at.
+  bool foreign = false;
+  /// A pattern of the shell for the last part of a name; empty: any.
+  std::string name = {};
+  /// Exactly this size.
+  std::optional<Expression> bytes = {};
+  /// Changed (ctime) after this file of the plan was changed.
+  std::optional<std::int64_t> newer = {};
+};
+
 /// Make what was written to an open file persistent.
 struct Sync {
   std::int64_t file = 0;
@@ -596,7 +610,7 @@ struct Sync {
 /// One of these, by `kind`.
 struct Step {
   std::variant<For, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage, Items,
-               Sync> value;
+               Find, Sync> value;
 };
 
 /// Ranks that act together, beside those of other groups.

@@ -102,6 +102,38 @@ def test_steps_at_points(tmp_path: Path) -> None:
     assert "n over ranks" in page
 
 
+def test_what_goes_with_a_named_parameter_names_the_point_too(tmp_path: Path) -> None:
+    """Of a zipped group, a step that names one of it bears all, as long as that adds no point."""
+    text = """
+campaign: 1
+name: zipped
+space: {zip: [{way: [one file, many], own: [0, 1]}, {a: [1, 1, 2], b: [5, 6, 7]}]}
+repeat: 1
+steps: {run: {command: "echo {own} {a}"}}
+"""
+    estimate = Place(tmp_path, text).json("run", "c.yaml", "-d", "data", "--dry-run")
+    assert [row["parameters"] for row in estimate["rows"]] == [
+        {"way": way, "own": own, "a": a}
+        for way, own in (("one file", 0), ("many", 1))
+        for a in (1, 2)
+    ]
+
+
+def test_the_examples_can_be_planned(tmp_path: Path) -> None:
+    """Every campaign that ships has points, bytes and runs."""
+    files = [
+        path
+        for path in (Path(__file__).parents[2] / "examples" / "campaign").glob("*.yaml")
+        if path.read_text("utf-8").startswith("campaign:")
+    ]
+    assert files
+    for path in files:
+        place = Place(tmp_path, "")
+        estimate = place.json("run", str(path), "-d", "data", "--dry-run")
+        assert estimate["runs"] == 6 * estimate["points"] > 0
+        assert estimate["bytes_written"] > 0
+
+
 def test_killed_and_resumed(tmp_path: Path) -> None:
     """kill -9 of the command: its job goes on; a later command attaches; nothing runs twice."""
     place = Place(tmp_path, SLOW)

@@ -50,6 +50,19 @@ def test_signals_that_do_io(capture: Capture) -> None:
     assert count["write", "signalled"] == (capture.here / "signalled").stat().st_size > 0
 
 
+def test_a_signal_on_a_small_stack_does_io(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "small stack")
+    assert (run.count()["open", "signalled"], run.count()["write", "signalled"]) == (10, 10)
+    assert (capture.here / "signalled").stat().st_size == 10
+
+
+def test_a_program_that_locks_itself_in_goes_on(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "locked in")
+    assert (capture.here / "out").stat().st_size == 150
+    assert run.count()["write", "out"] == 10
+    assert ["recording stopped" in gap.what for gap in run.trace.gaps] == [True]
+
+
 def test_a_fork_that_the_library_does_not_know(capture: Capture) -> None:
     run = capture(capture.program("nasty"), "raw fork")
     assert run.count()["write", "out"] == 31

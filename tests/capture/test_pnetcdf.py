@@ -92,3 +92,48 @@ def test_counters_of_variables(capture: Capture, tmp_path: Path) -> None:
     expected = {"COLL_WRITES": 2, "NB_WRITES": 1, "INDEP_WRITES": 0, "COLL_READS": 1,
                 "BYTES_WRITTEN": 600, "BYTES_READ": 40, "NDIMS": 2, "NPOINTS": 300}  # fmt: skip
     assert [{name: value[name] for name in expected} for value in values] == [expected, expected]
+
+
+SEVERAL = """
+#include <mpi.h>
+#include <pnetcdf.h>
+#define DO(call) if ((call) != NC_NOERR) MPI_Abort(MPI_COMM_WORLD, __LINE__)
+int main(int argc, char** argv) {
+  int rank, file, dim, variables[2];
+  float first[50] = {0}, second[50] = {0}, *both[2] = {first, second};
+  void* any[2] = {first, second};
+  MPI_Datatype shape, types[2] = {MPI_FLOAT, MPI_FLOAT};
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  DO(ncmpi_create(MPI_COMM_WORLD, "y.nc", NC_CLOBBER, MPI_INFO_NULL, &file));
+  DO(ncmpi_def_dim(file, "x", 100, &dim));
+  DO(ncmpi_def_var(file, "a", NC_FLOAT, 1, &dim, &variables[0]));
+  DO(ncmpi_def_var(file, "b", NC_FLOAT, 1, &dim, &variables[1]));
+  DO(ncmpi_enddef(file));
+  MPI_Offset start[1] = {50 * rank}, count[1] = {50}, amounts[2] = {50, 50};
+  MPI_Offset *starts[2] = {start, start}, *counts[2] = {count, count};
+  DO(ncmpi_mput_vara_float_all(file, 2, variables, starts, counts, both));
+  DO(ncmpi_mget_vara_all(file, 2, variables, starts, counts, any, amounts, types));
+  MPI_Type_contiguous(10, MPI_FLOAT, &shape);
+  MPI_Type_commit(&shape);
+  DO(ncmpi_get_vard_all(file, variables[1], shape, first, 10, MPI_FLOAT));
+  MPI_Type_free(&shape);
+  DO(ncmpi_close(file));
+  MPI_Finalize();
+  return 0;
+}
+"""
+
+
+def test_calls_on_several_variables_and_by_types(capture: Capture, tmp_path: Path) -> None:
+    source, program = tmp_path / "several.c", tmp_path / "several"
+    source.write_text(SEVERAL)
+    line = ["mpicc.openmpi", "-o", str(program), str(source), "-lpnetcdf"]
+    subprocess.run(line, check=True)
+    run = capture("mpirun.openmpi", "--allow-run-as-root", "-n", "2", str(program))
+    assert not run.done.stdout
+    rows = [row[1:5] for row in run.rows() if row[0] == Layer.PNETCDF_VARIABLE.value]
+    assert sorted(rows) == sorted(
+        [(kind, name, at, 200) for kind in ("write", "read") for name in "ab" for at in (0, 200)]
+        + [("read", "b", -1, 40)] * 2
+    )

@@ -139,7 +139,7 @@ def test_ctrl_c_keeps_what_there_is(cli: Cli, shm: Path, tmp_path: Path) -> None
         (("profile", ".", "--budget", "soon"), 2, "a time"),
         (("profile", ".", "--interfaces", "mpiio"), 2, "MPI"),
         (("profile", ".", "--resume"), 2, "nothing to go on with"),
-        (("predict", "ior"), 2, "one of --against and --on"),
+        (("predict", "ior"), 2, "one of --against"),
         (("predict", "ior", "--on", "mpich", "--repeat", "3"), 2, "--repeat belongs to --against"),
         (("predict", "ior", "--on", "mpich"), 2, "not measured"),
     ],

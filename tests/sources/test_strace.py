@@ -303,3 +303,14 @@ def test_ranks_from_the_environment(tmp_path: Path) -> None:
     trace = read_capture(_text(tmp_path, line(70, 1), line(71, 0))).trace
     assert trace.job.ranks == 2
     assert [process.rank for process in trace.processes] == [1, 0]
+
+
+def test_mappings_whose_stores_reach_the_file_are_said(tmp_path: Path) -> None:
+    line = "7  1700000000.00010{} mmap(NULL, 4096, {}, {}, 3</w/a>, 0) = 0x7f00 <0.000010>\n"
+    maps = [("PROT_READ", "MAP_SHARED"), ("PROT_READ|PROT_WRITE", "MAP_PRIVATE")]
+    maps += [("PROT_READ|PROT_WRITE", "MAP_SHARED"), ("PROT_WRITE", "MAP_SHARED_VALIDATE")]
+    path = tmp_path / "log"
+    path.write_text("".join(line.format(number, *one) for number, one in enumerate(maps)))
+    captured = read_capture(path)
+    assert operations_of(captured).detail.tolist() == [0, 0, 1, 1]
+    assert ["2 writable shared mappings" in gap.what for gap in captured.trace.gaps] == [True]

@@ -12,24 +12,26 @@ from venturi.model.statistic import median_interval
 from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
 _TERM = re.compile(
-    r"\b(bytes|time|operations|seconds|span|mean|shortest|longest|period|executions)"
+    r"\b(bytes|time|operations|found|seconds|span|mean|shortest|longest|period|executions)"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
-_OF_PHASES = {"time", "span", "mean", "shortest", "longest", "period", "executions"}
+_OF_PHASES = {"time", "found", "span", "mean", "shortest", "longest", "period", "executions"}
 """Terms over whole executions of a phase."""
 _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
-    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr",
+    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "find",
 }  # fmt: skip
 
 
 def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
-    """Raise UserError for a metric that names no phase or is no expression."""
+    """Raise UserError for a metric or a rule that names no phase or is no expression."""
     named = {path for steps in workload.program.values() for path in _paths(steps)}
     phase_paths = list(dict.fromkeys((*phase_paths, *sorted(named))))
-    for name, metric in workload.metrics.items():
-        for match in _TERM.finditer(metric.value):
+    texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
+    texts |= {f"rules.{name}": rule.holds for name, rule in workload.rules.items()}
+    for where, text in texts.items():
+        for match in _TERM.finditer(text):
             kind, path = _meaning(match[1], match[2], match[3])
             wrong = kind if kind is not None and kind not in _KINDS else None
             known = path in (None, *phase_paths) or (path == _ALL and match[1] in _OF_PHASES)
@@ -37,13 +39,13 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
             if wrong is not None:
                 words = ", ".join(phase_paths)
                 raise UserError(
-                    f"metrics.{name}: '{wrong}' is neither a phase nor a kind of operation",
+                    f"{where}: '{wrong}' is neither a phase nor a kind of operation",
                     f"phases: {words}",
                 )
         try:
-            parse(_TERM.sub("1", metric.value))
+            parse(_TERM.sub("1", text))
         except ExpressionError as error:
-            raise UserError(f"metrics.{name}: {error}") from None
+            raise UserError(f"{where}: {error}") from None
 
 
 def _paths(steps: Sequence[StepSpec | BareStep], above: str = "") -> Iterator[str]:
@@ -74,7 +76,7 @@ def metrics_of(
         values = []
         for repetition in repetitions:
             rows = [row for row in phases if row.repetition == repetition]
-            value = _evaluate(metric.value, known[repetition], rows)
+            value = evaluate(metric.value, known[repetition], rows)
             if value is not None:
                 values.append(value)
                 known[repetition].setdefault(name, value)
@@ -119,7 +121,7 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     rows = [row for row in phases if row.path == path]
     order = (
         "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
-        "read_dir", "set_xattr", "get_xattr", "open", "read", "write", "sync", "close",
+        "read_dir", "find", "set_xattr", "get_xattr", "open", "read", "write", "sync", "close",
     )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])
@@ -130,8 +132,8 @@ def _count(row: PhaseRow, kind: str) -> int:
     return operation.operations if operation else 0
 
 
-def _evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]) -> float | None:
-    """The value of a metric in one repetition; None where it has none."""
+def evaluate(text: str, parameters: dict[str, Number], rows: Sequence[PhaseRow]) -> float | None:
+    """The value of an expression over the phases of one repetition; None where it has none."""
     known = {name: Literal(value) for name, value in parameters.items()}
     terms: list[Number | None] = []
 
@@ -170,6 +172,8 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
     """
     if function == "time":
         return busy_seconds(rows)
+    if function == "found":
+        return sum(row.found or 0 for row in rows)
     if function == "executions":
         return len(rows)
     if not rows:
@@ -186,8 +190,8 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
 def _meaning(function: str, first: str, second: str | None) -> tuple[str | None, str | None]:
     """The kind and the phase that a term names; a phase may be called like a kind.
 
-    Time has phases only. A single word is a kind if there is one of that name; `all` with a
-    phase stands for every kind.
+    Time and what was found have phases only. A single word is a kind if there is one of that
+    name; `all` with a phase stands for every kind.
     """
     if function in _OF_PHASES:
         return None, first

@@ -38,14 +38,24 @@ class Facts:
     ranks: int = 1
     hosts: int = 1
     load_average: float = 0.0
+    rules: int = 0
+    """How many the workload has, and in words those that were broken."""
+    broken_rules: Sequence[str] = ()
 
 
 def verdict_of(facts: Facts) -> Verdict:
-    """INVALID if anything is wrong, INDICATIVE if anything is missing, else VALID."""
+    """INVALID if anything is wrong, INDICATIVE if anything is missing, else VALID.
+
+    Where the workload has rules and all are kept, RULES-OK says so in the place of VALID: such
+    rules ask for one repetition.
+    """
     wrong = _wrong(facts)
     if wrong:
         return Verdict(level=Level.INVALID, reasons=wrong)
     missing = _missing(facts)
+    if facts.rules and not facts.broken_rules and missing == _few_repetitions(facts):
+        what = f"all {facts.rules} rules of the workload hold; this is no official submission"
+        return Verdict(level=Level.RULES_OK, reasons=[what, *missing])
     if missing:
         return Verdict(level=Level.INDICATIVE, reasons=missing)
     reason = f"{facts.repetitions} repetitions, caches declared, no errors"
@@ -101,10 +111,9 @@ def _missing(facts: Facts) -> list[str]:
         reasons.append(f"{item.file}: {item.used} stood in for {item.wanted}")
     if facts.faults:
         reasons.append(f"the workload injects faults ({facts.faults})")
-    if facts.repetitions < ENOUGH_REPETITIONS:
-        done = "1 repetition" if facts.repetitions == 1 else f"{facts.repetitions} repetitions"
-        reasons.append(f"{done}; {ENOUGH_REPETITIONS} give an interval")
+    reasons += _few_repetitions(facts)
     reasons += _crowded(facts)
+    reasons += facts.broken_rules
     paths = list(dict.fromkeys(row.path for row in facts.phases))
     shortest = {path: min(_io_s(row) for row in facts.phases if row.path == path) for path in paths}
     for path in paths:
@@ -126,6 +135,13 @@ def _missing(facts: Facts) -> list[str]:
     if short:
         reasons.append(f"shorter than {LONG_ENOUGH_S:g} s: {', '.join(short)}")
     return reasons
+
+
+def _few_repetitions(facts: Facts) -> list[str]:
+    if facts.repetitions >= ENOUGH_REPETITIONS:
+        return []
+    done = "1 repetition" if facts.repetitions == 1 else f"{facts.repetitions} repetitions"
+    return [f"{done}; {ENOUGH_REPETITIONS} give an interval"]
 
 
 def _io_s(row: PhaseRow) -> float:

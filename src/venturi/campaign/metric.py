@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from venturi.model.campaign import Better, Metric, Pick
+from venturi.model.campaign import Better, Metric, Pick, Tool
 from venturi.model.error import RunFailed, UserError
 from venturi.model.statistic import median
+from venturi.model.units import with_unit
 
 _KEY = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
 _MOST_BYTES = 256 * 2**20
+_UNITS = {"bytes": "B"}
+"""As tools write units."""
 
 
 def check_metric(where: str, metric: Metric) -> None:
@@ -36,6 +39,27 @@ def check_metric(where: str, metric: Metric) -> None:
 def metrics_in(folder: Path, metrics: Mapping[str, Metric]) -> dict[str, float]:
     """The value of every metric of a run; RunFailed where one is missing or ambiguous."""
     return {name: _picked(name, metric, folder) for name, metric in metrics.items()}
+
+
+def tool_metrics(
+    folder: Path, tool: Tool, confirm: Mapping[str, float]
+) -> dict[str, tuple[float, str, Better]]:
+    """What a tool measured, as far as it was asked to; RunFailed where it measured nothing.
+
+    Raises RunFailed, too, where it reports another setting than `confirm` says.
+    """
+    for name, wanted in confirm.items():
+        told = _picked(name, tool.reported[name], folder)
+        if told != wanted:
+            raise RunFailed(f"{name}: {wanted:g} was asked for, the tool reports {told:g}")
+    found: dict[str, tuple[float, str, Better]] = {}
+    for name, metric in tool.metrics.items():
+        if _texts(name, metric, folder):
+            found[name] = (_picked(name, metric, folder), metric.unit, metric.better)
+    if not found:
+        file = next(iter(tool.metrics.values())).file
+        raise RunFailed(f"nothing in {file} is a metric of this tool ({tool.about})")
+    return found
 
 
 def record_metrics(text: str) -> dict[str, tuple[float, str, Better]]:
@@ -74,14 +98,7 @@ def _is_number(value: object) -> bool:
 
 
 def _picked(name: str, metric: Metric, folder: Path) -> float:
-    path = folder / metric.file
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise RunFailed(f"metric {name}: {metric.file} is larger than 256 MiB")
-        text = path.read_text("utf-8", "replace")
-    except OSError as error:
-        raise RunFailed(f"metric {name}: {metric.file}: {error.strerror}") from None
-    values = [_number(name, metric, found) for found in _found(name, metric, text)]
+    values = [_number(name, metric, found) for found in _texts(name, metric, folder)]
     if not values:
         raise RunFailed(f"metric {name} is missing: nothing in {metric.file} fits {_way(metric)}")
     if metric.pick is Pick.ONLY and len(values) > 1:
@@ -90,6 +107,18 @@ def _picked(name: str, metric: Metric, folder: Path) -> float:
             "say which: pick: first, last, least, most, median or sum"
         )
     return _one_of(metric.pick, values)
+
+
+def _texts(name: str, metric: Metric, folder: Path) -> list[Any]:
+    """Whatever a metric's rule finds, before it is a number."""
+    path = folder / metric.file
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise RunFailed(f"metric {name}: {metric.file} is larger than 256 MiB")
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise RunFailed(f"metric {name}: {metric.file}: {error.strerror}") from None
+    return _found(name, metric, text)
 
 
 def _one_of(pick: Pick, values: list[float]) -> float:
@@ -132,8 +161,9 @@ def _at_path(name: str, metric: Metric, text: str) -> list[Any]:
 
 def _number(name: str, metric: Metric, found: Any) -> float:
     try:
-        value = float(found)
-    except (TypeError, ValueError):
+        number, _, unit = str(found).strip().partition(" ")
+        value = float(with_unit(number, _UNITS.get(unit, unit)) if unit else number)
+    except ValueError:
         raise RunFailed(f"metric {name}: '{found}' in {metric.file} is no number") from None
     if not math.isfinite(value):
         raise RunFailed(f"metric {name}: '{found}' in {metric.file} is no finite number")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from venturi.campaign.metric import metrics_in, record_metrics
+from venturi.campaign.metric import metrics_in, record_metrics, tool_metrics
 from venturi.campaign.standing import Standing
 from venturi.campaign.task import Task
+from venturi.campaign.tool import tool_named
 from venturi.model.campaign import (
     Better,
     Campaign,
@@ -45,6 +46,8 @@ def values_of(campaign: Campaign, standing: Standing, task: Task) -> Values:
     found: Values = {}
     if step.workload:
         found = record_metrics((folder / "stdout").read_text("utf-8", "replace"))
+    if step.tool:
+        found |= tool_metrics(folder, tool_named(step.tool), task.confirm)
     for name, value in metrics_in(folder, step.metrics).items():
         found[name] = (value, step.metrics[name].unit, step.metrics[name].better)
     return found

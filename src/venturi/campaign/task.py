@@ -12,6 +12,7 @@ from pathlib import Path
 from venturi.campaign.metric import check_metric
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
+from venturi.campaign.tool import tool_named
 from venturi.model.campaign import Campaign, Scalar, Step
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
@@ -54,6 +55,8 @@ class Task:
     scale: str = "laptop"
     assignments: dict[str, str] = field(default_factory=dict)
     """The workload's parameters, as `--set`."""
+    confirm: dict[str, float] = field(default_factory=dict)
+    """What the tool must report."""
 
 
 def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
@@ -71,10 +74,11 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
     tasks: list[Task] = []
     for name in _in_order(campaign):
         step = campaign.steps[name]
-        for metric, rule in step.metrics.items():
-            check_metric(f"steps.{name}.metrics.{metric}", rule)
+        _check(step, name)
         own = folders[name] = _Folders(name, _parameters(campaign, name, list(points[0])), points)
-        repeats = step.repeat or (campaign.repeat if step.workload or step.metrics else 1)
+        repeats = step.repeat or (
+            campaign.repeat if step.workload or step.metrics or step.tool else 1
+        )
         for repetition in range(1, repeats + 1):
             indices = list(range(len(own.values)))
             chance.shuffle(indices)
@@ -82,6 +86,21 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
                 made = _Maker(step, name, own.values[index], place, folders)
                 tasks.append(made.task(own.name_at(index), repetition))
     return tasks, len(points)
+
+
+def _check(step: Step, name: str) -> None:
+    """UserError for metrics and tools that are none."""
+    for metric, rule in step.metrics.items():
+        check_metric(f"steps.{name}.metrics.{metric}", rule)
+    if step.tool:
+        reported = tool_named(step.tool).reported
+        for setting in step.confirm:
+            if setting not in reported:
+                known = ", ".join(reported) or "nothing"
+                raise UserError(
+                    f"steps.{name}.confirm: {step.tool} reports no '{setting}'",
+                    f"it reports {known}",
+                )
 
 
 class _Folders:
@@ -136,12 +155,21 @@ def _parameters(campaign: Campaign, name: str, known: list[str]) -> list[str]:
     named: set[str] = set()
     for text in _texts(step):
         named |= names_of(text)
-    for value in (step.ranks, step.nodes, step.time):
+    for value in (step.ranks, step.nodes, step.time, *step.confirm.values()):
         with contextlib.suppress(ExpressionError):
             named |= names_in(tree_of(value))
     for before in step.after:
         named |= set(_parameters(campaign, before, known))
+    for group in campaign.space.zip:
+        if named & set(group) and not _splits(group, named):
+            named |= set(group)
     return [parameter for parameter in known if parameter in named]
+
+
+def _splits(group: Mapping[str, list[Scalar]], named: set[str]) -> bool:
+    """Whether all parameters of a zipped group differ more often than those that are named."""
+    own = zip(*(levels for name, levels in group.items() if name in named), strict=True)
+    return len(set(own)) < len(set(zip(*group.values(), strict=True)))
 
 
 def _texts(step: Step) -> list[str]:
@@ -199,6 +227,10 @@ class _Maker:
             assignments={
                 key: self._filled(f"set.{key}", str(value), values)
                 for key, value in step.set.items()
+            },
+            confirm={
+                key: float(number_at(f"steps.{self._name}.confirm.{key}", value, self._point))
+                for key, value in step.confirm.items()
             },
         )
         return replace(made, argv=self._run_line(made)) if made.workload else made

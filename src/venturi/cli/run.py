@@ -28,6 +28,13 @@ from venturi.model.record import Level
 @store_option
 @json_option
 @units_option
+@click.option(
+    "--stonewall", type=float, metavar="S", help="io500: a writing phase goes on so long."
+)
+@click.option(
+    "--mode", type=click.Choice(["standard", "extended", "quick"]), help="io500: which phases."
+)
+@click.option("--config", metavar="INI", help="io500: the official config.ini.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more.")
@@ -37,12 +44,21 @@ def command(
     store: str | None,
     as_json: bool,
     units: str,
+    stonewall: float | None,
+    mode: str | None,
+    config: str | None,
     dry_run: bool,
     quiet: bool,
     verbose: bool,
     **options: Any,
 ) -> int:
     """Run WORKLOAD in a new directory of its own below DIR; live progress; a record."""
+    from venturi.field.io500.arguments import Arguments, chosen
+
+    asked = Arguments(stonewall, mode, Path(config) if config else None)
+    io500 = chosen(workload, asked, options["ranks"], options["nodes"])
+    settled = tuple(f"{name}={value}" for name, value in io500.assignments.items())
+    options["assignments"] = settled + options["assignments"]
     if dry_run:
         from venturi.cli.plan import command as plan_command
 
@@ -64,6 +80,7 @@ def command(
         directory=Path(directory).absolute(),
         store=store_directory(store),
         command=["venturi", *sys.argv[1:]],
+        warnings=tuple(io500.notes),
     )
     prepared = prepare(request)
     made = prepared.made

@@ -106,6 +106,16 @@ class Metric(Document):
         return self
 
 
+class Tool(Document):
+    """What a well-known tool prints."""
+
+    about: str
+    metrics: dict[Name, Metric]
+    """Those that are there; a run in which none is has failed."""
+    reported: dict[Name, Metric] = {}
+    """Settings that the tool says it used."""
+
+
 class Step(Document):
     """One thing that is done at points of the space: a workload, or any command.
 
@@ -126,6 +136,10 @@ class Step(Document):
     nodes: Value = 1
     environment: dict[str, str] = {}
     metrics: dict[Name, Metric] = {}
+    tool: str = ""
+    """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
+    confirm: dict[Name, Scalar] = {}
+    """What the tool must report: a run that used something else has failed."""
     time: Value = "10 min"
     """What one run may take; then it is ended, and is a `timeout`."""
     repeat: Positive | None = None
@@ -137,6 +151,8 @@ class Step(Document):
             raise ValueError("a step is either a workload or a command")
         if self.command and self.set:
             raise ValueError("'set' is for workloads; a command takes {parameters} in its text")
+        if (self.tool and not self.command) or (self.confirm and not self.tool):
+            raise ValueError("'tool' is for commands, and 'confirm' for tools")
         return self
 
 

@@ -275,6 +275,8 @@ class PhaseFinished(Document):
     target_change: str = ""
     """How the target is another one than at the start of the run; empty: it is the same."""
     open_loop: OpenLoop | None = None
+    found: Count | None = None
+    """Names that fitted, where the phase looked for some."""
     details: list[ErrorDetail]
 
 

@@ -15,6 +15,8 @@ from venturi.model.document import Count, Document, Fraction, Integer, Positive,
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
 from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
 from venturi.model.operator import Operator as Operator  # noqa: PLC0414
+from venturi.model.verb import CachePolicy as CachePolicy  # noqa: PLC0414
+from venturi.model.verb import ComputeMode as ComputeMode  # noqa: PLC0414
 from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
 from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
 from venturi.model.verb import ItemVerb as ItemVerb  # noqa: PLC0414
@@ -354,20 +356,6 @@ class SyncMode(StrEnum):
     """Everything that anybody wrote to the file's file system (`syncfs`)."""
 
 
-class CachePolicy(StrEnum):
-    """What happens to cached pages of the phase's files before the phase starts."""
-
-    KEEP = "keep"
-    DROP = "drop"
-
-
-class ComputeMode(StrEnum):
-    """How a rank spends the time between its I/O."""
-
-    SLEEP = "sleep"
-    SPIN = "spin"
-
-
 class For(Document):
     """Run the body `count` times; the variable runs over 0 ... count - 1."""
 
@@ -505,6 +493,22 @@ class Items(Document):
     """Size of extended attributes."""
 
 
+class Find(Document):
+    """All ranks walk over what lies below a directory and count the names that fit."""
+
+    kind: Literal["find"] = "find"
+    top: list[PathPart] = []
+    """Below the run's directory; none: all of that."""
+    foreign: bool = False
+    """`top` is absolute and somebody else's: it is only looked at."""
+    name: str = ""
+    """A pattern of the shell for the last part of a name; empty: any."""
+    bytes: Expression | None = None
+    """Exactly this size."""
+    newer: Count | None = None
+    """Changed (ctime) after this file of the plan was changed."""
+
+
 class Sync(Document):
     """Make what was written to an open file persistent."""
 
@@ -525,6 +529,7 @@ Step = Annotated[
     | Transfer
     | Manage
     | Items
+    | Find
     | Sync,
     Field(discriminator="kind"),
 ]

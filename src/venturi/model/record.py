@@ -134,6 +134,8 @@ class PhaseRow(Document):
     stragglers: list[Straggler] = []
     open_loop: OpenLoop | None = None
     """Requests began at a rate; absent: each when the one before had ended."""
+    found: Count | None = None
+    """Names that fitted, where the phase looked for some."""
     details: list[ErrorDetail]
 
 
@@ -187,6 +189,15 @@ class Fidelity(Document):
     """The same for the ranks' shares of the bytes; absent where the log reduced them."""
     unseen: list[str]
     """What the log could not show and the comparison leaves out."""
+
+
+class RuleRow(Document):
+    """A rule of the workload and whether it was kept in every repetition."""
+
+    name: str
+    holds: bool
+    says: str
+    """What is broken; empty where it holds."""
 
 
 class Substitution(Document):
@@ -260,6 +271,8 @@ class Record(Document):
     phases: list[PhaseRow]
     metrics: dict[str, MetricValue]
     scores: dict[str, MetricValue] = {}
+    rules: list[RuleRow] = []
+    """Those of the workload, such as the ones of IO500."""
     substituted: list[Substitution]
     fidelity: Fidelity | None = None
     environment: Environment

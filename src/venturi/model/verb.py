@@ -25,6 +25,8 @@ class OperationKind(StrEnum):
     READ_DIR = "read_dir"
     SET_XATTR = "set_xattr"
     GET_XATTR = "get_xattr"
+    FIND = "find"
+    """One name of a walk over directories: read, and asked for its size or time if needed."""
 
 
 class NameVerb(StrEnum):
@@ -98,3 +100,17 @@ class ItemOwner(StrEnum):
     """One set, dealt to the ranks in blocks."""
     SHARED = "shared"
     """One set, and every rank acts on all of it."""
+
+
+class CachePolicy(StrEnum):
+    """What happens to cached pages of the phase's files before the phase starts."""
+
+    KEEP = "keep"
+    DROP = "drop"
+
+
+class ComputeMode(StrEnum):
+    """How a rank spends the time between its I/O."""
+
+    SLEEP = "sleep"
+    SPIN = "spin"

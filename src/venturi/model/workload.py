@@ -13,6 +13,9 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
+from venturi.model.measure import Metric as Metric  # noqa: PLC0414
+from venturi.model.measure import Reference as Reference  # noqa: PLC0414
+from venturi.model.measure import Rule as Rule  # noqa: PLC0414
 from venturi.model.plan import (
     Arrivals,
     CachePolicy,
@@ -425,6 +428,24 @@ class EachStep(Document):
     """Bytes of extended attributes."""
 
 
+class FindStep(Document):
+    """A walk of all ranks over directories; counts the names to which all that is said applies.
+
+    Links are not followed, and what vanishes meanwhile is passed over.
+    """
+
+    in_: str = Field("", alias="in")
+    """A path below the run's directory, a template; default: all that the run made."""
+    foreign: str | None = None
+    """Instead of `in` an absolute path of somebody else's, which is only looked at."""
+    name: str = ""
+    """A pattern of the shell (`*01*`) for the last part of the name."""
+    bytes: Value | None = None
+    """Exactly this size."""
+    newer: Name | None = None
+    """A file of the workload: changed after it was."""
+
+
 class SyncStep(Document):
     """The long form of `sync`."""
 
@@ -469,7 +490,8 @@ class LimitStep(Document):
 
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
-    "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "sync", "signal", "wait",
+    "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
+    "wait",
 )  # fmt: skip
 
 
@@ -504,6 +526,7 @@ class StepSpec(Document):
     rmdir: str | None = None
     read_dir: str | None = None
     each: EachStep | None = None
+    find: FindStep | None = None
     sync: SyncStep | SyncMode | None = None
     signal: Annotated[str, Field(min_length=1)] | None = None
     """Tells who waits for this name that the rank came here; a template such as `step {step}`."""
@@ -537,36 +560,6 @@ class StepSpec(Document):
         return self
 
 
-class Metric(Document):
-    """A named number over phases."""
-
-    value: str
-    """An expression over `bytes(...)`, `time(...)`, `operations(...)`, `rate(...)`."""
-    unit: str = ""
-    about: str = ""
-
-
-class Reference(Document):
-    """A published value, shown beside ours and never a pass mark."""
-
-    metric: str
-    """One that the workload names, or another one: then it has no value of ours."""
-    value: Annotated[int | float | str, Field(union_mode="left_to_right")]
-    """A number of `unit`, or words."""
-    unit: str = ""
-    low: Real | None = None
-    """The least of the published runs."""
-    high: Real | None = None
-    """The greatest of the published runs."""
-    case: str = ""
-    """Which of several published configurations it is."""
-    when: Value | None = None
-    """A condition over parameters: whether a run is that configuration. Absent: every run is."""
-    machine: str = ""
-    source: str = ""
-    caveat: str = ""
-
-
 class Workload(Document):
     """A whole workload file."""
 
@@ -588,6 +581,8 @@ class Workload(Document):
     files: dict[Name, FileSpec] = {}
     program: dict[Name, list[StepSpec | BareStep]]
     metrics: dict[Name, Metric] = {}
+    rules: dict[Name, Rule] = {}
+    """Without all of them a result is INDICATIVE at most."""
     expect: dict[str, Value] = {}
     references: list[Reference] = []
 

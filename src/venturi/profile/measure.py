@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
+from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
 from venturi.model.document import parse_json
 from venturi.model.error import RunFailed, UserError, VenturiError
@@ -93,7 +92,7 @@ class _Work:
         self._before_s = sum(entry.seconds for entry in entries)
         self.entries = entries
         self.notes: list[str] = []
-        self.interrupted = False
+        self._stopping = Stopping()
         self.complete = False
         self._tried: set[tuple[Setup, Cell]] = set()
         share = min(1.0, wish.budget_s / _FULL_BUDGET_S)
@@ -103,20 +102,20 @@ class _Work:
         """All passes, until the budget is used up or the user ends it."""
         # While an engine works Ctrl-C is its own; between two engines it is only noted, because an
         # exception may come where nobody can catch it.
-        before = signal.signal(signal.SIGINT, self._on_interrupt)
-        try:
-            sweep(self._journal.store)
-            self._coarse()
-            if self.complete:
-                self._refine()
-                self._again()
-        except KeyboardInterrupt:
-            self.interrupted = True
-        finally:
-            signal.signal(signal.SIGINT, before)
+        with self._stopping.listening():
+            try:
+                sweep(self._journal.store)
+                self._coarse()
+                if self.complete:
+                    self._refine()
+                    self._again()
+            except KeyboardInterrupt:
+                self._stopping.asked = True
 
-    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
-        self.interrupted = True
+    @property
+    def interrupted(self) -> bool:
+        """Whether the user ended it."""
+        return self._stopping.asked
 
     def profile(self) -> Profile:
         """What there is now; RunFailed where no point was measured."""
@@ -241,7 +240,7 @@ class _Work:
                 raise
             self.notes.append(f"{setup.text}: {error.message}")
             return
-        self.interrupted |= record.interrupted
+        self._stopping.asked |= record.interrupted
         if record.failure is not None and not record.interrupted:
             self.notes.append(f"{setup.text}: {record.failure}")
         samples = samples_of(record, sheet)

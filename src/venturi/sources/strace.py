@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from venturi.model.error import UserError
+from venturi.model.operation import STORES_REACH_FILE, Kind, Operations
 from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
 from venturi.model.trace_folder import Captured
 from venturi.sources import strace_line, strace_run
@@ -321,7 +322,7 @@ def _captured(reader: _Reader, name: str) -> Captured:
         ),
         layers=[Layer.POSIX],
         records=records,
-        gaps=_gaps(reader, len(operations)),
+        gaps=_gaps(reader, operations),
         record_count=len(records),
         files=files,
         processes=processes,
@@ -337,7 +338,7 @@ def _stamp_of(origin_ns: int) -> str:
         return ""
 
 
-def _gaps(reader: _Reader, operations: int) -> list[Gap]:
+def _gaps(reader: _Reader, operations: Operations) -> list[Gap]:
     gaps = []
     if reader.strange:
         gaps.append(f"{reader.strange} lines are not strace's; the first is {reader.first_strange}")
@@ -345,8 +346,11 @@ def _gaps(reader: _Reader, operations: int) -> list[Gap]:
         gaps.append(f"{reader.unreturned} calls had not returned when the text ends")
     if reader.orphans:
         gaps.append(f"{reader.orphans} ends of calls have no beginning")
-    if reader.untimed and reader.untimed > operations // 2:
+    if reader.untimed and reader.untimed > len(operations) // 2:
         gaps.append("durations are missing: trace with -T")
+    stores = operations.is_kind(Kind.MAP) & (operations.detail & STORES_REACH_FILE != 0)
+    if count := int((stores & (operations.error == 0)).sum()):
+        gaps.append(f"{count} writable shared mappings of files: stores into them are not seen")
     if reader.world.uses_uring:
         gaps.append("requests through io_uring are not seen")
     return [Gap(layer=LAYER, what=what) for what in gaps]

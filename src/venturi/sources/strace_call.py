@@ -8,7 +8,14 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, UNKNOWN_OFFSET, Kind
+from venturi.model.operation import (
+    KIND_CODES,
+    LAYER_CODES,
+    NO_FILE,
+    STORES_REACH_FILE,
+    UNKNOWN_OFFSET,
+    Kind,
+)
 from venturi.model.trace import Layer
 from venturi.sources.strace_line import Descriptor, paths, unescaped
 from venturi.sources.strace_state import OpenFile, Task, World
@@ -340,7 +347,11 @@ def _map(world: World, task: Task, call: Call) -> None:
         return
     opened = world.opened(task, (int(found[2]), unescaped(found[3] or "")))
     offset = int(found[4], 0)
-    _row(world, task, call, Kind.MAP, world.file_of(opened), offset=offset, size=int(found[1]))
+    reaches = "MAP_SHARED" in call.arguments and "PROT_WRITE" in call.arguments
+    _row(
+        world, task, call, Kind.MAP, world.file_of(opened), STORES_REACH_FILE if reaches else 0,
+        offset, int(found[1]),
+    )  # fmt: skip
 
 
 def _copy(world: World, task: Task, call: Call) -> None:

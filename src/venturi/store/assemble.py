@@ -11,6 +11,7 @@ from typing import Any
 
 from venturi.analyse.fidelity import fidelity_of
 from venturi.analyse.metric import metrics_of
+from venturi.analyse.rule import rules_of
 from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
@@ -100,6 +101,8 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
     completed = finished.repetitions if finished else _completed(phases)
     failure = _failure(events, finished, ending)
     clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
+    nodes = len(hello.hosts) if hello else 1
+    rules = rules_of(workload, dict(facts.parameters), phases, nodes)
     verdict = verdict_of(
         VerdictFacts(
             phases=phases,
@@ -115,8 +118,10 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
             faults=facts.faults,
             cores=facts.cores,
             ranks=facts.ranks,
-            hosts=len(hello.hosts) if hello else 1,
+            hosts=nodes,
             load_average=facts.load_average,
+            rules=len(rules),
+            broken_rules=[row.says for row in rules if not row.holds],
         )
     )
     observed = workload.origin.observed if workload.origin else None
@@ -138,6 +143,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         verdict=verdict,
         phases=phases,
         metrics=metrics_of(workload, facts.parameters, phases),
+        rules=rules,
         substituted=facts.substituted,
         fidelity=fidelity_of(observed, phases) if observed else None,
         environment=_environment(facts, hello, clock),
@@ -240,6 +246,7 @@ def _row(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
         target_change=event.target_change,
         stragglers=stragglers_of(event.per_rank, hosts),
         open_loop=event.open_loop,
+        found=event.found,
         details=event.details,
     )
 

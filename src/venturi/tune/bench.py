@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import signal
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import FrameType
 
 from venturi.analyse.io_time import io_seconds
 from venturi.derive.yaml_text import to_yaml
+from venturi.execute.stopping import Stopping
 from venturi.model.error import RunFailed, VenturiError
 from venturi.model.machine import Machine
 from venturi.model.record import Record
@@ -35,26 +33,6 @@ class Place:
     machine: Machine
     settings: Settings
     command: list[str]
-
-
-class Stopping:
-    """Whether somebody asked for the end; asking does not tear what is under way."""
-
-    asked = False
-
-    @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Ctrl-C, SIGTERM and SIGHUP are notes, till the end of the block."""
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = {number: signal.signal(number, self._note) for number in numbers}
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.asked = True
 
 
 class Bench:

@@ -28,7 +28,9 @@ LEFT_OUT = (
 )
 """What the language of workloads cannot say."""
 
-_FIRST = ("transfer", "sync", "opens", "stats", "order", "collective", "files")
+_FIRST = (
+    "transfer", "sync", "opens", "stats", "order", "collective", "spread", "chunks", "files",
+)  # fmt: skip
 """Keys that are looked at first where the time does not suffice for all."""
 
 

@@ -11,13 +11,14 @@ from datetime import UTC, datetime
 import venturi
 from venturi.derive.yaml_text import to_yaml
 from venturi.execute.engine import describe, find_engine
+from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory, check_type, file_system_of
 from venturi.model.record import FileSystem
 from venturi.model.statistic import median
 from venturi.model.tuning import TUNING_SCHEMA, Computing, Skipped, Tuning
 from venturi.model.workload import Workload
 from venturi.store.place import make_store
-from venturi.tune.bench import Bench, Place, Stopping
+from venturi.tune.bench import Bench, Place
 from venturi.tune.catalogue import LEFT_OUT, Candidate, applicable, named, scene_of
 from venturi.tune.ranking import LEAST_GAIN, RULE, headline, ranked
 from venturi.tune.scene import Scene

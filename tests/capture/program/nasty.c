@@ -1,11 +1,13 @@
 // One way, named by the first word, in which programs upset whoever watches them.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -90,6 +92,15 @@ int main(int count, char** words) {
       _exit(0);
     }
     wait_for_all();
+  } else if (strcmp(way, "small stack") == 0) {
+    const stack_t stack = {.ss_sp = malloc(8192), .ss_size = 8192};
+    const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
+    if (sigaltstack(&stack, NULL) != 0 || sigaction(SIGUSR1, &action, NULL) != 0) return 9;
+    for (int i = 0; i < 10; ++i) raise(SIGUSR1);
+  } else if (strcmp(way, "locked in") == 0) {
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 9;
+    put(5);
+    syscall(SYS_exit, 0);
   } else if (strcmp(way, "limit") == 0) {
     put(100000);
   }

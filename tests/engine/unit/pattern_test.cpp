@@ -75,6 +75,24 @@ TEST(Nest, ExpandsOutermostFirst) {
   EXPECT_EQ(offsets, (std::vector<std::uint64_t>{100, 110, 120, 1100, 1110, 1120}));
 }
 
+TEST(Nest, ManyAtOnceAreTheSameAsOneByOne) {
+  for (const std::vector<NestCursor::Level>& levels : {std::vector<NestCursor::Level>{},
+                                                       {{7, 10, 0}},
+                                                       {{2, 1000, 0}, {3, -10, 0}},
+                                                       {{3, 1000, 0}, {1, 5, 0}, {4, 10, 0}},
+                                                       {{5, 10, 0}, {1, 7, 0}}}) {
+    for (std::uint64_t most = 1; most < 9; ++most) {
+      NestCursor one(100, levels);
+      NestCursor many(100, levels);
+      while (many.left() > 0) {
+        many.next(std::min(most, many.left()),
+                  [&](std::uint64_t offset) { EXPECT_EQ(offset, one.next()); });
+        ASSERT_EQ(many.left(), one.left());
+      }
+    }
+  }
+}
+
 TEST(Nest, StridesMayBeNegative) {
   NestCursor cursor(30, {{4, -10, 0}});
   EXPECT_EQ(cursor.lowest(), 0);

@@ -39,6 +39,19 @@ TEST(TreeName, HasFieldsInAnyOrderWithLeadingZeros) {
   EXPECT_STREQ(name(3, 7, 0), "a0007-3.x");
 }
 
+TEST(TreeName, CountsUpAsIfWrittenAnew) {
+  using enum schema::NameField;
+  const std::vector<schema::NamePart> parts{
+      {.text = "a"}, field(kItem, 3), {.text = "-"}, field(kNode), {.text = ".x"}};
+  TreeName counting(parts, rank_12());
+  for (std::uint64_t number = 0; number < 2345; number += number % 37 == 0 ? 2 : 1) {
+    for (const std::uint64_t node : {number / 11, number / 11, number / 11 + 1}) {
+      EXPECT_EQ(std::string(counting(node, number, 0)),
+                TreeName(parts, rank_12())(node, number, 0));
+    }
+  }
+}
+
 TEST(TreeName, RefusesWhatMayBeLongerThanANameCanBe) {
   EXPECT_THROW(TreeName({{.text = std::string(240, 'a')}, field(schema::NameField::kItem)}, {}),
                base::Error);

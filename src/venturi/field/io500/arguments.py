@@ -1,0 +1,55 @@
+"""What `venturi run io500` is told on its command line, as parameters of the workload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from venturi.field.io500.ini import Chosen, read_ini
+from venturi.model.error import UserError
+
+NAME = "io500"
+QUICK_STONEWALL_S = 5.0
+"""With 12 scored phases a run then takes about two minutes."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """The options that io500 alone has; None where the user did not say."""
+
+    stonewall_s: float | None = None
+    mode: str | None = None
+    """`standard`, `extended` or `quick`."""
+    config: Path | None = None
+
+
+def chosen(name: str, arguments: Arguments, ranks: int | None, nodes: int) -> Chosen:
+    """The parameters of a run, and what its reader must know.
+
+    The command line goes before the ini. UserError where another workload gets such options, or
+    where one of them cannot be.
+    """
+    if name != NAME:
+        if arguments != Arguments():
+            raise UserError(
+                f"--stonewall, --mode and --config belong to {NAME}, not to {name}",
+                "leave them away, or set parameters with --set",
+            )
+        return Chosen()
+    result = read_ini(arguments.config) if arguments.config else Chosen()
+    if arguments.mode == "quick":
+        result.assignments["stonewall"] = f"{QUICK_STONEWALL_S:g} s"
+        result.notes.append(
+            f"quick mode: a stonewall of {QUICK_STONEWALL_S:g} s, so that caches hold most of "
+            "what is read; the score is no prediction of a full run's"
+        )
+    if arguments.mode == "extended":
+        result.assignments["extended"] = "1"
+    if arguments.stonewall_s is not None:
+        if arguments.stonewall_s <= 0:
+            raise UserError(f"--stonewall {arguments.stonewall_s:g}: more than 0 s are needed")
+        result.assignments["stonewall"] = f"{arguments.stonewall_s:g} s"
+    if nodes > 1 and ranks is not None:
+        per_node = str(-(-ranks // nodes))
+        result.assignments |= {"apart": per_node, "stride": per_node}
+    return result

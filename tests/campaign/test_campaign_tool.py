@@ -1,0 +1,118 @@
+"""Metrics of well-known tools, from what they really print."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from venturi.campaign.metric import check_metric, tool_metrics
+from venturi.campaign.tool import names, tool_named
+from venturi.model.error import RunFailed, UserError
+
+_OUTPUTS = Path(__file__).parents[3] / "shared" / "data" / "tool-outputs"
+needs_outputs = pytest.mark.skipif(
+    not _OUTPUTS.is_dir(), reason="missing: shared/data/tool-outputs beside the project"
+)
+
+
+def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str, float]:
+    shutil.copy(_OUTPUTS / file, tmp_path / "stdout")
+    found = tool_metrics(tmp_path, tool_named(tool), confirm)
+    return {name: value for name, (value, _, _) in found.items()}
+
+
+@needs_outputs
+@pytest.mark.parametrize(
+    ("tool", "file", "values"),
+    [
+        (
+            "ior",
+            "ior_text.out",
+            {
+                "write": 830.95,
+                "read": 20089,
+                "write_operations": 3331.85,
+                "read_operations": 81013,
+            },
+        ),
+        (
+            "mdtest",
+            "mdtest_i3.out",
+            {
+                "directory_create": 14779.214,
+                "directory_stat": 669304.520,
+                "directory_rename": 31093.695,
+                "directory_remove": 9577.422,
+                "file_create": 9272.767,
+                "file_stat": 561086.346,
+                "file_read": 118262.115,
+                "file_remove": 56233.302,
+            },
+        ),
+        (
+            "md-workbench",
+            "mdw.out",
+            {"precreate": 1564.6, "benchmark": 2916.95, "cleanup": 16694.1},
+        ),
+        (
+            "io500",
+            "io500-short-run/stdout.txt",
+            {"bandwidth": 0.731862, "operations": 67.788898, "score": 7.043587},
+        ),
+        ("hpl", "xhpl_2.3.txt", {"gflops": 19.022}),
+        ("hpcg", "hpcg_3.1_valid.txt", {"gflops": 0.675442}),
+        ("osu", "osu_latency_7.4_validate_tail.txt", {"latency": 0.55}),
+        ("iperf3", "iperf3_3.12_tcp.json", {"received": 17592994958.11743, "retransmits": 3}),
+    ],
+)  # fmt: skip
+def test_what_tools_print(tmp_path: Path, tool: str, file: str, values: dict[str, float]) -> None:
+    assert _values(tmp_path, tool, file) == pytest.approx(values)
+
+
+@needs_outputs
+def test_the_best_bandwidth_of_osu_is_that_of_the_last_size(tmp_path: Path) -> None:
+    lines = (_OUTPUTS / "osu_bw_7.4.txt").read_text().split("\n")
+    rows = [line.split() for line in lines if line[:1].isdecimal()]
+    assert _values(tmp_path, "osu", "osu_bw_7.4.txt") == {"bandwidth": float(rows[-1][1])}
+
+
+@needs_outputs
+def test_what_a_tool_used_is_compared_with_what_it_was_asked(tmp_path: Path) -> None:
+    _values(tmp_path, "ior", "ior_text.out", transfer=262144, block=8 * 2**20, tasks=2)
+    with pytest.raises(RunFailed, match="transfer: 65536 was asked for, the tool reports 262144"):
+        _values(tmp_path, "ior", "ior_text.out", transfer=65536)
+
+
+@needs_outputs
+@pytest.mark.parametrize("file", ["ior_fail_noent.out", "ior_fail_nospace.out"])
+def test_a_tool_that_failed_measured_nothing(tmp_path: Path, file: str) -> None:
+    with pytest.raises(RunFailed, match="nothing in stdout is a metric"):
+        _values(tmp_path, "ior", file)
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+def test_fio(tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["fio", "--name=x", f"--directory={tmp_path}", "--size=1M", "--rw=write", "--bs=64k",
+         "--output-format=json"],
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    (tmp_path / "stdout").write_text(done.stdout)
+    found = tool_metrics(tmp_path, tool_named("fio"), {})
+    assert found["write"][0] == json.loads(done.stdout)["jobs"][0]["write"]["bw_bytes"]
+
+
+def test_every_tool_is_sound() -> None:
+    for name in names():
+        tool = tool_named(name)
+        for metric, rule in [*tool.metrics.items(), *tool.reported.items()]:
+            check_metric(f"{name}.{metric}", rule)
+
+
+def test_a_tool_that_nobody_knows() -> None:
+    with pytest.raises(UserError, match="there is no tool 'iro'"):
+        tool_named("iro")

@@ -1,0 +1,154 @@
+"""The library's io500: its operations are the official ones, and so is its score."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from cli.conftest import Cli
+from venturi.field.io500.score import BANDWIDTH, METADATA, score
+from venturi.model.published import Io500Phase
+
+ORDER = [
+    "ior-easy-write", "mdtest-easy-write", "timestamp", "ior-hard-write", "mdtest-hard-write",
+    "find", "ior-easy-read", "mdtest-easy-stat", "ior-hard-read", "mdtest-hard-stat",
+    "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete", "ior-rnd4K-easy-read",
+]  # fmt: skip
+RANKS, EASY_ITEMS, HARD_ITEMS, SEGMENTS = 3, 120, 110, 40
+EASY_BLOCK = 8 << 20
+SMALL = [
+    f"--set=easy_items={EASY_ITEMS}", f"--set=hard_items={HARD_ITEMS}",
+    f"--set=hard_segments={SEGMENTS}", f"--set=easy_block={EASY_BLOCK}",
+]  # fmt: skip
+"""A run that its counts end, not its stonewall."""
+
+
+def run(cli: Cli, *words: str, code: int = 0) -> Any:
+    base = ["run", "io500", "-d", str(cli.target), "-n", str(RANKS), "--stonewall", "30", *SMALL]
+    return cli.json(*base, *words, code=code)
+
+
+def test_counts_and_order_are_the_official_ones(cli: Cli) -> None:
+    record = run(cli, "--repeat", "2")
+    assert not list(cli.target.iterdir())
+    rows = [row for row in record["phases"] if row["repetition"] == 1]
+    assert [row["path"] for row in rows] == ORDER
+    by_path = {row["path"]: row for row in rows}
+    assert not any(row["errors"] for row in rows)
+
+    def count(path: str, kind: str) -> int:
+        number: int = by_path[path]["by_operation"][kind]["operations"]
+        return number
+
+    easy, hard = EASY_BLOCK * RANKS, 47008 * SEGMENTS * RANKS
+    assert [by_path[p]["bytes"] for p in BANDWIDTH] == [easy, hard, easy, hard]
+    assert count("ior-easy-write", "write") == easy // (2 << 20)
+    assert count("ior-hard-read", "read") == SEGMENTS * RANKS
+    for path, kind in (("mdtest-easy-write", "create"), ("mdtest-easy-stat", "stat")):
+        assert count(path, kind) == EASY_ITEMS * RANKS
+    assert count("mdtest-easy-delete", "unlink") == EASY_ITEMS * RANKS
+    assert by_path["mdtest-hard-write"]["bytes"] == 3901 * HARD_ITEMS * RANKS
+    assert by_path["mdtest-hard-read"]["bytes"] == 3901 * HARD_ITEMS * RANKS
+    assert count("mdtest-hard-delete", "unlink") == HARD_ITEMS * RANKS
+    # Names of mdtest-hard that have 01 in them, of all those of the right size and newer.
+    names = [f"file.mdtest.{r}.{i}" for r in range(RANKS) for i in range(HARD_ITEMS)]
+    assert by_path["find"]["found"] == sum("01" in name for name in names) > 0
+    # All files, ior-easy, mdtest-easy, mdtest-hard, ior-hard, test-dir.0-0 twice, trees.
+    files = RANKS * (1 + EASY_ITEMS + HARD_ITEMS) + 2
+    assert by_path["find"]["operations"] == files + 6 + RANKS + 1
+
+
+def test_the_score_is_the_official_formula(cli: Cli) -> None:
+    record = run(cli)
+    kinds = {"find": "find", "mdtest-hard-read": "open"}
+    phases = []
+    for row in record["phases"]:
+        seconds = row["seconds"]["total"]
+        if row["path"] in BANDWIDTH:
+            value = row["bytes"] / seconds / 2**30
+        elif row["path"] in METADATA:
+            verb = row["path"].rsplit("-", 1)[-1]
+            known = {"write": "create", "stat": "stat", "delete": "unlink"}
+            kind = kinds.get(row["path"]) or known[verb]
+            value = row["by_operation"][kind]["operations"] / seconds / 1000
+        else:
+            continue
+        unit: Any = "GiB/s" if row["path"] in BANDWIDTH else "kIOPS"
+        phases.append(Io500Phase(name=row["path"], value=value, unit=unit, seconds=seconds))
+    official = score(phases)
+    for name, value in (
+        ("bandwidth", official.bw),
+        ("metadata", official.md),
+        ("score", official.score),
+    ):
+        assert value is not None
+        assert math.isclose(record["metrics"][name]["value"], value, rel_tol=1e-9), name
+
+
+def test_the_verdict_names_the_rules_that_were_broken(cli: Cli) -> None:
+    record = run(cli)
+    assert record["verdict"]["level"] == "INDICATIVE"
+    reasons = "\n".join(record["verdict"]["reasons"])
+    assert "the stonewall was 30 s, the rules want 300 s" in reasons
+    assert "mdtest-hard-write took" in reasons
+    assert "one node: what is read was written on the same node" in reasons
+    assert "1 of the 10 client nodes" in reasons
+    broken = {row["name"] for row in record["rules"] if not row["holds"]}
+    assert broken >= {"stonewall", "other_client", "ten_nodes", "ior_easy_write_time"}
+    assert not broken & {"sizes", "found"}
+
+
+def test_offsets_and_names_of_every_rank(cli: Cli, tmp_path: Path) -> None:
+    """By strace: what the official programs' formulas give."""
+    ranks, items, segments, block = 2, 5, 3, 3
+    small = [f"easy_items={items}", f"hard_items={items}", f"hard_segments={segments}"]
+    sets = [f"--set={text}" for text in (*small, f"easy_block={block * 2} MiB")]
+    line = cli.line("run", "io500", "-d", str(cli.target), "-n", str(ranks), "-q", *sets)
+    out = tmp_path / "calls"
+    calls = ["strace", "-f", "-o", str(out), "-e", "trace=openat,openat2,pwrite64,unlinkat"]
+    subprocess.run([*calls, *line], check=True, env=cli.environment(), stdout=subprocess.DEVNULL)
+    text = out.read_text()
+    created = re.findall(r'open\w*\(\d+, "([^"]*)".*O_CREAT', text)
+    easy = {f"ior-easy/ior_file_easy.{rank:08d}" for rank in range(ranks)}
+    names = [f"file.mdtest.{rank}.{item}" for rank in range(ranks) for item in range(items)]
+    assert {name for name in created if "ior" in name} == easy | {"ior-hard/file"}
+    assert sorted(name for name in created if "mdtest" in name) == sorted(2 * names)
+    writes = re.findall(r"^(\d+) +pwrite64\(.*, (\d+), (\d+)(?:\)| <)", text, re.MULTILINE)
+    by_process: dict[str, list[tuple[int, int]]] = {}
+    for process, size, offset in writes:
+        by_process.setdefault(process, []).append((int(size), int(offset)))
+    expected = [
+        [
+            *((2 << 20, (2 << 20) * request) for request in range(block)),
+            *((47008, (segment * ranks + rank) * 47008) for segment in range(segments)),
+            *((3901, 0) for _ in range(items)),
+        ]
+        for rank in range(ranks)
+    ]
+    assert sorted(by_process.values()) == sorted(expected)
+    # -N 1: three turns on, who deletes is another than who made, here with two ranks.
+    deleted: dict[str, list[str]] = {}
+    for process, name in re.findall(r'^(\d+) +unlinkat\(\d+, "(file.mdtest[^"]*)"', text, re.M):
+        deleted.setdefault(process, []).append(name)
+    makers = {
+        process: name.split(".")[2]
+        for process, name in re.findall(r'^(\d+) +openat\(\d+, "(file[^"]*)".*O_CREAT', text, re.M)
+    }
+    for process, gone in deleted.items():
+        if process in makers:
+            assert {name.split(".")[2] for name in gone} == {str(1 - int(makers[process]))}
+
+
+def test_the_extended_mode_adds_its_phases(cli: Cli) -> None:
+    record = run(cli, "--mode", "extended")
+    found = {
+        row["path"]: row["found"] for row in record["phases"] if row["path"].startswith("find")
+    }
+    easy = [f"file.mdtest.{r}.{i}" for r in range(RANKS) for i in range(EASY_ITEMS)]
+    hard = [f"file.mdtest.{r}.{i}" for r in range(RANKS) for i in range(HARD_ITEMS)]
+    assert found["find-easy"] == sum("01" in name for name in easy)
+    assert found["find-hard"] == sum("01" in name for name in hard)
+    assert found["find"] == found["find-hard"]
