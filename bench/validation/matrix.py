@@ -29,6 +29,7 @@ ROOT = HERE.parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from venturi import __version__, library  # noqa: E402
+from venturi.derive.noise import is_foreign_path  # noqa: E402
 from venturi.execute.host import cpu_name, system_name  # noqa: E402
 from venturi.model.document import parse_json  # noqa: E402
 from venturi.model.prediction import Prediction  # noqa: E402
@@ -255,6 +256,8 @@ def main() -> None:
     parser.add_argument("--markdown", metavar="FILE", help="the page as Markdown, too")
     parser.add_argument("-o", "--output", default="matrix.validation", metavar="FOLDER")
     wanted = parser.parse_args()
+    if is_foreign_path(f"{Path(wanted.output).absolute()}/"):
+        parser.error(f"{wanted.output}: files there count as the system's; name another folder")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # unmounts on the way
     known = cases_of(HERE / "cases.yaml")
     names = wanted.cases.split(",") if wanted.cases else list(known)

@@ -16,7 +16,7 @@ from capture_factory import (
     CaptureFactory,
     shared_file,
 )
-from venturi.derive.finding import findings_of, merged, operation_findings
+from venturi.derive.finding import findings_of, merged, once, operation_findings
 from venturi.model.operation import Kind
 from venturi.model.trace import Layer
 from venturi.model.workload import Audience, Finding, Severity
@@ -342,3 +342,17 @@ def test_the_latest_cut_decides_what_is_lost() -> None:
     made.call(0, Kind.TRUNCATE, "/s/f", offset=40 * MIB)
     [found] = [f for f in operation_findings(made.captured()) if f.id == "write-then-truncate"]
     assert "10 MiB in 10 writes" in found.evidence
+
+
+def test_notes_of_one_kind_are_one() -> None:
+    def found(kind: str, severity: Severity, stake_s: float) -> Finding:
+        return Finding(
+            id=kind, severity=severity, what=kind, evidence="seen", advice="", at_stake_s=stake_s
+        )
+
+    grave = [found("small", Severity.HIGH, 9), found("small", Severity.HIGH, 8)]
+    notes = [found("small", Severity.NOTE, stake) for stake in (3, 2, 1)]
+    kept = once([*grave, *notes, found("slow", Severity.NOTE, 0.5)])
+    assert [one.at_stake_s for one in kept] == [9, 8, 3, 0.5]
+    assert "2 more groups" in kept[2].evidence
+    assert kept[3].evidence == "seen"

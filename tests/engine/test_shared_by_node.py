@@ -42,9 +42,9 @@ program:
       do:
         - when: node_rank == 0
           do:
-            - {{create: log}}
-            - {{write: {{to: log, transfer: 1 KiB, size: 1 KiB * node_ranks}}}}
-            - {{close: log}}
+            - create: log
+            - write: {{to: log, transfer: 1 KiB, size: 1 KiB * node_ranks}}
+            - close: log
     - {{phase: remove, do: [{{unlink: data}}]}}
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from venturi.derive.finding_counter import CAPTURE_RULE, CASE_RULES, STDIO_RULE, Case
@@ -14,9 +15,9 @@ from venturi.derive.footprint import footprint_of
 from venturi.derive.stream_rows import rows_by_stream
 from venturi.model.trace import Trace
 from venturi.model.trace_folder import Captured
-from venturi.model.workload import Finding
+from venturi.model.workload import Finding, Severity
 
-__all__ = ["Case", "findings_of", "merged", "operation_findings"]
+__all__ = ["Case", "findings_of", "merged", "once", "operation_findings"]
 
 
 def findings_of(trace: Trace, cases: Sequence[Case]) -> list[Finding]:
@@ -38,7 +39,30 @@ def operation_findings(captured: Captured) -> list[Finding]:
     for rows in rows_by_stream(footprint):
         found += apply((*DATA_RULES, *PLACE_RULES, *NAME_RULES, *TIME_RULES), rows, job_s)
     found += apply((*LOOKUP_RULES, *COURSE_RULES), footprint, job_s)
-    return ranked(found)
+    return once(ranked(found))
+
+
+def once(findings: Iterable[Finding]) -> list[Finding]:
+    """Of the notes of one kind the gravest alone, which says how many others there are.
+
+    What is not worth more than a note shall not bury what is.
+    """
+    kept: list[Finding] = []
+    more: Counter[str] = Counter()
+    noted: dict[str, int] = {}
+    for finding in findings:
+        if finding.severity is Severity.NOTE and finding.id in noted:
+            more[finding.id] += 1
+            continue
+        if finding.severity is Severity.NOTE:
+            noted[finding.id] = len(kept)
+        kept.append(finding)
+    for kind, count in more.items():
+        note = kept[noted[kind]]
+        groups = "group" if count == 1 else "groups"
+        evidence = f"{note.evidence}; so do {count} more {groups} of files, with less at stake"
+        kept[noted[kind]] = note.model_copy(update={"evidence": evidence})
+    return kept
 
 
 def merged(by_operations: Iterable[Finding], by_counters: Iterable[Finding]) -> list[Finding]:

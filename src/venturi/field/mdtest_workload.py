@@ -98,7 +98,8 @@ class _Lowering:
             )
         if limited and arguments.collective:
             raise UserError(
-                "mdtest -W or --limit with -c: all tasks wait for the first one inside the phase",
+                "mdtest -W or --limit with -c: where a limit stopped task 0, the others would open "
+                "files that it did not make",
                 "leave one of them away",
             )
 

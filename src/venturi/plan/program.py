@@ -24,13 +24,7 @@ from venturi.model.workload import (
     SyncStep,
     Workload,
 )
-from venturi.plan.access import (
-    RANK,
-    Access,
-    Sharers,
-    accesses,
-    sharers_of,
-)
+from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
 from venturi.plan.cache import cache_of
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
@@ -46,6 +40,7 @@ from venturi.plan.seat import NAMES_BY_RANK
 from venturi.plan.setting import Settings
 from venturi.plan.signal import lower_signal, lower_wait
 from venturi.plan.together import (
+    check_known,
     check_met,
     check_shown,
     keeps_collective,
@@ -472,12 +467,7 @@ class Lowering:
         self._note_append(rich, name, is_write, place)
         direction = p.Direction(verb)
         collective = self._collective(rich, name, place, where)
-        if collective and manner.reads and place.is_limited:
-            raise UserError(
-                f"{where}: 'reads' in calls of all ranks cannot stand in a phase with a limit, "
-                "because a rank that stops would not know which calls read",
-                "drop the limit, or 'collective'",
-            )
+        check_known(collective and place.is_limited, manner.reads, where)
         if shows_places(self._in_force(spec), self._interfaces.options_of(spec)):
             check_shown(parts, manner.reads, where)
             if spec.shared != "rank":

@@ -37,6 +37,16 @@ def keeps_collective(in_force: Interface, spec: FileSpec, where: str) -> bool:
     )
 
 
+def check_known(limited: bool, reads: float, where: str) -> None:
+    """Raise UserError where a rank that a limit stopped could not know which calls read."""
+    if limited and reads:
+        raise UserError(
+            f"{where}: 'reads' in calls of all ranks cannot stand in a phase with a limit, "
+            "because a rank that stops would not know which calls read",
+            "drop the limit, or 'collective'",
+        )
+
+
 def shows_places(interface: Interface, options: list[Option]) -> bool:
     """Whether the sharers of a file set file views of their places before each step."""
     words = {option.name: option.value for option in options}
