@@ -84,4 +84,3 @@ static void decoys(void) {
   if (DECOYS & 8) hop();
   compute(COMPUTE_MS);
 }
-

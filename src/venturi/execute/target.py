@@ -7,7 +7,6 @@ from pathlib import Path
 
 from venturi.model.error import TargetProblem
 from venturi.model.record import FileSystem
-from venturi.model.units import size_text
 
 _MOUNTS = Path("/proc/self/mountinfo")
 
@@ -62,7 +61,7 @@ def check_room(directory: Path, needed_bytes: int, needed_files: int) -> None:
     free_bytes = space.f_bavail * space.f_frsize
     if needed_bytes > free_bytes:
         raise TargetProblem(
-            f"{directory}: the run writes {size_text(needed_bytes)}, but only "
+            f"{directory}: the run writes {needed_bytes / 2**30:.3g} GiB, but only "
             f"{free_bytes / 2**30:.3g} GiB are free",
             "choose a smaller scale or another directory; 'venturi plan' shows the totals",
         )
