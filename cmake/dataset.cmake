@@ -1,8 +1,6 @@
 # Finding the libraries of self-describing formats.
 
 find_package(PkgConfig QUIET)
-# With what a module can let one rank work for all.
-set(VENTURI_GATHER engine/backend/gather.cpp)
 
 # _venturi_hdf5(FLAVOUR TARGET): makes TARGET if pkg-config knows HDF5 of that flavour.
 function(_venturi_hdf5 flavour target)
@@ -24,7 +22,7 @@ function(venturi_find_hdf5)
   _venturi_hdf5(serial venturi_hdf5_plain)
   if(TARGET venturi_hdf5_plain)
     venturi_engine_backend(
-      plain hdf5 SOURCES engine/backend/hdf5.cpp engine/backend/hdf5_serial.cpp ${VENTURI_GATHER}
+      plain hdf5 SOURCES engine/backend/hdf5.cpp engine/backend/hdf5_serial.cpp
       LIBRARIES venturi_hdf5_plain)
   else()
     venturi_no_backend(hdf5 "HDF5 was not found: install libhdf5-dev and build again" ENGINES plain)
@@ -36,7 +34,7 @@ function(venturi_find_hdf5)
     elseif(TARGET venturi_hdf5_${engine})
       venturi_engine_backend(
         ${engine} hdf5
-        SOURCES engine/backend/hdf5.cpp engine/backend/hdf5_parallel.cpp ${VENTURI_GATHER}
+        SOURCES engine/backend/hdf5.cpp engine/backend/hdf5_parallel.cpp
         LIBRARIES venturi_hdf5_${engine})
     else()
       venturi_no_backend(
@@ -60,7 +58,7 @@ function(venturi_find_netcdf)
     target_include_directories(venturi_netcdf SYSTEM INTERFACE ${VENTURI_NETCDF_INCLUDE})
     target_link_libraries(venturi_netcdf INTERFACE ${VENTURI_NETCDF_LIBRARY})
     foreach(engine IN LISTS VENTURI_ALL_ENGINES)
-      venturi_engine_backend(${engine} netcdf SOURCES engine/backend/netcdf.cpp ${VENTURI_GATHER}
+      venturi_engine_backend(${engine} netcdf SOURCES engine/backend/netcdf.cpp
                              LIBRARIES venturi_netcdf)
     endforeach()
   else()

@@ -33,6 +33,8 @@ struct Completion {
   std::uint64_t end_ns = 0;
   std::uint64_t bytes = 0;
   int error = 0;
+  /// Of a call together: the time inside of calls for all sharers, on the rank that makes them.
+  std::uint64_t serving_ns = 0;
 };
 
 /// How a request ended that was begun earlier.

@@ -131,23 +131,36 @@ class Gathered final : public Backend {
   Completion serve(Handle file, schema::Direction direction, const Request& own,
                    const std::vector<Wish>& wishes) {
     Completion mine;
-    if (own.bytes > 0) inner_->submit(file, direction, {&own, 1}, {&mine, 1});
+    if (own.bytes > 0) mine = move(file, direction, own);
+    std::uint64_t serving_ns = mine.serving_ns;
     for (std::size_t rank = 1; rank < wishes.size(); ++rank) {
-      if (wishes[rank].bytes > 0) serve_other(file, direction, rank, wishes[rank]);
+      if (wishes[rank].bytes > 0) serving_ns += serve_other(file, direction, rank, wishes[rank]);
     }
+    mine.serving_ns = serving_ns;
     return mine;
   }
 
-  void serve_other(Handle file, schema::Direction direction, std::size_t rank, const Wish& wish) {
+  Completion move(Handle file, schema::Direction direction, const Request& request) {
+    const std::uint64_t begin = clock_->now_ns();
+    Completion result;
+    inner_->submit(file, direction, {&request, 1}, {&result, 1});
+    result.serving_ns = clock_->now_ns() - begin;
+    return result;
+  }
+
+  /// Returns how long the library took.
+  std::uint64_t serve_other(Handle file, schema::Direction direction, std::size_t rank,
+                            const Wish& wish) {
     const Request request{wish.offset, wish.bytes, buffer_.reserve(wish.bytes),
                           wish.has_box ? &wish.box : nullptr};
     const std::span<std::byte> data(request.data, request.bytes);
     const bool writes = direction == schema::Direction::kWrite;
     if (writes) sharers_->receive(rank, data);
-    Completion result;
-    inner_->submit(file, direction, {&request, 1}, {&result, 1});
+    Completion result = move(file, direction, request);
+    const std::uint64_t serving_ns = std::exchange(result.serving_ns, 0);
     if (!writes) sharers_->send(rank, data);
     sharers_->send(rank, std::as_bytes(std::span(&result, 1)));
+    return serving_ns;
   }
 
   std::unique_ptr<Backend> inner_;

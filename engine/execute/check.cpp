@@ -500,10 +500,10 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
   if (file.foreign && file.content.verify) {
     throw plan_error(where + ".content.verify", "nobody knows what a foreign file should contain");
   }
-  if (file.prestage && !file.tree && backend::moves_together(file)) {
+  if (file.prestage && !file.tree && backend::moves_together(file) && !backend::takes_bytes(file)) {
     throw plan_error(where + ".prestage",
-                     "one rank writes for all here, and staging is each rank's own work",
-                     "write the file in a phase before, or give each rank its own");
+                     "one rank writes for all here, and what is staged are bytes, not datasets",
+                     "leave out 'datasets', or write the file in a phase before");
   }
   if (file.foreign && file.prestage) {
     throw plan_error(where + ".prestage", "a foreign file is only ever read");

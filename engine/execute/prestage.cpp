@@ -40,7 +40,11 @@ class Stage {
       check(file_.plain->open(Backend::kRoot, path_.c_str(), OpenMode::kReadWrite, handle_));
       if (!context_.has_trouble()) admit();
     }
-    if (!context_.has_trouble()) write_part();
+    if (backend::moves_together(*file_.plan)) {
+      write_together();
+    } else if (!context_.has_trouble()) {
+      write_part();
+    }
     if (!context_.has_trouble()) check(file_.plain->sync(handle_, schema::SyncMode::kFsync));
     if (handle_ >= 0) file_.plain->close(handle_);
     if (context_.remembers_paths) file_.touched.insert(path_);
@@ -72,6 +76,34 @@ class Stage {
       done_ += completion.bytes;
       context_.tick(context_.clock.now_ns());
     }
+  }
+
+  /// All sharers come to every call; who has nothing left, or cannot go on, takes part with
+  /// nothing.
+  void write_together() {
+    if (file_.sharers->maximum(static_cast<std::uint64_t>(context_.has_trouble())) != 0) return;
+    std::uint64_t part = 0;
+    context_.guard([&] {
+      part = context_.evaluator.count(*file_.plan->prestage, context_.slots, "prestage");
+    });
+    const std::uint64_t calls = file_.sharers->maximum((part + kStageBytes - 1) / kStageBytes);
+    const std::uint64_t base_bytes =
+        context_.sharer_index(*file_.plan, context_.group.rank()) * part;
+    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
+    std::byte* data = context_.filler(*file_.plan, kStageBytes);
+    for (std::uint64_t call = 0; call < calls; ++call) {
+      const std::uint64_t left = context_.has_trouble() ? 0 : part - done_;
+      const backend::Request request{base_bytes + done_, std::min(kStageBytes, left), data};
+      if (file_.plan->content.verify) stamp.fill({data, request.bytes}, request.offset);
+      const backend::Completion completion =
+          file_.plain->submit_together(handle_, schema::Direction::kWrite, request);
+      if (request.bytes > 0 && completion.bytes != request.bytes) {
+        check(completion.error == 0 ? EIO : completion.error);
+      }
+      done_ += request.bytes;
+      context_.tick(context_.clock.now_ns());
+    }
+    file_.plain->end_together(handle_);
   }
 
   void check(int error) {

@@ -173,6 +173,7 @@ class Pump {
     Moving& moving = side.moving;
     const std::uint64_t begin = context_.clock.now_ns();
     Completion completion = storage_.submit_together(open_.handle, moving.direction, request);
+    context_.meter().add_serving(completion.serving_ns);
     if (request.bytes == 0) return;
     const std::uint64_t moved = finish_short(moving.direction, request, completion);
     const bool cut =

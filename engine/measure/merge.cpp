@@ -25,6 +25,7 @@ struct RankBlock {
   std::uint64_t close_ns = 0;
   std::uint64_t compute_ns = 0;
   std::uint64_t wait_ns = 0;
+  std::uint64_t serving_ns = 0;
   /// When the first and the last operation ended, after the rank's start.
   std::uint64_t first_ns = 0;
   std::uint64_t last_ns = 0;
@@ -70,6 +71,7 @@ RankBlock block_of(const Meter& meter, const Span& span) {
           .close_ns = ns_of(meter, {kClose}),
           .compute_ns = meter.compute_ns(),
           .wait_ns = meter.wait_ns(),
+          .serving_ns = meter.serving_ns(),
           .first_ns = after_start(meter.first_ns()),
           .last_ns = after_start(meter.last_ns()),
           .longest_ns = longest_ns};
@@ -103,6 +105,7 @@ void fill_ranks(const std::vector<RankBlock>& blocks, schema::PhaseFinished& out
     out.per_rank.longest_s.push_back(base::seconds(block.longest_ns));
     out.seconds.compute = std::max(out.seconds.compute, base::seconds(block.compute_ns));
     out.seconds.wait = std::max(out.seconds.wait, base::seconds(block.wait_ns));
+    out.seconds.serving = std::max(out.seconds.serving, base::seconds(block.serving_ns));
   }
   const auto largest = [](const std::vector<double>& values) {
     return *std::max_element(values.begin(), values.end());

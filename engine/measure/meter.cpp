@@ -72,6 +72,7 @@ void Meter::merge(const Meter& inner) {
   if (inner.found_) add_found(*inner.found_);
   compute_ns_ += inner.compute_ns_;
   wait_ns_ += inner.wait_ns_;
+  serving_ns_ += inner.serving_ns_;
   durable_bytes_ += inner.durable_bytes_;
   corrupt_operations_ += inner.corrupt_operations_;
   corrupt_bytes_ += inner.corrupt_bytes_;

@@ -107,6 +107,8 @@ class Meter {
   void add_compute(std::uint64_t ns) noexcept { compute_ns_ += ns; }
   /// Time in which the rank waited for signals.
   void add_wait(std::uint64_t ns) noexcept { wait_ns_ += ns; }
+  /// Time inside of calls that the rank made for all who share a file.
+  void add_serving(std::uint64_t ns) noexcept { serving_ns_ += ns; }
   /// So many names fitted what was looked for; 0 says that something was.
   void add_found(std::uint64_t names) noexcept { found_ = found_.value_or(0) + names; }
   /// Data that was written became persistent.
@@ -135,6 +137,7 @@ class Meter {
   [[nodiscard]] const OpenLoop& open_loop() const noexcept { return open_loop_; }
   [[nodiscard]] std::uint64_t compute_ns() const noexcept { return compute_ns_; }
   [[nodiscard]] std::uint64_t wait_ns() const noexcept { return wait_ns_; }
+  [[nodiscard]] std::uint64_t serving_ns() const noexcept { return serving_ns_; }
   [[nodiscard]] std::optional<std::uint64_t> found() const noexcept { return found_; }
   [[nodiscard]] std::uint64_t durable_bytes() const noexcept { return durable_bytes_; }
   [[nodiscard]] std::uint64_t corrupt_operations() const noexcept { return corrupt_operations_; }
@@ -171,6 +174,7 @@ class Meter {
   std::uint64_t short_transfers_ = 0;
   std::uint64_t compute_ns_ = 0;
   std::uint64_t wait_ns_ = 0;
+  std::uint64_t serving_ns_ = 0;
   std::optional<std::uint64_t> found_;
   std::uint64_t durable_bytes_ = 0;
   std::uint64_t corrupt_operations_ = 0;

@@ -187,6 +187,7 @@ void decode(const Node& node, PhaseSeconds& out) {
   object.required("compute", out.compute, codec::Span{.low = 0});
   object.required("total", out.total, codec::Span{.low = 0});
   object.optional("wait", out.wait, codec::Span{.low = 0});
+  object.optional("serving", out.serving, codec::Span{.low = 0});
   object.finish();
 }
 
@@ -198,6 +199,7 @@ Json encode(const PhaseSeconds& value) {
   out["compute"] = encode(value.compute);
   out["total"] = encode(value.total);
   out["wait"] = encode(value.wait);
+  out["serving"] = encode(value.serving);
   return out;
 }
 

@@ -125,6 +125,9 @@ struct PhaseSeconds {
   double total = 0.0;
   /// For signals of other groups.
   double wait = 0.0;
+  /// Inside of calls that one rank made for all who share a file, itself included; the rest of
+  /// their transfers is handing over bytes.
+  double serving = 0.0;
 };
 
 /// One value per rank of the group, in rank order.

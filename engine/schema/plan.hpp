@@ -198,9 +198,9 @@ struct Option {
 
 /// How storage is reached. What is built is said by `engine describe`.
 enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
-    kNull, kSimulated };
-inline constexpr std::array<std::string_view, 11> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "null", "simulated"};
+    kLime, kNull, kSimulated };
+inline constexpr std::array<std::string_view, 12> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "null", "simulated"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
   return kInterfaceWords;
 }

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from traced_run import MS, REOPEN, TracedRun, check_exact, derived
+from traced_run import MS, REOPEN, TracedRun, check_exact, derived, steps_of
 
 from venturi.model.operation import Kind
+from venturi.model.plan import ItemVerb
 from venturi.model.workload import Workload
 
 PART = [(0, 2**20), (2**20, 2**20)]
@@ -94,3 +95,38 @@ def test_what_is_read_beyond_the_written_is_staged() -> None:
     found = derived(run)
     check_exact(run, found)
     assert len(staged(found)) == 1
+
+
+def test_what_was_made_once_is_removed_once() -> None:
+    """Locks that are made in one loop and removed in another, under names without a rule."""
+    run = TracedRun(1)
+    for turn in range(8):
+        run.open(0, "lock")
+        run.close(0, "lock")
+        if turn in (2, 5):
+            run.call(0, Kind.UNLINK, "lock")
+    for _ in range(2):
+        run.open(0, "lock", REOPEN)
+        run.call(0, Kind.STAT, "lock")
+        run.close(0, "lock")
+        run.call(0, Kind.UNLINK, "lock")
+    run.open(0, "data")
+    run.move(0, Kind.WRITE, "data", PART)
+    run.close(0, "data")
+    found = derived(run)
+    made = check_exact(run, found)
+    assert made.totals.operations["unlink"] == 2
+    assert len([step for step in steps_of(found) if step.unlink]) == 1
+
+
+def test_what_is_written_after_a_close_is_written_before_it() -> None:
+    """A shell's redirection: the descriptor is closed once a copy of it is there."""
+    run = TracedRun(1)
+    for item in range(9):
+        name = f"item.{item}"
+        run.open(0, name)
+        run.close(0, name)
+        run.move(0, Kind.WRITE, name, [(0, 79)])
+    check_exact(run, derived(run))
+    tree = next(step.each for step in steps_of(derived(run)) if step.each is not None)
+    assert tree.do.index(ItemVerb.WRITE) < tree.do.index(ItemVerb.CLOSE)

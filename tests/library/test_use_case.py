@@ -64,6 +64,34 @@ def test_ecmwf_without_products_has_only_its_writers() -> None:
     check_promises(made)
 
 
+def test_lqcd_has_the_published_sizes() -> None:
+    totals = planned("lqcd-bc", "paper").totals
+    assert totals.bytes_written == 8 * 4_831_838_208 + 4 * 300_000
+    assert totals.bytes_read == 2 * 1_207_959_552 + 8 * 4_831_838_208 + 26_000 + 13_000
+    assert planned("lqcd-a", "paper").totals.bytes_written == 5 * 1_207_959_552
+
+
+@pytest.mark.parametrize("name", ["lqcd-a", "lqcd-bc"])
+@pytest.mark.parametrize("buffer", [10_007, 2**30])
+def test_lqcd_moves_every_site_at_awkward_sizes(name: str, buffer: int) -> None:
+    check_promises(planned(name, np=3, extent=5, times=7, buffer=buffer))
+
+
+@pytest.mark.parametrize(("name", "files", "mib"), [("tsmp-a", 87, 358), ("tsmp-b", 141, 9161)])
+def test_tsmp_has_the_published_files_and_volumes(name: str, files: int, mib: int) -> None:
+    totals = planned(name, "paper").totals
+    assert totals.operations["create"] == files
+    assert totals.files == files + 1  # and what COSMO reads
+    assert totals.bytes_written / 2**20 == pytest.approx(mib, rel=2e-4)
+
+
+@pytest.mark.parametrize("name", ["tsmp-a", "tsmp-b"])
+def test_tsmp_at_awkward_sizes(name: str) -> None:
+    check_promises(
+        planned(name, cosmo_ranks=3, parflow_ranks=7, cosmo=10_007, nx=7, ny=11, nz=3, hours=20)
+    )
+
+
 NEW = """\
 workload: 1
 name: eleventh

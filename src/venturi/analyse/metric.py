@@ -12,10 +12,13 @@ from venturi.model.statistic import median_interval
 from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
 _TERM = re.compile(
-    r"\b(bytes|time|operations|found|seconds|span|mean|shortest|longest|period|executions)"
+    r"\b(bytes|time|operations|found|seconds|serving|span|mean|shortest|longest|period|"
+    r"executions)"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
-_OF_PHASES = {"time", "found", "span", "mean", "shortest", "longest", "period", "executions"}
+_OF_PHASES = {
+    "time", "found", "serving", "span", "mean", "shortest", "longest", "period", "executions",
+}  # fmt: skip
 """Terms over whole executions of a phase."""
 _ALL = "all"
 _KINDS = {
@@ -176,6 +179,8 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
         return sum(row.found or 0 for row in rows)
     if function == "executions":
         return len(rows)
+    if function == "serving":
+        return sum(row.seconds.serving for row in rows)
     if not rows:
         return None
     totals = [row.seconds.total for row in rows]

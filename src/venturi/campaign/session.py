@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import FrameType
 
 from venturi.campaign.estimate import estimate_of
 from venturi.campaign.folder import CANCEL, write_whole
@@ -19,6 +17,7 @@ from venturi.campaign.standing import Standing
 from venturi.campaign.supervise import Supervisor
 from venturi.campaign.task import Place, Task, tasks_of
 from venturi.execute.launcher import BUILT_IN, machine_named
+from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
 from venturi.model.campaign import Campaign, CampaignResult, State
 from venturi.model.error import UserError
@@ -159,8 +158,11 @@ def supervising(opened: Opened) -> Iterator[Supervisor]:
     try:
         settings = opened.machine.scheduler
         scheduler = scheduler_of(opened.machine)
-        supervisor = Supervisor(opened.standing, journal, scheduler, settings, opened.campaign.pack)
-        with _listening(supervisor):
+        stopping = Stopping()
+        supervisor = Supervisor(
+            opened.standing, journal, scheduler, settings, opened.campaign.pack, stopping
+        )
+        with stopping.listening():
             yield supervisor
     finally:
         journal.close()
@@ -171,23 +173,9 @@ def follow(opened: Opened, retry: set[State], watch: Callable[[Standing], None])
     with supervising(opened) as supervisor:
         supervisor.again(retry)
         supervisor.follow(watch)
-        if supervisor.stopping:
+        if supervisor.stopping.asked:
             supervisor.stop()
-        return not supervisor.stopping
-
-
-@contextmanager
-def _listening(supervisor: Supervisor) -> Iterator[None]:
-    def ask(number: int, frame: FrameType | None) -> None:
-        supervisor.stopping = True
-
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, ask) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        return not supervisor.stopping.asked
 
 
 def _workload_file(wish: Wish, name: str) -> Path | None:

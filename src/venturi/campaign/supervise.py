@@ -12,6 +12,7 @@ from venturi.campaign.job import JobPlan, Room, packed, write_list
 from venturi.campaign.journal import Journal
 from venturi.campaign.scheduler import JobState, Scheduler, Script, SubmitError
 from venturi.campaign.standing import Job, Standing, now_s
+from venturi.execute.stopping import Stopping
 from venturi.model.campaign import Ending, State
 from venturi.model.machine import Scheduler as SchedulerSettings
 from venturi.model.machine import SchedulerKind
@@ -31,6 +32,7 @@ class Supervisor:
         scheduler: Scheduler,
         settings: SchedulerSettings,
         pack: int | None,
+        stopping: Stopping,
     ) -> None:
         self._standing = standing
         self._journal = journal
@@ -38,11 +40,11 @@ class Supervisor:
         self._settings = settings
         self._pack = pack
         self._is_local = settings.kind is SchedulerKind.LOCAL
-        self.stopping = False
-        """Set from outside: submit no more, and come back soon."""
+        self.stopping = stopping
+        """Once asked for, nothing more is submitted, and `follow` comes back soon."""
 
     def follow(self, watch: Callable[[Standing], None]) -> None:
-        """Goes on until all tasks have come to an end, or `stopping` was set.
+        """Goes on until all tasks have come to an end, or somebody asks it to stop.
 
         Raises SubmitError where a job is refused; all that was submitted before goes on.
         """
@@ -50,12 +52,12 @@ class Supervisor:
         while True:
             self._look()
             watch(self._standing)
-            if self.stopping or self._is_finished():
+            if self.stopping.asked or self._is_finished():
                 return
             if self._submit_ready():
                 pause_s = _QUICK_S
             until_s = now_s() + pause_s
-            while now_s() < until_s and not self.stopping:
+            while now_s() < until_s and not self.stopping.asked:
                 time.sleep(min(_QUICK_S, pause_s))
             pause_s = min(2 * pause_s, self._settings.poll_s)
 

@@ -122,6 +122,9 @@ class PhaseSeconds(Document):
     total: Seconds
     wait: Seconds = 0.0
     """For signals of other groups."""
+    serving: Seconds = 0.0
+    """Inside of calls that one rank made for all who share a file, itself included; the rest of
+    their transfers is handing over bytes."""
 
 
 class RankTimes(Document):

@@ -82,6 +82,7 @@ class Interface(StrEnum):
     PNETCDF = "pnetcdf"
     NETCDF = "netcdf"
     FIELDSTORE = "fieldstore"
+    LIME = "lime"
     NULL = "null"
     SIMULATED = "simulated"
 

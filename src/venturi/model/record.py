@@ -82,6 +82,7 @@ class Seconds4(Document):
     total: Seconds
     compute: Seconds
     wait: Seconds = 0.0
+    serving: Seconds = 0.0
     """For signals of other groups."""
 
 

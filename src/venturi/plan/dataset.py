@@ -19,7 +19,9 @@ from venturi.plan.part import Access, Boxes, Sharers
 from venturi.plan.regular import row_strides, runs
 from venturi.plan.scope import Scope, over, plus, rest, times
 
-DATASET_INTERFACES = frozenset({p.Interface.HDF5, p.Interface.PNETCDF, p.Interface.NETCDF})
+DATASET_INTERFACES = frozenset(
+    {p.Interface.HDF5, p.Interface.PNETCDF, p.Interface.NETCDF, p.Interface.LIME}
+)
 """Those that keep datasets; all others see rows of bytes."""
 
 MOST_DIMENSIONS = 8

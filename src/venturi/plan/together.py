@@ -8,7 +8,7 @@ from venturi.model.workload import FileSpec
 from venturi.plan.part import Access
 
 COLLECTIVE_INTERFACES = frozenset(
-    {Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF}
+    {Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF, Interface.LIME}
 )
 """Those with transfers that all who share a file make together."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import prod
 
 from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
@@ -116,11 +117,13 @@ class _Walker:
         self.at = ""
         self._turns = 0
         self._loops: list[tuple[int, int]] = []
+        self._walked: set[int] = set()
+        """Variables of the loops around that are counted turn by turn."""
         self._made: dict[tuple[int, bool], dict[tuple[int, int], int]] = {}
         """Items made, by file and whether in a window, then by step and dealt rank."""
         self._by_rank = False
-        self._owned: dict[int, dict[int, int]] = {}
-        """Files of ranks' own, by file and rank, where ranks are counted one by one."""
+        self._names: dict[int, set[tuple[int, ...]]] = {}
+        """Of each file, the loops' values (and the rank) that name one that is made."""
 
     def count_group(self, total: Totals) -> None:
         """Add the work of all instances; the computing is the longest one's."""
@@ -242,9 +245,11 @@ class _Walker:
             self._turns += turns
             if self._turns > _MAX_TURNS:
                 raise ExpressionError(f"more than {_MAX_TURNS} turns of loops to count")
+            self._walked.add(step.variable)
             for turn in range(turns):
                 self._slots[step.variable] = turn
                 total.add(self._body(step.body), 1)
+            self._walked.discard(step.variable)
         self._loops.pop()
 
     def _leaf(self, step: p.Step, total: Totals) -> None:
@@ -282,17 +287,18 @@ class _Walker:
             total.shared_calls[step.verb.value, files] += calls
         if step.verb is p.NameVerb.CREATE:
             used = {slot for part in file.path for slot in slots_of(part.value)}
-            distinct = 1
-            for variable, turns in self._loops:
-                distinct *= turns if variable in used else 1
+            around = [loop for loop in self._loops if loop[0] in used]
+            name = [
+                int(self._slots[variable]) for variable, _ in around if variable in self._walked
+            ]
+            times = prod(turns for variable, turns in around if variable not in self._walked)
             if file.sharing is p.Sharing.RANK and self._by_rank:
-                by_rank = self._owned.setdefault(step.file, {})
-                rank = int(self._slots[_RANK])
-                by_rank[rank] = max(by_rank.get(rank, 0), distinct)
-                distinct = sum(by_rank.values())
+                name.append(int(self._slots[_RANK]))
             else:
-                distinct *= self._seats.files(file)
-            self.files[step.file] = max(self.files.get(step.file, 0), distinct)
+                times *= self._seats.files(file)
+            names = self._names.setdefault(step.file, set())
+            names.add(tuple(name))
+            self.files[step.file] = max(self.files.get(step.file, 0), len(names) * times)
 
     def _items(self, step: p.Items, total: Totals) -> None:
         tree = self._plan.files[step.file].tree

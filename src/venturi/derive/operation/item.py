@@ -33,6 +33,8 @@ _VERBS = {
 }
 _DIRECTORY = {ItemVerb.MKDIR, ItemVerb.RMDIR}
 _DATA = {ItemVerb.WRITE, ItemVerb.READ}
+_OPEN_ONLY = {*_DATA, ItemVerb.SYNC}
+"""What only an open item takes."""
 _MAKING = {ItemVerb.CREATE, ItemVerb.MKDIR}
 _REMOVING = {ItemVerb.UNLINK, ItemVerb.RMDIR}
 
@@ -230,13 +232,19 @@ def _sound(done: Pass) -> Pass | None:
     """The pass with what the engine needs around data; None where it makes no sense."""
     verbs = list(done.verbs)
     opens = [i for i, verb in enumerate(verbs) if verb in (ItemVerb.CREATE, ItemVerb.OPEN)]
-    needs = any(verb in _DATA or verb in (ItemVerb.SYNC, ItemVerb.CLOSE) for verb in verbs)
+    needs = any(verb in _OPEN_ONLY or verb is ItemVerb.CLOSE for verb in verbs)
     if len(opens) > 1 or (needs and not opens):
         return None
     if verbs.count(ItemVerb.CLOSE) > 1 or verbs.count(ItemVerb.UNLINK) > 1:
         return None
     if opens and ItemVerb.CLOSE not in verbs:
         verbs.append(ItemVerb.CLOSE)
+    if opens:
+        # A descriptor may be closed while a copy of it goes on.
+        last = max(i for i, verb in enumerate(verbs) if verb in _OPEN_ONLY or i == opens[0])
+        if verbs.index(ItemVerb.CLOSE) < last:
+            verbs.insert(last + 1, ItemVerb.CLOSE)
+            verbs.remove(ItemVerb.CLOSE)
     if not _DIRECTORY.isdisjoint(verbs) and len(verbs) > 1:
         return None
     for verb in verbs[: opens[0]] if opens else []:

@@ -23,7 +23,7 @@ from venturi.derive.operation.naming import Choice, Key, Names, Use, owners_of
 from venturi.derive.operation.one_way import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.place import base_shift
 from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mode
-from venturi.derive.operation.scene import Crew, Scene, crew_of
+from venturi.derive.operation.scene import Crew, Loops, Scene, crew_of
 from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES
@@ -47,7 +47,8 @@ class _State:
 
     opened: dict[str, int] = field(default_factory=dict)
     """Entry to the number of loops around its opening."""
-    made: dict[str, int] = field(default_factory=dict)
+    made: dict[str, Loops] = field(default_factory=dict)
+    """Entry to the loops around its making."""
     reach: dict[str, Column] = field(default_factory=dict)
     conditions: dict[str, str] = field(default_factory=dict)
     """The ranks that have a file of their own open, where not all have."""
@@ -120,7 +121,7 @@ class Program:
                 self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
         return steps
 
-    def _nodes(self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+    def _nodes(self, nodes: Sequence[Node], loops: Loops, out: Steps) -> None:
         for node in nodes:
             is_small = not loops and self._small.is_small([node])
             if is_small and self._lumped(node, out):
@@ -142,7 +143,7 @@ class Program:
         out[-1] = before.model_copy(update={"phase": self.titles.with_more(before.phase)})
         return True
 
-    def _loop(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+    def _loop(self, node: Loop, loops: Loops, out: Steps) -> None:
         scene = Scene(self._crews[0], loops)
         inner = scene.inside(node.count)
         body: Steps = []
@@ -167,9 +168,7 @@ class Program:
             np.any(self.acts.bytes[leaf.places]) for leaf in inner
         )
 
-    def _bodies(
-        self, nodes: Sequence[Node], loops: tuple[tuple[str, int], ...], out: Steps
-    ) -> None:
+    def _bodies(self, nodes: Sequence[Node], loops: Loops, out: Steps) -> None:
         """Acts one after the other without a phase of their own."""
         for node in nodes:
             if isinstance(node, Leaf):
@@ -183,7 +182,7 @@ class Program:
             if body:
                 out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
-    def _act(self, leaf: Leaf, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+    def _act(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
         act = int(leaf.places.flat[0])
         stream = self.parts[int(self.acts.part[act])].stream
         if self._joins(act, stream, loops, out):
@@ -202,14 +201,14 @@ class Program:
         for verb, steps in one_way_each(body):
             self._add_phase(self.titles.of([leaf], verb), steps, out)
 
-    def _opening_before(self, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> Steps:
+    def _opening_before(self, stream: int, loops: Loops, out: Steps) -> Steps:
         """The steps of a phase just before, if it does no more than open a file of the stream."""
         before = out[-1] if out and not loops else None
         if stream != self._stream or not isinstance(before, StepSpec) or not before.phase:
             return []
         return list(before.do or []) if only_opens(before) else []
 
-    def _joins(self, act: int, stream: int, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
+    def _joins(self, act: int, stream: int, loops: Loops, out: Steps) -> bool:
         """Whether an act on names alone belongs to the phase before it, of the same stream."""
         if not out or stream != self._stream or loops or self.acts.pause_ns[act]:
             return False
@@ -236,7 +235,7 @@ class Program:
 
     # ---- trees
 
-    def _items(self, node: Loop, loops: tuple[tuple[str, int], ...], out: Steps) -> bool:
+    def _items(self, node: Loop, loops: Loops, out: Steps) -> bool:
         """Many files, each used in one go, as a tree."""
         leaf = node.body[0]
         if loops or len(node.body) > 1 or not isinstance(leaf, Leaf) or leaf.places.ndim != 1:
@@ -265,7 +264,7 @@ class Program:
 
     # ---- one act
 
-    def _body(self, leaf: Leaf, loops: tuple[tuple[str, int], ...], out: Steps) -> None:
+    def _body(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
         """What stands in the phase of an act."""
         act = int(leaf.places.flat[0])
         number = int(self.acts.part[act])
@@ -359,7 +358,7 @@ class Program:
             return self.names.use(chosen)
         use = self.names.use(chosen, is_again=True)
         self.holdings.link(use.name, makers)
-        self._state.made[use.name] = 0
+        self._state.made[use.name] = ()
         reach = least_reach(self._state.reach, makers)
         if reach is not None:
             self._state.reach[use.name] = reach
@@ -384,7 +383,7 @@ class Program:
         if not scene.crew.is_all and not self.names.entries[name].is_shared:
             state.conditions[name] = scene.crew.condition
         if creates and not is_there:
-            state.made[name] = len(scene.loops)
+            state.made[name] = scene.loops
             state.reach.pop(name, None)
             out.append(StepSpec(create=name, **_shifted(use)))
         else:
@@ -417,7 +416,7 @@ class Program:
         there = name in state.made or name in self.staged
         if kind is Kind.MKDIR:
             if not there:
-                state.made[name] = len(scene.loops)
+                state.made[name] = scene.loops
                 out.append(StepSpec(mkdir=name))
             return
         if kind is Kind.STAT:
@@ -425,9 +424,8 @@ class Program:
                 self.staged.setdefault(name, 0)
             out.append(StepSpec(stat=name, **_shifted(use)))
             return
-        is_again = not self.names.entries[name].is_indexed and state.made.get(name, 0) < len(
-            scene.loops
-        )
+        around = state.made.get(name, ())
+        is_again = not self.names.entries[name].is_indexed and not scene.is_around(around)
         if name in self.staged or not there or is_again or name in state.opened:
             self._note(f"{name}: '{kind.value}' of what was there before is left out")
             return

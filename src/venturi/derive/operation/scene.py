@@ -15,6 +15,10 @@ RANKS = "np"
 VARIABLES = ("i", "j", "k", "l", "m", "n", "o", "p")
 
 
+Loops = tuple[tuple[str, int], ...]
+"""(variable, turns), outermost first; each loop of a program is an object of its own."""
+
+
 @dataclass(frozen=True)
 class Crew:
     """The ranks of one part, and how an expression names them."""
@@ -49,12 +53,16 @@ class Scene:
     """Loops around a step, outermost first, and who does it."""
 
     crew: Crew
-    loops: tuple[tuple[str, int], ...] = ()
-    """(variable, turns)."""
+    loops: Loops = ()
 
     def inside(self, turns: int) -> Scene:
         """The scene within one more loop."""
         return Scene(self.crew, (*self.loops, (self.variable, turns)))
+
+    def is_around(self, loops: Loops) -> bool:
+        """Whether what stands within these loops is done no less often than what stands here."""
+        mine = self.loops
+        return len(loops) >= len(mine) and all(a is b for a, b in zip(mine, loops, strict=False))
 
     @property
     def variable(self) -> str:
