@@ -270,11 +270,15 @@ def test_somebody_s_file_is_left_alone(engine: Engine, tmp_path: Path, comm: str
         ("interface: netcdf, options: {format: hdf}", "format must be"),
         ("interface: hdf5, options: {chunk: 3}", "there is no option chunk"),
         ("interface: hdf5, options: {chunk_cache: much}", "chunk_cache must be"),
-        ("interface: hdf5, prestage: 100", "one rank writes for all here"),
+        (
+            "interface: hdf5, prestage: 100, datasets: {u: {type: f64, shape: [8], split: [np]}}",
+            "one rank writes for all here",
+        ),
     ],
 )
 def test_refused(engine: Engine, tmp_path: Path, file: str, message: str) -> None:
-    made = planned(tmp_path, 2, file, phases("{to: f, size: 8}"))
+    step = "{to: f.u}" if "datasets" in file else "{to: f, size: 8}"
+    made = planned(tmp_path, 2, file, phases(step))
     outcome = engine.run(made, "forked")
     assert outcome.code == 2
     assert message in outcome.failed["message"]
