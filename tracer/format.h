@@ -119,7 +119,7 @@ typedef struct {
   uint32_t within_and_1;
   uint32_t element_bytes;
   uint32_t dimensions;
-  uint32_t unused;
+  uint32_t cache_and_1;  // bytes that keep chunks, as far as they fit; 0: unknown
 } NameEntry;
 
 _Static_assert(sizeof(Record) == 48, "the reader knows 48 bytes");

@@ -74,6 +74,7 @@ static Name* add_name(uint64_t hash, const char* text, size_t bytes, const Datas
     name->is_dataset = true;
     name->within_and_1 = dataset->file ? dataset->file->id + 1 : 0;
     name->element_bytes = dataset->element_bytes;
+    name->cache_and_1 = dataset->cache_and_1;
     name->shape = arena_take(size + 1);
     if (name->shape) {
       name->dimensions = dataset->dimensions;
@@ -205,7 +206,8 @@ void write_name(Name* name) {
       *entry = (NameEntry){.text_bytes = name->text_bytes,
                            .within_and_1 = name->within_and_1,
                            .element_bytes = name->element_bytes,
-                           .dimensions = name->dimensions};
+                           .dimensions = name->dimensions,
+                           .cache_and_1 = name->cache_and_1};
       if (shape_bytes > 0) memcpy(entry + 1, name->shape, shape_bytes);
       memcpy((char*)(entry + 1) + shape_bytes, name->text, name->text_bytes);
       entry->file_and_1 = name->id + 1;

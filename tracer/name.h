@@ -16,6 +16,7 @@ typedef struct Name {
   bool is_dataset;
   uint32_t within_and_1;
   uint32_t element_bytes;
+  uint32_t cache_and_1;  // as in NameEntry
   uint32_t dimensions;
   uint64_t* shape;  // then as many sizes of a chunk
   Counters* _Atomic counters[kLayers];
@@ -42,6 +43,7 @@ Name* counted_as(Name* name);
 typedef struct {
   const Name* file;
   uint32_t element_bytes;
+  uint32_t cache_and_1;  // of chunks, in bytes; 0: unknown
   uint32_t dimensions;
   uint64_t shape[16];  // dimensions, then as many sizes of a chunk (0: not chunked)
 } Dataset;

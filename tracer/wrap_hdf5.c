@@ -67,13 +67,29 @@ static void read_shape(Route route, Id space, Dataset* dataset) {
   if (sizes(space, dataset->shape, NULL) == dimensions) dataset->dimensions = (uint32_t)dimensions;
 }
 
+// What keeps the chunks while the dataset is open: whoever opened it, or its version of HDF5,
+// chose.
+static void read_cache(Route route, Id id, Dataset* dataset) {
+  size_t slots = 0;
+  size_t bytes = 0;
+  double finished_first = 0;
+  const Id list = ask_id(route, "H5Dget_access_plist", id);
+  int (*get)(Id, size_t*, size_t*, double*) =
+      IN_HDF5("H5Pget_chunk_cache", int (*)(Id, size_t*, size_t*, double*));
+  if (list >= 0 && get && get(list, &slots, &bytes, &finished_first) >= 0)
+    dataset->cache_and_1 = bytes < UINT32_MAX ? (uint32_t)bytes + 1 : UINT32_MAX;
+  let_go(route, "H5Pclose", list);
+}
+
 static void read_chunk(Route route, Id id, Dataset* dataset) {
   const Id list = ask_id(route, "H5Dget_create_plist", id);
   if (list < 0) return;
   int (*layout)(Id) = IN_HDF5("H5Pget_layout", int (*)(Id));
   int (*chunk)(Id, int, Size*) = IN_HDF5("H5Pget_chunk", int (*)(Id, int, Size*));
-  if (layout && chunk && dataset->dimensions > 0 && layout(list) == kChunked)
+  if (layout && chunk && dataset->dimensions > 0 && layout(list) == kChunked) {
     chunk(list, (int)dataset->dimensions, dataset->shape + dataset->dimensions);
+    read_cache(route, id, dataset);
+  }
   let_go(route, "H5Pclose", list);
 }
 
@@ -168,15 +184,18 @@ EXPORT int H5Fclose(Id id) {
   return result;
 }
 
-// Letting the last reference go closes a file as well; Python's h5py does it so.
+// Letting the last reference go closes a file or dataset as well; Python's h5py does it so.
 EXPORT int H5Idec_ref(Id id) {
   HDF5_BEGIN(H5Idec_ref, int, Id)
   int (*type)(Id) = call.start ? IN_HDF5("H5Iget_type", int (*)(Id)) : NULL;
-  Name* file = type && type(id) == kFileId ? file_of(route, id) : NULL;
+  const int kind = type ? type(id) : 0;
+  const bool is_dataset = kind == kDatasetId;
+  Name* name = is_dataset ? dataset_of(route, id) : kind == kFileId ? file_of(route, id) : NULL;
   const int result = next(id);
-  if (file == NULL || result != 0) return result;
+  if (name == NULL || result != 0) return result;
   HDF5_END
-  note(&call, file, (What){kHdf5File, kClose, UNKNOWN_OFFSET, 0, 0});
+  if (is_dataset) forget(id);
+  note(&call, name, (What){is_dataset ? kHdf5Dataset : kHdf5File, kClose, UNKNOWN_OFFSET, 0, 0});
   return result;
 }
 

@@ -116,6 +116,25 @@ def test_hdf5_datasets_have_shapes(capture: Capture) -> None:
     assert writes == [(2048 * i, 2048) for i in range(8)]
     assert [row[3:5] for row in rows if row[1] == "read"] == [(8 * (4 * 32 + 3), 32)]
     assert run.count("hdf5_file") == {("open", "x.h5"): 2, ("close", "x.h5"): 2}
+    assert run.count("hdf5_dataset")["close", "data"] == 2
+
+
+def test_the_cache_of_chunks_is_the_one_that_the_program_has(capture: Capture) -> None:
+    run = python(
+        capture,
+        "import h5py\n"
+        "for name, cache in (('own', {'rdcc_nbytes': 3 << 20}), ('default', {})):\n"
+        "    with h5py.File(f'{name}.h5', 'w', **cache) as file:\n"
+        "        data = file.create_dataset(name, (64, 32), 'f8', chunks=(8, 32))\n"
+        "        data[0] = 1\n"
+        "        file.create_dataset(f'{name}_plain', (64,), 'f8')[0] = 1\n"
+        "        print(data.id.get_access_plist().get_chunk_cache()[1])\n",
+    )
+    own, default = map(int, run.done.stdout.split())
+    found = {file.path: file.chunk_cache_bytes for file in run.trace.files}
+    assert (found["/own"], own) == (3 << 20, 3 << 20)
+    assert found["/default"] == default
+    assert found["/own_plain"] is found["/default_plain"] is None
 
 
 def test_attributes_and_scattered_selections_of_hdf5_are_told(capture: Capture) -> None:

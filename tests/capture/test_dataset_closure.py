@@ -121,7 +121,7 @@ def test_a_checkpoint_of_two_ranks_comes_back_as_it_was(tmp_path: Path) -> None:
 
 COLUMNS = """
 import h5py, numpy as np
-with h5py.File("field.h5", "w") as file:
+with h5py.File("field.h5", "w", rdcc_nbytes=96 * 1024) as file:
     field = file.create_dataset("field", (96, 60), "f8", chunks=(8, 10))
     for first in range(0, 60, 20):
         field[:, first : first + 20] = np.full((96, 20), 2.0)
@@ -131,12 +131,13 @@ with h5py.File("field.h5", "r") as file:
 """
 
 
-def test_columns_that_are_moved_in_turn_keep_their_chunks(tmp_path: Path) -> None:
+def test_columns_that_are_moved_in_turn_keep_their_chunks_and_cache(tmp_path: Path) -> None:
     captured(tmp_path, COLUMNS)
     workload, card = checked(tmp_path)
     [file] = workload.files.values()
     [dataset] = file.datasets.values()
     assert (dataset.shape, dataset.chunks) == ([96, 60], [8, 10])
+    assert file.options == {"chunk_cache": "96 KiB"}
     text = (tmp_path / "app.yaml").read_text("utf-8")
     assert "split: [1, 3], part: i" in text
     assert "split: [1, 4], part: i" in text

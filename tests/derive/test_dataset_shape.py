@@ -37,12 +37,13 @@ class Hdf5Run(CaptureFactory):
             self.call(rank, Kind.CLOSE, path, layer=self.whole_layer)
 
     def dataset(
-        self, name: str, shape: Shape, path: str = "/s/f.h5", element: int = 8, chunk: Shape = ()
-    ) -> str:
+        self, name: str, shape: Shape, path: str = "/s/f.h5", element: int = 8,
+        chunk: Shape = (), cache: int | None = None,
+    ) -> str:  # fmt: skip
         key = f"{path}:{name}"
         self.file(
             key, within=self.files[path], shape=list(shape), element_bytes=element,
-            chunk=list(chunk),
+            chunk=list(chunk), chunk_cache_bytes=cache,
         )  # fmt: skip
         return key
 
@@ -114,6 +115,32 @@ def test_equal_datasets_are_copies_of_one_split(split: Shape) -> None:
     entry = next(e for e in workload.origin.confidence if e.field == "write")
     assert entry.confidence > 0.9
     assert "split" in entry.rule
+
+
+@pytest.mark.parametrize(
+    ("caches", "option", "sure"),
+    [
+        ((8 << 20, 8 << 20), {"chunk_cache": "8 MiB"}, 0.95),
+        ((1 << 20, 8 << 20), {"chunk_cache": "8 MiB"}, 0.6),
+        ((0, 0), {"chunk_cache": "0 B"}, 0.95),
+        ((None, None), {}, None),
+    ],
+)
+def test_the_cache_of_chunks_is_the_application_s(
+    caches: tuple[int | None, ...], option: dict[str, str], sure: float | None
+) -> None:
+    run = Hdf5Run(1)
+    run.opened()
+    for number, cache in enumerate(caches):
+        key = run.dataset(f"/u{number}", (8, 12), chunk=(2, 3), cache=cache)
+        run.parts(Kind.WRITE, key, (1, 1))
+    run.closed()
+    workload = exact(run)
+    assert only_file(workload).options == option
+    entries = [e for e in workload.origin.confidence if e.field == "chunk_cache"]
+    assert [(e.value, e.confidence) for e in entries] == [
+        (value, sure) for value in option.values()
+    ]
 
 
 def test_slabs_are_transfers_and_forms_stand_in_order() -> None:

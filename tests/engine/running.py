@@ -153,3 +153,14 @@ def file_system(place: Path) -> str:
         if inside and len(point) >= len(best[0]):
             best = (point, kind)
     return best[1]
+
+
+def traced(engine: Engine, made: Plan, calls: str) -> list[str]:
+    """The system calls of a run of one rank."""
+    log = Path(made.journal) / "strace"
+    command = ["strace", "-f", "-o", str(log), "-e", f"trace={calls}"]
+    done = subprocess.run(
+        [*command, *engine.command(made, "alone")], capture_output=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stdout
+    return log.read_text().splitlines()

@@ -10,7 +10,7 @@ import netCDF4
 import numpy as np
 import pytest
 
-from engine.running import Engine, Outcome, kinds
+from engine.running import Engine, Outcome, kinds, traced
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
@@ -159,6 +159,25 @@ def test_chunks_and_filters_are_in_the_file(
         assert dataset.shuffle
 
 
+@pytest.mark.parametrize(
+    ("cache", "least", "most"), [("1 MiB", 64, 64), ("8 KiB", 1024, 2048), ("0 B", 0, 0)]
+)
+def test_chunks_that_the_cache_does_not_hold_are_read_again(
+    engine: Engine, tmp_path: Path, cache: str, least: int, most: int
+) -> None:
+    """64 chunks of 2 KiB, in rows of 8: read once, or with each of 128 rows; or never whole."""
+    file = (
+        f"interface: hdf5, options: {{chunk_cache: {cache}}}, content: {{verify: true}}, "
+        "datasets: {u: {type: f64, shape: [128, 128], split: [1, 1], chunks: [16, 16]}}"
+    )
+    made = planned(
+        tmp_path, 1, file, phases("{to: f.u, transfer: 1024}", "{from: f.u, transfer: 1024}")
+    )
+    reads = [line for line in traced(engine, made, "pread64") if line.endswith("= 2048")]
+    of_chunks = [line for line in reads if ", 2048, " in line]
+    assert least <= len(of_chunks) <= most
+
+
 @pytest.mark.parametrize("kind", FORMATS)
 def test_plain_bytes_go_into_one_dataset(
     engine: Engine, tmp_path: Path, comm: str, kind: str
@@ -250,11 +269,16 @@ def test_somebody_s_file_is_left_alone(engine: Engine, tmp_path: Path, comm: str
     [
         ("interface: netcdf, options: {format: hdf}", "format must be"),
         ("interface: hdf5, options: {chunk: 3}", "there is no option chunk"),
-        ("interface: hdf5, prestage: 100", "one rank writes for all here"),
+        ("interface: hdf5, options: {chunk_cache: much}", "chunk_cache must be"),
+        (
+            "interface: hdf5, prestage: 100, datasets: {u: {type: f64, shape: [8], split: [np]}}",
+            "one rank writes for all here",
+        ),
     ],
 )
 def test_refused(engine: Engine, tmp_path: Path, file: str, message: str) -> None:
-    made = planned(tmp_path, 2, file, phases("{to: f, size: 8}"))
+    step = "{to: f.u}" if "datasets" in file else "{to: f, size: 8}"
+    made = planned(tmp_path, 2, file, phases(step))
     outcome = engine.run(made, "forked")
     assert outcome.code == 2
     assert message in outcome.failed["message"]

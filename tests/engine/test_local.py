@@ -30,21 +30,10 @@ from engine.plans import (
     write,
     write_and_read,
 )
-from engine.running import Engine, end, parse
+from engine.running import Engine, end, parse, traced
 from venturi.model.plan import Append
 
 KIB = 1024
-
-
-def traced(engine: Engine, made: Plan, calls: str) -> list[str]:
-    """The system calls of a run of one rank."""
-    log = Path(made.journal) / "strace"
-    command = ["strace", "-f", "-o", str(log), "-e", f"trace={calls}"]
-    done = subprocess.run(
-        [*command, *engine.command(made, "alone")], capture_output=True, check=False, timeout=60
-    )
-    assert done.returncode == 0, done.stdout
-    return log.read_text().splitlines()
 
 
 @pytest.mark.parametrize("interface", ["posix", "uring"])

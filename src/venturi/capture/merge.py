@@ -56,6 +56,7 @@ class FileTable:
                     shape=list(name.shape),
                     element_bytes=name.element_bytes,
                     chunk=list(name.chunk),
+                    chunk_cache_bytes=name.chunk_cache_bytes,
                 )
             )
         return self._numbers[key]

@@ -77,6 +77,7 @@ class Name:
     element_bytes: int = 0
     shape: tuple[int, ...] = ()
     chunk: tuple[int, ...] = ()
+    chunk_cache_bytes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -262,7 +263,7 @@ def _names(raw: bytes) -> Iterator[tuple[int, Name, int]]:
     """Each name with its number, and where it ends."""
     at = 0
     while at + _NAME.size <= len(raw):
-        file, text_bytes, within, element_bytes, dimensions, _ = _NAME.unpack_from(raw, at)
+        file, text_bytes, within, element_bytes, dimensions, cache = _NAME.unpack_from(raw, at)
         begin = at + _NAME.size
         text = begin + 16 * dimensions
         if file == 0 or dimensions > _MOST_DIMENSIONS or text + text_bytes > len(raw):
@@ -280,6 +281,7 @@ def _names(raw: bytes) -> Iterator[tuple[int, Name, int]]:
                 element_bytes,
                 sizes[:dimensions],
                 chunk if any(chunk) else (),
+                cache - 1 if cache else None,
             ),
             at,
         )

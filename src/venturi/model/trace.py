@@ -89,6 +89,9 @@ class TracedFile(Document):
     """For datasets and variables; 0: unknown."""
     chunk: list[Count] = []
     """For chunked datasets: the chunk's dimensions."""
+    chunk_cache_bytes: Count | None = None
+    """For chunked datasets: what HDF5 had to keep chunks in while this one was first open; absent:
+    unknown."""
 
 
 class Process(Document):

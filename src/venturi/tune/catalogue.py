@@ -23,10 +23,10 @@ LEFT_OUT = (
     "overlap of I/O with computing: a workload has no steps at the same time on one rank",
     "aggregators with the time of the gather: data does not travel between ranks in a workload "
     "(`tasks` leaves that time out)",
-    "chunk caches, collective metadata and alignment inside HDF5: no option of the interface",
+    "chunk caches, collective metadata and alignment inside HDF5: no change tries these options",
     "compression of plain files: only datasets in chunks have it",
 )
-"""What the language of workloads cannot say."""
+"""What the language of workloads cannot say, or no change tries."""
 
 _FIRST = (
     "transfer", "sync", "opens", "stats", "order", "collective", "spread", "chunks", "files",

@@ -12,6 +12,7 @@ from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.trace import Trace
+from venturi.model.units import size_text
 from venturi.model.workload import (
     REQUEST_EDGES_BYTES,
     Confidence,
@@ -73,6 +74,7 @@ def confidence_of(table: Table, streams: Streams, program: Program) -> list[Conf
     for number, stream in enumerate(streams.kept):
         found += _of_stream(table, stream)
         found += _of_runs(stream, told[number])
+        found += _of_caches(stream, number, program)
     return found
 
 
@@ -105,6 +107,27 @@ def _of_runs(stream: Stream, told: list[Told]) -> list[Confidence]:
     if len(seen) > 4:
         entries.append(_entry(stream, "others", str(len(seen) - 4), 0.5, "see the program"))
     return entries
+
+
+def _of_caches(stream: Stream, number: int, program: Program) -> list[Confidence]:
+    """What kept the chunks of the stream's datasets: an entry for each of its own in the files."""
+    entries = program.names.entries
+    known = {
+        name: caches
+        for name, caches in program.datasets.caches.items()
+        if name in entries and entries[name].stream == number
+    }
+    rule = "1: what HDF5 said of its datasets as they were opened"
+    return [
+        _entry(
+            stream,
+            "chunk_cache",
+            size_text(max(caches)),
+            0.95 if len(caches) == 1 else 0.6,
+            rule if len(caches) == 1 else f"{rule}; the largest of {len(caches)}",
+        )
+        for caches in known.values()
+    ]
 
 
 def _entry(stream: Stream, field: str, value: str, sure: float, rule: str) -> Confidence:

@@ -45,6 +45,8 @@ class Array:
 
     name: str
     form: Form
+    chunk_cache_bytes: int | None = None
+    """None: unknown, or it has no chunks."""
 
 
 def array_of(file: TracedFile) -> Array:
@@ -59,7 +61,7 @@ def array_of(file: TracedFile) -> Array:
         shape = (*shape[:-1], shape[-1] * size)
         chunk = (*chunk[:-1], chunk[-1] * size) if chunk else ()
         size = 1
-    return Array(file.path, Form(shape, size, chunk))
+    return Array(file.path, Form(shape, size, chunk), file.chunk_cache_bytes if chunk else None)
 
 
 def in_file(

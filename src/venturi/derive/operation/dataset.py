@@ -148,6 +148,8 @@ class Datasets:
 
     files: dict[str, dict[str, Dataset]] = field(default_factory=dict)
     """By entry and name."""
+    caches: dict[str, set[int]] = field(default_factory=dict)
+    """By entry: bytes that keep the chunks of a dataset, of all whose caches are known."""
     _homes: dict[int, _Home] = field(default_factory=dict)
     _slabs: dict[_Slab, _Home] = field(default_factory=dict)
     """The same of places in datasets that became datasets of their own."""
@@ -389,12 +391,18 @@ class Datasets:
         self._note_names(run, name, grid[0][0].ids)
         for turn, bunches in enumerate(grid):
             for bunch in bunches:
+                self._note_caches(run, entry, bunch.ids)
                 for place, slab in enumerate(bunch.slabs):
                     home = _Home(entry, name, int(copies[turn]) + place)
                     self._homes[slab[0]] = home
                     if wanted.is_sized:
                         self._slabs[slab] = home
         return name, window
+
+    def _note_caches(self, run: Run, entry: str, ids: Column) -> None:
+        sizes = {run.table.arrays[dataset].chunk_cache_bytes for dataset in ids.tolist()}
+        if known := {size for size in sizes if size is not None}:
+            self.caches.setdefault(entry, set()).update(known)
 
     def _note_names(self, run: Run, name: str, ids: Column) -> None:
         """Says for which others the first of several datasets gave its name."""

@@ -38,12 +38,19 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
             path=entry.path,
             about=known_as,
             interface=stream.interface,
+            options=_options(program, name),
             shared="all" if entry.is_shared else "rank",
             datasets=program.datasets.files.get(name, {}),
             prestage=None if staged is None else _prestage(program, entry.is_shared, staged),
             made_by=entry.made_by,
         )
     return found
+
+
+def _options(program: Program, entry: str) -> dict[str, str | int | float | bool]:
+    """What the interface must be told to treat these files as the application's library did."""
+    caches = program.datasets.caches.get(entry)
+    return {"chunk_cache": size_text(max(caches))} if caches else {}
 
 
 def _prestage(program: Program, is_shared: bool, reach: int) -> str | int:
