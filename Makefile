@@ -29,7 +29,7 @@ test:            ## every test and every check
 	@$(MAKE) --no-print-directory setup
 	@packaging/build-tests
 	@$(MAKE) --no-print-directory check
-	$(PYTHON) -m pytest --numprocesses $$(nproc) --dist worksteal
+	$(PYTHON) -m pytest --numprocesses $$((2 * $$(nproc))) --dist worksteal
 
 check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/ruff format --check .
