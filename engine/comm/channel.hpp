@@ -50,6 +50,8 @@ struct alignas(64) Counters {
   std::atomic<std::uint64_t> process = 0;
   /// It is just writing an event.
   std::atomic<std::uint64_t> reporting = 0;
+  /// It cannot go on; others of its group need not begin the same again.
+  std::atomic<std::uint64_t> failed = 0;
   /// Text, by `set_doing`.
   std::array<std::atomic<std::uint64_t>, 12> doing{};
 };

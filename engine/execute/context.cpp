@@ -148,7 +148,14 @@ void Context::set_trouble(base::Problem problem) {
     if (problem.code == "target") problem.code = "io";
   }
   trouble_ = std::move(problem);
+  group.own_counters().failed.store(1, std::memory_order_relaxed);
   signals.give_up();
+}
+
+bool Context::somebody_failed() noexcept {
+  return std::ranges::any_of(group.visible_counters(), [](const comm::Counters* counters) {
+    return counters->failed.load(std::memory_order_relaxed) != 0;
+  });
 }
 
 void Context::fail_operation(measure::Fault fault, const char* hint) {

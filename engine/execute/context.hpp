@@ -137,6 +137,8 @@ class Context {
 
   /// This rank cannot go on; told to the others at the next agreement. The first problem counts.
   void set_trouble(base::Problem problem);
+  /// A rank of this group on this node has trouble; of others it is known at the next agreement.
+  [[nodiscard]] bool somebody_failed() noexcept;
   /// An operation failed with an errno (0: without one).
   void fail_operation(measure::Fault fault, const char* hint);
   /// Data was not what was written; the run goes on.

@@ -39,7 +39,8 @@ void run_for(Context& context, const schema::For& loop) {
   context.slots[slot] = std::int64_t{0};
 }
 
-/// Runs the body, and again until the phase is old enough; not when nothing could be done.
+/// Runs the body, and again until the phase is old enough; not when nothing could be done, nor
+/// when another rank has failed.
 void run_repeat(Context& context, const schema::Repeat& repeat) {
   if (context.phases.empty()) return run_steps(context, repeat.body);
   const std::uint64_t end_ns =
@@ -50,7 +51,7 @@ void run_repeat(Context& context, const schema::Repeat& repeat) {
     before = context.meter().operations();
     run_steps(context, repeat.body);
   } while (!context.idle() && context.meter().operations() > before &&
-           context.clock.now_ns() < end_ns);
+           context.clock.now_ns() < end_ns && !context.somebody_failed());
 }
 
 void run_compute(Context& context, const schema::Compute& step) {

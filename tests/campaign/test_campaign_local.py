@@ -99,7 +99,7 @@ def test_steps_at_points(tmp_path: Path) -> None:
     assert place.json("status", "c.yaml") == result
     page = _reported(place)
     assert "Best write.rate of run" in page
-    assert "n over ranks" in page
+    assert "n over size" in page
 
 
 def test_what_goes_with_a_named_parameter_names_the_point_too(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from darshan_log import OURS, trace_of
 from venturi.derive.noise import SYSTEM_PREFIXES
 from venturi.derive.workload import derive
 from venturi.model.trace import CounterRecord, Trace
+from venturi.model.workload import Workload
 
 KEYS = [b"one", b"another"]
 _DIGITS = re.compile(r"\d")
@@ -70,7 +71,13 @@ def test_hashed_names_change_nothing(
     trace = trace_of(name)
     hidden = without_names(trace, key, component)
     assert not {r.file for r in hidden.records} & {r.file for r in trace.records}
-    assert derive(hidden, name) == derive(trace, name)
+    assert _nameless(derive(hidden, name)) == _nameless(derive(trace, name))
+
+
+def _nameless(workload: Workload) -> Workload:
+    """The workload without what it says for people: the files' own names."""
+    files = {key: file.model_copy(update={"about": ""}) for key, file in workload.files.items()}
+    return workload.model_copy(update={"files": files})
 
 
 @pytest.mark.parametrize("name", OURS)

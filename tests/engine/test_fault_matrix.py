@@ -32,6 +32,8 @@ class Kind:
     keys: dict[str, Any] = field(default_factory=dict)
     file: dict[str, Any] = field(default_factory=dict)
     before: list[Any] = field(default_factory=list)
+    path: str = "p"
+    """The phase that fails; one around it does not finish."""
 
 
 def whole(**keys: Any) -> list[Any]:
@@ -56,7 +58,9 @@ KINDS = {
         [{"create": "data"}, {"write": WRITE}, "barrier", {"write": WRITE}, {"close": "data"}],
         nth=40,
     ),
-    "inner phase": Kind([{"create": "data"}, {"phase": "inner", "do": [{"write": WRITE}]}]),
+    "inner phase": Kind(
+        [{"create": "data"}, {"phase": "inner", "do": [{"write": WRITE}]}], path="p/inner"
+    ),
     "loop": Kind([{"create": "data"}, {"for": "i", "in": 9, "do": [{"write": WRITE}]}], nth=99),
     "one rank": Kind([{"create": "data"}, {"when": "rank == 1", "do": [{"write": WRITE}]}], nth=3),
     "rate": Kind(whole(rate=1000)),
@@ -115,7 +119,7 @@ def made(place: Path, kind: Kind, error: str) -> Plan:
 def check(outcome: Outcome, kind: Kind, error: str) -> None:
     """Counted once, located, all stopped together, nothing behind it begun."""
     assert outcome.code == 3, outcome.stderr
-    event = outcome.phase("p")
+    event = outcome.phase(kind.path)
     assert event["errors"] == 1
     assert event["stopped_by"] == "error"
     detail = event["details"][0]

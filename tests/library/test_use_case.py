@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from cli.conftest import Cli, cli  # noqa: F401
 from venturi import library
+from venturi.cli.main import venturi
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
 
@@ -108,28 +110,23 @@ references: [{metric: dump, value: 90, unit: MiB/s, source: table 1, machine: th
 """
 
 
-def test_a_use_case_is_one_folder(
-    cli: Cli,  # noqa: F811
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_use_case_is_one_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What CONTRIBUTING says: a folder with two files, and it is there."""
-    package = tmp_path / "venturi"
-    package.symlink_to(Path(library.__file__).parents[1])
-    root = tmp_path / "tree"
-    own = root / "venturi" / "library" / "workload" / "eleventh"
+    own = tmp_path / "library" / "eleventh"
     own.mkdir(parents=True)
-    for place in (Path(library.__file__).parents[1]).iterdir():
-        if place.name != "library":
-            (root / "venturi" / place.name).symlink_to(place)
-    (root / "venturi" / "library" / "__init__.py").symlink_to(library.__file__)
     (own / "workload.yaml").write_text(NEW)
     (own / "README.md").write_text("# eleventh: on a laptop and as in the paper\n")
-    monkeypatch.setenv("PYTHONPATH", str(root))
-    assert [entry["name"] for entry in cli.json("library", "ls")] == ["eleventh"]
-    assert "eleventh" in cli("library", "show", "eleventh", "--readme").stdout
-    words = ("run", "eleventh", "-d", str(cli.target), "--repeat", "1", "-q")
-    done = cli(*words)
-    assert done.returncode == 0, done.stderr
-    assert "Published beside ours: table 1" in done.stdout
-    assert " 90 " in done.stdout
+    monkeypatch.setattr(library, "_folder", lambda: own.parent)
+    monkeypatch.setenv("VENTURI_STORE", str(tmp_path / "store"))
+    assert [entry["name"] for entry in json.loads(_said("library", "ls", "--json"))] == ["eleventh"]
+    assert "eleventh" in _said("library", "show", "eleventh", "--readme")
+    said = _said("run", "eleventh", "-d", str(tmp_path), "--repeat", "1", "-q")
+    assert "Published beside ours: table 1" in said
+    assert " 90 " in said
+
+
+def _said(*words: str) -> str:
+    """What a command prints, in this process: the library is another one here."""
+    done = CliRunner().invoke(venturi, list(words))
+    assert done.exit_code == 0, done.output
+    return done.output

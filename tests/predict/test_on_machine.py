@@ -208,7 +208,9 @@ def test_a_machine_without_a_profile_is_refused() -> None:
 def test_every_workload_of_the_library_has_a_forecast(name: str) -> None:
     made = make_plan(library.load(name), Settings(assignments={"interface": "posix"}))
     found = forecast(made, here(), "", scale_ranks=True)
-    assert {each.path for each in found.phases} == set(made.totals.phases)
+    paths = set(made.totals.phases)
+    outermost = {path for path in paths if path.rpartition("/")[0] not in paths}
+    assert {each.path for each in found.phases} == outermost
     assert found.seconds.median > 0
     assert found.seconds.low <= found.seconds.median <= found.seconds.high
 

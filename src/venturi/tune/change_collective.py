@@ -5,7 +5,6 @@ from __future__ import annotations
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep
-from venturi.plan.together import COLLECTIVE_INTERFACES
 from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.rewrite import altered, with_data
 from venturi.tune.scene import DoesNotApply, Scene, Use
@@ -34,7 +33,7 @@ def _make(scene: Scene, value: str) -> Variant:
 
     def turn(use: Use) -> DataStep | None:
         spec = scene.workload.files[use.name]
-        if spec.interface not in COLLECTIVE_INTERFACES or use.step.collective == is_on:
+        if spec.interface not in _SETTINGS or use.step.collective == is_on:
             return None
         if is_on and spec.shared == "rank":
             return None

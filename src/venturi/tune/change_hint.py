@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from venturi.model.error import UserError
+from venturi.model.plan import Interface
 from venturi.model.workload import FileSpec
-from venturi.plan.together import COLLECTIVE_INTERFACES
 from venturi.tune.change import Change, Variant
 from venturi.tune.rewrite import with_files
 from venturi.tune.scene import DoesNotApply, Scene
+
+_WITH_HINTS = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF)
 
 
 def _values(scene: Scene) -> list[str]:
@@ -24,7 +26,7 @@ def _make(scene: Scene, value: str) -> Variant:
     touched: list[str] = []
 
     def hint(key: str, spec: FileSpec) -> FileSpec | None:
-        if spec.interface not in COLLECTIVE_INTERFACES or spec.shared == "rank":
+        if spec.interface not in _WITH_HINTS or spec.shared == "rank":
             return None
         touched.append(key)
         return spec.model_copy(update={"hints": {**spec.hints, name: word}})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from venturi.model.campaign import Better, MetricSummary, Row
-from venturi.model.units import UNITS, with_unit
+from venturi.model.units import with_unit
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.campaign_text import changing
@@ -68,7 +68,7 @@ def number_of(value: int | float | str) -> float | None:
         return float(value)
     number, _, unit = value.strip().partition(" ")
     try:
-        return float(with_unit(number, unit)) if unit in UNITS else float(number)
+        return float(with_unit(number, unit)) if unit else float(number)
     except ValueError:
         return None
 
