@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -92,13 +94,6 @@ def create(wish: Wish, folder: Path) -> Opened:
     campaign, tasks, points = planned(wish, folder)
     estimate_of(campaign, tasks, points, wish.directory)  # what cannot be planned is refused here
     check_directory(wish.directory)
-    beside = folder.with_name(f".{folder.name}.making")
-    beside.mkdir()
-    for part in ("jobs", "tasks"):
-        (beside / part).mkdir()
-    write_whole(beside / "campaign.yaml", read_text(wish.file))
-    if wish.machine not in BUILT_IN:
-        write_whole(beside / "machine.yaml", read_text(Path(wish.machine)))
     facts = {
         "machine": wish.machine if wish.machine in BUILT_IN else "machine.yaml",
         "directory": str(wish.directory),
@@ -106,10 +101,33 @@ def create(wish: Wish, folder: Path) -> Opened:
         "campaign": campaign.to_data(),
         "tasks": [asdict(task) for task in tasks],
     }
-    write_whole(beside / "plan.json", json.dumps(facts) + "\n")
-    (beside / "journal.jsonl").touch()
-    beside.rename(folder)
+    texts = {
+        "campaign.yaml": read_text(wish.file),
+        "plan.json": json.dumps(facts) + "\n",
+        "journal.jsonl": "",
+    }
+    if wish.machine not in BUILT_IN:
+        texts["machine.yaml"] = read_text(Path(wish.machine))
+    _make_whole(folder, texts)
     return open_folder(folder)
+
+
+def _make_whole(folder: Path, texts: Mapping[str, str]) -> None:
+    """Makes a folder with files that is there as a whole or not at all; UserError where it fails."""
+    try:
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            beside.chmod(0o755)
+            for part in ("jobs", "tasks"):
+                (beside / part).mkdir()
+            for name, text in texts.items():
+                write_whole(beside / name, text)
+            beside.rename(folder)
+        except BaseException:
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
+    except OSError as error:
+        raise UserError(f"{folder}: {error.strerror}", "choose another place with -o") from None
 
 
 def open_folder(folder: Path) -> Opened:
