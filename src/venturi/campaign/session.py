@@ -113,7 +113,7 @@ def create(wish: Wish, folder: Path) -> Opened:
 
 
 def _make_whole(folder: Path, texts: Mapping[str, str]) -> None:
-    """Makes a folder with files that is there as a whole or not at all; UserError where it fails."""
+    """Makes a folder with files, as a whole or not at all; UserError where it cannot be."""
     try:
         beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
