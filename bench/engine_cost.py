@@ -22,7 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from engine.plans import file, loop, manage, nest, phase, plan, read, write  # noqa: E402
+from engine.plans import LOOP, file, loop, manage, nest, phase, plan, read, write  # noqa: E402
 
 KIB = 1024
 AIMS = {4 * KIB: 0.97, 64 * KIB: 0.99, 1024 * KIB: 0.99}
@@ -53,7 +53,7 @@ def fastest(engine: str, place: Path, interface: str, job: Job) -> dict[str, flo
             manage("create"),
             write(job.size, pattern),
             loop(
-                6,
+                LOOP,
                 PASSES,
                 phase("write", write(job.size, pattern, depth=job.depth)),
                 phase("read", read(job.size, pattern, depth=job.depth)),

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from engine.plans import binary, file, items, loop, number, phase, plan, slot  # noqa: E402
+from engine.plans import LOOP, binary, file, items, loop, number, phase, plan, slot  # noqa: E402
 from venturi.model.plan import Operator, Tree  # noqa: E402
 
 PHASES = ("create", "stat", "read", "remove")
@@ -60,7 +60,7 @@ def ours(engine: str, place: Path, interface: str, count: int, size: int) -> Rou
 
 def objects(engine: str, place: Path, interface: str, count: int, size: int) -> Rounds:
     """Stat, open, read, close, unlink of one object; create, write, close of another one."""
-    at = slot(6)
+    at = slot(LOOP)
     taken = window(["stat", "open", "read", "close", "unlink"], at, 1)
     made_item = window(["create", "write", "close"], binary(Operator.ADD, at, number(AHEAD)), 1)
     tree = Tree(items=number(AHEAD + count), size=number(size))
@@ -69,7 +69,7 @@ def objects(engine: str, place: Path, interface: str, count: int, size: int) -> 
         [file("d", interface=interface, tree=tree)],
         [
             phase("ahead", window(["create", "write", "close"], number(0), AHEAD)),
-            phase("objects", loop(6, count, taken, made_item)),
+            phase("objects", loop(LOOP, count, taken, made_item)),
         ],
         loops=["f"],
         repetitions=ROUNDS,

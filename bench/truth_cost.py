@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 
-from engine.plans import Content, file, loop, manage, nest, phase, plan, write  # noqa: E402
+from engine.plans import LOOP, Content, file, loop, manage, nest, phase, plan, write  # noqa: E402
 
 BLOCK = 4096
 COUNT = 50_000
@@ -35,7 +35,7 @@ def cost_ns(engine: str, place: Path, content: Content | None = None, **changes:
     made = plan(
         place,
         [file(interface="null", **({"content": content} if content else {}))],
-        [manage("create"), loop(6, PASSES, phase("w", write(BLOCK, nest(0, (COUNT, BLOCK)))))],
+        [manage("create"), loop(LOOP, PASSES, phase("w", write(BLOCK, nest(0, (COUNT, BLOCK)))))],
         loops=["pass"],
     ).model_copy(update=changes)
     (Path(made.journal) / "plan.json").write_text(made.to_json())
