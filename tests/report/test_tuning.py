@@ -154,7 +154,7 @@ def test_progress_is_a_line_every_ten_seconds() -> None:
     progress = Progress(600, stream, lambda: now[0])
     for second in range(26):
         now[0] = float(second)
-        progress.show(second, "screen: sync=end")
+        progress.show_run(second, "screen: sync=end")
     lines = stream.getvalue().splitlines()
     assert len(lines) == 2
     assert "run 11" in lines[0]

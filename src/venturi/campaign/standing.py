@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -174,8 +173,3 @@ def last_line(path: Path) -> str:
         return ""
     said = [line.strip() for line in lines if line.strip()]
     return f": {said[-1]}" if said else ""
-
-
-def now_s() -> float:
-    """A clock for patience."""
-    return time.monotonic()

@@ -11,7 +11,7 @@ from venturi.campaign.folder import write_whole
 from venturi.campaign.job import JobPlan, Room, packed, write_list
 from venturi.campaign.journal import Journal
 from venturi.campaign.scheduler import JobState, Scheduler, Script, SubmitError
-from venturi.campaign.standing import Job, Standing, now_s
+from venturi.campaign.standing import Job, Standing
 from venturi.execute.stopping import Stopping
 from venturi.model.campaign import Ending, State
 from venturi.model.machine import Scheduler as SchedulerSettings
@@ -56,8 +56,8 @@ class Supervisor:
                 return
             if self._submit_ready():
                 pause_s = _QUICK_S
-            until_s = now_s() + pause_s
-            while now_s() < until_s and not self.stopping.asked:
+            until_s = time.monotonic() + pause_s
+            while time.monotonic() < until_s and not self.stopping.asked:
                 time.sleep(min(_QUICK_S, pause_s))
             pause_s = min(2 * pause_s, self._settings.poll_s)
 
@@ -147,10 +147,10 @@ class Supervisor:
     def _is_forgotten(self, job: Job) -> bool:
         """Whether a job is known to nobody for so long that nothing will come of it any more."""
         if job.unknown_since_s is None:
-            job.unknown_since_s = now_s()
+            job.unknown_since_s = time.monotonic()
         patience_s = 1.0 if self._is_local else _GRACE_S
         all_ended = all(self._standing.states.get(t, State.PLANNED).is_final for t in job.tasks)
-        return all_ended or now_s() - job.unknown_since_s >= patience_s
+        return all_ended or time.monotonic() - job.unknown_since_s >= patience_s
 
     def _submit_ready(self) -> bool:
         """Hands over what can begin, as far as there is room; whether anything was."""

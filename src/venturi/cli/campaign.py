@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +12,7 @@ from venturi.model.error import ExitCode, UserError
 
 if TYPE_CHECKING:
     from venturi.campaign.session import Opened, Wish
+    from venturi.campaign.standing import Standing
     from venturi.model.campaign import State
 
 
@@ -110,13 +110,20 @@ def _states(text: str | None) -> set[State]:
 def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
     from venturi.campaign.session import follow
     from venturi.model.campaign import State
-    from venturi.report.campaign_text import Progress
+    from venturi.report.campaign_text import states_line
+    from venturi.report.one_line import OneLine
 
-    progress = Progress(len(opened.standing.tasks), sys.stderr, options["quiet"])
+    line = OneLine()
+
+    def watch(standing: Standing) -> None:
+        if not options["quiet"]:
+            line.show(states_line(line.spent, standing.count()))
+
     try:
-        came_to_end = follow(opened, retry, lambda standing: progress.show(standing.count()))
+        came_to_end = follow(opened, retry, watch)
     finally:
-        progress.close()
+        if not options["quiet"]:
+            line.close()
     result = _print(opened, options["as_json"], options["units"])
     if not came_to_end:
         return ExitCode.INTERRUPTED

@@ -122,6 +122,6 @@ def _watching(budget_s: float, quiet: bool) -> Iterator[Callable[[State], None]]
         return
     progress = Progress(budget_s)
     try:
-        yield lambda state: progress.show(state.runs, state.doing)
+        yield lambda state: progress.show_run(state.runs, state.doing)
     finally:
         progress.close()

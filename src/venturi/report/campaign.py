@@ -9,7 +9,6 @@ from venturi.report.block import (
     Chapter,
     Column,
     Facts,
-    Figure,
     Headline,
     Page,
     Paragraph,
@@ -131,8 +130,8 @@ def _measured(rows: list[Row], step: str, units: Units) -> Section:
     """A picture for each metric, and the sentence that names the best point."""
     blocks: list[Block] = []
     for name in _judged(rows):
-        figure: Figure | None = scaling.over(rows, name, _finding(rows, name, units))
-        blocks.append(Paragraph(_finding(rows, name, units)) if figure is None else figure)
+        finding = _finding(rows, name, units)
+        blocks.append(scaling.over(rows, name, finding) or Paragraph(finding))
     return Section(step, step, "", tuple(blocks))
 
 

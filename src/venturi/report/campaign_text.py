@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from venturi.model.campaign import (
     CampaignEstimate,
@@ -17,56 +15,20 @@ from venturi.model.campaign import (
     State,
 )
 from venturi.report import quantity
-from venturi.report.character import shown, speaks_utf8
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_LINE_EVERY_S = 10.0
-_COLUMNS = 78
 _MOST_ROWS = 60
 _SURE = 0.95
 
 
-class Progress:
-    """One line with the states of all runs; elsewhere than on a terminal one every ten seconds."""
-
-    def __init__(
-        self,
-        runs: int,
-        stream: TextIO | None = None,
-        quiet: bool = False,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._runs = runs
-        self._stream = sys.stderr if stream is None else stream
-        self._quiet = quiet
-        self._clock = clock
-        self._begin_s = self._last_s = clock()
-        self._is_open = False
-
-    def show(self, states: Mapping[str, int]) -> None:
-        """Say how many runs are in which state."""
-        if self._quiet:
-            return
-        now_s = self._clock()
-        spent = quantity.seconds(round(now_s - self._begin_s))
-        said = ", ".join(f"{count} {state}" for state, count in states.items())
-        line = f" {spent}   {quantity.counted(self._runs, 'run')}: {said}"
-        text = shown(line, speaks_utf8(getattr(self._stream, "encoding", None)))[:_COLUMNS]
-        if self._stream.isatty():
-            self._is_open = True
-            print(f"\r{text:<{_COLUMNS}}", end="", file=self._stream, flush=True)
-        elif now_s - self._last_s >= _LINE_EVERY_S:
-            self._last_s = now_s
-            print(text, file=self._stream, flush=True)
-
-    def close(self) -> None:
-        """Leave the line that was written over."""
-        if self._is_open:
-            print(f"\r{'':<{_COLUMNS}}\r", end="", file=self._stream, flush=True)
+def states_line(spent: str, states: Mapping[str, int]) -> str:
+    """How many runs are in which state after so long."""
+    said = ", ".join(f"{count} {state}" for state, count in states.items())
+    return f" {spent}   {quantity.counted(sum(states.values()), 'run')}: {said}"
 
 
 def print_result(result: CampaignResult, console: Console, units: Units, folder: str) -> None:

@@ -21,6 +21,12 @@ GREEN = "#009e73"
 PURPLE = "#cc79a7"
 ORANGE = "#e69f00"
 
+SERIES = (
+    (BLUE, "circle"), (VERMILLION, "square"), (GREEN, "triangle-up"), (PURPLE, "diamond"),
+    (ORANGE, "triangle-down"), (MUTED, "cross"), (INK, "triangle-right"),
+)  # fmt: skip
+"""Colour and mark of series that are told apart by their order alone."""
+
 DARK = {
     INK: "#e9ebee",
     MUTED: "#a7b0bb",

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
 from venturi.model.tuning import Durability, Effect, Stage, Trial, Tuning
 from venturi.report import quantity
-from venturi.report.character import shown, speaks_utf8
+from venturi.report.one_line import OneLine
 from venturi.report.printer import Printer
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_LINE_EVERY_S = 10.0
-_COLUMNS = 78
 _MOST_SEEN = 8
 _TITLES = ("I/O TIME", "INTERVAL", "PAIRS", "RUN", "SAYS")
 _WORDS = {
@@ -33,8 +30,8 @@ _STYLES = {
 }
 
 
-class Progress:
-    """One line that says what runs now; elsewhere than on a terminal one every ten seconds."""
+class Progress(OneLine):
+    """One line that says what runs now, of a search with a budget."""
 
     def __init__(
         self,
@@ -42,27 +39,13 @@ class Progress:
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(stream, clock)
         self._budget_s = budget_s
-        self._stream = sys.stderr if stream is None else stream
-        self._clock = clock
-        self._start_s = self._last_s = clock()
 
-    def show(self, runs: int, doing: str) -> None:
+    def show_run(self, runs: int, doing: str) -> None:
         """Say that so many runs are done, and what runs now."""
-        now_s = self._clock()
-        spent = quantity.seconds(round(now_s - self._start_s))
-        line = f" {spent} of {quantity.seconds(self._budget_s)}   run {runs + 1}   {doing}"
-        text = shown(line, speaks_utf8(getattr(self._stream, "encoding", None)))[:_COLUMNS]
-        if self._stream.isatty():
-            print(f"\r{text:<{_COLUMNS}}", end="", file=self._stream, flush=True)
-        elif now_s - self._last_s >= _LINE_EVERY_S:
-            self._last_s = now_s
-            print(text, file=self._stream, flush=True)
-
-    def close(self) -> None:
-        """Take the line away."""
-        if self._stream.isatty():
-            print(f"\r{'':<{_COLUMNS}}\r", end="", file=self._stream, flush=True)
+        budget = quantity.seconds(self._budget_s)
+        self.show(f" {self.spent} of {budget}   run {runs + 1}   {doing}")
 
 
 def print_tuning(tuning: Tuning, console: Console, saved: str) -> None:

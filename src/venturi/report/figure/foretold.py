@@ -9,15 +9,11 @@ from venturi.model.validation import Cell, Validation
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
-from venturi.report.palette import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SHADE, VERMILLION
+from venturi.report.palette import INK, SERIES, SHADE
 
 AIM = 0.10
 """What proxies of this kind have reached on other machines (Shan, Antypas and Shalf 2008)."""
 
-_LOOKS = (
-    (BLUE, "circle"), (VERMILLION, "square"), (GREEN, "triangle-up"), (PURPLE, "diamond"),
-    (ORANGE, "triangle-down"), (MUTED, "cross"), (INK, "triangle-right"),
-)  # fmt: skip
 _SIDE_PX = 520
 _ROW_PX = 21
 _GAP_ROWS = 0.8
@@ -34,7 +30,7 @@ def compared(found: Validation) -> list[Cell]:
 def _scales(found: Validation) -> tuple[dict[str, Any], dict[str, Any]]:
     """Colour and shape of each file system."""
     names = [system.name for system in found.systems]
-    looks = [_LOOKS[i % len(_LOOKS)] for i in range(len(names))]
+    looks = [SERIES[i % len(SERIES)] for i in range(len(names))]
     return (
         {"domain": names, "range": [colour for colour, _ in looks]},
         {"domain": names, "range": [shape for _, shape in looks]},

@@ -10,12 +10,8 @@ from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.campaign_text import changing
 from venturi.report.figure import theme
-from venturi.report.palette import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, VERMILLION
+from venturi.report.palette import SERIES
 
-_LOOKS = (
-    (BLUE, "circle"), (VERMILLION, "square"), (GREEN, "triangle-up"), (PURPLE, "diamond"),
-    (ORANGE, "triangle-down"), (MUTED, "cross"), (INK, "triangle-right"),
-)  # fmt: skip
 _HEIGHT_PX = 300
 _WIDTH_PX = 640
 
@@ -89,7 +85,7 @@ def _place(row: Row, along: str) -> float:
 
 def _best(series: dict[str, list[tuple[Row, MetricSummary]]]) -> list[str]:
     """The labels that are drawn: as many as there are looks, by their best value."""
-    if len(series) <= len(_LOOKS):
+    if len(series) <= len(SERIES):
         return list(series)
 
     def best(label: str) -> float:
@@ -98,7 +94,7 @@ def _best(series: dict[str, list[tuple[Row, MetricSummary]]]) -> list[str]:
             return min(metric.median for metric in metrics)
         return -max(metric.median for metric in metrics)
 
-    chosen = set(sorted(series, key=best)[: len(_LOOKS)])
+    chosen = set(sorted(series, key=best)[: len(SERIES)])
     return [label for label in series if label in chosen]
 
 
@@ -113,7 +109,7 @@ def _spec(points: list[dict[str, Any]], kept: list[str], along: str, title: str)
     places = [point["x"] for point in points]
     is_wide = min(places) > 0 and max(places) / min(places) >= 8
     ticks = {point["x"]: point["label"] for point in points}
-    looks = _LOOKS[: len(kept)]
+    looks = SERIES[: len(kept)]
     x = {
         "field": "x",
         "type": "quantitative",
