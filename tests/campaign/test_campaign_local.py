@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -162,6 +163,21 @@ def test_interrupted_and_resumed(tmp_path: Path) -> None:
     assert place.json("resume", "slow.campaign", "-q")["states"] == {"done": 3}
     attempts = sorted(p.name for p in done.glob("*/*"))
     assert attempts == ["r1", "r1", "r1", "r1.attempt1"]
+
+
+def test_a_damaged_word_of_a_job_is_named_and_mended_as_it_says(tmp_path: Path) -> None:
+    place = Place(tmp_path, SLOW)
+    (place.data / "go").touch()
+    place.json("run", "c.yaml", "-d", "data", "-q")
+    home = tmp_path / "slow.campaign" / "tasks" / "run-0002" / "r1"
+    (home / "ended.json").write_text('{"ending":')
+    status = place.start("status", "c.yaml")
+    _, err = status.communicate(timeout=60)
+    assert status.returncode == 2
+    assert "run-0002/r1/ended.json: damaged" in err
+    shutil.rmtree(home)
+    assert place.json("resume", "c.yaml", "-q")["states"] == {"done": 3}
+    assert (place.data / "ran-2").read_text() == "x\nx\n"
 
 
 def test_only_one_command_at_a_time(tmp_path: Path) -> None:

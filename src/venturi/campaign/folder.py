@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from venturi.model.campaign import Begun, Ended
-from venturi.model.document import Document, parse_json
+from venturi.model.document import Document, DocumentError, parse_json
+from venturi.model.error import UserError
 
 BEGUN = "begun.json"
 ENDED = "ended.json"
@@ -61,3 +62,7 @@ def _read(path: Path, kind: type[Kind]) -> Kind | None:
         return parse_json(kind, path.read_bytes())
     except FileNotFoundError:
         return None
+    except DocumentError as error:
+        raise UserError(
+            f"{path}: damaged: {error.message}", "remove the run's folder, and it is planned again"
+        ) from None
