@@ -446,6 +446,20 @@ class FindStep(Document):
     """A file of the workload: changed after it was."""
 
 
+class RenameStep(Document):
+    """A file gets the name of another entry; what the run made under that name before is gone."""
+
+    on: str
+    to: str
+
+
+class TruncateStep(Document):
+    """The long form of `truncate`: an open file is cut, or extended, to a size."""
+
+    on: str
+    size: Value = 0
+
+
 class SyncStep(Document):
     """The long form of `sync`."""
 
@@ -491,7 +505,7 @@ class LimitStep(Document):
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
-    "wait",
+    "wait", "rename", "truncate",
 )  # fmt: skip
 
 
@@ -525,6 +539,8 @@ class StepSpec(Document):
     mkdir: str | None = None
     rmdir: str | None = None
     read_dir: str | None = None
+    rename: RenameStep | None = None
+    truncate: TruncateStep | str | None = None
     each: EachStep | None = None
     find: FindStep | None = None
     sync: SyncStep | SyncMode | None = None

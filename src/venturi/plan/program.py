@@ -20,8 +20,10 @@ from venturi.model.workload import (
     EachStep,
     FileSpec,
     PatternKind,
+    RenameStep,
     StepSpec,
     SyncStep,
+    TruncateStep,
     Workload,
 )
 from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
@@ -34,12 +36,14 @@ from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_ite
 from venturi.plan.limit import limit_of
 from venturi.plan.manner import manner_of, mix_of, pattern_of
 from venturi.plan.owner import check_same, owner_of
+from venturi.plan.rename import check_rename
 from venturi.plan.repeat import repeated
 from venturi.plan.scope import Scope, duration, rest
 from venturi.plan.seat import NAMES_BY_RANK
 from venturi.plan.setting import Settings
 from venturi.plan.signal import lower_signal, lower_wait
 from venturi.plan.together import (
+    WAITING_VERBS,
     check_known,
     check_met,
     check_shown,
@@ -48,11 +52,10 @@ from venturi.plan.together import (
     shows_places,
 )
 
-_NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir")
-
-
-WAITING_VERBS = frozenset({NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR})
-"""On a shared name the first sharer does these while the others wait."""
+_NAME_VERBS = (
+    "create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "rename",
+    "truncate",
+)  # fmt: skip
 
 
 @dataclass
@@ -131,6 +134,10 @@ class Lowering:
         if verb == "phase":
             return [self._phase(step, place)]
         self._must_be_in_phase(verb, place)
+        if step.rename is not None:
+            return [self._rename(step.rename, step, place)]
+        if step.truncate is not None:
+            return [self._truncate(step.truncate, step, place)]
         return self._name(step, verb, place)
 
     def _work(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
@@ -398,6 +405,25 @@ class Lowering:
         elif verb == "unlink":
             self._state.existing.discard(name)
         return [self._manage(NameVerb(verb), name, place, owner)]
+
+    def _rename(self, rename: RenameStep, step: StepSpec, place: _Place) -> p.Manage:
+        state = self._state
+        self._file(rename.to, place)
+        check_rename(rename, self._workload.files, state.opened, place.where)
+        if not self._is_there(rename.on):
+            raise UserError(f"{place.where}: '{rename.on}' is renamed but nothing made it")
+        manage = self._manage(NameVerb.RENAME, rename.on, place, self._owner(step, place))
+        state.existing.discard(rename.on)
+        state.existing.add(rename.to)
+        return manage.model_copy(update={"to": self._indices[rename.to]})
+
+    def _truncate(self, said: TruncateStep | str, step: StepSpec, place: _Place) -> p.Manage:
+        truncate = TruncateStep(on=said) if isinstance(said, str) else said
+        manage = self._manage(NameVerb.TRUNCATE, truncate.on, place, self._owner(step, place))
+        if truncate.on not in self._state.opened:
+            raise UserError(f"{place.where}: '{truncate.on}' is truncated but not open", "open it")
+        size = place.scope.code(truncate.size, f"{place.where}.truncate.size")
+        return manage.model_copy(update={"bytes": size})
 
     def _is_there(self, name: str) -> bool:
         made_by = self._workload.files[name].made_by
