@@ -14,8 +14,8 @@ from venturi.campaign.metric import check_metric
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
-from venturi.model.campaign import Campaign, Scalar, Step
 from venturi.execute.launcher import start_words
+from venturi.model.campaign import Campaign, Scalar, Step
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
 from venturi.model.machine import Machine
