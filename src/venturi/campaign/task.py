@@ -76,6 +76,9 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
     for name in points[0]:
         if name in _RESERVED or name.startswith(_FOLDER):
             raise UserError(f"space: a parameter may not be called '{name}'", "use another name")
+    for name, table in campaign.tables.items():
+        if table.step not in campaign.steps:
+            raise UserError(f"tables.{name}.step: there is no step '{table.step}'")
     chance = random.Random(campaign.seed)
     folders: dict[str, _Folders] = {}
     tasks: list[Task] = []
