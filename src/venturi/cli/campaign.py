@@ -178,9 +178,20 @@ def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
         if not options["quiet"]:
             line.close()
     result = _print(opened, options["as_json"], options["units"])
+    _land(opened)
     if not came_to_end:
         return ExitCode.INTERRUPTED
     return ExitCode.FINE if set(result.states) <= {State.DONE.value} else ExitCode.MEASUREMENT
+
+
+def _land(opened: Opened) -> None:
+    """Puts what has ended into the store that was named when the campaign was begun."""
+    from venturi.campaign.landing import land
+    from venturi.campaign.membership import read_session
+
+    store = read_session(opened.standing.folder).store
+    if store:
+        land(opened, Path(store))
 
 
 def _print(opened: Opened, as_json: bool, units: str) -> Any:
