@@ -16,7 +16,7 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
-from venturi.derive.operation.sizes import Parts, mix_of
+from venturi.derive.operation.sizes import Parts, mix_of, parts_of
 from venturi.derive.operation.table import Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
@@ -107,6 +107,8 @@ def _loss(one: Bunch, other: Bunch) -> float:
 
 def dealt(run: Run) -> Said:
     """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
+    if _is_one_each(run):
+        return _one_each(run)
     bunches = bunches_of(run.sizes())
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
     shares = _as_mix(shares)
@@ -125,6 +127,34 @@ def dealt(run: Run) -> Said:
         sure = 0.3
     reach = np.array([layout.least_end if run.is_write else layout.end])
     return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+
+
+def _is_one_each(run: Run) -> bool:
+    """Whether every turn moves one request at the same place of a file of its own."""
+    alone = len(run.scene.crew) == 1 or not run.is_shared
+    base = int(run.base.flat[0])
+    fits = run.ids.size == run.scene.units and base >= 0 and alone
+    return bool(fits and np.all(run.count == 1) and np.all(run.base == base))
+
+
+def _one_each(run: Run) -> Said:
+    """One request of one of the sizes in each turn: all turns of a size, one size after another."""
+    sizes, is_exact = parts_of(run.sizes())
+    text, end = size_text(sizes[-1][0]), run.scene.units - sizes[-1][1]
+    for size, count in reversed(sizes[:-1]):
+        text = f"{size_text(size)} if {run.scene.unit} < {end} else {text}"
+        end -= count
+    base = int(run.base.flat[0])
+    step = run.step(size=text, **run.at(size_text(base)))
+    notes = ["sizes come one after the other; their order is not kept"]
+    if not is_exact:
+        notes.append("sizes are means of groups, with the same sum and number")
+    known = ", ".join(size_text(size) for size, _ in sizes[:3])
+    rule = "6: one request of one of few sizes in each turn"
+    extent = min(sizes) if run.is_write else max(sizes)
+    reach = np.array([base + extent[0]])
+    sure = 0.5 if is_exact else 0.3
+    return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes)
 
 
 @dataclass(frozen=True)
