@@ -249,6 +249,11 @@ void Context::spin(double seconds) {
   }
 }
 
+void Context::think(double seconds) {
+  constexpr double kLongestWorkS = 0.002;
+  return seconds > kLongestWorkS ? pause(seconds) : spin(seconds);
+}
+
 void Context::take_place_of(std::uint64_t rank) {
   const std::size_t node = group.node_of(rank);
   slots[kRankSlot] = number(rank);
