@@ -102,6 +102,7 @@ void check_items(const schema::Items& step, const schema::File& file, const Item
   using enum ItemVerb;
   if (!file.tree) throw plan_error(where + ".file", "is not a tree");
   if (file.foreign) throw plan_error(where + ".file", "a foreign tree is not supported");
+  const bool makes = std::find(step.verbs.begin(), step.verbs.end(), kCreate) != step.verbs.end();
   bool open = false;
   bool made = false;
   bool renamed = false;
@@ -114,7 +115,7 @@ void check_items(const schema::Items& step, const schema::File& file, const Item
     if ((needs && !open) || (opens && open)) {
       throw plan_error(verb_place, open ? "the item is open already" : "the item is not open here");
     }
-    if (verb == kRename && step.verbs.size() > 1 && (open || renamed || !made)) {
+    if (verb == kRename && makes && (open || renamed || !made)) {
       throw plan_error(verb_place, "an item is renamed once, when it was made and closed");
     }
     renamed = renamed || verb == kRename;

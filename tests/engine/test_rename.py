@@ -49,7 +49,7 @@ def test_a_file_replaces_the_one_that_has_its_name(
     assert outcome.code == 0, outcome.failed
     calls = ranks if per_rank else 1
     for path in ("a", "b"):
-        assert kinds(outcome.phase(path, 2))["rename"] == calls
+        assert kinds(outcome.phase(path, 1))["rename"] == calls
     assert is_gone(made)
 
 

@@ -16,6 +16,9 @@ from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, S
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
 from venturi.model.measure import Rule as Rule  # noqa: PLC0414
+from venturi.model.name_step import RenameStep as RenameStep  # noqa: PLC0414
+from venturi.model.name_step import TruncateStep as TruncateStep  # noqa: PLC0414
+from venturi.model.name_step import Value as Value  # noqa: PLC0414
 from venturi.model.plan import (
     Arrivals,
     CachePolicy,
@@ -32,9 +35,6 @@ from venturi.model.plan import (
 )
 
 RESERVED_NAMES = tuple(slot.value for slot in Slot)
-
-Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
-"""A number, a number with a unit, or an expression."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
@@ -444,20 +444,6 @@ class FindStep(Document):
     """Exactly this size."""
     newer: Name | None = None
     """A file of the workload: changed after it was."""
-
-
-class RenameStep(Document):
-    """A file gets the name of another entry; what the run made under that name before is gone."""
-
-    on: str
-    to: str
-
-
-class TruncateStep(Document):
-    """The long form of `truncate`: an open file is cut, or extended, to a size."""
-
-    on: str
-    size: Value = 0
 
 
 class SyncStep(Document):

@@ -15,7 +15,6 @@ from venturi.model.expression import ExpressionError, Literal, names_in
 from venturi.model.plan import NameVerb
 from venturi.model.workload import (
     BareStep,
-    ComputeStep,
     DataStep,
     EachStep,
     FileSpec,
@@ -33,7 +32,7 @@ from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
-from venturi.plan.limit import limit_of
+from venturi.plan.limit import compute_of, limit_of
 from venturi.plan.manner import manner_of, mix_of, pattern_of
 from venturi.plan.owner import check_same, owner_of
 from venturi.plan.rename import check_rename
@@ -134,10 +133,6 @@ class Lowering:
         if verb == "phase":
             return [self._phase(step, place)]
         self._must_be_in_phase(verb, place)
-        if step.rename is not None:
-            return [self._rename(step.rename, step, place)]
-        if step.truncate is not None:
-            return [self._truncate(step.truncate, step, place)]
         return self._name(step, verb, place)
 
     def _work(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
@@ -149,7 +144,7 @@ class Lowering:
         if verb == "barrier":
             return [self._barrier(place)]
         if verb == "compute":
-            return [self._compute(step, place)]
+            return [compute_of(step.compute, place.scope, place.where)]
         if verb in ("signal", "wait"):
             return [self._signal(step, place)]
         self._must_be_in_phase(verb, place)
@@ -326,15 +321,6 @@ class Lowering:
         """Files that are appended to."""
         return {name for name, appends in self._appends.items() if appends}
 
-    def _compute(self, step: StepSpec, place: _Place) -> p.Compute:
-        assert step.compute is not None
-        rich = step.compute
-        if not isinstance(rich, ComputeStep):
-            rich = ComputeStep(seconds=rich)
-        return p.Compute(
-            seconds=place.scope.code(rich.seconds, f"{place.where}.compute"), mode=rich.mode
-        )
-
     def _owner(self, step: StepSpec, place: _Place) -> list[p.Instruction]:
         """The rank in whose place a rank acts."""
         where = f"{place.where}.from"
@@ -376,6 +362,10 @@ class Lowering:
         return p.Manage(verb=verb, file=self._indices[name], owner=code)
 
     def _name(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
+        if step.rename is not None:
+            return [self._rename(step.rename, step, place)]
+        if step.truncate is not None:
+            return [self._truncate(step.truncate, step, place)]
         name = str(getattr(step, verb))
         spec = self._file(name, place)
         short = self._short_each(name, verb, place)
@@ -413,8 +403,7 @@ class Lowering:
         if not self._is_there(rename.on):
             raise UserError(f"{place.where}: '{rename.on}' is renamed but nothing made it")
         manage = self._manage(NameVerb.RENAME, rename.on, place, self._owner(step, place))
-        state.existing.discard(rename.on)
-        state.existing.add(rename.to)
+        state.existing = (state.existing - {rename.on}) | {rename.to}
         return manage.model_copy(update={"to": self._indices[rename.to]})
 
     def _truncate(self, said: TruncateStep | str, step: StepSpec, place: _Place) -> p.Manage:

@@ -83,15 +83,16 @@ class Program:
         self._last: Steps = []
         self._grows = False
         self._stream = -1
+        self.is_ordered = True
 
     # ---- the program
 
     def write(self) -> Steps:
         """All steps."""
         steps: Steps = []
-        nodes, is_ordered = sequence_of(self.acts)
+        nodes, self.is_ordered = sequence_of(self.acts)
         rest: dict[int, Column] = {}
-        if not is_ordered:
+        if not self.is_ordered:
             self._note("acts of several streams come in groups; their order in time is not kept")
             nodes, rest = few_of(nodes, self.acts)
         nodes = split_by_files(nodes, self.acts, self.tokens.file, self.names.owners.nth)
@@ -419,13 +420,15 @@ class Program:
         return said
 
     def _on_bytes(self, ids: Column, scene: Scene, use: Use) -> Said:
-        is_shared, shift = self.names.entries[use.name].is_shared, use.shift
-        name = self._state.said(use.name, self.names)
+        state, is_shared, shift = self._state, self.names.entries[use.name].is_shared, use.shift
         is_read = self.tokens.kind[ids.flat[0]] == KIND_CODES[Kind.READ]
         if is_shared and is_read and scene.crew.is_all:
             shift = base_shift(self.tokens.base[ids])
             ids = np.roll(ids, shift, axis=-1)
-        return data_steps(self.table, self.tokens, ids, scene, name, is_shared, shift)
+        have = state.reach.get(use.name) if is_read and use.name not in self.staged else None
+        written = None if have is None else int(have.min())
+        name = state.said(use.name, self.names)
+        return data_steps(Run(self.table, self.tokens, ids, scene, name, is_shared, shift, written))
 
     def _wrote(self, name: str, said: Said) -> None:
         before = self._state.reach.get(name, np.zeros(1, np.int64))
