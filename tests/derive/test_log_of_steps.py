@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
-from traced_run import MS, TracedRun, check_exact, derived, steps_of
+from traced_run import APPEND, MS, TracedRun, check_exact, derived, steps_of
 
 from venturi.model.operation import Kind
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 
-APPENDING = os.O_WRONLY | os.O_CREAT | os.O_APPEND
 STEPS = 20
 PIECES = [(i * 2**16, 2**16) for i in range(16)]
 
@@ -25,7 +22,7 @@ def logged(lengths: list[int], pause: int = 60 * MS) -> TracedRun:
         run.open(0, f"field.{step:03}")
         run.move(0, Kind.WRITE, f"field.{step:03}", PIECES)
         run.close(0, f"field.{step:03}")
-        run.open(0, "log", APPENDING)
+        run.open(0, "log", APPEND)
         run.move(0, Kind.WRITE, "log", [(end, length)])
         run.close(0, "log")
         end += length
@@ -49,7 +46,7 @@ def test_steps_with_lines_of_several_lengths_are_one_loop(pause: int) -> None:
 
 def test_lines_that_are_the_bulk_of_a_program_keep_their_sizes() -> None:
     run = TracedRun(1)
-    run.open(0, "log", APPENDING)
+    run.open(0, "log", APPEND)
     sizes = [64] * 500 + [4000] * 500
     places = [sum(sizes[:i]) for i in range(len(sizes))]
     run.move(0, Kind.WRITE, "log", list(zip(places, sizes, strict=True)))
@@ -65,7 +62,7 @@ def test_files_that_a_loop_wrote_are_the_ones_that_are_read() -> None:
     run = logged([9] * STEPS)
     run.meet(pause=60 * MS)
     for step in range(STEPS):
-        run.open(0, f"field.{step:03}", os.O_RDONLY)
+        run.open(0, f"field.{step:03}", 0)
         run.move(0, Kind.READ, f"field.{step:03}", [(0, 2**20)])
         run.close(0, f"field.{step:03}")
     workload = derived(run)
