@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from venturi.execute.engine import clean
-from venturi.model.error import UserError
+from venturi.model.error import TargetProblem, UserError
 from venturi.model.record import Record
 from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
 
@@ -99,6 +99,11 @@ def find_stored(store: Path, name: str) -> Path:
 def remove_files(folder: Path) -> list[str]:
     """Remove the files that a run left on its target; what stays, because it is not the run's."""
     left = clean(folder, with_kept=True)
+    if left.refused:
+        raise TargetProblem(
+            f"the storage still does not let files of {folder.name} go: {left.why}",
+            "try again once it answers",
+        )
     path = folder / "record.json"
     data = json.loads(path.read_text("utf-8"))
     data["left"] = []
@@ -106,7 +111,7 @@ def remove_files(folder: Path) -> list[str]:
     temporary = path.with_suffix(".tmp")
     temporary.write_text(json.dumps(data, indent=1), "utf-8")
     temporary.replace(path)
-    return left
+    return left.names
 
 
 def remove_record(folder: Path) -> list[str]:
