@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -131,18 +130,4 @@ def test_a_brick_that_is_full(cli: Cli, volume: Volume) -> None:
     assert "No space left on device" in record["failure"]
     assert "ior-easy" in record["failure"]
     assert record["left"] == []
-    assert not list(volume.mount.iterdir())
-
-
-def test_a_killed_command_on_a_volume_keeps_its_phases(cli: Cli, volume: Volume) -> None:
-    volume.start(2)
-    line = words(volume.mount, "--stonewall", "30", *SMALL, "--set=hard_items=100000")
-    process = started(cli, line, "mdtest-hard-write")
-    process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=60)
-    cli("results", "ls")
-    record = cli.records()[0]
-    assert [row["path"] for row in record["phases"]][:4] == [
-        "ior-easy-write", "mdtest-easy-write", "timestamp", "ior-hard-write",
-    ]  # fmt: skip
     assert not list(volume.mount.iterdir())

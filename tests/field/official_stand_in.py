@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Behaves like the site's io500 where its caller looks: arguments, ini, files, what it prints.
 
 Written from the files that the program leaves; it measures nothing, its numbers are made up.

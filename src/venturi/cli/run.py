@@ -61,8 +61,8 @@ def command(
     if workload == "io500-official" or binary is not None:
         from venturi.cli.official import Asked, run_official
 
-        asked_of_it = Asked(workload, directory, store, binary, config, stonewall, mode, dry_run)
-        return run_official(asked_of_it, options, as_json)
+        words = Asked(workload, directory, store, binary, config, stonewall, mode, dry_run)
+        return run_official(words, options, as_json)
     from venturi.field.io500.arguments import Arguments, chosen
 
     asked = Arguments(stonewall, mode, Path(config) if config else None)
@@ -73,8 +73,7 @@ def command(
         from venturi.cli.plan import command as plan_command
 
         wanted = {"workload": workload, "store": store, "as_json": as_json, "units": units}
-        code: int = click.get_current_context().invoke(plan_command, **wanted, **options)
-        return code
+        return int(click.get_current_context().invoke(plan_command, **wanted, **options))
     from venturi.execute.launcher import machine_named
     from venturi.report.live import LiveView, Setting
     from venturi.report.quantity import Units

@@ -121,7 +121,8 @@ def _data(row: PhaseRow, kind: str, share: float, here: Surroundings) -> Found:
     done = row.by_operation[kind]
     bytes_each = done.bytes // max(done.operations, 1)
     size, took = quantity.size(bytes_each), quantity.nanoseconds(done.latency_ns.p50)
-    words = f"{quantity.percent(min(share, 1.0))} of the time in {kind}s; a {kind} of {size} took {took}"
+    per_cent = quantity.percent(min(share, 1.0))
+    words = f"{per_cent} of the time in {kind}s; a {kind} of {size} took {took}"
     if here.remote and bytes_each <= SMALL_BYTES:
         return _way_or(row.by_operation[kind], words, Limit.DEVICE)
     if here.remote or done.latency_ns.p50 > WAIT_NS:

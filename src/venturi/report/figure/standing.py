@@ -141,7 +141,8 @@ def figure(phases: list[ReviewedPhase], finding: str) -> Figure | None:
         finding=finding,
         reading=(
             "Thin strokes are published results, the mark is this run, the dashed line their "
-            "median; right is faster. Strong: ahead of two thirds of them; weak: of one third at most."
+            "median; right is faster. Strong: ahead of two thirds of them; weak: of a third at "
+            "most. What came from memory is not judged."
         ),
         spec=theme.whole(_spec(found)),
         table=Table(
