@@ -92,7 +92,8 @@ def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
 
 def _of_means(published: Io500Score) -> Io500Score:
     """What a list that gives no phases allows to compute: the score, from its two means."""
-    assert published.bw and published.md
+    assert published.bw is not None
+    assert published.md is not None
     total = math.sqrt(published.bw * published.md)
     return Io500Score(bw=published.bw, md=published.md, score=total)
 
