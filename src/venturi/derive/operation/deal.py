@@ -234,7 +234,7 @@ class _Layout:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
         if self._appends:
             keys = share.keys
-            if "transfer" not in keys:
+            if "transfer" not in keys and "mix" not in keys:
                 keys = {"transfer": keys["size"], "count": 1}
             return run.step(pattern=PatternKind.APPEND, **keys)
         return run.step(**share.keys, **run.at(text))
