@@ -12,7 +12,7 @@ TURNS = 12
 
 
 def database() -> TracedRun:
-    """Transactions: pages of a file that grows, and its first, are rewritten, sorted, and synced."""
+    """Transactions: pages of a file that grows, and its first, are written, sorted, and synced."""
     run = TracedRun(1, seed=5)
     run.open(0, "home/base")
     for turn in range(TURNS):

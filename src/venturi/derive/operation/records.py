@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from venturi.derive.operation.fit import affine, linear_text
-from venturi.derive.operation.run import Run, Said
+from venturi.derive.operation.run import Run, Said, Steps
 from venturi.model.operation import Column
 from venturi.model.units import size_text
 from venturi.model.workload import PatternKind
@@ -83,7 +83,7 @@ def _said(run: Run, form: Form, counts: Column) -> Said | None:
         amount = f"block({int(counts.sum())}, {run.scene.units}, {run.scene.unit})"
         least = int(counts.sum()) // run.scene.units
         reach = np.array([base.constant + sum(form.lead) + least * sum(form.record)])
-    steps = []
+    steps: Steps = []
     if form.lead:
         size = size_text(form.lead[0])
         keys: dict[str, Any] = {"transfer": size, "size": size}
