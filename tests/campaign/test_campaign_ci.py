@@ -195,6 +195,7 @@ def test_what_may_stand_in_names_is_escaped() -> None:
     assert next(suite.iter("error")).text == "bell ?"
     assert open_metrics_text(result).splitlines() == [
         "# TYPE venturi_write_rate gauge",
-        r'venturi_write_rate{campaign="x",machine="m",step="run",way="a \"b\"\n<c>&",unit="B/s"} 1.0',
+        r'venturi_write_rate{campaign="x",machine="m",step="run",way="a \"b\"\n<c>&",'
+        'unit="B/s"} 1.0',
         "# EOF",
     ]

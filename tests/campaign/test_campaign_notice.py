@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import email
+import email.message
+import email.parser
 import email.policy
 import json
 import os
@@ -85,8 +86,8 @@ class Post:
 
     async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
         assert isinstance(envelope.content, bytes)
-        policy = email.policy.default
-        self.mails.append(email.message_from_bytes(envelope.content, policy=policy))  # type: ignore[arg-type]
+        parser = email.parser.BytesParser(email.message.EmailMessage, policy=email.policy.default)
+        self.mails.append(parser.parsebytes(envelope.content))
         return "250 OK"
 
 

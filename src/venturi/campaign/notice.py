@@ -70,7 +70,8 @@ def tell_if_missed(campaign: Campaign, machine: str, store: Path, send: Send) ->
     is_missed = waited_s > _PATIENCE * period_s
     missed_utc = told.missed_utc
     if is_missed and (not missed_utc or _seconds_since(missed_utc) > period_s):
-        why = f"every {period_s / 3600:g} h one is due; the last {'came' if told.result_utc else 'was awaited from'} {last}"
+        since = f"the last came {last}" if told.result_utc else f"awaited since {last}"
+        why = f"every {period_s / 3600:g} h one is due; {since}"
         happening = Happening(
             event=Event.MISSED, what=f"no result for {waited_s / 3600:.3g} h", why=why
         )

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from venturi.campaign.estimate import estimate_of
-from venturi.campaign.folder import CANCEL, write_whole
+from venturi.campaign.folder import CANCEL, SESSION, write_whole
 from venturi.campaign.journal import Journal, entries
+from venturi.campaign.membership import Session
 from venturi.campaign.outcome import outcome_of
 from venturi.campaign.scheduler import scheduler_of
 from venturi.campaign.standing import Standing
@@ -25,6 +26,7 @@ from venturi.model.campaign import Campaign, CampaignResult, State
 from venturi.model.error import UserError
 from venturi.model.machine import Machine, SchedulerKind
 from venturi.model.yaml_text import load_yaml, read_text
+from venturi.store.place import new_id
 
 ENDING = ".campaign"
 
@@ -50,7 +52,6 @@ class Opened:
     campaign: Campaign
     machine: Machine
     directory: str
-    store: Path
     points: int
     standing: Standing
 
@@ -107,7 +108,6 @@ def create(wish: Wish, folder: Path) -> Opened:
     facts = {
         "machine": wish.machine if wish.machine in BUILT_IN else "machine.yaml",
         "directory": str(wish.directory),
-        "store": str(wish.store),
         "is_here": wish.is_here,
         "points": points,
         "campaign": campaign.to_data(),
@@ -117,6 +117,7 @@ def create(wish: Wish, folder: Path) -> Opened:
         "campaign.yaml": read_text(wish.file),
         "plan.json": json.dumps(facts) + "\n",
         "journal.jsonl": "",
+        SESSION: Session(new_id(campaign.name), campaign.name, str(wish.store)).text(),
     }
     if wish.machine not in BUILT_IN:
         texts["machine.yaml"] = read_text(Path(wish.machine))
@@ -162,8 +163,7 @@ def open_folder(folder: Path) -> Opened:
     standing = Standing(folder, tasks)
     standing.replay(entries(folder))
     standing.refresh()
-    store = Path(facts["store"])
-    return Opened(campaign, machine, facts["directory"], store, facts["points"], standing)
+    return Opened(campaign, machine, facts["directory"], facts["points"], standing)
 
 
 def folder_of(name: str) -> Path:

@@ -89,12 +89,11 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
         repeats = step.repeat or (
             campaign.repeat if step.workload or step.metrics or step.tool else 1
         )
+        makers = [_Maker(step, name, point, place, folders) for point in own.values]
         for repetition in range(1, repeats + 1):
             indices = list(range(len(own.values)))
             chance.shuffle(indices)
-            for index in indices:
-                made = _Maker(step, name, own.values[index], place, folders)
-                tasks.append(made.task(own.name_at(index), repetition))
+            tasks += [makers[index].task(own.name_at(index), repetition) for index in indices]
     return tasks, len(points)
 
 
@@ -224,9 +223,17 @@ class _Maker:
             raise UserError(f"steps.{name}.time: '{step.time}' is no time that a run may take")
         self._setup = setup_lines(place.site, name, step.needs)
         self._before = {before: folders[before].name_of(point) for before in step.after}
+        self._is_alike = not any("repetition" in names_of(text) for text in _texts(step))
+        self._made: Task | None = None
 
     def task(self, folder: str, repetition: int) -> Task:
         """One repetition; UserError for a text with an unknown parameter."""
+        if self._made is None or not self._is_alike:
+            self._made = self._task(folder, repetition)
+        changes = {"name": f"{folder}/r{repetition}", "repetition": repetition}
+        return Task(**{**vars(self._made), **changes})
+
+    def _task(self, folder: str, repetition: int) -> Task:
         place = self._place
         tasks = place.folder / "tasks"
         values: dict[str, object] = {

@@ -21,8 +21,10 @@ from types import FrameType
 
 from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, write_whole
 from venturi.campaign.job import read_list
+from venturi.campaign.membership import read_session
 from venturi.campaign.task import Task
 from venturi.model.campaign import Begun, Ended, Ending
+from venturi.model.result import RUN_OF
 
 _GRACE_S = 10.0
 """Between asking a task to end and making it."""
@@ -47,6 +49,7 @@ class Worker:
         self._job = job
         self._ending = False
         self._waiting = False
+        self._session = read_session(folder)
 
     def run(self) -> int:
         """All tasks; 0, or 143 if the job was told to end."""
@@ -93,7 +96,11 @@ class Worker:
                 process = subprocess.Popen(
                     task.argv,
                     cwd=home,
-                    env={**os.environ, **task.environment},
+                    env={
+                        **os.environ,
+                        RUN_OF: self._session.run_of(task).to_json(),
+                        **task.environment,
+                    },
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,

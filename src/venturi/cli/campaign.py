@@ -244,6 +244,7 @@ def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
         if not options["quiet"]:
             line.close()
     result = _print(opened, options)
+    _land(opened)
     if not came_to_end:
         return ExitCode.INTERRUPTED
     _tell(opened, result)
@@ -252,12 +253,14 @@ def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
 
 def _tell(opened: Opened, result: CampaignResult) -> None:
     """Sends what is new to whom the machine's file names; that it cannot be sent fails nothing."""
+    from venturi.campaign.membership import read_session
     from venturi.campaign.notice import tell_result
     from venturi.campaign.send import send
 
     folder, notices = opened.standing.folder, opened.machine.notices
     try:
-        tell_result(result, folder, opened.store, lambda notice: send(notice, notices))
+        store = Path(read_session(folder).store)
+        tell_result(result, folder, store, lambda notice: send(notice, notices))
     except UserError as error:
         click.echo(f"venturi: {error.message}", err=True)
 
@@ -269,6 +272,16 @@ def _write(path: str | None, text: str) -> None:
             Path(path).write_text(text, "utf-8")
         except OSError as error:
             raise UserError(f"{path}: {error.strerror}", "choose another place") from None
+
+
+def _land(opened: Opened) -> None:
+    """Puts what has ended into the store that was named when the campaign was begun."""
+    from venturi.campaign.landing import land
+    from venturi.campaign.membership import read_session
+
+    store = read_session(opened.standing.folder).store
+    if store:
+        land(opened, Path(store))
 
 
 def _print(opened: Opened, options: dict[str, Any]) -> CampaignResult:

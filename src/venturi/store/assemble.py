@@ -30,6 +30,7 @@ from venturi.model.event import (
 from venturi.model.machine import Bound
 from venturi.model.record import (
     Environment,
+    Fidelity,
     FileSystem,
     OperationRow,
     PhaseRow,
@@ -37,6 +38,7 @@ from venturi.model.record import (
     Seconds4,
     Substitution,
 )
+from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
 from venturi.model.workload import Workload
 
@@ -74,6 +76,8 @@ class RunFacts(Document):
     venturi: str
     variables: dict[str, str]
     workload: dict[str, Any]
+    machine: str = ""
+    run_of: RunOf | None = None
 
 
 @dataclass(frozen=True)
@@ -124,9 +128,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
             broken_rules=[row.says for row in rules if not row.holds],
         )
     )
-    observed = workload.origin.observed if workload.origin else None
     remaining, strange = _remaining(facts, workload, left)
-    notes = [strange, ending.warning]
     return Record(
         id=facts.id,
         name=workload.name,
@@ -145,20 +147,27 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         metrics=metrics_of(workload, facts.parameters, phases),
         rules=rules,
         substituted=facts.substituted,
-        fidelity=fidelity_of(observed, phases) if observed else None,
+        fidelity=_fidelity(workload, phases),
         environment=_environment(facts, hello, clock),
+        machine=facts.machine,
+        run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
         warnings=[
             *facts.warnings,
             *(e.what for e in events if isinstance(e, Warning)),
             *ending.warnings,
-            *(note for note in notes if note),
+            *(note for note in (strange, ending.warning) if note),
         ],
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
         workload=facts.workload,
     )
+
+
+def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:
+    observed = workload.origin.observed if workload.origin else None
+    return fidelity_of(observed, phases) if observed else None
 
 
 def _remaining(facts: RunFacts, workload: Workload, left: list[str]) -> tuple[list[str], str]:
