@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from venturi.campaign.metric import check_metric, metrics_in, record_metrics
-from venturi.model.campaign import Metric, Pick
+from venturi.analyse.output import check_metric, metrics_in
+from venturi.campaign.metric import record_metrics
 from venturi.model.error import RunFailed, UserError
+from venturi.model.output import OutputMetric, Pick
 
 _IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
 
@@ -27,7 +28,7 @@ _IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
 )
 def test_one_of_several_matches(tmp_path: Path, pick: Pick, value: float) -> None:
     (tmp_path / "stdout").write_text(_IOR)
-    metric = Metric(regex=r"^write ([\d.]+)$", pick=pick)
+    metric = OutputMetric(regex=r"^write ([\d.]+)$", pick=pick)
     assert metrics_in(tmp_path, {"bw": metric}) == {"bw": value}
 
 
@@ -38,8 +39,8 @@ def test_json_and_csv(tmp_path: Path) -> None:
     found = metrics_in(
         tmp_path,
         {
-            "a": Metric(json="tests[0].Results[1].bwMiB", file="out.json"),
-            "b": Metric(column="rate", file="t.csv", pick=Pick.MOST),
+            "a": OutputMetric(json="tests[0].Results[1].bwMiB", file="out.json"),
+            "b": OutputMetric(column="rate", file="t.csv", pick=Pick.MOST),
         },
     )
     assert found == {"a": 4.0, "b": 2000.0}
@@ -48,15 +49,15 @@ def test_json_and_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (Metric(regex="write (.*)"), "2 values .* say which"),
-        (Metric(regex="nothing (.*)"), "is missing"),
-        (Metric(regex="access (.*)"), "'bw' in stdout is no number"),
-        (Metric(json="a.b"), "not JSON"),
-        (Metric(regex="(x)", file="gone"), "No such file"),
-        (Metric(column="rate"), "is missing"),
+        (OutputMetric(regex="write (.*)"), "2 values .* say which"),
+        (OutputMetric(regex="nothing (.*)"), "is missing"),
+        (OutputMetric(regex="access (.*)"), "'bw' in stdout is no number"),
+        (OutputMetric(json="a.b"), "not JSON"),
+        (OutputMetric(regex="(x)", file="gone"), "No such file"),
+        (OutputMetric(column="rate"), "is missing"),
     ],
 )
-def test_a_missing_metric_is_a_failed_run(tmp_path: Path, metric: Metric, said: str) -> None:
+def test_a_missing_metric_is_a_failed_run(tmp_path: Path, metric: OutputMetric, said: str) -> None:
     (tmp_path / "stdout").write_text(_IOR)
     with pytest.raises(RunFailed, match=said):
         metrics_in(tmp_path, {"m": metric})
@@ -65,12 +66,12 @@ def test_a_missing_metric_is_a_failed_run(tmp_path: Path, metric: Metric, said: 
 @pytest.mark.parametrize(("regex", "said"), [("(", "no regular"), ("abc", "no bracket")])
 def test_a_pattern_is_checked_before_anything_runs(regex: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
-        check_metric("steps.run.metrics.m", Metric(regex=regex))
+        check_metric("steps.run.metrics.m", OutputMetric(regex=regex))
 
 
 def test_exactly_one_way_to_find_it() -> None:
     with pytest.raises(ValueError, match="one of regex, json and column"):
-        Metric(regex="(a)", column="b")
+        OutputMetric(regex="(a)", column="b")
 
 
 def test_what_is_no_record(tmp_path: Path) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from venturi.campaign.metric import metrics_in, record_metrics, tool_metrics
+from venturi.analyse.output import metrics_in
+from venturi.campaign.metric import record_metrics, tool_metrics
 from venturi.campaign.standing import Standing
 from venturi.campaign.task import Task
 from venturi.campaign.tool import tool_named
 from venturi.model.campaign import (
-    Better,
     Campaign,
     CampaignResult,
     MetricSummary,
@@ -15,6 +15,7 @@ from venturi.model.campaign import (
     State,
 )
 from venturi.model.error import RunFailed
+from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 
 Values = dict[str, tuple[float, str, Better]]

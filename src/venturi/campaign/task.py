@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from venturi.campaign.metric import check_metric
+from venturi.analyse.output import check_metric
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named

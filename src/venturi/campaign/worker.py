@@ -22,10 +22,9 @@ from types import FrameType
 from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, write_whole
 from venturi.campaign.job import read_list
 from venturi.campaign.task import Task
+from venturi.execute.command import end_group
 from venturi.model.campaign import Begun, Ended, Ending
 
-_GRACE_S = 10.0
-"""Between asking a task to end and making it."""
 _SLOW_S = 1.0
 """How much later than its task a job may hear of the same end."""
 _BY_SIGNAL = {
@@ -160,15 +159,7 @@ class Worker:
 
 
 def _stop(process: subprocess.Popen[bytes], ending: Ending) -> Ending:
-    """Asks a task and all its processes to end, and makes them after a while."""
-    for number, patience_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(patience_s)
-            break
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    end_group(process)
     return ending
 
 

@@ -12,33 +12,13 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.output import Better, OutputMetric
 from venturi.model.workload import Name, Value
 
 Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
 """A number, a number with a unit (`64 KiB`), or a word."""
 
 Levels = Annotated[list[Scalar], Field(min_length=1)]
-
-
-class Better(StrEnum):
-    """Which way a metric improves."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-    NONE = "none"
-
-
-class Pick(StrEnum):
-    """Which of several values that a pattern finds is the metric."""
-
-    ONLY = "only"
-    """There must be exactly one; several are an error."""
-    FIRST = "first"
-    LAST = "last"
-    LEAST = "least"
-    MOST = "most"
-    MEDIAN = "median"
-    SUM = "sum"
 
 
 class SampleMethod(StrEnum):
@@ -82,37 +62,13 @@ class Space(Document):
         return self
 
 
-class Metric(Document):
-    """A number in what a run wrote; a run in which it is missing has failed."""
-
-    regex: str = ""
-    """Its first bracket holds the number; `^` and `$` match at every line."""
-    json_path: str = Field("", alias="json")
-    """`results[0].rate`: keys and indices of a JSON document."""
-    column: str = ""
-    """A column of a CSV table with a heading."""
-    file: str = "stdout"
-    """Relative to the run's folder."""
-    pick: Pick = Pick.ONLY
-    unit: str = ""
-    better: Better = Better.NONE
-    about: str = ""
-
-    @model_validator(mode="after")
-    def _one_way(self) -> Metric:
-        ways = [bool(self.regex), bool(self.json_path), bool(self.column)]
-        if sum(ways) != 1:
-            raise ValueError("a metric is found by one of regex, json and column")
-        return self
-
-
 class Tool(Document):
     """What a well-known tool prints."""
 
     about: str
-    metrics: dict[Name, Metric]
+    metrics: dict[Name, OutputMetric]
     """Those that are there; a run in which none is has failed."""
-    reported: dict[Name, Metric] = {}
+    reported: dict[Name, OutputMetric] = {}
     """Settings that the tool says it used."""
 
 
@@ -135,7 +91,7 @@ class Step(Document):
     ranks: Value = ""
     nodes: Value = 1
     environment: dict[str, str] = {}
-    metrics: dict[Name, Metric] = {}
+    metrics: dict[Name, OutputMetric] = {}
     tool: str = ""
     """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
     confirm: dict[Name, Scalar] = {}

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from venturi.model.command import CommandRun
 from venturi.model.document import (
     Count,
     Document,
@@ -277,6 +278,8 @@ class Record(Document):
     substituted: list[Substitution]
     fidelity: Fidelity | None = None
     environment: Environment
+    commands: list[CommandRun] = []
+    """What ran in place of a skeleton, in the order of their ends."""
     file_facts: list[FileFacts] = []
     """What the libraries said is in force for files: hints of MPI-IO."""
     warnings: list[str] = []

@@ -32,7 +32,7 @@ _STRIPE_UNIT_BYTES = 65_536
 _MOST_STRIPE_BYTES = 65_535 * _STRIPE_UNIT_BYTES
 _MOST_STRIPES = 65_534
 _WITHOUT_STRIPES = (Interface.NULL, Interface.SIMULATED)
-_RESERVED = (".venturi", ".manifest.", ".overfill.")
+_RESERVED = (".venturi", ".manifest.", ".overfill.", ".commands.")
 """Beginnings of names that a run's directory holds for itself."""
 
 

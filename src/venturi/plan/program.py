@@ -26,6 +26,7 @@ from venturi.model.workload import (
 )
 from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
 from venturi.plan.cache import cache_of
+from venturi.plan.command import lower_exec
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
@@ -151,6 +152,8 @@ class Lowering:
         if verb == "find":
             self._refuse_waiting("find", place)
             return [lower_find(step.find, self._workload, place.scope, f"{place.where}.find")]
+        if verb == "exec":
+            return [self._exec(step, place)]
         if verb == "each":
             assert step.each is not None
             return [self._items(step.each, step, place)]
@@ -318,6 +321,17 @@ class Lowering:
     def appended(self) -> set[str]:
         """Files that are appended to."""
         return {name for name, appends in self._appends.items() if appends}
+
+    def _exec(self, step: StepSpec, place: _Place) -> p.Exec:
+        assert step.exec is not None
+        self._refuse_waiting("exec", place)
+        commands = self._names.commands
+        commands.append(step.exec)
+        number = len(commands) - 1
+        self.warnings.append(
+            f"{place.phase}: what its command reads and writes is not known before it runs"
+        )
+        return lower_exec(step.exec, number, place.scope, f"{place.where}.exec")
 
     def _compute(self, step: StepSpec, place: _Place) -> p.Compute:
         assert step.compute is not None

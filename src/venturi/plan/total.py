@@ -264,6 +264,8 @@ class _Walker:
             self._items(step, total)
         elif isinstance(step, p.Sync):
             total.operations["sync"] += 1
+        elif isinstance(step, p.Exec):
+            total.shared_calls["exec", 1] += 1
 
     def _data(self, direction: str, count: int, size: int, total: Totals) -> None:
         if count == 0:

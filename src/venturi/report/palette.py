@@ -70,6 +70,7 @@ OPERATIONS = {
     "set_xattr": Style(INK, "triangle-up", (2, 1)),
     "get_xattr": Style(INK, "circle", (6, 1)),
     "find": Style(GREEN, "circle", (10, 4)),
+    "exec": Style(INK, "square", (12, 4)),
 }
 """In the order in which they are listed everywhere."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,12 @@ from pydantic import ValidationError
 from venturi.execute.engine import clean
 from venturi.model.error import UserError
 from venturi.model.record import Record
+from venturi.store.command import COMMANDS_NAME
 from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
 
 UNREADABLE = "UNREADABLE"
 RECORD_NAMES = frozenset({"record.json", DAMAGE_NAME, OPERATIONS_NAME, *COPIED_NAMES})
-"""The files of a run's folder, beside its manifests."""
+"""The files of a run's folder, beside its manifests and the events of further groups."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +118,10 @@ def remove_record(folder: Path) -> list[str]:
     """
     left = remove_files(folder) if (folder / "record.json").exists() else []
     for path in folder.iterdir():
-        if path.name in RECORD_NAMES or path.name.startswith("manifest."):
+        if path.name in RECORD_NAMES or path.name.startswith(("manifest.", "events.")):
             path.unlink()
+        elif path.name == COMMANDS_NAME:
+            shutil.rmtree(path)
     try:
         folder.rmdir()
     except OSError:

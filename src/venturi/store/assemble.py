@@ -16,6 +16,7 @@ from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
 from venturi.execute.target import identity_of
+from venturi.model.command import CommandRun
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
     ClockFacts,
@@ -87,6 +88,8 @@ class Ending:
     """Why the run's files could not be removed."""
     warnings: tuple[str, ...] = ()
     """Those of processes that may not write events."""
+    commands: Sequence[CommandRun] = ()
+    """What was run in place of skeletons, as far as it came to an end."""
 
 
 def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: Ending) -> Record:
@@ -142,11 +145,12 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         parameters=dict(facts.parameters),
         verdict=verdict,
         phases=phases,
-        metrics=metrics_of(workload, facts.parameters, phases),
+        metrics=metrics_of(workload, facts.parameters, phases, ending.commands),
         rules=rules,
         substituted=facts.substituted,
         fidelity=fidelity_of(observed, phases) if observed else None,
         environment=_environment(facts, hello, clock),
+        commands=list(ending.commands),
         file_facts=[e for e in events if isinstance(e, FileFacts)],
         warnings=[
             *facts.warnings,
