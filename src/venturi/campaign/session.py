@@ -58,6 +58,12 @@ class Opened:
         return outcome_of(self.campaign, self.standing, name, self.directory, self.points)
 
 
+def directory_of(name: str, machine: str) -> Path:
+    """The directory that `-d` means: one of the machine's targets by its name, or a path."""
+    targets = {target.name: target.path for target in machine_named(machine).targets}
+    return Path(targets.get(name, name)).absolute()
+
+
 def read_campaign(wish: Wish) -> Campaign:
     """The campaign of a file, with what the command line changes in it."""
     campaign = load_yaml(wish.file, Campaign)
@@ -76,9 +82,10 @@ def read_campaign(wish: Wish) -> Campaign:
 def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
     """The campaign, its tasks and the number of its points; nothing is written."""
     campaign = read_campaign(wish)
-    machine_named(wish.machine)
+    site = machine_named(wish.machine)
     machine = wish.machine if wish.machine in BUILT_IN else str(folder / "machine.yaml")
-    place = Place(folder, wish.directory, wish.store, machine)
+    home = wish.file.absolute().parent
+    place = Place(folder, wish.directory, wish.store, machine, site, home)
     steps = {
         name: step.model_copy(update={"workload": str(_workload_file(wish, step.workload))})
         if _workload_file(wish, step.workload) is not None

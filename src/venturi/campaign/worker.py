@@ -25,6 +25,8 @@ from venturi.campaign.task import Task
 from venturi.execute.command import end_group
 from venturi.model.campaign import Begun, Ended, Ending
 
+_LOOK_S = float(os.environ.get("VENTURI_LOOK_S", "inf"))
+"""How often to look for cancelled tasks where no signal of the batch system reaches a job."""
 _SLOW_S = 1.0
 """How much later than its task a job may hear of the same end."""
 _BY_SIGNAL = {
@@ -113,7 +115,7 @@ class Worker:
                 self._waiting = True
                 if self._ending:
                     raise _Told
-                code = process.wait(max(until_s - time.monotonic(), 0.0))
+                code = process.wait(min(max(until_s - time.monotonic(), 0.0), _LOOK_S))
                 self._waiting = False
                 return self._exit(code)
             except _Told:
@@ -124,7 +126,10 @@ class Worker:
                     return _stop(process, Ending.CANCEL)
             except subprocess.TimeoutExpired:
                 self._waiting = False
-                return _stop(process, Ending.BUDGET)
+                if time.monotonic() >= until_s:
+                    return _stop(process, Ending.BUDGET)
+                if (home / CANCEL).exists():
+                    return _stop(process, Ending.CANCEL)
 
     def _exit(self, code: int) -> Ending:
         """Whether a task ended by itself: a batch system signals it and the job at once."""

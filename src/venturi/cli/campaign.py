@@ -39,13 +39,13 @@ def run(file: str, directory: str, **options: Any) -> int:
     Ctrl-C leaves it: jobs of a batch system go on, jobs of this host end. `venturi campaign
     resume` goes on from there; nothing runs twice.
     """
-    from venturi.campaign.session import ENDING, Wish, create, read_campaign
+    from venturi.campaign.session import ENDING, Wish, create, directory_of, read_campaign
     from venturi.execute.result_folder import folder_for
     from venturi.store.place import store_directory
 
     wish = Wish(
         file=Path(file),
-        directory=Path(directory).absolute(),
+        directory=directory_of(directory, options["machine"]),
         store=store_directory(options["store"]),
         machine=options["machine"],
         repeat=parse_repeat(options["repeat"]),

@@ -51,6 +51,28 @@ def launch_line(machine: Machine, ranks: int, plan: Path) -> list[str]:
     return [*start, str(find_engine(launcher.mpi)), "run", str(plan)]
 
 
+def start_words(machine: Machine, ranks: int, nodes: int) -> list[str]:
+    """What a machine puts before a command to start it on ranks; UserError if it cannot.
+
+    Without a launcher one rank needs nothing.
+    """
+    launcher = machine.launcher
+    if launcher.mpi is None and not launcher.command:
+        if ranks == 1:
+            return []
+        raise UserError(
+            f"machine {machine.name}: it has no launch line for {ranks} ranks",
+            "give launcher.mpi or launcher.command in a machine file, or --on openmpi",
+        )
+    values = {"{ranks}": ranks, "{nodes}": nodes, "{ranks_per_node}": -(-ranks // nodes)}
+    words = launcher.command or _start_of(launcher)
+    for name, value in values.items():
+        words = [word.replace(name, str(value)) for word in words]
+    if launcher.mpi is MpiLibrary.OPENMPI and os.geteuid() == 0 and not launcher.command:
+        words.insert(1, "--allow-run-as-root")
+    return words
+
+
 def _start_of(launcher: Launcher) -> list[str]:
     """The launcher's own line, or the default of its MPI."""
     assert launcher.mpi is not None

@@ -91,6 +91,10 @@ class Step(Document):
     ranks: Value = ""
     nodes: Value = 1
     environment: dict[str, str] = {}
+    needs: list[str] = []
+    """What the machine's file says how to have: its `software`."""
+    per: list[Name] = []
+    """Parameters that a run depends on though none of its texts names them."""
     metrics: dict[Name, OutputMetric] = {}
     tool: str = ""
     """The command is this tool (ior, mdtest, fio ...): its metrics are known."""

@@ -295,6 +295,7 @@ class Walk:
             place=place_of(alone),
             interface=file.interface,
             state=state,
+            collective=step.collective,
         )
 
     def _order(self, step: p.Transfer) -> Order:
