@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from venturi.model.record import Record
-from venturi.report import application, caveat, fidelity, provenance, quantity, service, verdict
+from venturi.report import (
+    application,
+    caveat,
+    command,
+    fidelity,
+    provenance,
+    quantity,
+    service,
+    verdict,
+)
 from venturi.report.block import Chapter, Column, Page, Table
 from venturi.report.phase import Sample, phases
 from venturi.report.quantity import Units
@@ -31,6 +40,7 @@ def chapter(record: Record, units: Units, name: str) -> Chapter:
         application.section(record, units),
         fidelity.section(record, units),
         service.section(record, units),
+        command.section(record, units),
         provenance.environment(record, units),
         provenance.making(record),
     )

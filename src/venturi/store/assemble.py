@@ -129,7 +129,6 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
     )
     observed = workload.origin.observed if workload.origin else None
     remaining, strange = _remaining(facts, workload, left)
-    notes = [strange, ending.warning]
     return Record(
         id=facts.id,
         name=workload.name,
@@ -152,17 +151,18 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         environment=_environment(facts, hello, clock),
         commands=list(ending.commands),
         file_facts=[e for e in events if isinstance(e, FileFacts)],
-        warnings=[
-            *facts.warnings,
-            *(e.what for e in events if isinstance(e, Warning)),
-            *ending.warnings,
-            *(note for note in notes if note),
-        ],
+        warnings=_warnings(facts, events, ending, strange),
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
         workload=facts.workload,
     )
+
+
+def _warnings(facts: RunFacts, events: Sequence[Event], ending: Ending, strange: str) -> list[str]:
+    said = [event.what for event in events if isinstance(event, Warning)]
+    notes = [note for note in (strange, ending.warning) if note]
+    return [*facts.warnings, *said, *ending.warnings, *notes]
 
 
 def _remaining(facts: RunFacts, workload: Workload, left: list[str]) -> tuple[list[str], str]:
