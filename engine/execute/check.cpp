@@ -329,9 +329,26 @@ class Checker {
     }
   }
 
+  static void renamed(const schema::File& source, const schema::File& target,
+                      const std::string& where) {
+    const bool plain = !target.tree && !target.foreign && !target.content.verify &&
+                       !target.prestage && !source.prestage && !source.content.verify;
+    if (!plain || source.sharing != target.sharing) {
+      throw plan_error(where, "a plain file gets the name of another one that is shared alike");
+    }
+  }
+
   void one(const schema::Manage& step, const std::string& where, const Around& around) {
     const schema::File& target = file(step.file, where);
     expression(step.owner, where + ".owner");
+    if (step.bytes) expression(*step.bytes, where + ".bytes");
+    if ((step.verb == NameVerb::kTruncate) != step.bytes.has_value()) {
+      throw plan_error(where + ".bytes", "a truncation, and nothing else, leaves bytes");
+    }
+    if ((step.verb == NameVerb::kRename) != step.to.has_value()) {
+      throw plan_error(where + ".to", "a rename, and nothing else, gives another name");
+    }
+    if (step.to) renamed(target, file(*step.to, where + ".to"), where + ".to");
     const bool reads = step.verb == NameVerb::kOpen || step.verb == NameVerb::kClose ||
                        step.verb == NameVerb::kStat || step.verb == NameVerb::kReadDir;
     if (target.foreign && !reads) {

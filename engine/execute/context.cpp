@@ -222,6 +222,11 @@ void Context::spin(double seconds) {
   for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) tick(now);
 }
 
+void Context::think(double seconds) {
+  constexpr double kLongestWorkS = 0.002;
+  return seconds > kLongestWorkS ? pause(seconds) : spin(seconds);
+}
+
 void Context::take_place_of(std::uint64_t rank) {
   const std::size_t node = group.node_of(rank);
   slots[kRankSlot] = number(rank);

@@ -177,6 +177,9 @@ class Context {
   /// Throws base::Error (exit 2) unless 0 <= seconds <= 10^9.
   void pause(double seconds);
   void spin(double seconds);
+  /// Spends the time between two requests: a short one at work, because an application does not
+  /// sleep for so long, and what follows a sleep finds a processor that idled.
+  void think(double seconds);
 
   /// Makes expressions those of a rank: its number, its node, its place there.
   void take_place_of(std::uint64_t rank);

@@ -116,7 +116,7 @@ void Moving::for_each_run(const backend::Request& request, const Action& action)
 
 void Moving::think() {
   const std::uint64_t begin = context.clock.now_ns();
-  context.pause(step.think_s);
+  context.think(step.think_s);
   context.meter().add_compute(context.clock.now_ns() - begin);
 }
 

@@ -62,6 +62,7 @@ DOCUMENTS = (
     DocumentKind("tuning", "Tuning"),
     DocumentKind("comparison", "RunComparison"),
     DocumentKind("campaign", "Campaign"),
+    DocumentKind("result", "Result"),
 )
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from venturi.analyse.output import check_metric
-from venturi.campaign.metric import tool_metrics
+from venturi.campaign.metric import check_metric, tool_metrics
 from venturi.campaign.tool import names, tool_named
 from venturi.model.error import RunFailed, UserError
 

@@ -64,9 +64,7 @@ def test_what_an_application_says_is_measured_beside_a_skeleton(
     assert json.loads((said / "result.json").read_text())["solver"]["converged"]
     assert not list(cli.target.iterdir())
     assert any("caches" in reason for reason in record["verdict"]["reasons"])
-    assert record["warnings"] == [
-        "solve: what its command reads and writes is not known before it runs"
-    ]
+    assert record["warnings"] == ["what its commands read and write is not known before they run"]
     assert cli("results", "rm", record["id"]).returncode == 0
     assert not list((cli.store / "runs").iterdir())
 
@@ -221,4 +219,4 @@ def test_a_place_where_ranks_cannot_wait_is_refused(around: Any, told: str) -> N
 def test_a_plan_counts_commands_and_says_what_it_does_not_know(cli: Cli) -> None:  # noqa: F811
     plan = cli.json("plan", EXAMPLE)
     assert plan["totals"]["operations_by_kind"]["exec"] == 1
-    assert any("not known before it runs" in warning for warning in plan["warnings"])
+    assert any("not known before they run" in warning for warning in plan["warnings"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from venturi.analyse.output import check_metric
+from venturi.analyse.output import check_pattern
 from venturi.model.command import CommandRun, ExecStep
 from venturi.model.error import UserError
 from venturi.model.statistic import median
@@ -35,7 +35,7 @@ def check_commands(workload: Workload) -> None:
     taken = dict.fromkeys([*workload.parameters, *workload.metrics], "the workload")
     for where, step in commands_of(workload):
         for name, metric in step.metrics.items():
-            check_metric(f"{where}.metrics.{name}", metric)
+            check_pattern(f"{where}.metrics.{name}", metric)
         for name in (*step.metrics, *step.files):
             if name in taken:
                 raise UserError(

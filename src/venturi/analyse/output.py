@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Mapping
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ _UNITS = {"bytes": "B"}
 """As tools write units."""
 
 
-def check_metric(where: str, metric: OutputMetric) -> None:
+def check_pattern(where: str, metric: OutputMetric) -> None:
     """UserError for a regular expression that is none or has no bracket."""
     if not metric.regex:
         return
@@ -36,15 +36,14 @@ def check_metric(where: str, metric: OutputMetric) -> None:
         )
 
 
-def metrics_in(folder: Path, metrics: Mapping[str, OutputMetric]) -> dict[str, float]:
-    """The value of every metric of a run; RunFailed where one is missing or ambiguous."""
-    return {name: picked(name, metric, folder) for name, metric in metrics.items()}
-
-
 def picked(name: str, metric: OutputMetric, folder: Path) -> float:
     """The value of one metric; RunFailed where it is missing or ambiguous."""
     values = [_number(name, metric, found) for found in texts_of(name, metric, folder)]
+    if metric.pick is Pick.COUNT:
+        return float(len(values))
     if not values:
+        if metric.default is not None:
+            return metric.default
         raise RunFailed(f"metric {name} is missing: nothing in {metric.file} fits {_way(metric)}")
     if metric.pick is Pick.ONLY and len(values) > 1:
         raise RunFailed(
@@ -69,6 +68,10 @@ def texts_of(name: str, metric: OutputMetric, folder: Path) -> list[Any]:
 def _one_of(pick: Pick, values: list[float]) -> float:
     if pick is Pick.MEDIAN:
         return median(values)
+    if pick is Pick.MEAN:
+        return statistics.fmean(values)
+    if pick is Pick.DEVIATION:
+        return statistics.stdev(values) if len(values) > 1 else 0.0
     if pick is Pick.SUM:
         return math.fsum(values)
     if pick in (Pick.LEAST, Pick.MOST):

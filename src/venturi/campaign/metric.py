@@ -8,10 +8,37 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from venturi.analyse.output import picked, texts_of
-from venturi.model.campaign import Tool
-from venturi.model.error import RunFailed
-from venturi.model.output import Better
+from venturi.analyse.output import check_pattern, picked, texts_of
+from venturi.campaign.space import number_at
+from venturi.model.campaign import Better, Metric, Scalar, Tool
+from venturi.model.error import RunFailed, UserError
+from venturi.model.expression import ExpressionError, tree_of
+
+
+def check_metric(where: str, metric: Metric) -> None:
+    """UserError for an expression or a regular expression that is none."""
+    if metric.derive:
+        try:
+            tree_of(metric.derive)
+        except ExpressionError as error:
+            raise UserError(f"{where}: {error}") from None
+    check_pattern(where, metric)
+
+
+def metrics_in(
+    folder: Path, metrics: Mapping[str, Metric], parameters: Mapping[str, Scalar]
+) -> dict[str, float]:
+    """The value of every metric of a run; RunFailed where one is missing or ambiguous."""
+    found: dict[str, float] = {}
+    for name, metric in metrics.items():
+        if metric.derive:
+            try:
+                found[name] = float(number_at(name, metric.derive, {**parameters, **found}))
+            except UserError as error:
+                raise RunFailed(f"metric {error.message}") from None
+        else:
+            found[name] = picked(name, metric, folder)
+    return found
 
 
 def tool_metrics(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from venturi.analyse.output import metrics_in
-from venturi.campaign.metric import record_metrics, tool_metrics
+from venturi.campaign.metric import metrics_in, record_metrics, tool_metrics
 from venturi.campaign.standing import Standing
 from venturi.campaign.task import Task
 from venturi.campaign.tool import tool_named
 from venturi.model.campaign import (
+    Better,
     Campaign,
     CampaignResult,
     MetricSummary,
@@ -15,7 +15,6 @@ from venturi.model.campaign import (
     State,
 )
 from venturi.model.error import RunFailed
-from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 
 Values = dict[str, tuple[float, str, Better]]
@@ -49,7 +48,7 @@ def values_of(campaign: Campaign, standing: Standing, task: Task) -> Values:
         found = record_metrics((folder / "stdout").read_text("utf-8", "replace"))
     if step.tool:
         found |= tool_metrics(folder, tool_named(step.tool), task.confirm)
-    for name, value in metrics_in(folder, step.metrics).items():
+    for name, value in metrics_in(folder, step.metrics, task.parameters).items():
         found[name] = (value, step.metrics[name].unit, step.metrics[name].better)
     return found
 

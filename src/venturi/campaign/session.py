@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from venturi.campaign.estimate import estimate_of
-from venturi.campaign.folder import CANCEL, write_whole
+from venturi.campaign.folder import CANCEL, SESSION, write_whole
 from venturi.campaign.journal import Journal, entries
+from venturi.campaign.membership import Session
 from venturi.campaign.outcome import outcome_of
 from venturi.campaign.scheduler import scheduler_of
 from venturi.campaign.standing import Standing
@@ -25,6 +26,7 @@ from venturi.model.campaign import Campaign, CampaignResult, State
 from venturi.model.error import UserError
 from venturi.model.machine import Machine
 from venturi.model.yaml_text import load_yaml, read_text
+from venturi.store.place import new_id
 
 ENDING = ".campaign"
 
@@ -112,6 +114,7 @@ def create(wish: Wish, folder: Path) -> Opened:
         "campaign.yaml": read_text(wish.file),
         "plan.json": json.dumps(facts) + "\n",
         "journal.jsonl": "",
+        SESSION: Session(new_id(campaign.name), campaign.name, str(wish.store)).text(),
     }
     if wish.machine not in BUILT_IN:
         texts["machine.yaml"] = read_text(Path(wish.machine))

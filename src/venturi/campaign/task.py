@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from venturi.analyse.output import check_metric
+from venturi.campaign.metric import check_metric
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
@@ -76,6 +76,9 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
     for name in points[0]:
         if name in _RESERVED or name.startswith(_FOLDER):
             raise UserError(f"space: a parameter may not be called '{name}'", "use another name")
+    for name, table in campaign.tables.items():
+        if table.step not in campaign.steps:
+            raise UserError(f"tables.{name}.step: there is no step '{table.step}'")
     chance = random.Random(campaign.seed)
     folders: dict[str, _Folders] = {}
     tasks: list[Task] = []
@@ -86,12 +89,11 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
         repeats = step.repeat or (
             campaign.repeat if step.workload or step.metrics or step.tool else 1
         )
+        makers = [_Maker(step, name, point, place, folders) for point in own.values]
         for repetition in range(1, repeats + 1):
             indices = list(range(len(own.values)))
             chance.shuffle(indices)
-            for index in indices:
-                made = _Maker(step, name, own.values[index], place, folders)
-                tasks.append(made.task(own.name_at(index), repetition))
+            tasks += [makers[index].task(own.name_at(index), repetition) for index in indices]
     return tasks, len(points)
 
 
@@ -221,9 +223,17 @@ class _Maker:
             raise UserError(f"steps.{name}.time: '{step.time}' is no time that a run may take")
         self._setup = setup_lines(place.site, name, step.needs)
         self._before = {before: folders[before].name_of(point) for before in step.after}
+        self._is_alike = not any("repetition" in names_of(text) for text in _texts(step))
+        self._made: Task | None = None
 
     def task(self, folder: str, repetition: int) -> Task:
         """One repetition; UserError for a text with an unknown parameter."""
+        if self._made is None or not self._is_alike:
+            self._made = self._task(folder, repetition)
+        changes = {"name": f"{folder}/r{repetition}", "repetition": repetition}
+        return Task(**{**vars(self._made), **changes})
+
+    def _task(self, folder: str, repetition: int) -> Task:
         place = self._place
         tasks = place.folder / "tasks"
         values: dict[str, object] = {

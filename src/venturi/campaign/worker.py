@@ -21,9 +21,11 @@ from types import FrameType
 
 from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, write_whole
 from venturi.campaign.job import read_list
+from venturi.campaign.membership import read_session
 from venturi.campaign.task import Task
 from venturi.execute.command import end_group
 from venturi.model.campaign import Begun, Ended, Ending
+from venturi.model.result import RUN_OF
 
 _LOOK_S = float(os.environ.get("VENTURI_LOOK_S", "inf"))
 """How often to look for cancelled tasks where no signal of the batch system reaches a job."""
@@ -46,6 +48,7 @@ class Worker:
         self._job = job
         self._ending = False
         self._waiting = False
+        self._session = read_session(folder)
 
     def run(self) -> int:
         """All tasks; 0, or 143 if the job was told to end."""
@@ -92,7 +95,11 @@ class Worker:
                 process = subprocess.Popen(
                     task.argv,
                     cwd=home,
-                    env={**os.environ, **task.environment},
+                    env={
+                        **os.environ,
+                        RUN_OF: self._session.run_of(task).to_json(),
+                        **task.environment,
+                    },
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,

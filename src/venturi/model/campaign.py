@@ -12,7 +12,9 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from venturi.model.document import Count, Document, Positive, Real, Seconds
-from venturi.model.output import Better, OutputMetric
+from venturi.model.output import Better as Better  # noqa: PLC0414
+from venturi.model.output import OutputMetric
+from venturi.model.output import Pick as Pick  # noqa: PLC0414
 from venturi.model.workload import Name, Value
 
 Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
@@ -62,13 +64,25 @@ class Space(Document):
         return self
 
 
+class Metric(OutputMetric):
+    """A number in what a run wrote, or one that follows from others."""
+
+    derive: str = ""
+    """An expression over the metrics before it and the numbers among the parameters."""
+
+    @property
+    def ways(self) -> dict[str, str]:
+        """How it is found: one of these is not empty."""
+        return {**super().ways, "derive": self.derive}
+
+
 class Tool(Document):
     """What a well-known tool prints."""
 
     about: str
-    metrics: dict[Name, OutputMetric]
+    metrics: dict[Name, Metric]
     """Those that are there; a run in which none is has failed."""
-    reported: dict[Name, OutputMetric] = {}
+    reported: dict[Name, Metric] = {}
     """Settings that the tool says it used."""
 
 
@@ -95,7 +109,7 @@ class Step(Document):
     """What the machine's file says how to have: its `software`."""
     per: list[Name] = []
     """Parameters that a run depends on though none of its texts names them."""
-    metrics: dict[Name, OutputMetric] = {}
+    metrics: dict[Name, Metric] = {}
     tool: str = ""
     """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
     confirm: dict[Name, Scalar] = {}
@@ -116,6 +130,28 @@ class Step(Document):
         return self
 
 
+class Column(Document):
+    """A column of a table."""
+
+    of: str
+    """A parameter or a metric of the table's step."""
+    title: str = ""
+    """Default: its name and its unit."""
+    format: str = ""
+    """As Python formats a number: `.2f`."""
+
+
+class Table(Document):
+    """A table of results: a line for each point of a step, medians over its repetitions."""
+
+    step: Name
+    columns: Annotated[list[Column], Field(min_length=1)]
+    sort: list[str] = []
+    """By these columns."""
+    separator: str = ","
+    """Between columns with `--csv`."""
+
+
 class Campaign(Document):
     """Steps over a space of points, repeated and interleaved."""
 
@@ -129,6 +165,8 @@ class Campaign(Document):
     """Points that share one job (an allocation); none: all of equal size."""
     seed: Count = 1
     """Of the order of points within each repetition."""
+    tables: dict[str, Table] = {}
+    """What `venturi campaign table` prints."""
 
 
 class State(StrEnum):

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field, model_validator
 
-from venturi.model.document import Document
+from venturi.model.document import Document, Real
 
 
 class Better(StrEnum):
@@ -27,7 +27,12 @@ class Pick(StrEnum):
     LEAST = "least"
     MOST = "most"
     MEDIAN = "median"
+    MEAN = "mean"
     SUM = "sum"
+    COUNT = "count"
+    """How many there are."""
+    DEVIATION = "deviation"
+    """The standard deviation of those that are there (n - 1); 0 of one."""
 
 
 class OutputMetric(Document):
@@ -42,13 +47,20 @@ class OutputMetric(Document):
     file: str = "stdout"
     """Relative to the run's folder."""
     pick: Pick = Pick.ONLY
+    default: Real | None = None
+    """The value where nothing is found; without it the run has failed."""
     unit: str = ""
     better: Better = Better.NONE
     about: str = ""
 
+    @property
+    def ways(self) -> dict[str, str]:
+        """How it is found: one of these is not empty."""
+        return {"regex": self.regex, "json": self.json_path, "column": self.column}
+
     @model_validator(mode="after")
     def _one_way(self) -> OutputMetric:
-        ways = [bool(self.regex), bool(self.json_path), bool(self.column)]
-        if sum(ways) != 1:
-            raise ValueError("a metric is found by one of regex, json and column")
+        if sum(map(bool, self.ways.values())) != 1:
+            *first, last = self.ways
+            raise ValueError(f"a metric is found by one of {', '.join(first)} and {last}")
         return self

@@ -32,6 +32,7 @@ from venturi.model.event import (
     TargetFacts,
     TimeLine,
 )
+from venturi.model.result import RunOf
 
 RECORD_SCHEMA = "venturi.record/1"
 
@@ -280,6 +281,10 @@ class Record(Document):
     environment: Environment
     commands: list[CommandRun] = []
     """What ran in place of a skeleton, in the order of their ends."""
+    machine: str = ""
+    """The name of the machine's file; `local` for this host."""
+    run_of: RunOf | None = None
+    """Which run of a campaign this is."""
     file_facts: list[FileFacts] = []
     """What the libraries said is in force for files: hints of MPI-IO."""
     warnings: list[str] = []

@@ -11,8 +11,11 @@ from venturi.plan.scope import Scope, duration
 from venturi.plan.template import Field, template_fields
 
 
-def lower_exec(step: ExecStep, number: int, scope: Scope, where: str) -> p.Exec:
-    """The plan's step; UserError for a text with unknown names, or a file outside its folder."""
+def lower_exec(step: ExecStep, commands: list[ExecStep], scope: Scope, where: str) -> p.Exec:
+    """The plan's step, which is put to the other commands.
+
+    UserError for a text with unknown names, or a file outside the command's folder.
+    """
     parts: list[p.PathPart] = []
     for piece in template_fields(step.command, f"{where}.command"):
         if not isinstance(piece, Field):
@@ -22,7 +25,9 @@ def lower_exec(step: ExecStep, number: int, scope: Scope, where: str) -> p.Exec:
         parts.append(p.PathPart(value=code, width=piece.width))
     _check_inside({f"files.{name}": pattern for name, pattern in step.files.items()}, where)
     _check_inside({f"metrics.{name}": rule.file for name, rule in step.metrics.items()}, where)
-    return p.Exec(number=number, command=parts, limit_s=duration(step.time, scope, f"{where}.time"))
+    commands.append(step)
+    limit_s = duration(step.time, scope, f"{where}.time")
+    return p.Exec(number=len(commands) - 1, command=parts, limit_s=limit_s)
 
 
 def _check_inside(paths: dict[str, str], where: str) -> None:

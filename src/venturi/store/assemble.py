@@ -31,6 +31,7 @@ from venturi.model.event import (
 from venturi.model.machine import Bound
 from venturi.model.record import (
     Environment,
+    Fidelity,
     FileSystem,
     OperationRow,
     PhaseRow,
@@ -38,6 +39,7 @@ from venturi.model.record import (
     Seconds4,
     Substitution,
 )
+from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
 from venturi.model.workload import Workload
 
@@ -75,6 +77,8 @@ class RunFacts(Document):
     venturi: str
     variables: dict[str, str]
     workload: dict[str, Any]
+    machine: str = ""
+    run_of: RunOf | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +131,6 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
             broken_rules=[row.says for row in rules if not row.holds],
         )
     )
-    observed = workload.origin.observed if workload.origin else None
     remaining, strange = _remaining(facts, workload, left)
     return Record(
         id=facts.id,
@@ -147,11 +150,18 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         metrics=metrics_of(workload, facts.parameters, phases, ending.commands),
         rules=rules,
         substituted=facts.substituted,
-        fidelity=fidelity_of(observed, phases) if observed else None,
+        fidelity=_fidelity(workload, phases),
         environment=_environment(facts, hello, clock),
         commands=list(ending.commands),
+        machine=facts.machine,
+        run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
-        warnings=_warnings(facts, events, ending, strange),
+        warnings=[
+            *facts.warnings,
+            *(e.what for e in events if isinstance(e, Warning)),
+            *ending.warnings,
+            *(note for note in (strange, ending.warning) if note),
+        ],
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
@@ -159,10 +169,9 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
     )
 
 
-def _warnings(facts: RunFacts, events: Sequence[Event], ending: Ending, strange: str) -> list[str]:
-    said = [event.what for event in events if isinstance(event, Warning)]
-    notes = [note for note in (strange, ending.warning) if note]
-    return [*facts.warnings, *said, *ending.warnings, *notes]
+def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:
+    observed = workload.origin.observed if workload.origin else None
+    return fidelity_of(observed, phases) if observed else None
 
 
 def _remaining(facts: RunFacts, workload: Workload, left: list[str]) -> tuple[list[str], str]:

@@ -19,7 +19,7 @@ from types import TracebackType
 
 from pydantic import ValidationError
 
-from venturi.analyse.output import metrics_in
+from venturi.analyse.output import picked
 from venturi.execute.command import Command, Ended, run_command
 from venturi.model.command import CommandFiles, CommandRun, ExecStep
 from venturi.model.error import RunFailed
@@ -121,7 +121,7 @@ class Commands:
                 for name, pattern in step.files.items()
             }
             _fetch(step, folder, output)
-            metrics = metrics_in(output, step.metrics)
+            metrics = {name: picked(name, rule, output) for name, rule in step.metrics.items()}
             run = run.model_copy(update={"files": files, "metrics": metrics})
         except RunFailed as problem:
             where = f"(its output is in {COMMANDS_NAME}/{number} of the result)"

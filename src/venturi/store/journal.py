@@ -23,6 +23,8 @@ from venturi.store.assemble import Ending, RunFacts, assemble
 from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
 from venturi.store.place import COPIED_NAMES, new_id
+from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
+from venturi.store.seal import seal
 
 
 class Journal:
@@ -125,7 +127,9 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     if (folder / COMMANDS_NAME).exists():
         shutil.copytree(folder / COMMANDS_NAME, temporary / COMMANDS_NAME)
     merge_logs(folder, events, temporary)
-    (temporary / "record.json").write_text(record.to_json(indent=1), "utf-8")
+    (temporary / RECORD_NAME).write_text(record.to_json(indent=1), "utf-8")
+    (temporary / RESULT_NAME).write_text(result_of(record).to_json(indent=1), "utf-8")
+    seal(temporary)
     temporary.rename(final)
     shutil.rmtree(folder)
     return final

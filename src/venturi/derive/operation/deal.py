@@ -181,6 +181,9 @@ class _Layout:
     def __init__(self, run: Run, span: int) -> None:
         self._run = run
         self._terms, self._first, self._last = _turns_of(run, span)
+        self._most = _most_of(run)
+        if self._most is not None and self._first + self._last + span > self._most:
+            self._terms, self._first, self._last = [], 0, 0
         self.end = self._first + self._last
         self.least_end = 0
         self._offset = self._first
@@ -189,6 +192,8 @@ class _Layout:
         """The step of a share, behind those before it."""
         run, crew = self._run, self._run.scene.crew
         span, start = share.most_bytes, self._offset
+        if self._most is not None:
+            start = max(0, min(start, self._most - span * (len(crew) if run.is_shared else 1)))
         if run.is_shared:
             text = linear_text(start, [*self._terms, (span, crew.place)])
             before = span * (len(crew) - 1)
@@ -200,6 +205,17 @@ class _Layout:
         if share.least_bytes:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
         return run.step(**share.keys, **run.at(text))
+
+
+def _most_of(run: Run) -> int | None:
+    """Where requests must end; None: anywhere.
+
+    What a turn writes or reads of uneven sizes is a mean, so the reads of a file that was written
+    may seem to reach further than that, and would be of another file, which is cold.
+    """
+    if run.written is None or int(run.end.max()) > NEAR * run.written:
+        return None
+    return run.written
 
 
 def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:

@@ -30,6 +30,7 @@ _VERBS = {
     KIND_CODES[Kind.UNLINK]: ItemVerb.UNLINK,
     KIND_CODES[Kind.MKDIR]: ItemVerb.MKDIR,
     KIND_CODES[Kind.RMDIR]: ItemVerb.RMDIR,
+    KIND_CODES[Kind.RENAME]: ItemVerb.RENAME,
 }
 _DIRECTORY = {ItemVerb.MKDIR, ItemVerb.RMDIR}
 _DATA = {ItemVerb.WRITE, ItemVerb.READ}
@@ -121,6 +122,9 @@ class Trees:
         if tree.is_staged and not _REMOVING.isdisjoint(verbs):
             self.notes.append(f"{name}: files that were there before are not removed")
             verbs = [verb for verb in verbs if verb not in _REMOVING]
+        if ItemVerb.CREATE not in verbs and ItemVerb.RENAME in verbs:
+            self.notes.append(f"{name}: renaming over what was there before is left out")
+            verbs.remove(ItemVerb.RENAME)
         if not verbs:
             return StepSpec(compute=0)
         if not _MAKING.isdisjoint(verbs):
@@ -228,6 +232,13 @@ class Trees:
         return (count if even and len(files) // count >= 2 else 1), alone
 
 
+def _is_named_at_last(verbs: list[ItemVerb]) -> bool:
+    """Whether an item that was made aside is renamed when it is closed, and only then."""
+    before = verbs[: verbs.index(ItemVerb.RENAME)]
+    made = ItemVerb.CREATE in before and ItemVerb.CLOSE in before
+    return made and verbs.count(ItemVerb.RENAME) == 1
+
+
 def _sound(done: Pass) -> Pass | None:
     """The pass with what the engine needs around data; None where it makes no sense."""
     verbs = list(done.verbs)
@@ -251,6 +262,8 @@ def _sound(done: Pass) -> Pass | None:
         if verb is not ItemVerb.STAT:
             return None
     makes = ItemVerb.CREATE in verbs
+    if ItemVerb.RENAME in verbs and not _is_named_at_last(verbs):
+        return None
     if makes and ItemVerb.STAT in verbs[: verbs.index(ItemVerb.CREATE)]:
         return None
     return Pass(verbs, done.files, done.sizes)

@@ -109,7 +109,9 @@ def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int, long: 
     same = (tokens.file[1:] == tokens.file[:-1]) & (tokens.rank[1:] == tokens.rank[:-1])
     same &= tokens.stretch[1:] == tokens.stretch[:-1]
     opens, closes = tokens.is_kind(Kind.OPEN), tokens.is_kind(Kind.CLOSE)
-    within = tokens.is_kind(Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.CLOSE)
+    within = tokens.is_kind(
+        Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.CLOSE, Kind.RENAME, Kind.TRUNCATE
+    )
     new_owner = np.ones(len(tokens), bool)
     new_owner[1:] = (tokens.file[1:] != tokens.file[:-1]) | (tokens.rank[1:] != tokens.rank[:-1])
     depth = np.cumsum(opens.astype(np.int64) - closes) - opens + closes
