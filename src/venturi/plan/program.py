@@ -210,7 +210,8 @@ class Lowering:
             )
 
     def _for(self, step: StepSpec, place: _Place) -> p.For:
-        assert step.for_ is not None and step.in_ is not None and step.do is not None
+        assert step.for_ is not None
+        assert step.in_ is not None
         count = place.scope.code(step.in_, f"{place.where}.in")
         if step.for_ not in self._names.slots:
             self._names.slots.append(step.for_)
@@ -224,13 +225,13 @@ class Lowering:
                 "by_rank": place.by_rank or self._varies(step.in_, place),
             }
         )
-        return p.For(variable=slot, count=count, body=self._body(step.do, inner))
+        return p.For(variable=slot, count=count, body=self._body(step.do or [], inner))
 
     def _varies(self, value: int | float | str, place: _Place) -> bool:
         return bool(names_in(place.scope.tree(value, place.where)) & NAMES_BY_RANK)
 
     def _when(self, step: StepSpec, place: _Place) -> p.When:
-        assert step.when is not None and step.do is not None
+        assert step.when is not None
         inner = _Place(
             **{
                 **vars(place),
@@ -240,11 +241,11 @@ class Lowering:
         )
         return p.When(
             condition=place.scope.code(step.when, f"{place.where}.when"),
-            body=self._body(step.do, inner),
+            body=self._body(step.do or [], inner),
         )
 
     def _phase(self, step: StepSpec, place: _Place) -> p.Phase:
-        assert step.phase is not None and step.do is not None
+        assert step.phase is not None
         self._refuse_waiting("phase", place)
         path = f"{place.phase}/{step.phase}" if place.phase else step.phase
         if path in self._names.phases:
@@ -266,7 +267,7 @@ class Lowering:
         )
         before = set(self._state.opened)
         self._at_work = False
-        body = self._body(step.do, inner)
+        body = self._body(step.do or [], inner)
         if at_least_s:
             body = repeated(body, at_least_s, place.where)
         for name, automatic in list(self._state.opened.items()):

@@ -156,17 +156,18 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         machine=facts.machine,
         run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
-        warnings=[
-            *facts.warnings,
-            *(e.what for e in events if isinstance(e, Warning)),
-            *ending.warnings,
-            *(note for note in (strange, ending.warning) if note),
-        ],
+        warnings=_warnings(facts, events, ending, strange),
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
         workload=facts.workload,
     )
+
+
+def _warnings(facts: RunFacts, events: Sequence[Event], ending: Ending, strange: str) -> list[str]:
+    said = [event.what for event in events if isinstance(event, Warning)]
+    notes = [note for note in (strange, ending.warning) if note]
+    return [*facts.warnings, *said, *ending.warnings, *notes]
 
 
 def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:
