@@ -142,8 +142,8 @@ class _Walker:
         total.seconds_computing = longest
         self._count_items()
         self._prestage(total)
-        for index, count in self.files.items():
-            count = self._files_of(index, count)
+        for index, names in self.files.items():
+            count = self._files_of(index, names)
             own = any(_INSTANCE in slots_of(part.value) for part in self._plan.files[index].path)
             total.files += count * (self._group.instances if own else 1)
 
