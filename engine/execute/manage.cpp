@@ -81,7 +81,12 @@ void open_file(Context& context, FileState& file, const std::string& path) {
   const bool fine = measured(context, file, {.kind = OperationKind::kOpen, .path = path}, [&] {
     return file.storage->open(backend::Backend::kRoot, path.c_str(), mode, open.handle);
   });
-  if (fine && admit(context, file, open)) remember(context, file, std::move(open));
+  if (!fine || !admit(context, file, open)) return;
+  if (!find_stamps(context, file, open)) {
+    file.plain->close(open.handle);
+    return;
+  }
+  remember(context, file, std::move(open));
 }
 
 void create_file(Context& context, FileState& file, const std::string& path) {

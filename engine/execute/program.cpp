@@ -29,6 +29,7 @@ void run_for(Context& context, const schema::For& loop) {
   context.loops.push_back(slot);
   const auto goes_on = [&] {
     if (!must_wait) return !context.idle();
+    if (context.all_know_of_failure()) return false;
     return !context.limiter || !context.limiter->ended_together();
   };
   for (std::uint64_t i = 0; i < count && goes_on(); ++i) {
@@ -39,8 +40,7 @@ void run_for(Context& context, const schema::For& loop) {
   context.slots[slot] = std::int64_t{0};
 }
 
-/// Runs the body, and again until the phase is old enough; not when nothing could be done, nor
-/// when another rank has failed.
+/// Runs the body, and again until the phase is old enough; not when nothing could be done.
 void run_repeat(Context& context, const schema::Repeat& repeat) {
   if (context.phases.empty()) return run_steps(context, repeat.body);
   const std::uint64_t end_ns =
@@ -51,7 +51,7 @@ void run_repeat(Context& context, const schema::Repeat& repeat) {
     before = context.meter().operations();
     run_steps(context, repeat.body);
   } while (!context.idle() && context.meter().operations() > before &&
-           context.clock.now_ns() < end_ns && !context.somebody_failed());
+           context.clock.now_ns() < end_ns);
 }
 
 void run_compute(Context& context, const schema::Compute& step) {
@@ -137,6 +137,7 @@ void run_step(Context& context, const schema::Step& step) {
           [&](const schema::Manage& leaf) { run_manage(context, leaf); },
           [&](const schema::Items& leaf) { context.guard([&] { run_items(context, leaf); }); },
           [&](const schema::Find& leaf) { run_find(context, leaf); },
+          [&](const schema::Exec& leaf) { run_exec(context, leaf); },
           [&](const schema::Sync& leaf) { context.guard([&] { run_sync(context, leaf); }); },
       },
       step.value);
@@ -151,6 +152,7 @@ bool step_waits(const schema::Plan& plan, const schema::Step& step) {
                         [](const schema::Barrier&) { return true; },
                         [](const schema::Wait&) { return true; },
                         [](const schema::Find&) { return true; },
+                        [](const schema::Exec&) { return true; },
                         [&](const schema::Manage& leaf) {
                           return manage_waits(plan.files[static_cast<std::size_t>(leaf.file)],
                                               leaf.verb);

@@ -19,6 +19,7 @@
 #include "execute/removal.hpp"
 #include "execute/step.hpp"
 #include "pattern/expression.hpp"
+#include "pattern/name.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -30,6 +31,11 @@ Entry entry_of(EntryKind kind, const std::string& full, const std::string& relat
   }
   return {kind, found.device, found.inode, found.birth_ns, relative};
 }
+
+/// What the verification of a file of an earlier run cannot see.
+constexpr const char* kByOwnStamps =
+    "; it is checked by the stamps that its first 4 KiB bear, so a whole file of another run in "
+    "its place is not noticed";
 
 /// One run; the steps of `run` in order.
 class Run {
@@ -226,7 +232,8 @@ class Run {
   void warn_of_foreign_files() {
     for (const FileState& file : context_.files) {
       if (file.plan->foreign) {
-        context_.warn(fmt::format("foreign file read: {}", context_.path_of(*file.plan)));
+        context_.warn(fmt::format("foreign file read: {}{}", context_.path_of(*file.plan),
+                                  file.plan->content.verify ? kByOwnStamps : ""));
       }
     }
   }
@@ -303,7 +310,9 @@ class Run {
       });
       world_.synchronise(context_.clock);
     }
-    if (context_.manifest) context_.manifest->rewind(position, entries);
+    // Where storage fails, what looks gone may come back with it: all names stay listed.
+    const bool fails = world_.maximum(remover.refused()) > 0;
+    if (context_.manifest && !fails) context_.manifest->rewind(position, entries);
     if (!all) comm::set_doing(counters, "between repetitions");
   }
 
@@ -342,6 +351,7 @@ class Run {
     std::vector<std::string> kept;
     std::vector<std::string> strange;
     for (const std::string& path : left.paths) {
+      if (pattern::is_for_commands(path)) continue;
       const std::string parent = path.substr(0, path.find_last_of('/'));
       (ours.contains(path) || ours.contains(parent) ? kept : strange).push_back(path);
     }

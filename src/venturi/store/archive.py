@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
 
 from venturi.execute.engine import clean
-from venturi.model.error import UserError
+from venturi.model.error import TargetProblem, UserError
 from venturi.model.record import Record
 from venturi.model.result import Result
 from venturi.store.index import Entry, read_index, write_index
@@ -185,8 +186,13 @@ def remove_files(folder: Path) -> list[str]:
     if not (folder / RECORD_NAME).exists():
         return []
     left = clean(folder, with_kept=True)
+    if left.refused:
+        raise TargetProblem(
+            f"the storage still does not let files of {folder.name} go: {left.why}",
+            "try again once it answers",
+        )
     (folder / REMOVED_NAME).touch()
-    return left
+    return left.names
 
 
 def remove_record(folder: Path) -> list[str]:
@@ -202,8 +208,10 @@ def remove_record(folder: Path) -> list[str]:
     for path in folder.iterdir():
         if path.name in RECORD_NAMES or path.name.startswith("manifest."):
             path.unlink()
-        elif path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
+    for below, _, _ in os.walk(folder, topdown=False):
+        if below != str(folder):
+            with contextlib.suppress(OSError):
+                os.rmdir(below)
     try:
         folder.rmdir()
     except OSError:

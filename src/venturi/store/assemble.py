@@ -15,7 +15,9 @@ from venturi.analyse.rule import rules_of
 from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
+from venturi.execute.engine import Left
 from venturi.execute.target import identity_of
+from venturi.model.command import CommandRun
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
     ClockFacts,
@@ -91,9 +93,11 @@ class Ending:
     """Why the run's files could not be removed."""
     warnings: tuple[str, ...] = ()
     """Those of processes that may not write events."""
+    commands: Sequence[CommandRun] = ()
+    """What was run in place of skeletons, as far as it came to an end."""
 
 
-def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: Ending) -> Record:
+def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Ending) -> Record:
     """The record of a run; partial where the engine did not come to its end."""
     workload = Workload.model_validate_json(json.dumps(facts.workload))
     hello = next((e for e in events if isinstance(e, Hello)), None)
@@ -144,20 +148,16 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         parameters=dict(facts.parameters),
         verdict=verdict,
         phases=phases,
-        metrics=metrics_of(workload, facts.parameters, phases),
+        metrics=metrics_of(workload, facts.parameters, phases, ending.commands),
         rules=rules,
         substituted=facts.substituted,
         fidelity=_fidelity(workload, phases),
         environment=_environment(facts, hello, clock),
+        commands=list(ending.commands),
         machine=facts.machine,
         run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
-        warnings=[
-            *facts.warnings,
-            *(e.what for e in events if isinstance(e, Warning)),
-            *ending.warnings,
-            *(note for note in (strange, ending.warning) if note),
-        ],
+        warnings=_warnings(facts, events, ending, strange),
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
@@ -165,14 +165,22 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
     )
 
 
+def _warnings(facts: RunFacts, events: Sequence[Event], ending: Ending, strange: str) -> list[str]:
+    said = [event.what for event in events if isinstance(event, Warning)]
+    notes = [note for note in (strange, ending.warning) if note]
+    return [*facts.warnings, *said, *ending.warnings, *notes]
+
+
 def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:
     observed = workload.origin.observed if workload.origin else None
     return fidelity_of(observed, phases) if observed else None
 
 
-def _remaining(facts: RunFacts, workload: Workload, left: list[str]) -> tuple[list[str], str]:
+def _remaining(facts: RunFacts, workload: Workload, left: Left) -> tuple[list[str], str]:
     """Files of the run that are still there, and a word on names that are not the run's."""
-    paths = [os.path.join(facts.run_directory, path) for path in left]
+    paths = [os.path.join(facts.run_directory, path) for path in left.names]
+    if left.refused:
+        return paths or [facts.run_directory], ""
     if any(file.keep for file in workload.files.values()):
         return paths, ""
     if not paths:

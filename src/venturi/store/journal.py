@@ -15,11 +15,12 @@ from typing import TextIO
 
 from pydantic import ValidationError
 
-from venturi.execute.engine import PLAIN, clean
+from venturi.execute.engine import PLAIN, Left, clean
 from venturi.model.error import VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
 from venturi.store.assemble import Ending, RunFacts, assemble
+from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
 from venturi.store.place import COPIED_NAMES, new_id
 from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
@@ -106,6 +107,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     """
     facts_path = folder / "facts.json"
     events = list(read_events(folder))
+    remove_folders(folder)
     left, warning = _cleaned(folder)
     refused = any(isinstance(e, Failed) and e.exit_code in (2, 5) for e in events)
     began = any(isinstance(e, Hello | PhaseFinished) for e in events)
@@ -113,7 +115,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         shutil.rmtree(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
-    ending = Ending(interrupted, last_words(folder), warning, said_aside(folder))
+    ending = Ending(interrupted, last_words(folder), warning, said_aside(folder), runs_in(folder))
     record = assemble(facts, events, left, ending)
     final = store / "runs" / record.id
     temporary = store / "runs" / f".{record.id}.tmp"
@@ -122,6 +124,8 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     for name in (*COPIED_NAMES, *others):
         if (folder / name).exists():
             shutil.copyfile(folder / name, temporary / name)
+    if (folder / COMMANDS_NAME).exists():
+        shutil.copytree(folder / COMMANDS_NAME, temporary / COMMANDS_NAME)
     merge_logs(folder, events, temporary)
     (temporary / RECORD_NAME).write_text(record.to_json(indent=1), "utf-8")
     (temporary / RESULT_NAME).write_text(result_of(record).to_json(indent=1), "utf-8")
@@ -131,15 +135,19 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     return final
 
 
-def _cleaned(folder: Path) -> tuple[list[str], str]:
+def _cleaned(folder: Path) -> tuple[Left, str]:
     """What stays on the target after cleaning, and why it could not be cleaned, if so."""
     if not (folder / "plan.json").exists():
-        return [], ""
+        return Left([]), ""
+    later = f"once the storage answers, `venturi results rm --files {folder.name}` removes them"
     try:
-        return clean(folder), ""
+        left = clean(folder)
     except VenturiError as error:
-        later = f"once the storage answers, `venturi results rm {folder.name}` removes what is left"
-        return [], f"{error.message}; {later}"
+        return Left([]), f"{error.message}; {later.replace('them', 'what is left')}"
+    if left.refused:
+        names = "1 name" if left.refused == 1 else f"{left.refused} names"
+        return left, f"the storage did not let {names} of the run go: {left.why}; {later}"
+    return left, ""
 
 
 def last_words(folder: Path) -> str:

@@ -17,10 +17,11 @@ from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.sizes import Parts, mix_of, parts_of
-from venturi.derive.operation.table import Table
+from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
 from venturi.model.units import size_text
+from venturi.model.workload import PatternKind
 
 MOST_EXACT = 3
 """So many different sizes stand as they are."""
@@ -32,7 +33,8 @@ LEAST_MIXED = 3
 """So many steps of one size each are one mix."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
-"""Sizes up to so many bytes are one group if they hold less than this share of the bytes."""
+"""Sizes up to so many bytes are one group if they hold less than this share of the bytes, or if
+there is one request in each turn: lines of a log."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 NEAR_NOTE = "sizes within 10 % of each other are their mean, with the same sum and number"
@@ -87,20 +89,18 @@ def bunches_of(sizes: Column, files: int = 1) -> list[Bunch]:
         while edges[-1] < len(values):
             widest = NEAR * int(values[edges[-1]])
             edges.append(int(np.searchsorted(values, widest, side="right")))
-    found = [
-        Bunch(
-            int(counts[low:high].sum()),
-            int((counts[low:high] * values[low:high]).sum()),
-            int(values[low]),
-            int(values[high - 1]),
-        )
-        for low, high in pairwise(edges)
-    ]
+    found = [_bunch(values[low:high], counts[low:high]) for low, high in pairwise(edges)]
     while len(found) > MOST_BUNCHES:
         losses = [_loss(a, b) for a, b in pairwise(found)]
         at = int(np.argmin(losses))
         found[at : at + 2] = [found[at].joined(found[at + 1])]
     return sorted(found, key=lambda bunch: (-bunch.bytes, bunch.smallest))
+
+
+def _bunch(values: Column, counts: Column) -> Bunch:
+    """All requests of these sizes, which rise."""
+    moved = int((counts * values).sum())
+    return Bunch(int(counts.sum()), moved, int(values[0]), int(values[-1]))
 
 
 def _tiny(values: Column, counts: Column) -> int:
@@ -120,8 +120,12 @@ def dealt(run: Run) -> Said:
         return _one_each(run)
     if _is_in_positions(run):
         return _by_position(run)
-    several = len(np.unique(run.tokens.file[run.ids])) > 1
-    bunches = bunches_of(run.sizes(), run.scene.units if several else 1)
+    sizes = run.sizes()
+    files = run.scene.units if len(np.unique(run.tokens.file[run.ids])) > 1 else 1
+    is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
+    bunches = (
+        [_bunch(*np.unique(sizes, return_counts=True))] if is_line else bunches_of(sizes, files)
+    )
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
     shares = _as_mix(shares)
     layout = _Layout(run, _span(shares, run))
@@ -288,6 +292,7 @@ class _Layout:
         self.end = self._first + self._last
         self.least_end = 0
         self._offset = self._first
+        self._appends = run.is_write and bool(np.all(run.flags & APPENDS))
 
     def step(self, share: _Share) -> Any:
         """The step of a share, behind those before it."""
@@ -305,6 +310,11 @@ class _Layout:
         self.end = max(self.end, self._offset + self._last)
         if share.least_bytes:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
+        if self._appends:
+            keys = share.keys
+            if "transfer" not in keys and "mix" not in keys:
+                keys = {"transfer": keys["size"], "count": 1}
+            return run.step(pattern=PatternKind.APPEND, **keys)
         return run.step(**share.keys, **run.at(text))
 
 

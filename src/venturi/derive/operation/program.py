@@ -124,7 +124,17 @@ class Program:
                 self._act(node, loops, out)
             elif not self._items(node, loops, out):
                 self._loop(node, loops, out)
+                if not loops:
+                    self._make_before(out)
             self._grows = is_small and bool(out) and _is_phase_of(out[-1], self._last)
+
+    def _make_before(self, out: Steps) -> None:
+        """Makes the files that the loop just written adds to from its first turn on."""
+        for name in self._named.made_before:
+            stream = self.streams.kept[self.names.entries[name].stream].name
+            steps: Steps = [StepSpec(create=name), StepSpec(close=name)]
+            out.insert(-1, StepSpec(phase=self.titles.numbered(f"{stream} create"), do=steps))
+        self._named.made_before.clear()
 
     def _some(self, node: Some, loops: Loops, out: Steps, write: _Writer) -> None:
         """What some turns of the loop around it do, under a condition."""
@@ -254,7 +264,7 @@ class Program:
             return False
         first = self.acts.visits(leaf.places, len(crew))
         done = self.trees.pass_of(first, int(self.acts.count[act]))
-        if done is None:
+        if done is None or (not done.makes and self.holdings.has_all(done.files)):
             return False
         step = self.trees.step(stream, done, crew)
         if step is None:

@@ -40,7 +40,7 @@ IDLE_SHARE = 0.3
 STALL_NS = 50_000_000
 MOST_STALLS = 4
 STALL_WEIGHT = 0.02
-"""So few shorter pauses amidst requests one way are stalls of a busy machine, and weigh that."""
+"""So few shorter pauses amidst requests one way are stalls of a busy machine, of little weight."""
 TURNS_WEIGHT = 40.0
 """... and that files that take turns between syncs do not."""
 GAIN = 0.75
