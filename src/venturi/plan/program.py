@@ -327,8 +327,9 @@ class Lowering:
         owner = owner_of(
             step.from_, self._ranks, self._settings.nodes, self._settings.seed, place.scope, where
         )
-        if owner.warning:
-            self.warnings.append(f"{place.phase}: {owner.warning}")
+        warning = f"{place.phase}: {owner.warning}"
+        if owner.warning and warning not in self.warnings:
+            self.warnings.append(warning)
         return place.scope.compile(owner.rank, where)
 
     def _file(self, name: str, place: _Place) -> FileSpec:
