@@ -309,7 +309,9 @@ class Run {
       });
       world_.synchronise(context_.clock);
     }
-    if (context_.manifest) context_.manifest->rewind(position, entries);
+    // Where storage fails, what looks gone may come back with it: all names stay listed.
+    const bool fails = world_.maximum(remover.refused()) > 0;
+    if (context_.manifest && !fails) context_.manifest->rewind(position, entries);
     if (!all) comm::set_doing(counters, "between repetitions");
   }
 

@@ -119,7 +119,17 @@ class Program:
                 self._act(node, loops, out)
             elif not self._items(node, loops, out):
                 self._loop(node, loops, out)
+                if not loops:
+                    self._make_before(out)
             self._grows = is_small and bool(out) and _is_phase_of(out[-1], self._last)
+
+    def _make_before(self, out: Steps) -> None:
+        """Makes the files that the loop just written adds to from its first turn on."""
+        for name in self._named.made_before:
+            stream = self.streams.kept[self.names.entries[name].stream].name
+            steps: Steps = [StepSpec(create=name), StepSpec(close=name)]
+            out.insert(-1, StepSpec(phase=self.titles.numbered(f"{stream} create"), do=steps))
+        self._named.made_before.clear()
 
     def _lumped(self, node: Node, out: Steps) -> bool:
         """Whether an act that matters little went into the phase before it, which does so too."""
@@ -236,7 +246,7 @@ class Program:
             return False
         first = self.acts.visits(leaf.places, len(crew))
         done = self.trees.pass_of(first, int(self.acts.count[act]))
-        if done is None:
+        if done is None or (not done.makes and self.holdings.has_all(done.files)):
             return False
         step = self.trees.step(stream, done, crew)
         if step is None:
