@@ -63,6 +63,7 @@ DOCUMENTS = (
     DocumentKind("comparison", "RunComparison"),
     DocumentKind("campaign", "Campaign"),
     DocumentKind("result", "Result"),
+    DocumentKind("history", "History"),
 )
 
 

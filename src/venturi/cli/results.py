@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from venturi.cli.history import command as history_command
 from venturi.cli.option import json_option, store_option, units_option
 from venturi.model.error import ExitCode, UserError
 
@@ -20,6 +21,9 @@ _SHOWN = 40
 @click.group()
 def command() -> None:
     """The archive of results."""
+
+
+command.add_command(history_command)
 
 
 @command.command("ls")
