@@ -41,7 +41,7 @@ def page_of(history: History, units: Units) -> Page:
         fidelity="",
         remarks=(),
         sections=tuple(sections),
-        withheld="" if history.worse else history.headline,
+        withheld="",
         facts=f"{len(history.series)} series · changes from {quantity.percent(history.least)} on",
     )
     return Page(f"History of {history.chosen}", history.headline, (chapter,))
