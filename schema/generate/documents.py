@@ -56,6 +56,7 @@ DOCUMENTS = (
     DocumentKind("card", "FidelityCard"),
     DocumentKind("portrait", "Portrait"),
     DocumentKind("published", "Io500Result"),
+    DocumentKind("review", "Io500Review"),
     DocumentKind("forecast", "Forecast"),
     DocumentKind("prediction", "Prediction"),
     DocumentKind("validation", "Validation"),

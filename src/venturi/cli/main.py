@@ -25,7 +25,7 @@ COMMANDS = {
     "campaign": "Many runs over a space of parameters: run, status, resume, cancel.",
     "compare": "Two captures, two runs, or two sets of runs (tags, machines) side by side.",
     "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",
-    "results": "The archive: ls, show, tag, verify, push, import, history, rank, rm.",
+    "results": "The archive: ls, show, tag, verify, push, import, history, rank, compare, rm.",
     "mdtest": "mdtest's own command line, run by our engine: venturi mdtest -- ARGS.",
     "md-workbench": "md-workbench's own command line: venturi md-workbench -- ARGS.",
 }

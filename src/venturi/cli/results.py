@@ -262,6 +262,7 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> None:
 @click.option("--year", type=int, help="Only of that year.")
 @click.option("--all", "every", is_flag=True, help="Also those that may not stand in a list.")
 @click.option("--top", type=click.IntRange(min=1), help="Only the first so many.")
+@click.option("--run", "runs", metavar="RUN", multiple=True, help="With this run of ours.")
 @store_option
 @json_option
 def rank_results(
@@ -272,16 +273,24 @@ def rank_results(
     year: int | None,
     every: bool,
     top: int | None,
+    runs: tuple[str, ...],
     store: str | None,
     as_json: bool,
 ) -> None:
-    """List the imported results, best first; their own numbers are never used, only recomputed."""
+    """List the imported results, best first; their own numbers are never used, only recomputed.
+
+    A run of ours stands at the place that it would take, in brackets.
+    """
+    from venturi.field.io500.own import result_of
     from venturi.field.io500.ranking import Choice, rank, unit_of
+    from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
     from venturi.store.published import load_all
 
     choice = Choice(by, per, nodes, filesystem, year, every)
-    rows = rank(load_all(store_directory(store)), choice)[:top]
+    store_place = store_directory(store)
+    own = [result_of(load_record(find(store_place, run))) for run in runs]
+    rows = rank([*load_all(store_place), *own], choice)[:top]
     if as_json:
         data = [{"place": r.place, "value": r.value, "result": r.result.to_data()} for r in rows]
         click.echo(json.dumps({"by": by, "unit": unit_of(choice), "rows": data}, indent=1))
@@ -291,3 +300,51 @@ def rank_results(
 
     shown = [(row.place, row.value, row.result) for row in rows]
     print_ranking(shown, unit_of(choice), by, stdout_console())
+
+
+@command.command("compare")
+@click.argument("first", metavar="RUN")
+@click.argument("others", metavar="PUBLISHED...", nargs=-1)
+@store_option
+@json_option
+def compare_results(first: str, others: tuple[str, ...], store: str | None, as_json: bool) -> None:
+    """RUN beside imported results of IO500, phase by phase, in all and for each process.
+
+    RUN is a run of ours (an id, @last, a folder) or an imported result, PUBLISHED are imported
+    ones or runs: the start of a key, or words of institution, system and year, in quotes.
+    """
+    from venturi.field.io500.beside import beside, named
+    from venturi.field.io500.own import result_of
+    from venturi.model.published import Io500Result
+    from venturi.store.archive import find, load_record
+    from venturi.store.place import store_directory
+    from venturi.store.published import load_all
+
+    place = store_directory(store)
+    published = list(load_all(place))
+
+    def opened(name: str) -> Io500Result:
+        try:
+            folder = find(place, name)
+        except UserError:
+            if name.startswith("@"):
+                raise
+            return named(published, name)
+        return result_of(load_record(folder))
+
+    if not others:
+        raise UserError("name one or more results to set it beside", "venturi results rank --all")
+    one = opened(first)
+    pairs = [(other, beside(one, other)) for other in map(opened, others)]
+    if as_json:
+        data = [
+            {"a": one.to_data(), "b": other.to_data(), "rows": [row.to_data() for row in rows]}
+            for other, rows in pairs
+        ]
+        click.echo(json.dumps(data, indent=1))
+        return
+    from venturi.cli.console import stdout_console
+    from venturi.report.published import print_beside
+
+    for other, rows in pairs:
+        print_beside(one, other, rows, stdout_console())

@@ -38,6 +38,17 @@ def launch_line(machine: Machine, ranks: int, plan: Path) -> list[str]:
     launcher = machine.launcher
     if launcher.kind is LauncherKind.LOCAL:
         return [str(find_engine()), "run", str(plan)]
+    return [*start_line(machine, ranks), str(find_engine(launcher.mpi)), "run", str(plan)]
+
+
+def start_line(machine: Machine, ranks: int) -> list[str]:
+    """What starts `ranks` ranks of a program; empty where the program is started by itself.
+
+    UserError where the launcher is not there.
+    """
+    launcher = machine.launcher
+    if launcher.kind is LauncherKind.LOCAL:
+        return []
     if launcher.mpi is None:
         raise UserError(f"machine {machine.name}: the launcher needs 'mpi': openmpi or mpich")
     start = [word.replace("{ranks}", str(ranks)) for word in _start_of(launcher)]
@@ -48,7 +59,7 @@ def launch_line(machine: Machine, ranks: int, plan: Path) -> list[str]:
         )
     if launcher.mpi is MpiLibrary.OPENMPI and os.geteuid() == 0:
         start.insert(1, "--allow-run-as-root")
-    return [*start, str(find_engine(launcher.mpi)), "run", str(plan)]
+    return start
 
 
 def start_words(machine: Machine, ranks: int, nodes: int) -> list[str]:

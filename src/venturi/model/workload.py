@@ -16,6 +16,9 @@ from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, S
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
 from venturi.model.measure import Rule as Rule  # noqa: PLC0414
+from venturi.model.name_step import RenameStep as RenameStep  # noqa: PLC0414
+from venturi.model.name_step import TruncateStep as TruncateStep  # noqa: PLC0414
+from venturi.model.name_step import Value as Value  # noqa: PLC0414
 from venturi.model.plan import (
     Arrivals,
     CachePolicy,
@@ -32,9 +35,6 @@ from venturi.model.plan import (
 )
 
 RESERVED_NAMES = tuple(slot.value for slot in Slot)
-
-Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
-"""A number, a number with a unit, or an expression."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
@@ -491,7 +491,7 @@ class LimitStep(Document):
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
-    "wait",
+    "wait", "rename", "truncate",
 )  # fmt: skip
 
 
@@ -525,6 +525,8 @@ class StepSpec(Document):
     mkdir: str | None = None
     rmdir: str | None = None
     read_dir: str | None = None
+    rename: RenameStep | None = None
+    truncate: TruncateStep | str | None = None
     each: EachStep | None = None
     find: FindStep | None = None
     sync: SyncStep | SyncMode | None = None

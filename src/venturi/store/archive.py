@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from venturi.execute.engine import clean
-from venturi.model.error import UserError
+from venturi.model.error import TargetProblem, UserError
 from venturi.model.result import Result
 from venturi.store.index import UNREADABLE, Entry, entries
 from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
@@ -113,8 +113,13 @@ def remove_files(folder: Path) -> list[str]:
     if not (folder / RECORD_NAME).exists():
         return []
     left = clean(folder, with_kept=True)
+    if left.refused:
+        raise TargetProblem(
+            f"the storage still does not let files of {folder.name} go: {left.why}",
+            "try again once it answers",
+        )
     (folder / REMOVED_NAME).touch()
-    return left
+    return left.names
 
 
 def remove_record(folder: Path) -> list[str]:

@@ -15,6 +15,7 @@ from venturi.analyse.rule import rules_of
 from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
+from venturi.execute.engine import Left
 from venturi.execute.target import identity_of
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
@@ -93,7 +94,7 @@ class Ending:
     """Those of processes that may not write events."""
 
 
-def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: Ending) -> Record:
+def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Ending) -> Record:
     """The record of a run; partial where the engine did not come to its end."""
     workload = Workload.model_validate_json(json.dumps(facts.workload))
     hello = next((e for e in events if isinstance(e, Hello)), None)
@@ -170,9 +171,11 @@ def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:
     return fidelity_of(observed, phases) if observed else None
 
 
-def _remaining(facts: RunFacts, workload: Workload, left: list[str]) -> tuple[list[str], str]:
+def _remaining(facts: RunFacts, workload: Workload, left: Left) -> tuple[list[str], str]:
     """Files of the run that are still there, and a word on names that are not the run's."""
-    paths = [os.path.join(facts.run_directory, path) for path in left]
+    paths = [os.path.join(facts.run_directory, path) for path in left.names]
+    if left.refused:
+        return paths or [facts.run_directory], ""
     if any(file.keep for file in workload.files.values()):
         return paths, ""
     if not paths:

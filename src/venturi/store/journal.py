@@ -15,7 +15,7 @@ from typing import TextIO
 
 from pydantic import ValidationError
 
-from venturi.execute.engine import PLAIN, clean
+from venturi.execute.engine import PLAIN, Left, clean
 from venturi.model.error import VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
@@ -131,15 +131,19 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     return final
 
 
-def _cleaned(folder: Path) -> tuple[list[str], str]:
+def _cleaned(folder: Path) -> tuple[Left, str]:
     """What stays on the target after cleaning, and why it could not be cleaned, if so."""
     if not (folder / "plan.json").exists():
-        return [], ""
+        return Left([]), ""
+    later = f"once the storage answers, `venturi results rm --files {folder.name}` removes them"
     try:
-        return clean(folder), ""
+        left = clean(folder)
     except VenturiError as error:
-        later = f"once the storage answers, `venturi results rm {folder.name}` removes what is left"
-        return [], f"{error.message}; {later}"
+        return Left([]), f"{error.message}; {later.replace('them', 'what is left')}"
+    if left.refused:
+        names = "1 name" if left.refused == 1 else f"{left.refused} names"
+        return left, f"the storage did not let {names} of the run go: {left.why}; {later}"
+    return left, ""
 
 
 def last_words(folder: Path) -> str:
