@@ -29,6 +29,7 @@ from venturi.plan.cache import cache_of
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
+from venturi.plan.given import given_of, of_size, with_given_size
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.limit import limit_of
@@ -455,9 +456,11 @@ class Lowering:
             return [self._items(short_each, step, place)]
         if is_write and spec.foreign:
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
-        rich = rich or DataStep(to=target)
         where = f"{place.where}.{verb}"
+        rich = with_given_size(rich or DataStep(to=target), where)
+        given = given_of(rich, spec, is_write, place.scope, where)
         parts = self._parts(rich, name, part, place, where)
+        parts = of_size(parts, rich) if given else parts
         owner = self._owner(step, place)
         opening = self._open_for(name, is_write, owner, place)
         check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
@@ -490,6 +493,7 @@ class Lowering:
                 think_s=think,
                 depth=depth,
                 collective=collective,
+                given=given,
                 verify=rich.verify,
             )
             for access in parts

@@ -122,6 +122,9 @@ class _Walker:
         self._made: dict[tuple[int, bool], dict[tuple[int, int], int]] = {}
         """Items made, by file and whether in a window, then by step and dealt rank."""
         self._by_rank = False
+        self._by_instance = False
+        self._of_instances: set[int] = set()
+        """Files whose names of all instances were counted one by one."""
         self._names: dict[int, set[tuple[int, ...]]] = {}
         """Of each file, the loops' values (and the rank) that name one that is made."""
 
@@ -129,6 +132,7 @@ class _Walker:
         """Add the work of all instances; the computing is the longest one's."""
         used = _slots_used(self._group.program, self._plan.files)
         by_instance = _INSTANCE in used or bool(BY_NODE & used)
+        self._by_instance = by_instance
         longest = 0.0
         for instance in range(self._group.instances) if by_instance else (0,):
             self._slots[_INSTANCE] = instance
@@ -142,6 +146,7 @@ class _Walker:
         self._prestage(total)
         for index, count in self.files.items():
             own = any(_INSTANCE in slots_of(part.value) for part in self._plan.files[index].path)
+            own = own and index not in self._of_instances
             total.files += count * (self._group.instances if own else 1)
 
     def _count_instance(self, total: Totals, used: set[int]) -> None:
@@ -296,6 +301,9 @@ class _Walker:
                 name.append(int(self._slots[_RANK]))
             else:
                 times *= self._seats.files(file)
+            if self._by_instance and _INSTANCE in used:
+                name.append(int(self._slots[_INSTANCE]))
+                self._of_instances.add(step.file)
             names = self._names.setdefault(step.file, set())
             names.add(tuple(name))
             self.files[step.file] = max(self.files.get(step.file, 0), len(names) * times)
