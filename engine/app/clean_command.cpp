@@ -1,6 +1,8 @@
 // `venturi-engine clean`: takes away what a dead run left.
 #include <fmt/format.h>
 
+#include <system_error>
+
 #include "app/command.hpp"
 #include "app/event_output.hpp"
 #include "app/json_text.hpp"
@@ -17,8 +19,13 @@ int clean_command(const std::string& journal, bool with_kept) {
   for (const std::string& path : left.paths) {
     paths += fmt::format("{}{}", paths.empty() ? "" : ", ", quote(path));
   }
-  write_text(fmt::format("{{\"removed\": {}, \"left\": [{}], \"left_count\": {}}}\n", left.removed,
-                         paths, left.count));
+  std::string refusal;
+  if (left.refused > 0) {
+    refusal = fmt::format(", \"refused\": {}, \"why\": {}", left.refused,
+                          quote(std::generic_category().message(left.why)));
+  }
+  write_text(fmt::format("{{\"removed\": {}, \"left\": [{}], \"left_count\": {}{}}}\n",
+                         left.removed, paths, left.count, refusal));
   return 0;
 }
 

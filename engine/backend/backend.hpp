@@ -126,8 +126,12 @@ class Backend {
   virtual int unlink(Directory at, const char* name) = 0;
   virtual int make_directory(Directory at, const char* name) = 0;
   virtual int remove_directory(Directory at, const char* name) = 0;
-  /// Gives what has a name another one in the same directory; EEXIST if that is taken.
+  /// Gives what has a name another one; EEXIST if that is taken.
   virtual int rename(Directory, const char* /*from*/, const char* /*to*/) { return ENOTSUP; }
+  /// The same, and what has the other name is gone.
+  virtual int replace(Directory, const char* /*from*/, const char* /*to*/) { return ENOTSUP; }
+  /// Cuts an open file, or extends it, to a size.
+  virtual int truncate(Handle, std::uint64_t /*bytes*/) { return ENOTSUP; }
   /// A second name of a file in the same directory.
   virtual int link(Directory, const char* /*name*/, const char* /*other*/) { return ENOTSUP; }
   /// A symbolic link `name` to `target`.

@@ -200,15 +200,28 @@ int DescriptorNames::remove_directory(Directory at, const char* name) {
 }
 
 int DescriptorNames::rename(Directory at, const char* from, const char* to) {
-  const int directory = base_of(at);
   if (keeps_taken_names_) {
-    if (::renameat2(directory, from, directory, to, RENAME_NOREPLACE) == 0) return 0;
+    const base::Place old(base_of(at), from);
+    const base::Place other(base_of(at), to);
+    if (old.error() != 0 || other.error() != 0)
+      return old.error() != 0 ? old.error() : other.error();
+    if (::renameat2(old.directory(), old.name(), other.directory(), other.name(),
+                    RENAME_NOREPLACE) == 0) {
+      return 0;
+    }
     if (errno != EINVAL && errno != ENOSYS) return errno;
     keeps_taken_names_ = false;  // this file system does not know the flag
   }
   Identity taken;
-  if (base::identify(directory, to, taken) == 0) return EEXIST;
-  return ::renameat(directory, from, directory, to) == 0 ? 0 : errno;
+  if (look_up(at, to, taken) == 0) return EEXIST;
+  return replace(at, from, to);
+}
+
+int DescriptorNames::replace(Directory at, const char* from, const char* to) {
+  const base::Place old(base_of(at), from);
+  const base::Place other(base_of(at), to);
+  if (old.error() != 0 || other.error() != 0) return old.error() != 0 ? old.error() : other.error();
+  return ::renameat(old.directory(), old.name(), other.directory(), other.name()) == 0 ? 0 : errno;
 }
 
 int DescriptorNames::link(Directory at, const char* name, const char* other) {

@@ -53,6 +53,7 @@ class DescriptorNames : public Backend {
   int make_directory(Directory at, const char* name) override;
   int remove_directory(Directory at, const char* name) override;
   int rename(Directory at, const char* from, const char* to) override;
+  int replace(Directory at, const char* from, const char* to) override;
   int link(Directory at, const char* name, const char* other) override;
   int symlink(Directory at, const char* target, const char* name) override;
   int make_node(Directory at, const char* name) override;

@@ -85,6 +85,14 @@ class Faulty : public Backend {
     const int error = before(OperationKind::kRename);
     return error != 0 ? error : inner_->rename(at, from, to);
   }
+  int replace(Directory at, const char* from, const char* to) override {
+    const int error = before(OperationKind::kRename);
+    return error != 0 ? error : inner_->replace(at, from, to);
+  }
+  int truncate(Handle file, std::uint64_t bytes) override {
+    const int error = before(OperationKind::kTruncate);
+    return error != 0 ? error : inner_->truncate(file, bytes);
+  }
   int link(Directory at, const char* name, const char* other) override {
     const int error = before(OperationKind::kLink);
     return error != 0 ? error : inner_->link(at, name, other);

@@ -154,6 +154,7 @@ class FieldStore final : public DescriptorNames {
   /// Only the table of contents has the name, and the fields would stay.
   int unlink(Directory, const char*) override { return ENOTSUP; }
   int rename(Directory, const char*, const char*) override { return ENOTSUP; }
+  int replace(Directory, const char*, const char*) override { return ENOTSUP; }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {

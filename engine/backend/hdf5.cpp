@@ -15,9 +15,8 @@
 #include <string_view>
 #include <utility>
 
-#include "backend/descriptor_names.hpp"
 #include "backend/gather.hpp"
-#include "backend/selection.hpp"
+#include "backend/library_names.hpp"
 #include "base/error.hpp"
 
 namespace venturi::backend {
@@ -138,23 +137,14 @@ bool set_chunk_cache(hid_t access_list, std::uint64_t bytes) {
                       kFinishedFirst) >= 0;
 }
 
-class Hdf5 final : public DescriptorNames {
+class Hdf5 final : public LibraryNames<OpenHdf5> {
  public:
   /// `shares`: all sharers have the library's file open, not only the first of them.
   Hdf5(const Environment& environment, const Settings& settings, bool shares);
 
-  [[nodiscard]] Traits traits() const noexcept override {
-    Traits traits = DescriptorNames::traits();
-    traits.opens_together = together_;
-    return traits;
-  }
-
   int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
     path_ = *name == '/' ? name : root_ + name;
-    const bool only_name = together_ && makes(mode);
-    const int error = DescriptorNames::open(at, name, mode, out);
-    if (error == 0 && only_name) DescriptorNames::close(std::exchange(out, -1));
-    return error;
+    return LibraryNames::open(at, name, mode, out);
   }
   int close(Handle file) override {
     const int error = release(at(file)) ? 0 : failure();
@@ -189,11 +179,12 @@ class Hdf5 final : public DescriptorNames {
   }
 
  protected:
-  int opened(int descriptor, OpenMode mode) override;
+  int open_content(int descriptor, OpenMode mode, bool is_new, OpenHdf5& open) override;
+  std::uint64_t agreed_bytes(std::uint64_t bytes) override {
+    return shares_ ? sharers_->maximum(bytes) : bytes;
+  }
 
  private:
-  OpenHdf5& at(Handle file) { return files_[static_cast<std::size_t>(file)]; }
-
   /// Keeps what HDF5 complained of, for the hint. An errno.
   int failure() {
     Complaint complaint;
@@ -214,35 +205,24 @@ class Hdf5 final : public DescriptorNames {
   Completion move(OpenHdf5& open, schema::Direction direction, const Request& request, hid_t how);
   bool agree(OpenHdf5& open, pattern::Box& box, bool nothing);
 
-  static bool makes(OpenMode mode) noexcept {
-    return mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
-  }
-  /// Whether the library has still to make the file whose name is there.
-  bool is_new(int descriptor, OpenMode mode);
   int make_datasets(OpenHdf5& open);
 
   std::string root_;
   std::string path_;
-  const schema::File* plan_;
   comm::Group* sharers_;
   Settings settings_;
   bool shares_;
-  bool together_;
   Id access_;
   Id all_;
   std::string complaint_;
-  /// By descriptor.
-  std::vector<OpenHdf5> files_;
 };
 
 Hdf5::Hdf5(const Environment& environment, const Settings& settings, bool shares)
-    : DescriptorNames(environment, {}),
+    : LibraryNames(environment),
       root_(environment.root + "/"),
-      plan_(environment.file),
       sharers_(environment.sharers),
       settings_(settings),
-      shares_(shares),
-      together_(opens_together(*environment.file)) {
+      shares_(shares) {
   // Whatever is left open at the end must not be written after MPI has ended.
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -260,28 +240,15 @@ Hdf5::Hdf5(const Environment& environment, const Settings& settings, bool shares
   }
   if (shares) {
     all_ = Id(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-    fine = fine && hdf5::share(access_.get(), *sharers_, *plan_) && hdf5::together(all_.get());
+    fine = fine && hdf5::share(access_.get(), *sharers_, plan()) && hdf5::together(all_.get());
   }
   if (fine) return;
   failure();
-  throw base::plan_error(plan_->name, "HDF5 refuses the options of this file", complaint_);
+  throw base::plan_error(plan().name, "HDF5 refuses the options of this file", complaint_);
 }
 
-bool Hdf5::is_new(int descriptor, OpenMode mode) {
-  if (!together_ || mode == OpenMode::kRead) return makes(mode);
-  Identity identity;
-  if (DescriptorNames::identify(descriptor, identity) != 0) return false;
-  return (shares_ ? sharers_->maximum(identity.bytes) : identity.bytes) == 0;
-}
-
-int Hdf5::opened(int descriptor, OpenMode mode) {
-  if (together_ && makes(mode)) return 0;
-  const auto index = static_cast<std::size_t>(descriptor);
-  if (index >= files_.size()) files_.resize(index + 1);
-  OpenHdf5& open = files_[index];
-  open = {};
+int Hdf5::open_content(int descriptor, OpenMode mode, bool is_new, OpenHdf5& open) {
   complaint_.clear();
-  const bool is_new = this->is_new(descriptor, mode);
   // The very file that was opened, whatever its name means by now; but MPI wants one name for all.
   const std::string path = shares_ ? path_ : fmt::format("/proc/self/fd/{}", descriptor);
   const unsigned flags = mode == OpenMode::kRead ? H5F_ACC_RDONLY : H5F_ACC_RDWR;
@@ -289,7 +256,7 @@ int Hdf5::opened(int descriptor, OpenMode mode) {
                         : H5Fopen(path.c_str(), flags, access_.get()),
                  H5Fclose);
   if (!open.file) return failure();
-  open.datasets.resize(plan_->datasets.size());
+  open.datasets.resize(plan().datasets.size());
   const int error = is_new ? make_datasets(open) : 0;
   if (error != 0) release(open);
   return error;
@@ -297,7 +264,7 @@ int Hdf5::opened(int descriptor, OpenMode mode) {
 
 int Hdf5::make_datasets(OpenHdf5& open) {
   for (std::size_t i = 0; i < open.datasets.size(); ++i) {
-    if (!make_dataset(open, plan_->datasets[i], open.datasets[i])) return failure();
+    if (!make_dataset(open, plan().datasets[i], open.datasets[i])) return failure();
   }
   return 0;
 }
@@ -330,7 +297,7 @@ bool Hdf5::make_dataset(OpenHdf5& open, const schema::Dataset& dataset, OpenData
 
 int Hdf5::open_copy(OpenHdf5& open, std::size_t index, std::uint64_t copy) {
   if (index >= open.datasets.size()) return EINVAL;
-  const schema::Dataset& dataset = plan_->datasets[index];
+  const schema::Dataset& dataset = plan().datasets[index];
   OpenDataset& mine = open.datasets[index];
   if (!mine.id || mine.copy != copy) {
     mine.id =
@@ -379,7 +346,7 @@ Completion Hdf5::move(OpenHdf5& open, schema::Direction direction, const Request
   const pattern::Box box = box_of(request);
   if (const int error = select(open, box)) return {clock().now_ns(), 0, error};
   const OpenDataset& dataset = open.datasets[box.dataset];
-  const hid_t type = memory_type(plan_->datasets[box.dataset].type);
+  const hid_t type = memory_type(plan().datasets[box.dataset].type);
   const herr_t result = direction == schema::Direction::kWrite
                             ? H5Dwrite(dataset.id.get(), type, open.memory.get(),
                                        dataset.space.get(), how, request.data)
@@ -392,8 +359,8 @@ Completion Hdf5::move(OpenHdf5& open, schema::Direction direction, const Request
 /// A call of all sharers must name one dataset, and a rank that moves nothing may not know which.
 /// False if ranks that move something name different ones.
 bool Hdf5::agree(OpenHdf5& open, pattern::Box& box, bool nothing) {
-  const bool only_one = plan_->datasets.size() == 1 && plan_->datasets.front().copies == 1;
-  if (nothing) box = {.dataset = 0, .copy = 0, .dimensions = plan_->datasets.front().shape.size()};
+  const bool only_one = plan().datasets.size() == 1 && plan().datasets.front().copies == 1;
+  if (nothing) box = {.dataset = 0, .copy = 0, .dimensions = plan().datasets.front().shape.size()};
   if (only_one || open.datasets.empty()) return true;
   // The greatest of each number and of its negative: they agree where the two are the same.
   const auto own = [&](std::uint64_t number) { return nothing ? 0 : number; };
@@ -404,7 +371,7 @@ bool Hdf5::agree(OpenHdf5& open, pattern::Box& box, bool nothing) {
   if (most[0] == 0) return true;
   box.dataset = most[0] - 1;
   box.copy = most[2] - 1;
-  if (nothing) box.dimensions = plan_->datasets[box.dataset].shape.size();
+  if (nothing) box.dimensions = plan().datasets[box.dataset].shape.size();
   return most[1] == kTop - box.dataset && most[3] == kTop - box.copy;
 }
 
@@ -413,7 +380,7 @@ std::vector<schema::Fact> Hdf5::facts(Handle file) const {
   facts.push_back({"library", version_text()});
   facts.push_back({"driver", shares_ ? "mpio" : "sec2"});
   if (!shares_) return facts;
-  for (schema::Fact& fact : hdf5::facts_below(files_[static_cast<std::size_t>(file)].file.get())) {
+  for (schema::Fact& fact : hdf5::facts_below(at(file).file.get())) {
     facts.push_back(std::move(fact));
   }
   return facts;

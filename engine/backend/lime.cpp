@@ -16,9 +16,8 @@
 #include <utility>
 #include <vector>
 
-#include "backend/descriptor_names.hpp"
 #include "backend/gather.hpp"
-#include "backend/selection.hpp"
+#include "backend/library_names.hpp"
 
 namespace venturi::backend {
 namespace {
@@ -99,30 +98,14 @@ struct Data {
   std::uint64_t bytes = 0;
 };
 
-class Lime final : public DescriptorNames {
+class Lime final : public LibraryNames<Data> {
  public:
   Lime(const Environment& environment, std::string record)
-      : DescriptorNames(environment, {}),
-        plan_(environment.file),
-        record_(std::move(record)),
-        together_(opens_together(*environment.file)) {}
-
-  [[nodiscard]] Traits traits() const noexcept override {
-    Traits traits = DescriptorNames::traits();
-    traits.opens_together = together_;
-    return traits;
-  }
-
-  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
-    const bool only_name = together_ && makes(mode);
-    const int error = DescriptorNames::open(at, name, mode, out);
-    if (error == 0 && only_name) DescriptorNames::close(std::exchange(out, -1));
-    return error;
-  }
+      : LibraryNames(environment), record_(std::move(record)) {}
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
-    const Data data = files_[static_cast<std::size_t>(file)];
+    const Data& data = at(file);
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const int error = move(static_cast<int>(file), data, direction, requests[i]);
       completions[i] = {clock().now_ns(), error != 0 ? 0 : requests[i].bytes, error};
@@ -136,43 +119,31 @@ class Lime final : public DescriptorNames {
   }
 
  protected:
-  int opened(int descriptor, OpenMode mode) override;
+  int open_content(int descriptor, OpenMode mode, bool is_new, Data& out) override;
 
  private:
-  static bool makes(OpenMode mode) noexcept {
-    return mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
-  }
   int complain(const char* what) noexcept {
     complaint_ = what;
     return EINVAL;
   }
   int begin(int descriptor, Data& data) const;
-  int find(int descriptor, std::uint64_t size, Data& data);
+  int find(int descriptor, Data& data);
   static int move(int file, const Data& data, schema::Direction direction, const Request& request);
 
-  const schema::File* plan_;
   std::string record_;
-  bool together_;
   const char* complaint_ = nullptr;
-  /// By descriptor.
-  std::vector<Data> files_;
 };
 
-int Lime::opened(int descriptor, OpenMode mode) {
-  if (together_ && makes(mode)) return 0;
+int Lime::open_content(int descriptor, OpenMode, bool is_new, Data& out) {
   complaint_ = nullptr;
-  if (!plan_->foreign && !takes_bytes(*plan_))
+  if (!plan().foreign && !takes_bytes(plan())) {
     return complain("a record of LIME holds bytes: leave out 'datasets'");
-  const auto index = static_cast<std::size_t>(descriptor);
-  if (index >= files_.size()) files_.resize(index + 1);
-  Identity identity;
-  if (const int error = DescriptorNames::identify(descriptor, identity)) return error;
-  Data& data = files_[index];
-  return identity.bytes == 0 ? begin(descriptor, data) : find(descriptor, identity.bytes, data);
+  }
+  return is_new ? begin(descriptor, out) : find(descriptor, out);
 }
 
 int Lime::begin(int descriptor, Data& data) const {
-  data.bytes = static_cast<std::uint64_t>(plan_->datasets.front().shape.front());
+  data.bytes = static_cast<std::uint64_t>(plan().datasets.front().shape.front());
   const std::vector<std::byte> text = preamble(record_, data.bytes);
   data.begin = text.size();
   const ssize_t written = ::pwrite(descriptor, text.data(), text.size(), 0);
@@ -182,9 +153,11 @@ int Lime::begin(int descriptor, Data& data) const {
   return ::ftruncate(descriptor, end) == 0 ? 0 : errno;
 }
 
-int Lime::find(int descriptor, std::uint64_t size, Data& data) {
+int Lime::find(int descriptor, Data& data) {
+  Identity identity;
+  if (const int error = identify(descriptor, identity)) return error;
   Header header;
-  for (std::uint64_t at = 0; at + kHeaderBytes <= size;) {
+  for (std::uint64_t at = 0; at + kHeaderBytes <= identity.bytes;) {
     const ssize_t got = ::pread(descriptor, header.data(), kHeaderBytes, static_cast<off_t>(at));
     if (got != static_cast<ssize_t>(kHeaderBytes)) return got < 0 ? errno : EIO;
     if (take<std::uint32_t>(header.data()) != kMagic) break;
@@ -196,7 +169,7 @@ int Lime::find(int descriptor, std::uint64_t size, Data& data) {
       data = {at, bytes};
       return 0;
     }
-    if (bytes > size - at) break;
+    if (bytes > identity.bytes - at) break;
     at += padded(bytes);
   }
   return complain("this is no LIME file with a record of binary data");

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "backend/descriptor_names.hpp"
 #include "backend/gather.hpp"
+#include "backend/library_names.hpp"
 #include "backend/netcdf_type.hpp"
-#include "backend/selection.hpp"
 
 namespace venturi::backend {
 namespace {
@@ -44,27 +43,11 @@ struct OpenNetcdf {
   std::vector<int> variables;
 };
 
-class Netcdf final : public DescriptorNames {
+class Netcdf final : public LibraryNames<OpenNetcdf> {
  public:
   Netcdf(const Environment& environment, std::string format, bool fill)
-      : DescriptorNames(environment, {}),
-        plan_(environment.file),
-        format_(std::move(format)),
-        fill_(fill),
-        together_(opens_together(*environment.file)) {}
+      : LibraryNames(environment), format_(std::move(format)), fill_(fill) {}
 
-  [[nodiscard]] Traits traits() const noexcept override {
-    Traits traits = DescriptorNames::traits();
-    traits.opens_together = together_;
-    return traits;
-  }
-
-  int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
-    const bool only_name = together_ && makes(mode);
-    const int error = DescriptorNames::open(at, name, mode, out);
-    if (error == 0 && only_name) DescriptorNames::close(std::exchange(out, -1));
-    return error;
-  }
   int close(Handle file) override {
     const int error = note(nc_close(std::exchange(at(file).id, -1)));
     const int closed = DescriptorNames::close(file);
@@ -99,14 +82,9 @@ class Netcdf final : public DescriptorNames {
   }
 
  protected:
-  int opened(int descriptor, OpenMode mode) override;
+  int open_content(int descriptor, OpenMode mode, bool is_new, OpenNetcdf& open) override;
 
  private:
-  static bool makes(OpenMode mode) noexcept {
-    return mode == OpenMode::kCreate || mode == OpenMode::kTruncate;
-  }
-  OpenNetcdf& at(Handle file) { return files_[static_cast<std::size_t>(file)]; }
-
   /// The errno of a result: the library's own numbers are negative.
   int note(int result) {
     if (result == NC_NOERR) return 0;
@@ -118,35 +96,20 @@ class Netcdf final : public DescriptorNames {
                : EIO;
   }
 
-  bool is_new(int descriptor, OpenMode mode) {
-    if (!together_ || mode == OpenMode::kRead) return makes(mode);
-    Identity identity;
-    return DescriptorNames::identify(descriptor, identity) == 0 && identity.bytes == 0;
-  }
   int define(OpenNetcdf& open);
   int define(OpenNetcdf& open, const schema::Dataset& dataset);
   int find(OpenNetcdf& open);
   int move(OpenNetcdf& open, schema::Direction direction, const Request& request);
 
-  const schema::File* plan_;
   std::string format_;
   bool fill_;
-  bool together_;
   std::string complaint_;
-  /// By descriptor.
-  std::vector<OpenNetcdf> files_;
 };
 
-int Netcdf::opened(int descriptor, OpenMode mode) {
-  if (together_ && makes(mode)) return 0;
-  const auto index = static_cast<std::size_t>(descriptor);
-  if (index >= files_.size()) files_.resize(index + 1);
-  OpenNetcdf& open = files_[index];
-  open = {};
+int Netcdf::open_content(int descriptor, OpenMode mode, bool is_new, OpenNetcdf& open) {
   complaint_.clear();
   // The very file that was opened, whatever its name means by now.
   const std::string path = fmt::format("/proc/self/fd/{}", descriptor);
-  const bool is_new = this->is_new(descriptor, mode);
   const int flags = mode == OpenMode::kRead ? NC_NOWRITE : NC_WRITE;
   int error = note(is_new ? nc_create(path.c_str(), NC_CLOBBER | mode_of(format_), &open.id)
                           : nc_open(path.c_str(), flags, &open.id));
@@ -161,7 +124,7 @@ int Netcdf::define(OpenNetcdf& open) {
     int before = 0;
     if (const int error = note(nc_set_fill(open.id, NC_NOFILL, &before))) return error;
   }
-  for (const schema::Dataset& dataset : plan_->datasets) {
+  for (const schema::Dataset& dataset : plan().datasets) {
     if (const int error = define(open, dataset)) return error;
   }
   return note(nc_enddef(open.id));
@@ -196,7 +159,7 @@ int Netcdf::define(OpenNetcdf& open, const schema::Dataset& dataset) {
 }
 
 int Netcdf::find(OpenNetcdf& open) {
-  for (const schema::Dataset& dataset : plan_->datasets) {
+  for (const schema::Dataset& dataset : plan().datasets) {
     int& variable = open.variables.emplace_back(-1);
     const std::string name = dataset_name(dataset, 0);
     if (const int error = note(nc_inq_varid(open.id, name.c_str(), &variable))) return error;

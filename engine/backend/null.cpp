@@ -29,6 +29,8 @@ class Null : public Backend {
   int make_directory(Directory, const char*) override { return 0; }
   int remove_directory(Directory, const char*) override { return 0; }
   int rename(Directory, const char*, const char*) override { return 0; }
+  int replace(Directory, const char*, const char*) override { return 0; }
+  int truncate(Handle, std::uint64_t) override { return 0; }
   int link(Directory, const char*, const char*) override { return 0; }
   int symlink(Directory, const char*, const char*) override { return 0; }
   int make_node(Directory, const char*) override { return 0; }

@@ -14,6 +14,10 @@ class Posix final : public DescriptorNames {
  public:
   using DescriptorNames::DescriptorNames;
 
+  int truncate(Handle file, std::uint64_t bytes) override {
+    return ::ftruncate(static_cast<int>(file), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  }
+
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
     return direction == schema::Direction::kWrite

@@ -96,6 +96,15 @@ class Simulated : public Backend {
     names_.emplace(std::move(taken), handle);
     return 0;
   }
+  int replace(Directory at, const char* from, const char* to) override {
+    unlink(at, to);
+    return rename(at, from, to);
+  }
+  int truncate(Handle handle, std::uint64_t bytes) override {
+    pass(0);
+    file(handle).resize(bytes);
+    return 0;
+  }
   int link(Directory at, const char* name, const char* other) override {
     pass(0);
     std::string second = path_of(at, other);
@@ -182,6 +191,13 @@ class Simulated : public Backend {
     std::vector<std::byte> data;
     /// What this rank wrote: end by beginning, joined where they touch.
     std::map<std::uint64_t, std::uint64_t> written;
+
+    void resize(std::uint64_t size) {
+      bytes = size;
+      if (data.size() > size) data.resize(size);
+      written.erase(written.lower_bound(size), written.end());
+      if (!written.empty()) written.rbegin()->second = std::min(written.rbegin()->second, size);
+    }
 
     void note(std::uint64_t begin, std::uint64_t end) {
       auto next = written.upper_bound(begin);

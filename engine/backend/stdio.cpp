@@ -56,6 +56,12 @@ class Stdio final : public DescriptorNames {
     return DescriptorNames::sync(file, mode);
   }
 
+  /// The buffer is emptied first, as programs must do it.
+  int truncate(Handle file, std::uint64_t bytes) override {
+    if (std::fflush(at(file).file) != 0) return errno;
+    return ::ftruncate(static_cast<int>(file), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  }
+
   int identify(Handle file, Identity& out) override {
     const int error = DescriptorNames::identify(file, out);
     const auto index = static_cast<std::size_t>(file);

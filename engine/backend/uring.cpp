@@ -84,6 +84,10 @@ class Uring final : public DescriptorNames {
     return DescriptorNames::close(file);
   }
 
+  int truncate(Handle file, std::uint64_t bytes) override {
+    return ::ftruncate(static_cast<int>(file), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
+  }
+
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
     for (std::size_t i = 0; i < requests.size(); ++i) {

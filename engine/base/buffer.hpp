@@ -8,6 +8,9 @@
 namespace venturi::base {
 
 /// Page-aligned bytes; grows on demand and never shrinks; contents are not kept when it grows.
+///
+/// The system has given its pages before it is used: the first read into new memory would take the
+/// time of its page faults, too.
 class Buffer {
  public:
   static constexpr std::size_t kAlignmentBytes = 4096;
@@ -20,6 +23,7 @@ class Buffer {
       memory_.reset(
           static_cast<std::byte*>(::operator new(rounded, std::align_val_t{kAlignmentBytes})));
       capacity_bytes_ = rounded;
+      for (std::size_t at = 0; at < rounded; at += kAlignmentBytes) memory_.get()[at] = {};
     }
     return memory_.get();
   }

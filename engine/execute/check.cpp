@@ -346,9 +346,26 @@ class Checker {
     }
   }
 
+  static void renamed(const schema::File& source, const schema::File& target,
+                      const std::string& where) {
+    const bool plain = !target.tree && !target.foreign && !target.content.verify &&
+                       !target.prestage && !source.prestage && !source.content.verify;
+    if (!plain || source.sharing != target.sharing) {
+      throw plan_error(where, "a plain file gets the name of another one that is shared alike");
+    }
+  }
+
   void one(const schema::Manage& step, const std::string& where, const Around& around) {
     const schema::File& target = file(step.file, where);
     expression(step.owner, where + ".owner");
+    if (step.bytes) expression(*step.bytes, where + ".bytes");
+    if ((step.verb == NameVerb::kTruncate) != step.bytes.has_value()) {
+      throw plan_error(where + ".bytes", "a truncation, and nothing else, leaves bytes");
+    }
+    if ((step.verb == NameVerb::kRename) != step.to.has_value()) {
+      throw plan_error(where + ".to", "a rename, and nothing else, gives another name");
+    }
+    if (step.to) renamed(target, file(*step.to, where + ".to"), where + ".to");
     const bool reads = step.verb == NameVerb::kOpen || step.verb == NameVerb::kClose ||
                        step.verb == NameVerb::kStat || step.verb == NameVerb::kReadDir;
     if (target.foreign && !reads) {
@@ -514,8 +531,12 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
   check_staged_loops(file, plan, where);
   check_append(file, *row.entry, where);
   check_stripe(file, *row.entry, where);
-  if (file.foreign && file.content.verify) {
-    throw plan_error(where + ".content.verify", "nobody knows what a foreign file should contain");
+  const bool is_plain = !file.tree && backend::can(*row.entry, backend::kBytes) &&
+                        !backend::can(*row.entry, backend::kDatasets);
+  if (file.foreign && file.content.verify && !is_plain) {
+    throw plan_error(where + ".content.verify",
+                     "the stamps of a foreign file are looked for where it begins, and this one "
+                     "does not begin with what a run wrote");
   }
   if (file.prestage && !file.tree && backend::moves_together(file) && !backend::takes_bytes(file)) {
     throw plan_error(where + ".prestage",

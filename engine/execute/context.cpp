@@ -16,6 +16,9 @@
 namespace venturi::execute {
 namespace {
 
+/// What no signal is called.
+const std::uint64_t kFailedElsewhere = base::key_of(std::string_view("\0failed", 7));
+
 constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
 constexpr auto kNodeSlot = static_cast<std::size_t>(schema::Slot::kNode);
 constexpr auto kNodeRankSlot = static_cast<std::size_t>(schema::Slot::kNodeRank);
@@ -150,10 +153,26 @@ void Context::set_trouble(base::Problem problem) {
   trouble_ = std::move(problem);
   group.own_counters().failed.store(1, std::memory_order_relaxed);
   signals.give_up();
+  tell_other_nodes();
 }
 
-bool Context::somebody_failed() noexcept {
-  return std::ranges::any_of(group.visible_counters(), [](const comm::Counters* counters) {
+void Context::tell_other_nodes() {
+  if (all_halted_) return;
+  const auto first = static_cast<std::size_t>(part.plan->first) +
+                     part.instance * static_cast<std::size_t>(part.plan->ranks);
+  for (std::size_t rank = 0; rank < group.size(); ++rank) {
+    const bool leads = place_on_node_[rank] == 0;
+    if (leads && group.node_of(rank) != group.node()) world.tell(first + rank, kFailedElsewhere, 0);
+  }
+}
+
+// A rank that is told of another node's failure shows it to its own node as if it were its own.
+void Context::look_at_others() {
+  if (failed()) return;
+  std::atomic<std::uint64_t>& mine = group.own_counters().failed;
+  const bool is_told = ranks_of_node_.size() > 1 && place_on_node_[group.rank()] == 0;
+  if (is_told && world.told(kFailedElsewhere).times > 0) mine.store(1, std::memory_order_relaxed);
+  halted_ = std::ranges::any_of(group.visible_counters(), [](const comm::Counters* counters) {
     return counters->failed.load(std::memory_order_relaxed) != 0;
   });
 }
@@ -189,14 +208,20 @@ void Context::agree_or_throw() {
 }
 
 void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
-  if (auto problem = agree(world, mine ? mine : trouble_)) throw RunFailed(std::move(*problem));
+  auto problem = agree(world, mine ? mine : trouble_);
+  if (!problem) return;
+  all_halted_ = true;
+  // What ranks of other nodes were told arrives before the ranks part.
+  world.forget_told();
+  throw RunFailed(std::move(*problem));
 }
 
 void Context::wait() {
   std::array<std::uint64_t, 2> state{static_cast<std::uint64_t>(has_trouble()),
                                      clock.is_simulated() ? clock.now_ns() : 0};
   group.reduce(state, comm::Reduction::kMaximum);
-  halted_ |= state[0] != 0;
+  all_halted_ |= state[0] != 0;
+  halted_ |= all_halted_;
   clock.advance_to(state[1]);
 }
 
@@ -208,7 +233,7 @@ void Context::pause(double seconds) {
   }
   constexpr double kSliceS = 0.01;
   const std::uint64_t end = clock.now_ns() + wanted_ns;
-  for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) {
+  for (std::uint64_t now = clock.now_ns(); now < end && !failed(); now = clock.now_ns()) {
     const double left = std::min(base::seconds(end - now), kSliceS);
     const timespec slice{.tv_sec = 0, .tv_nsec = static_cast<long>(left * base::kNsPerS)};
     nanosleep(&slice, nullptr);
@@ -219,7 +244,14 @@ void Context::pause(double seconds) {
 void Context::spin(double seconds) {
   if (clock.is_simulated()) return pause(seconds);
   const std::uint64_t end = clock.now_ns() + waiting_ns(seconds);
-  for (std::uint64_t now = clock.now_ns(); now < end; now = clock.now_ns()) tick(now);
+  for (std::uint64_t now = clock.now_ns(); now < end && !failed(); now = clock.now_ns()) {
+    tick(now);
+  }
+}
+
+void Context::think(double seconds) {
+  constexpr double kLongestWorkS = 0.002;
+  return seconds > kLongestWorkS ? pause(seconds) : spin(seconds);
 }
 
 void Context::take_place_of(std::uint64_t rank) {
@@ -294,6 +326,14 @@ payload::Stamp Context::stamp(const schema::File& file, std::uint64_t path_key,
                          file.content.duplicates.value_or(0.0)});
 }
 
+payload::Stamp Context::stamp(const schema::File& file, const OpenFile& open) const {
+  const schema::Content& content = file.content;
+  if (open.stamp_key) {
+    return {*open.stamp_key, content.compressibility, content.duplicates.value_or(0.0)};
+  }
+  return stamp(file, base::key_of(open.path), open.generation);
+}
+
 std::byte* Context::reader(std::uint64_t bytes) {
   refuse_too_much(bytes);
   return read_buffer.reserve(bytes + 1);
@@ -307,6 +347,7 @@ std::byte* Context::filler(const schema::File& file, std::uint64_t bytes) {
     filled_bytes_ = 0;
   } else if (filled_bytes_ < bytes || filled_with_ != wanted) {
     stamp(file, group.rank(), 0).fill({data, bytes}, 0);
+    payload::conceal({data, bytes});
     filled_bytes_ = bytes;
     filled_with_ = wanted;
   }

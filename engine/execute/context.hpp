@@ -95,13 +95,14 @@ class Context {
   }
   void warn(std::string what) { report(schema::Warning{std::move(what)}); }
 
-  /// Between operations: progress, signals, an aborted group. Cheap; looks once a millisecond, and
-  /// says whether it did, because that takes time.
+  /// Between operations: progress, signals, an aborted group, ranks that failed. Cheap; looks once
+  /// a millisecond, and says whether it did, because that takes time.
   bool tick(std::uint64_t now_ns) {
     if (clock.is_simulated()) now_ns = base::monotonic_ns();
     if (now_ns - last_tick_ns_ < kTickNs) return false;
     last_tick_ns_ = now_ns;
     group.poll();
+    look_at_others();
     return true;
   }
   /// A sign of life for the process that watches; a rank that is only waiting for its storage
@@ -135,10 +136,9 @@ class Context {
     if (limiter) limiter->check(now_ns, meter().operations());
   }
 
-  /// This rank cannot go on; told to the others at the next agreement. The first problem counts.
+  /// This rank cannot go on. The others of its group do nothing more once they see it between two
+  /// operations; what it was they learn at the next agreement. The first problem counts.
   void set_trouble(base::Problem problem);
-  /// A rank of this group on this node has trouble; of others it is known at the next agreement.
-  [[nodiscard]] bool somebody_failed() noexcept;
   /// An operation failed with an errno (0: without one).
   void fail_operation(measure::Fault fault, const char* hint);
   /// Data was not what was written; the run goes on.
@@ -172,11 +172,16 @@ class Context {
   /// Waits for all ranks; if one has trouble, all are idle from here on, because they may rely on
   /// what that rank did not do.
   void wait();
+  /// All ranks know that one has trouble, since the same wait.
+  [[nodiscard]] bool all_know_of_failure() const noexcept { return all_halted_; }
 
   /// Sleeps or advances the simulated clock; ends early with an exception when the run does.
   /// Throws base::Error (exit 2) unless 0 <= seconds <= 10^9.
   void pause(double seconds);
   void spin(double seconds);
+  /// Spends the time between two requests: a short one at work, because an application does not
+  /// sleep for so long, and what follows a sleep finds a processor that idled.
+  void think(double seconds);
 
   /// Makes expressions those of a rank: its number, its node, its place there.
   void take_place_of(std::uint64_t rank);
@@ -195,6 +200,8 @@ class Context {
   /// The stamps of a path's content.
   [[nodiscard]] payload::Stamp stamp(const schema::File& file, std::uint64_t path_key,
                                      std::uint64_t generation) const;
+  /// The same of an open file.
+  [[nodiscard]] payload::Stamp stamp(const schema::File& file, const OpenFile& open) const;
   /// At least `bytes` of incompressible (or as compressible as asked) data to write.
   std::byte* filler(const schema::File& file, std::uint64_t bytes);
   /// At least `bytes` of memory to read into.
@@ -233,11 +240,17 @@ class Context {
 
   void poll();
   void report_progress();
+  /// Halts this rank if another one of its group has failed. Not to be called while it waits: what
+  /// comes behind a wait is done by all ranks or by none.
+  void look_at_others();
+  /// Ranks of other nodes do not see this one's counters.
+  void tell_other_nodes();
 
   Report report_;
   std::unique_ptr<measure::Meter> idle_meter_;
   std::optional<base::Problem> trouble_;
   bool halted_ = false;
+  bool all_halted_ = false;
   std::uint64_t last_tick_ns_ = 0;
   std::uint64_t last_progress_ns_ = 0;
   std::uint64_t marks_ = 0;

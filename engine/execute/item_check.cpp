@@ -52,9 +52,10 @@ void check_order(const schema::Items& step, const schema::File& file, const Item
                        [&](ItemVerb verb) { return is_one_of(verb, verbs); });
   };
   using enum ItemVerb;
-  if (has({kRename}) && (step.verbs.size() > 1 || step.shuffled)) {
-    throw plan_error(where + ".verbs", "rename is a chain of its own, in order",
-                     "put nothing beside it, and do not shuffle");
+  if (has({kRename}) && !has({kCreate}) && (step.verbs.size() > 1 || step.shuffled)) {
+    throw plan_error(
+        where + ".verbs", "rename is a chain of its own, in order, or follows 'create'",
+        "put nothing beside it and do not shuffle, or make the items in the same step");
   }
   if (has({kRename}) && file.content.verify) {
     throw plan_error(where + ".verbs", "content that is verified belongs to its name",
@@ -101,7 +102,10 @@ void check_items(const schema::Items& step, const schema::File& file, const Item
   using enum ItemVerb;
   if (!file.tree) throw plan_error(where + ".file", "is not a tree");
   if (file.foreign) throw plan_error(where + ".file", "a foreign tree is not supported");
+  const bool makes = std::find(step.verbs.begin(), step.verbs.end(), kCreate) != step.verbs.end();
   bool open = false;
+  bool made = false;
+  bool renamed = false;
   for (std::size_t i = 0; i < step.verbs.size(); ++i) {
     const ItemVerb verb = step.verbs[i];
     const std::string verb_place = fmt::format("{}.verbs[{}]", where, i);
@@ -111,6 +115,11 @@ void check_items(const schema::Items& step, const schema::File& file, const Item
     if ((needs && !open) || (opens && open)) {
       throw plan_error(verb_place, open ? "the item is open already" : "the item is not open here");
     }
+    if (verb == kRename && makes && (open || renamed || !made)) {
+      throw plan_error(verb_place, "an item is renamed once, when it was made and closed");
+    }
+    renamed = renamed || verb == kRename;
+    made = made || verb == kCreate;
     open = verb != kClose && (open || opens);
   }
   check_order(step, file, place, where);

@@ -85,7 +85,8 @@ ItemWork::ItemWork(Context& context, FileState& file, backend::Backend& storage,
       items_(context.evaluator.count(file.plan->tree->items, context.slots, "tree.items")),
       owner_key_(0),
       most_bytes_(step.bytes ? context.evaluator.count(*step.bytes, context.slots, "items.bytes")
-                             : ~std::uint64_t{0}) {
+                             : ~std::uint64_t{0}),
+      names_itself_(verbs_.has(ItemVerb::kCreate) && verbs_.has(ItemVerb::kRename)) {
   const schema::Tree& plan = *file.plan->tree;
   if (plan.owner == schema::ItemOwner::kRank) {
     constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
@@ -128,6 +129,11 @@ void ItemWork::do_item(std::uint64_t node, std::uint64_t index, std::uint64_t po
   operations_ = 0;
   if (stale_) last_ns_ = context_.clock.now_ns();
   const std::uint64_t begin_ns = last_ns_;
+  if (names_itself_) {
+    put(aside_name_, name_, pattern::kAsideSuffix);
+    put(free_name_, name_, "");
+    name_ = aside_name_.data();
+  }
   for (const ItemVerb verb : step_.verbs) {
     if (!apply(verb)) break;
   }
@@ -161,7 +167,7 @@ int ItemWork::make_node(std::uint64_t node) {
   const int error = maker.make_directory(path);
   if (error != 0 && error != EEXIST) return error;
   if (error == 0) {
-    maker.list_directory(path, file_.plan->keep ? EntryKind::kKeptTree : EntryKind::kTree);
+    maker.list_name(path, file_.plan->keep ? EntryKind::kKeptTree : EntryKind::kTree);
   }
   return file_.trees.directory(context_, file_, tree_, node, directory_);
 }
@@ -173,7 +179,7 @@ bool ItemWork::apply(ItemVerb verb) {
     case ItemVerb::kRead:
       return move(schema::Direction::kRead, read_data_);
     case ItemVerb::kRename:
-      return rename();
+      return names_itself_ ? name_item() : rename();
     default:
       return finish_call(kind_of(verb), call(verb));
   }
@@ -253,6 +259,15 @@ bool ItemWork::rename() {
   }
   put(free_name_, name_, "");
   return true;
+}
+
+/// The item that was made aside gets its name; one of an earlier pass that has it is gone.
+bool ItemWork::name_item() {
+  const char* aside = name_;
+  int error = storage_.rename(directory_, aside, free_name_.data());
+  if (error == EEXIST) error = storage_.replace(directory_, aside, free_name_.data());
+  name_ = free_name_.data();
+  return finish_call(OperationKind::kRename, error);
 }
 
 /// The first item takes the last name, so that all names are there again.

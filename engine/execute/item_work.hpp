@@ -69,6 +69,7 @@ class ItemWork {
   int open(backend::OpenMode mode);
   int create();
   bool rename();
+  bool name_item();
   void end_chain();
   bool finish_call(schema::OperationKind kind, int error);
   bool move(schema::Direction direction, std::byte* data);
@@ -107,6 +108,8 @@ class ItemWork {
   std::uint64_t written_bytes_ = 0;
   std::uint64_t bytes_ = 0;
   std::uint64_t operations_ = 0;
+  /// Items are made aside and then renamed, instead of the chain of renames.
+  bool names_itself_;
   // Of the chain of renames: the name that is free now, and the first item's name aside.
   bool in_chain_ = false;
   Name free_name_;

@@ -21,6 +21,16 @@ int NameMaker::create(const std::string& path, backend::Handle& handle) {
   return error == EEXIST ? take_over(path, handle) : error;
 }
 
+int NameMaker::rename(const std::string& path, const std::string& name, bool replaces) {
+  const auto call = [&] {
+    return replaces ? storage_.replace(Backend::kRoot, path.c_str(), name.c_str())
+                    : storage_.rename(Backend::kRoot, path.c_str(), name.c_str());
+  };
+  int error = call();
+  if (error == ENOENT && make_parents(name) == 0) error = call();
+  return error;
+}
+
 int NameMaker::take_over(const std::string& path, backend::Handle& handle) {
   if (storage_.traits().real_files) {
     backend::Identity identity;
@@ -45,7 +55,7 @@ int NameMaker::make_parents(const std::string& path) {
        slash = path.find('/', slash + 1)) {
     const std::string parent = path.substr(0, slash);
     const int error = storage_.make_directory(Backend::kRoot, parent.c_str());
-    if (error == 0) list_directory(parent, EntryKind::kDirectory);
+    if (error == 0) list_name(parent, EntryKind::kDirectory);
     if (error != 0 && error != EEXIST) return error;
   }
   return 0;
@@ -61,7 +71,7 @@ void NameMaker::list_file(const std::string& path, backend::Handle handle, Entry
   context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
 }
 
-void NameMaker::list_directory(const std::string& path, EntryKind kind) {
+void NameMaker::list_name(const std::string& path, EntryKind kind) {
   backend::Identity identity;
   if (!storage_.traits().real_files) return;
   if (file_.plain->look_up(Backend::kRoot, path.c_str(), identity) != 0) return;

@@ -30,8 +30,10 @@ class NameMaker {
 
   /// Lists a new file; after its latency was measured.
   void list_file(const std::string& path, backend::Handle handle, EntryKind kind);
-  /// Lists a new directory.
-  void list_directory(const std::string& path, EntryKind kind);
+  /// Gives a file another name; makes the parents of that if they are missing.
+  int rename(const std::string& path, const std::string& name, bool replaces);
+  /// Lists a new directory, or a file under a new name.
+  void list_name(const std::string& path, EntryKind kind);
 
  private:
   int make_parents(const std::string& path);

@@ -68,8 +68,8 @@ bool may_remove(Context& context, const FileState& file, OperationKind kind,
   backend::Identity found;
   if (!file.plain->traits().real_files) return true;
   if (file.plain->look_up(backend::Backend::kRoot, path.c_str(), found) != 0) return true;
-  const bool fine = kind == OperationKind::kUnlink ? is_our_file(context, path, found)
-                                                   : !context.manifest->denies(path, found);
+  const bool fine = kind == OperationKind::kRmdir ? !context.manifest->denies(path, found)
+                                                  : is_our_file(context, path, found);
   if (!fine) refuse(context, kind, path);
   return fine;
 }
@@ -81,7 +81,12 @@ void open_file(Context& context, FileState& file, const std::string& path) {
   const bool fine = measured(context, file, {.kind = OperationKind::kOpen, .path = path}, [&] {
     return file.storage->open(backend::Backend::kRoot, path.c_str(), mode, open.handle);
   });
-  if (fine && admit(context, file, open)) remember(context, file, std::move(open));
+  if (!fine || !admit(context, file, open)) return;
+  if (!find_stamps(context, file, open)) {
+    file.plain->close(open.handle);
+    return;
+  }
+  remember(context, file, std::move(open));
 }
 
 void create_file(Context& context, FileState& file, const std::string& path) {
@@ -140,6 +145,36 @@ void unlink_file(Context& context, FileState& file) {
   file.touched.erase(path);
 }
 
+/// A file gets the name of another entry, unless somebody else's file has it.
+void rename_file(Context& context, FileState& file, FileState& target) {
+  constexpr auto kRename = OperationKind::kRename;
+  const std::string path = context.path_of(*file.plan);
+  const std::string name = context.path_of(*target.plan);
+  NameMaker maker(context, target, *file.storage);
+  backend::Identity taken;
+  const bool replaces = file.plain->look_up(backend::Backend::kRoot, name.c_str(), taken) == 0;
+  if (!may_remove(context, file, kRename, path)) return;
+  if (replaces && !(is_our_file(context, name, taken) && context.manifest->owns(taken))) {
+    return refuse(context, kRename, name);
+  }
+  const bool fine = measured(context, file, {.kind = kRename, .path = path},
+                             [&] { return maker.rename(path, name, replaces); });
+  if (!fine) return;
+  maker.list_name(name, target.plan->keep ? EntryKind::kKept : EntryKind::kFile);
+  file.touched.erase(path);
+  if (context.remembers_paths) target.touched.insert(name);
+}
+
+void truncate_file(Context& context, FileState& file, std::uint64_t bytes) {
+  const std::string path = context.path_of(*file.plan);
+  const OpenFile* open = file.find(path);
+  if (open == nullptr) {
+    throw base::plan_error(file.plan->name, "truncation of a file that is not open");
+  }
+  measured(context, file, {.kind = OperationKind::kTruncate, .path = path},
+           [&] { return file.storage->truncate(open->handle, bytes); });
+}
+
 std::uint64_t nodes_of(const schema::File& file) {
   return file.tree ? pattern::tree_nodes(file.tree->depth, file.tree->branch) : 1;
 }
@@ -175,7 +210,7 @@ void make_directories(Context& context, FileState& file) {
     const std::string name = path_of_node(node);
     const bool fine = measured(context, file, {.kind = OperationKind::kMkdir, .path = name},
                                [&] { return maker.make_directory(name); });
-    if (fine) maker.list_directory(name, directory_kind(*file.plan));
+    if (fine) maker.list_name(name, directory_kind(*file.plan));
   }
 }
 
@@ -237,7 +272,7 @@ void make_tree(Context& context, FileState& file, EntryKind kind) {
       context.fail_operation({.kind = OperationKind::kMkdir, .path = name, .error = error}, "");
       return;
     }
-    maker.list_directory(name, file.plan->keep ? EntryKind::kKeptTree : kind);
+    maker.list_name(name, file.plan->keep ? EntryKind::kKeptTree : kind);
   }
 }
 
@@ -249,7 +284,7 @@ bool manage_waits(const schema::File& file, NameVerb verb) {
   }
   return file.sharing != schema::Sharing::kRank &&
          (verb == NameVerb::kCreate || verb == NameVerb::kUnlink || verb == NameVerb::kMkdir ||
-          verb == NameVerb::kRmdir);
+          verb == NameVerb::kRmdir || verb == NameVerb::kRename || verb == NameVerb::kTruncate);
 }
 
 void run_manage(Context& context, const schema::Manage& step) {
@@ -263,6 +298,14 @@ void run_manage(Context& context, const schema::Manage& step) {
       return create(context, step, file);
     case NameVerb::kUnlink:
       return by_first_sharer(context, step, file, unlink_file);
+    case NameVerb::kRename:
+      return by_first_sharer(context, step, file, [&step](Context& mine, FileState& one) {
+        rename_file(mine, one, mine.files[static_cast<std::size_t>(step.to.value_or(0))]);
+      });
+    case NameVerb::kTruncate:
+      return by_first_sharer(context, step, file, [&step](Context& mine, FileState& one) {
+        truncate_file(mine, one, mine.evaluator.count(*step.bytes, mine.slots, "manage.bytes"));
+      });
     case NameVerb::kMkdir:
       return by_first_sharer(context, step, file, make_directories);
     case NameVerb::kRmdir:

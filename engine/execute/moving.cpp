@@ -38,7 +38,7 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
       verify_(file.plan->content.verify && (writes || step.verify)),
       syncs_(step.sync != schema::SyncMode::kNone && way == Way::kOwn),
       one_by_one_(verify_ || step.think_s > 0.0 || syncs_ || context.clock.is_simulated()),
-      stamp_(context.stamp(*file.plan, base::key_of(open.path), open.generation)) {
+      stamp_(context.stamp(*file.plan, open)) {
   if (const auto* boxes = std::get_if<schema::Box>(&step.pattern.value); boxes != nullptr) {
     layout_.emplace(file.plan->datasets, static_cast<std::size_t>(boxes->dataset));
   }
@@ -126,7 +126,7 @@ void Moving::for_each_run(const backend::Request& request, const Action& action)
 
 void Moving::think() {
   const std::uint64_t begin = context.clock.now_ns();
-  context.pause(step.think_s);
+  context.think(step.think_s);
   context.meter().add_compute(context.clock.now_ns() - begin);
 }
 

@@ -111,6 +111,7 @@ class Together {
           {.kind = OperationKind::kOpen, .path = path_, .what = "it is not what this run made"},
           kNotOurs);
     }
+    find_stamps(context_, file_, open);
     tell_facts(context_, file_, open.handle);
     file_.open.push_back(std::move(open));
   }

@@ -67,7 +67,7 @@ class Stage {
         context_.sharer_index(*file_.plan, context_.group.rank()) * part;
     const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
     std::byte* data = context_.filler(*file_.plan, kStageBytes);
-    while (done_ < part && !context_.has_trouble()) {
+    while (done_ < part && !context_.failed()) {
       const backend::Request request{base_bytes + done_, std::min(kStageBytes, part - done_), data};
       if (file_.plan->content.verify) stamp.fill({data, request.bytes}, request.offset);
       backend::Completion completion;
@@ -92,7 +92,7 @@ class Stage {
     const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
     std::byte* data = context_.filler(*file_.plan, kStageBytes);
     for (std::uint64_t call = 0; call < calls; ++call) {
-      const std::uint64_t left = context_.has_trouble() ? 0 : part - done_;
+      const std::uint64_t left = context_.failed() ? 0 : part - done_;
       const backend::Request request{base_bytes + done_, std::min(kStageBytes, left), data};
       if (file_.plan->content.verify) stamp.fill({data, request.bytes}, request.offset);
       const backend::Completion completion =

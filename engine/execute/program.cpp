@@ -29,6 +29,7 @@ void run_for(Context& context, const schema::For& loop) {
   context.loops.push_back(slot);
   const auto goes_on = [&] {
     if (!must_wait) return !context.idle();
+    if (context.all_know_of_failure()) return false;
     return !context.limiter || !context.limiter->ended_together();
   };
   for (std::uint64_t i = 0; i < count && goes_on(); ++i) {
@@ -39,8 +40,7 @@ void run_for(Context& context, const schema::For& loop) {
   context.slots[slot] = std::int64_t{0};
 }
 
-/// Runs the body, and again until the phase is old enough; not when nothing could be done, nor
-/// when another rank has failed.
+/// Runs the body, and again until the phase is old enough; not when nothing could be done.
 void run_repeat(Context& context, const schema::Repeat& repeat) {
   if (context.phases.empty()) return run_steps(context, repeat.body);
   const std::uint64_t end_ns =
@@ -51,7 +51,7 @@ void run_repeat(Context& context, const schema::Repeat& repeat) {
     before = context.meter().operations();
     run_steps(context, repeat.body);
   } while (!context.idle() && context.meter().operations() > before &&
-           context.clock.now_ns() < end_ns && !context.somebody_failed());
+           context.clock.now_ns() < end_ns);
 }
 
 void run_compute(Context& context, const schema::Compute& step) {

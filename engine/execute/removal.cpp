@@ -90,27 +90,45 @@ bool Remover::remove(const Entry& entry, int flags) {
   base::Identity found;
   const int error =
       place.error() != 0 ? place.error() : base::identify(place.directory(), place.name(), found);
-  if (error != 0) return error == ENOENT;
+  if (error != 0) {
+    note(error);
+    return error == ENOENT;
+  }
   if (!entry.is(found)) return true;  // a name that is no longer ours is not our business
   if (is_directory(entry.kind) && entry.kind != EntryKind::kDirectory) {
     remove_items(place.directory(), place.name());
   }
-  if (::unlinkat(place.directory(), place.name(), flags) != 0) return errno == ENOENT;
+  if (::unlinkat(place.directory(), place.name(), flags) != 0) {
+    const int refusal = errno;
+    note(refusal);
+    return refusal == ENOENT;
+  }
   ++removed_;
   return true;
 }
 
+void Remover::note(int error) noexcept {
+  if (error == 0 || error == ENOENT || error == ENOTEMPTY || error == EEXIST) return;
+  if (refused_++ == 0) why_ = error;
+}
+
 void Remover::remove_items(int parent, const char* name) {
   const int descriptor = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) return;
+  if (descriptor < 0) {
+    note(errno);
+    return;
+  }
   const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(descriptor));
   if (!directory) {
     ::close(descriptor);
     return;
   }
+  errno = 0;
   while (const dirent* item = ::readdir(directory.get())) {  // NOLINT: one thread
     remove_item(::dirfd(directory.get()), item->d_name, item->d_type);
+    errno = 0;
   }
+  note(errno);
 }
 
 void Remover::remove_item(int directory, const char* name, unsigned char type) {
@@ -122,7 +140,11 @@ void Remover::remove_item(int directory, const char* name, unsigned char type) {
                     (type == DT_LNK && names_.has_symlink(name)) ||
                     (type == DT_DIR && names_.has_directory(name));
   if (!ours) return;
-  if (::unlinkat(directory, name, type == DT_DIR ? AT_REMOVEDIR : 0) == 0) ++removed_;
+  if (::unlinkat(directory, name, type == DT_DIR ? AT_REMOVEDIR : 0) == 0) {
+    ++removed_;
+  } else {
+    note(errno);
+  }
 }
 
 Leftover list_left(const std::string& directory) {
@@ -151,7 +173,9 @@ bool remove_root(Remover& remover, const std::vector<Entry>& entries,
   for (const auto& item : std::filesystem::directory_iterator(directory, error)) {
     if (is_ours(item.path().filename())) ::unlink(item.path().c_str());
   }
-  return ::rmdir(directory.c_str()) == 0;
+  if (::rmdir(directory.c_str()) == 0) return true;
+  remover.note(errno);
+  return false;
 }
 
 Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) {
@@ -186,6 +210,8 @@ Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) 
   remove_root(remover, entries, directory);
   Leftover left = list_left(directory);
   left.removed = remover.removed();
+  left.refused = remover.refused();
+  left.why = remover.why();
   return left;
 }
 

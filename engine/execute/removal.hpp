@@ -45,6 +45,11 @@ class Remover {
   bool remove_directory(const Entry& entry);
   [[nodiscard]] std::uint64_t removed() const noexcept { return removed_; }
   [[nodiscard]] bool reachable() const noexcept { return static_cast<bool>(root_); }
+  /// Names of ours that the storage did not let go, and the errno of the first.
+  [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
+  [[nodiscard]] int why() const noexcept { return why_; }
+  /// Notes what a removal came to; what is gone, or holds names of others, is no refusal.
+  void note(int error) noexcept;
 
  private:
   bool remove(const Entry& entry, int flags);
@@ -54,6 +59,8 @@ class Remover {
   TreeNames names_;
   base::Descriptor root_;
   std::uint64_t removed_ = 0;
+  std::uint64_t refused_ = 0;
+  int why_ = 0;
 };
 
 /// Whether the entry is a directory that may be removed.
@@ -69,6 +76,9 @@ struct Leftover {
   /// At most 100 paths relative to the directory.
   std::vector<std::string> paths;
   std::uint64_t count = 0;
+  /// Of ours, because the storage fails; and with which errno first.
+  std::uint64_t refused = 0;
+  int why = 0;
 };
 
 /// The names below a directory that are still there; none if the directory is gone.

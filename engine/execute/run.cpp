@@ -31,6 +31,11 @@ Entry entry_of(EntryKind kind, const std::string& full, const std::string& relat
   return {kind, found.device, found.inode, found.birth_ns, relative};
 }
 
+/// What the verification of a file of an earlier run cannot see.
+constexpr const char* kByOwnStamps =
+    "; it is checked by the stamps that its first 4 KiB bear, so a whole file of another run in "
+    "its place is not noticed";
+
 /// One run; the steps of `run` in order.
 class Run {
  public:
@@ -226,7 +231,8 @@ class Run {
   void warn_of_foreign_files() {
     for (const FileState& file : context_.files) {
       if (file.plan->foreign) {
-        context_.warn(fmt::format("foreign file read: {}", context_.path_of(*file.plan)));
+        context_.warn(fmt::format("foreign file read: {}{}", context_.path_of(*file.plan),
+                                  file.plan->content.verify ? kByOwnStamps : ""));
       }
     }
   }
@@ -303,7 +309,9 @@ class Run {
       });
       world_.synchronise(context_.clock);
     }
-    if (context_.manifest) context_.manifest->rewind(position, entries);
+    // Where storage fails, what looks gone may come back with it: all names stay listed.
+    const bool fails = world_.maximum(remover.refused()) > 0;
+    if (context_.manifest && !fails) context_.manifest->rewind(position, entries);
     if (!all) comm::set_doing(counters, "between repetitions");
   }
 

@@ -23,6 +23,9 @@ void run_sync(Context& context, const schema::Sync& step);
 void manage_together(Context& context, const schema::Manage& step, FileState& file);
 /// Reports what the library says is in force for an open file, once for each entry.
 void tell_facts(Context& context, FileState& file, backend::Handle handle);
+/// Finds out which stamps an existing file bears that is to be verified; trouble if it bears none.
+/// False then. Nothing is to be found out of files that this run makes.
+bool find_stamps(Context& context, const FileState& file, OpenFile& open);
 /// Whether the interface of a file wants that.
 [[nodiscard]] bool is_opened_together(const schema::File& file);
 

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/random.hpp"
 
@@ -59,13 +60,33 @@ struct Split {
 
 }  // namespace
 
-Stamp::Stamp(const Origin& origin)
-    : origin_(origin),
-      key_(key_of(origin, origin.generation)),
-      data_bytes_(static_cast<std::uint64_t>(std::lround((1.0 - origin.compressibility) *
-                                                         static_cast<double>(kWordsPerPage))) *
+Stamp::Stamp(std::uint64_t key, double compressibility, double duplicates)
+    : key_(key),
+      data_bytes_(static_cast<std::uint64_t>(
+                      std::lround((1.0 - compressibility) * static_cast<double>(kWordsPerPage))) *
                   kWordBytes),
-      unique_(static_cast<std::uint64_t>(std::lround((1.0 - origin.duplicates) * kUnit))) {}
+      unique_(static_cast<std::uint64_t>(std::lround((1.0 - duplicates) * kUnit))) {}
+
+Stamp::Stamp(const Origin& origin)
+    : Stamp(key_of(origin, origin.generation), origin.compressibility, origin.duplicates) {
+  origin_ = origin;
+}
+
+std::optional<std::uint64_t> Stamp::key_in(std::span<const std::byte> beginning) {
+  constexpr std::ptrdiff_t kLeastWords = 3;
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t i = 0; i < beginning.size() / kWordBytes; ++i) {
+    const std::uint64_t word = load(beginning.data() + i * kWordBytes);
+    if (word != 0) keys.push_back(base::unmix(word) ^ i);
+  }
+  if (keys.empty()) return std::nullopt;
+  // What more than half of them say is in the middle.
+  const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(keys.size() / 2);
+  std::nth_element(keys.begin(), middle, keys.end());
+  const auto votes = std::count(keys.begin(), keys.end(), *middle);
+  const bool most = 2 * votes > static_cast<std::ptrdiff_t>(keys.size());
+  return votes >= kLeastWords && most ? std::optional(*middle) : std::nullopt;
+}
 
 // Page p is its own source if the number of sources up to it, (p + 1) * unique, grows there.
 std::uint64_t Stamp::source_of(std::uint64_t page) const noexcept {
@@ -200,14 +221,23 @@ void Stamp::name(std::span<const std::byte> words, std::uint64_t index, Finding&
 
 bool Stamp::is_stale(std::uint64_t origin, std::uint64_t index, Finding& out) const {
   const std::uint64_t place = source_of(index / kWordsPerPage) * kWordsPerPage;
-  for (std::uint64_t g = 0; g <= origin_.generation + kLaterGenerations; ++g) {
-    if ((origin ^ key_of(origin_, g)) != place + index % kWordsPerPage) continue;
+  if (!origin_) return false;
+  for (std::uint64_t g = 0; g <= origin_->generation + kLaterGenerations; ++g) {
+    if ((origin ^ key_of(*origin_, g)) != place + index % kWordsPerPage) continue;
     out.damage = schema::Damage::kStale;
     out.what = fmt::format("stale: offset {} holds generation {} instead of {}", index * kWordBytes,
-                           g, origin_.generation);
+                           g, origin_->generation);
     return true;
   }
   return false;
+}
+
+void conceal(std::span<std::byte> data) noexcept {
+  for (std::size_t at = 0; at + kWordBytes <= data.size(); at += kWordBytes) {
+    const std::uint64_t word = load(data.data() + at);
+    const std::uint64_t other = word == 0 ? 0 : ~word;
+    std::memcpy(data.data() + at, &other, kWordBytes);
+  }
 }
 
 void poison(std::span<std::byte> data) noexcept {

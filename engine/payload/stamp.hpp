@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -36,6 +37,10 @@ class Stamp {
   };
 
   explicit Stamp(const Origin& origin);
+  /// Of a file of which no more is known than the key of its words.
+  Stamp(std::uint64_t key, double compressibility, double duplicates);
+  /// The key that most words of a file's beginning bear, zeros aside; nothing where none has most.
+  [[nodiscard]] static std::optional<std::uint64_t> key_in(std::span<const std::byte> beginning);
 
   /// Writes what the file has from `offset` on; offsets and sizes may be odd.
   void fill(std::span<std::byte> data, std::uint64_t offset) const;
@@ -53,12 +58,17 @@ class Stamp {
   void name(std::span<const std::byte> words, std::uint64_t index, Finding& out) const;
   bool is_stale(std::uint64_t origin, std::uint64_t index, Finding& out) const;
 
-  Origin origin_;
+  /// Nothing if only the key is known.
+  std::optional<Origin> origin_;
   std::uint64_t key_;
   std::uint64_t data_bytes_;
   /// Share of pages that are their own source, in units of 2^-32.
   std::uint64_t unique_;
 };
+
+/// Makes of stamped words others that bear no key, so that nobody takes for stamps what is not to
+/// be verified. Zeros stay, and what was equal is equal.
+void conceal(std::span<std::byte> data) noexcept;
 
 /// Marks memory so that a read that moves nothing cannot pass for one that did.
 void poison(std::span<std::byte> data) noexcept;

@@ -791,6 +791,8 @@ void decode(const Node& node, Manage& out) {
   object.required("verb", out.verb);
   object.required("file", out.file, codec::Whole{.low = 0});
   object.required("owner", out.owner, codec::Size{1});
+  object.optional("to", out.to, codec::Whole{.low = 0});
+  object.optional("bytes", out.bytes, codec::Size{1});
   object.finish();
 }
 
@@ -800,6 +802,8 @@ Json encode(const Manage& value) {
   out["verb"] = encode(value.verb);
   out["file"] = encode(value.file);
   out["owner"] = encode(value.owner);
+  out["to"] = encode(value.to);
+  out["bytes"] = encode(value.bytes);
   return out;
 }
 

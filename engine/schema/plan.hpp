@@ -151,9 +151,10 @@ inline constexpr std::array<std::string_view, 3> kNameFieldWords{"node", "item",
 [[nodiscard]] std::optional<NameField> parse_name_field(std::string_view word);
 
 /// What is done to one name.
-enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir, kReadDir };
-inline constexpr std::array<std::string_view, 8> kNameVerbWords{"create", "open", "close", "stat",
-    "unlink", "mkdir", "rmdir", "read_dir"};
+enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir, kReadDir, kRename,
+    kTruncate };
+inline constexpr std::array<std::string_view, 10> kNameVerbWords{"create", "open", "close", "stat",
+    "unlink", "mkdir", "rmdir", "read_dir", "rename", "truncate"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(NameVerb) {
   return kNameVerbWords;
 }
@@ -165,10 +166,10 @@ inline constexpr std::array<std::string_view, 8> kNameVerbWords{"create", "open"
 
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
-    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kFind };
-inline constexpr std::array<std::string_view, 18> kOperationKindWords{"write", "read", "open",
+    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind };
+inline constexpr std::array<std::string_view, 19> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
-    "mknod", "read_dir", "set_xattr", "get_xattr", "find"};
+    "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }
@@ -579,6 +580,10 @@ struct Manage {
   NameVerb verb = {};
   std::int64_t file = 0;
   Expression owner;
+  /// The file whose name a renamed one gets; one that the run made before under it is gone.
+  std::optional<std::int64_t> to = {};
+  /// What a truncation leaves of an open file.
+  std::optional<Expression> bytes = {};
 };
 
 /// The verbs, in order, on each item of a tree, item by item.

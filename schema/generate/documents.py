@@ -57,12 +57,14 @@ DOCUMENTS = (
     DocumentKind("card", "FidelityCard"),
     DocumentKind("portrait", "Portrait"),
     DocumentKind("published", "Io500Result"),
+    DocumentKind("review", "Io500Review"),
     DocumentKind("forecast", "Forecast"),
     DocumentKind("prediction", "Prediction"),
     DocumentKind("validation", "Validation"),
     DocumentKind("tuning", "Tuning"),
     DocumentKind("comparison", "RunComparison"),
     DocumentKind("campaign", "Campaign"),
+    DocumentKind("result", "Result"),
 )
 
 

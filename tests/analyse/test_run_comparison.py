@@ -40,7 +40,8 @@ def run(
         (1.0, "B/s", Change.SAME, False),
         (0.5, "B/s", Change.LOWER, True),
         (2.0, "B/s", Change.HIGHER, False),
-        (0.97, "B/s", Change.SAME, False),
+        (0.99, "B/s", Change.SAME, False),
+        (0.96, "B/s", Change.SMALL, False),
         (2.0, "s", Change.HIGHER, True),
         (0.5, "s", Change.LOWER, False),
     ],
@@ -57,6 +58,7 @@ def test_intervals_decide(factor: float, unit: str, change: Change, is_worse: bo
     assert row.high is not None
     assert row.low < factor < row.high
     say = "surely differs" if change is Change.SAME else f"checkpoint is {change.value}"
+    assert row.detectable == pytest.approx(0.034, abs=0.001)
     assert say in comparison.headline
     assert parse_json(RunComparison, comparison.to_json()) == comparison
 

@@ -113,3 +113,22 @@ def test_a_bend_is_what_a_line_misses() -> None:
     points = lines_of(law)[1]
     assert bend_at(points, 1) == pytest.approx(0.6931, abs=1e-3)
     assert bend_at(points, 0) == bend_at(points, 2) == 0.0
+
+
+def test_calls_together_are_looked_up_first_alone_of_their_interface_then_of_posix() -> None:
+    shared = WRITE.model_copy(update={"place": Place.SHARED, "interface": Interface.MPIIO})
+    wanted = shared.model_copy(update={"collective": True})
+    kinds = (
+        {},
+        {"interface": Interface.MPIIO},
+        {"interface": Interface.MPIIO, "collective": True},
+    )
+    curves = [
+        data("write", lambda size, ranks: 1e-6, "new", manner={"place": Place.SHARED, **kind})
+        for kind in kinds
+    ]
+    for known in (3, 2, 1):
+        found = Surface(profile(*curves[:known])).nearest(wanted)
+        assert found is not None
+        assert found[0] == curves[known - 1]
+        assert (found[1] == "") == (known == 3)

@@ -28,7 +28,7 @@ _IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
 def test_one_of_several_matches(tmp_path: Path, pick: Pick, value: float) -> None:
     (tmp_path / "stdout").write_text(_IOR)
     metric = Metric(regex=r"^write ([\d.]+)$", pick=pick)
-    assert metrics_in(tmp_path, {"bw": metric}) == {"bw": value}
+    assert metrics_in(tmp_path, {"bw": metric}, {}) == {"bw": value}
 
 
 def test_json_and_csv(tmp_path: Path) -> None:
@@ -41,6 +41,7 @@ def test_json_and_csv(tmp_path: Path) -> None:
             "a": Metric(json="tests[0].Results[1].bwMiB", file="out.json"),
             "b": Metric(column="rate", file="t.csv", pick=Pick.MOST),
         },
+        {},
     )
     assert found == {"a": 4.0, "b": 2000.0}
 
@@ -59,7 +60,7 @@ def test_json_and_csv(tmp_path: Path) -> None:
 def test_a_missing_metric_is_a_failed_run(tmp_path: Path, metric: Metric, said: str) -> None:
     (tmp_path / "stdout").write_text(_IOR)
     with pytest.raises(RunFailed, match=said):
-        metrics_in(tmp_path, {"m": metric})
+        metrics_in(tmp_path, {"m": metric}, {})
 
 
 @pytest.mark.parametrize(("regex", "said"), [("(", "no regular"), ("abc", "no bracket")])
@@ -69,10 +70,31 @@ def test_a_pattern_is_checked_before_anything_runs(regex: str, said: str) -> Non
 
 
 def test_exactly_one_way_to_find_it() -> None:
-    with pytest.raises(ValueError, match="one of regex, json and column"):
+    with pytest.raises(ValueError, match="one of regex, json, column and derive"):
         Metric(regex="(a)", column="b")
 
 
 def test_what_is_no_record(tmp_path: Path) -> None:
     with pytest.raises(RunFailed, match="no record"):
         record_metrics("killed")
+
+
+def test_statistics_defaults_and_what_follows_from_metrics(tmp_path: Path) -> None:
+    (tmp_path / "stdout").write_text("x=1000000001\nx=1000000002\nx=1000000003\n")
+    picks = {
+        pick.value: Metric(regex="x=(.*)", pick=pick) for pick in Pick if pick is not Pick.ONLY
+    }
+    found = metrics_in(
+        tmp_path,
+        {
+            **picks,
+            "none": Metric(regex="y=(.*)", default=-1.0),
+            "nothing": Metric(regex="y=(.*)", pick=Pick.COUNT),
+            "per_task": Metric(derive="sum / tasks + none"),
+        },
+        {"tasks": 3, "way": "own"},
+    )
+    assert (found["mean"], found["deviation"], found["count"]) == (1000000002, 1, 3)
+    assert (found["none"], found["nothing"], found["per_task"]) == (-1, 0, 1000000001)
+    with pytest.raises(RunFailed, match="names way2, which is no parameter"):
+        metrics_in(tmp_path, {"m": Metric(derive="way2")}, {"way": 1})

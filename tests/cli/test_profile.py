@@ -117,6 +117,26 @@ def test_a_kill_loses_no_sheet_and_resume_goes_on(cli: Cli, shm: Path, tmp_path:
     assert list(shm.iterdir()) == []
 
 
+def test_ranks_under_mpi_and_the_interfaces_that_need_it(
+    cli: Cli, shm: Path, tmp_path: Path
+) -> None:
+    machine = tmp_path / "machine.yaml"
+    words = ("profile", str(shm), "-o", str(machine), "-n", "1", "--interfaces", "mpiio")
+    running = cli.start(*words, "--on", "openmpi", "--budget", "60s")
+    sheets = tmp_path / "machine.yaml.journal" / "sheets.jsonl"
+    wait_for(lambda: sheets.is_file() and sheets.read_text().count("\n") >= 1, 60)
+    running.send_signal(signal.SIGINT)
+    running.communicate()
+    other = cli(*words, "--on", "mpich", "--budget", "1s", "--resume")
+    assert other.returncode == 2
+    assert "begun on openmpi" in other.stderr
+    done = cli(*words, "--on", "openmpi", "--budget", "1s", "--resume")
+    assert done.returncode == 0, done.stderr
+    measured = load_yaml(machine, Machine).profile
+    assert measured is not None
+    assert measured.started_by == "openmpi"
+
+
 def test_ctrl_c_keeps_what_there_is(cli: Cli, shm: Path, tmp_path: Path) -> None:
     machine = tmp_path / "machine.yaml"
     running = cli.start(

@@ -130,3 +130,29 @@ def test_what_is_written_after_a_close_is_written_before_it() -> None:
     check_exact(run, derived(run))
     tree = next(step.each for step in steps_of(derived(run)) if step.each is not None)
     assert tree.do.index(ItemVerb.WRITE) < tree.do.index(ItemVerb.CLOSE)
+
+
+def test_uneven_runs_that_are_merged_are_the_ones_that_were_written() -> None:
+    """Sizes without a rule become means, which do not make a file shorter than its reads."""
+    run = TracedRun(1, seed=3)
+    ends = []
+    for part in range(6):
+        path, sizes = f"run_{part}", [9000 + run.chance.randint(0, 4000) for _ in range(40)]
+        places = [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
+        run.open(0, path)
+        run.move(0, Kind.WRITE, path, places)
+        run.close(0, path)
+        run.meet((50 + 40 * (part == 2)) * MS)
+        ends.append(sum(sizes))
+    for part, end in enumerate(ends):
+        path, sizes = f"run_{part}", [7000 + run.chance.randint(0, 3000) for _ in range(30)]
+        run.open(0, path, REOPEN)
+        run.move(0, Kind.READ, path, [(sum(sizes[:i]), size) for i, size in enumerate(sizes)])
+        run.move(0, Kind.READ, path, [(sum(sizes), end - sum(sizes))])
+        run.close(0, path)
+    for part in range(6):
+        run.call(0, Kind.UNLINK, f"run_{part}")
+    found = derived(run)
+    made = check_exact(run, found, files=6)
+    assert staged(found) == []
+    assert made.totals.operations["unlink"] == 6

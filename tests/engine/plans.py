@@ -187,9 +187,9 @@ def read(size: int, pattern: Nest | Random, *, index: int = 0, **rest: Any) -> T
     return _transfer(Direction.READ, index, size, pattern, **rest)
 
 
-def manage(verb: str, index: int = 0, owner: Expression = RANK) -> Manage:
+def manage(verb: str, index: int = 0, owner: Expression = RANK, **rest: Any) -> Manage:
     """One operation on a name."""
-    return Manage(verb=NameVerb(verb), file=index, owner=owner)
+    return Manage(verb=NameVerb(verb), file=index, owner=owner, **rest)
 
 
 def items(*verbs: str, index: int = 0, owner: Expression = RANK, shuffled: bool = False) -> Items:

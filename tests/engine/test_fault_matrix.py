@@ -43,6 +43,9 @@ def whole(**keys: Any) -> list[Any]:
 
 OWN = {"shared": "rank"}
 BY_TREE = {"tree": {"items": 20, "size": 100}, "path": "tree"}
+VAST = {"to": "data", "transfer": "4 KiB", "size": "16 TiB"}
+"""Takes minutes even on storage that does nothing."""
+NULL = {"interface": "null"}
 THERE = [{"phase": "first", "do": whole()}]
 KINDS = {
     "create": Kind(whole(), "create", 1, file=OWN),
@@ -88,6 +91,30 @@ KINDS = {
         [{"each": {"on": "data", "do": ["create", "write", "close"]}}],
         keys={"limit": "60 s"},
         file=BY_TREE,
+    ),
+    "long": Kind([{"create": "data"}, {"write": VAST}], file=NULL),
+    "long, verified": Kind(
+        [{"create": "data"}, {"write": VAST}], file={**NULL, "content": {"verify": True}}
+    ),
+    "long, at a rate": Kind([{"create": "data"}, {"write": {**VAST, "rate": 1000}}], file=NULL),
+    "long, reads among writes": Kind(
+        [{"open": "data"}, {"write": {**VAST, "pattern": "random", "reads": 0.5}}],
+        file={**NULL, "prestage": "16 TiB"},
+    ),
+    "long, in flight": Kind(
+        [{"create": "data"}, {"write": {**VAST, "depth": 8}}], file={"interface": "simulated"}
+    ),
+    "long, items": Kind(
+        [{"each": {"on": "data", "do": ["create", "write", "close"]}}],
+        file={**NULL, "path": "tree", "tree": {"items": 10**10, "size": 100}},
+    ),
+    "long, asleep": Kind([{"create": "data"}, {"write": WRITE}, {"compute": 300}]),
+    "long, computing": Kind(
+        [{"create": "data"}, {"write": WRITE}, {"compute": {"seconds": 300, "mode": "spin"}}]
+    ),
+    "long, barriers": Kind(
+        [{"create": "data"}, {"for": "i", "in": 10**9, "do": [{"write": WRITE}, "barrier"]}],
+        file=NULL,
     ),
 }
 
@@ -153,6 +180,7 @@ TOGETHER = {
     ),
     "view": Kind(whole(collective=True), file={"options": {"view": "strided"}}),
     "not together": Kind(whole()),
+    "long, not together": Kind([{"create": "data"}, {"write": VAST}], file=NULL),
     "in flight": Kind(whole(depth=4)),
     "file of a node, together": Kind(whole(collective=True), file={"shared": "node"}),
 }

@@ -30,7 +30,12 @@ WRITE = write(4096, nest(0, (4, 4096)))
 WORK: dict[str, list[Any]] = {
     "write": [manage("open"), WRITE, manage("close")],
     "unlink": [manage("unlink")],
-}
+    "rename": [manage("rename", to=1)],
+    "replace": [
+        manage("create", 1), write(4096, nest(0, (4, 4096)), index=1), manage("close", 1),
+        manage("rename", 1, to=0),
+    ],
+}  # fmt: skip
 Swap = Callable[[Path, Path], None]
 
 
@@ -100,7 +105,7 @@ def test_what_took_a_name_is_not_touched(
     victim = make_victim(tmp_path)
     made = plan(
         tmp_path,
-        [file("d/f")],
+        [file("d/f"), file("other")],
         [
             phase("p", manage("create"), WRITE, manage("close")),
             compute(0.4),

@@ -14,8 +14,10 @@ from engine.plans import (
     Operator,
     PathPart,
     Phase,
+    Plan,
     Sharing,
     binary,
+    fault,
     file,
     manage,
     nest,
@@ -32,10 +34,25 @@ from engine.running import LAUNCHERS, Engine, Outcome, is_gone, kinds, parse
 RANK_VARIABLE = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 
 
-@pytest.mark.parametrize("comm", ["openmpi", "mpich"])
-def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
+def on_nodes(engine: Engine, comm: str, made: Plan, ranks_per_node: int) -> Outcome:
+    """Runs a plan on nodes of so many ranks."""
     if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
         pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
+    run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
+    name = f"node$(({RANK_VARIABLE[comm]} / {ranks_per_node}))"
+    script = f'exec unshare -u sh -c "hostname {name}; {run}"'
+    done = subprocess.run(
+        [*LAUNCHERS[comm], str(made.ranks), "sh", "-c", script],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return Outcome(done.returncode, parse(done.stdout), done.stderr)
+
+
+@pytest.mark.parametrize("comm", ["openmpi", "mpich"])
+def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
     own = [PathPart(text="node."), PathPart(value=slot(4))]
     pattern = nest(times(RANK, 1 << 20), (20, 4096))
     across = binary(Operator.MODULO, binary(Operator.ADD, RANK, number(2)), RANKS)
@@ -48,16 +65,7 @@ def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
         ],
         ranks=4,
     )
-    run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
-    script = f'exec unshare -u sh -c "hostname node$(({RANK_VARIABLE[comm]} / 2)); {run}"'
-    done = subprocess.run(
-        [*LAUNCHERS[comm], "4", "sh", "-c", script],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    outcome = Outcome(done.returncode, parse(done.stdout), done.stderr)
+    outcome = on_nodes(engine, comm, made, 2)
     assert outcome.code == 0, outcome.stderr
     hello = outcome.of("hello")[0]
     assert hello["hosts"] == ["node0", "node1"]
@@ -75,8 +83,6 @@ def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
 
 @pytest.mark.parametrize("comm", ["openmpi", "mpich"])
 def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
-    if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
     # Ranks 0, 1 and 2 are on one node, 3 and 4 on the other. Rank r writes r + 1 blocks, so what a
     # rank reads says whose file it was.
     own = nest(0, (binary(Operator.ADD, RANK, number(1)), 4096))
@@ -97,16 +103,7 @@ def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> N
         ],
         ranks=5,
     )
-    run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
-    script = f'exec unshare -u sh -c "hostname node$(({RANK_VARIABLE[comm]} / 3)); {run}"'
-    done = subprocess.run(
-        [*LAUNCHERS[comm], "5", "sh", "-c", script],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    outcome = Outcome(done.returncode, parse(done.stdout), done.stderr)
+    outcome = on_nodes(engine, comm, made, 3)
     assert outcome.code == 0, outcome.stderr
     assert outcome.of("hello")[0]["node_of_rank"] == [0, 0, 0, 1, 1]
     whose = {
@@ -120,3 +117,23 @@ def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> N
     for name in ("peer", "stranger"):
         assert "another node" in outcome.phase(name)["cache_reason"]
         assert outcome.phase(name)["errors"] == 0
+
+
+@pytest.mark.parametrize("comm", ["openmpi", "mpich"])
+@pytest.mark.parametrize("victim", [1, 2], ids=["first node", "second node"])
+def test_a_failure_stops_the_ranks_of_the_other_node(
+    engine: Engine, tmp_path: Path, comm: str, victim: int
+) -> None:
+    # By themselves the others would be busy for an hour.
+    made = plan(
+        tmp_path,
+        [file(interface="null", faults=[fault("eio", "write", rank=victim, nth=5)])],
+        [phase("w", manage("create"), write(4096, nest(0, (10**11, 4096))))],
+        ranks=4,
+    )
+    outcome = on_nodes(engine, comm, made, 2)
+    assert outcome.code == 3, outcome.stderr
+    assert outcome.failed["message"].startswith(f"write of data failed on rank {victim}")
+    event = outcome.phase("w")
+    assert (event["errors"], event["stopped_by"]) == (1, "error")
+    assert event["seconds"]["total"] < 30

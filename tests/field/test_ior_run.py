@@ -117,6 +117,43 @@ def test_bytes_go_through_file_views_to_their_places(
     assert sizes == ([3 * 8 << 10] * 3 if "-F" in words else [9 * 8 << 10])
 
 
+@pytest.mark.parametrize(
+    ("words", "machine"),
+    [("", "local"), ("-F", "local"), ("-a MMAP", "local"), ("-a AIO", "local"),
+     ("-z -t 4k", "local"), ("-c -a MPIIO", "mpich"), ("-F -a MPIIO", "openmpi")],
+)  # fmt: skip
+def test_a_file_of_an_earlier_run_is_checked_by_its_own_stamps(
+    choices: Choices, words: str, machine: str
+) -> None:
+    there = replace(choices, machine=machine_named(machine))
+    sizes = "-b 64k -t 8k -s 2"
+    assert exit_code(run(there, f"{words} {sizes} -w -R -k")) is ExitCode.FINE
+    again = run(there, f"{words} {sizes} -r -R")
+    assert exit_code(again) is ExitCode.FINE
+    assert [row.errors for row in again.record.phases] == [0]
+    (warning,) = [line for line in again.record.warnings if "its first 4 KiB" in line]
+    assert warning.startswith("foreign file read:")
+
+    path = max(path for path in Path.cwd().rglob("f*") if path.is_file())
+    data = bytearray(path.read_bytes())
+    data[8192:16384], data[24576:32768] = data[24576:32768], data[8192:16384]
+    data[40_000] ^= 4
+    path.write_bytes(data)
+    spoilt = run(there, f"{words} {sizes} -r -R")
+    assert exit_code(spoilt) is ExitCode.MEASUREMENT
+    found = [detail.what.split(":")[0] for row in spoilt.record.phases for detail in row.details]
+    assert set(found) == {"misplaced", "flipped bit"}
+    if "-t 4k" not in words:
+        assert sorted(found) == ["flipped bit", "misplaced", "misplaced"]
+
+
+def test_a_file_without_stamps_cannot_be_checked(choices: Choices) -> None:
+    run(choices, "-w -k -b 64k -t 8k")
+    done = run(choices, "-r -R -b 64k -t 8k")
+    assert exit_code(done) is ExitCode.MEASUREMENT
+    assert "bear no stamps" in (done.record.failure or "")
+
+
 def test_stripes_are_refused_where_the_file_system_has_none(choices: Choices) -> None:
     with pytest.raises(VenturiError) as caught:
         run(choices, "-w -b 64k -t 4k --lustre.stripecount 2")

@@ -12,6 +12,7 @@ from venturi.model.document import parse_data
 from venturi.model.error import UserError
 from venturi.model.forecast import Forecast, Limit
 from venturi.model.machine import Machine
+from venturi.model.plan import Interface
 from venturi.model.profile import Order, Place
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
@@ -247,3 +248,20 @@ def test_an_interval_holds_what_runs_of_another_hour_differ_by() -> None:
     seconds = predicted(steps, OWN).seconds
     assert seconds.high / seconds.median == pytest.approx(1.1 * 1.45, rel=0.02)
     assert seconds.low / seconds.median == pytest.approx(0.9 / 1.45, rel=0.02)
+
+
+@pytest.mark.parametrize(("together", "rate"), [(True, 3e-9), (False, 1e-9)])
+def test_calls_of_all_ranks_together_have_a_curve_of_their_own(together: bool, rate: float) -> None:
+    manner = {"place": Place.SHARED, "interface": Interface.MPIIO}
+    on = machine(
+        data("write", lambda size, ranks: 1e-9 * size, "new", manner=manner),
+        data(
+            "write", lambda size, ranks: 3e-9 * size, "new", manner={**manner, "collective": True}
+        ),
+    )
+    files = {"f": {"path": "f", "shared": "all", "interface": "mpiio"}}
+    step = moving("write", MIB, 4 * MIB, collective=together)
+    found = predicted([phase("p", step)], files, on, ranks=2)
+    writes = [part for part in found.phases[0].parts if part.operation == "write"]
+    assert writes[0].seconds.median == pytest.approx(rate * MIB * writes[0].count)
+    assert ("collective" in writes[0].by) == together

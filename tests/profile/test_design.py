@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from profile_factory import curve, data
-from venturi.model.plan import Interface
+from venturi.model.plan import Interface, OperationKind
 from venturi.model.profile import Place
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
@@ -25,7 +25,10 @@ def test_ranks_double_up_to_the_cores() -> None:
 SHEETS = coarse(setups_of(2, None, (Interface.POSIX, Interface.STDIO)))
 
 
-@pytest.mark.parametrize(("setup", "cells"), SHEETS)
+UNDER_MPI = coarse(setups_of(2, None, (Interface.MPIIO, Interface.HDF5), under_mpi=True))
+
+
+@pytest.mark.parametrize(("setup", "cells"), SHEETS + UNDER_MPI)
 def test_every_sheet_can_be_planned_and_reads_what_it_does(setup: Setup, cells: list[Cell]) -> None:
     sheet = sheet_of(setup, cells, 4 * 2**20)
     made = make_plan(sheet.workload, Settings())
@@ -38,6 +41,22 @@ def test_the_grid_begins_with_streams_and_ends_with_other_interfaces() -> None:
     assert SHEETS[-1][0].interface is Interface.STDIO
     shared = [cell for setup, cells in SHEETS if setup.place is Place.SHARED for cell in cells]
     assert Family.STRIDED in {cell.family for cell in shared}
+
+
+def test_calls_of_all_ranks_together_are_measured_under_mpi_only() -> None:
+    together = [(setup, cells) for setup, cells in UNDER_MPI if setup.collective]
+    assert {setup.interface for setup, _ in together} == {Interface.MPIIO, Interface.HDF5}
+    assert {cell.family for _, cells in together for cell in cells} >= {Family.STRIDED}
+    for setup, cells in together:
+        manners = {
+            reading.manner.collective
+            for readings in sheet_of(setup, cells, 4 * 2**20).readings.values()
+            for reading in readings
+            if reading.operation in (OperationKind.WRITE, OperationKind.READ)
+        }
+        assert manners == {True}
+    alone = setups_of(2, None, (Interface.POSIX, Interface.HDF5))
+    assert not any(setup.collective for setup in alone)
 
 
 def test_a_straight_line_is_not_refined_and_a_bend_is_where_it_bends() -> None:

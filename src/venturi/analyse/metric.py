@@ -23,7 +23,8 @@ _OF_PHASES = {
 _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
-    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "find",
+    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "truncate",
+    "find",
 }  # fmt: skip
 
 
@@ -126,7 +127,8 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     rows = [row for row in phases if row.path == path]
     order = (
         "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
-        "read_dir", "find", "set_xattr", "get_xattr", "open", "read", "write", "sync", "close",
+        "read_dir", "find", "set_xattr", "get_xattr", "truncate", "open", "read", "write", "sync",
+        "close",
     )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])

@@ -82,11 +82,11 @@ def _expanded_tail(n: int, confidence: float) -> float:
 
     Student's t in place of the normal quantile, and the n - 1 of the standard error.
     """
-    t = _t_quantile(0.5 + confidence / 2.0, n - 1)
+    t = t_quantile(0.5 + confidence / 2.0, n - 1)
     return NormalDist().cdf(-math.sqrt(n / (n - 1)) * t)
 
 
-def _t_quantile(share: float, freedom: int) -> float:
+def t_quantile(share: float, freedom: int) -> float:
     """The quantile of Student's t (Abramowitz and Stegun, 26.7.5)."""
     z = NormalDist().inv_cdf(share)
     terms = (

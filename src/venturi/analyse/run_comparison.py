@@ -6,21 +6,11 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from venturi.model.comparison import (
-    COMPARISON_SCHEMA,
-    Change,
-    ComparisonRow,
-    Difference,
-    Measured,
-    RunComparison,
-)
+from venturi.analyse.contrast_row import Pair, headline_of, rows_of
+from venturi.model.comparison import COMPARISON_SCHEMA, Difference, RunComparison
 from venturi.model.error import UserError
-from venturi.model.record import Level, MetricValue, Record
-
-SURE = 0.95
-"""Least coverage of both intervals for a verdict (six repetitions)."""
-
-_TIMES = ("s", "ns")
+from venturi.model.record import Level, Record
+from venturi.model.result import direction_of
 
 _RUN_ALIKE = ("files", "groups", "program")
 """Parts of a workload that say what is done."""
@@ -29,22 +19,30 @@ _RUN_ALIKE = ("files", "groups", "program")
 def compared_runs(first: Record, second: Record) -> RunComparison:
     """The metrics of two runs beside each other.
 
-    A metric is higher or lower where the intervals of its medians do not overlap. Raises
-    UserError, which names what differs, for runs that did not do the same, and for invalid ones.
+    A metric is higher or lower where ranks tell the two apart (Mann-Whitney, with Holm's
+    correction for all metrics) and the ratio is as far from 1 as matters. Raises UserError, which
+    names what differs, for runs that did not do the same, and for invalid ones.
     """
     _refuse_invalid(first, second)
     _refuse_unlike(first, second)
     unlike = _unlike_caches(first, second)
-    rows = [
-        _row(name, value, second.metrics[name], unlike.get(name, ""))
-        for name, value in first.metrics.items()
-        if name in second.metrics
-    ]
-    if not rows:
+    pairs = {
+        name: Pair(
+            one.unit,
+            direction_of(one.unit),
+            one.values,
+            second.metrics[name].values,
+            unlike.get(name, ""),
+        )
+        for name, one in first.metrics.items()
+        if name in second.metrics and one.values and second.metrics[name].values
+    }
+    if not pairs:
         raise UserError(
             f"'{first.id}' and '{second.id}' have no metric in common",
             "a run that ended before its first phase has none",
         )
+    [rows] = rows_of([pairs])
     return RunComparison(
         schema_=COMPARISON_SCHEMA,
         first=first.id,
@@ -53,7 +51,7 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
         ranks=first.ranks,
         rows=rows,
         differences=list(_differences(first, second)),
-        headline=_headline(rows),
+        headline=headline_of(rows),
     )
 
 
@@ -125,42 +123,6 @@ def _unlike_caches(first: Record, second: Record) -> dict[str, str]:
     }
 
 
-def _row(name: str, one: MetricValue, other: MetricValue, why: str) -> ComparisonRow:
-    first, second = _measured(one), _measured(other)
-    change = _change(first, second) if not why else Change.UNLIKE
-    worse = Change.HIGHER if one.unit in _TIMES else Change.LOWER
-    return ComparisonRow(
-        name=name,
-        unit=one.unit,
-        first=first,
-        second=second,
-        ratio=_ratio(second.median, first.median),
-        low=_ratio(second.low, first.high),
-        high=_ratio(second.high, first.low),
-        change=change,
-        is_worse=change is worse,
-        why=why,
-    )
-
-
-def _measured(value: MetricValue) -> Measured:
-    return Measured(
-        median=value.median, low=value.low, high=value.high, n=value.n, coverage=value.coverage
-    )
-
-
-def _ratio(above: float, below: float) -> float | None:
-    return above / below if below > 0 else None
-
-
-def _change(first: Measured, second: Measured) -> Change:
-    if min(first.coverage, second.coverage) < SURE:
-        return Change.UNSURE
-    if second.low > first.high:
-        return Change.HIGHER
-    return Change.LOWER if second.high < first.low else Change.SAME
-
-
 def _differences(first: Record, second: Record) -> Iterator[Difference]:
     """What of the surroundings differed."""
     ours, theirs = first.environment, second.environment
@@ -186,26 +148,3 @@ def _differences(first: Record, second: Record) -> Iterator[Difference]:
     for what, (one, other) in pairs.items():
         if one != other:
             yield Difference(what=what, first=str(one), second=str(other))
-
-
-def _headline(rows: list[ComparisonRow]) -> str:
-    sure = [row for row in rows if row.change in (Change.HIGHER, Change.LOWER)]
-    if sure:
-        most = max(sure, key=_distance)
-        rest = f"; {len(sure) - 1} more differ" if len(sure) > 1 else ""
-        times = f" ({most.ratio:.2f} times the first)" if most.ratio is not None else ""
-        return f"{most.name} is {most.change.value} in the second run{times}{rest}."
-    unsure = sum(row.change is Change.UNSURE for row in rows)
-    unlike = sum(row.change is Change.UNLIKE for row in rows)
-    if unsure:
-        return f"{unsure} of {len(rows)} metrics have too few repetitions for a verdict (six do)."
-    if unlike == len(rows):
-        return "No metric was measured alike in both runs."
-    return f"No metric of {len(rows) - unlike} surely differs between the two runs."
-
-
-def _distance(row: ComparisonRow) -> float:
-    """How far the medians are apart, as a factor."""
-    if not row.ratio:
-        return float("inf")
-    return max(row.ratio, 1 / row.ratio)

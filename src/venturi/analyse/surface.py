@@ -54,7 +54,8 @@ class Surface:
     def nearest(self, manner: Manner) -> tuple[Curve, str] | None:
         """The curve of a manner, or of what is most like it and a word on that; None: nothing is.
 
-        The interface is given up first, then who shares, then the order, then the data's state.
+        That all ranks call together is given up first, then the interface, then who shares, then
+        the order, then the data's state.
         """
         for other, word in _likenesses(manner):
             curve = self._curves.get(other)
@@ -248,15 +249,22 @@ def _likenesses(manner: Manner) -> list[tuple[Manner, str]]:
     for state in _STATES[manner.state]:
         for order in _ORDERS[manner.order]:
             for place in dict.fromkeys((manner.place, Place.OWN, Place.SHARED)):
-                for interface in dict.fromkeys((manner.interface, Interface.POSIX)):
+                for interface, together in _callers(manner):
                     other = Manner(
                         operation=manner.operation,
                         order=order,
                         place=place,
                         interface=interface,
                         state=state,
+                        collective=together,
                     )
                     same = other == manner
                     word = "" if same else f"'{manner.text()}' is taken to be '{other.text()}'"
                     found.append((other, word))
     return found
+
+
+def _callers(manner: Manner) -> list[tuple[Interface, bool]]:
+    """Through what, and whether together: the manner's own first."""
+    own, alone = (manner.interface, manner.collective), (manner.interface, False)
+    return list(dict.fromkeys((own, alone, (Interface.POSIX, False))))

@@ -1,27 +1,41 @@
-"""What a campaign will cost, before anything runs: points, runs, bytes, hours."""
+"""What a campaign will cost, before anything runs: points, runs, bytes, hours.
+
+Of a large campaign not every point is planned: a workload's `expect` says what it will do, and
+the points that are planned (all levels of all parameters, pair by pair) show that it holds.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 
 from venturi import library
 from venturi.campaign.task import Task
-from venturi.model.campaign import Campaign, CampaignEstimate, PlannedPoint, Step
+from venturi.model.campaign import Campaign, CampaignEstimate, PlannedPoint
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
-from venturi.plan.make import make_plan
+from venturi.plan.make import make_plan, promised_totals
 from venturi.plan.setting import Settings
+
+_MOST_PLANNED = 64
+_PROMISES = ("bytes_written", "bytes_read")
 
 
 def estimate_of(
     campaign: Campaign, tasks: list[Task], points: int, directory: Path
 ) -> CampaignEstimate:
-    """Bytes by planning each workload; hours at most, by the budgets of all runs."""
+    """Bytes by what each workload does; hours at most, by the budgets of all runs.
+
+    Raises UserError for a point that cannot be planned; of a campaign of more than 64 points,
+    some are only found when they run.
+    """
     by_point: dict[str, list[Task]] = {}
     for task in tasks:
         by_point.setdefault(task.point, []).append(task)
-    workloads: dict[str, Workload] = {}
-    rows = [_row(campaign, own, workloads, directory) for _, own in sorted(by_point.items())]
+    firsts = [own[0] for _, own in sorted(by_point.items())]
+    counted = _Counted(campaign, firsts, directory)
+    rows = [_row(task, len(by_point[task.point]), counted) for task in firsts]
     return CampaignEstimate(
         name=campaign.name,
         points=points,
@@ -33,19 +47,13 @@ def estimate_of(
     )
 
 
-def _row(
-    campaign: Campaign, tasks: list[Task], workloads: dict[str, Workload], directory: Path
-) -> PlannedPoint:
-    task = tasks[0]
-    written = read = None
-    step = campaign.steps[task.step]
-    if step.workload:
-        written, read = _bytes(task, step, workloads, directory)
+def _row(task: Task, runs: int, counted: _Counted) -> PlannedPoint:
+    written, read = counted.bytes_of(task) if task.workload else (None, None)
     return PlannedPoint(
         step=task.step,
         point=task.point,
         parameters=task.parameters,
-        runs=len(tasks),
+        runs=runs,
         ranks=task.ranks,
         nodes=task.nodes,
         bytes_written=written,
@@ -53,23 +61,77 @@ def _row(
     )
 
 
-def _bytes(
-    task: Task, step: Step, workloads: dict[str, Workload], directory: Path
-) -> tuple[int, int]:
-    """What one run writes and reads."""
-    name = task.workload
-    if name not in workloads:
-        workloads[name] = library.load(name)
-    settings = Settings(
-        ranks=task.ranks if step.ranks else None,
-        nodes=task.nodes,
-        scale=task.scale,
-        repetitions=1,
-        directory=str(directory),
-        assignments=task.assignments,
-    )
-    try:
-        totals = make_plan(workloads[name], settings).totals
-    except UserError as error:
-        raise UserError(f"{task.point}: {error.message}", error.hint) from None
-    return totals.bytes_written, totals.bytes_read
+class _Counted:
+    """The bytes of a campaign's workloads."""
+
+    def __init__(self, campaign: Campaign, tasks: Sequence[Task], directory: Path) -> None:
+        """Plans some of the tasks, each the first of its point."""
+        self._campaign = campaign
+        self._directory = directory
+        self._workloads: dict[str, Workload] = {}
+        self._planned: dict[str, tuple[int, int]] = {}
+        self._promising: set[str] = set()
+        by_workload: dict[str, list[Task]] = {}
+        for task in tasks:
+            if task.workload:
+                by_workload.setdefault(task.workload, []).append(task)
+        for name, own in by_workload.items():
+            if name not in self._workloads:
+                self._workloads[name] = library.load(name)
+            if all([self._plan(task) for task in spanning(own)]):
+                self._promising.add(name)
+
+    def bytes_of(self, task: Task) -> tuple[int, int]:
+        """What one run writes and reads."""
+        if task.point not in self._planned:
+            if task.workload in self._promising:
+                return self._promised(task)
+            self._plan(task)
+        return self._planned[task.point]
+
+    def _plan(self, task: Task) -> bool:
+        """Plans a task; whether the workload says what it does, and that holds."""
+        workload = self._workloads[task.workload]
+        try:
+            made = make_plan(workload, self._settings(task))
+        except UserError as error:
+            raise UserError(f"{task.point}: {error.message}", error.hint) from None
+        self._planned[task.point] = (made.totals.bytes_written, made.totals.bytes_read)
+        said = {expectation.name for expectation in made.expectations if expectation.holds}
+        return said.issuperset(_PROMISES)
+
+    def _promised(self, task: Task) -> tuple[int, int]:
+        try:
+            totals = promised_totals(self._workloads[task.workload], self._settings(task))
+        except UserError as error:
+            raise UserError(f"{task.point}: {error.message}", error.hint) from None
+        return totals["bytes_written"], totals["bytes_read"]
+
+    def _settings(self, task: Task) -> Settings:
+        return Settings(
+            ranks=task.ranks if self._campaign.steps[task.step].ranks else None,
+            nodes=task.nodes,
+            scale=task.scale,
+            repetitions=1,
+            directory=str(self._directory),
+            assignments=task.assignments,
+        )
+
+
+def spanning(tasks: Sequence[Task]) -> list[Task]:
+    """Tasks in which every value of every parameter occurs, and as many pairs as fit into 64."""
+    if len(tasks) <= _MOST_PLANNED:
+        return list(tasks)
+    chosen: dict[str, Task] = {}
+    for size in (1, 2):
+        seen: set[tuple[tuple[str, object], ...]] = set()
+        for task in chosen.values():
+            seen |= set(combinations(task.parameters.items(), size))
+        for task in tasks:
+            if len(chosen) >= _MOST_PLANNED and size > 1:
+                break
+            here = set(combinations(task.parameters.items(), size))
+            if not here <= seen:
+                chosen[task.name] = task
+                seen |= here
+    return list(chosen.values())

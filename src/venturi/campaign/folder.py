@@ -2,6 +2,7 @@
 
 `campaign.yaml`  as its author wrote it         `machine.yaml`  where it runs
 `plan.json`      all tasks, made once           `journal.jsonl` what was done with them
+`session.json` the name of this time, and the store for its runs
 `jobs/NAME.*`    each job's list, script, output
 `tasks/STEP-0001/r1/` each run: `begun.json`, `ended.json`, `stdout`, `stderr`, its own files
 """
@@ -18,6 +19,7 @@ from venturi.model.error import UserError
 
 BEGUN = "begun.json"
 ENDED = "ended.json"
+SESSION = "session.json"
 CANCEL = "cancel"
 """An empty file that asks the job to end or not to begin a task."""
 

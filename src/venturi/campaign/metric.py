@@ -7,12 +7,15 @@ import io
 import json
 import math
 import re
+import statistics
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from venturi.model.campaign import Better, Metric, Pick, Tool
+from venturi.campaign.space import number_at
+from venturi.model.campaign import Better, Metric, Pick, Scalar, Tool
 from venturi.model.error import RunFailed, UserError
+from venturi.model.expression import ExpressionError, tree_of
 from venturi.model.statistic import median
 from venturi.model.units import with_unit
 
@@ -24,6 +27,11 @@ _UNITS = {"bytes": "B"}
 
 def check_metric(where: str, metric: Metric) -> None:
     """UserError for a regular expression that is none or has no bracket."""
+    if metric.derive:
+        try:
+            tree_of(metric.derive)
+        except ExpressionError as error:
+            raise UserError(f"{where}: {error}") from None
     if not metric.regex:
         return
     try:
@@ -36,9 +44,20 @@ def check_metric(where: str, metric: Metric) -> None:
         )
 
 
-def metrics_in(folder: Path, metrics: Mapping[str, Metric]) -> dict[str, float]:
+def metrics_in(
+    folder: Path, metrics: Mapping[str, Metric], parameters: Mapping[str, Scalar]
+) -> dict[str, float]:
     """The value of every metric of a run; RunFailed where one is missing or ambiguous."""
-    return {name: _picked(name, metric, folder) for name, metric in metrics.items()}
+    found: dict[str, float] = {}
+    for name, metric in metrics.items():
+        if metric.derive:
+            try:
+                found[name] = float(number_at(name, metric.derive, {**parameters, **found}))
+            except UserError as error:
+                raise RunFailed(f"metric {error.message}") from None
+        else:
+            found[name] = _picked(name, metric, folder)
+    return found
 
 
 def tool_metrics(
@@ -99,7 +118,11 @@ def _is_number(value: object) -> bool:
 
 def _picked(name: str, metric: Metric, folder: Path) -> float:
     values = [_number(name, metric, found) for found in _texts(name, metric, folder)]
+    if metric.pick is Pick.COUNT:
+        return float(len(values))
     if not values:
+        if metric.default is not None:
+            return metric.default
         raise RunFailed(f"metric {name} is missing: nothing in {metric.file} fits {_way(metric)}")
     if metric.pick is Pick.ONLY and len(values) > 1:
         raise RunFailed(
@@ -124,6 +147,10 @@ def _texts(name: str, metric: Metric, folder: Path) -> list[Any]:
 def _one_of(pick: Pick, values: list[float]) -> float:
     if pick is Pick.MEDIAN:
         return median(values)
+    if pick is Pick.MEAN:
+        return statistics.fmean(values)
+    if pick is Pick.DEVIATION:
+        return statistics.stdev(values) if len(values) > 1 else 0.0
     if pick is Pick.SUM:
         return math.fsum(values)
     if pick in (Pick.LEAST, Pick.MOST):

@@ -48,7 +48,7 @@ def values_of(campaign: Campaign, standing: Standing, task: Task) -> Values:
         found = record_metrics((folder / "stdout").read_text("utf-8", "replace"))
     if step.tool:
         found |= tool_metrics(folder, tool_named(step.tool), task.confirm)
-    for name, value in metrics_in(folder, step.metrics).items():
+    for name, value in metrics_in(folder, step.metrics, task.parameters).items():
         found[name] = (value, step.metrics[name].unit, step.metrics[name].better)
     return found
 

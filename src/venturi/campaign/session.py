@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from venturi.campaign.estimate import estimate_of
-from venturi.campaign.folder import CANCEL, write_whole
+from venturi.campaign.folder import CANCEL, SESSION, write_whole
 from venturi.campaign.journal import Journal, entries
+from venturi.campaign.membership import Session
 from venturi.campaign.outcome import outcome_of
 from venturi.campaign.scheduler import scheduler_of
 from venturi.campaign.standing import Standing
@@ -25,6 +26,7 @@ from venturi.model.campaign import Campaign, CampaignResult, State
 from venturi.model.error import UserError
 from venturi.model.machine import Machine
 from venturi.model.yaml_text import load_yaml, read_text
+from venturi.store.place import new_id
 
 ENDING = ".campaign"
 
@@ -58,6 +60,12 @@ class Opened:
         return outcome_of(self.campaign, self.standing, name, self.directory, self.points)
 
 
+def directory_of(name: str, machine: str) -> Path:
+    """The directory that `-d` means: one of the machine's targets by its name, or a path."""
+    targets = {target.name: target.path for target in machine_named(machine).targets}
+    return Path(targets.get(name, name)).absolute()
+
+
 def read_campaign(wish: Wish) -> Campaign:
     """The campaign of a file, with what the command line changes in it."""
     campaign = load_yaml(wish.file, Campaign)
@@ -76,9 +84,10 @@ def read_campaign(wish: Wish) -> Campaign:
 def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
     """The campaign, its tasks and the number of its points; nothing is written."""
     campaign = read_campaign(wish)
-    machine_named(wish.machine)
+    site = machine_named(wish.machine)
     machine = wish.machine if wish.machine in BUILT_IN else str(folder / "machine.yaml")
-    place = Place(folder, wish.directory, wish.store, machine)
+    home = wish.file.absolute().parent
+    place = Place(folder, wish.directory, wish.store, machine, site, home)
     steps = {
         name: step.model_copy(update={"workload": str(_workload_file(wish, step.workload))})
         if _workload_file(wish, step.workload) is not None
@@ -105,6 +114,7 @@ def create(wish: Wish, folder: Path) -> Opened:
         "campaign.yaml": read_text(wish.file),
         "plan.json": json.dumps(facts) + "\n",
         "journal.jsonl": "",
+        SESSION: Session(new_id(campaign.name), campaign.name, str(wish.store)).text(),
     }
     if wish.machine not in BUILT_IN:
         texts["machine.yaml"] = read_text(Path(wish.machine))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,12 +14,14 @@ from venturi.campaign.metric import check_metric
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
+from venturi.execute.launcher import start_words
 from venturi.model.campaign import Campaign, Scalar, Step
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
+from venturi.model.machine import Machine
 
 _FOLDER = "folder_"
-_RESERVED = ("dir", "repetition")
+_RESERVED = ("dir", "home", "launch", "python", "repetition")
 """What texts may name beside parameters, `ranks` and `nodes`."""
 
 
@@ -31,6 +34,10 @@ class Place:
     store: Path
     machine: str
     """As `--on` takes it."""
+    site: Machine
+    """What that names."""
+    home: Path
+    """The folder of the campaign's file."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +76,9 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
     for name in points[0]:
         if name in _RESERVED or name.startswith(_FOLDER):
             raise UserError(f"space: a parameter may not be called '{name}'", "use another name")
+    for name, table in campaign.tables.items():
+        if table.step not in campaign.steps:
+            raise UserError(f"tables.{name}.step: there is no step '{table.step}'")
     chance = random.Random(campaign.seed)
     folders: dict[str, _Folders] = {}
     tasks: list[Task] = []
@@ -79,12 +89,11 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
         repeats = step.repeat or (
             campaign.repeat if step.workload or step.metrics or step.tool else 1
         )
+        makers = [_Maker(step, name, point, place, folders) for point in own.values]
         for repetition in range(1, repeats + 1):
             indices = list(range(len(own.values)))
             chance.shuffle(indices)
-            for index in indices:
-                made = _Maker(step, name, own.values[index], place, folders)
-                tasks.append(made.task(own.name_at(index), repetition))
+            tasks += [makers[index].task(own.name_at(index), repetition) for index in indices]
     return tasks, len(points)
 
 
@@ -101,6 +110,21 @@ def _check(step: Step, name: str) -> None:
                     f"steps.{name}.confirm: {step.tool} reports no '{setting}'",
                     f"it reports {known}",
                 )
+
+
+def setup_lines(site: Machine, name: str, needs: list[str]) -> list[str]:
+    """The lines of shell that make what a step needs available; UserError for what is not there."""
+    lines: list[str] = []
+    for what in needs:
+        if what not in site.software:
+            raise UserError(
+                f"steps.{name}.needs: the machine {site.name} has no software '{what}'",
+                f"known are {', '.join(site.software) or 'none'}; see 'software' in its file",
+            )
+        software = site.software[what]
+        lines += [f"module load {shlex.quote(module)}" for module in software.modules]
+        lines += software.setup
+    return lines
 
 
 class _Folders:
@@ -152,7 +176,12 @@ def _in_order(campaign: Campaign) -> list[str]:
 def _parameters(campaign: Campaign, name: str, known: list[str]) -> list[str]:
     """The parameters that a step depends on, its own and those of the steps before it."""
     step = campaign.steps[name]
-    named: set[str] = set()
+    named: set[str] = set(step.per)
+    for unknown in named - set(known):
+        raise UserError(
+            f"steps.{name}.per: there is no parameter '{unknown}'",
+            f"known are {', '.join(known) or 'none'}",
+        )
     for text in _texts(step):
         named |= names_of(text)
     for value in (step.ranks, step.nodes, step.time, *step.confirm.values()):
@@ -192,10 +221,19 @@ class _Maker:
         self._budget_s = float(number_at(f"steps.{name}.time", step.time, point))
         if self._budget_s <= 0:
             raise UserError(f"steps.{name}.time: '{step.time}' is no time that a run may take")
+        self._setup = setup_lines(place.site, name, step.needs)
         self._before = {before: folders[before].name_of(point) for before in step.after}
+        self._is_alike = not any("repetition" in names_of(text) for text in _texts(step))
+        self._made: Task | None = None
 
     def task(self, folder: str, repetition: int) -> Task:
         """One repetition; UserError for a text with an unknown parameter."""
+        if self._made is None or not self._is_alike:
+            self._made = self._task(folder, repetition)
+        changes = {"name": f"{folder}/r{repetition}", "repetition": repetition}
+        return Task(**{**vars(self._made), **changes})
+
+    def _task(self, folder: str, repetition: int) -> Task:
         place = self._place
         tasks = place.folder / "tasks"
         values: dict[str, object] = {
@@ -203,17 +241,23 @@ class _Maker:
             "nodes": self._nodes,
             **self._point,
             "dir": place.directory,
+            "home": place.home,
+            "python": shlex.quote(sys.executable),
             "repetition": repetition,
             **{_FOLDER + name: tasks / point / "r1" for name, point in self._before.items()},
         }
         step = self._step
+        if "launch" in names_of(step.command):
+            words = start_words(place.site, self._ranks, self._nodes)
+            values["launch"] = shlex.join(words)
+        command = self._filled("command", step.command, values)
         made = Task(
             name=f"{folder}/r{repetition}",
             step=self._name,
             point=folder,
             parameters=self._point,
             repetition=repetition,
-            argv=["/bin/sh", "-c", self._filled("command", step.command, values)],
+            argv=["/bin/sh", "-c", "\n".join([*self._setup, command])],
             environment={
                 key: self._filled(f"environment.{key}", text, values)
                 for key, text in step.environment.items()

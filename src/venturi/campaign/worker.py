@@ -21,11 +21,15 @@ from types import FrameType
 
 from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, write_whole
 from venturi.campaign.job import read_list
+from venturi.campaign.membership import read_session
 from venturi.campaign.task import Task
 from venturi.model.campaign import Begun, Ended, Ending
+from venturi.model.result import RUN_OF
 
 _GRACE_S = 10.0
 """Between asking a task to end and making it."""
+_LOOK_S = float(os.environ.get("VENTURI_LOOK_S", "inf"))
+"""How often to look for cancelled tasks where no signal of the batch system reaches a job."""
 _SLOW_S = 1.0
 """How much later than its task a job may hear of the same end."""
 _BY_SIGNAL = {
@@ -45,6 +49,7 @@ class Worker:
         self._job = job
         self._ending = False
         self._waiting = False
+        self._session = read_session(folder)
 
     def run(self) -> int:
         """All tasks; 0, or 143 if the job was told to end."""
@@ -91,7 +96,11 @@ class Worker:
                 process = subprocess.Popen(
                     task.argv,
                     cwd=home,
-                    env={**os.environ, **task.environment},
+                    env={
+                        **os.environ,
+                        RUN_OF: self._session.run_of(task).to_json(),
+                        **task.environment,
+                    },
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
@@ -114,7 +123,7 @@ class Worker:
                 self._waiting = True
                 if self._ending:
                     raise _Told
-                code = process.wait(max(until_s - time.monotonic(), 0.0))
+                code = process.wait(min(max(until_s - time.monotonic(), 0.0), _LOOK_S))
                 self._waiting = False
                 return self._exit(code)
             except _Told:
@@ -125,7 +134,10 @@ class Worker:
                     return _stop(process, Ending.CANCEL)
             except subprocess.TimeoutExpired:
                 self._waiting = False
-                return _stop(process, Ending.BUDGET)
+                if time.monotonic() >= until_s:
+                    return _stop(process, Ending.BUDGET)
+                if (home / CANCEL).exists():
+                    return _stop(process, Ending.CANCEL)
 
     def _exit(self, code: int) -> Ending:
         """Whether a task ended by itself: a batch system signals it and the job at once."""

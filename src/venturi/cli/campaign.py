@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Sweeps and suites over machines and time: run, status, resume, cancel."""
+    """Sweeps and suites over machines and time: run, status, resume, cancel, table, import."""
 
 
 @command.command("run")
@@ -39,13 +39,13 @@ def run(file: str, directory: str, **options: Any) -> int:
     Ctrl-C leaves it: jobs of a batch system go on, jobs of this host end. `venturi campaign
     resume` goes on from there; nothing runs twice.
     """
-    from venturi.campaign.session import ENDING, Wish, create, read_campaign
+    from venturi.campaign.session import ENDING, Wish, create, directory_of, read_campaign
     from venturi.execute.result_folder import folder_for
     from venturi.store.place import store_directory
 
     wish = Wish(
         file=Path(file),
-        directory=Path(directory).absolute(),
+        directory=directory_of(directory, options["machine"]),
         store=store_directory(options["store"]),
         machine=options["machine"],
         repeat=parse_repeat(options["repeat"]),
@@ -94,6 +94,59 @@ def cancel(campaign: str, points: tuple[str, ...]) -> int:
     return ExitCode.FINE
 
 
+@command.command("table")
+@click.argument("campaign", metavar="FILE")
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--csv", "as_csv", is_flag=True, help="For programs.")
+def table(campaign: str, name: str | None, as_csv: bool) -> int:
+    """Print the tables that a campaign's file asks for, or one of them."""
+    from venturi.campaign.session import folder_of, open_folder
+    from venturi.cli.console import stdout_console
+    from venturi.report.campaign_table import print_table, table_csv
+
+    opened = open_folder(folder_of(campaign))
+    tables = opened.campaign.tables
+    if not tables or (name is not None and name not in tables):
+        known = ", ".join(tables) or "none"
+        raise UserError(
+            f"{campaign}: there is no table{f' {name!r}' if name else ''}", f"it has {known}"
+        )
+    result = opened.outcome()
+    for own in tables if name is None else [name]:
+        if as_csv:
+            click.echo(table_csv(tables[own], result), nl=False)
+        else:
+            print_table(tables[own], result, stdout_console())
+    return ExitCode.FINE
+
+
+@command.command("import")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), help="NAME.yaml")
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Choose by JUBE's tags.")
+@click.option("--trust", is_flag=True, help="Run the file's Python and shell snippets.")
+def import_file(file: Path, output: Path | None, tags: tuple[str, ...], trust: bool) -> int:
+    """Make a campaign's file from one of JUBE (xml or yaml).
+
+    Each construct that cannot be taken over is named with its file and line, and then nothing is
+    written. Nothing of the file runs, unless with --trust.
+    """
+    from venturi.campaign.jube.convert import convert
+
+    chosen = {tag for text in tags for tag in text.split()}
+    made = convert(file, chosen, trust, Path.cwd() if output is None else output.parent)
+    path = Path(f"{made.name}.yaml") if output is None else output
+    try:
+        with path.open("x", encoding="utf-8") as out:
+            out.write(made.text)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}", "choose another name with -o") from None
+    for note in made.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(f"{path}   Next: venturi campaign run {path} -d DIR --dry-run")
+    return ExitCode.FINE
+
+
 def _states(text: str | None) -> set[State]:
     """The states that `--retry` names; UserError for a word that is none."""
     from venturi.model.campaign import State
@@ -125,9 +178,20 @@ def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
         if not options["quiet"]:
             line.close()
     result = _print(opened, options["as_json"], options["units"])
+    _land(opened)
     if not came_to_end:
         return ExitCode.INTERRUPTED
     return ExitCode.FINE if set(result.states) <= {State.DONE.value} else ExitCode.MEASUREMENT
+
+
+def _land(opened: Opened) -> None:
+    """Puts what has ended into the store that was named when the campaign was begun."""
+    from venturi.campaign.landing import land
+    from venturi.campaign.membership import read_session
+
+    store = read_session(opened.standing.folder).store
+    if store:
+        land(opened, Path(store))
 
 
 def _print(opened: Opened, as_json: bool, units: str) -> Any:

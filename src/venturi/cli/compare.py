@@ -11,7 +11,9 @@ from venturi.cli.option import is_capture, json_option, store_option, units_opti
 
 if TYPE_CHECKING:
     from venturi.model.card import FidelityCard
-    from venturi.model.comparison import RunComparison
+    from venturi.model.comparison import ComparisonSet, RunComparison
+
+    Found = FidelityCard | RunComparison | ComparisonSet
 
 
 @click.command()
@@ -31,7 +33,8 @@ def command(
     Captures (NAME.trace, Darshan logs, strace's output ...): how well B, a proxy, stands for A.
     Bytes, operations, request sizes, order, shares of the ranks and phases are judged, in total
     and for each kind of files; times stand beside. Where one has counters only, counters are
-    compared. Runs (ids, @last, folders): the metrics of their phases with intervals.
+    compared. Runs (ids, @last, folders): the metrics of their phases with intervals. Sets of runs
+    (tag:T, machine:M, session:S, campaign:C, name:N): point by point.
     """
     from venturi.cli.option import write_text
     from venturi.model.error import ExitCode
@@ -46,7 +49,7 @@ def command(
     return ExitCode.GATE if check and _is_off(found) else ExitCode.FINE
 
 
-def _compared(first: str, second: str, store: str | None) -> FidelityCard | RunComparison:
+def _compared(first: str, second: str, store: str | None) -> Found:
     """The comparison of two of a kind; raises UserError where one is a capture and one a run."""
     from venturi.model.error import UserError
 
@@ -63,17 +66,36 @@ def _compared(first: str, second: str, store: str | None) -> FidelityCard | RunC
             "capture the run too: venturi derive LOG --check -d DIR, or venturi capture",
         )
     if not captures:
-        from venturi.analyse.run_comparison import compared_runs
-        from venturi.store.archive import find, load_record
-        from venturi.store.place import store_directory
-
-        place = store_directory(store)
-        return compared_runs(*(load_record(find(place, name)) for name in (first, second)))
+        return _compared_runs(first, second, store)
     from venturi.analyse.fidelity_card import fidelity
     from venturi.sources.open import read_capture
 
     both = [read_capture(Path(name)) for name in (first, second)]
     return fidelity(both[0], both[1], (Path(first).name, Path(second).name))
+
+
+def _compared_runs(first: str, second: str, store: str | None) -> Found:
+    """Two runs of ours in every detail; other runs, and sets of them, by their results."""
+    from venturi.analyse.run_comparison import compared_runs
+    from venturi.analyse.set_comparison import compared_sets
+    from venturi.store.archive import find, has_record, is_choice, load_record, results
+    from venturi.store.place import store_directory
+    from venturi.store.result import load_result
+
+    place = store_directory(store)
+    names = (first, second)
+    if not any(is_choice(name) for name in names):
+        folders = [find(place, name) for name in names]
+        if all(has_record(folder) for folder in folders):
+            one, other = (load_record(folder) for folder in folders)
+            return compared_runs(one, other)
+        both = [[load_result(folder)] for folder in folders]
+    else:
+        both = [
+            results(place, name) if is_choice(name) else [load_result(find(place, name))]
+            for name in names
+        ]
+    return compared_sets(both[0], both[1], names)
 
 
 def _is_run(name: str, store: str | None) -> bool:
@@ -88,23 +110,28 @@ def _is_run(name: str, store: str | None) -> bool:
     return True
 
 
-def _print(found: FidelityCard | RunComparison, units: str) -> None:
+def _print(found: Found, units: str) -> None:
     from venturi.cli.console import stdout_console
     from venturi.model.card import FidelityCard
+    from venturi.model.comparison import ComparisonSet
     from venturi.report.card import print_card
     from venturi.report.quantity import Units
-    from venturi.report.run_comparison import print_run_comparison
+    from venturi.report.run_comparison import print_run_comparison, print_set_comparison
 
     if isinstance(found, FidelityCard):
         print_card(found, stdout_console(), Units(units))
+    elif isinstance(found, ComparisonSet):
+        print_set_comparison(found, stdout_console(), Units(units))
     else:
         print_run_comparison(found, stdout_console(), Units(units))
 
 
-def _is_off(found: FidelityCard | RunComparison) -> bool:
+def _is_off(found: Found) -> bool:
     """Whether a field of a proxy is off, or a run surely is worse."""
     from venturi.model.card import FidelityCard, Match
+    from venturi.model.comparison import ComparisonSet
 
     if isinstance(found, FidelityCard):
         return found.match is Match.OFF
-    return any(row.is_worse for row in found.rows)
+    parts = found.parts if isinstance(found, ComparisonSet) else [found]
+    return any(row.is_worse for part in parts for row in part.rows)

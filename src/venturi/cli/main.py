@@ -25,7 +25,7 @@ COMMANDS = {
     "campaign": "Many runs over a space of parameters: run, status, resume, cancel.",
     "compare": "Two captures field by field: how well a proxy stands for an application.",
     "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",
-    "results": "The archive: ls, show, rm; import and rank of published results.",
+    "results": "The archive: ls, show, rm; import, rank, compare of published results.",
     "mdtest": "mdtest's own command line, run by our engine: venturi mdtest -- ARGS.",
     "md-workbench": "md-workbench's own command line: venturi md-workbench -- ARGS.",
 }

@@ -17,7 +17,13 @@ from venturi.model.error import ExitCode, UserError
 @click.option("--budget", default="3m", metavar="TIME", help="Time to spend: 90s, 3m, 1h.")
 @click.option("-n", "--ranks", type=click.IntRange(1, 1024), help="Most ranks (default: cores).")
 @click.option(
-    "--interfaces", default="posix,stdio", metavar="A,B", help="Beside posix: stdio, hdf5, ..."
+    "--interfaces",
+    default="posix,stdio",
+    metavar="A,B",
+    help="Beside posix: stdio, hdf5, mpiio, ...",
+)
+@click.option(
+    "--on", "machine", metavar="MACHINE", default="local", help="openmpi, mpich or a file."
 )
 @click.option("--resume", is_flag=True, help="Go on with a profile that was ended.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -28,6 +34,7 @@ def command(
     budget: str,
     ranks: int | None,
     interfaces: str,
+    machine: str,
     resume: bool,
     quiet: bool,
     as_json: bool,
@@ -38,18 +45,19 @@ def command(
     from venturi.profile.measure import Wish, check_interfaces, measure
 
     path = Path(output).absolute()
+    place = machine_named(machine)
     before = check_output(path)
     wish = Wish(
         directory=Path(directory).absolute(),
         output=path,
         budget_s=budget_seconds(budget),
-        machine=machine_named("local"),
+        machine=place,
         ranks=ranks,
-        interfaces=check_interfaces([word for word in interfaces.split(",") if word]),
+        interfaces=check_interfaces([word for word in interfaces.split(",") if word], place),
         resume=resume,
     )
     outcome = measure(wish, (lambda line: None) if quiet else _tell)
-    machine = write_machine(path, outcome.profile, before)
+    written = write_machine(path, outcome.profile, before)
     if outcome.interrupted:
         click.echo(
             f"  --resume goes on: venturi profile {directory} -o {output} --resume", err=True
@@ -57,12 +65,12 @@ def command(
     else:
         outcome.journal.end()
     if as_json:
-        click.echo(json.dumps(machine.to_data(), indent=1))
+        click.echo(json.dumps(written.to_data(), indent=1))
     else:
         from venturi.cli.console import stdout_console
         from venturi.report.machine_text import print_profile
 
-        print_profile(machine, output, stdout_console())
+        print_profile(written, output, stdout_console())
     return ExitCode.INTERRUPTED if outcome.interrupted else ExitCode.FINE
 
 

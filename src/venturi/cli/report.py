@@ -66,13 +66,19 @@ def command(
 
 def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) -> tuple[str, str]:
     """The last run's id, and the text."""
+    from venturi.field.io500.own import is_io500
+    from venturi.field.io500.review import review_of
     from venturi.report.render import render
     from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
+    from venturi.store.published import load_all
 
     place = store_directory(store)
     records = [load_record(find(place, run)) for run in runs]
-    return records[-1].id, render(records, form, units)
+    ours = [record for record in records if is_io500(record)]
+    published = list(load_all(place)) if ours else []
+    reviews = {record.id: review_of(record, published) for record in ours}
+    return records[-1].id, render(records, form, units, reviews)
 
 
 def _of_capture(

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 from venturi.cli.option import json_option, store_option, units_option
-from venturi.model.error import UserError
+from venturi.model.error import ExitCode, UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_SHOWN = 40
 
 
 @click.group()
@@ -17,24 +23,33 @@ def command() -> None:
 
 
 @command.command("ls")
+@click.argument("choice", metavar="[CHOICE]", required=False)
+@click.option("--all", "every", is_flag=True, help="Also the older ones.")
 @store_option
 @json_option
-def list_results(store: str | None, as_json: bool) -> None:
-    """List the runs, newest last. Runs whose command was killed are concluded first."""
-    from venturi.store.archive import entries
+def list_results(choice: str | None, every: bool, store: str | None, as_json: bool) -> None:
+    """List the runs, newest last. Runs whose command was killed are concluded first.
+
+    CHOICE leaves out others: tag:T, machine:M, session:S, campaign:C, name:N; joined by commas,
+    all must hold.
+    """
+    from venturi.store.archive import chosen, entries
     from venturi.store.journal import sweep
     from venturi.store.place import store_directory
 
     place = store_directory(store)
     concluded = sweep(place)
-    listed = [asdict(entry) for entry in entries(place)]
+    found = chosen(place, choice) if choice else entries(place)
+    listed = [asdict(entry) for entry in found]
     if as_json:
         click.echo(json.dumps(listed, indent=1))
         return
     from venturi.cli.console import stdout_console
     from venturi.report.listing import print_archive
 
-    print_archive(listed, str(place), [f.name for f in concluded], stdout_console())
+    shown = listed if every else listed[-_SHOWN:]
+    older = len(listed) - len(shown)
+    print_archive(shown, str(place), [f.name for f in concluded], stdout_console(), older)
 
 
 @command.command("show")
@@ -44,19 +59,25 @@ def list_results(store: str | None, as_json: bool) -> None:
 @units_option
 def show(run: str, store: str | None, as_json: bool, units: str) -> None:
     """Show RUN (an id or @last)."""
-    from venturi.store.archive import find, load_record
+    from venturi.model.result import Result
+    from venturi.store.archive import find, has_record, load_record
     from venturi.store.place import store_directory
+    from venturi.store.result import load_result
 
     folder = find(store_directory(store), run)
-    record = load_record(folder)
+    document = load_record(folder) if has_record(folder) else load_result(folder)
     if as_json:
-        click.echo(record.to_json(indent=1))
+        click.echo(document.to_json(indent=1))
         return
     from venturi.cli.console import stdout_console
     from venturi.report.quantity import Units
+    from venturi.report.result_text import print_result
     from venturi.report.terminal import print_summary
 
-    print_summary(record, stdout_console(), Units(units), str(folder))
+    if isinstance(document, Result):
+        print_result(document, stdout_console(), Units(units), str(folder))
+    else:
+        print_summary(document, stdout_console(), Units(units), str(folder))
 
 
 @command.command("rm")
@@ -77,31 +98,129 @@ def remove(run: str, files: bool, store: str | None) -> None:
         )
 
 
+@command.command("tag")
+@click.argument("name", metavar="TAG")
+@click.argument("choices", metavar="RUN...", nargs=-1, required=True)
+@store_option
+def tag_results(name: str, choices: tuple[str, ...], store: str | None) -> None:
+    """Give runs a TAG, by which compare, history and push choose them. RUN as in `results ls`."""
+    from venturi.store.archive import chosen
+    from venturi.store.place import store_directory
+    from venturi.store.result import tag
+
+    place = store_directory(store)
+    ids = [entry.id for choice in choices for entry in chosen(place, choice)]
+    new = tag(place, name, list(dict.fromkeys(ids)))
+    click.echo(f"{new} run{'s' if new != 1 else ''} tagged {name}", err=True)
+
+
+@command.command("verify")
+@click.argument("runs", metavar="[RUN]...", nargs=-1)
+@click.option("--seal", "sealing", is_flag=True, help="Seal the runs of early versions.")
+@store_option
+def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None) -> int:
+    """Compare every byte of the runs with their digests. Exit code 3 where one was changed."""
+    from venturi.report.one_line import OneLine
+    from venturi.store.archive import verify
+    from venturi.store.place import store_directory
+    from venturi.store.seal import seal
+
+    place = store_directory(store)
+    line, count, changed, unsealed = OneLine(), 0, 0, 0
+    for run, faults in verify(place, list(runs)):
+        count += 1
+        line.show(f" {line.spent}   {count} runs")
+        if faults is None:
+            unsealed += 1
+            if sealing:
+                seal(place / "runs" / run)
+        elif faults:
+            changed += 1
+            line.close()
+            for fault in faults:
+                click.echo(f"{run}: {fault}")
+    line.close()
+    click.echo(f"{count} run{'s' if count != 1 else ''}, {changed} changed", err=True)
+    if unsealed:
+        done = "sealed now" if sealing else "not sealed; --seal does it"
+        click.echo(f"{unsealed} of an early version: {done}", err=True)
+    return ExitCode.MEASUREMENT if changed else ExitCode.FINE
+
+
+@command.command("push")
+@click.argument("repository", metavar="REPO")
+@click.argument("choices", metavar="[RUN]...", nargs=-1)
+@click.option("--machine", metavar="NAME", default="", help="What the machine is called there.")
+@store_option
+@json_option
+def push_results(
+    repository: str, choices: tuple[str, ...], machine: str, store: str | None, as_json: bool
+) -> int:
+    """Add runs to a git repository of results: a new file for each that is not there yet.
+
+    Default: all runs. Only what may be public goes: figures, parameters, and facts that do not
+    say who or where; host names, paths and logs stay. Where the repository does not answer, the
+    runs wait in the store, and the next push sends them (exit code 5).
+    """
+    from venturi.store.archive import results
+    from venturi.store.place import store_directory
+    from venturi.store.push import push
+
+    place = store_directory(store)
+    found = [r for c in choices for r in results(place, c)] if choices else results(place)
+    done = push(place, repository, found, machine)
+    if as_json:
+        click.echo(json.dumps(asdict(done), indent=1))
+    else:
+        click.echo(f"{done.added} added, {done.waiting} waiting", err=True)
+        if done.withheld:
+            click.echo(f"kept back, because they hold paths or names: {done.withheld}", err=True)
+    if done.problem:
+        click.echo(f"venturi: {done.problem}\n  the next push sends them", err=True)
+        return ExitCode.TARGET
+    return ExitCode.FINE
+
+
 @command.command("import")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
 @store_option
 @json_option
 def import_results(paths: tuple[str, ...], store: str | None, as_json: bool) -> None:
-    """Read results of IO500: summaries with what lies beside them, folders of them, lists as CSV.
+    """Take results into the store; taking one twice keeps it once.
 
-    Scores and hashes are computed again, and what a reader must know is flagged. Importing a
-    result twice keeps it once.
+    A campaign's folder; a checkout of shared results. Published results of IO500 (summaries
+    with what lies beside them, folders of them, lists as CSV): scores and hashes are computed
+    again, and what a reader must know is flagged.
     """
     from pathlib import Path
 
+    from venturi.intake.take import take
+    from venturi.store.place import store_directory
+
+    place = store_directory(store)
+    others = []
+    for path in map(Path, paths):
+        taken = take(place, path)
+        if taken is None:
+            others.append(path)
+        else:
+            click.echo(f"{path}: {taken} new run{'s' if taken != 1 else ''}", err=True)
+    if others:
+        _import_io500(others, place, as_json)
+
+
+def _import_io500(paths: list[Path], place: Path, as_json: bool) -> None:
     from venturi.field.io500.submission import Refused
     from venturi.field.io500.submission import import_results as read
     from venturi.model.published import Io500Result
-    from venturi.store.place import store_directory
     from venturi.store.published import save
 
-    found = [one for path in paths for one in read(Path(path))]
+    found = [one for path in paths for one in read(path)]
     results = [one for one in found if isinstance(one, Io500Result)]
     refused = [one.why for one in found if isinstance(one, Refused)]
     if not results:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
         raise UserError(f"{refused[0]}{more}" if refused else f"{paths[0]}: no row with a phase")
-    place = store_directory(store)
     new = sum(save(place, result) for result in results)
     if as_json:
         for sentence in refused:
@@ -122,6 +241,7 @@ def import_results(paths: tuple[str, ...], store: str | None, as_json: bool) -> 
 @click.option("--year", type=int, help="Only of that year.")
 @click.option("--all", "every", is_flag=True, help="Also those that may not stand in a list.")
 @click.option("--top", type=click.IntRange(min=1), help="Only the first so many.")
+@click.option("--run", "runs", metavar="RUN", multiple=True, help="With this run of ours.")
 @store_option
 @json_option
 def rank_results(
@@ -132,16 +252,24 @@ def rank_results(
     year: int | None,
     every: bool,
     top: int | None,
+    runs: tuple[str, ...],
     store: str | None,
     as_json: bool,
 ) -> None:
-    """List the imported results, best first; their own numbers are never used, only recomputed."""
+    """List the imported results, best first; their own numbers are never used, only recomputed.
+
+    A run of ours stands at the place that it would take, in brackets.
+    """
+    from venturi.field.io500.own import result_of
     from venturi.field.io500.ranking import Choice, rank, unit_of
+    from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
     from venturi.store.published import load_all
 
     choice = Choice(by, per, nodes, filesystem, year, every)
-    rows = rank(load_all(store_directory(store)), choice)[:top]
+    store_place = store_directory(store)
+    own = [result_of(load_record(find(store_place, run))) for run in runs]
+    rows = rank([*load_all(store_place), *own], choice)[:top]
     if as_json:
         data = [{"place": r.place, "value": r.value, "result": r.result.to_data()} for r in rows]
         click.echo(json.dumps({"by": by, "unit": unit_of(choice), "rows": data}, indent=1))
@@ -151,3 +279,51 @@ def rank_results(
 
     shown = [(row.place, row.value, row.result) for row in rows]
     print_ranking(shown, unit_of(choice), by, stdout_console())
+
+
+@command.command("compare")
+@click.argument("first", metavar="RUN")
+@click.argument("others", metavar="PUBLISHED...", nargs=-1)
+@store_option
+@json_option
+def compare_results(first: str, others: tuple[str, ...], store: str | None, as_json: bool) -> None:
+    """RUN beside imported results of IO500, phase by phase, in all and for each process.
+
+    RUN is a run of ours (an id, @last, a folder) or an imported result, PUBLISHED are imported
+    ones or runs: the start of a key, or words of institution, system and year, in quotes.
+    """
+    from venturi.field.io500.beside import beside, named
+    from venturi.field.io500.own import result_of
+    from venturi.model.published import Io500Result
+    from venturi.store.archive import find, load_record
+    from venturi.store.place import store_directory
+    from venturi.store.published import load_all
+
+    place = store_directory(store)
+    published = list(load_all(place))
+
+    def opened(name: str) -> Io500Result:
+        try:
+            folder = find(place, name)
+        except UserError:
+            if name.startswith("@"):
+                raise
+            return named(published, name)
+        return result_of(load_record(folder))
+
+    if not others:
+        raise UserError("name one or more results to set it beside", "venturi results rank --all")
+    one = opened(first)
+    pairs = [(other, beside(one, other)) for other in map(opened, others)]
+    if as_json:
+        data = [
+            {"a": one.to_data(), "b": other.to_data(), "rows": [row.to_data() for row in rows]}
+            for other, rows in pairs
+        ]
+        click.echo(json.dumps(data, indent=1))
+        return
+    from venturi.cli.console import stdout_console
+    from venturi.report.published import print_beside
+
+    for other, rows in pairs:
+        print_beside(one, other, rows, stdout_console())

@@ -35,6 +35,7 @@ from venturi.model.record import Level
     "--mode", type=click.Choice(["standard", "extended", "quick"]), help="io500: which phases."
 )
 @click.option("--config", metavar="INI", help="io500: the official config.ini.")
+@click.option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
 @click.option("--dry-run", is_flag=True, help="Print what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more.")
@@ -47,12 +48,21 @@ def command(
     stonewall: float | None,
     mode: str | None,
     config: str | None,
+    binary: str | None,
     dry_run: bool,
     quiet: bool,
     verbose: bool,
     **options: Any,
 ) -> int:
-    """Run WORKLOAD in a new directory of its own below DIR; live progress; a record."""
+    """Run WORKLOAD in a new directory of its own below DIR; live progress; a record.
+
+    io500-official drives the site's own program instead, imports its result and packs it.
+    """
+    if workload == "io500-official" or binary is not None:
+        from venturi.cli.official import Asked, run_official
+
+        words = Asked(workload, directory, store, binary, config, stonewall, mode, dry_run)
+        return run_official(words, options, as_json)
     from venturi.field.io500.arguments import Arguments, chosen
 
     asked = Arguments(stonewall, mode, Path(config) if config else None)
@@ -63,8 +73,7 @@ def command(
         from venturi.cli.plan import command as plan_command
 
         wanted = {"workload": workload, "store": store, "as_json": as_json, "units": units}
-        code: int = click.get_current_context().invoke(plan_command, **wanted, **options)
-        return code
+        return int(click.get_current_context().invoke(plan_command, **wanted, **options))
     from venturi.execute.launcher import machine_named
     from venturi.report.live import LiveView, Setting
     from venturi.report.quantity import Units

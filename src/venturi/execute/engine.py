@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sysconfig
 import time
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,19 @@ def describe(engine: Path) -> dict[str, Any]:
     return described
 
 
-def clean(folder: Path, with_kept: bool = False) -> list[str]:
+@dataclass(frozen=True)
+class Left:
+    """What is still below a run's directory after its files were removed."""
+
+    names: list[str]
+    """Relative to that directory, at most 100."""
+    refused: int = 0
+    """Names of the run that the storage did not let go."""
+    why: str = ""
+    """Its reason for the first of them."""
+
+
+def clean(folder: Path, with_kept: bool = False) -> Left:
     """Remove the files that a run made, by the manifests in `folder`; what is left.
 
     Only entries of the manifest that are still the same inode are removed; those that the plan
@@ -84,7 +97,8 @@ def clean(folder: Path, with_kept: bool = False) -> list[str]:
         except (OSError, ValueError) as error:
             raise VenturiError(f"cleaning by {folder} failed: {error}") from None
         if "left" in answer:
-            return [str(path) for path in answer["left"]]
+            names = [str(path) for path in answer["left"]]
+            return Left(names, answer.get("refused", 0), answer.get("why", ""))
         # Ranks may live a little longer than what started them.
         if "still alive" not in str(answer.get("message")) or time.monotonic() > end:
             raise VenturiError(f"cleaning by {folder} failed: {answer.get('message')}")

@@ -38,6 +38,17 @@ def launch_line(machine: Machine, ranks: int, plan: Path) -> list[str]:
     launcher = machine.launcher
     if launcher.kind is LauncherKind.LOCAL:
         return [str(find_engine()), "run", str(plan)]
+    return [*start_line(machine, ranks), str(find_engine(launcher.mpi)), "run", str(plan)]
+
+
+def start_line(machine: Machine, ranks: int) -> list[str]:
+    """What starts `ranks` ranks of a program; empty where the program is started by itself.
+
+    UserError where the launcher is not there.
+    """
+    launcher = machine.launcher
+    if launcher.kind is LauncherKind.LOCAL:
+        return []
     if launcher.mpi is None:
         raise UserError(f"machine {machine.name}: the launcher needs 'mpi': openmpi or mpich")
     start = [word.replace("{ranks}", str(ranks)) for word in _start_of(launcher)]
@@ -48,7 +59,29 @@ def launch_line(machine: Machine, ranks: int, plan: Path) -> list[str]:
         )
     if launcher.mpi is MpiLibrary.OPENMPI and os.geteuid() == 0:
         start.insert(1, "--allow-run-as-root")
-    return [*start, str(find_engine(launcher.mpi)), "run", str(plan)]
+    return start
+
+
+def start_words(machine: Machine, ranks: int, nodes: int) -> list[str]:
+    """What a machine puts before a command to start it on ranks; UserError if it cannot.
+
+    Without a launcher one rank needs nothing.
+    """
+    launcher = machine.launcher
+    if launcher.mpi is None and not launcher.command:
+        if ranks == 1:
+            return []
+        raise UserError(
+            f"machine {machine.name}: it has no launch line for {ranks} ranks",
+            "give launcher.mpi or launcher.command in a machine file, or --on openmpi",
+        )
+    values = {"{ranks}": ranks, "{nodes}": nodes, "{ranks_per_node}": -(-ranks // nodes)}
+    words = launcher.command or _start_of(launcher)
+    for name, value in values.items():
+        words = [word.replace(name, str(value)) for word in words]
+    if launcher.mpi is MpiLibrary.OPENMPI and os.geteuid() == 0 and not launcher.command:
+        words.insert(1, "--allow-run-as-root")
+    return words
 
 
 def _start_of(launcher: Launcher) -> list[str]:

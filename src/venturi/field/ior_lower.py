@@ -150,12 +150,13 @@ class _Lowering:
         if test.multi_file:
             path += ".{iteration}"
         shared = "rank" if test.file_per_process else "all"
+        checks = test.check_read or test.check_write
         keys: dict[str, Any] = {"path": path, "shared": shared, **self._reached.file_keys()}
         if self._existing.directory:
             where = os.path.join(_escaped(self._existing.directory), path)
             keys.pop("stripe", None)  # it was made before
-            return {**keys, "path": where, "foreign": True}
-        checks = test.check_read or test.check_write
+            content = {"content": {"verify": True}} if checks else {}
+            return {**keys, "path": where, "foreign": True, **content}
         keys["content"] = {"seed": test.signature, "verify": checks}
         keys["keep"] = test.keep or test.keep_with_error
         nothing_there = not test.writes and test.interface in WITHOUT_STORAGE

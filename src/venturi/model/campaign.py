@@ -38,7 +38,12 @@ class Pick(StrEnum):
     LEAST = "least"
     MOST = "most"
     MEDIAN = "median"
+    MEAN = "mean"
     SUM = "sum"
+    COUNT = "count"
+    """How many there are."""
+    DEVIATION = "deviation"
+    """The standard deviation of those that are there (n - 1); 0 of one."""
 
 
 class SampleMethod(StrEnum):
@@ -91,18 +96,22 @@ class Metric(Document):
     """`results[0].rate`: keys and indices of a JSON document."""
     column: str = ""
     """A column of a CSV table with a heading."""
+    derive: str = ""
+    """An expression over the metrics before it and the numbers among the parameters."""
     file: str = "stdout"
     """Relative to the run's folder."""
     pick: Pick = Pick.ONLY
+    default: Real | None = None
+    """The value where nothing is found; without it the run has failed."""
     unit: str = ""
     better: Better = Better.NONE
     about: str = ""
 
     @model_validator(mode="after")
     def _one_way(self) -> Metric:
-        ways = [bool(self.regex), bool(self.json_path), bool(self.column)]
+        ways = [bool(self.regex), bool(self.json_path), bool(self.column), bool(self.derive)]
         if sum(ways) != 1:
-            raise ValueError("a metric is found by one of regex, json and column")
+            raise ValueError("a metric is found by one of regex, json, column and derive")
         return self
 
 
@@ -135,6 +144,10 @@ class Step(Document):
     ranks: Value = ""
     nodes: Value = 1
     environment: dict[str, str] = {}
+    needs: list[str] = []
+    """What the machine's file says how to have: its `software`."""
+    per: list[Name] = []
+    """Parameters that a run depends on though none of its texts names them."""
     metrics: dict[Name, Metric] = {}
     tool: str = ""
     """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
@@ -156,6 +169,28 @@ class Step(Document):
         return self
 
 
+class Column(Document):
+    """A column of a table."""
+
+    of: str
+    """A parameter or a metric of the table's step."""
+    title: str = ""
+    """Default: its name and its unit."""
+    format: str = ""
+    """As Python formats a number: `.2f`."""
+
+
+class Table(Document):
+    """A table of results: a line for each point of a step, medians over its repetitions."""
+
+    step: Name
+    columns: Annotated[list[Column], Field(min_length=1)]
+    sort: list[str] = []
+    """By these columns."""
+    separator: str = ","
+    """Between columns with `--csv`."""
+
+
 class Campaign(Document):
     """Steps over a space of points, repeated and interleaved."""
 
@@ -169,6 +204,8 @@ class Campaign(Document):
     """Points that share one job (an allocation); none: all of equal size."""
     seed: Count = 1
     """Of the order of points within each repetition."""
+    tables: dict[str, Table] = {}
+    """What `venturi campaign table` prints."""
 
 
 class State(StrEnum):

@@ -1,4 +1,4 @@
-"""The comparison of two runs of one workload: rates and their intervals, side by side."""
+"""The comparison of runs that did the same: rates and their intervals, side by side."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from venturi.model.document import Count, Document, Positive, Real
+from venturi.model.campaign import Scalar
+from venturi.model.document import Count, Document, Fraction, Positive, Real
 
 COMPARISON_SCHEMA: Final = "venturi.run-comparison/1"
 
@@ -17,10 +18,12 @@ class Change(StrEnum):
 
     HIGHER = "higher"
     LOWER = "lower"
-    SAME = "no difference"
-    """The intervals of the medians overlap."""
+    SMALL = "hardly"
+    """They differ, and by less than matters."""
+    SAME = "no evidence"
+    """What differs may be chance: `detectable` says what would have been seen."""
     UNSURE = "unsure"
-    """One of the runs has too few repetitions for an interval of 95 %."""
+    """So few values show nothing, however far apart they are."""
     UNLIKE = "unlike"
     """The two were not measured alike: `why` says how."""
 
@@ -43,14 +46,27 @@ class ComparisonRow(Document):
     first: Measured
     second: Measured
     ratio: Real | None
-    """Of the medians, second to first; absent where the first is 0."""
+    """The middle of the ratios of all pairs, second to first (Hodges-Lehmann); absent where a
+    value is not above 0."""
     low: Real | None
-    """The lowest ratio that the two intervals allow; so is `high`."""
+    """The lowest ratio in its interval; so is `high`. Absent: too few values for one."""
     high: Real | None
+    chance: Fraction
+    """How likely values so far apart are if nothing differs (Mann-Whitney), after Holm's
+    correction for all metrics of the comparison."""
+    superiority: Fraction
+    """The share of pairs in which the second's value is higher: the size of the effect."""
+    detectable: Real | None
+    """The least change, as a share, that would have been seen four times out of five."""
     change: Change
     is_worse: bool = False
     """Surely: a rate that is lower, or a time that is longer."""
     why: str = ""
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether the two differ by more than chance and by as much as matters."""
+        return self.change in (Change.HIGHER, Change.LOWER)
 
 
 class Difference(Document):
@@ -73,4 +89,21 @@ class RunComparison(Document):
     ranks: Count
     rows: list[ComparisonRow]
     differences: list[Difference]
+    headline: str
+    parameters: dict[str, Scalar] = {}
+    """The point, where several are compared."""
+
+
+class ComparisonSet(Document):
+    """Two sets of runs: machines, tags, sessions, point by point."""
+
+    schema_: Literal["venturi.comparison-set/1"] = Field("venturi.comparison-set/1", alias="schema")
+    first: str
+    """What chose the runs; so is `second`."""
+    second: str
+    differences: list[Difference]
+    parts: list[RunComparison]
+    only_first: list[str]
+    """Points that the second does not have; so is `only_second`."""
+    only_second: list[str]
     headline: str

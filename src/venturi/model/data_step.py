@@ -8,10 +8,8 @@ from typing import Annotated
 from pydantic import Field
 
 from venturi.model.document import Document
+from venturi.model.name_step import Value
 from venturi.model.plan import Arrivals, ElementType, SyncMode
-
-Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
-"""A number, a number with a unit, or an expression."""
 
 
 class PatternKind(StrEnum):

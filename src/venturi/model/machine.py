@@ -33,7 +33,10 @@ class Launcher(Document):
     kind: LauncherKind = LauncherKind.LOCAL
     mpi: MpiLibrary | None = None
     command: list[str] = []
-    """The launch line up to the engine; `{ranks}` is replaced. Empty: a sound default."""
+    """The launch line up to the engine; `{ranks}` is replaced. Empty: a sound default.
+
+    Commands of campaigns have it as `{launch}`, where `{nodes}` and `{ranks_per_node}` are, too.
+    """
 
 
 class SchedulerKind(StrEnum):
@@ -42,6 +45,10 @@ class SchedulerKind(StrEnum):
     LOCAL = "local"
     """Processes of this host, one job at a time."""
     SLURM = "slurm"
+    PBS = "pbs"
+    """PBS Professional or OpenPBS."""
+    LSF = "lsf"
+    FLUX = "flux"
 
 
 class Scheduler(Document):
@@ -51,6 +58,7 @@ class Scheduler(Document):
     queue: str = ""
     """The partition."""
     account: str = ""
+    """Whom the time is charged to: account, project or bank."""
     options: list[str] = []
     """More options of the submission, each a line in the job's script."""
     modules: list[str] = []
@@ -73,12 +81,24 @@ class Bound(Document):
     about: str = ""
 
 
+class Software(Document):
+    """How something that campaigns need is to be had at this site."""
+
+    modules: list[str] = []
+    setup: list[str] = []
+    """Lines of shell."""
+
+
 class Target(Document):
-    """A place where I/O is done."""
+    """A place where I/O is done; `venturi campaign run -d NAME` takes its name."""
 
     name: str
     path: str
     about: str = ""
+    most_bytes: Count | None = None
+    """What one campaign may write here; more is refused before anything runs."""
+    most_files: Count | None = None
+    """How many files and directories one campaign may make here."""
 
 
 class Machine(Document):
@@ -89,6 +109,8 @@ class Machine(Document):
     about: str = ""
     launcher: Launcher = Launcher()
     scheduler: Scheduler = Scheduler()
+    software: dict[str, Software] = {}
+    """What a step's `needs` names, for instance a compiler or an MPI."""
     cores: Positive | None = None
     """Of one node."""
     memory_bytes: Count | None = None

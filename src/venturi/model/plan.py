@@ -465,6 +465,10 @@ class Manage(Document):
     verb: NameVerb
     file: Count
     owner: Expression
+    to: Count | None = None
+    """The file whose name a renamed one gets; one that the run made before under it is gone."""
+    bytes: Expression | None = None
+    """What a truncation leaves of an open file."""
 
 
 class Items(Document):

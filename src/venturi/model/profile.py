@@ -59,6 +59,8 @@ class Manner(Document):
     interface: Interface = Interface.POSIX
     state: State = State.NONE
     volume: Volume = Volume.LARGE
+    collective: bool = False
+    """All ranks make the request together."""
 
     def text(self) -> str:
         """The manner in words, as pages and messages name it."""
@@ -69,6 +71,8 @@ class Manner(Document):
         words.append("own" if self.place is Place.OWN else "shared")
         if self.interface is not Interface.POSIX:
             words.append(self.interface.value)
+        if self.collective:
+            words.append("collective")
         if self.volume is Volume.SMALL:
             words.append("in small volumes")
         return " ".join(words)
@@ -124,6 +128,8 @@ class Profile(Document):
     has_journal: bool | None = None
     """Whether the ext4 has one: without, a new name steps over all that were removed in its group
     in the last minutes. None: another file system, or not known."""
+    started_by: str = "local"
+    """The machine that its ranks were started on: `local` has no MPI."""
     device: str = ""
     """The block device below, by the kernel's name and model; empty where there is none."""
     small_bytes: Count = 2**20

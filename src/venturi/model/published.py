@@ -64,7 +64,8 @@ class Io500Result(Document):
     """What it is known by here: from the bytes of its summary."""
     source: str
     """The file, below the folder that was named."""
-    format: Literal["bash", "c-app", "list"]
+    format: Literal["bash", "c-app", "list", "venturi"]
+    """`venturi`: a run of our own, which is no official result."""
     version: str = ""
     mode: Literal["standard", "extended"] = "standard"
     institution: str = ""

@@ -31,6 +31,7 @@ from venturi.model.event import (
     TargetFacts,
     TimeLine,
 )
+from venturi.model.result import RunOf
 
 RECORD_SCHEMA = "venturi.record/1"
 
@@ -277,6 +278,10 @@ class Record(Document):
     substituted: list[Substitution]
     fidelity: Fidelity | None = None
     environment: Environment
+    machine: str = ""
+    """The name of the machine's file; `local` for this host."""
+    run_of: RunOf | None = None
+    """Which run of a campaign this is."""
     file_facts: list[FileFacts] = []
     """What the libraries said is in force for files: hints of MPI-IO."""
     warnings: list[str] = []

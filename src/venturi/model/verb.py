@@ -25,6 +25,7 @@ class OperationKind(StrEnum):
     READ_DIR = "read_dir"
     SET_XATTR = "set_xattr"
     GET_XATTR = "get_xattr"
+    TRUNCATE = "truncate"
     FIND = "find"
     """One name of a walk over directories: read, and asked for its size or time if needed."""
 
@@ -40,6 +41,8 @@ class NameVerb(StrEnum):
     MKDIR = "mkdir"
     RMDIR = "rmdir"
     READ_DIR = "read_dir"
+    RENAME = "rename"
+    TRUNCATE = "truncate"
 
 
 class ItemVerb(StrEnum):
@@ -60,8 +63,9 @@ class ItemVerb(StrEnum):
     READ_DIR = "read_dir"
     """All names in the item, which is a directory."""
     RENAME = "rename"
-    """Items of a directory move one place on in a cycle: the first aside, each other one to the
-    name before it, and at last the first to the last name; one more call than items."""
+    """Alone, items of a directory move one place on in a cycle: the first aside, each other one to
+    the name before it, and at last the first to the last name; one more call than items. Behind
+    `create`, the item was made under another name and gets its own with this."""
     LINK = "link"
     """A second name, `<item>.link`."""
     SYMLINK = "symlink"

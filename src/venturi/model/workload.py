@@ -15,11 +15,13 @@ from pydantic import Field, model_validator
 from venturi.model.data_step import DataStep as DataStep  # noqa: PLC0414
 from venturi.model.data_step import MixSpec as MixSpec  # noqa: PLC0414
 from venturi.model.data_step import PatternKind as PatternKind  # noqa: PLC0414
-from venturi.model.data_step import Value as Value  # noqa: PLC0414
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
 from venturi.model.measure import Rule as Rule  # noqa: PLC0414
+from venturi.model.name_step import RenameStep as RenameStep  # noqa: PLC0414
+from venturi.model.name_step import TruncateStep as TruncateStep  # noqa: PLC0414
+from venturi.model.name_step import Value as Value  # noqa: PLC0414
 from venturi.model.plan import (
     CachePolicy,
     ComputeMode,
@@ -410,7 +412,7 @@ class LimitStep(Document):
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
-    "wait",
+    "wait", "rename", "truncate",
 )  # fmt: skip
 
 
@@ -444,6 +446,8 @@ class StepSpec(Document):
     mkdir: str | None = None
     rmdir: str | None = None
     read_dir: str | None = None
+    rename: RenameStep | None = None
+    truncate: TruncateStep | str | None = None
     each: EachStep | None = None
     find: FindStep | None = None
     sync: SyncStep | SyncMode | None = None

@@ -32,6 +32,10 @@ _STRIPE_UNIT_BYTES = 65_536
 _MOST_STRIPE_BYTES = 65_535 * _STRIPE_UNIT_BYTES
 _MOST_STRIPES = 65_534
 _WITHOUT_STRIPES = (Interface.NULL, Interface.SIMULATED)
+_PLAIN_FILES = (
+    Interface.POSIX, Interface.URING, Interface.MMAP, Interface.STDIO, Interface.MPIIO
+)  # fmt: skip
+"""What is written at an offset stands there, whoever looks."""
 _RESERVED = (".venturi", ".manifest.", ".overfill.")
 """Beginnings of names that a run's directory holds for itself."""
 
@@ -88,6 +92,12 @@ def lower_file(
         raise UserError(
             f"{where}: a field store has neither 'tree' nor 'prestage'",
             "its fields are put by a write step",
+        )
+    if spec.foreign and spec.content.verify and (spec.tree or wanted not in _PLAIN_FILES):
+        raise UserError(
+            f"{where}: 'verify' of somebody else's file looks for the stamps where it begins, so "
+            f"it is for plain files: {', '.join(sorted(one.value for one in _PLAIN_FILES))}",
+            "leave 'verify' away, or write and check in one run",
         )
     return File(
         name=name,

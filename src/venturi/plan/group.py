@@ -225,6 +225,9 @@ def _use_of(steps: Iterable[p.Step]) -> _Use:
             use.used.add(step.file)
             if _makes(step):
                 use.made.add(step.file)
+            if isinstance(step, p.Manage) and step.to is not None:
+                use.used.add(step.to)
+                use.made.add(step.to)
     return use
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -162,11 +162,13 @@ def check_each(each: EachStep, file: FileSpec, is_limited: bool, by_rank: bool, 
                 "see 'kind' of the tree",
             )
     verbs, shuffled = set(each.do), each.order == "shuffled"
-    if ItemVerb.RENAME in verbs and (len(each.do) > 1 or shuffled):
+    if ItemVerb.RENAME in verbs and not names_itself(each.do) and (len(each.do) > 1 or shuffled):
         raise UserError(
-            f"{where}: 'rename' is a chain of its own, in order",
-            "put nothing beside it, and do not shuffle",
+            f"{where}: 'rename' is a chain of its own, in order, or follows 'create'",
+            "put nothing beside it and do not shuffle, or make the items in the same step",
         )
+    if names_itself(each.do) and (each.do.count(ItemVerb.RENAME) > 1 or _is_open(each.do)):
+        raise UserError(f"{where}: an item is renamed once, when it is closed")
     if ItemVerb.RENAME in verbs and file.content.verify:
         raise UserError(
             f"{where}: content that is verified belongs to its name",
@@ -273,11 +275,22 @@ def size_key(seed: int, tree: p.Tree, owner: int) -> int:
     return _combine(seed, owner if tree.owner is p.ItemOwner.RANK else 0)
 
 
+def names_itself(verbs: Sequence[ItemVerb]) -> bool:
+    """Whether items are made under another name first: renamed behind their making."""
+    found = list(verbs)
+    return ItemVerb.RENAME in found and ItemVerb.CREATE in found[: found.index(ItemVerb.RENAME)]
+
+
+def _is_open(verbs: Sequence[ItemVerb]) -> bool:
+    before = list(verbs)[: list(verbs).index(ItemVerb.RENAME)]
+    return ItemVerb.CLOSE not in before
+
+
 def calls_of(step: p.Items, window: Window) -> Counter[str]:
     """Calls by operation kind, without writes and reads."""
     calls: Counter[str] = Counter()
     for verb in step.verbs:
-        if verb is ItemVerb.RENAME:
+        if verb is ItemVerb.RENAME and not names_itself(step.verbs):
             calls["rename"] += window.count + window.directories
         elif verb in _UNLINKS:
             calls["unlink"] += window.count

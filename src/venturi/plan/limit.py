@@ -1,9 +1,10 @@
-"""The limit of a phase: when it stops beginning new work, and how long it may finish."""
+"""Limits of phases: when they stop beginning new work, how long they finish; and pauses."""
 
 from __future__ import annotations
 
+from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.workload import LimitStep
+from venturi.model.workload import ComputeStep, LimitStep, Value
 from venturi.plan.scope import Scope
 
 
@@ -25,3 +26,9 @@ def limit_of(
     if rich.bound is None:
         return after, after
     return after, float(scope.constant(rich.bound, f"{where}.limit.bound"))
+
+
+def compute_of(said: ComputeStep | Value | None, scope: Scope, where: str) -> p.Compute:
+    """Time that passes without I/O."""
+    rich = said if isinstance(said, ComputeStep) else ComputeStep(seconds=said or 0)
+    return p.Compute(seconds=scope.code(rich.seconds, f"{where}.compute"), mode=rich.mode)

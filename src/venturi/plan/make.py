@@ -161,20 +161,36 @@ def _expectations(
 ) -> list[Expectation]:
     """The workload's `expect`, checked against the totals."""
     planned = summary_totals(totals)
-    known = {name: Literal(value) for name, value in parameters.items()}
-    known |= {Slot.RANKS.value: Literal(ranks), Slot.WORLD.value: Literal(ranks)}
-    result = []
-    for name, value in workload.expect.items():
+    for name in workload.expect:
         if not isinstance(planned.get(name), int):
             words = ", ".join(k for k, v in planned.items() if isinstance(v, int))
             raise UserError(f"expect.{name}: no such total", f"totals: {words}")
+    promised = _promised(workload, parameters, ranks)
+    return [Expectation(name, value, planned[name]) for name, value in promised.items()]
+
+
+def promised_totals(workload: Workload, settings: Settings) -> dict[str, int]:
+    """What the workload's `expect` says that a run will do, without planning it.
+
+    Raises UserError for parameters that cannot be, as `make_plan` does.
+    """
+    parameters = resolve_parameters(workload, settings)
+    ranks = sum(size.world for size in sizes_of(workload, settings, parameters))
+    return _promised(workload, parameters, ranks)
+
+
+def _promised(workload: Workload, parameters: dict[str, Number], ranks: int) -> dict[str, int]:
+    known = {name: Literal(value) for name, value in parameters.items()}
+    known |= {Slot.RANKS.value: Literal(ranks), Slot.WORLD.value: Literal(ranks)}
+    result = {}
+    for name, value in workload.expect.items():
         try:
             tree = bind(tree_of(value), known)
         except ExpressionError as error:
             raise UserError(f"expect.{name}: {error}") from None
         if not isinstance(tree, Literal) or not float(tree.value).is_integer():
             raise UserError(f"expect.{name}: '{value}' is not a whole number")
-        result.append(Expectation(name, int(tree.value), planned[name]))
+        result[name] = int(tree.value)
     return result
 
 

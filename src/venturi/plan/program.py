@@ -15,16 +15,17 @@ from venturi.model.expression import ExpressionError, Literal, names_in
 from venturi.model.plan import NameVerb
 from venturi.model.workload import (
     BareStep,
-    ComputeStep,
     DataStep,
     EachStep,
     FileSpec,
     PatternKind,
+    RenameStep,
     StepSpec,
     SyncStep,
+    TruncateStep,
     Workload,
 )
-from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
+from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of, target_of
 from venturi.plan.cache import cache_of
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
@@ -32,15 +33,17 @@ from venturi.plan.find import lower_find
 from venturi.plan.given import given_of, of_size, with_given_size
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
-from venturi.plan.limit import limit_of
+from venturi.plan.limit import compute_of, limit_of
 from venturi.plan.manner import manner_of, mix_of, pattern_of
 from venturi.plan.owner import check_same, owner_of
+from venturi.plan.rename import check_rename
 from venturi.plan.repeat import repeated
 from venturi.plan.scope import Scope, duration, rest
 from venturi.plan.seat import NAMES_BY_RANK
 from venturi.plan.setting import Settings
 from venturi.plan.signal import lower_signal, lower_wait
 from venturi.plan.together import (
+    WAITING_VERBS,
     check_known,
     check_met,
     check_shown,
@@ -49,11 +52,10 @@ from venturi.plan.together import (
     shows_places,
 )
 
-_NAME_VERBS = ("create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir")
-
-
-WAITING_VERBS = frozenset({NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR})
-"""On a shared name the first sharer does these while the others wait."""
+_NAME_VERBS = (
+    "create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "rename",
+    "truncate",
+)  # fmt: skip
 
 
 @dataclass
@@ -143,7 +145,7 @@ class Lowering:
         if verb == "barrier":
             return [self._barrier(place)]
         if verb == "compute":
-            return [self._compute(step, place)]
+            return [compute_of(step.compute, place.scope, place.where)]
         if verb in ("signal", "wait"):
             return [self._signal(step, place)]
         self._must_be_in_phase(verb, place)
@@ -320,15 +322,6 @@ class Lowering:
         """Files that are appended to."""
         return {name for name, appends in self._appends.items() if appends}
 
-    def _compute(self, step: StepSpec, place: _Place) -> p.Compute:
-        assert step.compute is not None
-        rich = step.compute
-        if not isinstance(rich, ComputeStep):
-            rich = ComputeStep(seconds=rich)
-        return p.Compute(
-            seconds=place.scope.code(rich.seconds, f"{place.where}.compute"), mode=rich.mode
-        )
-
     def _owner(self, step: StepSpec, place: _Place) -> list[p.Instruction]:
         """The rank in whose place a rank acts."""
         where = f"{place.where}.from"
@@ -370,6 +363,10 @@ class Lowering:
         return p.Manage(verb=verb, file=self._indices[name], owner=code)
 
     def _name(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
+        if step.rename is not None:
+            return [self._rename(step.rename, step, place)]
+        if step.truncate is not None:
+            return [self._truncate(step.truncate, step, place)]
         name = str(getattr(step, verb))
         spec = self._file(name, place)
         short = self._short_each(name, verb, place)
@@ -399,6 +396,24 @@ class Lowering:
         elif verb == "unlink":
             self._state.existing.discard(name)
         return [self._manage(NameVerb(verb), name, place, owner)]
+
+    def _rename(self, rename: RenameStep, step: StepSpec, place: _Place) -> p.Manage:
+        state = self._state
+        self._file(rename.to, place)
+        check_rename(rename, self._workload.files, state.opened, place.where)
+        if not self._is_there(rename.on):
+            raise UserError(f"{place.where}: '{rename.on}' is renamed but nothing made it")
+        manage = self._manage(NameVerb.RENAME, rename.on, place, self._owner(step, place))
+        state.existing = (state.existing - {rename.on}) | {rename.to}
+        return manage.model_copy(update={"to": self._indices[rename.to]})
+
+    def _truncate(self, said: TruncateStep | str, step: StepSpec, place: _Place) -> p.Manage:
+        truncate = TruncateStep(on=said) if isinstance(said, str) else said
+        manage = self._manage(NameVerb.TRUNCATE, truncate.on, place, self._owner(step, place))
+        if truncate.on not in self._state.opened:
+            raise UserError(f"{place.where}: '{truncate.on}' is truncated but not open", "open it")
+        size = place.scope.code(truncate.size, f"{place.where}.truncate.size")
+        return manage.model_copy(update={"bytes": size})
 
     def _is_there(self, name: str) -> bool:
         made_by = self._workload.files[name].made_by
@@ -448,7 +463,7 @@ class Lowering:
         verb = "write" if is_write else "read"
         short = step.write if is_write else step.read
         rich = short if isinstance(short, DataStep) else None
-        target = short if isinstance(short, str) else self._target(rich, is_write, place)
+        target = short if isinstance(short, str) else target_of(rich, is_write, place.where)
         name, _, part = target.partition(".")
         spec = self._file(name, place)
         short_each = self._short_each(name, verb, place)
@@ -498,16 +513,6 @@ class Lowering:
             )
             for access in parts
         ]
-
-    def _target(self, rich: DataStep | None, is_write: bool, place: _Place) -> str:
-        assert rich is not None
-        wanted, other = (rich.to, rich.from_) if is_write else (rich.from_, rich.to)
-        word, wrong = ("to", "from") if is_write else ("from", "to")
-        if other is not None:
-            raise UserError(f"{place.where}: use '{word}' here, not '{wrong}'")
-        if wanted is None:
-            raise UserError(f"{place.where}: '{word}' is missing (a file or file.dataset)")
-        return wanted
 
     def _parts(
         self, rich: DataStep, name: str, part: str, place: _Place, where: str

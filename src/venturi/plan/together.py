@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from venturi.model.error import UserError
-from venturi.model.plan import Interface, Option
+from venturi.model.plan import Interface, NameVerb, Option
 from venturi.model.workload import FileSpec
 from venturi.plan.part import Access
 
@@ -14,6 +14,14 @@ COLLECTIVE_INTERFACES = frozenset(
 
 OPENED_TOGETHER = COLLECTIVE_INTERFACES
 """Those whose shared files are opened and closed by all sharers together."""
+
+WAITING_VERBS = frozenset(
+    {
+        NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR, NameVerb.RENAME,
+        NameVerb.TRUNCATE,
+    }
+)  # fmt: skip
+"""On a shared name the first sharer does these while the others wait."""
 
 
 def opens_together(interface: Interface, spec: FileSpec) -> bool:

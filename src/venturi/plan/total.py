@@ -26,11 +26,11 @@ from venturi.plan.item import (
     sizes_in,
     window_of,
 )
-from venturi.plan.program import WAITING_VERBS
 from venturi.plan.request import codes_of, end_of, requests_of
 from venturi.plan.scope import slots_of
 from venturi.plan.seat import BY_NODE, Seats
 from venturi.plan.stage import staged_count
+from venturi.plan.together import WAITING_VERBS
 
 _MAX_TURNS = 2_000_000
 _MAX_SECONDS = 1e8

@@ -17,6 +17,8 @@ from venturi.plan.request import end_of, requests_of
 from venturi.plan.seat import Seats
 
 _RANKS, _WORLD = 1, 2
+_LOSING = (p.NameVerb.RENAME, p.NameVerb.TRUNCATE)
+"""After these nothing is said to be there; a renamed file's bytes are not followed."""
 
 
 def check_reads(plan: p.Plan, nodes: int = 1) -> None:
@@ -66,10 +68,15 @@ class _Checker:
             elif isinstance(step, (p.For, p.Repeat)):
                 self._walk(step.body, phase, counts)
             elif isinstance(step, p.Manage) and step.verb is p.NameVerb.CREATE:
-                self._whole[step.file] = 0
-                self._moved.pop(step.file, None)
+                self._forget(step.file)
+            elif isinstance(step, p.Manage) and step.verb in _LOSING:
+                self._forget(step.file if step.to is None else step.to)
             elif isinstance(step, p.Transfer) and step.operation is p.Direction.WRITE:
                 self._write(step, phase, counts)
+
+    def _forget(self, file: int) -> None:
+        self._whole[file] = 0
+        self._moved.pop(file, None)
 
     def _write(self, step: p.Transfer, phase: str, counts: bool) -> None:
         file = self._plan.files[step.file]

@@ -258,9 +258,23 @@ class Walk:
         if verb is p.NameVerb.UNLINK:
             state.end_bytes = state.dirty_bytes = 0
             state.cached = False
+        elif verb is p.NameVerb.TRUNCATE and step.bytes is not None:
+            state.end_bytes = min(state.end_bytes, self._whole(step.bytes))
+            state.dirty_bytes = min(state.dirty_bytes, state.end_bytes)
+        elif step.to is not None:
+            self._renamed(step.file, step.to)
         operation = OperationKind(verb.value)
         manner = Manner(operation=operation, order=Order.ITEM, place=place_of(alone))
         self._add(Demand(manner, 0, self._times))
+
+    def _renamed(self, source: int, target: int) -> None:
+        """The target's state is from now on that of the file which got its name."""
+        one, other = self._state(source), self._state(target)
+        other.end_bytes, other.dirty_bytes, other.cached = (
+            one.end_bytes, one.dirty_bytes, one.cached,
+        )  # fmt: skip
+        one.end_bytes = one.dirty_bytes = 0
+        self._made.add(target)
 
     def _sync(self, step: p.Sync) -> None:
         file = self._file(step.file)
@@ -289,6 +303,7 @@ class Walk:
             place=place_of(alone),
             interface=file.interface,
             state=state,
+            collective=step.collective,
         )
 
     def _order(self, step: p.Transfer) -> Order:

@@ -31,6 +31,8 @@ _IN_TURN = (
     (Family.STRIDED,),
 )
 """Families by start of the engine."""
+COLLECTIVE = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
+"""Interfaces whose calls ranks can make together."""
 _LEAST_MISS = 0.05
 """Log of the ratio: a gap that misses by less is not worth its time."""
 _WEIGHTS = {State.COLD: 1.5, State.NEW: 1.0, State.CACHED: 1.0, State.NONE: 0.7}
@@ -47,10 +49,12 @@ class Gap:
     """Weighted |log ratio| by which a straight line is likely to be wrong there."""
 
 
-def setups_of(cores: int, ranks: int | None, interfaces: Sequence[Interface]) -> list[Setup]:
+def setups_of(
+    cores: int, ranks: int | None, interfaces: Sequence[Interface], under_mpi: bool = False
+) -> list[Setup]:
     """Every combination that the coarse grid takes, the most useful first.
 
-    Ranks are 1, 2, 4, ... up to the cores, or up to `ranks`.
+    Ranks are 1, 2, 4, ... up to the cores, or up to `ranks`. Calls of all ranks together need MPI.
     """
     most = ranks or cores
     counts = [1]
@@ -58,10 +62,13 @@ def setups_of(cores: int, ranks: int | None, interfaces: Sequence[Interface]) ->
         counts.append(counts[-1] * 2)
     if counts[-1] != most:
         counts.append(most)
+    several = [count for count in counts if count > 1]
     found = []
     for interface in interfaces:
         found += [Setup(count, Place.OWN, interface) for count in counts]
-        found += [Setup(count, Place.SHARED, interface) for count in counts if count > 1]
+        found += [Setup(count, Place.SHARED, interface) for count in several]
+        if under_mpi and interface in COLLECTIVE:
+            found += [Setup(count, Place.SHARED, interface, collective=True) for count in several]
     return found
 
 
@@ -82,9 +89,13 @@ def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[Cell]]]:
 
 
 def _belongs(family: Family, setup: Setup) -> bool:
-    """Other interfaces than posix are measured as streams only."""
-    if family is Family.STRIDED and setup.place is not Place.SHARED:
-        return False
+    """Other interfaces than posix are measured as streams, and strided where calls are collective.
+
+    That is what collective calls are for.
+    """
+    if family is Family.STRIDED:
+        every = setup.interface is Interface.POSIX or setup.interface in COLLECTIVE
+        return setup.place is Place.SHARED and every
     return family is Family.STREAM or setup.interface is Interface.POSIX
 
 
@@ -98,7 +109,7 @@ def gaps(
         if family is None:
             continue
         for ranks, points in lines_of(curve).items():
-            setup = Setup(ranks, curve.manner.place, curve.manner.interface)
+            setup = _setup_of(ranks, curve.manner)
             for left in range(len(points) - 1):
                 middle = _middle(points[left].bytes, points[left + 1].bytes)
                 cell = Cell(family, middle)
@@ -109,6 +120,10 @@ def gaps(
                 worst[key] = max(worst.get(key, 0.0), miss)
     found = [Gap(*key, miss) for key, miss in worst.items() if miss > _LEAST_MISS]
     return sorted(found, key=lambda gap: -gap.miss)
+
+
+def _setup_of(ranks: int, manner: Manner) -> Setup:
+    return Setup(ranks, manner.place, manner.interface, manner.collective)
 
 
 def _miss(points: Sequence[Point], left: int) -> float:

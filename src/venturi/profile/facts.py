@@ -28,13 +28,14 @@ class Facts(Document):
     dirty_limit_bytes: Count
     file_system: FileSystem
     has_journal: bool | None = None
+    started_by: str = "local"
     device: str
     load_average: Real
     venturi: str
 
 
-def facts_of(directory: Path, budget_s: float) -> Facts:
-    """The facts as they are now."""
+def facts_of(directory: Path, budget_s: float, started_by: str) -> Facts:
+    """The facts as they are now; ranks are started on the machine `started_by`."""
     return Facts(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         budget_s=budget_s,
@@ -47,6 +48,7 @@ def facts_of(directory: Path, budget_s: float) -> Facts:
         dirty_limit_bytes=_dirty_limit_bytes(),
         file_system=file_system_of(directory),
         has_journal=journal_in(directory),
+        started_by=started_by,
         device=_device_of(directory),
         load_average=os.getloadavg()[0],
         venturi=venturi.__version__,

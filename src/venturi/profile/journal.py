@@ -20,6 +20,7 @@ class Entry(Document):
     ranks: int
     place: str
     interface: str
+    collective: bool = False
     cells: list[tuple[str, int]]
     seconds: Seconds
     """That it took."""

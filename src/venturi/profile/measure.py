@@ -32,6 +32,8 @@ _MOST_VISITS = 6
 _CELLS_AT_ONCE = 6
 _FULL_BUDGET_S = 180.0
 _VOLUME_BYTES = 32 * _MIB
+_NEED_MPI = ("mpiio", "pnetcdf")
+_PROFILED = ("posix", "stdio", "uring", "mmap", "hdf5", "netcdf", *_NEED_MPI)
 
 Tell = Callable[[str], None]
 
@@ -65,9 +67,15 @@ def measure(wish: Wish, tell: Tell) -> Outcome:
     """
     check_directory(wish.directory)
     journal = Journal(wish.output)
-    facts = facts_of(wish.directory, wish.budget_s)
+    facts = facts_of(wish.directory, wish.budget_s, wish.machine.name)
     begun, entries = journal.begin(facts.to_json(), wish.resume)
-    work = _Work(wish, parse_json(Facts, begun), journal, entries, tell)
+    before = parse_json(Facts, begun)
+    if before.started_by != wish.machine.name:
+        raise UserError(
+            f"{journal.folder}: that profile was begun on {before.started_by}",
+            f"--on {before.started_by} --resume goes on with it",
+        )
+    work = _Work(wish, before, journal, entries, tell)
     try:
         work.go()
         if work.interrupted and not work.entries:
@@ -141,7 +149,8 @@ class _Work:
 
     def _coarse(self) -> None:
         """Every combination once; those that do not fit any more are named."""
-        setups = setups_of(self._facts.cores, self._wish.ranks, self._wish.interfaces)
+        wish = self._wish
+        setups = setups_of(self._facts.cores, wish.ranks, wish.interfaces, has_mpi(wish.machine))
         sheets = coarse(setups)
         missed: list[str] = []
         for number, (setup, cells) in enumerate(sheets, 1):
@@ -250,6 +259,7 @@ class _Work:
             ranks=setup.ranks,
             place=setup.place.value,
             interface=setup.interface.value,
+            collective=setup.collective,
             cells=[(cell.family.value, cell.bytes) for cell in cells],
             seconds=time.monotonic() - begun,
             samples=samples,
@@ -277,17 +287,23 @@ class _Work:
 
 
 def _setup_of(entry: Entry) -> Setup:
-    return Setup(entry.ranks, Place(entry.place), Interface(entry.interface))
+    return Setup(entry.ranks, Place(entry.place), Interface(entry.interface), entry.collective)
 
 
-def check_interfaces(names: Sequence[str]) -> tuple[Interface, ...]:
-    """The interfaces of a list of words; UserError for one that a profile cannot measure."""
+def has_mpi(machine: Machine) -> bool:
+    """Whether ranks are started under an MPI there."""
+    return machine.launcher.mpi is not None
+
+
+def check_interfaces(names: Sequence[str], machine: Machine) -> tuple[Interface, ...]:
+    """The interfaces of a list of words; UserError for one that a profile cannot measure there."""
     found = []
     for name in names:
-        if name not in ("posix", "stdio", "uring", "mmap", "hdf5", "netcdf"):
+        if name not in _PROFILED:
+            raise UserError(f"--interfaces {name}: a profile has {', '.join(_PROFILED)}")
+        if name in _NEED_MPI and not has_mpi(machine):
             raise UserError(
-                f"--interfaces {name}: a profile has posix, stdio, uring, mmap, hdf5, netcdf",
-                "mpiio and pnetcdf need a launcher with MPI",
+                f"--interfaces {name}: needs ranks under MPI", "--on openmpi or --on mpich"
             )
         found.append(Interface(name))
     return tuple(dict.fromkeys((Interface.POSIX, *found)))

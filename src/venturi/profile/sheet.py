@@ -18,6 +18,8 @@ from venturi.model.workload import Workload
 
 _KIB, _MIB = 1024, 1024**2
 _MOST_CALLS = 16_384
+_COLLECTIVE_CALLS = 2_048
+"""Ranks wait for each other in each of these."""
 _RANDOM_CALLS = 8_192
 _COLD_CALLS = 512
 _FEWEST_CALLS = 4
@@ -47,13 +49,15 @@ class Setup:
     ranks: int
     place: Place
     interface: Interface = Interface.POSIX
+    collective: bool = False
 
     @property
     def text(self) -> str:
         """In words, for progress and the journal."""
         who = "1 rank" if self.ranks == 1 else f"{self.ranks} ranks"
         files = "own files" if self.place is Place.OWN else "shared"
-        return f"{who}, {files}, {self.interface.value}"
+        together = " collective" if self.collective else ""
+        return f"{who}, {files}, {self.interface.value}{together}"
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,17 @@ class _Draft:
             entry["interface"] = self.setup.interface.value
         self.files[name] = entry
 
+    def moves(self, name: str, **access: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The write of a file's requests, and their read."""
+        if self.setup.collective:
+            access["collective"] = True
+        return {"write": {"to": name, **access}}, {"read": {"from": name, **access}}
+
+    def calls(self, size_bytes: int) -> int:
+        """Calls of one rank that stream a file."""
+        most = _COLLECTIVE_CALLS if self.setup.collective else _MOST_CALLS
+        return calls_for(size_bytes, self.volume_bytes, most)
+
     def phase(
         self, path: str, steps: list[dict[str, Any]], *readings: Reading, cold: bool = False
     ) -> None:
@@ -120,6 +135,7 @@ class _Draft:
         interface = self.setup.interface
         if order is Order.ITEM:
             interface = Interface.POSIX
+        moves = operation in (OperationKind.WRITE, OperationKind.READ)
         manner = Manner(
             operation=operation,
             order=order,
@@ -127,6 +143,7 @@ class _Draft:
             interface=interface,
             state=state,
             volume=volume,
+            collective=self.setup.collective and moves,
         )
         return Reading(operation, manner, size_bytes)
 
@@ -149,7 +166,7 @@ def sheet_of(setup: Setup, cells: Iterable[Cell], volume_bytes: int) -> Sheet:
     return Sheet(setup, chosen, parse_data(Workload, data), draft.readings)
 
 
-def calls_for(size_bytes: int, volume_bytes: int, most: int = _MOST_CALLS) -> int:
+def calls_for(size_bytes: int, volume_bytes: int, most: int) -> int:
     """Calls of one rank in a phase: enough to time, not more than the volume asks for."""
     return max(_FEWEST_CALLS, min(most, volume_bytes // size_bytes))
 
@@ -158,11 +175,10 @@ _WRITE, _READ, _SYNC = OperationKind.WRITE, OperationKind.READ, OperationKind.SY
 
 
 def _stream(draft: _Draft, size: int) -> None:
-    name, calls = f"stream{size}", calls_for(size, draft.volume_bytes)
+    name, calls = f"stream{size}", draft.calls(size)
     part, order = calls * size, Order.SEQUENTIAL
     draft.file(name)
-    move = {"transfer": size, "size": part}
-    write, read = {"write": {"to": name, **move}}, {"read": {"from": name, **move}}
+    write, read = draft.moves(name, transfer=size, size=part)
     sync = {"sync": {"on": name, "mode": "fsync"}}
     draft.phase(
         f"new-{size}",
@@ -195,8 +211,7 @@ def _stream(draft: _Draft, size: int) -> None:
 def _small(draft: _Draft, size: int) -> None:
     name, order, part = f"small{size}", Order.SEQUENTIAL, max(SMALL_BYTES, size)
     draft.file(name)
-    move = {"transfer": size, "size": part}
-    write, read = {"write": {"to": name, **move}}, {"read": {"from": name, **move}}
+    write, read = draft.moves(name, transfer=size, size=part)
     turn = [{"create": name}, write, read, {"close": name}, {"unlink": name}]
     draft.phase(
         f"small-{size}",
@@ -214,10 +229,9 @@ def _small(draft: _Draft, size: int) -> None:
 
 
 def _strided(draft: _Draft, size: int) -> None:
-    name, calls = f"strided{size}", calls_for(size, draft.volume_bytes)
+    name, calls = f"strided{size}", draft.calls(size)
     draft.file(name)
-    move = {"pattern": "strided", "transfer": size, "count": calls}
-    write, read = {"write": {"to": name, **move}}, {"read": {"from": name, **move}}
+    write, read = draft.moves(name, pattern="strided", transfer=size, count=calls)
     sync = {"sync": {"on": name, "mode": "fsync"}}
     draft.phase(
         f"strided-new-{size}",

@@ -52,9 +52,11 @@ def _svg(figure: Figure, prefix: str) -> Markup | None:
     return None if drawn is None else Markup(drawn)
 
 
-def render_html(records: Sequence[Record], units: Units = Units.IEC) -> str:
+def render_html(
+    records: Sequence[Record], units: Units = Units.IEC, reviews: page.Reviews | None = None
+) -> str:
     """The page for one or several records; several begin with their comparison."""
-    return html_of(page.build(records, units))
+    return html_of(page.build(records, units, reviews))
 
 
 def html_of(built: Page) -> str:

@@ -26,9 +26,16 @@ def print_library(workloads: Sequence[Workload], console: Console) -> None:
 
 
 def print_archive(
-    entries: Sequence[Mapping[str, Any]], store: str, concluded: Sequence[str], console: Console
+    entries: Sequence[Mapping[str, Any]],
+    store: str,
+    concluded: Sequence[str],
+    console: Console,
+    older: int = 0,
 ) -> None:
-    """The runs of the archive, and those that were killed and are concluded now."""
+    """The runs of the archive, and those that were killed and are concluded now.
+
+    `older`: how many are not shown.
+    """
     out = Printer(console)
     for name in concluded:
         out.line(f" {name}: its command was killed; what it had measured is saved")
@@ -49,6 +56,8 @@ def print_archive(
     ]
     titles = ("RUN", "STARTED (UTC)", "RANKS", "REPS", "VERDICT", "LEFT")
     out.table(titles, rows, left=("STARTED (UTC)", "VERDICT", "LEFT"))
+    if older:
+        out.line(f" and {quantity.counted(older, 'older run')}: --all")
     with_files = [entry["id"] for entry in entries if entry["left"]]
     for name in with_files[:_MOST_HINTS]:
         out.line(f" venturi results rm --files {name}   removes its files")

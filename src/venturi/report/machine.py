@@ -130,6 +130,10 @@ def _facts(machine: Machine, profile: Profile, units: Units) -> Facts:
             ("File system", f"{files.type} on {files.mount} from {files.source}"),
             ("Mount options", files.options or "–"),
             ("Device", profile.device or "none"),
+            (
+                "Ranks started by",
+                "Venturi, without MPI" if profile.started_by == "local" else profile.started_by,
+            ),
             ("Load before", quantity.number(profile.load_average)),
             (
                 "Time spent",

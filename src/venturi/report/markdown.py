@@ -88,9 +88,11 @@ def _chapter(chapter: Chapter, level: int) -> list[str]:
     return lines
 
 
-def render_markdown(records: Sequence[Record], units: Units = Units.IEC) -> str:
+def render_markdown(
+    records: Sequence[Record], units: Units = Units.IEC, reviews: page.Reviews | None = None
+) -> str:
     """The report on one or several records as Markdown text."""
-    return markdown_of(page.build(records, units))
+    return markdown_of(page.build(records, units, reviews))
 
 
 def markdown_of(built: Page) -> str:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from venturi.model.record import Record
-from venturi.report import application, caveat, fidelity, provenance, quantity, service, verdict
+from venturi.model.review import Io500Review
+from venturi.report import (
+    application,
+    caveat,
+    fidelity,
+    io500,
+    provenance,
+    quantity,
+    service,
+    verdict,
+)
 from venturi.report.block import Chapter, Column, Page, Table
 from venturi.report.phase import Sample, phases
 from venturi.report.quantity import Units
@@ -24,10 +34,11 @@ def _facts(record: Record) -> str:
     )
 
 
-def chapter(record: Record, units: Units, name: str) -> Chapter:
-    """Everything about one run."""
+def chapter(record: Record, units: Units, name: str, review: Io500Review | None = None) -> Chapter:
+    """Everything about one run; one of io500 begins with its review."""
     tone, meaning = verdict.MEANING[record.verdict.level]
     sections = (
+        *(io500.sections(review) if review else ()),
         application.section(record, units),
         fidelity.section(record, units),
         service.section(record, units),
@@ -42,7 +53,7 @@ def chapter(record: Record, units: Units, name: str) -> Chapter:
         tone=tone,
         meaning=meaning,
         reasons=tuple(record.verdict.reasons),
-        headlines=verdict.headlines(record, units),
+        headlines=io500.headlines(review, record) if review else verdict.headlines(record, units),
         fidelity=fidelity.sentence(record.fidelity) if record.phases else "",
         remarks=verdict.remarks(record),
         sections=tuple(section for section in sections if section is not None),
@@ -84,11 +95,16 @@ def _comparison(records: Sequence[Record], units: Units) -> Table:
     return Table("All phases side by side", columns, tuple(rows))
 
 
-def build(records: Sequence[Record], units: Units) -> Page:
+Reviews = Mapping[str, Io500Review]
+"""Of runs of io500, by the run's id."""
+
+
+def build(records: Sequence[Record], units: Units, reviews: Reviews | None = None) -> Page:
     """The page for one or several records, in their order."""
     names = [record.name for record in records]
     chapters = tuple(
-        chapter(record, units, f"run-{index + 1}") for index, record in enumerate(records)
+        chapter(record, units, f"run-{index + 1}", (reviews or {}).get(record.id))
+        for index, record in enumerate(records)
     )
     versions = sorted({record.environment.venturi for record in records})
     made_with = f"Venturi {', '.join(versions)}"

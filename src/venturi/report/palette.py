@@ -69,6 +69,7 @@ OPERATIONS = {
     "read_dir": Style(VERMILLION, "triangle-down", (5, 5)),
     "set_xattr": Style(INK, "triangle-up", (2, 1)),
     "get_xattr": Style(INK, "circle", (6, 1)),
+    "truncate": Style(BLUE, "triangle-down", (4, 4)),
     "find": Style(GREEN, "circle", (10, 4)),
 }
 """In the order in which they are listed everywhere."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from venturi.model.published import Io500Result
+from venturi.model.review import Beside
 from venturi.report import quantity
 from venturi.report.printer import Printer
 
@@ -18,6 +19,8 @@ _MOST_SHOWN = 20
 
 def name_of(result: Io500Result) -> str:
     """Institution, system and file system where they are known, else where it was found."""
+    if result.format == "venturi":
+        return f"run {result.key} on {result.filesystem}"
     known = [part for part in (result.institution, result.system, result.filesystem) if part]
     return ", ".join(known) or result.source.removesuffix("/result_summary.txt")
 
@@ -56,7 +59,7 @@ def print_import(
 def print_ranking(
     rows: Sequence[tuple[int | None, float, Io500Result]], unit: str, by: str, console: Console
 ) -> None:
-    """A list: place, number, who, and how large."""
+    """A list: place, number, who, and how large; the place of a run of our own in brackets."""
     out = Printer(console)
     if not rows:
         out.line(" no result to rank; venturi results import PATH brings some")
@@ -65,7 +68,7 @@ def print_ranking(
     titles = ("#", title, "NODES", "PROCS", "YEAR", "REMARKS", "RESULT")
     cells = [
         (
-            str(place or "-"),
+            _place_text(place, result),
             f"{value:,.2f}".replace(",", " "),
             str(result.nodes or ""),
             str(result.procs or ""),
@@ -76,3 +79,39 @@ def print_ranking(
         for place, value, result in rows
     ]
     out.table(titles, cells, left=("RESULT",), prose=True)
+
+
+def _place_text(place: int | None, result: Io500Result) -> str:
+    if place is None:
+        return "-"
+    return f"({place})" if result.format == "venturi" else str(place)
+
+
+def print_beside(
+    first: Io500Result, second: Io500Result, rows: Sequence[Beside], console: Console
+) -> None:
+    """Two results phase by phase, in all and for each client process."""
+    out = Printer(console)
+    for mark, result in (("A", first), ("B", second)):
+        out.wrapped(f" {mark}  ", f"{name_of(result)}: {_size_text(result)}")
+    cells = [
+        (
+            row.name,
+            *(quantity.number(value) if value is not None else "-" for value in (row.a, row.b)),
+            row.unit,
+            *(f"{quantity.number(r)} x" if r is not None else "-" for r in (row.ratio, row.each)),
+        )
+        for row in rows
+    ]
+    titles = ("PHASE", "A", "B", "UNIT", "A/B", "A/B PER PROCESS")
+    out.table(titles, cells, left=("UNIT",))
+    for mark, result in (("A", first), ("B", second)):
+        for flag in result.flags:
+            out.wrapped(f" {mark}: ", flag.what)
+    out.line()
+
+
+def _size_text(result: Io500Result) -> str:
+    processes = quantity.counted(result.procs, "process") if result.procs else "processes unknown"
+    nodes = quantity.counted(result.nodes, "node") if result.nodes else "nodes unknown"
+    return f"{processes.replace('processs', 'processes')} on {nodes}"

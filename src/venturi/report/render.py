@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from venturi.model.campaign import CampaignResult
@@ -13,6 +13,7 @@ from venturi.model.machine import Machine
 from venturi.model.portrait import Portrait
 from venturi.model.prediction import Prediction
 from venturi.model.record import Record
+from venturi.model.review import Io500Review
 from venturi.model.tuning import Tuning
 from venturi.model.validation import Validation
 from venturi.report.quantity import Units
@@ -28,16 +29,24 @@ _PAGES: Final[dict[type[Document], str]] = {
 }
 
 
-def render(records: Sequence[Record], form: str, units: str = "iec") -> str:
-    """The report as `html`, `md`, `json` or `csv` text; `units` is `iec` or `si`."""
+def render(
+    records: Sequence[Record],
+    form: str,
+    units: str = "iec",
+    reviews: Mapping[str, Io500Review] | None = None,
+) -> str:
+    """The report as `html`, `md`, `json` or `csv` text; `units` is `iec` or `si`.
+
+    Runs of io500 are shown with their reviews, by the run's id.
+    """
     if form == "html":
         from venturi.report.html import render_html
 
-        return render_html(records, Units(units))
+        return render_html(records, Units(units), reviews)
     if form == "md":
         from venturi.report.markdown import render_markdown
 
-        return render_markdown(records, Units(units))
+        return render_markdown(records, Units(units), reviews)
     if form == "csv":
         from venturi.report.csv_text import render_csv
 

@@ -1,10 +1,18 @@
-"""Two runs of one workload on a terminal: metrics side by side, and what else differed."""
+"""Runs that did the same, on a terminal: what differs around them, then metrics side by side."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from venturi.model.comparison import Change, ComparisonRow, Measured, RunComparison
+from venturi.model.comparison import (
+    Change,
+    ComparisonRow,
+    ComparisonSet,
+    Difference,
+    Measured,
+    RunComparison,
+)
 from venturi.report import quantity
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
@@ -12,47 +20,91 @@ from venturi.report.quantity import Units
 if TYPE_CHECKING:
     from rich.console import Console
 
-_TITLES = ("METRIC", "", "MEDIAN", "INTERVAL", "REPETITIONS")
+_TITLES = ("METRIC", "", "MEDIAN", "INTERVAL", "VALUES", "CHANCE")
+_MOST_POINTS = 60
 
 
 def print_run_comparison(
     comparison: RunComparison, console: Console, units: Units = Units.IEC
 ) -> None:
-    """The comparison: headline, metrics with their intervals, and differing surroundings."""
+    """The comparison of two runs: headline, differing surroundings, metrics with intervals."""
     out = Printer(console)
     ranks = quantity.counted(comparison.ranks, "rank")
     out.line((f" {comparison.name}", "bold"), f" on {ranks}")
-    out.line(f" {comparison.headline}")
+    out.wrapped("", comparison.headline)
     out.line()
     out.line(f" first   {comparison.first}")
     out.line(f" second  {comparison.second}")
-    out.line()
-    rows = [line for row in comparison.rows for line in _lines(row, units)]
-    out.table(_TITLES, rows, left=("",))
-    for row in comparison.rows:
-        if row.why:
-            out.wrapped("- ", f"{row.name}: {row.why}")
-    if any(row.change is Change.UNSURE for row in comparison.rows):
-        out.wrapped("- ", "unsure: fewer than six repetitions have no interval of 95 %")
-    if comparison.differences:
+    _print_differences(out, comparison.differences)
+    _print_rows(out, comparison.rows, units)
+
+
+def print_set_comparison(found: ComparisonSet, console: Console, units: Units = Units.IEC) -> None:
+    """The comparison of two sets of runs, point by point; those that differ first."""
+    out = Printer(console)
+    out.line((f" {found.first} and {found.second}", "bold"))
+    out.wrapped("", found.headline)
+    _print_differences(out, found.differences)
+    parts = sorted(found.parts, key=lambda part: not any(row.is_sure for row in part.rows))
+    for part in parts[:_MOST_POINTS]:
+        said = ", ".join(f"{name} {value}" for name, value in part.parameters.items())
+        out.line()
+        out.line((f" {part.name}", "bold"), f" on {quantity.counted(part.ranks, 'rank')}")
+        if said:
+            out.wrapped("", said)
+        _print_rows(out, part.rows, units)
+    if len(parts) > _MOST_POINTS:
+        out.line(f" and {len(parts) - _MOST_POINTS} more points; all of them: --json")
+    for side, only in ((found.first, found.only_first), (found.second, found.only_second)):
+        if only:
+            out.wrapped("- ", f"only in {side}: {quantity.counted(len(only), 'point')}: {only[0]}")
+
+
+def _print_differences(out: Printer, differences: Sequence[Difference]) -> None:
+    if differences:
         out.line()
         out.line((" Not the same", "bold"))
-        for other in comparison.differences:
+        for other in differences:
             out.wrapped("- ", f"{other.what}: {other.first}, then {other.second}")
+
+
+def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> None:
+    out.line()
+    lines = [line for row in rows for line in _lines(row, units)]
+    out.table(_TITLES, lines, left=("",))
+    for row in rows:
+        if row.why:
+            out.wrapped("- ", f"{row.name}: not compared: {row.why}")
+    if any(row.change is Change.UNSURE for row in rows):
+        out.wrapped("- ", "unsure: fewer than four values a side cannot show anything")
 
 
 def _lines(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
     """Three lines of the table: both runs, and the second by the first."""
     ratio = span = "–"
     if row.ratio is not None:
-        ratio = f"{row.ratio:.2f}"
+        ratio = f"{row.ratio:.3g}"
     if row.low is not None and row.high is not None:
-        span = f"{row.low:.2f} to {row.high:.2f}"
+        span = f"{row.low:.3g} to {row.high:.3g}"
+    chance = "–" if row.change in (Change.UNLIKE, Change.UNSURE) else _chance(row.chance)
     return [
-        (row.name, "first", *_measured(row.first, row.unit, units)),
-        ("", "second", *_measured(row.second, row.unit, units)),
-        ("", "ratio", ratio, span, row.change.value),
+        (row.name, "first", *_measured(row.first, row.unit, units), ""),
+        ("", "second", *_measured(row.second, row.unit, units), ""),
+        (verdict(row), "ratio", ratio, span, "", chance),
     ]
+
+
+def verdict(row: ComparisonRow) -> str:
+    """What a row says, in a few words."""
+    if row.change is Change.SAME and row.detectable:
+        return f"  no evidence (could detect ≥ {quantity.percent(row.detectable)})"
+    if row.change is Change.SMALL:
+        return "  differs by less than 5 %"
+    return f"  {row.change.value.upper() if row.is_worse else row.change.value}"
+
+
+def _chance(value: float) -> str:
+    return f"{value:.2g}" if value >= 0.001 else "< 0.001"
 
 
 def _measured(value: Measured, unit: str, units: Units) -> tuple[str, str, str]:

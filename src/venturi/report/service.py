@@ -20,7 +20,7 @@ from venturi.report.verdict import substitutions
 
 _CHANGING = {
     "write", "create", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod",
-    "set_xattr",
+    "set_xattr", "truncate",
 }  # fmt: skip
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 

@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from venturi.execute.engine import clean
-from venturi.model.error import UserError
+from venturi.model.error import TargetProblem, UserError
 from venturi.model.record import Record
+from venturi.model.result import Result
+from venturi.store.index import Entry, read_index, write_index
 from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
+from venturi.store.result import RECORD_NAME, RESULT_NAME, load_result, tagged
+from venturi.store.seal import REMOVED_NAME, SEAL_NAME, faults, is_sealed, sealed_names
+from venturi.store.version import read_versioned
 
 UNREADABLE = "UNREADABLE"
-RECORD_NAMES = frozenset({"record.json", DAMAGE_NAME, OPERATIONS_NAME, *COPIED_NAMES})
+_KINDS = ("tag", "machine", "session", "campaign", "name")
+"""By which runs are chosen."""
+RECORD_NAMES = frozenset(
+    {
+        RECORD_NAME,
+        RESULT_NAME,
+        SEAL_NAME,
+        REMOVED_NAME,
+        DAMAGE_NAME,
+        OPERATIONS_NAME,
+        *COPIED_NAMES,
+    }
+)
 """The files of a run's folder, beside its manifests."""
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A line of the archive's listing."""
-
-    id: str
-    name: str
-    started: str
-    level: str
-    """The verdict's word, or `UNREADABLE`."""
-    repetitions: int
-    ranks: int
-    left: int
-
-
 def load_record(folder: Path) -> Record:
-    """The record in a run's folder; UserError if it cannot be read."""
-    path = folder / "record.json"
-    try:
-        return Record.model_validate_json(path.read_text("utf-8"))
-    except (OSError, ValidationError, UnicodeDecodeError) as error:
-        first = str(error).splitlines()[0]
-        raise UserError(f"{path}: this is no record of this version: {first}") from None
+    """The record in a run's folder; UserError if it cannot be read, or if there is none."""
+    path = folder / RECORD_NAME
+    if not has_record(folder):
+        tool = load_result(folder).source.tool
+        raise UserError(
+            f"{folder.name}: a run of {tool} has no record of single phases",
+            f"venturi results show {folder.name}",
+        )
+    record = read_versioned(path, Record)
+    if record.left and (folder / REMOVED_NAME).exists():
+        return record.model_copy(update={"left": [], "left_command": None})
+    return record
 
 
 def folders(store: Path) -> list[Path]:
@@ -49,28 +54,107 @@ def folders(store: Path) -> list[Path]:
     return sorted(p for p in runs.glob("[!.]*") if p.is_dir()) if runs.is_dir() else []
 
 
-def entries(store: Path) -> Iterator[Entry]:
-    """A line for each record, oldest first."""
-    for folder in folders(store):
-        try:
-            record = load_record(folder)
-        except UserError:
-            yield Entry(folder.name, "", "", UNREADABLE, 0, 0, 0)
-            continue
-        yield Entry(
-            id=record.id,
-            name=record.name,
-            started=record.started,
-            level=record.verdict.level.value,
-            repetitions=record.repetitions,
-            ranks=record.ranks,
-            left=len(record.left),
-        )
+def has_record(folder: Path) -> bool:
+    """Whether a run of ours is in this folder; any other has a result only."""
+    return (folder / RECORD_NAME).exists() or not (folder / RESULT_NAME).exists()
+
+
+def entries(store: Path) -> list[Entry]:
+    """A line for each run, oldest first; only runs that the index does not know are opened."""
+    known = read_index(store)
+    names = _names(store)
+    fresh = {name: _entry(store / "runs" / name) for name in names if name not in known}
+    rows = [known.get(name) or fresh[name] for name in names]
+    if fresh or len(known) != len(names):
+        write_index(store, [row for row in rows if row.level != UNREADABLE])
+    return [_without_removed(store, row) if row.left else row for row in rows]
+
+
+def _names(store: Path) -> list[str]:
+    """The names of the run folders, oldest first."""
+    try:
+        with os.scandir(store / "runs") as found:
+            return sorted(e.name for e in found if e.name[0] != "." and e.is_dir())
+    except FileNotFoundError:
+        return []
+
+
+def _entry(folder: Path) -> Entry:
+    try:
+        result = load_result(folder)
+        record = load_record(folder) if (folder / RECORD_NAME).exists() else None
+    except UserError:
+        return Entry(folder.name, "", "", UNREADABLE, 0, 0, 0)
+    return Entry(
+        id=folder.name,
+        name=result.name,
+        started=result.started,
+        level=result.level,
+        repetitions=record.repetitions if record else _repetitions(result),
+        ranks=result.ranks,
+        left=len(record.left) if record else 0,
+        machine=result.machine,
+        session=result.session,
+        campaign=result.campaign,
+    )
+
+
+def _repetitions(result: Result) -> int:
+    return max((len(metric.values) for metric in result.metrics.values()), default=0)
+
+
+def _without_removed(store: Path, row: Entry) -> Entry:
+    if (store / "runs" / row.id / REMOVED_NAME).exists():
+        return Entry(**{**vars(row), "left": 0})
+    return row
+
+
+def is_choice(text: str) -> bool:
+    """Whether a word chooses runs by what they are, and does not name one."""
+    return text.partition(":")[0] in _KINDS and ":" in text
+
+
+def chosen(store: Path, text: str) -> list[Entry]:
+    """The runs that a word means: `tag:T`, `machine:M`, `session:S`, `campaign:C`, `name:N`.
+
+    Several, joined by commas, hold together; anything else is one run, as `find` knows it.
+    Raises UserError where there is none.
+    """
+    if not is_choice(text):
+        folder = find_stored(store, text)
+        return [row for row in entries(store) if row.id == folder.name]
+    rows = entries(store)
+    for word in text.split(","):
+        kind, _, value = word.partition(":")
+        if kind not in _KINDS or not value:
+            known = ", ".join(f"{kind}:..." for kind in _KINDS)
+            raise UserError(f"'{word}' chooses nothing", f"use {known}, or a run")
+        if kind == "tag":
+            ids = set(tagged(store, value))
+            rows = [row for row in rows if row.id in ids]
+        else:
+            rows = [row for row in rows if getattr(row, kind) == value]
+    if not rows:
+        raise UserError(f"no run in {store} is {text}", "venturi results ls")
+    return rows
+
+
+def results(store: Path, text: str | None = None) -> list[Result]:
+    """The results of the runs that a word means, or of all that can be read; oldest first."""
+    rows = chosen(store, text) if text is not None else entries(store)
+    readable = [row for row in rows if row.level != UNREADABLE]
+    return [load_result(store / "runs" / row.id) for row in readable]
+
+
+def verify(store: Path, names: list[str]) -> Iterator[tuple[str, list[str] | None]]:
+    """Each run, or those named, with what was changed in it; None: it has no list of digests."""
+    for folder in [find_stored(store, name) for name in names] if names else folders(store):
+        yield folder.name, list(faults(folder)) if is_sealed(folder) else None
 
 
 def find(store: Path, name: str) -> Path:
     """A run's folder by its path, its id, the start of its id, `@last` or `@last~n`."""
-    if Path(name, "record.json").is_file():
+    if any(Path(name, own).is_file() for own in (RECORD_NAME, RESULT_NAME)):
         return Path(name)
     if name.endswith("record.json") and Path(name).is_file():
         return Path(name).parent
@@ -98,15 +182,16 @@ def find_stored(store: Path, name: str) -> Path:
 
 def remove_files(folder: Path) -> list[str]:
     """Remove the files that a run left on its target; what stays, because it is not the run's."""
+    if not (folder / RECORD_NAME).exists():
+        return []
     left = clean(folder, with_kept=True)
-    path = folder / "record.json"
-    data = json.loads(path.read_text("utf-8"))
-    data["left"] = []
-    data["left_command"] = None
-    temporary = path.with_suffix(".tmp")
-    temporary.write_text(json.dumps(data, indent=1), "utf-8")
-    temporary.replace(path)
-    return left
+    if left.refused:
+        raise TargetProblem(
+            f"the storage still does not let files of {folder.name} go: {left.why}",
+            "try again once it answers",
+        )
+    (folder / REMOVED_NAME).touch()
+    return left.names
 
 
 def remove_record(folder: Path) -> list[str]:
@@ -114,10 +199,16 @@ def remove_record(folder: Path) -> list[str]:
 
     Only names that the store writes are removed; a folder with others in it is left.
     """
-    left = remove_files(folder) if (folder / "record.json").exists() else []
+    left = remove_files(folder)
+    for name in sealed_names(folder):
+        path = folder / name
+        if folder in path.resolve().parents:
+            path.unlink(missing_ok=True)
     for path in folder.iterdir():
         if path.name in RECORD_NAMES or path.name.startswith("manifest."):
             path.unlink()
+        elif path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
     try:
         folder.rmdir()
     except OSError:

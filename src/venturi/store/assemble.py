@@ -15,6 +15,7 @@ from venturi.analyse.rule import rules_of
 from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
+from venturi.execute.engine import Left
 from venturi.execute.target import identity_of
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
@@ -30,6 +31,7 @@ from venturi.model.event import (
 from venturi.model.machine import Bound
 from venturi.model.record import (
     Environment,
+    Fidelity,
     FileSystem,
     OperationRow,
     PhaseRow,
@@ -37,6 +39,7 @@ from venturi.model.record import (
     Seconds4,
     Substitution,
 )
+from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
 from venturi.model.workload import Workload
 
@@ -74,6 +77,8 @@ class RunFacts(Document):
     venturi: str
     variables: dict[str, str]
     workload: dict[str, Any]
+    machine: str = ""
+    run_of: RunOf | None = None
 
 
 @dataclass(frozen=True)
@@ -89,7 +94,7 @@ class Ending:
     """Those of processes that may not write events."""
 
 
-def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: Ending) -> Record:
+def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Ending) -> Record:
     """The record of a run; partial where the engine did not come to its end."""
     workload = Workload.model_validate_json(json.dumps(facts.workload))
     hello = next((e for e in events if isinstance(e, Hello)), None)
@@ -124,9 +129,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
             broken_rules=[row.says for row in rules if not row.holds],
         )
     )
-    observed = workload.origin.observed if workload.origin else None
     remaining, strange = _remaining(facts, workload, left)
-    notes = [strange, ending.warning]
     return Record(
         id=facts.id,
         name=workload.name,
@@ -145,14 +148,16 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
         metrics=metrics_of(workload, facts.parameters, phases),
         rules=rules,
         substituted=facts.substituted,
-        fidelity=fidelity_of(observed, phases) if observed else None,
+        fidelity=_fidelity(workload, phases),
         environment=_environment(facts, hello, clock),
+        machine=facts.machine,
+        run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
         warnings=[
             *facts.warnings,
             *(e.what for e in events if isinstance(e, Warning)),
             *ending.warnings,
-            *(note for note in notes if note),
+            *(note for note in (strange, ending.warning) if note),
         ],
         failure=failure,
         left=remaining,
@@ -161,9 +166,16 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: list[str], ending: 
     )
 
 
-def _remaining(facts: RunFacts, workload: Workload, left: list[str]) -> tuple[list[str], str]:
+def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:
+    observed = workload.origin.observed if workload.origin else None
+    return fidelity_of(observed, phases) if observed else None
+
+
+def _remaining(facts: RunFacts, workload: Workload, left: Left) -> tuple[list[str], str]:
     """Files of the run that are still there, and a word on names that are not the run's."""
-    paths = [os.path.join(facts.run_directory, path) for path in left]
+    paths = [os.path.join(facts.run_directory, path) for path in left.names]
+    if left.refused:
+        return paths or [facts.run_directory], ""
     if any(file.keep for file in workload.files.values()):
         return paths, ""
     if not paths:

@@ -15,13 +15,15 @@ from typing import TextIO
 
 from pydantic import ValidationError
 
-from venturi.execute.engine import PLAIN, clean
+from venturi.execute.engine import PLAIN, Left, clean
 from venturi.model.error import VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
 from venturi.store.assemble import Ending, RunFacts, assemble
 from venturi.store.log import merge_logs
 from venturi.store.place import COPIED_NAMES, new_id
+from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
+from venturi.store.seal import seal
 
 
 class Journal:
@@ -121,21 +123,27 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         if (folder / name).exists():
             shutil.copyfile(folder / name, temporary / name)
     merge_logs(folder, events, temporary)
-    (temporary / "record.json").write_text(record.to_json(indent=1), "utf-8")
+    (temporary / RECORD_NAME).write_text(record.to_json(indent=1), "utf-8")
+    (temporary / RESULT_NAME).write_text(result_of(record).to_json(indent=1), "utf-8")
+    seal(temporary)
     temporary.rename(final)
     shutil.rmtree(folder)
     return final
 
 
-def _cleaned(folder: Path) -> tuple[list[str], str]:
+def _cleaned(folder: Path) -> tuple[Left, str]:
     """What stays on the target after cleaning, and why it could not be cleaned, if so."""
     if not (folder / "plan.json").exists():
-        return [], ""
+        return Left([]), ""
+    later = f"once the storage answers, `venturi results rm --files {folder.name}` removes them"
     try:
-        return clean(folder), ""
+        left = clean(folder)
     except VenturiError as error:
-        later = f"once the storage answers, `venturi results rm {folder.name}` removes what is left"
-        return [], f"{error.message}; {later}"
+        return Left([]), f"{error.message}; {later.replace('them', 'what is left')}"
+    if left.refused:
+        names = "1 name" if left.refused == 1 else f"{left.refused} names"
+        return left, f"the storage did not let {names} of the run go: {left.why}; {later}"
+    return left, ""
 
 
 def last_words(folder: Path) -> str:

@@ -29,6 +29,7 @@ from venturi.model.event import Event, Failed
 from venturi.model.machine import LauncherKind, Machine
 from venturi.model.plan import For, Interface, Phase, Plan, Step, When
 from venturi.model.record import Record
+from venturi.model.result import RUN_OF
 from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
@@ -36,6 +37,7 @@ from venturi.store.archive import load_record
 from venturi.store.assemble import RunFacts
 from venturi.store.journal import Journal, conclude
 from venturi.store.place import make_store
+from venturi.store.result import read_run_of
 
 _WITHOUT_STORAGE = {Interface.NULL, Interface.SIMULATED}
 
@@ -221,6 +223,8 @@ def _facts(request: Request, made: Made, journal: Journal) -> RunFacts:
         venturi=venturi.__version__,
         variables=host.io_variables(),
         workload=json.loads(request.workload.model_dump_json(by_alias=True, exclude_defaults=True)),
+        machine=request.machine.name,
+        run_of=read_run_of(os.environ.get(RUN_OF)),
     )
 
 

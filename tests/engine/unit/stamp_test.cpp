@@ -37,6 +37,34 @@ TEST(Stamp, PiecesAreTheWholeAtAnyOffset) {
   }
 }
 
+TEST(Stamp, AFilesBeginningTellsItsKey) {
+  for (const double compressibility : {0.0, 0.9}) {
+    const Stamp one = stamp(7, compressibility);
+    Bytes beginning = filled(one, 4096, 0);
+    for (std::size_t at = 0; at < 8 * 20; ++at) beginning[at] = std::byte{0x5a};
+    const auto key = Stamp::key_in(beginning);
+    ASSERT_TRUE(key);
+    const Stamp found(*key, compressibility, 0.0);
+    const Bytes far = filled(one, 4096, 1 << 20);
+    EXPECT_TRUE(found.matches(far, 1 << 20));
+    EXPECT_FALSE(found.matches(beginning, 0));
+    EXPECT_EQ(found.examine(far, 4096).damage, schema::Damage::kMisplaced);
+    EXPECT_NE(found.examine(filled(stamp(8), 4096, 0), 0).damage, schema::Damage::kStale);
+  }
+}
+
+TEST(Stamp, WhatIsNotStampedTellsNoKey) {
+  EXPECT_FALSE(Stamp::key_in({}));
+  EXPECT_FALSE(Stamp::key_in(Bytes(4096)));
+  EXPECT_FALSE(Stamp::key_in(Bytes(4096, std::byte{0x5a})));
+  EXPECT_FALSE(Stamp::key_in(filled(stamp(), 16, 0)));
+  EXPECT_TRUE(Stamp::key_in(filled(stamp(), 24, 0)));
+  Bytes concealed = filled(stamp(3, 0.5), 4096, 0);
+  conceal(concealed);
+  EXPECT_FALSE(Stamp::key_in(concealed));
+  EXPECT_EQ(std::count(concealed.begin() + 2048, concealed.end(), std::byte{0}), 2048);
+}
+
 TEST(Stamp, CompressibilityIsTheShareOfZeros) {
   const Bytes data = filled(stamp(3, 0.25), 40'960, 0);
   const auto zeros = std::count(data.begin(), data.end(), std::byte{0});

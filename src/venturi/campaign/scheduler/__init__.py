@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import Protocol
 
@@ -64,10 +65,17 @@ class Scheduler(Protocol):
 
 def scheduler_of(machine: Machine) -> Scheduler:
     """The scheduler that a machine's file names."""
-    if machine.scheduler.kind is SchedulerKind.SLURM:
-        from venturi.campaign.scheduler.slurm import Slurm
+    settings = machine.scheduler
+    module, name = _MADE_BY[settings.kind]
+    made: Scheduler = getattr(import_module(f"venturi.campaign.scheduler.{module}"), name)(settings)
+    return made
 
-        return Slurm(machine.scheduler)
-    from venturi.campaign.scheduler.local import Local
 
-    return Local(machine.scheduler)
+_MADE_BY = {
+    SchedulerKind.LOCAL: ("local", "Local"),
+    SchedulerKind.SLURM: ("slurm", "Slurm"),
+    SchedulerKind.PBS: ("pbs", "Pbs"),
+    SchedulerKind.LSF: ("lsf", "Lsf"),
+    SchedulerKind.FLUX: ("flux", "Flux"),
+}
+"""Imported only where it is used."""

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import re
-import subprocess
 from pathlib import Path
 
 from venturi.campaign.job import JobPlan
-from venturi.campaign.scheduler import JobState, Script, SubmitError
+from venturi.campaign.scheduler import JobState, Script
+from venturi.campaign.scheduler.command import asked, refused
 from venturi.campaign.scheduler.script import body_of
 from venturi.model.machine import Scheduler
 
 _NOTICE_S = 30
 """How long before the end of its time a job is told."""
-_PATIENCE_S = 60.0
 
 _STATES = {
     "PENDING": JobState.QUEUED,
@@ -65,21 +64,17 @@ class Slurm:
 
     def submit(self, script: Script) -> str:
         """sbatch."""
-        answer = _asked("sbatch", "--parsable", str(script.path))
+        answer = asked("sbatch", "--parsable", str(script.path))
         number = answer.stdout.strip().partition(";")[0]
         if answer.returncode or not number.isdecimal():
-            said = answer.stderr.strip() or answer.stdout.strip()
-            raise SubmitError(
-                f"sbatch did not take {script.path.name}: {said}",
-                "check queue, account and options in the machine's file",
-            )
+            raise refused(answer, script.path.name)
         return number
 
     def poll(self, numbers: list[str]) -> dict[str, JobState]:
         """scontrol for each job; what it forgot long ago is unknown."""
         found: dict[str, JobState] = {}
         for number in numbers:
-            answer = _asked("scontrol", "show", "job", "-o", number)
+            answer = asked("scontrol", "show", "job", "-o", number)
             state = re.search(r"\bJobState=(\w+)", answer.stdout)
             found[number] = _STATES.get(state[1], JobState.UNKNOWN) if state else JobState.UNKNOWN
         return found
@@ -87,24 +82,12 @@ class Slurm:
     def cancel(self, number: str, look_only: bool = False) -> None:
         """scancel; a signal to the batch shell alone makes the worker look."""
         if look_only:
-            _asked("scancel", "--batch", "--signal=USR1", number)
+            asked("scancel", "--batch", "--signal=USR1", number)
         else:
-            _asked("scancel", number)
+            asked("scancel", number)
 
     def find(self, name: str) -> str | None:
         """squeue by name, also what ended a while ago."""
-        answer = _asked("squeue", "-h", "-t", "all", "-n", name, "-o", "%i")
+        answer = asked("squeue", "-h", "-t", "all", "-n", name, "-o", "%i")
         numbers = answer.stdout.split()
         return numbers[-1] if numbers else None
-
-
-def _asked(*words: str) -> subprocess.CompletedProcess[str]:
-    """What one of Slurm's commands answered; a missing command is an answer, too."""
-    try:
-        return subprocess.run(
-            words, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
-        )
-    except FileNotFoundError:
-        raise SubmitError(f"{words[0]} is not installed here", "is this a login node?") from None
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(words, 1, "", f"{words[0]} did not answer in a minute")

@@ -23,6 +23,7 @@ from venturi.model.workload import (
 _WORDS = {
     Kind.WRITE: "write", Kind.READ: "read", Kind.OPEN: "open", Kind.CLOSE: "close",
     Kind.STAT: "stat", Kind.UNLINK: "unlink", Kind.MKDIR: "mkdir", Kind.RMDIR: "rmdir",
+    Kind.RENAME: "rename", Kind.TRUNCATE: "truncate",
 }  # fmt: skip
 
 

@@ -23,20 +23,15 @@ from venturi.derive.operation.place import (
     tile_of,
 )
 from venturi.derive.operation.run import Run, Said, Steps
-from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.sizes import Parts, mix_of, parts_of
-from venturi.derive.operation.table import APPENDS, Table
-from venturi.derive.operation.token import Tokens
+from venturi.derive.operation.table import APPENDS
 from venturi.model.operation import Column
 from venturi.model.units import size_text
 from venturi.model.workload import PatternKind, StepSpec
 
 
-def data_steps(
-    table: Table, tokens: Tokens, ids: Column, scene: Scene, file: str, is_shared: bool, shift: int
-) -> Said:
-    """The steps of the tokens `ids`, whose axes are the scene's loops and, last, its ranks."""
-    run = Run(table, tokens, ids, scene, file, is_shared, shift)
+def data_steps(run: Run) -> Said:
+    """The steps of a run, the axes of whose tokens are the scene's loops and, last, its ranks."""
     for rule in (_appended, _same, _random, _uneven, _mixed):
         said = rule(run)
         if said is not None:

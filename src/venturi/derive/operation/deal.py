@@ -15,10 +15,11 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
-from venturi.derive.operation.table import Table
+from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
 from venturi.model.units import size_text
+from venturi.model.workload import PatternKind
 
 MOST_EXACT = 3
 """So many different sizes stand as they are."""
@@ -26,7 +27,8 @@ MOST_BUNCHES = 6
 """Of more sizes those near each other are one, until there are no more than this."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
-"""Sizes up to so many bytes are one group if they hold less than this share of the bytes."""
+"""Sizes up to so many bytes are one group if they hold less than this share of the bytes, or if
+there is one request in each turn: lines of a log."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 
@@ -74,20 +76,18 @@ def bunches_of(sizes: Column) -> list[Bunch]:
         while edges[-1] < len(values):
             widest = NEAR * int(values[edges[-1]])
             edges.append(int(np.searchsorted(values, widest, side="right")))
-    found = [
-        Bunch(
-            int(counts[low:high].sum()),
-            int((counts[low:high] * values[low:high]).sum()),
-            int(values[low]),
-            int(values[high - 1]),
-        )
-        for low, high in pairwise(edges)
-    ]
+    found = [_bunch(values[low:high], counts[low:high]) for low, high in pairwise(edges)]
     while len(found) > MOST_BUNCHES:
         losses = [_loss(a, b) for a, b in pairwise(found)]
         at = int(np.argmin(losses))
         found[at : at + 2] = [found[at].joined(found[at + 1])]
     return sorted(found, key=lambda bunch: (-bunch.bytes, bunch.smallest))
+
+
+def _bunch(values: Column, counts: Column) -> Bunch:
+    """All requests of these sizes, which rise."""
+    moved = int((counts * values).sum())
+    return Bunch(int(counts.sum()), moved, int(values[0]), int(values[-1]))
 
 
 def _tiny(values: Column, counts: Column) -> int:
@@ -103,7 +103,9 @@ def _loss(one: Bunch, other: Bunch) -> float:
 
 def dealt(run: Run) -> Said:
     """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
-    bunches = bunches_of(run.sizes())
+    sizes = run.sizes()
+    is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
+    bunches = [_bunch(*np.unique(sizes, return_counts=True))] if is_line else bunches_of(sizes)
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
     layout = _Layout(run, _span(shares, run))
     steps: Steps = [layout.step(share) for share in shares]
@@ -181,14 +183,20 @@ class _Layout:
     def __init__(self, run: Run, span: int) -> None:
         self._run = run
         self._terms, self._first, self._last = _turns_of(run, span)
+        self._most = _most_of(run)
+        if self._most is not None and self._first + self._last + span > self._most:
+            self._terms, self._first, self._last = [], 0, 0
         self.end = self._first + self._last
         self.least_end = 0
         self._offset = self._first
+        self._appends = run.is_write and bool(np.all(run.flags & APPENDS))
 
     def step(self, share: _Share) -> Any:
         """The step of a share, behind those before it."""
         run, crew = self._run, self._run.scene.crew
         span, start = share.most_bytes, self._offset
+        if self._most is not None:
+            start = max(0, min(start, self._most - span * (len(crew) if run.is_shared else 1)))
         if run.is_shared:
             text = linear_text(start, [*self._terms, (span, crew.place)])
             before = span * (len(crew) - 1)
@@ -199,7 +207,23 @@ class _Layout:
         self.end = max(self.end, self._offset + self._last)
         if share.least_bytes:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
+        if self._appends:
+            keys = share.keys
+            if "transfer" not in keys:
+                keys = {"transfer": keys["size"], "count": 1}
+            return run.step(pattern=PatternKind.APPEND, **keys)
         return run.step(**share.keys, **run.at(text))
+
+
+def _most_of(run: Run) -> int | None:
+    """Where requests must end; None: anywhere.
+
+    What a turn writes or reads of uneven sizes is a mean, so the reads of a file that was written
+    may seem to reach further than that, and would be of another file, which is cold.
+    """
+    if run.written is None or int(run.end.max()) > NEAR * run.written:
+        return None
+    return run.written
 
 
 def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:

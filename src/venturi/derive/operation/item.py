@@ -30,6 +30,7 @@ _VERBS = {
     KIND_CODES[Kind.UNLINK]: ItemVerb.UNLINK,
     KIND_CODES[Kind.MKDIR]: ItemVerb.MKDIR,
     KIND_CODES[Kind.RMDIR]: ItemVerb.RMDIR,
+    KIND_CODES[Kind.RENAME]: ItemVerb.RENAME,
 }
 _DIRECTORY = {ItemVerb.MKDIR, ItemVerb.RMDIR}
 _DATA = {ItemVerb.WRITE, ItemVerb.READ}
@@ -65,6 +66,11 @@ class Pass:
     """(items, ranks)."""
     sizes: Column
     """Bytes moved of each; 0 without data."""
+
+    @property
+    def makes(self) -> bool:
+        """Whether it makes what it uses."""
+        return not _MAKING.isdisjoint(self.verbs)
 
 
 @dataclass
@@ -121,6 +127,9 @@ class Trees:
         if tree.is_staged and not _REMOVING.isdisjoint(verbs):
             self.notes.append(f"{name}: files that were there before are not removed")
             verbs = [verb for verb in verbs if verb not in _REMOVING]
+        if ItemVerb.CREATE not in verbs and ItemVerb.RENAME in verbs:
+            self.notes.append(f"{name}: renaming over what was there before is left out")
+            verbs.remove(ItemVerb.RENAME)
         if not verbs:
             return StepSpec(compute=0)
         if not _MAKING.isdisjoint(verbs):
@@ -161,7 +170,7 @@ class Trees:
 
     def _fits(self, tree: Tree, done: Pass) -> bool:
         """Whether the tree's items are there, or are made, and have the sizes of the pass."""
-        if not tree.exists and _MAKING.isdisjoint(done.verbs):
+        if not (tree.exists or done.makes):
             return False
         if _DATA.isdisjoint(done.verbs):
             return True
@@ -176,8 +185,7 @@ class Trees:
         shape = self._shape(done)
         if shape is None:
             return None
-        makes = not _MAKING.isdisjoint(done.verbs)
-        staged = not makes or ItemVerb.READ in done.verbs
+        staged = not done.makes or ItemVerb.READ in done.verbs
         is_directory = not _DIRECTORY.isdisjoint(done.verbs)
         if staged and is_directory:
             return None
@@ -228,6 +236,13 @@ class Trees:
         return (count if even and len(files) // count >= 2 else 1), alone
 
 
+def _is_named_at_last(verbs: list[ItemVerb]) -> bool:
+    """Whether an item that was made aside is renamed when it is closed, and only then."""
+    before = verbs[: verbs.index(ItemVerb.RENAME)]
+    made = ItemVerb.CREATE in before and ItemVerb.CLOSE in before
+    return made and verbs.count(ItemVerb.RENAME) == 1
+
+
 def _sound(done: Pass) -> Pass | None:
     """The pass with what the engine needs around data; None where it makes no sense."""
     verbs = list(done.verbs)
@@ -251,6 +266,8 @@ def _sound(done: Pass) -> Pass | None:
         if verb is not ItemVerb.STAT:
             return None
     makes = ItemVerb.CREATE in verbs
+    if ItemVerb.RENAME in verbs and not _is_named_at_last(verbs):
+        return None
     if makes and ItemVerb.STAT in verbs[: verbs.index(ItemVerb.CREATE)]:
         return None
     return Pass(verbs, done.files, done.sizes)

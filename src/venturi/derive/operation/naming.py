@@ -8,12 +8,20 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from venturi.derive.operation.fit import affine, linear_text
-from venturi.derive.operation.scene import Scene
+from venturi.derive.operation.scene import Crew, Scene
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
-from venturi.model.workload import BareStep, DataStep, EachStep, StepSpec, SyncStep
+from venturi.model.workload import (
+    BareStep,
+    DataStep,
+    EachStep,
+    RenameStep,
+    StepSpec,
+    SyncStep,
+    TruncateStep,
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +89,8 @@ class Entry:
     """The path has the number even where loops do not choose the file."""
     made_by: list[str] = field(default_factory=list)
     """The entries that make its files, if it does not."""
+    is_aside: bool = False
+    """Its files get the names of another entry's."""
 
     @property
     def crew(self) -> bytes:
@@ -151,12 +161,21 @@ class Names:
         """A new entry of the key's stream."""
         _, stream, _ = key
         base = self.streams.kept[stream].name
-        used = sum(1 for entry in self.entries.values() if entry.stream == stream)
+        entries = self.entries.values()
+        used = sum(1 for entry in entries if entry.stream == stream and not entry.is_aside)
         letters = "bcdefghijklmnopqrstuvwxyz"
         suffix = "" if not used else letters[used - 1] if used <= len(letters) else f"_{used}"
         name = base + suffix
         self.entries[name] = Entry(key, self.streams.kept[stream].is_shared, home=name)
         return name
+
+    def aside(self, name: str) -> str:
+        """The entry under which files of this one are made before they get its name."""
+        aside = f"{name}_new"
+        if aside not in self.entries:
+            entry = self.entries[name]
+            self.entries[aside] = Entry(entry.key, entry.is_shared, home=aside, is_aside=True)
+        return aside
 
     def _shift(self, file: Column, scene: Scene) -> int:
         """How many ranks further the owner of each file is; 0 where that differs."""
@@ -194,7 +213,15 @@ def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
             names.add(said)
         elif isinstance(said, DataStep):
             names.add(str(said.to or said.from_).partition(".")[0])
-        elif isinstance(said, EachStep | SyncStep):
+        elif isinstance(said, EachStep | SyncStep | TruncateStep):
             names.add(said.on)
+        elif isinstance(said, RenameStep):
+            names |= {said.on, said.to}
         names |= named_in(step.do or [])
     return names
+
+
+def any_files(files: Column, turns: int, crew: Crew) -> Column:
+    """Files in any order, with axes as an act of the scene would have."""
+    shape = (turns, len(crew)) if turns > 1 else (len(crew),)
+    return np.resize(files, shape)

@@ -7,9 +7,9 @@ used, closed where it was opened, and there before it is read. Where the operati
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,14 @@ from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
 from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
 from venturi.derive.operation.item import Trees
-from venturi.derive.operation.naming import Choice, Key, Names, Use, owners_of
+from venturi.derive.operation.name_step import NameSteps
+from venturi.derive.operation.naming import Choice, Key, Names, Use, any_files, owners_of
 from venturi.derive.operation.one_way import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.place import base_shift
 from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mode
 from venturi.derive.operation.scene import Crew, Loops, Scene, crew_of
 from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, DATASET_INTERFACES, TRUNCATES
 from venturi.derive.operation.title import Small, Titles
 from venturi.derive.operation.token import mixed_hash
 from venturi.derive.operation.view import View
@@ -39,21 +39,6 @@ MOST_PHASE_TURNS = 64
 """Acts that repeat more often, without a pause, repeat within one phase."""
 LEAST_PAUSE_SHARE = 0.5
 """A pause counts if it stands before so many of the turns."""
-
-
-@dataclass
-class _State:
-    """What is open and what is there, at this place of the program."""
-
-    opened: dict[str, int] = field(default_factory=dict)
-    """Entry to the number of loops around its opening."""
-    made: dict[str, Loops] = field(default_factory=dict)
-    """Entry to the loops around its making."""
-    reach: dict[str, Column] = field(default_factory=dict)
-    conditions: dict[str, str] = field(default_factory=dict)
-    """The ranks that have a file of their own open, where not all have."""
-    implied: set[str] = field(default_factory=set)
-    """Open without the application saying so."""
 
 
 @dataclass
@@ -79,7 +64,7 @@ class Program:
     apart: set[Key]
     """Files that are read beyond what other entries wrote; more may be found."""
     told: list[Told] = field(default_factory=list)
-    notes: dict[str, int] = field(default_factory=dict)
+    notes: Counter[str] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.table, self.tokens = self.view.table, self.view.tokens
@@ -88,27 +73,31 @@ class Program:
         self.holdings = Holdings(self.names)
         self.trees = Trees(self.table, self.tokens, self.names)
         self.datasets = Datasets()
-        self._state = _State()
+        self._named = NameSteps(
+            self.table, self.tokens, self.streams, self.names, self.staged, self.notes
+        )
+        self._state = self._named.state
         self.titles = Titles(self.view, self.streams)
         self._small = Small(self.acts)
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
         self._last: Steps = []
         self._grows = False
         self._stream = -1
+        self.is_ordered = True
 
     # ---- the program
 
     def write(self) -> Steps:
         """All steps."""
         steps: Steps = []
-        nodes, is_ordered = sequence_of(self.acts)
+        nodes, self.is_ordered = sequence_of(self.acts)
         rest: dict[int, Column] = {}
-        if not is_ordered:
+        if not self.is_ordered:
             self._note("acts of several streams come in groups; their order in time is not kept")
             nodes, rest = few_of(nodes, self.acts)
         nodes = split_by_files(nodes, self.acts, self.tokens.file, self.names.owners.nth)
         self._nodes(nodes, (), steps)
-        self._close(0, self._last)
+        self._named.close(0, self._last)
         for number, acts in rest.items():
             self._dealt(number, acts, steps)
         for number, part in enumerate(self.parts):
@@ -130,7 +119,17 @@ class Program:
                 self._act(node, loops, out)
             elif not self._items(node, loops, out):
                 self._loop(node, loops, out)
+                if not loops:
+                    self._make_before(out)
             self._grows = is_small and bool(out) and _is_phase_of(out[-1], self._last)
+
+    def _make_before(self, out: Steps) -> None:
+        """Makes the files that the loop just written adds to from its first turn on."""
+        for name in self._named.made_before:
+            stream = self.streams.kept[self.names.entries[name].stream].name
+            steps: Steps = [StepSpec(create=name), StepSpec(close=name)]
+            out.insert(-1, StepSpec(phase=self.titles.numbered(f"{stream} create"), do=steps))
+        self._named.made_before.clear()
 
     def _lumped(self, node: Node, out: Steps) -> bool:
         """Whether an act that matters little went into the phase before it, which does so too."""
@@ -150,13 +149,13 @@ class Program:
         if self._is_one_phase(node):
             name = self.titles.of(node.body)
             self._bodies(node.body, inner.loops, body)
-            self._close(len(inner.loops), body)
+            self._named.close(len(inner.loops), body)
             if body:
                 step = StepSpec(for_=scene.variable, in_=node.count, do=body)
                 self._add_phase(name, [step], out)
             return
         self._nodes(node.body, inner.loops, body)
-        self._close(len(inner.loops), self._last)
+        self._named.close(len(inner.loops), self._last)
         if body:
             out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
@@ -178,7 +177,7 @@ class Program:
             inner = scene.inside(node.count)
             body: Steps = []
             self._bodies(node.body, inner.loops, body)
-            self._close(len(inner.loops), body)
+            self._named.close(len(inner.loops), body)
             if body:
                 out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
@@ -243,11 +242,11 @@ class Program:
         act = int(leaf.places[0])
         number = int(self.acts.part[act])
         stream, crew = self.parts[number].stream, self._crews[number]
-        if self.streams.kept[stream].is_shared or self._has_datasets(stream):
+        if self.streams.kept[stream].is_shared or self._named.has_datasets(stream):
             return False
         first = self.acts.visits(leaf.places, len(crew))
         done = self.trees.pass_of(first, int(self.acts.count[act]))
-        if done is None:
+        if done is None or (not done.makes and self.holdings.has_all(done.files)):
             return False
         step = self.trees.step(stream, done, crew)
         if step is None:
@@ -286,7 +285,7 @@ class Program:
         self._token_nodes(nodes, visits, scene, use, body)
         for name in set(self._state.opened) - before:
             if name in self._state.implied:
-                self._shut(name, use, body)
+                self._named.shut(name, use, body)
         if use.name in self._state.made or use.name in self.staged:
             self.holdings.add(use.name, chosen, files)
         else:
@@ -327,32 +326,41 @@ class Program:
             inner = scene.inside(node.count)
             body: Steps = []
             self._token_nodes(node.body, visits, inner, use, body)
-            self._close(len(inner.loops), body)
+            self._named.close(len(inner.loops), body)
             if body:
                 out.append(StepSpec(for_=scene.variable, in_=node.count, do=body))
 
     def _token(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
         kind = KINDS[int(self.tokens.kind[ids.flat[0]])]
         if kind is Kind.OPEN:
-            self._open(ids, scene, use, out)
+            self._named.open(ids, scene, use, out)
         elif kind in (Kind.READ, Kind.WRITE):
             self._data(ids, scene, use, out)
         elif kind is Kind.CLOSE:
-            self._closing(scene, use, out)
+            self._named.closing(scene, use, out)
         elif kind in (Kind.SYNC, Kind.DATA_SYNC):
             stream = self.streams.kept[self.names.entries[use.name].stream]
             mode = sync_mode(KIND_CODES[kind], stream.interface)
             if use.name in self._state.opened:
-                out.append(StepSpec(sync=SyncStep(on=use.name, mode=mode)))
+                said = self._state.said(use.name, self.names)
+                out.append(StepSpec(sync=SyncStep(on=said, mode=mode)))
+        elif kind is Kind.RENAME:
+            self._named.rename(scene, use, out)
+        elif kind is Kind.TRUNCATE:
+            self._named.truncate(ids, scene, use, out)
         else:
-            self._name_call(kind, scene, use, out)
+            self._named.call(kind, scene, use, out)
 
     # ---- names
 
     def _used(self, chosen: Choice, files: Column, is_anew: bool) -> Use:
         """The entry of an act: one that names files of others, where these are all there."""
         makers: list[str] = []
-        if not is_anew and chosen.key not in self.apart and not self._has_datasets(chosen.key[1]):
+        if (
+            not is_anew
+            and chosen.key not in self.apart
+            and not self._named.has_datasets(chosen.key[1])
+        ):
             makers = self.holdings.makers(chosen, files)
         if not makers:
             return self.names.use(chosen)
@@ -364,76 +372,6 @@ class Program:
             self._state.reach[use.name] = reach
         return use
 
-    def _open(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
-        state, name = self._state, use.name
-        if name in state.opened:
-            self._note(f"{name}: opened while it is open already, which is left out")
-            return
-        flags = int(np.bitwise_or.reduce(self.tokens.flags[ids].ravel()))
-        creates = bool(flags & CREATES) and (name not in state.made or bool(flags & TRUNCATES))
-        self._opened(name, creates, scene, use, out)
-
-    def _opened(self, name: str, creates: bool, scene: Scene, use: Use, out: Steps) -> None:
-        state = self._state
-        is_there = name in self.staged
-        if not creates and not is_there and name not in state.made:
-            self.staged.setdefault(name, 0)
-            is_there = True
-        state.opened[name] = len(scene.loops)
-        if not scene.crew.is_all and not self.names.entries[name].is_shared:
-            state.conditions[name] = scene.crew.condition
-        if creates and not is_there:
-            state.made[name] = scene.loops
-            state.reach.pop(name, None)
-            out.append(StepSpec(create=name, **_shifted(use)))
-        else:
-            out.append(StepSpec(open=name, **_shifted(use)))
-
-    def _closing(self, scene: Scene, use: Use, out: Steps) -> None:
-        depth = self._state.opened.get(use.name)
-        if depth is None:
-            return
-        if depth == len(scene.loops):
-            self._shut(use.name, use, out)
-
-    def _shut(self, name: str, use: Use | None, out: Steps) -> None:
-        del self._state.opened[name]
-        self._state.implied.discard(name)
-        out.append(StepSpec(close=name, **(_shifted(use) if use else {})))
-
-    def _close(self, depth: int, out: Steps) -> None:
-        """Closes what was opened within so many loops and still is open."""
-        for name, where in list(self._state.opened.items()):
-            if where < depth:
-                continue
-            condition = self._state.conditions.get(name)
-            closing: Steps = []
-            self._shut(name, None, closing)
-            out += [StepSpec(when=condition, do=closing)] if condition else closing
-
-    def _name_call(self, kind: Kind, scene: Scene, use: Use, out: Steps) -> None:
-        state, name = self._state, use.name
-        there = name in state.made or name in self.staged
-        if kind is Kind.MKDIR:
-            if not there:
-                state.made[name] = scene.loops
-                out.append(StepSpec(mkdir=name))
-            return
-        if kind is Kind.STAT:
-            if not there:
-                self.staged.setdefault(name, 0)
-            out.append(StepSpec(stat=name, **_shifted(use)))
-            return
-        around = state.made.get(name, ())
-        is_again = not self.names.entries[name].is_indexed and not scene.is_around(around)
-        if name in self.staged or not there or is_again or name in state.opened:
-            self._note(f"{name}: '{kind.value}' of what was there before is left out")
-            return
-        del state.made[name]
-        state.reach.pop(name, None)
-        call: dict[str, Any] = {"unlink": name} if kind is Kind.UNLINK else {"rmdir": name}
-        out.append(StepSpec(**call, **_shifted(use)))
-
     # ---- data
 
     def _data(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
@@ -441,12 +379,12 @@ class Program:
         entry = self.names.entries[name]
         is_write = int(self.tokens.kind[ids.flat[0]]) == KIND_CODES[Kind.WRITE]
         if name not in state.opened:
-            self._opened(name, is_write and name not in state.made, scene, use, out)
+            self._named.opened(name, is_write and name not in state.made, scene, use, out)
             self._state.implied.add(name)
         said = self._on_datasets(ids, scene, name, use.shift)
         is_plain = said is None
         if said is None:
-            said = self._on_bytes(ids, scene, name, use.shift)
+            said = self._on_bytes(ids, scene, use)
         for note in said.notes:
             self._note(f"{self.streams.kept[entry.stream].name}: {note}")
         self.told.append(Told(entry.stream, said, is_write, ids.size))
@@ -470,13 +408,10 @@ class Program:
             if each in self.staged or self._lacks(each, reach):
                 self.staged[each] = max(self.staged.get(each, 0), int(reach.max()))
 
-    def _has_datasets(self, stream: int) -> bool:
-        return self.streams.kept[stream].interface in DATASET_INTERFACES
-
     def _on_datasets(self, ids: Column, scene: Scene, name: str, shift: int) -> Said | None:
         """The steps on datasets of a file, where it has them and they can be said."""
         entry = self.names.entries[name]
-        if not self._has_datasets(entry.stream) or entry.stream in self.flat:
+        if not self._named.has_datasets(entry.stream) or entry.stream in self.flat:
             return None
         run = Run(self.table, self.tokens, ids, scene, name, entry.is_shared, shift)
         said = self.datasets.said(run, name)
@@ -484,13 +419,16 @@ class Program:
             self.flat.add(entry.stream)
         return said
 
-    def _on_bytes(self, ids: Column, scene: Scene, name: str, shift: int) -> Said:
-        is_shared = self.names.entries[name].is_shared
+    def _on_bytes(self, ids: Column, scene: Scene, use: Use) -> Said:
+        state, is_shared, shift = self._state, self.names.entries[use.name].is_shared, use.shift
         is_read = self.tokens.kind[ids.flat[0]] == KIND_CODES[Kind.READ]
         if is_shared and is_read and scene.crew.is_all:
             shift = base_shift(self.tokens.base[ids])
             ids = np.roll(ids, shift, axis=-1)
-        return data_steps(self.table, self.tokens, ids, scene, name, is_shared, shift)
+        have = state.reach.get(use.name) if is_read and use.name not in self.staged else None
+        written = None if have is None else int(have.min())
+        name = state.said(use.name, self.names)
+        return data_steps(Run(self.table, self.tokens, ids, scene, name, is_shared, shift, written))
 
     def _wrote(self, name: str, said: Said) -> None:
         before = self._state.reach.get(name, np.zeros(1, np.int64))
@@ -533,7 +471,7 @@ class Program:
         """Requests without order, dealt to all ranks and files of a part."""
         part = self.parts[number]
         stream = self.streams.kept[part.stream]
-        self.flat |= {part.stream} if self._has_datasets(part.stream) else set()
+        self.flat |= {part.stream} if self._named.has_datasets(part.stream) else set()
         crew = self._crews[number]
         tokens = self.tokens
         used = np.unique(tokens.file[tokens_used])
@@ -544,15 +482,15 @@ class Program:
             chosen = tokens_used[tokens.kind[tokens_used] == KIND_CODES[kind]]
             if not len(chosen):
                 continue
-            any_files = _any_files(used, files, crew)
-            name = self.names.use(self.names.choice(part.stream, any_files, inner)).name
+            of_any = any_files(used, files, crew)
+            name = self.names.use(self.names.choice(part.stream, of_any, inner)).name
             use = Use(name, 0)
             body: Steps = []
             makes = kind is Kind.WRITE and name not in self._state.made
-            self._opened(name, makes, inner, use, body)
+            self._named.opened(name, makes, inner, use, body)
             said = pooled_steps(self.table, tokens, chosen, inner, name, stream.is_shared)
             body += said.steps
-            self._shut(name, use, body)
+            self._named.shut(name, use, body)
             if kind is Kind.WRITE:
                 self._wrote(name, said)
             else:
@@ -572,19 +510,9 @@ class Program:
         self._add_phase(self.titles.numbered(name), body, out)
 
     def _note(self, text: str) -> None:
-        self.notes[text] = self.notes.get(text, 0) + 1
+        self.notes[text] += 1
 
 
 def _is_phase_of(step: StepSpec | BareStep, body: Steps) -> bool:
     """Whether a step is the phase that has this body."""
     return isinstance(step, StepSpec) and step.phase is not None and step.do is body
-
-
-def _shifted(use: Use) -> dict[str, Any]:
-    return {"from_": f"shift {use.shift}"} if use.shift else {}
-
-
-def _any_files(files: Column, turns: int, crew: Crew) -> Column:
-    """Files in any order, with axes as an act of the scene would have."""
-    shape = (turns, len(crew)) if turns > 1 else (len(crew),)
-    return np.resize(files, shape)

@@ -52,6 +52,8 @@ class Run:
     is_shared: bool
     shift: int
     """The rank reads in the place of the one so many further."""
+    written: int | None = None
+    """How far the file was written before by all; None: it was there, or this writes it."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.tokens, name)[self.ids]

@@ -2,7 +2,8 @@
 
 Dumps of a running simulation are seldom equal to the byte: particles move between ranks, text has
 other digits. Acts of the same calls whose bytes are within a few per cent, or grow evenly, are one
-act that repeats, where that makes the program shorter.
+act that repeats, where that makes the program shorter; so are acts of the same calls that
+together move next to nothing.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ LOOSE_GAIN = 3
 """Amounts that differ at will are one act if that makes the program so many times shorter."""
 MOST_GROUPS = 4
 """Where no order is kept, a part of a stream has so many phases; the smaller ones are dealt."""
+NEGLIGIBLE = 1e-3
+"""Acts of the same calls that together move no larger share of all bytes are alike."""
 LEAST_AFFINE = 3
 """Two amounts always lie on a line."""
 
@@ -71,8 +74,9 @@ def near_names(acts: Acts) -> Column:
     names = acts.near.copy()
     order = np.argsort(acts.near, kind="stable")
     edges = np.flatnonzero(np.diff(acts.near[order])) + 1
+    most = NEGLIGIBLE * acts.bytes.sum()
     for alike in np.split(order, edges):
-        if not _is_affine(acts.bytes[alike]):
+        if acts.bytes[alike].sum() > most and not _is_affine(acts.bytes[alike]):
             names[alike] += mixed_hash(_classes(acts.bytes[alike]))
     return names
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from venturi.derive.known_name import known_name
+from venturi.derive.operation.folder import path_of
 from venturi.derive.operation.naming import named_in
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
@@ -35,7 +36,7 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
             continue
         staged = program.staged.get(name)
         found[name] = FileSpec(
-            path=entry.path,
+            path=path_of(program, entry),
             about=known_as,
             interface=stream.interface,
             options=_options(program, name),

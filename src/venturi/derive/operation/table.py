@@ -35,8 +35,8 @@ from venturi.model.trace_folder import Captured
 
 O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY = 0o100, 0o200, 0o1000, 0o2000, 0o200000
 
-CREATES, APPENDS, TOGETHER, TRUNCATES = 1, 2, 4, 8
-"""Bits of the column `flags`."""
+CREATES, APPENDS, TOGETHER, TRUNCATES, ASIDE = 1, 2, 4, 8, 16
+"""Bits of the column `flags`; ASIDE: opened under a name that it has not at last."""
 
 INTERFACES = {
     Layer.POSIX: Interface.POSIX,
@@ -67,12 +67,12 @@ _MPIIO_HEIGHT = _HEIGHTS.index(Interface.MPIIO)
 
 SAID = (
     Kind.OPEN, Kind.CLOSE, Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.STAT,
-    Kind.UNLINK, Kind.MKDIR, Kind.RMDIR,
+    Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.RENAME, Kind.TRUNCATE,
 )  # fmt: skip
 """What the language can say of a file; `seek` follows from the places of requests."""
-_UNSAID = (
-    Kind.RENAME, Kind.LINK, Kind.LIST, Kind.TRUNCATE, Kind.ALLOCATE, Kind.MAP, Kind.ATTRIBUTE,
-)  # fmt: skip
+_UNSAID = (Kind.LINK, Kind.LIST, Kind.ALLOCATE, Kind.MAP, Kind.ATTRIBUTE)
+_MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.RENAME, Kind.TRUNCATE)
+"""What is done to a file that is only looked at, or was there before."""
 
 SIDE_FILE_BYTES = 4096
 """Files with less beside MPI-IO's are its library's own."""
@@ -146,9 +146,11 @@ def table_of(captured: Captured) -> Table:
             "capture a job that reads, writes or opens files",
         )
     if copies:
-        assumed.append("copies within the kernel are repeated as reads and writes")
-    if np.any(operations.file[rows] != given.file[rows]):
-        assumed.append("files that were renamed have their last names from the beginning")
+        assumed.append(
+            "copies within the kernel are repeated as reads and writes, also where the storage may "
+            "only have shared blocks"
+        )
+    is_aside = operations.file[rows] != given.file[rows]
     file = root[operations.file[rows]]
     used, file = np.unique(file, return_inverse=True)
     heights = np.zeros(len(root), np.int8)
@@ -177,7 +179,7 @@ def table_of(captured: Captured) -> Table:
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
-        flags=_flags(operations, rows, file, rank)[order],
+        flags=(_flags(operations, rows, file, rank) | _aside(is_aside, kind))[order],
         offset=in_file(dataset, file, offset, size, arrays)[order],
         dataset=dataset[order],
         within=offset[order],
@@ -330,7 +332,7 @@ def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> 
     """Files that are more than looked at; tiny files beside MPI-IO's are its library's own."""
     file = root[operations.file[rows]]
     kinds = operations.kind[rows]
-    mere = _among(kinds, (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC))
+    mere = _among(kinds, _MERE)
     touched = np.bincount(file[~mere], minlength=count) > 0
     if np.any(operations.layer == LAYER_CODES[Layer.MPIIO]):
         moved = np.bincount(file, weights=operations.bytes[rows], minlength=count)
@@ -355,6 +357,11 @@ def _flags(operations: Operations, rows: Column, file: Column, rank: Column) -> 
     return flags.astype(np.uint8)
 
 
+def _aside(is_aside: Column, kind: Column) -> Column:
+    opens: Column = is_aside & (kind == KIND_CODES[Kind.OPEN])
+    return opens.astype(np.uint8) * np.uint8(ASIDE)
+
+
 def _follows(file: Column, rank: Column) -> Column:
     """Whether the operation of the same rank just before, in time, was on the same file."""
     order = np.argsort(rank, kind="stable")
@@ -366,4 +373,4 @@ def _follows(file: Column, rank: Column) -> Column:
     return result
 
 
-__all__ = ["APPENDS", "CREATES", "NO_FILE", "TOGETHER", "TRUNCATES", "Table", "table_of"]
+__all__ = ["APPENDS", "ASIDE", "CREATES", "NO_FILE", "TOGETHER", "TRUNCATES", "Table", "table_of"]

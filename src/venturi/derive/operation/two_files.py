@@ -1,7 +1,8 @@
-"""Calls on two files, for which the language has no word: renames, and copies in the kernel.
+"""Calls on two files: renames, and copies in the kernel.
 
 Whoever writes `x.tmp` and renames it to `x` writes `x`: each call belongs to the file's last name,
-and a name that is used again after it was renamed is another file from then on. A copy is a read
+and a name that is used again after it was renamed is another file from then on. A copy, for which
+the language has no word, is a read
 of one file and a write of the other, at the same place.
 """
 

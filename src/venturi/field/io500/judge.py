@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from venturi.field.io500.score import WRITES, missing
+from venturi.field.io500.score import METADATA, WRITES, missing
 from venturi.field.io500.settings import Sections
 from venturi.field.io500.summary import Summary
 from venturi.model.published import Flag, Io500Phase, Io500Score
@@ -53,6 +53,9 @@ def _reason(
     if name == "score" and bw * md > 0 and abs(theirs - bw * md) < 0.01 * bw * md:
         return ": an early script printed the product without its root"
     ours = {"bandwidth": bw, "metadata": md, "score": total}[name]
+    absent = missing(phases)
+    if absent and name != "bandwidth" and set(absent) <= set(METADATA):
+        return f": {', '.join(absent)} is not given, but was in it"
     slow = [p for p in phases if p.scored and 0 < p.value < _HALF_OF_LAST_DIGIT / TOLERANCE]
     room = sum(_HALF_OF_LAST_DIGIT / p.value for p in slow) / 4
     if is_old and slow and abs(theirs - ours) <= (room + TOLERANCE) * ours:

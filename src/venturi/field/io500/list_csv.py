@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from venturi.field.io500.judge import explain, of_phases
 from venturi.field.io500.score import METADATA, SCORED, missing, score
 from venturi.model.error import UserError
-from venturi.model.published import Io500Phase, Io500Result, Io500Score
+from venturi.model.published import Flag, Io500Phase, Io500Result, Io500Score
 
 _PREFIX = re.compile(r"^(io500|information|submissions?)[._]+")
 _COLUMNS = {
@@ -26,13 +26,18 @@ _COLUMNS = {
     "score": ("score",),
     "year": ("submission_date", "release_date", "year"),
 }
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
+_NO_PHASES = Flag(
+    id="no-phases", what="the list gives no phases: only the score could be computed from its means"
+)
 _OTHER_NAMES = {"find": ("find_mixed",)}
 
 
 def read_list(data: bytes, source: str) -> Iterator[Io500Result]:
-    """The rows of a list that have any phase; UserError if it has no column of IO500.
+    """The rows of a list that have any phase, or both means; UserError if it has no such column.
 
-    Names of columns may carry the site's prefixes (`io500_`, `information_`).
+    Names of columns may carry the site's prefixes (`io500_`, `information_`), numbers commas
+    between their thousands.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -42,7 +47,7 @@ def read_list(data: bytes, source: str) -> Iterator[Io500Result]:
     separator = ";" if head.count(";") > head.count(",") else ","
     rows = csv.reader(io.StringIO(text), delimiter=separator)
     names = [_PREFIX.sub("", name.strip().lower()) for name in next(rows, [])]
-    if not {_column(name) for name in SCORED} & set(names):
+    if not {_column(name) for name in SCORED} & set(names) and not {"bw", "md"} <= set(names):
         raise UserError(
             f"{source}: no column of IO500 (such as ior_easy_write) in its first line",
             "name a list as the site gives it, as CSV",
@@ -56,13 +61,13 @@ def read_list(data: bytes, source: str) -> Iterator[Io500Result]:
 
 def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
     phases = [phase for name in SCORED if (phase := _phase(row, name, source)) is not None]
-    if not phases:
-        return None
     published = Io500Score(
         bw=_number(row, "bw", source), md=_number(row, "md", source),
         score=_number(row, "score", source),
     )  # fmt: skip
-    recomputed = score(phases)
+    if not phases and (not published.bw or not published.md):
+        return None
+    recomputed = score(phases) if phases else _of_means(published)
     mismatches = explain(published, recomputed, phases, is_old=True)
     words = "\n".join(f"{key}={row[key]}" for key in sorted(row))
     year = re.search(r"(?:19|20)\d\d", _text(row, "year"))
@@ -80,9 +85,17 @@ def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
         published=published,
         recomputed=recomputed,
         match=not mismatches,
-        ranked=not missing(phases),
-        flags=mismatches + of_phases(phases),
+        ranked=not phases or not missing(phases),
+        flags=mismatches + (of_phases(phases) if phases else [_NO_PHASES]),
     )
+
+
+def _of_means(published: Io500Score) -> Io500Score:
+    """What a list that gives no phases allows to compute: the score, from its two means."""
+    assert published.bw is not None
+    assert published.md is not None
+    total = math.sqrt(published.bw * published.md)
+    return Io500Score(bw=published.bw, md=published.md, score=total)
 
 
 def _phase(row: Mapping[str, str], name: str, source: str) -> Io500Phase | None:
@@ -115,7 +128,7 @@ def _whole(row: Mapping[str, str], field: str, source: str) -> int | None:
 
 def _parse(text: str, column: str, source: str) -> float:
     try:
-        value = float(text)
+        value = float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or value < 0:

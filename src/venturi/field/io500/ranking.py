@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 from venturi.field.io500.score import METADATA, SCORED
 from venturi.model.error import UserError
@@ -11,7 +12,7 @@ from venturi.model.published import Io500Result
 
 TEN_NODES = 10
 NUMBERS = ("score", "bw", "md", *SCORED)
-SHARES = ("run", "process", "node")
+SHARES: tuple[Literal["run", "process", "node"], ...] = ("run", "process", "node")
 
 
 @dataclass(frozen=True)
@@ -43,19 +44,32 @@ def rank(results: Iterable[Io500Result], choice: Choice) -> list[Row]:
     """The results of a choice, best first.
 
     A result with a phase that is missing or 0 has no place, however high its score. Whatever
-    lacks the number that is asked for (or the number of clients) is left out.
+    lacks the number that is asked for (or the number of clients) is left out. Runs of our own
+    stand among the others whatever the choice, at the place that they would take.
     """
     if choice.by not in NUMBERS:
         raise UserError(f"--by {choice.by}: there is no such number", f"use {', '.join(NUMBERS)}")
     found = [
         (value, result)
         for result in results
-        if _is_chosen(result, choice) and (value := _value(result, choice)) is not None
+        if _is_chosen(result, choice) and (value := value_of(result, choice)) is not None
     ]
-    ranked = sorted((one for one in found if one[1].ranked), key=_order)
-    others = sorted((one for one in found if not one[1].ranked), key=_order)
-    rows = [Row(place, value, result) for place, (value, result) in enumerate(ranked, 1)]
+    rows = []
+    place = 1
+    for value, result in sorted((one for one in found if _is_shown(one[1])), key=_order):
+        rows.append(Row(place, value, result))
+        place += not is_own(result)
+    others = sorted((one for one in found if not _is_shown(one[1])), key=_order)
     return rows + [Row(None, value, result) for value, result in others if choice.every]
+
+
+def is_own(result: Io500Result) -> bool:
+    """Whether a result is a run of our own: its place is what it would be, and moves nobody."""
+    return result.format == "venturi"
+
+
+def _is_shown(result: Io500Result) -> bool:
+    return result.ranked or is_own(result)
 
 
 def unit_of(choice: Choice) -> str:
@@ -71,6 +85,8 @@ def _order(one: tuple[float, Io500Result]) -> tuple[float, str]:
 
 
 def _is_chosen(result: Io500Result, choice: Choice) -> bool:
+    if is_own(result):
+        return True
     if choice.nodes is not None and result.nodes != choice.nodes:
         return False
     if choice.year is not None and result.year != choice.year:
@@ -78,7 +94,7 @@ def _is_chosen(result: Io500Result, choice: Choice) -> bool:
     return choice.filesystem.lower() in result.filesystem.lower()
 
 
-def _value(result: Io500Result, choice: Choice) -> float | None:
+def value_of(result: Io500Result, choice: Choice) -> float | None:
     value: float | None
     if choice.by in ("score", "bw", "md"):
         value = getattr(result.recomputed, choice.by)

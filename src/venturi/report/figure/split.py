@@ -36,7 +36,7 @@ _LABEL_FROM = 0.09
 _DARK_FILLS = ("transfer", "sync", "names", "compute")
 _NAMES = (
     "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
-    "set_xattr", "get_xattr", "find",
+    "set_xattr", "get_xattr", "truncate", "find",
 )  # fmt: skip
 
 

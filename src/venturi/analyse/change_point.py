@@ -1,0 +1,100 @@
+"""Change points of a series by E-divisive: where its distribution is another than before.
+
+The energy distance of what is before and after a place (Szekely and Rizzo 2004) is largest where
+the two differ most; whether it is more than chance is found by shuffling (Matteson and James 2014,
+A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data). Shuffles are
+the same each time, so two calls give one answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHUFFLES = 199
+ALPHA = 0.01
+SHORTEST = 3
+"""Values of a segment at least: what two or fewer show may be chance."""
+_MOST_CELLS = 4_000_000
+_BATCH = 20
+
+
+def change_points(
+    values: Sequence[float], least: float = 0.0, shortest: int = SHORTEST
+) -> list[int]:
+    """Where new segments begin, in order; medians of neighbours differ by `least` or more."""
+    found: list[int] = []
+    _split(np.asarray(values, float), 0, shortest, found)
+    return _merged(values, sorted(found), least)
+
+
+def _split(values: NDArray[np.float64], start: int, shortest: int, found: list[int]) -> None:
+    """Adds the change points of one segment, the strongest first."""
+    if len(values) < 2 * shortest:
+        return
+    distances = np.abs(values[:, None] - values[None, :])
+    strength, place = _strongest(distances[None], shortest)
+    if not _is_more_than_chance(distances, float(strength[0]), shortest):
+        return
+    at = int(place[0])
+    found.append(start + at)
+    _split(values[:at], start, shortest, found)
+    _split(values[at:], start + at, shortest, found)
+
+
+def _strongest(
+    distances: NDArray[np.float64], shortest: int
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """The largest energy distance over all places, and where it is, for each of several orders."""
+    n = distances.shape[1]
+    rows = distances.sum(axis=2)
+    before = np.tril(distances).sum(axis=2)  # of each value to those before it
+    inside = 2.0 * np.cumsum(before, axis=1)
+    across = np.cumsum(rows, axis=1) - inside
+    beyond = rows.sum(axis=1, keepdims=True) - inside - 2.0 * across
+    size = np.arange(1, n + 1, dtype=float)
+    rest = n - size
+    places = slice(shortest - 1, n - shortest)
+    left, right = size[places], rest[places]
+    energy = (
+        2.0 * across[:, places] / (left * right)
+        - inside[:, places] / (left * left)
+        - beyond[:, places] / (right * right)
+    )
+    strength = left * right / n * energy
+    best = strength.argmax(axis=1)
+    return strength[np.arange(len(strength)), best], best + shortest
+
+
+def _is_more_than_chance(distances: NDArray[np.float64], strength: float, shortest: int) -> bool:
+    """Whether so few shuffles are as strong; as soon as there are too many, no more are tried."""
+    n = len(distances)
+    chance = np.random.default_rng(n)
+    allowed = int(ALPHA * (SHUFFLES + 1)) - 1
+    batch = max(1, min(_BATCH, _MOST_CELLS // (n * n)))
+    done = stronger = 0
+    while done < SHUFFLES:
+        count = min(batch, SHUFFLES - done)
+        orders = np.argsort(chance.random((count, n)), axis=1)
+        shuffled = distances[orders[:, :, None], orders[:, None, :]]
+        stronger += int((_strongest(shuffled, shortest)[0] >= strength - 1e-12).sum())
+        done += count
+        if stronger > allowed:
+            return False
+    return True
+
+
+def _merged(values: Sequence[float], points: list[int], least: float) -> list[int]:
+    """The points without those at which medians differ by less, the smallest taken out first."""
+    while points:
+        bounds = [0, *points, len(values)]
+        medians = [float(np.median(values[start:end])) for start, end in pairwise(bounds)]
+        steps = [abs(after - before) for before, after in pairwise(medians)]
+        smallest = min(range(len(steps)), key=steps.__getitem__)
+        if steps[smallest] >= least:
+            break
+        points = points[:smallest] + points[smallest + 1 :]
+    return points

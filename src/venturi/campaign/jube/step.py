@@ -1,0 +1,369 @@
+"""A step of JUBE as a step of a campaign: its sets, its files, its commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from venturi.campaign.jube.expand import Parameter, parameter_of
+from venturi.campaign.jube.node import Findings, Node, failed
+from venturi.campaign.jube.platform import SITE, SUBMITTING
+from venturi.campaign.jube.script import Scripts
+from venturi.campaign.jube.suite import Suite, used_names
+from venturi.campaign.jube.text import names_of, substituted, translated
+
+_RESERVED = ("dir", "home", "launch", "python", "repetition")
+_EXPORTED = ".exported"
+_ENVIRONMENT = "export -p | grep -v '^export [OLD]*PWD='"
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_TRUE = ("true", "1")
+_FALSE = ("false", "0")
+
+
+@dataclass
+class Step:
+    """A step with what its sets bring."""
+
+    node: Node
+    parameters: dict[str, Parameter]
+    """Its own and those of the steps before it."""
+    lists: list[str]
+    """What its own sets bring."""
+    files: list[Node]
+    substitutions: list[Node]
+    before: list[Step]
+    is_submitting: bool
+    analysed: list[str] = field(default_factory=list)
+    """Files that patterns are looked for in."""
+    columns: set[str] = field(default_factory=set)
+    """Parameters that tables show."""
+
+    @property
+    def name(self) -> str:
+        """The step's."""
+        return self.node.name
+
+
+def steps_of(suite: Suite, findings: Findings, scripts: Scripts) -> dict[str, Step]:
+    """All steps that are active, each after those before it; UserError for a circle."""
+    nodes = {node.name: node for node in suite.benchmark.of("step")}
+    found: dict[str, Step] = {}
+
+    def visit(node: Node, above: tuple[str, ...]) -> None:
+        if not _NAME.fullmatch(node.name):
+            raise failed(node, f"a step may not be called '{node.name}' here", "rename it")
+        if node.name in above:
+            raise failed(node, f"{' depends on '.join([*above, node.name])} is a circle")
+        if node.name in found:
+            return
+        names = [name.strip() for name in node.get("depend").split(",") if name.strip()]
+        for name in names:
+            if name not in nodes:
+                raise failed(node, f"it depends on '{name}', which is no step")
+            visit(nodes[name], (*above, node.name))
+        step = _step(suite, node, [found[n] for n in names if n in found], findings)
+        if len(step.before) == len(names) and is_active(node, step.parameters, scripts):
+            found[node.name] = step
+
+    for node in nodes.values():
+        visit(node, ())
+    return found
+
+
+def _step(suite: Suite, node: Node, before: list[Step], findings: Findings) -> Step:
+    parameters: dict[str, Parameter] = {}
+    for parent in before:
+        parameters |= parent.parameters
+    own: dict[str, Parameter] = {}
+    step = Step(node, parameters, [], [], [], before, False)
+    for use in node.of("use"):
+        if names_of(use.text) or names_of(use.get("from")):
+            findings.refuse(use, "a set that is named by a parameter is not supported")
+            continue
+        for name in used_names(use):
+            used = suite.set_named(use, name)
+            if used.tag == "platform":
+                step.is_submitting = step.is_submitting or name in SUBMITTING
+            elif used.tag == "fileset":
+                step.files.append(used)
+            elif used.tag == "substituteset":
+                step.substitutions.append(used)
+            elif used.tag == "parameterset":
+                _take(own, used)
+            else:
+                findings.refuse(use, f"a step uses the {used.tag} '{name}'")
+    step.lists = list(own)
+    step.parameters |= own
+    return step
+
+
+def _take(own: dict[str, Parameter], used: Node) -> None:
+    for node in used.of("parameter"):
+        if node.name in _RESERVED or node.name.startswith("folder_"):
+            raise failed(node, f"'{node.name}' has a meaning of its own here", "rename it")
+        made = parameter_of(node)
+        if node.name in own and own[node.name].is_same_as != made.is_same_as:
+            other = own[node.name].node.where
+            raise failed(node, f"the parameter '{node.name}' is another one at {other}")
+        own[node.name] = made
+
+
+def is_active(node: Node, parameters: Mapping[str, Parameter], scripts: Scripts) -> bool:
+    """What `active` says; UserError where that differs from point to point."""
+    text = node.get("active", "true")
+    constants = {
+        name: own.text
+        for name, own in parameters.items()
+        if own.mode == "text" and not own.is_list and not own.names
+    }
+    text = substituted(text, constants).strip()
+    if text.lower() in (*_TRUE, *_FALSE):
+        return text.lower() in _TRUE
+    if names_of(text):
+        raise failed(node, f"active '{text}' differs from point to point", "split the step")
+    return scripts.value(node, "python", text).lower() not in (*_FALSE, "", "none")
+
+
+class StepMaker:
+    """Makes the text of one step."""
+
+    def __init__(
+        self, step: Step, findings: Findings, scripts: Scripts, home: Path, name: str
+    ) -> None:
+        self._step = step
+        self._findings = findings
+        self._scripts = scripts
+        self._home = home
+        self._variables = {
+            "jube_benchmark_name": name,
+            "jube_benchmark_home": "{home}",
+            "jube_step_name": step.name,
+            "jube_step_iterations": step.node.get("iterations", "1"),
+            "jube_wp_abspath": "$PWD",
+        }
+        self.named: set[str] = set()
+        """Parameters that must be some of the campaign's."""
+
+    def made(self) -> dict[str, Any]:
+        """The step as in a campaign's file."""
+        node = self._step.node
+        self._check(node)
+        result: dict[str, Any] = {}
+        if self._step.before:
+            result["after"] = [parent.name for parent in self._step.before]
+        lines = [*self._arrival(), *self._files(), *self._substitutions()]
+        jobs = [do for do in node.of("do") if self._is_job(do)]
+        if jobs:
+            result |= self._sizes()
+        result["repeat"] = int(node.get("iterations", "1"))
+        dos = [do for do in node.of("do") if is_active(do, self._step.parameters, self._scripts)]
+        many = len(dos) > 1
+        for index, do in enumerate(dos):
+            lines += self._do(do, jobs, many, index)
+        lines += self._departure()
+        result["command"] = "\n".join(lines) + "\n"
+        exported = {
+            name: self._text(f"${{{name}}}")
+            for name, own in self._step.parameters.items()
+            if own.node.get("export").lower() in _TRUE
+        }
+        if jobs and self._constant("threadspertask") not in ("1", ""):
+            exported["OMP_NUM_THREADS"] = self._text("$threadspertask")
+        if exported:
+            result["environment"] = exported
+        return result
+
+    def _text(self, text: str) -> str:
+        """A text as a campaign's, with braces around the parameters that it names."""
+
+        def value(name: str) -> str | None:
+            if name in self._variables:
+                return self._variables[name]
+            own = self._step.parameters.get(name)
+            if own is None:
+                if name.startswith("jube_"):
+                    self._findings.refuse(self._step.node, f"the variable ${name} is not supported")
+                return None
+            if is_inlined(own, name in self._step.columns):
+                return translated(own.text, value)
+            self.named.add(name)
+            return f"{{{name}}}"
+
+        return translated(text, value)
+
+    def _constant(self, name: str) -> str:
+        own = self._step.parameters.get(name)
+        return "" if own is None else own.text
+
+    def _check(self, node: Node) -> None:
+        for name in ("cycles",):
+            if node.get(name, "1") != "1":
+                self._findings.refuse(node, f"{name}='{node.get(name)}' is not supported")
+        if not node.get("iterations", "1").isdecimal():
+            raise failed(node, f"iterations '{node.get('iterations')}' is no number")
+        for name in ("max_async", "procs"):
+            if node.get(name, "0") not in ("0", "1"):
+                self._findings.note(node, f"{name}: most_jobs of the machine's file says this")
+        if node.get("suffix"):
+            self._findings.note(node, "suffix: folders are numbered, their parameters are listed")
+        for parent in self._step.before:
+            if parent.node.get("iterations", "1") != "1":
+                self._findings.refuse(node, f"it depends on '{parent.name}', which is iterated")
+
+    def _arrival(self) -> list[str]:
+        lines = []
+        node = self._step.node
+        for parent in self._step.before:
+            lines.append(f'ln -s "{{folder_{parent.name}}}" {parent.name} || exit 1')
+            if parent.node.get("export").lower() in _TRUE:
+                lines.append(f". ./{parent.name}/{_EXPORTED}")
+        if node.get("shared"):
+            shared = f"../../{node.name}.shared"
+            lines.append(f"mkdir -p {shared} && ln -s {shared} {self._text(node.get('shared'))}")
+        if node.get("work_dir"):
+            place = f'"{self._text(node.get("work_dir"))}"'
+            lines += ["run_folder=$PWD", f"mkdir -p {place} && cd {place} || exit 1"]
+        return lines
+
+    def _departure(self) -> list[str]:
+        node = self._step.node
+        lines = []
+        if node.get("work_dir"):
+            files = [file for file in self._step.analysed if file not in ("stdout", "stderr")]
+            lines += [f'cp {shlex.quote(file)} "$run_folder/"' for file in files]
+        if node.get("export").lower() in _TRUE:
+            lines.append(f"{_ENVIRONMENT} > {_EXPORTED}")
+        return lines
+
+    def _files(self) -> list[str]:
+        lines = []
+        for files in self._step.files:
+            for part in files.children:
+                if not is_active(part, self._step.parameters, self._scripts):
+                    continue
+                if part.tag == "prepare":
+                    lines.append(f"(\n{self._text(part.text.strip())}\n) || exit 1")
+                elif part.tag in ("copy", "link"):
+                    lines += self._copied(part)
+        return lines
+
+    def _copied(self, part: Node) -> list[str]:
+        """`copy` and `link` of files beside the JUBE file, or in the run's own folder."""
+        command = "cp -R" if part.tag == "copy" else "ln -s"
+        separator = part.get("separator", ",")
+        names = [name.strip() for name in part.get("name").split(separator)]
+        target = self._text(part.get("target_dir") or part.get("directory_target"))
+        lines = [f'mkdir -p "{target}" || exit 1'] if target else []
+        for index, file in enumerate(part.text.split(separator)):
+            path = Path(part.get("source_dir"), file.strip())
+            name = self._text(names[index]) if index < len(names) else ""
+            lines.append(
+                f"{command} {self._source(part, path)} {_quoted(target or '.', name)} || exit 1"
+            )
+        return lines
+
+    def _source(self, part: Node, path: Path) -> str:
+        text = str(path)
+        if part.get("rel_path_ref") != "internal" and not path.is_absolute() and text[0] != "$":
+            beside = os.path.relpath(part.file.parent / path, self._home)
+            return f'"{{home}}"/{self._text(beside)}'
+        return self._text(text)
+
+    def _substitutions(self) -> list[str]:
+        lines = []
+        for substitution in self._step.substitutions:
+            rules: list[str] = []
+            for sub in substitution.of("sub"):
+                new = sub.get("dest") or sub.text
+                rules += [sub.get("mode", "text"), self._text(sub.get("source")), self._text(new)]
+            for file in substitution.of("iofile"):
+                mode = "append" if file.get("out_mode", "w") == "a" else "write"
+                words = [self._text(file.get("in")), self._text(file.get("out")), mode, *rules]
+                lines.append(
+                    f"{{python}} -m venturi.campaign.replace {shlex.join(words)} || exit 1"
+                )
+        return lines
+
+    def _is_job(self, do: Node) -> bool:
+        return self._step.is_submitting and "submit" in names_of(do.text)
+
+    def _sizes(self) -> dict[str, Any]:
+        """Ranks, nodes and time as the platform's parameters say."""
+        parameters = self._step.parameters
+        for name in SITE:
+            own = parameters.get(name)
+            if own is not None and own.text:
+                self._findings.note(own.node, f"{name}: the machine's file says this")
+        self.named |= {"tasks", "nodes", "timelimit"} & set(parameters)
+        return {"ranks": "tasks", "nodes": "nodes", "time": "timelimit"}
+
+    def _do(self, do: Node, jobs: list[Node], many: bool, index: int) -> list[str]:
+        """One `do`: of several, each has its folder and its exit, and hands on its environment."""
+        for name in ("break_file", "shared"):
+            if do.get(name).lower() not in ("", "false"):
+                self._findings.refuse(do, f"{name} of a 'do' is not supported")
+        body = self._job() if do in jobs else self._text(do.text.strip())
+        if do.get("work_dir"):
+            body = f'cd "{self._text(do.get("work_dir"))}" || exit 1\n{body}'
+        waiting = "" if do in jobs else self._waiting(do)
+        redirected = "".join(
+            f" {sign}> {shlex.quote(do.get(name))}"
+            for name, sign in (("stdout", ">"), ("stderr", "2>"))
+            if do.get(name)
+        )
+        if not many and not redirected and not waiting and not self._has_departure():
+            return [body]
+        handed = f".environment{index}"
+        lines = [f"{'do_folder=$PWD; ' if many else ''}({chr(10)}{body}"]
+        if many:
+            lines[-1] += f'\ncode=$?; {_ENVIRONMENT} > "$do_folder/{handed}"; exit $code'
+        lines.append(f"){redirected} || exit 1")
+        if waiting:
+            lines.append(waiting)
+        if many:
+            lines.append(f"test ! -e {handed} || . ./{handed}")
+        return lines
+
+    def _has_departure(self) -> bool:
+        node = self._step.node
+        return bool(node.get("work_dir")) or node.get("export").lower() in _TRUE
+
+    def _job(self) -> str:
+        """What the job's script would do: prepare, start the program on its ranks, finish."""
+        known = self._step.parameters
+        texts = {
+            name: self._text(f"${name}") if name in known else ""
+            for name in ("env", "preprocess", "measurement", "executable", "args_exec",
+                         "postprocess", "outlogfile", "errlogfile")
+        }  # fmt: skip
+        words = ("{launch}", texts["measurement"], texts["executable"], texts["args_exec"])
+        start = " ".join(filter(None, words))
+        out, err = texts["outlogfile"] or "job.out", texts["errlogfile"] or "job.err"
+        lines = [texts["env"], texts["preprocess"], start]
+        if texts["postprocess"]:
+            lines += ["code=$?", texts["postprocess"], "(exit $code)"]
+        return "\n".join(["{{", *filter(None, lines), f"}}}} > {out} 2> {err}"])
+
+    def _waiting(self, do: Node) -> str:
+        """Waiting for the file that says that a command in the background is done."""
+        done, error = self._text(do.get("done_file")), self._text(do.get("error_file"))
+        stop = f"test ! -e {error} || exit 1" if error else ""
+        if not done:
+            return stop
+        return f"until test -e {done}; do {stop + '; ' if stop else ''}sleep 1; done"
+
+
+def is_inlined(own: Parameter, is_column: bool) -> bool:
+    """Whether a parameter's text stands where it is named, and is no parameter of the campaign."""
+    if own.mode != "text" or own.is_list:
+        return False
+    return not own.text or "\n" in own.text or ("$" in own.text and not is_column)
+
+
+def _quoted(folder: str, name: str) -> str:
+    return f'"{folder}/{name}"' if name else f'"{folder}"'

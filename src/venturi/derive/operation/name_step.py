@@ -1,0 +1,187 @@
+"""What is done to names: opening, closing, removing, renaming, and cutting files to a size.
+
+A file is opened before it is used and closed where it was opened. One that was made under another
+name and renamed is made under an entry of its own, and gets its name where it got it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from venturi.derive.operation.naming import Names, Use
+from venturi.derive.operation.run import Run, Steps
+from venturi.derive.operation.scene import Scene
+from venturi.derive.operation.state import State
+from venturi.derive.operation.stream import Streams
+from venturi.derive.operation.table import (
+    ASIDE,
+    CREATES,
+    DATASET_INTERFACES,
+    TRUNCATES,
+    Table,
+)
+from venturi.derive.operation.token import Tokens
+from venturi.model.operation import Column, Kind
+from venturi.model.plan import Interface
+from venturi.model.workload import RenameStep, StepSpec, TruncateStep
+
+TRUNCATING = frozenset({Interface.POSIX, Interface.STDIO})
+"""The interfaces on which files are truncated."""
+
+
+@dataclass
+class NameSteps:
+    """Writes the steps on names; `state` is what they leave."""
+
+    table: Table
+    tokens: Tokens
+    streams: Streams
+    names: Names
+    staged: dict[str, int]
+    notes: Counter[str]
+    state: State = field(default_factory=State)
+    made_before: list[str] = field(default_factory=list)
+    """Entries whose one file the first turn of a loop makes and others find: they are made before
+    the loop, and closed."""
+
+    def open(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
+        """An opening; what is open already stays so."""
+        state, name = self.state, use.name
+        if name in state.opened:
+            self._note(f"{name}: opened while it is open already, which is left out")
+            return
+        flags = int(np.bitwise_or.reduce(self.tokens.flags[ids].ravel()))
+        is_there = name in state.made
+        if flags & ASIDE and flags & CREATES and self._may_be_aside(name):
+            is_there = name in state.aside and self.names.entries[name].is_shared
+            state.aside.add(name)
+        creates = bool(flags & CREATES) and (not is_there or bool(flags & TRUNCATES))
+        is_first = self.tokens.flags[ids] & CREATES > 0
+        if creates and scene.loops and not np.all(is_first) and not self._is_indexed(name):
+            self.made_before.append(name)
+            state.made[name] = ()
+            creates = False
+        self.opened(name, creates, scene, use, out)
+
+    def opened(self, name: str, creates: bool, scene: Scene, use: Use, out: Steps) -> None:
+        """Opens a file, or makes it; what was not made must be there before the run."""
+        state = self.state
+        is_there = name in self.staged
+        if not creates and not is_there and name not in state.made:
+            self.staged.setdefault(name, 0)
+            is_there = True
+        state.opened[name] = len(scene.loops)
+        if not scene.crew.is_all and not self.names.entries[name].is_shared:
+            state.conditions[name] = scene.crew.condition
+        if creates and not is_there:
+            state.made[name] = scene.loops
+            state.reach.pop(name, None)
+            out.append(StepSpec(create=state.said(name, self.names), **_shifted(use)))
+        else:
+            out.append(StepSpec(open=state.said(name, self.names), **_shifted(use)))
+
+    def closing(self, scene: Scene, use: Use, out: Steps) -> None:
+        """A close, where the file was opened in the same loops."""
+        depth = self.state.opened.get(use.name)
+        if depth is None:
+            return
+        if depth == len(scene.loops):
+            self.shut(use.name, use, out)
+
+    def shut(self, name: str, use: Use | None, out: Steps) -> None:
+        """Closes a file."""
+        del self.state.opened[name]
+        self.state.implied.discard(name)
+        said = self.state.said(name, self.names)
+        out.append(StepSpec(close=said, **(_shifted(use) if use else {})))
+
+    def close(self, depth: int, out: Steps) -> None:
+        """Closes what was opened within so many loops and still is open."""
+        for name, where in list(self.state.opened.items()):
+            if where < depth:
+                continue
+            condition = self.state.conditions.get(name)
+            closing: Steps = []
+            self.shut(name, None, closing)
+            out += [StepSpec(when=condition, do=closing)] if condition else closing
+
+    def call(self, kind: Kind, scene: Scene, use: Use, out: Steps) -> None:
+        """Any other call on a name."""
+        state, name = self.state, use.name
+        there = name in state.made or name in self.staged
+        if kind is Kind.MKDIR:
+            if not there:
+                state.made[name] = scene.loops
+                out.append(StepSpec(mkdir=name))
+            return
+        if kind is Kind.STAT:
+            if not there:
+                self.staged.setdefault(name, 0)
+            out.append(StepSpec(stat=state.said(name, self.names), **_shifted(use)))
+            return
+        if name in self.staged or not there or self._is_elsewhere(name, scene):
+            self._note(f"{name}: '{kind.value}' of what was there before is left out")
+            return
+        said = state.said(name, self.names)
+        del state.made[name]
+        state.reach.pop(name, None)
+        state.aside.discard(name)
+        call: dict[str, Any] = {"unlink": said} if kind is Kind.UNLINK else {"rmdir": said}
+        out.append(StepSpec(**call, **_shifted(use)))
+
+    def _is_indexed(self, name: str) -> bool:
+        return self.names.entries[name].is_indexed
+
+    def _is_elsewhere(self, name: str, scene: Scene) -> bool:
+        """Whether a file is open, or was made less often than steps are done here."""
+        around = self.state.made.get(name, ())
+        is_again = not self._is_indexed(name) and not scene.is_around(around)
+        return is_again or name in self.state.opened
+
+    def _may_be_aside(self, name: str) -> bool:
+        """Whether files of an entry may be made under another name first."""
+        entry = self.names.entries[name]
+        return name not in self.staged and not entry.made_by and not self.has_datasets(entry.stream)
+
+    def rename(self, scene: Scene, use: Use, out: Steps) -> None:
+        """A file that was made under another name gets its own."""
+        state, name = self.state, use.name
+        if name not in state.aside or self._is_elsewhere(name, scene):
+            self._note(f"{name}: 'rename' of or over what was there before is left out")
+            return
+        state.aside.discard(name)
+        rename = RenameStep(on=self.names.aside(name), to=name)
+        out.append(StepSpec(rename=rename, **_shifted(use)))
+
+    def truncate(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
+        """Cuts an open file; after it no more than what is left can be read."""
+        state, name = self.state, use.name
+        run = Run(self.table, self.tokens, ids, scene, name, False, use.shift)
+        size = run.amount(self.tokens.base[ids], is_size=True)
+        plain = self.streams.kept[self.names.entries[name].stream].interface in TRUNCATING
+        if name not in state.opened or size is None or not plain:
+            self._note(f"{name}: 'truncate' of what is not open here is left out")
+            return
+        on = state.said(name, self.names)
+        short = size in (0, "0", "0 B")
+        step = StepSpec(truncate=on if short else TruncateStep(on=on, size=size), **_shifted(use))
+        out.append(step)
+        ends = self.tokens.base[ids].reshape(-1, ids.shape[-1]).min(axis=0)
+        is_shared = self.names.entries[name].is_shared
+        if name in state.reach:
+            state.reach[name] = np.array([ends.min()]) if is_shared else ends
+
+    def has_datasets(self, stream: int) -> bool:
+        """Whether files of the stream hold datasets."""
+        return self.streams.kept[stream].interface in DATASET_INTERFACES
+
+    def _note(self, text: str) -> None:
+        self.notes[text] += 1
+
+
+def _shifted(use: Use) -> dict[str, Any]:
+    return {"from_": f"shift {use.shift}"} if use.shift else {}

@@ -1,0 +1,83 @@
+"""What of a result may be seen by everybody: an allow-list, so what is new stays private."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import socket
+
+from venturi.model.campaign import Scalar
+from venturi.model.error import UserError
+from venturi.model.result import Result, digest_of
+
+PUBLIC_FACTS = frozenset(
+    {
+        "file system",
+        "kernel",
+        "CPU",
+        "cores",
+        "memory, bytes",
+        "ranks started by",
+        "engine",
+        "Venturi",
+    }
+)
+"""Facts that say what a machine is, and not which one."""
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._+:%-]*")
+_HOST_DIGITS = 6
+
+
+def public(result: Result, machine: str = "") -> Result:
+    """The result as it is shared: figures, parameters, and the facts of the list.
+
+    Host names, paths, users, reasons and logs stay in the store. A machine without a file of its
+    own bears a digest of its host's name, or `machine`. Raises UserError where a name that must
+    be shared is private.
+    """
+    kept = {name: v for name, v in result.parameters.items() if not _is_private(v, result)}
+    shared = result.model_copy(
+        update={
+            "machine": machine or _machine(result),
+            "parameters": kept,
+            "reasons": [],
+            "facts": {k: v for k, v in result.facts.items() if k in PUBLIC_FACTS and _fits(v)},
+        }
+    )
+    names = (shared.id, shared.name, shared.machine, shared.session, shared.step, *shared.tags)
+    for name in (*names, *shared.metrics):
+        if _names_somebody(name, result):
+            raise UserError(
+                f"{result.id}: '{name}' would be shared, and names a host, a user or a path",
+                "give the campaign, machine or tag another name; --machine NAME for the machine",
+            )
+    return shared
+
+
+def withheld(result: Result) -> list[str]:
+    """The parameters that `public` leaves out."""
+    return [name for name, value in result.parameters.items() if _is_private(value, result)]
+
+
+def _machine(result: Result) -> str:
+    host = result.facts.get("host", "")
+    if result.machine in ("local", "openmpi", "mpich") and host:
+        return f"{result.machine}-{digest_of(host)[:_HOST_DIGITS]}"
+    return result.machine
+
+
+def _is_private(value: Scalar, result: Result) -> bool:
+    return isinstance(value, str) and (not _fits(value) or _names_somebody(value, result))
+
+
+def _fits(text: str) -> bool:
+    """Whether a text is a plain word or a few: no path, no address."""
+    return _WORD.fullmatch(text) is not None
+
+
+def _names_somebody(text: str, result: Result) -> bool:
+    """Whether a text holds a path, or as a word of its own the name of this user or host."""
+    hosts = {socket.gethostname(), result.facts.get("host", "")}
+    private = {word.casefold() for word in (getpass.getuser(), *hosts) if word}
+    private |= {host.partition(".")[0].casefold() for host in hosts if host}
+    words = {word.casefold() for word in re.split(r"[^A-Za-z0-9.-]+", text)}
+    return text.startswith(("/", "~")) or bool(private & words)

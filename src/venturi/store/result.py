@@ -1,0 +1,197 @@
+"""Results in a store: of our own records, of other commands, of what was imported."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from venturi.model.error import UserError
+from venturi.model.record import MetricValue, Record
+from venturi.model.result import (
+    Measure,
+    Result,
+    RunOf,
+    Source,
+    SourceKind,
+    digest_of,
+    direction_of,
+)
+from venturi.store.seal import SEAL_NAME, seal, sha256_of
+from venturi.store.version import read_versioned
+
+RECORD_NAME = "record.json"
+RESULT_NAME = "result.json"
+TAGS = "tags"
+_ALIKE = ("files", "groups", "program")
+"""Parts of a workload that say what is done."""
+
+
+def result_of(record: Record, run_of: RunOf | None = None) -> Result:
+    """A record in short; `run_of` is for one that does not say so itself."""
+    place = record.run_of or run_of
+    used = {item.file: item.used for item in record.substituted}
+    caches = {row.path: row.cache.value for row in record.phases}
+    return Result(
+        id=record.id,
+        name=record.name,
+        started=record.started,
+        machine=record.machine or "local",
+        session=place.session if place else record.id,
+        campaign=place.campaign if place else "",
+        step=place.step if place else "",
+        point=place.point if place else "",
+        repetition=place.repetition if place else 0,
+        parameters={**record.parameters, **(place.parameters if place else {})},
+        ranks=record.ranks,
+        nodes=max(len(record.environment.hosts), 1),
+        work=digest_of([record.workload.get(part) for part in _ALIKE], used),
+        source=Source(kind=SourceKind.RUN, tool="venturi", version=record.environment.venturi),
+        level=record.verdict.level.value,
+        reasons=record.verdict.reasons,
+        metrics={
+            name: _measure(value, caches.get(name, ""))
+            for name, value in record.metrics.items()
+            if value.values
+        },
+        facts=facts_of(record),
+    )
+
+
+def _measure(value: MetricValue, condition: str) -> Measure:
+    return Measure(
+        unit=value.unit,
+        better=direction_of(value.unit),
+        values=value.values,
+        condition=f"{condition} cache" if condition else "",
+    )
+
+
+def facts_of(record: Record) -> dict[str, str]:
+    """The surroundings of a run that may make a difference, in words."""
+    here = record.environment
+    facts = {
+        "host": here.host,
+        "directory": here.directory,
+        "file system": here.file_system.type,
+        "file system's source": here.file_system.source,
+        "mount options": here.file_system.options,
+        "kernel": here.kernel,
+        "CPU": here.cpu,
+        "cores": str(here.cores),
+        "memory, bytes": str(here.memory_bytes),
+        "ranks started by": here.comm,
+        "engine": here.engine,
+        "Venturi": here.venturi,
+    }
+    return facts | {f"${name}": value for name, value in here.variables.items()}
+
+
+def load_result(folder: Path) -> Result:
+    """The result in a run's folder, made from its record where an early version wrote none."""
+    path = folder / RESULT_NAME
+    if path.exists():
+        return read_versioned(path, Result)
+    if not (folder / RECORD_NAME).exists():
+        raise UserError(f"{folder}: there is neither a record nor a result in it")
+    return result_of(read_versioned(folder / RECORD_NAME, Record))
+
+
+def keep(store: Path, result: Result, files: Mapping[str, Path]) -> bool:
+    """Puts a result into a store, with copies of `files` under these names; False: it was there.
+
+    Raises UserError where the store cannot be written.
+    """
+    final = store / "runs" / result.id
+    if final.exists():
+        return False
+    temporary = final.with_name(f".{result.id}.{os.getpid()}.tmp")
+    try:
+        temporary.mkdir(parents=True)
+        try:
+            for name, path in files.items():
+                (temporary / name).parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, temporary / name)
+            (temporary / RESULT_NAME).write_text(result.to_json(indent=1), "utf-8")
+            seal(temporary)
+            temporary.rename(final)
+        except BaseException:
+            shutil.rmtree(temporary, ignore_errors=True)
+            raise
+    except OSError as error:
+        if final.exists():
+            return False
+        raise UserError(
+            f"{final}: cannot be written: {error.strerror}", "choose another with --store"
+        ) from None
+    return True
+
+
+def archived(folder: Path, result: Result, tags: list[str]) -> Result:
+    """A result with what the store knows about it beside its folder."""
+    path = folder / SEAL_NAME
+    return result.model_copy(
+        update={"archive_sha256": sha256_of(path) if path.exists() else "", "tags": tags}
+    )
+
+
+def tag(store: Path, name: str, ids: list[str]) -> int:
+    """Gives runs a tag; how many did not have it."""
+    if not name or not all(c.isalnum() or c in "._-" for c in name) or name.startswith("."):
+        raise UserError(f"'{name}' is no tag", "letters, digits, '.', '_' and '-'")
+    known = set(tagged(store, name))
+    new = [run for run in ids if run not in known]
+    try:
+        (store / TAGS).mkdir(parents=True, exist_ok=True)
+        with (store / TAGS / name).open("a", encoding="utf-8") as file:
+            file.write("".join(f"{run}\n" for run in new))
+    except OSError as error:
+        raise UserError(f"{store / TAGS / name}: {error.strerror}") from None
+    return len(new)
+
+
+def tagged(store: Path, name: str) -> list[str]:
+    """The runs with a tag."""
+    try:
+        return (store / TAGS / name).read_text("utf-8").split()
+    except OSError:
+        return []
+
+
+def tags_by_run(store: Path) -> dict[str, list[str]]:
+    """All tags of each run that has some."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((store / TAGS).glob("[!.]*")):
+        for run in tagged(store, path.name):
+            found.setdefault(run, []).append(path.name)
+    return found
+
+
+def read_run_of(text: str | None) -> RunOf | None:
+    """What a campaign says of a run in the environment."""
+    if not text:
+        return None
+    try:
+        return RunOf.model_validate_json(text)
+    except ValueError:
+        raise UserError(
+            "VENTURI_RUN_OF is set, and not by a campaign", "unset it; only campaigns set it"
+        ) from None
+
+
+def shared(folder: Path) -> Iterator[Path]:
+    """The files of a results repository's checkout."""
+    for top, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        yield from (Path(top, name) for name in sorted(names) if name.endswith(".json"))
+
+
+def is_result(path: Path) -> bool:
+    """Whether a file of JSON is a result."""
+    try:
+        data = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(data, dict) and str(data.get("schema", "")).startswith("venturi.result/")
