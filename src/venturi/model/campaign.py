@@ -204,6 +204,8 @@ class Campaign(Document):
     """Points that share one job (an allocation); none: all of equal size."""
     seed: Count = 1
     """Of the order of points within each repetition."""
+    every: Value = ""
+    """How often a result is due; `venturi campaign due` tells when none comes."""
     tables: dict[str, Table] = {}
     """What `venturi campaign table` prints."""
 
