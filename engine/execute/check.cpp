@@ -238,11 +238,7 @@ class Checker {
     for (std::size_t i = 0; i < bytes.numbers.size(); ++i) {
       expression(bytes.numbers[i], fmt::format("{}.numbers[{}]", where, i));
     }
-    for (std::size_t i = 0; i < bytes.text.size(); ++i) {
-      if (bytes.text[i].value) {
-        expression(*bytes.text[i].value, fmt::format("{}.text[{}].value", where, i));
-      }
-    }
+    name(bytes.text, where);
   }
 
   /// Calls together are waits, too. Under a limit those who share must be the same in all of them,
