@@ -20,6 +20,7 @@
 #include "pattern/expression.hpp"
 #include "pattern/name.hpp"
 #include "pattern/tree.hpp"
+#include "payload/given.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -190,7 +191,10 @@ class Checker {
     }
     pattern(step.pattern, where + ".pattern");
     manner(step, target, where);
-    if (step.given) given(*step.given, step, target, where + ".given");
+    if (step.given) payload::check(*step.given, plan_.slots.size(), where + ".given");
+    if (step.given && (step.operation == schema::Direction::kRead || target.content.verify)) {
+      throw plan_error(where + ".given", "what is read, or checked by stamps, cannot be given");
+    }
     must(target, step.depth > 1, backend::kDepth, where + ".depth");
     must(target, step.collective, backend::kCollective, where + ".collective");
     if (is_together(plan_, step)) together(step, target, where, around);
@@ -227,18 +231,6 @@ class Checker {
     if (appends && (!writes || step.reads > 0.0)) {
       throw plan_error(where + ".pattern", "only writes can go where the file ends");
     }
-  }
-
-  /// Bytes that the workload names.
-  void given(const schema::Given& bytes, const schema::Transfer& step, const schema::File& target,
-             const std::string& where) const {
-    if (step.operation == schema::Direction::kRead || step.reads > 0.0 || target.content.verify) {
-      throw plan_error(where, "what is read, or checked by stamps, cannot be given");
-    }
-    for (std::size_t i = 0; i < bytes.numbers.size(); ++i) {
-      expression(bytes.numbers[i], fmt::format("{}.numbers[{}]", where, i));
-    }
-    name(bytes.text, where);
   }
 
   /// Calls together are waits, too. Under a limit those who share must be the same in all of them,

@@ -1,6 +1,8 @@
 // Numbers as bytes of either order, and text.
 #include "payload/given.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -43,6 +45,16 @@ std::uint64_t bits_of(const schema::Expression& code, schema::ElementType type,
 }
 
 }  // namespace
+
+void check(const schema::Given& given, std::size_t slots, const std::string& where) {
+  for (std::size_t i = 0; i < given.numbers.size(); ++i) {
+    pattern::validate(given.numbers[i], slots, fmt::format("{}.numbers[{}]", where, i));
+  }
+  for (std::size_t i = 0; i < given.text.size(); ++i) {
+    if (!given.text[i].value) continue;
+    pattern::validate(*given.text[i].value, slots, fmt::format("{}.text[{}].value", where, i));
+  }
+}
 
 void render(const schema::Given& given, pattern::Evaluator& evaluator, const pattern::Slots& slots,
             std::span<std::byte> out) {
