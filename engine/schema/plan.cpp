@@ -12,16 +12,18 @@ using codec::Json;
 using codec::Node;
 using codec::Object;
 
+void decode(const Node& node, Content& out);
+Json encode(const Content& value);
+void decode(const Node& node, Option& out);
+Json encode(const Option& value);
 void decode(const Node& node, Stripe& out);
 Json encode(const Stripe& value);
 void decode(const Node& node, Instruction& out);
 Json encode(const Instruction& value);
 void decode(const Node& node, PathPart& out);
 Json encode(const PathPart& value);
-void decode(const Node& node, Option& out);
-Json encode(const Option& value);
-void decode(const Node& node, Content& out);
-Json encode(const Content& value);
+void decode(const Node& node, Given& out);
+Json encode(const Given& value);
 void decode(const Node& node, NamePart& out);
 Json encode(const NamePart& value);
 void decode(const Node& node, SizeShare& out);
@@ -82,6 +84,8 @@ void decode(const Node& node, Items& out);
 Json encode(const Items& value);
 void decode(const Node& node, Find& out);
 Json encode(const Find& value);
+void decode(const Node& node, Exec& out);
+Json encode(const Exec& value);
 void decode(const Node& node, Sync& out);
 Json encode(const Sync& value);
 void decode(const Node& node, Step& out);
@@ -91,8 +95,40 @@ Json encode(const Group& value);
 void decode(const Node& node, Plan& out);
 Json encode(const Plan& value);
 
+void decode(const Node& node, Content& out) {
+  Object object(node);
+  object.optional("seed", out.seed, codec::Whole{.low = 0});
+  object.optional("verify", out.verify);
+  object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
+  object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
+  object.finish();
+}
+
+Json encode(const Content& value) {
+  Json out = Json::object();
+  out["seed"] = encode(value.seed);
+  out["verify"] = encode(value.verify);
+  out["compressibility"] = encode(value.compressibility);
+  out["duplicates"] = encode(value.duplicates);
+  return out;
+}
+
 std::optional<ElementType> parse_element_type(std::string_view word) {
   return codec::find_word<ElementType>(word);
+}
+
+void decode(const Node& node, Option& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.required("value", out.value);
+  object.finish();
+}
+
+Json encode(const Option& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["value"] = encode(value.value);
+  return out;
 }
 
 void decode(const Node& node, Stripe& out) {
@@ -113,12 +149,20 @@ std::optional<Operator> parse_operator(std::string_view word) {
   return codec::find_word<Operator>(word);
 }
 
+std::optional<Arrivals> parse_arrivals(std::string_view word) {
+  return codec::find_word<Arrivals>(word);
+}
+
 std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
   return codec::find_word<CachePolicy>(word);
 }
 
 std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
   return codec::find_word<ComputeMode>(word);
+}
+
+std::optional<Direction> parse_direction(std::string_view word) {
+  return codec::find_word<Direction>(word);
 }
 
 std::optional<ItemKind> parse_item_kind(std::string_view word) {
@@ -143,6 +187,10 @@ std::optional<NameVerb> parse_name_verb(std::string_view word) {
 
 std::optional<OperationKind> parse_operation_kind(std::string_view word) {
   return codec::find_word<OperationKind>(word);
+}
+
+std::optional<SyncMode> parse_sync_mode(std::string_view word) {
+  return codec::find_word<SyncMode>(word);
 }
 
 void decode(const Node& node, Instruction& out) {
@@ -181,17 +229,21 @@ Json encode(const PathPart& value) {
   return out;
 }
 
-void decode(const Node& node, Option& out) {
+void decode(const Node& node, Given& out) {
   Object object(node);
-  object.required("name", out.name);
-  object.required("value", out.value);
+  object.optional("text", out.text, codec::Size{0});
+  object.optional("numbers", out.numbers, codec::Size{0}, codec::Size{1});
+  object.optional("type", out.type);
+  object.optional("big_endian", out.big_endian);
   object.finish();
 }
 
-Json encode(const Option& value) {
+Json encode(const Given& value) {
   Json out = Json::object();
-  out["name"] = encode(value.name);
-  out["value"] = encode(value.value);
+  out["text"] = encode(value.text);
+  out["numbers"] = encode(value.numbers);
+  out["type"] = encode(value.type);
+  out["big_endian"] = encode(value.big_endian);
   return out;
 }
 
@@ -201,24 +253,6 @@ std::optional<Interface> parse_interface(std::string_view word) {
 
 std::optional<Sharing> parse_sharing(std::string_view word) {
   return codec::find_word<Sharing>(word);
-}
-
-void decode(const Node& node, Content& out) {
-  Object object(node);
-  object.optional("seed", out.seed, codec::Whole{.low = 0});
-  object.optional("verify", out.verify);
-  object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
-  object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
-  object.finish();
-}
-
-Json encode(const Content& value) {
-  Json out = Json::object();
-  out["seed"] = encode(value.seed);
-  out["verify"] = encode(value.verify);
-  out["compressibility"] = encode(value.compressibility);
-  out["duplicates"] = encode(value.duplicates);
-  return out;
 }
 
 void decode(const Node& node, NamePart& out) {
@@ -573,18 +607,6 @@ Json encode(const MixPart& value) {
   return out;
 }
 
-std::optional<Arrivals> parse_arrivals(std::string_view word) {
-  return codec::find_word<Arrivals>(word);
-}
-
-std::optional<Direction> parse_direction(std::string_view word) {
-  return codec::find_word<Direction>(word);
-}
-
-std::optional<SyncMode> parse_sync_mode(std::string_view word) {
-  return codec::find_word<SyncMode>(word);
-}
-
 void decode(const Node& node, For& out) {
   Object object(node);
   object.constant("kind", "for");
@@ -739,6 +761,7 @@ void decode(const Node& node, Transfer& out) {
   object.optional("think_s", out.think_s, codec::Span{.low = 0});
   object.optional("depth", out.depth, codec::Whole{.low = 1, .high = 4096});
   object.optional("collective", out.collective);
+  object.optional("given", out.given);
   object.optional("verify", out.verify);
   object.finish();
 }
@@ -759,6 +782,7 @@ Json encode(const Transfer& value) {
   out["think_s"] = encode(value.think_s);
   out["depth"] = encode(value.depth);
   out["collective"] = encode(value.collective);
+  out["given"] = encode(value.given);
   out["verify"] = encode(value.verify);
   return out;
 }
@@ -837,6 +861,24 @@ Json encode(const Find& value) {
   return out;
 }
 
+void decode(const Node& node, Exec& out) {
+  Object object(node);
+  object.constant("kind", "exec");
+  object.required("number", out.number, codec::Whole{.low = 0});
+  object.required("command", out.command, codec::Size{1});
+  object.required("limit_s", out.limit_s, codec::Span{.low = 0});
+  object.finish();
+}
+
+Json encode(const Exec& value) {
+  Json out = Json::object();
+  out["kind"] = "exec";
+  out["number"] = encode(value.number);
+  out["command"] = encode(value.command);
+  out["limit_s"] = encode(value.limit_s);
+  return out;
+}
+
 void decode(const Node& node, Sync& out) {
   Object object(node);
   object.constant("kind", "sync");
@@ -854,8 +896,9 @@ Json encode(const Sync& value) {
 }
 
 void decode(const Node& node, Step& out) {
-  static constexpr std::array<std::string_view, 13> kTags{"for", "when", "phase", "repeat",
-      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find", "sync"};
+  static constexpr std::array<std::string_view, 14> kTags{"for", "when", "phase", "repeat",
+      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find", "exec",
+      "sync"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 

@@ -16,6 +16,19 @@ namespace venturi::schema {
 struct Pattern;
 struct Step;
 
+/// What the bytes are.
+struct Content {
+  std::int64_t seed = 0;
+  /// Stamp every word with seed, file, generation and offset, and check what is read.
+  bool verify = false;
+  /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
+  double compressibility = 0.0;
+  /// Share of the 4 KiB pages that repeat the page before them.
+  ///
+  /// Absent: without `verify` all requests of a rank write the same bytes.
+  std::optional<double> duplicates = {};
+};
+
 /// Types of the elements of a dataset.
 enum class ElementType { kF64, kF32, kI64, kI32, kI16, kI8 };
 inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32", "i64", "i32",
@@ -28,6 +41,12 @@ inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32",
 }
 /// The value of a word, or nothing if the word is none of `ElementType`.
 [[nodiscard]] std::optional<ElementType> parse_element_type(std::string_view word);
+
+/// One setting of a storage interface, by the name that `engine describe` gives.
+struct Option {
+  std::string name = {};
+  std::string value = {};
+};
 
 /// How a file system lays out a new file over its servers.
 struct Stripe {
@@ -56,6 +75,18 @@ inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "rea
 /// The value of a word, or nothing if the word is none of `Operator`.
 [[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
 
+/// How the starts of requests lie in time when they follow a rate.
+enum class Arrivals { kFixed, kPoisson };
+inline constexpr std::array<std::string_view, 2> kArrivalsWords{"fixed", "poisson"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Arrivals) {
+  return kArrivalsWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Arrivals value) {
+  return kArrivalsWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Arrivals`.
+[[nodiscard]] std::optional<Arrivals> parse_arrivals(std::string_view word);
+
 /// What happens to cached pages of the phase's files before the phase starts.
 enum class CachePolicy { kKeep, kDrop };
 inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop"};
@@ -79,6 +110,18 @@ inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spi
 }
 /// The value of a word, or nothing if the word is none of `ComputeMode`.
 [[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
+
+/// Which way the bytes go.
+enum class Direction { kWrite, kRead };
+inline constexpr std::array<std::string_view, 2> kDirectionWords{"write", "read"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Direction) {
+  return kDirectionWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Direction value) {
+  return kDirectionWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Direction`.
+[[nodiscard]] std::optional<Direction> parse_direction(std::string_view word);
 
 /// What the items of a tree are.
 enum class ItemKind { kFile, kDirectory };
@@ -147,10 +190,11 @@ inline constexpr std::array<std::string_view, 10> kNameVerbWords{"create", "open
 
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
-    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind };
-inline constexpr std::array<std::string_view, 19> kOperationKindWords{"write", "read", "open",
+    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind, kExec
+    };
+inline constexpr std::array<std::string_view, 20> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
-    "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find"};
+    "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find", "exec"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }
@@ -159,6 +203,19 @@ inline constexpr std::array<std::string_view, 19> kOperationKindWords{"write", "
 }
 /// The value of a word, or nothing if the word is none of `OperationKind`.
 [[nodiscard]] std::optional<OperationKind> parse_operation_kind(std::string_view word);
+
+/// What makes data persistent.
+enum class SyncMode { kNone, kFsync, kFdatasync, kFlush, kFileSystem };
+inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync", "fdatasync",
+    "flush", "file_system"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(SyncMode) {
+  return kSyncModeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(SyncMode value) {
+  return kSyncModeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `SyncMode`.
+[[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
 
 /// One step of the stack machine that evaluates an expression.
 struct Instruction {
@@ -191,10 +248,14 @@ struct PathPart {
   std::int64_t width = 0;
 };
 
-/// One setting of a storage interface, by the name that `engine describe` gives.
-struct Option {
-  std::string name = {};
-  std::string value = {};
+/// Bytes that a workload names: text, or numbers one behind the other.
+struct Given {
+  /// Empty: numbers.
+  std::vector<PathPart> text;
+  std::vector<Expression> numbers;
+  /// Of the numbers; one that does not fit is refused.
+  ElementType type = ElementType::kI32;
+  bool big_endian = false;
 };
 
 /// How storage is reached. What is built is said by `engine describe`.
@@ -222,19 +283,6 @@ inline constexpr std::array<std::string_view, 4> kSharingWords{"all", "rank", "n
 }
 /// The value of a word, or nothing if the word is none of `Sharing`.
 [[nodiscard]] std::optional<Sharing> parse_sharing(std::string_view word);
-
-/// What the bytes are.
-struct Content {
-  std::int64_t seed = 0;
-  /// Stamp every word with seed, file, generation and offset, and check what is read.
-  bool verify = false;
-  /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
-  double compressibility = 0.0;
-  /// Share of the 4 KiB pages that repeat the page before them.
-  ///
-  /// Absent: without `verify` all requests of a rank write the same bytes.
-  std::optional<double> duplicates = {};
-};
 
 /// A piece of a name in a tree: text, then a value that is fixed for an owner, then a field.
 struct NamePart {
@@ -436,43 +484,6 @@ struct MixPart {
   std::int64_t weight = 0;
 };
 
-/// How the starts of requests lie in time when they follow a rate.
-enum class Arrivals { kFixed, kPoisson };
-inline constexpr std::array<std::string_view, 2> kArrivalsWords{"fixed", "poisson"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Arrivals) {
-  return kArrivalsWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Arrivals value) {
-  return kArrivalsWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Arrivals`.
-[[nodiscard]] std::optional<Arrivals> parse_arrivals(std::string_view word);
-
-/// Which way the bytes go.
-enum class Direction { kWrite, kRead };
-inline constexpr std::array<std::string_view, 2> kDirectionWords{"write", "read"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Direction) {
-  return kDirectionWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Direction value) {
-  return kDirectionWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Direction`.
-[[nodiscard]] std::optional<Direction> parse_direction(std::string_view word);
-
-/// What makes data persistent.
-enum class SyncMode { kNone, kFsync, kFdatasync, kFlush, kFileSystem };
-inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync", "fdatasync",
-    "flush", "file_system"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(SyncMode) {
-  return kSyncModeWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(SyncMode value) {
-  return kSyncModeWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `SyncMode`.
-[[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
-
 /// Run the body `count` times; the variable runs over 0 ... count - 1.
 struct For {
   /// The slot of the loop variable.
@@ -559,6 +570,8 @@ struct Transfer {
   std::int64_t depth = 1;
   /// All sharers of the file make each call together.
   bool collective = false;
+  /// What each request of a `write` writes; absent: made-up bytes.
+  std::optional<Given> given = {};
   /// Stamped data that are read are checked; false leaves that out of the time of a read.
   bool verify = true;
 };
@@ -606,6 +619,15 @@ struct Find {
   std::optional<std::int64_t> newer = {};
 };
 
+/// The first rank has a command run by whoever started the engine; all wait for its end.
+struct Exec {
+  /// Which of the workload's commands it is.
+  std::int64_t number = 0;
+  /// For the shell.
+  std::vector<PathPart> command;
+  double limit_s = 0.0;
+};
+
 /// Make what was written to an open file persistent.
 struct Sync {
   std::int64_t file = 0;
@@ -615,7 +637,7 @@ struct Sync {
 /// One of these, by `kind`.
 struct Step {
   std::variant<For, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage, Items,
-               Find, Sync> value;
+               Find, Exec, Sync> value;
 };
 
 /// Ranks that act together, beside those of other groups.

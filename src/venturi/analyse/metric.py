@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from venturi.analyse.command import check_commands, said_by_commands
+from venturi.model.command import CommandRun
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
 from venturi.model.record import MetricValue, PhaseRow, busy_seconds
@@ -13,7 +15,7 @@ from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
 _TERM = re.compile(
     r"\b(bytes|time|operations|found|seconds|serving|span|mean|shortest|longest|period|"
-    r"executions)"
+    r"executions|delay)"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
 _OF_PHASES = {
@@ -24,12 +26,13 @@ _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
     "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "truncate",
-    "find",
+    "find", "exec",
 }  # fmt: skip
 
 
 def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
     """Raise UserError for a metric or a rule that names no phase or is no expression."""
+    check_commands(workload)
     named = {path for steps in workload.program.values() for path in _paths(steps)}
     phase_paths = list(dict.fromkeys((*phase_paths, *sorted(named))))
     texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
@@ -40,6 +43,8 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
             wrong = kind if kind is not None and kind not in _KINDS else None
             known = path in (None, *phase_paths) or (path == _ALL and match[1] in _OF_PHASES)
             wrong = wrong if known else path
+            if match[1] == "delay" and match[2] not in phase_paths:
+                wrong = match[2]
             if wrong is not None:
                 words = ", ".join(phase_paths)
                 raise UserError(
@@ -63,19 +68,30 @@ def _paths(steps: Sequence[StepSpec | BareStep], above: str = "") -> Iterator[st
 
 
 def metrics_of(
-    workload: Workload, parameters: dict[str, Number], phases: Sequence[PhaseRow]
+    workload: Workload,
+    parameters: dict[str, Number],
+    phases: Sequence[PhaseRow],
+    commands: Sequence[CommandRun] = (),
 ) -> dict[str, MetricValue]:
     """The workload's metrics and a rate for each phase, with intervals over repetitions.
 
     Rates are total bytes (or operations) over total time of a repetition; they are never
     averaged. Repetitions in which a metric has no value are left out and show in its `n`. A metric
     may name the rate of a phase and metrics that stand before it: their values in the same
-    repetition; of a parameter and a metric of one name, the parameter is meant.
+    repetition; of a parameter and a metric of one name, the parameter is meant. What commands
+    said comes before all of them.
     """
     repetitions = sorted({row.repetition for row in phases})
     known: dict[int, dict[str, Number]] = {n: dict(parameters) for n in repetitions}
+    said = said_by_commands(workload, commands)
     wanted = {**_default_metrics(phases), **workload.metrics}
     result = {}
+    for name, (unit, by_repetition) in said.items():
+        told = {n: by_repetition[n] for n in repetitions if n in by_repetition}
+        for repetition, number in told.items():
+            known[repetition].setdefault(name, number)
+        if told:
+            result[name] = _with_interval(list(told.values()), unit)
     for name, metric in wanted.items():
         values = []
         for repetition in repetitions:
@@ -85,18 +101,22 @@ def metrics_of(
                 values.append(value)
                 known[repetition].setdefault(name, value)
         if values:
-            interval = median_interval(values)
-            result[name] = MetricValue(
-                value=interval.median,
-                unit=metric.unit,
-                median=interval.median,
-                low=interval.low,
-                high=interval.high,
-                n=len(values),
-                coverage=interval.coverage,
-                values=values,
-            )
+            result[name] = _with_interval(values, metric.unit)
     return result
+
+
+def _with_interval(values: list[float], unit: str) -> MetricValue:
+    interval = median_interval(values)
+    return MetricValue(
+        value=interval.median,
+        unit=unit,
+        median=interval.median,
+        low=interval.low,
+        high=interval.high,
+        n=len(values),
+        coverage=interval.coverage,
+        values=values,
+    )
 
 
 def _default_metrics(phases: Sequence[PhaseRow]) -> dict[str, Metric]:
@@ -126,7 +146,7 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     order = (
         "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
         "read_dir", "find", "set_xattr", "get_xattr", "truncate", "open", "read", "write", "sync",
-        "close",
+        "close", "exec",
     )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])
@@ -161,6 +181,8 @@ def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow
     chosen = [row for row in rows if path in (None, _ALL, row.path)]
     if function in _OF_PHASES:
         return _of_phases(function, chosen)
+    if function == "delay":
+        return _delay(first, second or first, rows)
     if kind is None:
         return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
     found = [row.by_operation[kind] for row in chosen if kind in row.by_operation]
@@ -194,6 +216,18 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
     return {"mean": sum(totals) / len(totals), "shortest": min(totals)}.get(function, max(totals))
 
 
+def _delay(first: str, last: str, rows: Sequence[PhaseRow]) -> float | None:
+    """Mean time from the beginnings of a phase to the ends of another one, as often executed.
+
+    The mean is the same whichever execution of the one belongs to which of the other.
+    """
+    begins = [row.at_s for row in rows if row.path == first]
+    ends = [row.at_s + row.seconds.total for row in rows if row.path == last]
+    if not begins or len(begins) != len(ends):
+        return None
+    return sum(ends) / len(ends) - sum(begins) / len(begins)
+
+
 def _meaning(function: str, first: str, second: str | None) -> tuple[str | None, str | None]:
     """The kind and the phase that a term names; a phase may be called like a kind.
 
@@ -202,6 +236,8 @@ def _meaning(function: str, first: str, second: str | None) -> tuple[str | None,
     """
     if function in _OF_PHASES:
         return None, first
+    if function == "delay":
+        return None, second or first
     if function == "seconds":
         return first, second
     if second is not None:

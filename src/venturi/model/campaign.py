@@ -12,38 +12,15 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.output import Better as Better  # noqa: PLC0414
+from venturi.model.output import OutputMetric
+from venturi.model.output import Pick as Pick  # noqa: PLC0414
 from venturi.model.workload import Name, Value
 
 Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
 """A number, a number with a unit (`64 KiB`), or a word."""
 
 Levels = Annotated[list[Scalar], Field(min_length=1)]
-
-
-class Better(StrEnum):
-    """Which way a metric improves."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-    NONE = "none"
-
-
-class Pick(StrEnum):
-    """Which of several values that a pattern finds is the metric."""
-
-    ONLY = "only"
-    """There must be exactly one; several are an error."""
-    FIRST = "first"
-    LAST = "last"
-    LEAST = "least"
-    MOST = "most"
-    MEDIAN = "median"
-    MEAN = "mean"
-    SUM = "sum"
-    COUNT = "count"
-    """How many there are."""
-    DEVIATION = "deviation"
-    """The standard deviation of those that are there (n - 1); 0 of one."""
 
 
 class SampleMethod(StrEnum):
@@ -87,32 +64,16 @@ class Space(Document):
         return self
 
 
-class Metric(Document):
-    """A number in what a run wrote; a run in which it is missing has failed."""
+class Metric(OutputMetric):
+    """A number in what a run wrote, or one that follows from others."""
 
-    regex: str = ""
-    """Its first bracket holds the number; `^` and `$` match at every line."""
-    json_path: str = Field("", alias="json")
-    """`results[0].rate`: keys and indices of a JSON document."""
-    column: str = ""
-    """A column of a CSV table with a heading."""
     derive: str = ""
     """An expression over the metrics before it and the numbers among the parameters."""
-    file: str = "stdout"
-    """Relative to the run's folder."""
-    pick: Pick = Pick.ONLY
-    default: Real | None = None
-    """The value where nothing is found; without it the run has failed."""
-    unit: str = ""
-    better: Better = Better.NONE
-    about: str = ""
 
-    @model_validator(mode="after")
-    def _one_way(self) -> Metric:
-        ways = [bool(self.regex), bool(self.json_path), bool(self.column), bool(self.derive)]
-        if sum(ways) != 1:
-            raise ValueError("a metric is found by one of regex, json, column and derive")
-        return self
+    @property
+    def ways(self) -> dict[str, str]:
+        """How it is found: one of these is not empty."""
+        return {**super().ways, "derive": self.derive}
 
 
 class Tool(Document):
@@ -123,6 +84,42 @@ class Tool(Document):
     """Those that are there; a run in which none is has failed."""
     reported: dict[Name, Metric] = {}
     """Settings that the tool says it used."""
+
+
+class Version(StrEnum):
+    """Which version of a program is measured."""
+
+    PINNED = "pinned"
+    """Always the same, so that what changes is the machine: for synthetic tests."""
+    NEWEST = "newest"
+    """What the repository has when the campaign is begun: for applications."""
+
+
+class Build(Document):
+    """A program that the step's command builds from a git repository.
+
+    It is built once for each commit, flags and software, for all campaigns of a store. The command
+    works in the sources and ends at its first failure; `{prefix}` is the build's folder, as is
+    `{folder_NAME}` for later steps.
+    """
+
+    source: str
+    """The repository: an address, or a folder (`{home}/code`)."""
+    version: Version = Version.PINNED
+    commit: str = ""
+    """Of a pinned version: a commit, or a tag."""
+    branch: str = ""
+    """Of the newest version; default: the repository's."""
+    flags: dict[str, str] = {}
+    """Variables of the environment: `CFLAGS: -O3`."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Build:
+        if self.version is Version.PINNED and (self.branch or not self.commit):
+            raise ValueError("a pinned version has a 'commit', which may be a tag")
+        if self.version is Version.NEWEST and self.commit:
+            raise ValueError("the newest version has a 'branch', not a 'commit'")
+        return self
 
 
 class Step(Document):
@@ -136,6 +133,8 @@ class Step(Document):
     """A name from the library, or a file beside the campaign's."""
     command: str = ""
     """A line for the shell, in a folder of the run's own."""
+    build: Build | None = None
+    """The command builds this, unless that was done before."""
     after: list[Name] = []
     """Steps that must be done before, at the same values; `{folder_NAME}` is where they worked."""
     set: dict[str, Scalar] = {}
@@ -153,6 +152,10 @@ class Step(Document):
     """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
     confirm: dict[Name, Scalar] = {}
     """What the tool must report: a run that used something else has failed."""
+    writes: Value = 0
+    """Bytes that a command writes in one run; a workload's are known."""
+    files: Value = 0
+    """Files and directories that a command makes in one run."""
     time: Value = "10 min"
     """What one run may take; then it is ended, and is a `timeout`."""
     repeat: Positive | None = None
@@ -164,6 +167,8 @@ class Step(Document):
             raise ValueError("a step is either a workload or a command")
         if self.command and self.set:
             raise ValueError("'set' is for workloads; a command takes {parameters} in its text")
+        if self.build is not None and (self.workload or self.metrics or self.tool):
+            raise ValueError("a step that builds is a command, and measures nothing")
         if (self.tool and not self.command) or (self.confirm and not self.tool):
             raise ValueError("'tool' is for commands, and 'confirm' for tools")
         return self
@@ -294,6 +299,8 @@ class Row(Document):
     parameters: dict[str, Scalar]
     states: dict[str, Count]
     """How many repetitions are in which state."""
+    commit: str = ""
+    """What was built."""
     reasons: list[str] = []
     """Why those that failed did, each once."""
     metrics: list[MetricSummary] = []
@@ -327,6 +334,8 @@ class PlannedPoint(Document):
     bytes_written: Count | None = None
     """Of one run; None: a command, which does not say."""
     bytes_read: Count | None = None
+    files: Count | None = None
+    """Of one run; None: it is not known without planning each point."""
 
 
 class CampaignEstimate(Document):

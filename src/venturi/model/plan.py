@@ -12,17 +12,22 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.layout import Content as Content  # noqa: PLC0414
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
+from venturi.model.layout import Option as Option  # noqa: PLC0414
 from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
 from venturi.model.operator import Operator as Operator  # noqa: PLC0414
+from venturi.model.verb import Arrivals as Arrivals  # noqa: PLC0414
 from venturi.model.verb import CachePolicy as CachePolicy  # noqa: PLC0414
 from venturi.model.verb import ComputeMode as ComputeMode  # noqa: PLC0414
+from venturi.model.verb import Direction as Direction  # noqa: PLC0414
 from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
 from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
 from venturi.model.verb import ItemVerb as ItemVerb  # noqa: PLC0414
 from venturi.model.verb import NameField as NameField  # noqa: PLC0414
 from venturi.model.verb import NameVerb as NameVerb  # noqa: PLC0414
 from venturi.model.verb import OperationKind as OperationKind  # noqa: PLC0414
+from venturi.model.verb import SyncMode as SyncMode  # noqa: PLC0414
 
 PLAN_SCHEMA = "venturi.plan/1"
 
@@ -63,11 +68,15 @@ class PathPart(Document):
     width: Annotated[int, Field(ge=0, le=20)] = 0
 
 
-class Option(Document):
-    """One setting of a storage interface, by the name that `engine describe` gives."""
+class Given(Document):
+    """Bytes that a workload names: text, or numbers one behind the other."""
 
-    name: str
-    value: str
+    text: list[PathPart] = []
+    """Empty: numbers."""
+    numbers: list[Expression] = []
+    type: ElementType = ElementType.I32
+    """Of the numbers; one that does not fit is refused."""
+    big_endian: bool = False
 
 
 class Interface(StrEnum):
@@ -94,21 +103,6 @@ class Sharing(StrEnum):
     RANK = "rank"
     NODE = "node"
     EVERY = "every"
-
-
-class Content(Document):
-    """What the bytes are."""
-
-    seed: Count = 0
-    verify: bool = False
-    """Stamp every word with seed, file, generation and offset, and check what is read."""
-    compressibility: Fraction = 0.0
-    """Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros."""
-    duplicates: Fraction | None = None
-    """Share of the 4 KiB pages that repeat the page before them.
-
-    Absent: without `verify` all requests of a rank write the same bytes.
-    """
 
 
 class NamePart(Document):
@@ -332,31 +326,6 @@ class MixPart(Document):
     weight: Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class Arrivals(StrEnum):
-    """How the starts of requests lie in time when they follow a rate."""
-
-    FIXED = "fixed"
-    POISSON = "poisson"
-
-
-class Direction(StrEnum):
-    """Which way the bytes go."""
-
-    WRITE = "write"
-    READ = "read"
-
-
-class SyncMode(StrEnum):
-    """What makes data persistent."""
-
-    NONE = "none"
-    FSYNC = "fsync"
-    FDATASYNC = "fdatasync"
-    FLUSH = "flush"
-    FILE_SYSTEM = "file_system"
-    """Everything that anybody wrote to the file's file system (`syncfs`)."""
-
-
 class For(Document):
     """Run the body `count` times; the variable runs over 0 ... count - 1."""
 
@@ -461,6 +430,8 @@ class Transfer(Document):
     """Requests in flight."""
     collective: bool = False
     """All sharers of the file make each call together."""
+    given: Given | None = None
+    """What each request of a `write` writes; absent: made-up bytes."""
     verify: bool = True
     """Stamped data that are read are checked; false leaves that out of the time of a read."""
 
@@ -514,6 +485,17 @@ class Find(Document):
     """Changed (ctime) after this file of the plan was changed."""
 
 
+class Exec(Document):
+    """The first rank has a command run by whoever started the engine; all wait for its end."""
+
+    kind: Literal["exec"] = "exec"
+    number: Count
+    """Which of the workload's commands it is."""
+    command: Annotated[list[PathPart], Field(min_length=1)]
+    """For the shell."""
+    limit_s: Seconds
+
+
 class Sync(Document):
     """Make what was written to an open file persistent."""
 
@@ -535,6 +517,7 @@ Step = Annotated[
     | Manage
     | Items
     | Find
+    | Exec
     | Sync,
     Field(discriminator="kind"),
 ]

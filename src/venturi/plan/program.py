@@ -25,11 +25,13 @@ from venturi.model.workload import (
     TruncateStep,
     Workload,
 )
-from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
+from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of, target_of
 from venturi.plan.cache import cache_of
+from venturi.plan.command import lower_exec
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
+from venturi.plan.given import given_of, of_size, with_given_size
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.limit import compute_of, limit_of
@@ -150,9 +152,12 @@ class Lowering:
         self._must_be_in_phase(verb, place)
         if verb in ("write", "read"):
             return self._data(step, place)
-        if verb == "find":
-            self._refuse_waiting("find", place)
-            return [lower_find(step.find, self._workload, place.scope, f"{place.where}.find")]
+        if verb in ("find", "exec"):
+            self._refuse_waiting(verb, place)
+            where = f"{place.where}.{verb}"
+            if step.exec is not None:
+                return [lower_exec(step.exec, self._names.commands, place.scope, where)]
+            return [lower_find(step.find, self._workload, place.scope, where)]
         if verb == "each":
             assert step.each is not None
             return [self._items(step.each, step, place)]
@@ -208,7 +213,6 @@ class Lowering:
     def _for(self, step: StepSpec, place: _Place) -> p.For:
         assert step.for_ is not None
         assert step.in_ is not None
-        assert step.do is not None
         count = place.scope.code(step.in_, f"{place.where}.in")
         if step.for_ not in self._names.slots:
             self._names.slots.append(step.for_)
@@ -222,14 +226,13 @@ class Lowering:
                 "by_rank": place.by_rank or self._varies(step.in_, place),
             }
         )
-        return p.For(variable=slot, count=count, body=self._body(step.do, inner))
+        return p.For(variable=slot, count=count, body=self._body(step.do or [], inner))
 
     def _varies(self, value: int | float | str, place: _Place) -> bool:
         return bool(names_in(place.scope.tree(value, place.where)) & NAMES_BY_RANK)
 
     def _when(self, step: StepSpec, place: _Place) -> p.When:
         assert step.when is not None
-        assert step.do is not None
         inner = _Place(
             **{
                 **vars(place),
@@ -239,12 +242,11 @@ class Lowering:
         )
         return p.When(
             condition=place.scope.code(step.when, f"{place.where}.when"),
-            body=self._body(step.do, inner),
+            body=self._body(step.do or [], inner),
         )
 
     def _phase(self, step: StepSpec, place: _Place) -> p.Phase:
         assert step.phase is not None
-        assert step.do is not None
         self._refuse_waiting("phase", place)
         path = f"{place.phase}/{step.phase}" if place.phase else step.phase
         if path in self._names.phases:
@@ -266,7 +268,7 @@ class Lowering:
         )
         before = set(self._state.opened)
         self._at_work = False
-        body = self._body(step.do, inner)
+        body = self._body(step.do or [], inner)
         if at_least_s:
             body = repeated(body, at_least_s, place.where)
         for name, automatic in list(self._state.opened.items()):
@@ -463,7 +465,7 @@ class Lowering:
         verb = "write" if is_write else "read"
         short = step.write if is_write else step.read
         rich = short if isinstance(short, DataStep) else None
-        target = short if isinstance(short, str) else self._target(rich, is_write, place)
+        target = short if isinstance(short, str) else target_of(rich, is_write, place.where)
         name, _, part = target.partition(".")
         spec = self._file(name, place)
         short_each = self._short_each(name, verb, place)
@@ -471,9 +473,11 @@ class Lowering:
             return [self._items(short_each, step, place)]
         if is_write and spec.foreign:
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
-        rich = rich or DataStep(to=target)
         where = f"{place.where}.{verb}"
+        rich = with_given_size(rich or DataStep(to=target), where)
+        given = given_of(rich, spec, is_write, place.scope, where)
         parts = self._parts(rich, name, part, place, where)
+        parts = of_size(parts, rich) if given else parts
         owner = self._owner(step, place)
         opening = self._open_for(name, is_write, owner, place)
         check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
@@ -506,20 +510,11 @@ class Lowering:
                 think_s=think,
                 depth=depth,
                 collective=collective,
+                given=given,
                 verify=rich.verify,
             )
             for access in parts
         ]
-
-    def _target(self, rich: DataStep | None, is_write: bool, place: _Place) -> str:
-        assert rich is not None
-        wanted, other = (rich.to, rich.from_) if is_write else (rich.from_, rich.to)
-        word, wrong = ("to", "from") if is_write else ("from", "to")
-        if other is not None:
-            raise UserError(f"{place.where}: use '{word}' here, not '{wrong}'")
-        if wanted is None:
-            raise UserError(f"{place.where}: '{word}' is missing (a file or file.dataset)")
-        return wanted
 
     def _parts(
         self, rich: DataStep, name: str, part: str, place: _Place, where: str

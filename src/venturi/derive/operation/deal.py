@@ -6,7 +6,8 @@ become their mean; each group of sizes is one step. Bytes and requests in total 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
+from venturi.derive.operation.sizes import Parts, mix_of
 from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
@@ -25,6 +27,8 @@ MOST_EXACT = 3
 """So many different sizes stand as they are."""
 MOST_BUNCHES = 6
 """Of more sizes those near each other are one, until there are no more than this."""
+LEAST_MIXED = 3
+"""So many steps of one size each are one mix."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
 """Sizes up to so many bytes are one group if they hold less than this share of the bytes, or if
@@ -107,6 +111,7 @@ def dealt(run: Run) -> Said:
     is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
     bunches = [_bunch(*np.unique(sizes, return_counts=True))] if is_line else bunches_of(sizes)
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
+    shares = _as_mix(shares)
     layout = _Layout(run, _span(shares, run))
     steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
@@ -131,6 +136,23 @@ class _Share:
     keys: dict[str, Any]
     most_bytes: int
     least_bytes: int
+    parts: Parts = field(default_factory=list)
+    """(bytes, requests), where all turns of all ranks move the same."""
+
+
+def _as_mix(shares: list[_Share]) -> list[_Share]:
+    """The shares as one mix, where every turn moves the same; else as they are."""
+    if len(shares) < LEAST_MIXED or not all(share.parts for share in shares):
+        return shares
+    counts: Counter[int] = Counter()
+    for share in shares:
+        for size, count in share.parts:
+            counts[size] += count
+    mix = mix_of(sorted(counts.items(), key=lambda part: (-part[0] * part[1], part[0])))
+    if mix is None:
+        return shares
+    moved = sum(share.most_bytes for share in shares)
+    return [_Share({"mix": mix, "count": counts.total()}, moved, moved)]
 
 
 def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
@@ -148,7 +170,9 @@ def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
             keys: dict[str, Any] = {"size": amount}
             if each > 1:
                 keys["transfer"] = size_text(transfer)
-            return [_Share(keys, most, least)]
+            last = least - (each - 1) * transfer
+            parts = [(transfer, each - 1), (last, 1)] if each > 1 else [(least, 1)]
+            return [_Share(keys, most, least, [] if more else parts)]
     small, longer = divmod(bunch.bytes, bunch.requests)
     lacks = (small + 1) * bunch.requests - bunch.bytes
     whole = _counted(small + 1, bunch.requests, scene)
@@ -167,7 +191,8 @@ def _counted(size: int, count: int, scene: Scene) -> _Share:
     each, rest = divmod(count, units)
     share = f"block({count}, {units}, {scene.unit})" if rest else each
     keys = {"transfer": size_text(size), "count": share}
-    return _Share(keys, (each + (rest > 0)) * size, each * size)
+    parts = [] if rest else [(size, each)]
+    return _Share(keys, (each + (rest > 0)) * size, each * size, parts)
 
 
 def _span(shares: list[_Share], run: Run) -> int:
@@ -209,7 +234,7 @@ class _Layout:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
         if self._appends:
             keys = share.keys
-            if "transfer" not in keys:
+            if "transfer" not in keys and "mix" not in keys:
                 keys = {"transfer": keys["size"], "count": 1}
             return run.step(pattern=PatternKind.APPEND, **keys)
         return run.step(**share.keys, **run.at(text))
