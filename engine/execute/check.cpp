@@ -392,6 +392,11 @@ class Checker {
     wait(where, around);
   }
 
+  void one(const schema::Exec& step, const std::string& where, const Around& around) const {
+    wait(where, around);
+    name(step.command, where);
+  }
+
   void one(const schema::Sync& step, const std::string& where, const Around&) {
     if (file(step.file, where).tree && step.mode != schema::SyncMode::kFileSystem) {
       throw plan_error(where + ".file", "items of a tree are synced item by item");

@@ -14,15 +14,6 @@
 namespace venturi::execute {
 namespace {
 
-std::vector<schema::Iteration> iterations(const Context& context) {
-  std::vector<schema::Iteration> out;
-  out.reserve(context.loops.size());
-  for (const std::size_t slot : context.loops) {
-    out.push_back({context.plan.slots[slot], context.slots[slot].integer()});
-  }
-  return out;
-}
-
 /// Seconds from hello to a moment on rank 0's clock.
 double since_hello(const Context& context, std::int64_t ns) {
   const std::int64_t hello = static_cast<std::int64_t>(context.hello_ns);
@@ -205,6 +196,15 @@ void settle_residency(Context& context) {
 }
 
 }  // namespace
+
+std::vector<schema::Iteration> iterations(const Context& context) {
+  std::vector<schema::Iteration> out;
+  out.reserve(context.loops.size());
+  for (const std::size_t slot : context.loops) {
+    out.push_back({context.plan.slots[slot], context.slots[slot].integer()});
+  }
+  return out;
+}
 
 void run_phase(Context& context, const schema::Phase& phase) {
   if (auto problem = look_at_target(context, phase, "before")) context.set_trouble(*problem);

@@ -137,6 +137,7 @@ void run_step(Context& context, const schema::Step& step) {
           [&](const schema::Manage& leaf) { run_manage(context, leaf); },
           [&](const schema::Items& leaf) { context.guard([&] { run_items(context, leaf); }); },
           [&](const schema::Find& leaf) { run_find(context, leaf); },
+          [&](const schema::Exec& leaf) { run_exec(context, leaf); },
           [&](const schema::Sync& leaf) { context.guard([&] { run_sync(context, leaf); }); },
       },
       step.value);
@@ -151,6 +152,7 @@ bool step_waits(const schema::Plan& plan, const schema::Step& step) {
                         [](const schema::Barrier&) { return true; },
                         [](const schema::Wait&) { return true; },
                         [](const schema::Find&) { return true; },
+                        [](const schema::Exec&) { return true; },
                         [&](const schema::Manage& leaf) {
                           return manage_waits(plan.files[static_cast<std::size_t>(leaf.file)],
                                               leaf.verb);

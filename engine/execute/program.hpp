@@ -36,6 +36,9 @@ void run_steps(Context& context, const std::vector<schema::Step>& steps);
 /// Whether a phase drops caches.
 [[nodiscard]] bool drops_caches(const std::vector<schema::Step>& steps);
 
+/// The loops around the current step, and where each is.
+[[nodiscard]] std::vector<schema::Iteration> iterations(const Context& context);
+
 /// One measured phase, from its barrier to its event.
 void run_phase(Context& context, const schema::Phase& phase);
 

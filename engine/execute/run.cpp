@@ -19,6 +19,7 @@
 #include "execute/removal.hpp"
 #include "execute/step.hpp"
 #include "pattern/expression.hpp"
+#include "pattern/name.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -350,6 +351,7 @@ class Run {
     std::vector<std::string> kept;
     std::vector<std::string> strange;
     for (const std::string& path : left.paths) {
+      if (pattern::is_for_commands(path)) continue;
       const std::string parent = path.substr(0, path.find_last_of('/'));
       (ours.contains(path) || ours.contains(parent) ? kept : strange).push_back(path);
     }

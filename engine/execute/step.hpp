@@ -16,6 +16,8 @@ void run_items(Context& context, const schema::Items& step);
 void create_items(Context& context, FileState& file);
 /// Walks over directories together with all other ranks. Collective.
 void run_find(Context& context, const schema::Find& step);
+/// Has a command run by whoever started the engine, and waits for its end. Collective.
+void run_exec(Context& context, const schema::Exec& step);
 /// Makes an open file persistent.
 void run_sync(Context& context, const schema::Sync& step);
 

@@ -31,9 +31,11 @@ void render_path(const std::vector<schema::PathPart>& parts, const Slots& slots,
   }
 }
 
+bool is_for_commands(std::string_view path) { return path.starts_with(".commands."); }
+
 bool is_reserved(std::string_view path) {
   const std::string_view first = path.substr(0, path.find('/'));
-  return first == ".venturi" || first.starts_with(".manifest.");
+  return first == ".venturi" || first.starts_with(".manifest.") || is_for_commands(first);
 }
 
 const char* path_fault(std::string_view path) {

@@ -15,6 +15,9 @@ void render_path(const std::vector<schema::PathPart>& parts, const Slots& slots,
 void render_path(const std::vector<schema::PathPart>& parts, const Slots& slots,
                  Evaluator& evaluator, std::string& out);
 
+/// Whether a relative path is in a folder in which commands work: who runs them removes it.
+bool is_for_commands(std::string_view path);
+
 /// Whether a relative path begins with a name that the engine uses itself in the run's directory.
 bool is_reserved(std::string_view path);
 

@@ -42,6 +42,8 @@ void decode(const Node& node, Progress& out);
 Json encode(const Progress& value);
 void decode(const Node& node, PhaseFinished& out);
 Json encode(const PhaseFinished& value);
+void decode(const Node& node, CommandWanted& out);
+Json encode(const CommandWanted& value);
 void decode(const Node& node, Fact& out);
 Json encode(const Fact& value);
 void decode(const Node& node, FileFacts& out);
@@ -455,6 +457,34 @@ Json encode(const PhaseFinished& value) {
   return out;
 }
 
+void decode(const Node& node, CommandWanted& out) {
+  Object object(node);
+  object.constant("event", "command_wanted");
+  object.required("number", out.number, codec::Whole{.low = 0});
+  object.required("command", out.command);
+  object.required("path", out.path);
+  object.required("group", out.group);
+  object.required("instance", out.instance, codec::Whole{.low = 0});
+  object.required("repetition", out.repetition, codec::Whole{.low = 0});
+  object.required("iteration", out.iteration, codec::Size{0});
+  object.required("limit_s", out.limit_s, codec::Span{.low = 0});
+  object.finish();
+}
+
+Json encode(const CommandWanted& value) {
+  Json out = Json::object();
+  out["event"] = "command_wanted";
+  out["number"] = encode(value.number);
+  out["command"] = encode(value.command);
+  out["path"] = encode(value.path);
+  out["group"] = encode(value.group);
+  out["instance"] = encode(value.instance);
+  out["repetition"] = encode(value.repetition);
+  out["iteration"] = encode(value.iteration);
+  out["limit_s"] = encode(value.limit_s);
+  return out;
+}
+
 void decode(const Node& node, Fact& out) {
   Object object(node);
   object.required("name", out.name);
@@ -556,8 +586,8 @@ Json encode(const Finished& value) {
 }
 
 void decode(const Node& node, Event& out) {
-  static constexpr std::array<std::string_view, 9> kTags{"hello", "phase_started", "progress",
-      "phase_finished", "file_facts", "warning", "remark", "failed", "finished"};
+  static constexpr std::array<std::string_view, 10> kTags{"hello", "phase_started", "progress",
+      "phase_finished", "command_wanted", "file_facts", "warning", "remark", "failed", "finished"};
   codec::decode_union(node, "event", kTags, out.value);
 }
 

@@ -272,6 +272,20 @@ struct PhaseFinished {
   std::vector<ErrorDetail> details;
 };
 
+/// A rank asks for a command to be run, by a file in the journal; it is no line of output.
+struct CommandWanted {
+  /// Which of the workload's commands it is.
+  std::int64_t number = 0;
+  std::string command = {};
+  /// Of the phase.
+  std::string path = {};
+  std::string group = {};
+  std::int64_t instance = 0;
+  std::int64_t repetition = 0;
+  std::vector<Iteration> iteration;
+  double limit_s = 0.0;
+};
+
 /// A word and its value.
 struct Fact {
   std::string name = {};
@@ -318,8 +332,8 @@ struct Finished {
 
 /// One of these, by `event`.
 struct Event {
-  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, FileFacts, Warning, Remark, Failed,
-               Finished> value;
+  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, CommandWanted, FileFacts, Warning,
+               Remark, Failed, Finished> value;
 };
 
 /// Reads one event from JSON text. Throws `base::Error` with the path of the fault as `where`,

@@ -82,6 +82,8 @@ void decode(const Node& node, Items& out);
 Json encode(const Items& value);
 void decode(const Node& node, Find& out);
 Json encode(const Find& value);
+void decode(const Node& node, Exec& out);
+Json encode(const Exec& value);
 void decode(const Node& node, Sync& out);
 Json encode(const Sync& value);
 void decode(const Node& node, Step& out);
@@ -113,12 +115,20 @@ std::optional<Operator> parse_operator(std::string_view word) {
   return codec::find_word<Operator>(word);
 }
 
+std::optional<Arrivals> parse_arrivals(std::string_view word) {
+  return codec::find_word<Arrivals>(word);
+}
+
 std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
   return codec::find_word<CachePolicy>(word);
 }
 
 std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
   return codec::find_word<ComputeMode>(word);
+}
+
+std::optional<Direction> parse_direction(std::string_view word) {
+  return codec::find_word<Direction>(word);
 }
 
 std::optional<ItemKind> parse_item_kind(std::string_view word) {
@@ -143,6 +153,10 @@ std::optional<NameVerb> parse_name_verb(std::string_view word) {
 
 std::optional<OperationKind> parse_operation_kind(std::string_view word) {
   return codec::find_word<OperationKind>(word);
+}
+
+std::optional<SyncMode> parse_sync_mode(std::string_view word) {
+  return codec::find_word<SyncMode>(word);
 }
 
 void decode(const Node& node, Instruction& out) {
@@ -573,18 +587,6 @@ Json encode(const MixPart& value) {
   return out;
 }
 
-std::optional<Arrivals> parse_arrivals(std::string_view word) {
-  return codec::find_word<Arrivals>(word);
-}
-
-std::optional<Direction> parse_direction(std::string_view word) {
-  return codec::find_word<Direction>(word);
-}
-
-std::optional<SyncMode> parse_sync_mode(std::string_view word) {
-  return codec::find_word<SyncMode>(word);
-}
-
 void decode(const Node& node, For& out) {
   Object object(node);
   object.constant("kind", "for");
@@ -837,6 +839,24 @@ Json encode(const Find& value) {
   return out;
 }
 
+void decode(const Node& node, Exec& out) {
+  Object object(node);
+  object.constant("kind", "exec");
+  object.required("number", out.number, codec::Whole{.low = 0});
+  object.required("command", out.command, codec::Size{1});
+  object.required("limit_s", out.limit_s, codec::Span{.low = 0});
+  object.finish();
+}
+
+Json encode(const Exec& value) {
+  Json out = Json::object();
+  out["kind"] = "exec";
+  out["number"] = encode(value.number);
+  out["command"] = encode(value.command);
+  out["limit_s"] = encode(value.limit_s);
+  return out;
+}
+
 void decode(const Node& node, Sync& out) {
   Object object(node);
   object.constant("kind", "sync");
@@ -854,8 +874,9 @@ Json encode(const Sync& value) {
 }
 
 void decode(const Node& node, Step& out) {
-  static constexpr std::array<std::string_view, 13> kTags{"for", "when", "phase", "repeat",
-      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find", "sync"};
+  static constexpr std::array<std::string_view, 14> kTags{"for", "when", "phase", "repeat",
+      "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find", "exec",
+      "sync"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 

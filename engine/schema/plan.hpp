@@ -56,6 +56,18 @@ inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "rea
 /// The value of a word, or nothing if the word is none of `Operator`.
 [[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
 
+/// How the starts of requests lie in time when they follow a rate.
+enum class Arrivals { kFixed, kPoisson };
+inline constexpr std::array<std::string_view, 2> kArrivalsWords{"fixed", "poisson"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Arrivals) {
+  return kArrivalsWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Arrivals value) {
+  return kArrivalsWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Arrivals`.
+[[nodiscard]] std::optional<Arrivals> parse_arrivals(std::string_view word);
+
 /// What happens to cached pages of the phase's files before the phase starts.
 enum class CachePolicy { kKeep, kDrop };
 inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop"};
@@ -79,6 +91,18 @@ inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spi
 }
 /// The value of a word, or nothing if the word is none of `ComputeMode`.
 [[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
+
+/// Which way the bytes go.
+enum class Direction { kWrite, kRead };
+inline constexpr std::array<std::string_view, 2> kDirectionWords{"write", "read"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Direction) {
+  return kDirectionWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Direction value) {
+  return kDirectionWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Direction`.
+[[nodiscard]] std::optional<Direction> parse_direction(std::string_view word);
 
 /// What the items of a tree are.
 enum class ItemKind { kFile, kDirectory };
@@ -147,10 +171,11 @@ inline constexpr std::array<std::string_view, 10> kNameVerbWords{"create", "open
 
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
-    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind };
-inline constexpr std::array<std::string_view, 19> kOperationKindWords{"write", "read", "open",
+    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind, kExec
+    };
+inline constexpr std::array<std::string_view, 20> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
-    "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find"};
+    "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find", "exec"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }
@@ -159,6 +184,19 @@ inline constexpr std::array<std::string_view, 19> kOperationKindWords{"write", "
 }
 /// The value of a word, or nothing if the word is none of `OperationKind`.
 [[nodiscard]] std::optional<OperationKind> parse_operation_kind(std::string_view word);
+
+/// What makes data persistent.
+enum class SyncMode { kNone, kFsync, kFdatasync, kFlush, kFileSystem };
+inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync", "fdatasync",
+    "flush", "file_system"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(SyncMode) {
+  return kSyncModeWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(SyncMode value) {
+  return kSyncModeWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `SyncMode`.
+[[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
 
 /// One step of the stack machine that evaluates an expression.
 struct Instruction {
@@ -436,43 +474,6 @@ struct MixPart {
   std::int64_t weight = 0;
 };
 
-/// How the starts of requests lie in time when they follow a rate.
-enum class Arrivals { kFixed, kPoisson };
-inline constexpr std::array<std::string_view, 2> kArrivalsWords{"fixed", "poisson"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Arrivals) {
-  return kArrivalsWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Arrivals value) {
-  return kArrivalsWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Arrivals`.
-[[nodiscard]] std::optional<Arrivals> parse_arrivals(std::string_view word);
-
-/// Which way the bytes go.
-enum class Direction { kWrite, kRead };
-inline constexpr std::array<std::string_view, 2> kDirectionWords{"write", "read"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Direction) {
-  return kDirectionWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Direction value) {
-  return kDirectionWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Direction`.
-[[nodiscard]] std::optional<Direction> parse_direction(std::string_view word);
-
-/// What makes data persistent.
-enum class SyncMode { kNone, kFsync, kFdatasync, kFlush, kFileSystem };
-inline constexpr std::array<std::string_view, 5> kSyncModeWords{"none", "fsync", "fdatasync",
-    "flush", "file_system"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(SyncMode) {
-  return kSyncModeWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(SyncMode value) {
-  return kSyncModeWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `SyncMode`.
-[[nodiscard]] std::optional<SyncMode> parse_sync_mode(std::string_view word);
-
 /// Run the body `count` times; the variable runs over 0 ... count - 1.
 struct For {
   /// The slot of the loop variable.
@@ -606,6 +607,15 @@ struct Find {
   std::optional<std::int64_t> newer = {};
 };
 
+/// The first rank has a command run by whoever started the engine; all wait for its end.
+struct Exec {
+  /// Which of the workload's commands it is.
+  std::int64_t number = 0;
+  /// For the shell.
+  std::vector<PathPart> command;
+  double limit_s = 0.0;
+};
+
 /// Make what was written to an open file persistent.
 struct Sync {
   std::int64_t file = 0;
@@ -615,7 +625,7 @@ struct Sync {
 /// One of these, by `kind`.
 struct Step {
   std::variant<For, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage, Items,
-               Find, Sync> value;
+               Find, Exec, Sync> value;
 };
 
 /// Ranks that act together, beside those of other groups.

@@ -67,8 +67,8 @@ class SlurmDaemon:
             host=socket.gethostname().split(".")[0],
             user="root",
             home=self.home,
-            port=_free_port(),
-            node_port=_free_port(),
+            port=free_port(),
+            node_port=free_port(),
         )
         self.configuration.write_text(text, "utf-8")
         at = self.home / "munge"
@@ -121,7 +121,8 @@ class SlurmDaemon:
             )
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback interface that nobody listens on just now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

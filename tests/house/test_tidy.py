@@ -110,6 +110,8 @@ KNOW_MPI = {
     "bench/mpi_start.cpp",
     "bench/planted/serial_gather.c",
     "bench/planted/small_strided.c",
+    "bench/validation/program/grid.c",
+    "bench/validation/program/matrices.c",
     "tests/engine/mpi_spy.c",
     "engine/backend/hdf5_parallel.cpp",
     "engine/backend/mpi_file.hpp",

@@ -59,6 +59,11 @@ def test_ecmwf_deals_every_field_once_at_awkward_sizes() -> None:
     assert made.totals.operations["read"] == 2 * 3 * 14  # floor(0.7 * 21)
 
 
+def test_ecmwf_makes_a_table_and_two_files_for_each_writer() -> None:
+    assert planned("ecmwf", "paper").totals.files == 1 + 2 * 5 * 32
+    assert planned("ecmwf", members=3, writers=5, pgen=0).totals.files == 31
+
+
 def test_ecmwf_without_products_has_only_its_writers() -> None:
     made = planned("ecmwf", pgen=0)
     assert [group.name for group in made.plan.groups] == ["member"]

@@ -205,6 +205,16 @@ def test_a_machine_without_a_profile_is_refused() -> None:
         predicted([phase("write", moving("write", 4096, MIB))], OWN, Machine(name="bare"))
 
 
+def test_a_field_store_has_no_forecast() -> None:
+    with pytest.raises(UserError, match=r"files\.store: no profile says what a flush"):
+        forecast(make_plan(library.load("ecmwf"), Settings()), here(), "", scale_ranks=True)
+
+
+def test_a_command_has_no_forecast() -> None:
+    with pytest.raises(UserError, match="phase 'p': nothing is known of what its command does"):
+        predicted([phase("p", {"exec": {"command": "true"}})], {})
+
+
 @pytest.mark.parametrize("name", library.names())
 def test_every_workload_of_the_library_has_a_forecast(name: str) -> None:
     made = make_plan(library.load(name), Settings(assignments={"interface": "posix"}))

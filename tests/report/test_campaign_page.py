@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from venturi.model.campaign import Better, CampaignResult, MetricSummary, Row
+from venturi.model.campaign import CampaignResult, MetricSummary, Row
+from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 from venturi.report.block import Figure
 from venturi.report.campaign import best_of, page_of

@@ -67,6 +67,16 @@ def test_the_summary_counts_what_is_near() -> None:
     assert summary_of(validation()) == "Nothing could be compared."
 
 
+def test_what_is_written_by_hand_does_not_count() -> None:
+    found = validation(cell("dump", "xfs", 0.04), cell("dump-ior", "xfs", 1.5))
+    by_hand = Tried(name="dump-ior", about="in IOR's words", proxy="dump-ior")
+    found = found.model_copy(update={"applications": [*found.applications, by_hand]})
+    assert summary_of(found) == (
+        "Median |error| 4.0 %, worst +4.0 % (dump on xfs); 1 of 1 within 10 % or the application's "
+        "own spread. Workloads written by hand, not counted: median |error| 150 %."
+    )
+
+
 @pytest.mark.parametrize("form", ["html", "md"])
 def test_a_page_has_every_cell_and_every_miss(form: str) -> None:
     text = render_document(MIXED, form)

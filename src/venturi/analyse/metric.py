@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from venturi.analyse.command import check_commands, said_by_commands
+from venturi.model.command import CommandRun
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
 from venturi.model.record import MetricValue, PhaseRow, busy_seconds
@@ -24,12 +26,13 @@ _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
     "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "truncate",
-    "find",
+    "find", "exec",
 }  # fmt: skip
 
 
 def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
     """Raise UserError for a metric or a rule that names no phase or is no expression."""
+    check_commands(workload)
     named = {path for steps in workload.program.values() for path in _paths(steps)}
     phase_paths = list(dict.fromkeys((*phase_paths, *sorted(named))))
     texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
@@ -63,19 +66,30 @@ def _paths(steps: Sequence[StepSpec | BareStep], above: str = "") -> Iterator[st
 
 
 def metrics_of(
-    workload: Workload, parameters: dict[str, Number], phases: Sequence[PhaseRow]
+    workload: Workload,
+    parameters: dict[str, Number],
+    phases: Sequence[PhaseRow],
+    commands: Sequence[CommandRun] = (),
 ) -> dict[str, MetricValue]:
     """The workload's metrics and a rate for each phase, with intervals over repetitions.
 
     Rates are total bytes (or operations) over total time of a repetition; they are never
     averaged. Repetitions in which a metric has no value are left out and show in its `n`. A metric
     may name the rate of a phase and metrics that stand before it: their values in the same
-    repetition; of a parameter and a metric of one name, the parameter is meant.
+    repetition; of a parameter and a metric of one name, the parameter is meant. What commands
+    said comes before all of them.
     """
     repetitions = sorted({row.repetition for row in phases})
     known: dict[int, dict[str, Number]] = {n: dict(parameters) for n in repetitions}
+    said = said_by_commands(workload, commands)
     wanted = {**_default_metrics(phases), **workload.metrics}
     result = {}
+    for name, (unit, by_repetition) in said.items():
+        told = {n: by_repetition[n] for n in repetitions if n in by_repetition}
+        for repetition, number in told.items():
+            known[repetition].setdefault(name, number)
+        if told:
+            result[name] = _with_interval(list(told.values()), unit)
     for name, metric in wanted.items():
         values = []
         for repetition in repetitions:
@@ -85,18 +99,22 @@ def metrics_of(
                 values.append(value)
                 known[repetition].setdefault(name, value)
         if values:
-            interval = median_interval(values)
-            result[name] = MetricValue(
-                value=interval.median,
-                unit=metric.unit,
-                median=interval.median,
-                low=interval.low,
-                high=interval.high,
-                n=len(values),
-                coverage=interval.coverage,
-                values=values,
-            )
+            result[name] = _with_interval(values, metric.unit)
     return result
+
+
+def _with_interval(values: list[float], unit: str) -> MetricValue:
+    interval = median_interval(values)
+    return MetricValue(
+        value=interval.median,
+        unit=unit,
+        median=interval.median,
+        low=interval.low,
+        high=interval.high,
+        n=len(values),
+        coverage=interval.coverage,
+        values=values,
+    )
 
 
 def _default_metrics(phases: Sequence[PhaseRow]) -> dict[str, Metric]:
@@ -126,7 +144,7 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     order = (
         "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
         "read_dir", "find", "set_xattr", "get_xattr", "truncate", "open", "read", "write", "sync",
-        "close",
+        "close", "exec",
     )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])

@@ -121,6 +121,8 @@ def _missing(facts: Facts) -> list[str]:
         unknown = [row for row in rows if row.cache is CacheState.UNKNOWN]
         if unknown:
             reasons.append(f"{path}: cache state unknown ({unknown[0].cache_reason})")
+        if any("exec" in row.by_operation for row in rows):
+            reasons.append(f"{path}: nothing is known of the caches and syncs of its command")
         warm = [row for row in rows if row.cache in (CacheState.WARM, CacheState.MIXED)]
         if warm and path in facts.cold_wanted:
             reasons.append(f"{path}: caches were to be dropped, but it was {warm[0].cache.value}")

@@ -1,47 +1,28 @@
-"""Numbers in what a run wrote: by regular expression, JSON path, or column of a CSV table."""
+"""What a campaign's run measured: by a tool whose output is known, or by Venturi itself."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-import re
-import statistics
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from venturi.analyse.output import check_pattern, picked, texts_of
 from venturi.campaign.space import number_at
-from venturi.model.campaign import Better, Metric, Pick, Scalar, Tool
+from venturi.model.campaign import Better, Metric, Scalar, Tool
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
-from venturi.model.statistic import median
-from venturi.model.units import with_unit
-
-_KEY = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
-_MOST_BYTES = 256 * 2**20
-_UNITS = {"bytes": "B"}
-"""As tools write units."""
 
 
 def check_metric(where: str, metric: Metric) -> None:
-    """UserError for a regular expression that is none or has no bracket."""
+    """UserError for an expression or a regular expression that is none."""
     if metric.derive:
         try:
             tree_of(metric.derive)
         except ExpressionError as error:
             raise UserError(f"{where}: {error}") from None
-    if not metric.regex:
-        return
-    try:
-        groups = re.compile(metric.regex).groups
-    except re.error as error:
-        raise UserError(f"{where}: '{metric.regex}' is no regular expression: {error}") from None
-    if groups < 1:
-        raise UserError(
-            f"{where}: '{metric.regex}' has no bracket", "put one around the number: ([0-9.]+)"
-        )
+    check_pattern(where, metric)
 
 
 def metrics_in(
@@ -56,7 +37,7 @@ def metrics_in(
             except UserError as error:
                 raise RunFailed(f"metric {error.message}") from None
         else:
-            found[name] = _picked(name, metric, folder)
+            found[name] = picked(name, metric, folder)
     return found
 
 
@@ -68,13 +49,13 @@ def tool_metrics(
     Raises RunFailed, too, where it reports another setting than `confirm` says.
     """
     for name, wanted in confirm.items():
-        told = _picked(name, tool.reported[name], folder)
+        told = picked(name, tool.reported[name], folder)
         if told != wanted:
             raise RunFailed(f"{name}: {wanted:g} was asked for, the tool reports {told:g}")
     found: dict[str, tuple[float, str, Better]] = {}
     for name, metric in tool.metrics.items():
-        if _texts(name, metric, folder):
-            found[name] = (_picked(name, metric, folder), metric.unit, metric.better)
+        if texts_of(name, metric, folder):
+            found[name] = (picked(name, metric, folder), metric.unit, metric.better)
     if not found:
         file = next(iter(tool.metrics.values())).file
         raise RunFailed(f"nothing in {file} is a metric of this tool ({tool.about})")
@@ -114,84 +95,3 @@ def _phase_name(phase: Mapping[str, Any]) -> str:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
-
-
-def _picked(name: str, metric: Metric, folder: Path) -> float:
-    values = [_number(name, metric, found) for found in _texts(name, metric, folder)]
-    if metric.pick is Pick.COUNT:
-        return float(len(values))
-    if not values:
-        if metric.default is not None:
-            return metric.default
-        raise RunFailed(f"metric {name} is missing: nothing in {metric.file} fits {_way(metric)}")
-    if metric.pick is Pick.ONLY and len(values) > 1:
-        raise RunFailed(
-            f"metric {name}: {len(values)} values in {metric.file} fit {_way(metric)}; "
-            "say which: pick: first, last, least, most, median or sum"
-        )
-    return _one_of(metric.pick, values)
-
-
-def _texts(name: str, metric: Metric, folder: Path) -> list[Any]:
-    """Whatever a metric's rule finds, before it is a number."""
-    path = folder / metric.file
-    try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise RunFailed(f"metric {name}: {metric.file} is larger than 256 MiB")
-        text = path.read_text("utf-8", "replace")
-    except OSError as error:
-        raise RunFailed(f"metric {name}: {metric.file}: {error.strerror}") from None
-    return _found(name, metric, text)
-
-
-def _one_of(pick: Pick, values: list[float]) -> float:
-    if pick is Pick.MEDIAN:
-        return median(values)
-    if pick is Pick.MEAN:
-        return statistics.fmean(values)
-    if pick is Pick.DEVIATION:
-        return statistics.stdev(values) if len(values) > 1 else 0.0
-    if pick is Pick.SUM:
-        return math.fsum(values)
-    if pick in (Pick.LEAST, Pick.MOST):
-        return min(values) if pick is Pick.LEAST else max(values)
-    return values[-1] if pick is Pick.LAST else values[0]
-
-
-def _way(metric: Metric) -> str:
-    return f"'{metric.regex or metric.json_path or metric.column}'"
-
-
-def _found(name: str, metric: Metric, text: str) -> list[Any]:
-    if metric.regex:
-        matches = re.finditer(metric.regex, text, re.MULTILINE)
-        return [match[1] for match in matches if match[1] is not None]
-    if metric.json_path:
-        return _at_path(name, metric, text)
-    rows = csv.DictReader(io.StringIO(text))
-    return [row[metric.column] for row in rows if row.get(metric.column)]
-
-
-def _at_path(name: str, metric: Metric, text: str) -> list[Any]:
-    """The value at a JSON path; a number, or a list of numbers of which `pick` takes one."""
-    try:
-        here = json.loads(text)
-    except ValueError as error:
-        raise RunFailed(f"metric {name}: {metric.file} is not JSON: {error}") from None
-    for key, index in _KEY.findall(metric.json_path):
-        try:
-            here = here[int(index)] if index else here[key]
-        except (KeyError, IndexError, TypeError):
-            return []
-    return here if isinstance(here, list) else [here]
-
-
-def _number(name: str, metric: Metric, found: Any) -> float:
-    try:
-        number, _, unit = str(found).strip().partition(" ")
-        value = float(with_unit(number, _UNITS.get(unit, unit)) if unit else number)
-    except ValueError:
-        raise RunFailed(f"metric {name}: '{found}' in {metric.file} is no number") from None
-    if not math.isfinite(value):
-        raise RunFailed(f"metric {name}: '{found}' in {metric.file} is no finite number")
-    return value

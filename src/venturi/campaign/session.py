@@ -24,7 +24,7 @@ from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
 from venturi.model.campaign import Campaign, CampaignResult, State
 from venturi.model.error import UserError
-from venturi.model.machine import Machine
+from venturi.model.machine import Machine, SchedulerKind
 from venturi.model.yaml_text import load_yaml, read_text
 from venturi.store.place import new_id
 
@@ -41,6 +41,8 @@ class Wish:
     machine: str
     repeat: int | None = None
     pack: int | None = None
+    is_here: bool = False
+    """Jobs are processes of this host, whatever the machine's file says."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,7 @@ def create(wish: Wish, folder: Path) -> Opened:
     facts = {
         "machine": wish.machine if wish.machine in BUILT_IN else "machine.yaml",
         "directory": str(wish.directory),
+        "is_here": wish.is_here,
         "points": points,
         "campaign": campaign.to_data(),
         "tasks": [asdict(task) for task in tasks],
@@ -154,6 +157,9 @@ def open_folder(folder: Path) -> Opened:
         raise UserError(f"{folder / 'plan.json'}: damaged: {error}") from None
     name = facts["machine"]
     machine = machine_named(name if name in BUILT_IN else str(folder / name))
+    if facts.get("is_here"):
+        here = machine.scheduler.model_copy(update={"kind": SchedulerKind.LOCAL})
+        machine = machine.model_copy(update={"scheduler": here})
     standing = Standing(folder, tasks)
     standing.replay(entries(folder))
     standing.refresh()

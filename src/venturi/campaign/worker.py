@@ -23,11 +23,10 @@ from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, wri
 from venturi.campaign.job import read_list
 from venturi.campaign.membership import read_session
 from venturi.campaign.task import Task
+from venturi.execute.command import end_group
 from venturi.model.campaign import Begun, Ended, Ending
 from venturi.model.result import RUN_OF
 
-_GRACE_S = 10.0
-"""Between asking a task to end and making it."""
 _LOOK_S = float(os.environ.get("VENTURI_LOOK_S", "inf"))
 """How often to look for cancelled tasks where no signal of the batch system reaches a job."""
 _SLOW_S = 1.0
@@ -172,15 +171,7 @@ class Worker:
 
 
 def _stop(process: subprocess.Popen[bytes], ending: Ending) -> Ending:
-    """Asks a task and all its processes to end, and makes them after a while."""
-    for number, patience_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, None)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(patience_s)
-            break
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+    end_group(process)
     return ending
 
 

@@ -13,7 +13,17 @@ from venturi.model.error import ExitCode, UserError
 if TYPE_CHECKING:
     from venturi.campaign.session import Opened, Wish
     from venturi.campaign.standing import Standing
-    from venturi.model.campaign import State
+    from venturi.model.campaign import CampaignResult, State
+
+
+def _ci_options(command: Any) -> Any:
+    """Files for CI services."""
+    for option in (
+        click.option("--metrics", metavar="FILE", help="Write medians as OpenMetrics (GitLab)."),
+        click.option("--junit", metavar="FILE", help="Write states as JUnit XML."),
+    ):
+        command = option(command)
+    return command
 
 
 @click.group()
@@ -28,7 +38,9 @@ def command() -> None:
 @click.option("--repeat", metavar="N", help="Repetitions (default: the campaign's).")
 @click.option("--pack", type=click.IntRange(min=1), help="Points that share one job.")
 @click.option("-o", "--output", metavar="FOLDER", help="Where all of it goes (NAME.campaign).")
+@click.option("--here", is_flag=True, help="Run jobs here, e.g. in an allocation; submit none.")
 @click.option("--dry-run", is_flag=True, help="Print points, bytes and hours; do nothing.")
+@_ci_options
 @store_option
 @json_option
 @units_option
@@ -50,6 +62,7 @@ def run(file: str, directory: str, **options: Any) -> int:
         machine=options["machine"],
         repeat=parse_repeat(options["repeat"]),
         pack=options["pack"],
+        is_here=options["here"],
     )
     folder = folder_for(options["output"], read_campaign(wish).name, ENDING)
     if options["dry_run"]:
@@ -59,19 +72,21 @@ def run(file: str, directory: str, **options: Any) -> int:
 
 @command.command("status")
 @click.argument("campaign", metavar="FILE")
+@_ci_options
 @json_option
 @units_option
-def status(campaign: str, as_json: bool, units: str) -> int:
+def status(campaign: str, **options: Any) -> int:
     """Where a campaign stands. FILE is its file, or the folder that `run` made."""
     from venturi.campaign.session import folder_of, open_folder
 
-    _print(open_folder(folder_of(campaign)), as_json, units)
+    _print(open_folder(folder_of(campaign)), options)
     return ExitCode.FINE
 
 
 @command.command("resume")
 @click.argument("campaign", metavar="FILE")
 @click.option("--retry", metavar="STATES", help="Run again what is in these: failed,timeout.")
+@_ci_options
 @json_option
 @units_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -147,6 +162,57 @@ def import_file(file: Path, output: Path | None, tags: tuple[str, ...], trust: b
     return ExitCode.FINE
 
 
+@command.command("due")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--on", "machine", metavar="MACHINE", default="local", help="Where they run.")
+@store_option
+def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
+    """Tell of campaigns whose results do not come (`every` in their files); 3 if there is one.
+
+    For cron or a timer, beside the one that runs them.
+    """
+    from venturi.campaign.notice import tell_if_missed
+    from venturi.campaign.send import send
+    from venturi.execute.launcher import machine_named
+    from venturi.model.campaign import Campaign
+    from venturi.model.yaml_text import load_yaml
+    from venturi.store.place import store_directory
+
+    site = machine_named(machine)
+    missed = False
+    for file in files:
+        campaign = load_yaml(Path(file), Campaign)
+        is_missed = tell_if_missed(
+            campaign, site.name, store_directory(store), lambda notice: send(notice, site.notices)
+        )
+        click.echo(f"{campaign.name} on {site.name}: {'no result' if is_missed else 'fine'}")
+        missed = missed or is_missed
+    return ExitCode.MEASUREMENT if missed else ExitCode.FINE
+
+
+@command.command("tell")
+@click.argument("event", metavar="EVENT")
+@click.argument("campaign", metavar="NAME")
+@click.argument("text", metavar="TEXT")
+@click.option("--on", "machine", metavar="MACHINE", default="local", help="Whose people to tell.")
+def tell(event: str, campaign: str, text: str, machine: str) -> int:
+    """Tell a machine's people of an EVENT (regression, failed ...), as its file says.
+
+    `venturi results history ... || venturi campaign tell regression NAME "see ..."`.
+    """
+    from venturi.campaign.notice import notice_of
+    from venturi.campaign.send import send
+    from venturi.execute.launcher import machine_named
+    from venturi.model.notice import Event, Happening
+
+    if event not in [known.value for known in Event]:
+        raise UserError(f"{event}: no such event", f"use {', '.join(Event)}")
+    site = machine_named(machine)
+    happening = Happening(event=Event(event), what=text)
+    send(notice_of(campaign, site.name, [happening]), site.notices)
+    return ExitCode.FINE
+
+
 def _states(text: str | None) -> set[State]:
     """The states that `--retry` names; UserError for a word that is none."""
     from venturi.model.campaign import State
@@ -177,11 +243,35 @@ def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
     finally:
         if not options["quiet"]:
             line.close()
-    result = _print(opened, options["as_json"], options["units"])
+    result = _print(opened, options)
     _land(opened)
     if not came_to_end:
         return ExitCode.INTERRUPTED
+    _tell(opened, result)
     return ExitCode.FINE if set(result.states) <= {State.DONE.value} else ExitCode.MEASUREMENT
+
+
+def _tell(opened: Opened, result: CampaignResult) -> None:
+    """Sends what is new to whom the machine's file names; that it cannot be sent fails nothing."""
+    from venturi.campaign.membership import read_session
+    from venturi.campaign.notice import tell_result
+    from venturi.campaign.send import send
+
+    folder, notices = opened.standing.folder, opened.machine.notices
+    try:
+        store = Path(read_session(folder).store)
+        tell_result(result, folder, store, lambda notice: send(notice, notices))
+    except UserError as error:
+        click.echo(f"venturi: {error.message}", err=True)
+
+
+def _write(path: str | None, text: str) -> None:
+    """Writes a file for CI, where one is asked for."""
+    if path is not None:
+        try:
+            Path(path).write_text(text, "utf-8")
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}", "choose another place") from None
 
 
 def _land(opened: Opened) -> None:
@@ -194,13 +284,17 @@ def _land(opened: Opened) -> None:
         land(opened, Path(store))
 
 
-def _print(opened: Opened, as_json: bool, units: str) -> Any:
-    """Prints the result and keeps it in the campaign's folder."""
+def _print(opened: Opened, options: dict[str, Any]) -> CampaignResult:
+    """Prints the result and keeps it in the campaign's folder, and in files for CI."""
     from venturi.campaign.session import keep
+    from venturi.report.junit import junit_text
+    from venturi.report.open_metrics import open_metrics_text
 
     result = opened.outcome()
     keep(opened, result)
-    if as_json:
+    _write(options["junit"], junit_text(result))
+    _write(options["metrics"], open_metrics_text(result))
+    if options["as_json"]:
         click.echo(result.to_json(indent=1))
     else:
         from venturi.cli.console import stdout_console
@@ -208,7 +302,7 @@ def _print(opened: Opened, as_json: bool, units: str) -> Any:
         from venturi.report.quantity import Units
 
         folder = opened.standing.folder
-        print_result(result, stdout_console(), Units(units), folder.name)
+        print_result(result, stdout_console(), Units(options["units"]), folder.name)
     return result
 
 

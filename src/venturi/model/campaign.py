@@ -12,38 +12,15 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.output import Better as Better  # noqa: PLC0414
+from venturi.model.output import OutputMetric
+from venturi.model.output import Pick as Pick  # noqa: PLC0414
 from venturi.model.workload import Name, Value
 
 Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
 """A number, a number with a unit (`64 KiB`), or a word."""
 
 Levels = Annotated[list[Scalar], Field(min_length=1)]
-
-
-class Better(StrEnum):
-    """Which way a metric improves."""
-
-    HIGHER = "higher"
-    LOWER = "lower"
-    NONE = "none"
-
-
-class Pick(StrEnum):
-    """Which of several values that a pattern finds is the metric."""
-
-    ONLY = "only"
-    """There must be exactly one; several are an error."""
-    FIRST = "first"
-    LAST = "last"
-    LEAST = "least"
-    MOST = "most"
-    MEDIAN = "median"
-    MEAN = "mean"
-    SUM = "sum"
-    COUNT = "count"
-    """How many there are."""
-    DEVIATION = "deviation"
-    """The standard deviation of those that are there (n - 1); 0 of one."""
 
 
 class SampleMethod(StrEnum):
@@ -87,32 +64,16 @@ class Space(Document):
         return self
 
 
-class Metric(Document):
-    """A number in what a run wrote; a run in which it is missing has failed."""
+class Metric(OutputMetric):
+    """A number in what a run wrote, or one that follows from others."""
 
-    regex: str = ""
-    """Its first bracket holds the number; `^` and `$` match at every line."""
-    json_path: str = Field("", alias="json")
-    """`results[0].rate`: keys and indices of a JSON document."""
-    column: str = ""
-    """A column of a CSV table with a heading."""
     derive: str = ""
     """An expression over the metrics before it and the numbers among the parameters."""
-    file: str = "stdout"
-    """Relative to the run's folder."""
-    pick: Pick = Pick.ONLY
-    default: Real | None = None
-    """The value where nothing is found; without it the run has failed."""
-    unit: str = ""
-    better: Better = Better.NONE
-    about: str = ""
 
-    @model_validator(mode="after")
-    def _one_way(self) -> Metric:
-        ways = [bool(self.regex), bool(self.json_path), bool(self.column), bool(self.derive)]
-        if sum(ways) != 1:
-            raise ValueError("a metric is found by one of regex, json, column and derive")
-        return self
+    @property
+    def ways(self) -> dict[str, str]:
+        """How it is found: one of these is not empty."""
+        return {**super().ways, "derive": self.derive}
 
 
 class Tool(Document):
@@ -204,6 +165,8 @@ class Campaign(Document):
     """Points that share one job (an allocation); none: all of equal size."""
     seed: Count = 1
     """Of the order of points within each repetition."""
+    every: Value = ""
+    """How often a result is due; `venturi campaign due` tells when none comes."""
     tables: dict[str, Table] = {}
     """What `venturi campaign table` prints."""
 

@@ -283,6 +283,22 @@ class PhaseFinished(Document):
     details: list[ErrorDetail]
 
 
+class CommandWanted(Document):
+    """A rank asks for a command to be run, by a file in the journal; it is no line of output."""
+
+    event: Literal["command_wanted"] = "command_wanted"
+    number: Count
+    """Which of the workload's commands it is."""
+    command: str
+    path: str
+    """Of the phase."""
+    group: str
+    instance: Count
+    repetition: Count
+    iteration: list[Iteration]
+    limit_s: Seconds
+
+
 class Fact(Document):
     """A word and its value."""
 
@@ -343,6 +359,7 @@ Event = Annotated[
     | PhaseStarted
     | Progress
     | PhaseFinished
+    | CommandWanted
     | FileFacts
     | Warning
     | Remark

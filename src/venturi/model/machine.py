@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.notice import Event
 from venturi.model.profile import Profile
 
 MACHINE_SCHEMA = "venturi.machine/1"
@@ -73,6 +74,30 @@ class Scheduler(Document):
     """How long to wait before asking again."""
 
 
+class Mail(Document):
+    """Notices by e-mail."""
+
+    to: Annotated[list[str], Field(min_length=1)]
+    sender: str = ""
+    """Default: the user at this host."""
+    server: str = "localhost:25"
+    tls: bool = False
+    """STARTTLS, with a certificate that the system trusts."""
+    user: str = ""
+    password_from: str = ""
+    """The name of a variable of the environment."""
+
+
+class Notices(Document):
+    """How this site's people hear of what happens to campaigns."""
+
+    mail: Mail | None = None
+    webhook: str = ""
+    """An address that takes JSON; `$NAME`: it stands in that variable of the environment."""
+    on: list[Event] = list(Event)
+    """What they want to hear of."""
+
+
 class Bound(Document):
     """A known upper limit of a rate; a measurement above it is wrong."""
 
@@ -109,6 +134,7 @@ class Machine(Document):
     about: str = ""
     launcher: Launcher = Launcher()
     scheduler: Scheduler = Scheduler()
+    notices: Notices = Notices()
     software: dict[str, Software] = {}
     """What a step's `needs` names, for instance a compiler or an MPI."""
     cores: Positive | None = None

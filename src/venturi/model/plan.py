@@ -15,14 +15,17 @@ from venturi.model.document import Count, Document, Fraction, Integer, Positive,
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
 from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
 from venturi.model.operator import Operator as Operator  # noqa: PLC0414
+from venturi.model.verb import Arrivals as Arrivals  # noqa: PLC0414
 from venturi.model.verb import CachePolicy as CachePolicy  # noqa: PLC0414
 from venturi.model.verb import ComputeMode as ComputeMode  # noqa: PLC0414
+from venturi.model.verb import Direction as Direction  # noqa: PLC0414
 from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
 from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
 from venturi.model.verb import ItemVerb as ItemVerb  # noqa: PLC0414
 from venturi.model.verb import NameField as NameField  # noqa: PLC0414
 from venturi.model.verb import NameVerb as NameVerb  # noqa: PLC0414
 from venturi.model.verb import OperationKind as OperationKind  # noqa: PLC0414
+from venturi.model.verb import SyncMode as SyncMode  # noqa: PLC0414
 
 PLAN_SCHEMA = "venturi.plan/1"
 
@@ -332,31 +335,6 @@ class MixPart(Document):
     weight: Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-class Arrivals(StrEnum):
-    """How the starts of requests lie in time when they follow a rate."""
-
-    FIXED = "fixed"
-    POISSON = "poisson"
-
-
-class Direction(StrEnum):
-    """Which way the bytes go."""
-
-    WRITE = "write"
-    READ = "read"
-
-
-class SyncMode(StrEnum):
-    """What makes data persistent."""
-
-    NONE = "none"
-    FSYNC = "fsync"
-    FDATASYNC = "fdatasync"
-    FLUSH = "flush"
-    FILE_SYSTEM = "file_system"
-    """Everything that anybody wrote to the file's file system (`syncfs`)."""
-
-
 class For(Document):
     """Run the body `count` times; the variable runs over 0 ... count - 1."""
 
@@ -514,6 +492,17 @@ class Find(Document):
     """Changed (ctime) after this file of the plan was changed."""
 
 
+class Exec(Document):
+    """The first rank has a command run by whoever started the engine; all wait for its end."""
+
+    kind: Literal["exec"] = "exec"
+    number: Count
+    """Which of the workload's commands it is."""
+    command: Annotated[list[PathPart], Field(min_length=1)]
+    """For the shell."""
+    limit_s: Seconds
+
+
 class Sync(Document):
     """Make what was written to an open file persistent."""
 
@@ -535,6 +524,7 @@ Step = Annotated[
     | Manage
     | Items
     | Find
+    | Exec
     | Sync,
     Field(discriminator="kind"),
 ]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from venturi.model.command import CommandRun
 from venturi.model.document import (
     Count,
     Document,
@@ -278,6 +279,8 @@ class Record(Document):
     substituted: list[Substitution]
     fidelity: Fidelity | None = None
     environment: Environment
+    commands: list[CommandRun] = []
+    """What ran in place of a skeleton, in the order of their ends."""
     machine: str = ""
     """The name of the machine's file; `local` for this host."""
     run_of: RunOf | None = None

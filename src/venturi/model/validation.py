@@ -26,6 +26,11 @@ class Tried(Document):
     failure: str = ""
     """Why there is no proxy; empty where there is one."""
 
+    @property
+    def is_derived(self) -> bool:
+        """Whether the proxy comes from a capture: what others wrote by hand is no test of it."""
+        return self.proxy in ("", "derived")
+
 
 class Storage(Document):
     """A file system on which all were tried."""

@@ -1,4 +1,4 @@
-"""Words of a plan for what is done to files, names and items, and for what items are."""
+"""Words of a plan for what is done to files, names and items and how, and what items are."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class OperationKind(StrEnum):
     TRUNCATE = "truncate"
     FIND = "find"
     """One name of a walk over directories: read, and asked for its size or time if needed."""
+    EXEC = "exec"
+    """One run of a command."""
 
 
 class NameVerb(StrEnum):
@@ -118,3 +120,28 @@ class ComputeMode(StrEnum):
 
     SLEEP = "sleep"
     SPIN = "spin"
+
+
+class Arrivals(StrEnum):
+    """How the starts of requests lie in time when they follow a rate."""
+
+    FIXED = "fixed"
+    POISSON = "poisson"
+
+
+class Direction(StrEnum):
+    """Which way the bytes go."""
+
+    WRITE = "write"
+    READ = "read"
+
+
+class SyncMode(StrEnum):
+    """What makes data persistent."""
+
+    NONE = "none"
+    FSYNC = "fsync"
+    FDATASYNC = "fdatasync"
+    FLUSH = "flush"
+    FILE_SYSTEM = "file_system"
+    """Everything that anybody wrote to the file's file system (`syncfs`)."""

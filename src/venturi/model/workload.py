@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from venturi.model.command import ExecStep as ExecStep  # noqa: PLC0414
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
@@ -491,7 +492,7 @@ class LimitStep(Document):
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
-    "wait", "rename", "truncate",
+    "wait", "rename", "truncate", "exec",
 )  # fmt: skip
 
 
@@ -529,6 +530,7 @@ class StepSpec(Document):
     truncate: TruncateStep | str | None = None
     each: EachStep | None = None
     find: FindStep | None = None
+    exec: ExecStep | None = None
     sync: SyncStep | SyncMode | None = None
     signal: Annotated[str, Field(min_length=1)] | None = None
     """Tells who waits for this name that the rank came here; a template such as `step {step}`."""

@@ -36,7 +36,7 @@ _PLAIN_FILES = (
     Interface.POSIX, Interface.URING, Interface.MMAP, Interface.STDIO, Interface.MPIIO
 )  # fmt: skip
 """What is written at an offset stands there, whoever looks."""
-_RESERVED = (".venturi", ".manifest.", ".overfill.")
+_RESERVED = (".venturi", ".manifest.", ".overfill.", ".commands.")
 """Beginnings of names that a run's directory holds for itself."""
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from venturi.model import plan as p
+from venturi.model.command import ExecStep
 from venturi.model.error import UserError
 from venturi.model.expression import Number
 from venturi.model.plan import Slot
@@ -30,10 +31,11 @@ class GroupSize:
 
 @dataclass
 class Names:
-    """What all groups of a plan number or name together: variables and phases."""
+    """What all groups of a plan number or name together: variables, phases, commands."""
 
     slots: list[str] = field(default_factory=lambda: [slot.value for slot in Slot])
     phases: set[str] = field(default_factory=set)
+    commands: list[ExecStep] = field(default_factory=list)
 
 
 def sizes_of(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from venturi.model.command import ExecStep
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, tree_of
 from venturi.model.plan import ClockKind, Group, Interface, Plan, Signal, Slot
@@ -50,6 +51,8 @@ class Made:
     expectations: list[Expectation]
     substituted: list[Substitution]
     warnings: list[str]
+    commands: list[ExecStep]
+    """What the plan's `exec` steps run, by their number."""
 
 
 def make_plan(workload: Workload, settings: Settings) -> Made:
@@ -81,6 +84,8 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     simulated = [file.interface is Interface.SIMULATED for file in files]
     if any(simulated) and not all(simulated):
         raise UserError("some files are simulated and some are not", "simulated time needs all")
+    if any(simulated) and names.commands:
+        raise UserError("a command runs in real time", "leave out '--set interface=simulated'")
     plan = Plan(
         run=settings.run,
         name=workload.name,
@@ -111,7 +116,10 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
         raise UserError(f"{workload.name}: the program has no phase", "only phases are measured")
     expectations = _expectations(workload, parameters, ranks, totals)
     replaced = substitutions(workload, files, lowered.uncollective)
-    return Made(plan, totals, parameters, expectations, replaced, lowered.warnings)
+    warnings = lowered.warnings
+    if names.commands:
+        warnings.append("what its commands read and write is not known before they run")
+    return Made(plan, totals, parameters, expectations, replaced, warnings, names.commands)
 
 
 @dataclass

@@ -27,6 +27,7 @@ from venturi.model.workload import (
 )
 from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
 from venturi.plan.cache import cache_of
+from venturi.plan.command import lower_exec
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
@@ -152,9 +153,12 @@ class Lowering:
         self._must_be_in_phase(verb, place)
         if verb in ("write", "read"):
             return self._data(step, place)
-        if verb == "find":
-            self._refuse_waiting("find", place)
-            return [lower_find(step.find, self._workload, place.scope, f"{place.where}.find")]
+        if verb in ("find", "exec"):
+            self._refuse_waiting(verb, place)
+            where = f"{place.where}.{verb}"
+            if step.exec is not None:
+                return [lower_exec(step.exec, self._names.commands, place.scope, where)]
+            return [lower_find(step.find, self._workload, place.scope, where)]
         if verb == "each":
             assert step.each is not None
             return [self._items(step.each, step, place)]
@@ -210,7 +214,6 @@ class Lowering:
     def _for(self, step: StepSpec, place: _Place) -> p.For:
         assert step.for_ is not None
         assert step.in_ is not None
-        assert step.do is not None
         count = place.scope.code(step.in_, f"{place.where}.in")
         if step.for_ not in self._names.slots:
             self._names.slots.append(step.for_)
@@ -224,24 +227,22 @@ class Lowering:
                 "by_rank": place.by_rank or self._varies(step.in_, place),
             }
         )
-        return p.For(variable=slot, count=count, body=self._body(step.do, inner))
+        return p.For(variable=slot, count=count, body=self._body(step.do or [], inner))
 
     def _varies(self, value: int | float | str, place: _Place) -> bool:
         return bool(names_in(place.scope.tree(value, place.where)) & NAMES_BY_RANK)
 
     def _when(self, step: StepSpec, place: _Place) -> p.When:
         assert step.when is not None
-        assert step.do is not None
         by_rank = place.by_rank or self._varies(step.when, place)
         inner = replace(place, where=f"{place.where}.do", by_rank=by_rank)
         return p.When(
             condition=place.scope.code(step.when, f"{place.where}.when"),
-            body=self._body(step.do, inner),
+            body=self._body(step.do or [], inner),
         )
 
     def _phase(self, step: StepSpec, place: _Place) -> p.Phase:
         assert step.phase is not None
-        assert step.do is not None
         self._refuse_waiting("phase", place)
         path = f"{place.phase}/{step.phase}" if place.phase else step.phase
         if path in self._names.phases:
@@ -263,7 +264,7 @@ class Lowering:
         )
         before = set(self._state.opened)
         self._at_work = False
-        body = self._body(step.do, inner)
+        body = self._body(step.do or [], inner)
         if at_least_s:
             body = repeated(body, at_least_s, place.where)
         for name, automatic in list(self._state.opened.items()):

@@ -122,6 +122,8 @@ class _Walker:
         self._made: dict[tuple[int, bool], dict[tuple[int, int], int]] = {}
         """Items made, by file and whether in a window, then by step and dealt rank."""
         self._by_rank = False
+        self._writers: dict[int, set[int]] = {}
+        """Of each file, the ranks that write to it."""
         self._names: dict[int, set[tuple[int, ...]]] = {}
         """Of each file, the loops' values (and the rank) that name one that is made."""
 
@@ -140,9 +142,20 @@ class _Walker:
         total.seconds_computing = longest
         self._count_items()
         self._prestage(total)
-        for index, count in self.files.items():
+        for index, names in self.files.items():
+            count = self._files_of(index, names)
             own = any(_INSTANCE in slots_of(part.value) for part in self._plan.files[index].path)
             total.files += count * (self._group.instances if own else 1)
+
+    def _files_of(self, index: int, names: int) -> int:
+        """The files behind so many names: a field store has two more for each of its writers.
+
+        Every writer is counted with all stores of the entry that it shares.
+        """
+        file = self._plan.files[index]
+        if file.interface is not p.Interface.FIELDSTORE:
+            return names
+        return names + 2 * len(self._writers.get(index, ())) * (names // self._seats.files(file))
 
     def _count_instance(self, total: Totals, used: set[int]) -> None:
         """Add the work of all ranks of one instance."""
@@ -254,6 +267,10 @@ class _Walker:
 
     def _leaf(self, step: p.Step, total: Totals) -> None:
         if isinstance(step, p.Transfer):
+            if step.operation is p.Direction.WRITE:
+                alone = {int(self._slots[_RANK])}
+                ranks = alone if self._by_rank else range(self._group.ranks)
+                self._writers.setdefault(step.file, set()).update(ranks)
             for direction, size, count in requests_of(step, self._whole):
                 self._data(direction.value, count, size, total)
                 if step.sync is not p.SyncMode.NONE and direction is step.operation:
@@ -264,6 +281,8 @@ class _Walker:
             self._items(step, total)
         elif isinstance(step, p.Sync):
             total.operations["sync"] += 1
+        elif isinstance(step, p.Exec):
+            total.shared_calls["exec", 1] += 1
 
     def _data(self, direction: str, count: int, size: int, total: Totals) -> None:
         if count == 0:

@@ -58,6 +58,7 @@ def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> For
         )
     surface = Surface(profile)
     plan = made.plan
+    _refuse_stores(plan)
     if plan.ranks > surface.most_ranks and not scale_ranks:
         raise UserError(
             f"{plan.ranks} ranks are asked for, but {machine.name} was measured with at most "
@@ -94,6 +95,17 @@ def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> For
         unsaturated=_unsaturated(found, surface),
         unknown=list(dict.fromkeys(word for phase in found for word in phase.unknown)),
     )
+
+
+def _refuse_stores(plan: p.Plan) -> None:
+    """UserError for a field store: a profile has files, and no flush that makes several of them."""
+    for file in plan.files:
+        if file.interface is p.Interface.FIELDSTORE:
+            raise UserError(
+                f"files.{file.name}: no profile says what a flush of a field store costs (data, "
+                "index and table one after the other), so there is no forecast of it",
+                "measure it: venturi run",
+            )
 
 
 def _extrapolated(phases: Iterable[PhaseForecast], ranks: int, most: int) -> list[str]:

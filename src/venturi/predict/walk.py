@@ -14,6 +14,7 @@ from itertools import pairwise
 
 from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
+from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.plan import OperationKind
 from venturi.model.profile import Manner, Order, State
@@ -140,6 +141,11 @@ class Walk:
                 self._manage(step)
             case p.Sync():
                 self._sync(step)
+            case p.Exec():
+                raise UserError(
+                    f"phase '{self._phase.path}': nothing is known of what its command does",
+                    "a forecast is of workloads without 'exec'",
+                )
             case _:
                 pass
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from venturi.model.campaign import Better, CampaignResult, MetricSummary, Row, State
+from venturi.model.campaign import CampaignResult, MetricSummary, Row, State
+from venturi.model.output import Better
 from venturi.report import quantity
 from venturi.report.block import (
     Block,

@@ -9,6 +9,7 @@ from venturi.model.review import Io500Review
 from venturi.report import (
     application,
     caveat,
+    command,
     fidelity,
     io500,
     provenance,
@@ -42,6 +43,7 @@ def chapter(record: Record, units: Units, name: str, review: Io500Review | None 
         application.section(record, units),
         fidelity.section(record, units),
         service.section(record, units),
+        command.section(record, units),
         provenance.environment(record, units),
         provenance.making(record),
     )

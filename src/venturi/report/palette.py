@@ -71,6 +71,7 @@ OPERATIONS = {
     "get_xattr": Style(INK, "circle", (6, 1)),
     "truncate": Style(BLUE, "triangle-down", (4, 4)),
     "find": Style(GREEN, "circle", (10, 4)),
+    "exec": Style(INK, "square", (12, 4)),
 }
 """In the order in which they are listed everywhere."""
 

@@ -48,19 +48,36 @@ def page_of(found: Validation, units: Units) -> Page:
 
 def summary_of(found: Validation) -> str:
     """Median and worst error over all cells, in one sentence."""
-    cells = compared(found)
+    cells = _counted(found)
     if not cells:
         return "Nothing could be compared."
     worst = max(cells, key=_off)
     assert worst.error is not None
-    refused = len(found.cells) - len(cells)
+    refused = sum(bool(cell.refused) for cell in found.cells)
     return (
         f"Median |error| {quantity.percent(statistics.median(map(_off, cells)))}, worst "
         f"{quantity.signed_percent(worst.error.signed)} ({worst.application} on {worst.system}); "
         f"{sum(map(_is_near, cells))} of {len(cells)} within 10 % or the application's own spread"
         + (f"; {refused} refused" if refused else "")
         + "."
+        + _by_hand(found)
     )
+
+
+def _counted(found: Validation) -> list[Cell]:
+    """The cells of derived proxies that have an error."""
+    derived = {tried.name for tried in found.applications if tried.is_derived}
+    return [cell for cell in compared(found) if cell.application in derived]
+
+
+def _by_hand(found: Validation) -> str:
+    """What is beside them."""
+    derived = {tried.name for tried in found.applications if tried.is_derived}
+    others = [cell for cell in compared(found) if cell.application not in derived]
+    if not others:
+        return ""
+    middle = quantity.percent(statistics.median(map(_off, others)))
+    return f" Workloads written by hand, not counted: median |error| {middle}."
 
 
 def _off(cell: Cell) -> float:
@@ -74,9 +91,9 @@ def _is_near(cell: Cell) -> bool:
 
 
 def _headlines(found: Validation) -> tuple[Headline, ...]:
-    lines = [_headline("Median error, without its sign", compared(found))]
+    lines = [_headline("Median error, without its sign", _counted(found))]
     for system in found.systems:
-        cells = [cell for cell in compared(found) if cell.system == system.name]
+        cells = [cell for cell in _counted(found) if cell.system == system.name]
         lines.append(_headline(f"on {system.name}", cells))
     return tuple(lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -207,8 +208,10 @@ def remove_record(folder: Path) -> list[str]:
     for path in folder.iterdir():
         if path.name in RECORD_NAMES or path.name.startswith("manifest."):
             path.unlink()
-        elif path.is_dir() and not any(path.iterdir()):
-            path.rmdir()
+    for below, _, _ in os.walk(folder, topdown=False):
+        if below != str(folder):
+            with contextlib.suppress(OSError):
+                os.rmdir(below)
     try:
         folder.rmdir()
     except OSError:

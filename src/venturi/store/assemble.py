@@ -17,6 +17,7 @@ from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
 from venturi.execute.engine import Left
 from venturi.execute.target import identity_of
+from venturi.model.command import CommandRun
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
     ClockFacts,
@@ -92,6 +93,8 @@ class Ending:
     """Why the run's files could not be removed."""
     warnings: tuple[str, ...] = ()
     """Those of processes that may not write events."""
+    commands: Sequence[CommandRun] = ()
+    """What was run in place of skeletons, as far as it came to an end."""
 
 
 def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Ending) -> Record:
@@ -145,25 +148,27 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Endin
         parameters=dict(facts.parameters),
         verdict=verdict,
         phases=phases,
-        metrics=metrics_of(workload, facts.parameters, phases),
+        metrics=metrics_of(workload, facts.parameters, phases, ending.commands),
         rules=rules,
         substituted=facts.substituted,
         fidelity=_fidelity(workload, phases),
         environment=_environment(facts, hello, clock),
+        commands=list(ending.commands),
         machine=facts.machine,
         run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
-        warnings=[
-            *facts.warnings,
-            *(e.what for e in events if isinstance(e, Warning)),
-            *ending.warnings,
-            *(note for note in (strange, ending.warning) if note),
-        ],
+        warnings=_warnings(facts, events, ending, strange),
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
         workload=facts.workload,
     )
+
+
+def _warnings(facts: RunFacts, events: Sequence[Event], ending: Ending, strange: str) -> list[str]:
+    said = [event.what for event in events if isinstance(event, Warning)]
+    notes = [note for note in (strange, ending.warning) if note]
+    return [*facts.warnings, *said, *ending.warnings, *notes]
 
 
 def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:

@@ -20,6 +20,7 @@ from venturi.model.error import VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
 from venturi.store.assemble import Ending, RunFacts, assemble
+from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
 from venturi.store.place import COPIED_NAMES, new_id
 from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
@@ -106,6 +107,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     """
     facts_path = folder / "facts.json"
     events = list(read_events(folder))
+    remove_folders(folder)
     left, warning = _cleaned(folder)
     refused = any(isinstance(e, Failed) and e.exit_code in (2, 5) for e in events)
     began = any(isinstance(e, Hello | PhaseFinished) for e in events)
@@ -113,7 +115,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         shutil.rmtree(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
-    ending = Ending(interrupted, last_words(folder), warning, said_aside(folder))
+    ending = Ending(interrupted, last_words(folder), warning, said_aside(folder), runs_in(folder))
     record = assemble(facts, events, left, ending)
     final = store / "runs" / record.id
     temporary = store / "runs" / f".{record.id}.tmp"
@@ -122,6 +124,8 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     for name in (*COPIED_NAMES, *others):
         if (folder / name).exists():
             shutil.copyfile(folder / name, temporary / name)
+    if (folder / COMMANDS_NAME).exists():
+        shutil.copytree(folder / COMMANDS_NAME, temporary / COMMANDS_NAME)
     merge_logs(folder, events, temporary)
     (temporary / RECORD_NAME).write_text(record.to_json(indent=1), "utf-8")
     (temporary / RESULT_NAME).write_text(result_of(record).to_json(indent=1), "utf-8")

@@ -35,6 +35,7 @@ from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
 from venturi.store.archive import load_record
 from venturi.store.assemble import RunFacts
+from venturi.store.command import Commands
 from venturi.store.journal import Journal, conclude
 from venturi.store.place import make_store
 from venturi.store.result import read_run_of
@@ -92,14 +93,17 @@ def perform(prepared: Prepared, watch: Callable[[Event], None]) -> Record:
     """
     journal = prepared.journal
     failed: Failed | None = None
+    plan = prepared.made.plan
+    commands = Commands(journal.folder, Path(plan.directory), prepared.made.commands)
     job = Job(prepared.launch, journal.folder, journal.lock)
     try:
-        for text, event in job.events():
-            journal.note(text)
-            watch(event)
-            if isinstance(event, Failed):
-                failed = event
-                job.failed()
+        with commands:
+            for text, event in job.events():
+                journal.note(text)
+                watch(event)
+                if isinstance(event, Failed):
+                    failed = event
+                    job.failed()
     finally:
         code, errors = job.returncode, job.stderr()
         journal.close()

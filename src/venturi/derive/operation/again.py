@@ -43,6 +43,10 @@ class Holdings:
         for file in np.unique(files).tolist():
             self._of.pop(file, None)
 
+    def has_all(self, files: Column) -> bool:
+        """Whether entries are known for all of these files."""
+        return all(file in self._of for file in np.unique(files).tolist())
+
     def makers(self, chosen: Choice, files: Column) -> list[str]:
         """The entries whose files these are, if they are all there and named by a rule; none
         where it is the entry itself that has this choice."""

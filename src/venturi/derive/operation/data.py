@@ -22,7 +22,9 @@ from venturi.derive.operation.place import (
     places_of,
     tile_of,
 )
+from venturi.derive.operation.records import records
 from venturi.derive.operation.run import Run, Said, Steps
+from venturi.derive.operation.scattered import scattered
 from venturi.derive.operation.sizes import Parts, mix_of, parts_of
 from venturi.derive.operation.table import APPENDS
 from venturi.model.operation import Column
@@ -32,7 +34,7 @@ from venturi.model.workload import PatternKind, StepSpec
 
 def data_steps(run: Run) -> Said:
     """The steps of a run, the axes of whose tokens are the scene's loops and, last, its ranks."""
-    for rule in (_appended, _same, _random, _uneven, _mixed):
+    for rule in (_appended, _same, _random, _uneven, records, _mixed, scattered):
         said = rule(run)
         if said is not None:
             return said

@@ -6,7 +6,8 @@ become their mean; each group of sizes is one step. Bytes and requests in total 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -15,18 +16,23 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
-from venturi.derive.operation.table import Table
+from venturi.derive.operation.sizes import Parts, mix_of
+from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
 from venturi.model.units import size_text
+from venturi.model.workload import PatternKind
 
 MOST_EXACT = 3
 """So many different sizes stand as they are."""
 MOST_BUNCHES = 6
 """Of more sizes those near each other are one, until there are no more than this."""
+LEAST_MIXED = 3
+"""So many steps of one size each are one mix."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
-"""Sizes up to so many bytes are one group if they hold less than this share of the bytes."""
+"""Sizes up to so many bytes are one group if they hold less than this share of the bytes, or if
+there is one request in each turn: lines of a log."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 
@@ -74,20 +80,18 @@ def bunches_of(sizes: Column) -> list[Bunch]:
         while edges[-1] < len(values):
             widest = NEAR * int(values[edges[-1]])
             edges.append(int(np.searchsorted(values, widest, side="right")))
-    found = [
-        Bunch(
-            int(counts[low:high].sum()),
-            int((counts[low:high] * values[low:high]).sum()),
-            int(values[low]),
-            int(values[high - 1]),
-        )
-        for low, high in pairwise(edges)
-    ]
+    found = [_bunch(values[low:high], counts[low:high]) for low, high in pairwise(edges)]
     while len(found) > MOST_BUNCHES:
         losses = [_loss(a, b) for a, b in pairwise(found)]
         at = int(np.argmin(losses))
         found[at : at + 2] = [found[at].joined(found[at + 1])]
     return sorted(found, key=lambda bunch: (-bunch.bytes, bunch.smallest))
+
+
+def _bunch(values: Column, counts: Column) -> Bunch:
+    """All requests of these sizes, which rise."""
+    moved = int((counts * values).sum())
+    return Bunch(int(counts.sum()), moved, int(values[0]), int(values[-1]))
 
 
 def _tiny(values: Column, counts: Column) -> int:
@@ -103,8 +107,11 @@ def _loss(one: Bunch, other: Bunch) -> float:
 
 def dealt(run: Run) -> Said:
     """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
-    bunches = bunches_of(run.sizes())
+    sizes = run.sizes()
+    is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
+    bunches = [_bunch(*np.unique(sizes, return_counts=True))] if is_line else bunches_of(sizes)
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
+    shares = _as_mix(shares)
     layout = _Layout(run, _span(shares, run))
     steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
@@ -129,6 +136,23 @@ class _Share:
     keys: dict[str, Any]
     most_bytes: int
     least_bytes: int
+    parts: Parts = field(default_factory=list)
+    """(bytes, requests), where all turns of all ranks move the same."""
+
+
+def _as_mix(shares: list[_Share]) -> list[_Share]:
+    """The shares as one mix, where every turn moves the same; else as they are."""
+    if len(shares) < LEAST_MIXED or not all(share.parts for share in shares):
+        return shares
+    counts: Counter[int] = Counter()
+    for share in shares:
+        for size, count in share.parts:
+            counts[size] += count
+    mix = mix_of(sorted(counts.items(), key=lambda part: (-part[0] * part[1], part[0])))
+    if mix is None:
+        return shares
+    moved = sum(share.most_bytes for share in shares)
+    return [_Share({"mix": mix, "count": counts.total()}, moved, moved)]
 
 
 def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
@@ -146,7 +170,9 @@ def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
             keys: dict[str, Any] = {"size": amount}
             if each > 1:
                 keys["transfer"] = size_text(transfer)
-            return [_Share(keys, most, least)]
+            last = least - (each - 1) * transfer
+            parts = [(transfer, each - 1), (last, 1)] if each > 1 else [(least, 1)]
+            return [_Share(keys, most, least, [] if more else parts)]
     small, longer = divmod(bunch.bytes, bunch.requests)
     lacks = (small + 1) * bunch.requests - bunch.bytes
     whole = _counted(small + 1, bunch.requests, scene)
@@ -165,7 +191,8 @@ def _counted(size: int, count: int, scene: Scene) -> _Share:
     each, rest = divmod(count, units)
     share = f"block({count}, {units}, {scene.unit})" if rest else each
     keys = {"transfer": size_text(size), "count": share}
-    return _Share(keys, (each + (rest > 0)) * size, each * size)
+    parts = [] if rest else [(size, each)]
+    return _Share(keys, (each + (rest > 0)) * size, each * size, parts)
 
 
 def _span(shares: list[_Share], run: Run) -> int:
@@ -187,6 +214,7 @@ class _Layout:
         self.end = self._first + self._last
         self.least_end = 0
         self._offset = self._first
+        self._appends = run.is_write and bool(np.all(run.flags & APPENDS))
 
     def step(self, share: _Share) -> Any:
         """The step of a share, behind those before it."""
@@ -204,6 +232,11 @@ class _Layout:
         self.end = max(self.end, self._offset + self._last)
         if share.least_bytes:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
+        if self._appends:
+            keys = share.keys
+            if "transfer" not in keys and "mix" not in keys:
+                keys = {"transfer": keys["size"], "count": 1}
+            return run.step(pattern=PatternKind.APPEND, **keys)
         return run.step(**share.keys, **run.at(text))
 
 

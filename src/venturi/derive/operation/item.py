@@ -67,6 +67,11 @@ class Pass:
     sizes: Column
     """Bytes moved of each; 0 without data."""
 
+    @property
+    def makes(self) -> bool:
+        """Whether it makes what it uses."""
+        return not _MAKING.isdisjoint(self.verbs)
+
 
 @dataclass
 class Trees:
@@ -165,7 +170,7 @@ class Trees:
 
     def _fits(self, tree: Tree, done: Pass) -> bool:
         """Whether the tree's items are there, or are made, and have the sizes of the pass."""
-        if not tree.exists and _MAKING.isdisjoint(done.verbs):
+        if not (tree.exists or done.makes):
             return False
         if _DATA.isdisjoint(done.verbs):
             return True
@@ -180,8 +185,7 @@ class Trees:
         shape = self._shape(done)
         if shape is None:
             return None
-        makes = not _MAKING.isdisjoint(done.verbs)
-        staged = not makes or ItemVerb.READ in done.verbs
+        staged = not done.makes or ItemVerb.READ in done.verbs
         is_directory = not _DIRECTORY.isdisjoint(done.verbs)
         if staged and is_directory:
             return None

@@ -44,6 +44,9 @@ class NameSteps:
     staged: dict[str, int]
     notes: Counter[str]
     state: State = field(default_factory=State)
+    made_before: list[str] = field(default_factory=list)
+    """Entries whose one file the first turn of a loop makes and others find: they are made before
+    the loop, and closed."""
 
     def open(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
         """An opening; what is open already stays so."""
@@ -57,6 +60,11 @@ class NameSteps:
             is_there = name in state.aside and self.names.entries[name].is_shared
             state.aside.add(name)
         creates = bool(flags & CREATES) and (not is_there or bool(flags & TRUNCATES))
+        is_first = self.tokens.flags[ids] & CREATES > 0
+        if creates and scene.loops and not np.all(is_first) and not self._is_indexed(name):
+            self.made_before.append(name)
+            state.made[name] = ()
+            creates = False
         self.opened(name, creates, scene, use, out)
 
     def opened(self, name: str, creates: bool, scene: Scene, use: Use, out: Steps) -> None:
@@ -125,10 +133,13 @@ class NameSteps:
         call: dict[str, Any] = {"unlink": said} if kind is Kind.UNLINK else {"rmdir": said}
         out.append(StepSpec(**call, **_shifted(use)))
 
+    def _is_indexed(self, name: str) -> bool:
+        return self.names.entries[name].is_indexed
+
     def _is_elsewhere(self, name: str, scene: Scene) -> bool:
         """Whether a file is open, or was made less often than steps are done here."""
         around = self.state.made.get(name, ())
-        is_again = not self.names.entries[name].is_indexed and not scene.is_around(around)
+        is_again = not self._is_indexed(name) and not scene.is_around(around)
         return is_again or name in self.state.opened
 
     def _may_be_aside(self, name: str) -> bool:

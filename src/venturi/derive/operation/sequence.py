@@ -2,7 +2,8 @@
 
 Dumps of a running simulation are seldom equal to the byte: particles move between ranks, text has
 other digits. Acts of the same calls whose bytes are within a few per cent, or grow evenly, are one
-act that repeats, where that makes the program shorter.
+act that repeats, where that makes the program shorter; so are acts of the same calls that
+together move next to nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from venturi.derive.operation.deal import NEAR
-from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
+from venturi.derive.operation.fold import Leaf, Loop, Node, Some, fold, leaves
+from venturi.derive.operation.odd_turn import fold_oddly
 from venturi.derive.operation.token import mixed_hash
 from venturi.derive.operation.visit import Acts
 from venturi.model.operation import Column
@@ -25,6 +27,8 @@ LOOSE_GAIN = 3
 """Amounts that differ at will are one act if that makes the program so many times shorter."""
 MOST_GROUPS = 4
 """Where no order is kept, a part of a stream has so many phases; the smaller ones are dealt."""
+NEGLIGIBLE = 1e-3
+"""Acts of the same calls that together move no larger share of all bytes are alike."""
 LEAST_AFFINE = 3
 """Two amounts always lie on a line."""
 
@@ -63,7 +67,18 @@ def _phases(nodes: list[Node], acts: Acts) -> float:
 
 def _folded(names: Column, pauses: Column) -> list[Node] | None:
     _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
-    return fold(_same_start(symbols, names, pauses))
+    symbols = _same_start(symbols, names, pauses)
+    plain = fold(symbols)
+    odd = None if np.any(pauses) else fold_oddly(symbols)
+    return odd if odd is not None and (plain is None or _size(odd) < _size(plain)) else plain
+
+
+def _size(nodes: Sequence[Node]) -> float:
+    """How long the nodes are to read: a condition is half of what an act is."""
+    return sum(
+        1.0 if isinstance(node, Leaf) else _size(node.body) + 0.5 * isinstance(node, Some)
+        for node in nodes
+    )
 
 
 def near_names(acts: Acts) -> Column:
@@ -71,8 +86,9 @@ def near_names(acts: Acts) -> Column:
     names = acts.near.copy()
     order = np.argsort(acts.near, kind="stable")
     edges = np.flatnonzero(np.diff(acts.near[order])) + 1
+    most = NEGLIGIBLE * acts.bytes.sum()
     for alike in np.split(order, edges):
-        if not _is_affine(acts.bytes[alike]):
+        if acts.bytes[alike].sum() > most and not _is_affine(acts.bytes[alike]):
             names[alike] += mixed_hash(_classes(acts.bytes[alike]))
     return names
 

@@ -37,6 +37,10 @@ DISORDER_WEIGHT = 40.0
 IDLE_WEIGHT = 12.0
 """... that pauses of so much of the run are left out ..."""
 IDLE_SHARE = 0.3
+STALL_NS = 50_000_000
+MOST_STALLS = 4
+STALL_WEIGHT = 0.02
+"""So few shorter pauses amidst requests one way are stalls of a busy machine, of little weight."""
 TURNS_WEIGHT = 40.0
 """... and that files that take turns between syncs do not."""
 GAIN = 0.75
@@ -89,8 +93,25 @@ def _score(view: View, table: Table) -> float:
     length = _length(nodes, view.acts)
     run_ns = max(int(table.end_ns.max() - table.start_ns.min()), 1)
     lost = float(table.pauses_ns.sum() - view.table.pauses_ns.sum()) / run_ns
+    if not np.any((view.table.pauses_ns > 0) & (view.table.pauses_ns < STALL_NS)):
+        lost -= (1 - STALL_WEIGHT) * _stalled_ns(table) / run_ns
     idle = IDLE_WEIGHT * min(lost / IDLE_SHARE, 1.0)
     return length + idle + (0.0 if is_ordered else DISORDER_WEIGHT)
+
+
+def _stalled_ns(table: Table) -> int:
+    """The time of few short pauses in the midst of requests one way."""
+    pauses = table.pauses_ns
+    short = np.flatnonzero((pauses > 0) & (pauses < STALL_NS))
+    if not 0 < len(short) <= MOST_STALLS:
+        return 0
+    order = np.argsort(table.start_ns, kind="stable")
+    kind, stretch = table.kind[order], np.maximum.accumulate(table.stretch[order])
+    first = np.searchsorted(stretch, short)
+    first = first[first < len(order)]
+    is_data = table.is_kind(Kind.READ, Kind.WRITE)[order]
+    are_amidst = is_data[first] & (kind[first] == kind[np.maximum(first - 1, 0)])
+    return int(pauses[short].sum()) if np.all(are_amidst) else 0
 
 
 def _length(nodes: list[Node], acts: Acts) -> float:

@@ -21,6 +21,8 @@ MANY_FILES = 8
 """With so many files for each rank, calls beside each other belong to one item."""
 MOST_CLASSES = 4
 """Ranks in more classes than this are taken together, as if they shared one work."""
+LEAST_OPENINGS = 3
+"""A stream's only file that is opened so often is not told apart by which opening made it."""
 _FIRST_NAME = 2**62
 
 
@@ -80,7 +82,10 @@ def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part],
     length = np.diff(np.append(np.flatnonzero(begins), len(tokens)))
     of_begin = np.cumsum(begins) - 1
     count = length[of_begin[first]]
-    loose, near, strict, manner = (hashes[of_begin[first]] for hashes in _hashes(tokens, begins))
+    loose, near, strict, manner = (
+        hashes[of_begin[first]]
+        for hashes in _hashes(tokens, begins, _first_of_many(tokens, streams))
+    )
     owner = group[first].astype(np.int64) * table.ranks + tokens.rank[first]
     edges = np.flatnonzero(np.concatenate([[True], owner[1:] != owner[:-1]]))
     ends = np.append(edges[1:], len(owner))
@@ -157,18 +162,39 @@ def _groups(tokens: Tokens, stream: Column, begins: Column) -> Column:
     return group
 
 
-def _hashes(tokens: Tokens, begins: Column) -> tuple[Column, Column, Column, Column]:
+def _first_of_many(tokens: Tokens, streams: Streams) -> Column:
+    """Openings that make a stream's only file, where the same rank opens it often later on.
+
+    A log to which every step of a program adds a line is made by the first of them.
+    """
+    opens = tokens.is_kind(Kind.OPEN)
+    makes = opens & (tokens.flags & CREATES > 0)
+    owner = tokens.file.astype(np.int64) * (int(tokens.rank.max(initial=0)) + 1) + tokens.rank
+    often = np.bincount(owner[opens], minlength=int(owner.max(initial=0)) + 1) >= LEAST_OPENINGS
+    once = np.bincount(owner[makes], minlength=len(often)) == 1
+    alone = np.array([len(stream.files) == 1 for stream in streams.kept] + [False])
+    found: Column = makes & often[owner] & once[owner] & alone[streams.of_file[tokens.file]]
+    return found
+
+
+def _hashes(
+    tokens: Tokens, begins: Column, is_first: Column
+) -> tuple[Column, Column, Column, Column]:
     """For each visit a hash of its kinds and flags, one of whether requests jump as well, one of
-    counts and bytes as well, and one of kinds whoever makes the file."""
+    counts and bytes as well, and one of kinds whoever makes the file.
+
+    Only the one of counts and bytes tells apart openings that are the `is_first` of many.
+    """
     first = np.flatnonzero(begins)
     place = np.arange(len(tokens)) - np.repeat(first, np.diff(np.append(first, len(tokens))))
     manner = tokens.kind.astype(np.uint64) * np.uint64(256) + tokens.flags
-    loose = mixed_hash(manner + (place.astype(np.uint64) << np.uint64(20)))
-    strict = mixed_hash(
-        loose + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
-    )
-    near = mixed_hash(loose + (tokens.jumps > 0))
     places = place.astype(np.uint64) << np.uint64(20)
+    strict = mixed_hash(manner + places)
+    strict = mixed_hash(
+        strict + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
+    )
+    loose = mixed_hash(manner - np.where(is_first, CREATES, 0).astype(np.uint64) + places)
+    near = mixed_hash(loose + (tokens.jumps > 0))
     kinds = tokens.kind.astype(np.uint64) * np.uint64(256) + (tokens.flags & TOGETHER)
     each = (loose, near, strict, mixed_hash(kinds + places))
     return tuple(np.add.reduceat(values, first) for values in each)  # type: ignore[return-value]

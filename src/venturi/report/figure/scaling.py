@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from venturi.model.campaign import Better, MetricSummary, Row
+from venturi.model.campaign import MetricSummary, Row
+from venturi.model.output import Better
 from venturi.model.units import with_unit
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table

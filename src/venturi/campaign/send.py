@@ -1,0 +1,88 @@
+"""Sending notices: by e-mail, and as JSON to a webhook."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import smtplib
+import socket
+import ssl
+import urllib.error
+import urllib.request
+from email.message import EmailMessage
+
+from venturi.model.error import UserError
+from venturi.model.machine import Mail, Notices
+from venturi.model.notice import Notice
+
+_PATIENCE_S = 20.0
+_SMTP_PORT = 25
+
+
+def send(notice: Notice, ways: Notices) -> None:
+    """Sends what of a notice the site wants to hear, on all its ways.
+
+    Raises UserError where one of them did not take it, after all were tried.
+    """
+    wanted = [happening for happening in notice.happenings if happening.event in ways.on]
+    if not wanted:
+        return
+    chosen = notice.model_copy(update={"happenings": wanted})
+    failed: list[str] = []
+    if ways.mail is not None:
+        try:
+            _mail(chosen, ways.mail)
+        except (OSError, smtplib.SMTPException) as error:
+            failed.append(f"mail by {ways.mail.server}: {error}")
+    if ways.webhook:
+        try:
+            _post(chosen, ways.webhook)
+        except (OSError, ValueError) as error:
+            failed.append(f"webhook: {error}")
+    if failed:
+        raise UserError(
+            f"a notice was not sent: {'; '.join(failed)}", "see notices in the machine's file"
+        )
+
+
+def _mail(notice: Notice, mail: Mail) -> None:
+    host, _, port = mail.server.partition(":")
+    message = EmailMessage()
+    message["Subject"] = f"[venturi] {notice.text}"
+    message["From"] = mail.sender or f"{getpass.getuser()}@{socket.getfqdn()}"
+    message["To"] = ", ".join(mail.to)
+    lines = [
+        f"{happening.event.value}: {happening.what}"
+        + (f"\n    {happening.why}" if happening.why else "")
+        for happening in notice.happenings
+    ]
+    if notice.folder:
+        lines += ["", f"All of it: {notice.folder}", f"venturi campaign status {notice.folder}"]
+    message.set_content("\n".join(lines) + "\n")
+    with smtplib.SMTP(host, int(port or _SMTP_PORT), timeout=_PATIENCE_S) as server:
+        if mail.tls:
+            server.starttls(context=ssl.create_default_context())
+        if mail.user:
+            server.login(mail.user, _secret(mail.password_from))
+        server.send_message(message)
+
+
+def _post(notice: Notice, address: str) -> None:
+    url = _secret(address[1:]) if address.startswith("$") else address
+    if not url.startswith(("https://", "http://")):
+        raise ValueError("its address is no http or https")
+    request = urllib.request.Request(
+        url,
+        data=notice.to_json().encode(),
+        headers={"Content-Type": "application/json", "User-Agent": "venturi"},
+        method="POST",
+    )
+    with urllib.request.urlopen(request, timeout=_PATIENCE_S):
+        pass
+
+
+def _secret(name: str) -> str:
+    """A word that stands in the environment, not in a file."""
+    if name not in os.environ:
+        raise ValueError(f"the environment has no {name}")
+    return os.environ[name]

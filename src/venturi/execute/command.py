@@ -1,0 +1,83 @@
+"""A command with a bound: its processes, its time, and how all of them are ended."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+GRACE_S = 10.0
+"""Between asking processes to end and making them."""
+_LOOK_S = 0.02
+
+
+@dataclass(frozen=True)
+class Command:
+    """A line of the shell, where it works, and where its `stdout` and `stderr` go."""
+
+    line: str
+    folder: Path
+    output: Path
+    variables: Mapping[str, str]
+    """Of its environment, beside those of this process."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command came to its end."""
+
+    seconds: float
+    code: int | None = None
+    """Negative for a signal; None where it was ended from here."""
+
+
+def run_command(command: Command, limit_s: float, stop: threading.Event) -> Ended:
+    """Run a command to its end, or end it and all processes of its group.
+
+    That is done when its time is over or `stop` is set; also what it leaves behind in its group
+    when it ends by itself is ended. Raises OSError where it cannot start.
+    """
+    said = command.output
+    begin_s = time.monotonic()
+    with (said / "stdout").open("wb") as out, (said / "stderr").open("wb") as err:
+        process = subprocess.Popen(
+            ["/bin/sh", "-c", command.line],
+            cwd=command.folder,
+            env={**os.environ, **command.variables},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                code = process.wait(_LOOK_S)
+                seconds = time.monotonic() - begin_s
+                kill_group(process)
+                return Ended(seconds, code)
+            if stop.is_set() or time.monotonic() - begin_s > limit_s:
+                end_group(process)
+                return Ended(time.monotonic() - begin_s)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """Ask a process and all of its group to end, and make them after a while."""
+    for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, None)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, number)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience_s)
+            break
+    kill_group(process)
+
+
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """End what is left of a process's group."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

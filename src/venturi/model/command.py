@@ -1,0 +1,53 @@
+"""Real applications in a program: the step that runs one, and what became of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from venturi.model.document import Count, Document, Integer, Real, Seconds
+from venturi.model.output import OutputMetric
+
+_Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+class ExecStep(Document):
+    """A command, the files that it must write, and the numbers that it must say."""
+
+    command: Annotated[str, Field(min_length=1)]
+    """A line for the shell; `{expression}` is replaced by its value, `{{` is a brace."""
+    time: Annotated[int | float | str, Field(union_mode="left_to_right")] = "10 min"
+    """What it may take; then all its processes are ended, and the run has failed."""
+    files: dict[_Name, str] = {}
+    """Patterns such as `output_*/*`: their bytes together are a metric of this name."""
+    metrics: dict[_Name, OutputMetric] = {}
+    """A file of theirs other than `stdout` and `stderr` is one that the command writes."""
+
+
+class CommandFiles(Document):
+    """What a command wrote that fits one of its patterns."""
+
+    files: Count
+    bytes: Count
+
+
+class CommandRun(Document):
+    """One run of a command."""
+
+    number: Count
+    """Its output is in `commands/NUMBER` of the result's folder."""
+    command: str
+    path: str
+    """Of the phase."""
+    group: str
+    instance: Count
+    repetition: Count
+    iteration: dict[str, Integer]
+    seconds: Seconds
+    code: Integer | None = None
+    """Its exit code, negative for a signal; absent: it was ended because its time was over."""
+    failure: str = ""
+    """What was wrong; empty: nothing."""
+    metrics: dict[str, Real] = {}
+    files: dict[str, CommandFiles] = {}

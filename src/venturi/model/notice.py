@@ -1,0 +1,62 @@
+"""Notices: what a site's people are told about campaigns, and what was told before."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Literal
+
+from pydantic import Field
+
+from venturi.model.document import Document
+
+NOTICE_SCHEMA = "venturi.notice/1"
+
+
+class Event(StrEnum):
+    """What people are told about."""
+
+    FAILED = "failed"
+    """Runs that failed, ran out of memory, or whose node failed."""
+    TIMEOUT = "timeout"
+    LOST = "lost"
+    REGRESSION = "regression"
+    RECOVERED = "recovered"
+    """What did not come to a good end the last time did so now."""
+    MISSED = "missed"
+    """A result that is due did not come."""
+
+
+class Happening(Document):
+    """One thing that happened."""
+
+    event: Event
+    what: str
+    """`run-0003 (size=1 MiB)`."""
+    why: str = ""
+
+
+class Notice(Document):
+    """What is sent: one for all that happened in a campaign, to a webhook as JSON."""
+
+    schema_: Literal["venturi.notice/1"] = Field("venturi.notice/1", alias="schema")
+    campaign: str
+    machine: str
+    text: str
+    """One line; chat services show it."""
+    happenings: list[Happening]
+    folder: str = ""
+    """Where all of it is kept."""
+    at_utc: str
+
+
+class Told(Document):
+    """What was known of a campaign on a machine when its people were told the last time."""
+
+    since_utc: str
+    """When a result began to be awaited."""
+    result_utc: str = ""
+    """When the last one came."""
+    missed_utc: str = ""
+    """When it was said that none came; empty since one came."""
+    troubles: dict[str, Event] = {}
+    """By step and parameters."""

@@ -1,0 +1,54 @@
+"""A campaign's result as JUnit XML, which CI services show."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from venturi.model.campaign import CampaignResult, Row, State
+
+_KINDS = {
+    State.FAILED: "failure",
+    State.TIMEOUT: "failure",
+    State.OUT_OF_MEMORY: "failure",
+    State.NODE_FAILURE: "error",
+    State.LOST: "error",
+    State.CANCELLED: "skipped",
+    State.BLOCKED: "skipped",
+    State.PLANNED: "skipped",
+    State.SUBMITTED: "skipped",
+    State.QUEUED: "skipped",
+    State.RUNNING: "skipped",
+}
+"""From the worst to the least."""
+
+
+def junit_text(result: CampaignResult) -> str:
+    """A test case for each point of each step."""
+    suite = ElementTree.Element("testsuite", name=result.name)
+    kinds = {"failure": 0, "error": 0, "skipped": 0}
+    for row in result.rows:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=f"{result.name}.{row.step}", name=_name(row)
+        )
+        state = next((state for state in _KINDS if state.value in row.states), None)
+        if state is not None:
+            kind = _KINDS[state]
+            kinds[kind] += 1
+            said = ", ".join(f"{count} {name}" for name, count in row.states.items())
+            found = ElementTree.SubElement(case, kind, message=said)
+            found.text = _printable("\n".join(row.reasons))
+    suite.set("tests", str(len(result.rows)))
+    for attribute, kind in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(kinds[kind]))
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _name(row: Row) -> str:
+    said = " ".join(f"{name}={value}" for name, value in row.parameters.items())
+    return _printable(f"{row.point} {said}".strip())
+
+
+def _printable(text: str) -> str:
+    """Without the control codes that XML cannot hold."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "?" for c in text)

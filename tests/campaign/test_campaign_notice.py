@@ -1,0 +1,198 @@
+"""Notices: real mail over SMTP and real JSON over HTTP, on the loopback interface."""
+
+from __future__ import annotations
+
+import email.message
+import email.parser
+import email.policy
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
+from slurm_daemon import free_port
+
+CAMPAIGN = """
+campaign: 1
+name: nightly
+every: 0.4
+space: {product: {size: [1, 2, 3]}}
+repeat: 1
+steps:
+  run:
+    time: 20 if size != 3 else 0.5
+    command: |
+      test {size} != 2 || test ! -e {dir}/broken || {{ echo no space >&2; exit 7; }}
+      test {size} != 3 || test ! -e {dir}/broken || sleep 20
+"""
+MACHINE = """
+schema: venturi.machine/1
+name: cluster
+notices:
+  mail: {to: [owner@example.org, other@example.org], sender: venturi@example.org,
+         server: "127.0.0.1:%d", user: bench, password_from: MAIL_WORD}
+  webhook: $HOOK
+  on: [failed, timeout, lost, regression, recovered, missed]
+"""
+
+
+class Post:
+    """A mail server and a web server that keep what they get."""
+
+    def __init__(self) -> None:
+        self.mails: list[email.message.EmailMessage] = []
+        self.hooks: list[dict[str, Any]] = []
+        post = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                post.hooks.append(json.loads(body))
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *words: object) -> None:
+                pass
+
+        def known(server: SMTP, session: Session, envelope: Envelope, way: str, data: Any) -> Any:
+            fine = (data.login, data.password) == (b"bench", b"secret")
+            return AuthResult(success=fine, handled=False)
+
+        self.web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.web.serve_forever, daemon=True).start()
+        self.smtp = Controller(
+            self, hostname="127.0.0.1", port=free_port(), authenticator=known, auth_required=True,
+            auth_require_tls=False,
+        )  # fmt: skip
+
+    def start(self) -> int:
+        """Begins; the port of the mail server."""
+        self.smtp.start()
+        return int(self.smtp.port)
+
+    def stop(self) -> None:
+        self.smtp.stop()
+        self.web.shutdown()
+        self.web.server_close()
+
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+        assert isinstance(envelope.content, bytes)
+        parser = email.parser.BytesParser(email.message.EmailMessage, policy=email.policy.default)
+        self.mails.append(parser.parsebytes(envelope.content))
+        return "250 OK"
+
+
+class Site:
+    """A folder with a nightly campaign, whose machine has somebody to tell."""
+
+    def __init__(self, folder: Path, post: Post, port: int) -> None:
+        self.folder = folder
+        self.broken = folder / "data" / "broken"
+        self.broken.parent.mkdir()
+        (folder / "c.yaml").write_text(CAMPAIGN)
+        (folder / "m.yaml").write_text(MACHINE % port)
+        self.environment = os.environ | {
+            "VENTURI_STORE": str(folder / "store"),
+            "MAIL_WORD": "secret",
+            "HOOK": f"http://127.0.0.1:{post.web.server_port}/hook",
+        }
+
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "venturi", "campaign", *words, "--on", "m.yaml"],
+            cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=60,
+            check=False,
+        )  # fmt: skip
+
+    def night(self) -> int:
+        done = self.command("run", "c.yaml", "-d", "data", "-q")
+        assert "not sent" not in done.stderr
+        return done.returncode
+
+
+@pytest.fixture
+def post() -> Iterator[Post]:
+    made = Post()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def test_troubles_are_told_once_and_recoveries_too(tmp_path: Path, post: Post) -> None:
+    site = Site(tmp_path, post, post.start())
+    assert site.night() == 0
+    assert not post.mails
+    site.broken.touch()
+    assert site.night() == 3
+    (mail,) = post.mails
+    assert mail["Subject"] == "[venturi] nightly on cluster: 1 failed, 1 timeout"
+    assert mail["To"] == "owner@example.org, other@example.org"
+    text = mail.get_content().replace("\r\n", "\n")
+    assert "failed: run-0002 (size=2)\n    exit code 7: no space\n" in text
+    assert "timeout: run-0003 (size=3)\n    took longer than its 0.5 s\n" in text
+    assert "nightly-2.campaign" in text
+    (hook,) = post.hooks
+    assert hook["schema"] == "venturi.notice/1"
+    assert hook["text"] == "nightly on cluster: 1 failed, 1 timeout"
+    assert [happening["event"] for happening in hook["happenings"]] == ["failed", "timeout"]
+    assert site.night() == 3
+    assert len(post.mails) == 1
+    site.broken.unlink()
+    assert site.night() == 0
+    assert post.mails[1]["Subject"] == "[venturi] nightly on cluster: 2 recovered"
+    assert site.night() == 0
+    assert len(post.mails) == len(post.hooks) == 2
+
+
+def test_a_result_that_does_not_come(tmp_path: Path, post: Post) -> None:
+    """It is told, again only after another period, and that one came again, too."""
+    site = Site(tmp_path, post, post.start())
+    (tmp_path / "c.yaml").write_text(CAMPAIGN.replace("every: 0.4", "every: 1000 h"))
+    assert site.command("due", "c.yaml").returncode == 0
+    (tmp_path / "c.yaml").write_text(CAMPAIGN)
+    time.sleep(0.9)
+    done = site.command("due", "c.yaml")
+    assert (done.returncode, done.stdout) == (3, "nightly on cluster: no result\n")
+    assert post.mails[0]["Subject"] == "[venturi] nightly on cluster: 1 missed"
+    (tmp_path / "c.yaml").write_text(CAMPAIGN.replace("every: 0.4", "every: 1000 h"))
+    assert site.night() == 0
+    assert post.mails[1]["Subject"] == "[venturi] nightly on cluster: 1 recovered"
+    assert site.command("due", "c.yaml").returncode == 0
+    assert len(post.mails) == 2
+    (tmp_path / "c.yaml").write_text(CAMPAIGN.replace("every: 0.4\n", ""))
+    assert "it is not said how often" in site.command("due", "c.yaml").stderr
+
+
+def test_what_could_not_be_sent_is_told_the_next_time(tmp_path: Path, post: Post) -> None:
+    """Nothing fails for it, and the way that works is used."""
+    site = Site(tmp_path, post, 9)
+    site.broken.touch()
+    done = site.command("run", "c.yaml", "-d", "data", "-q")
+    assert done.returncode == 3
+    assert "a notice was not sent: mail by 127.0.0.1:9" in done.stderr
+    assert len(post.hooks) == 1
+    (tmp_path / "m.yaml").write_text(MACHINE % post.start())
+    assert site.night() == 3
+    assert "1 failed, 1 timeout" in post.mails[0]["Subject"]
+
+
+def test_a_gate_tells_of_a_regression(tmp_path: Path, post: Post) -> None:
+    site = Site(tmp_path, post, post.start())
+    done = site.command("tell", "regression", "nightly", "write is 12 % slower")
+    assert done.returncode == 0, done.stderr
+    assert "regression: write is 12 % slower" in post.mails[0].get_content()
+    machine = (tmp_path / "m.yaml").read_text().replace("regression, ", "")
+    (tmp_path / "m.yaml").write_text(machine)
+    assert site.command("tell", "regression", "nightly", "again").returncode == 0
+    assert len(post.mails) == 1
+    assert "no such event" in site.command("tell", "regresion", "nightly", "x").stderr

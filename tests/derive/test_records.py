@@ -1,0 +1,74 @@
+"""Runs of records keep the order of their sizes: a journal's header, page and sum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from traced_run import MS, TracedRun, check_exact, derived, moves_of
+
+from venturi.derive.operation.records import Form, form_of
+from venturi.model.operation import Kind
+from venturi.model.workload import DataStep
+
+JOURNAL = [4, 4096, 4]
+
+
+def places(sizes: list[int], at: int = 0) -> list[tuple[int, int]]:
+    """Requests of these sizes, one behind the other."""
+    ends = np.cumsum(sizes).tolist()
+    return [(at + end - size, size) for end, size in zip(ends, sizes, strict=True)]
+
+
+def requests_of(step: DataStep, turn: int) -> list[int]:
+    """The sizes that a table asks for in one turn of a loop over 10."""
+    assert step.table is not None
+    count = step.segments or 1
+    if isinstance(count, str):
+        total = int(count.removeprefix("block(").partition(",")[0])
+        count = total // 10 + (turn < total % 10)
+    return [int(row[1]) for row in step.table] * int(count)
+
+
+@pytest.mark.parametrize("even", [True, False])
+def test_a_journal_is_written_as_it_was(even: bool) -> None:
+    run = TracedRun(1)
+    counts = [20 if even else 20 + turn * 7 % 10 for turn in range(10)]
+    for turn, count in enumerate(counts):
+        path = f"journal_{turn}"
+        run.open(0, path)
+        run.move(0, Kind.WRITE, path, places([512, *JOURNAL * count]))
+        run.call(0, Kind.SYNC, path)
+        run.close(0, path)
+        run.meet(20 * MS)
+    found = derived(run)
+    check_exact(run, found, files=10)
+    lead, body = moves_of(found)
+    assert (lead.transfer, lead.size) == ("512 B", "512 B")
+    assert body.table == [[0, 4], [4, 4096], [4100, 4]]
+    assert body.at == "512 B"
+    assert sum(len(requests_of(body, turn)) for turn in range(10)) == 3 * sum(counts)
+
+
+def test_sizes_without_a_period_are_no_records() -> None:
+    run = TracedRun(1)
+    sizes = [run.chance.choice(JOURNAL) for _ in range(90)]
+    run.open(0, "f")
+    run.move(0, Kind.WRITE, "f", places(sizes))
+    run.close(0, "f")
+    found = derived(run)
+    check_exact(run, found)
+    assert not any(move.segments for move in moves_of(found))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "form"),
+    [
+        ([4, 8] * 5, Form((), (4, 8))),
+        ([9, *[4, 8, 4] * 4], Form((9,), (4, 8, 4))),
+        ([4, 8] * 2, None),  # twice is no rule
+        ([4, 8, 4, 8, 4, 8, 9], None),  # another one at the end
+        ([9] * 5 + [4, 8] * 5, None),  # too much before
+    ],
+)
+def test_the_shortest_form(sizes: list[int], form: Form | None) -> None:
+    assert form_of(np.array(sizes)) == form
