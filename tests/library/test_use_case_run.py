@@ -18,6 +18,15 @@ SMALL = {
     "ecmwf": {"steps": 2, "levels": 3, "fields": 3, "field": 1000, "think": 0},
     "lqcd-a": {"extent": 3, "times": 5, "buffer": 777, "updates": 2, "generate": 0},
     "lqcd-bc": {"extent": 3, "times": 5, "buffer": 777, "props": 2, "solve": 0, "combine": 0},
+    "ramses-legacy": {"cells": 8},
+    "cryoem-stream": {
+        "images": 2, "image": 100_000, "lines": 3, "columns": 30, "interval": 0, "motioncor2": 0,
+        "gctf": 0, "latency": 0,
+    },
+    "cryoem-batch": {
+        "images": 3, "image": 100_000, "lines": 3, "columns": 30, "motioncor2": 0, "gctf": 0,
+        "latency": 0,
+    },
     "tsmp-a": {
         "hours": 2, "nx": 3, "ny": 5, "nz": 2, "other": 100, "other_files": 2, "cosmo": 1000,
         "clm_r": 500, "clm_h0": 300, "cosmo_input": 400, "cosmo_gap": 0, "clm_gap": 0,
@@ -38,6 +47,7 @@ def run(cli: Cli, workload: str, name: str, *words: str) -> Any:  # noqa: F811
 
 CELLS = [(name, "openmpi" if name == "tsmp-a" else "local") for name in SMALL]
 CELLS += [("ecmwf", "mpich"), ("lqcd-bc", "openmpi"), ("lqcd-bc", "mpich"), ("tsmp-a", "mpich")]
+CELLS += [("ramses-legacy", "openmpi"), ("cryoem-stream", "mpich")]
 
 
 @pytest.mark.parametrize(("name", "machine"), CELLS)
