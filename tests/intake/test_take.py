@@ -1,7 +1,7 @@
 """Other tools' output becomes runs that say where they come from; what is mixed is refused.
 
-`real/` holds what fio 3.33, hyperfine 1.15, mdtest and md-workbench 4.1 wrote; the report of ReFrame
-follows its schema (versions 3 and 4).
+`real/` holds what fio 3.33, hyperfine 1.15, mdtest and md-workbench 4.1 wrote; the report of
+ReFrame follows its schema (versions 3 and 4).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def test_reports_of_reframe(tmp_path: Path) -> None:
             "nodelist": ["n1", "n2"]}  # fmt: skip
     old = {"perfvars": [{"name": "copy", "value": 19.5, "unit": "GB/s", "reference": None,
                          "thres_lower": None, "thres_upper": None}]}  # fmt: skip
-    new = {"result": "fail", "fail_phase": "sanity", "fail_reason": "no output", "name": "stream %n=2",
+    new = {"result": "fail", "fail_phase": "sanity", "fail_reason": "no output", "name": "stream 2",
            "perfvalues": {"daint:gpu:copy": [18.5, 0, None, None, "GB/s", "pass"]}}  # fmt: skip
     info = {"data_version": "3.1", "time_start": "2026-03-01T12:00:00+0100", "hostname": "login1"}
     path = tmp_path / "report.json"

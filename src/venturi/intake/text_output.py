@@ -1,4 +1,4 @@
-"""What tools print: found by the tool's own first words, read by what campaigns know of the tool."""
+"""What tools print: told apart by their first words, read by what campaigns know of each."""
 
 from __future__ import annotations
 
