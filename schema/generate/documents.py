@@ -65,6 +65,7 @@ DOCUMENTS = (
     DocumentKind("comparison", "RunComparison"),
     DocumentKind("campaign", "Campaign"),
     DocumentKind("result", "Result"),
+    DocumentKind("history", "History"),
 )
 
 
