@@ -243,7 +243,8 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> None:
     refused = [one.why for one in found if isinstance(one, Refused)]
     if not results:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-        raise UserError(f"{refused[0]}{more}" if refused else f"{paths[0]}: no row with a phase")
+        said = f"{refused[0]}{more}" if refused else f"{paths[0]}: no row with a phase"
+        raise UserError(said, "`venturi results import --help` says what can be taken in")
     new = sum(save(place, result) for result in results)
     if as_json:
         for sentence in refused:
