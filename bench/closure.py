@@ -44,7 +44,8 @@ are those that moved data and have a counterpart. Tiny streams (a start script's
 out of a proxy on purpose.
 
 Known to be off: making the files that are there before the run (cp, tar, zip, git, gcc) counts
-among the proxy's writes here, and of OpenFOAM's 18 small streams per rank only 6 have a counterpart.
+among the proxy's writes here, and of OpenFOAM's 18 small streams per rank only 6 have a
+counterpart.
 
 | application | lines | written | read | writes | reads | sizes | streams | findings |
 |---|---|---|---|---|---|---|---|---|
