@@ -28,19 +28,22 @@ from venturi.capture.proxy import capture_proxy, machine_for  # noqa: E402
 from venturi.derive.workload import derive  # noqa: E402
 from venturi.derive.yaml_text import to_yaml  # noqa: E402
 from venturi.model.card import CardField, CardStream, FidelityCard, Match  # noqa: E402
-from venturi.model.error import UserError  # noqa: E402
-from venturi.model.workload import Workload  # noqa: E402
+from venturi.model.units import size_text  # noqa: E402
+from venturi.model.workload import Severity, Workload  # noqa: E402
 from venturi.sources.open import read_capture  # noqa: E402
 
+ENGINE = "VENTURI_ENGINE_DIR"
 OUTPUT = ROOT / "docs" / "closure.md"
 HEAD = """# How well derived proxies stand for applications
-
 `bench/closure.py --write` captures each application, derives a proxy from the capture, runs that
-under the same capture, and compares. *Lines* are those of the workload's files and program.
-A stream is *equal* where all judged fields (bytes, operations of every kind, sizes, places, order,
-shares of ranks, phases) are the same; else its furthest field stands here, with the application's
-value and the proxy's.
+under the same capture, and compares. *Lines* are those of the workload without its origin. Where
+one figure stands, application and proxy have the same; else *application / proxy*. *Sizes* is how
+much of the requests has another size (total variation), in the stream where that is most; *streams*
+are those that moved data and have a counterpart. Tiny streams (a start script's lookups) are left
+out of a proxy on purpose.
 
+| application | lines | written | read | writes | reads | sizes | streams | findings |
+|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -62,18 +65,21 @@ def missing(application: Application) -> str:
 
 
 def shell(command: str, place: Path, trace: Path | None = None) -> None:
-    """Runs a command, under capture where a trace is wanted."""
+    """Runs a command in surroundings of its own, under capture where a trace is wanted."""
     text = command.replace(f"{PYTHON} ", f"{sys.executable} ")
-    line = ["bash", "-c", text]
+    line = ["bash", "--norc", "-c", text]
     if trace is not None:
         venturi = [sys.executable, "-m", "venturi", "capture", "-q", "-o", str(trace), "--"]
         line = [*venturi, *line]
-    path = {"PYTHONPATH": str(ROOT / "src")}
+    surroundings = {"PATH": "/usr/bin:/bin", "HOME": str(place), "LANG": "C"}
+    surroundings |= {"PYTHONPATH": str(ROOT / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
+    if ENGINE in os.environ:
+        surroundings[ENGINE] = os.environ[ENGINE]
     done = subprocess.run(
-        line, cwd=place, env=os.environ | path, capture_output=True, text=True, check=False
+        line, cwd=place, env=surroundings, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise SystemExit(f"{command}: {done.stderr[-2000:]}")
+        raise RuntimeError(f"{command}: {done.stderr[-2000:]}")
 
 
 def tried(application: Application, place: Path, keep: Path | None) -> Outcome:
@@ -126,51 +132,76 @@ def cell(stream: CardStream) -> str:
     return f"{found.name}: {found.application:.4g} / {found.proxy:.4g}"
 
 
-def field_of(card: FidelityCard, name: str) -> str:
-    """A field of the total."""
+def both(card: FidelityCard, name: str, is_size: bool = False) -> str:
+    """A field of the total: one figure where both are equal, else the application's and the
+    proxy's."""
     for one in card.total.fields:
         if one.name == name:
-            same = one.application == one.proxy
-            return (
-                f"{one.application:,.0f}" if same else f"{one.application:,.0f} / {one.proxy:,.0f}"
-            )
+            texts = [
+                size_text(round(value)) if is_size else f"{value:,.0f}"
+                for value in (one.application, one.proxy)
+            ]
+            return texts[0] if one.application == one.proxy else " / ".join(texts)
     return "–"
+
+
+def moved(stream: CardStream) -> float:
+    """The application's bytes."""
+    return sum(f.application for f in stream.fields if f.name in ("bytes written", "bytes read"))
+
+
+def other_sizes(card: FidelityCard) -> str:
+    """How much of the requests' sizes differ, in the stream where that is most."""
+    found = [
+        abs(f.difference)
+        for stream in card.streams
+        if moved(stream)
+        for f in stream.fields
+        if f.name == "request sizes, exactly" and f.difference is not None
+    ]
+    return f"{max(found):.1%}" if found else "–"
+
+
+def findings(workload: Workload) -> str:
+    """What was found that is more than a note."""
+    found = workload.origin.findings if workload.origin else []
+    return ", ".join(sorted({f.id for f in found if f.severity is not Severity.NOTE})) or "–"
 
 
 def report(outcomes: list[Outcome], left_out: dict[str, str]) -> str:
     """The page."""
-    rows = [
-        "| application | lines | streams equal | furthest of all | findings |",
-        "|---|---|---|---|---|",
-    ]
+    text = HEAD
     for one in outcomes:
-        equal = sum(furthest(s) is None and bool(s.counterpart) for s in one.card.streams)
-        origin = one.workload.origin
-        found = (
-            sorted({f.id for f in origin.findings if f.severity.value != "note"}) if origin else []
-        )
-        rows.append(
-            f"| {one.application.name} | {one.lines} | {equal} of {len(one.card.streams)} | "
-            f"{cell(one.card.total)} | {', '.join(found) or '–'} |"
-        )
-    text = HEAD + "\n".join(rows) + "\n"
-    names = list(dict.fromkeys(f.name for o in outcomes for f in o.card.total.fields))
-    text += f"\nFields: {', '.join(names)}.\n"
-    for one in outcomes:
-        text += f"\n## {one.application.name}\n\n`{one.application.command}`\n\n"
-        text += "| stream | its counterpart | furthest field |\n|---|---|---|\n"
-        for stream in (one.card.total, *one.card.streams):
-            text += f"| {stream.name} | {stream.counterpart or '–'} | {cell(stream)} |\n"
-        assumed = one.workload.origin.assumed if one.workload.origin else []
-        text += "".join(f"* {said}\n" for said in ["", *assumed] if said) and (
-            "\n" + "".join(f"* {said}\n" for said in assumed)
-        )
+        card = one.card
+        there = sum(bool(stream.counterpart) for stream in card.streams if moved(stream))
+        cells = (
+            one.application.name, str(one.lines), both(card, "bytes written", is_size=True),
+            both(card, "bytes read", is_size=True), both(card, "write operations"),
+            both(card, "read operations"), other_sizes(card),
+            f"{there} of {sum(bool(moved(stream)) for stream in card.streams)}",
+            findings(one.workload),
+        )  # fmt: skip
+        text += f"| {' | '.join(cells)} |\n"
+    day = datetime.datetime.now(datetime.UTC).date()
+    text += f"\n{day}, a virtual machine with {os.cpu_count()} cores, Linux {platform.release()}, "
+    text += "while others worked on it.\n"
     if left_out:
         said = ", ".join(f"{name} (without {what})" for name, what in left_out.items())
-        text += f"\nNot tried here: {said}.\n"
-    day = datetime.datetime.now(datetime.UTC).date()
-    machine = f"{os.cpu_count()} cores, Linux {platform.release()}"
-    return text + f"\n{day}, a virtual machine with {machine}.\n"
+        text += f"Not tried there: {said}.\n"
+    for one in outcomes:
+        text += f"\n## {one.application.name}\n`{one.application.command}`\n\n"
+        text += "| stream | beside | furthest field: application / proxy |\n|---|---|---|\n"
+        for stream in one.card.streams:
+            text += f"| {named(stream.name)} | {stream.counterpart or '–'} | {cell(stream)} |\n"
+        assumed = one.workload.origin.assumed if one.workload.origin else []
+        text += "\nAssumed:\n" if assumed else ""
+        text += "".join(f"* {said}\n" for said in assumed)
+    return text
+
+
+def named(path: str) -> str:
+    """A stream's name without the place where all was done."""
+    return path.rpartition("/here/")[2]
 
 
 def main() -> int:
@@ -195,7 +226,7 @@ def main() -> int:
         with tempfile.TemporaryDirectory(dir=base) as place:
             try:
                 outcomes.append(tried(application, Path(place), keep))
-            except (UserError, Exception) as error:  # each application is tried on its own
+            except Exception as error:  # each application is tried on its own
                 failed = True
                 print(f"{application.name}: FAILED: {type(error).__name__}: {error}", flush=True)
                 continue

@@ -150,6 +150,9 @@ class Program:
             return False
         body: Steps = []
         self._bodies([node], (), body)
+        for name in self._named.made_before:
+            self._last += [StepSpec(create=name), StepSpec(close=name)]
+        self._named.made_before.clear()
         self._last += body
         out[-1] = before.model_copy(update={"phase": self.titles.with_more(before.phase)})
         return True
@@ -302,7 +305,9 @@ class Program:
         before = set(self._state.opened)
         self._token_nodes(nodes, visits, scene, use, body)
         for name in set(self._state.opened) - before:
-            if name in self._state.implied:
+            # Who uses a file that was opened before the capture has it open for good.
+            for_good = crew.is_all or not self.names.entries[name].is_shared
+            if name in self._state.implied and not for_good:
                 self._named.shut(name, use, body)
         if use.name in self._state.made or use.name in self.staged:
             self.holdings.add(use.name, chosen, files)
