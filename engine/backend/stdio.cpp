@@ -1,4 +1,6 @@
-// The C library's streams: small requests gather in a buffer of the process, as Fortran's do.
+// The C library's streams: small requests gather in a buffer of the process, as Fortran's do. With
+// `records: fortran` each request is a record of a sequential unformatted file: its length in 4
+// bytes before and behind it.
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,9 @@
 namespace venturi::backend {
 namespace {
 
+/// Longer ones would need several markers.
+constexpr std::uint64_t kMostRecordBytes = 2147483639;
+
 /// One open file. An error of a write may show at a later call, when the buffer is emptied.
 struct Stream {
   std::FILE* file = nullptr;
@@ -24,8 +29,8 @@ struct Stream {
 
 class Stdio final : public DescriptorNames {
  public:
-  Stdio(const Environment& environment, std::uint64_t buffer_bytes)
-      : DescriptorNames(environment, {}), buffer_bytes_(buffer_bytes) {}
+  Stdio(const Environment& environment, std::uint64_t buffer_bytes, bool records)
+      : DescriptorNames(environment, {}), buffer_bytes_(buffer_bytes), records_(records) {}
 
   Stdio(const Stdio&) = delete;
   Stdio& operator=(const Stdio&) = delete;
@@ -71,11 +76,16 @@ class Stdio final : public DescriptorNames {
                      std::span<Completion> completions) override {
     Stream& stream = at(file);
     for (std::size_t i = 0; i < requests.size(); ++i) {
-      completions[i] = one(stream, direction, requests[i]);
+      completions[i] =
+          records_ ? record(stream, direction, requests[i]) : one(stream, direction, requests[i]);
       completions[i].end_ns = clock().now_ns();
       if (completions[i].bytes != requests[i].bytes) return i + 1;
     }
     return requests.size();
+  }
+
+  [[nodiscard]] const char* hint(int error) const noexcept override {
+    return complaint_ != nullptr ? complaint_ : DescriptorNames::hint(error);
   }
 
  protected:
@@ -113,7 +123,44 @@ class Stdio final : public DescriptorNames {
     return {0, moved, error};
   }
 
+  /// A record has no offset: it is the next one of the stream, and what follows the end of a read
+  /// within it is passed over, as Fortran does.
+  Completion record(Stream& stream, schema::Direction direction, const Request& request) {
+    if (request.bytes > kMostRecordBytes) {
+      return complain(EFBIG,
+                      "a record of Fortran with markers of 4 bytes ends at 2147483639 bytes");
+    }
+    auto marker = static_cast<std::uint32_t>(request.bytes);
+    std::uint64_t at = stream.position;
+    const auto move = [&](void* data, std::uint64_t bytes) {
+      const Completion moved =
+          one(stream, direction, {at, bytes, static_cast<std::byte*>(data), nullptr});
+      at += moved.bytes;
+      return moved;
+    };
+    const Completion first = move(&marker, sizeof marker);
+    if (first.error != 0 || first.bytes != sizeof marker) return {0, 0, first.error};
+    if (marker < request.bytes) return complain(EIO, "the record is shorter than what is read");
+    const Completion data = move(request.data, request.bytes);
+    if (data.bytes != request.bytes) return data;
+    at += marker - request.bytes;
+    std::uint32_t behind = marker;
+    const Completion last = move(&behind, sizeof behind);
+    if (last.error != 0) return {0, 0, last.error};
+    if (last.bytes != sizeof behind || behind != marker) {
+      return complain(EIO, "the markers of the record differ: this is no file of Fortran records");
+    }
+    return data;
+  }
+
+  Completion complain(int error, const char* what) noexcept {
+    complaint_ = what;
+    return {0, 0, error};
+  }
+
   std::uint64_t buffer_bytes_;
+  bool records_;
+  const char* complaint_ = nullptr;
   /// By descriptor.
   std::vector<Stream> streams_;
 };
@@ -124,12 +171,16 @@ const Entry& stdio_entry();
 const Entry& stdio_entry() {
   static const Entry entry{
       {{"buffer_bytes", "bytes", "0", "size of a stream's buffer, given with setvbuf",
-        "0 (what the C library chooses) to 1 GiB", 0.0, 0x1p30}},
+        "0 (what the C library chooses) to 1 GiB", 0.0, 0x1p30},
+       {"records", "word", "none",
+        "fortran: each request is the next record of a sequential unformatted file",
+        "none|fortran"}},
       {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         return std::make_unique<Stdio>(environment,
-                                       bytes_option(stdio_entry(), options, "buffer_bytes"));
+                                       bytes_option(stdio_entry(), options, "buffer_bytes"),
+                                       word_option(stdio_entry(), options, "records") == "fortran");
       }};
   return entry;
 }

@@ -24,7 +24,7 @@ class SharedSegment {
   /// Groups that can have the same first rank at the same time.
   static constexpr std::size_t kGatesPerRank = 32;
   /// Different events that ranks can be told of until they are forgotten.
-  static constexpr std::size_t kMostEvents = 32'768;
+  static constexpr std::size_t kMostEvents = 65'536;
 
   /// Where the ranks of one group wait for each other. The generation never goes back, so a gate
   /// can serve another group as soon as all have come to the last barrier of the one before.

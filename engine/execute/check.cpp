@@ -20,6 +20,7 @@
 #include "pattern/expression.hpp"
 #include "pattern/name.hpp"
 #include "pattern/tree.hpp"
+#include "payload/given.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -190,6 +191,10 @@ class Checker {
     }
     pattern(step.pattern, where + ".pattern");
     manner(step, target, where);
+    if (step.given) payload::check(*step.given, plan_.slots.size(), where + ".given");
+    if (step.given && (step.operation == schema::Direction::kRead || target.content.verify)) {
+      throw plan_error(where + ".given", "what is read, or checked by stamps, cannot be given");
+    }
     must(target, step.depth > 1, backend::kDepth, where + ".depth");
     must(target, step.collective, backend::kCollective, where + ".collective");
     if (is_together(plan_, step)) together(step, target, where, around);

@@ -17,7 +17,7 @@ namespace venturi::execute {
 namespace {
 
 /// What no signal is called.
-const std::uint64_t kFailedElsewhere = base::key_of(std::string_view("\0failed", 7));
+constexpr std::uint64_t kFailedElsewhere = base::key_of(std::string_view("\0failed", 7));
 
 constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
 constexpr auto kNodeSlot = static_cast<std::size_t>(schema::Slot::kNode);

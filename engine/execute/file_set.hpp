@@ -28,7 +28,7 @@ struct OpenFile {
   backend::Handle handle = 0;
   std::uint64_t generation = 0;
   /// Of a file of an earlier run: the key of the stamps that it bears.
-  std::optional<std::uint64_t> stamp_key;
+  std::optional<std::uint64_t> stamp_key = {};
   /// The serial number of the innermost phase in which it was written without a sync after it; 0
   /// means that nothing waits for a sync.
   std::uint64_t unsynced_in = 0;

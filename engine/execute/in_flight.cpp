@@ -85,7 +85,10 @@ class Flight {
     std::uint64_t now = context_.clock.now_ns();
     for (std::uint64_t left = room(cursor.left());
          left > 0 && cursor.left() > 0 && !context_.idle(); --left) {
-      if (schedule_ != nullptr && (now = context_.clock.now_ns()) < schedule_->next_ns()) break;
+      if (schedule_ != nullptr) {
+        now = context_.clock.now_ns();
+        if (now < schedule_->next_ns()) break;
+      }
       const std::uint32_t tag = free_.back();
       free_.pop_back();
       Slot& slot = slots_[tag];

@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "payload/given.hpp"
 
 namespace venturi::execute {
 
@@ -47,6 +48,7 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
 void Moving::reserve(std::size_t slots) {
   // Without stamps all requests may move the same bytes.
   pool_bytes_ = 0;
+  if (writes && step.given) return reserve_given();
   if (writes && !verify_ && file.plan->content.duplicates) return fill_pool(slots);
   slot_bytes_ = verify_ || !writes ? (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes : 0;
   if (__builtin_mul_overflow(slot_bytes_, slots - 1, &memory_bytes_) ||
@@ -54,6 +56,14 @@ void Moving::reserve(std::size_t slots) {
     throw base::plan_error("depth", "the requests in flight do not fit into memory");
   }
   data_ = writes ? context.filler(*file.plan, memory_bytes_) : context.reader(memory_bytes_);
+}
+
+/// All requests of the step write the same memory.
+void Moving::reserve_given() {
+  slot_bytes_ = 0;
+  memory_bytes_ = size_bytes;
+  data_ = given_.reserve(size_bytes);
+  payload::render(*step.given, context.evaluator, context.slots, {data_, size_bytes});
 }
 
 void Moving::arrange(std::size_t slots) {

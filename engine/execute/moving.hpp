@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "base/buffer.hpp"
 #include "execute/context.hpp"
 #include "pattern/access.hpp"
 #include "pattern/dataset.hpp"
@@ -61,6 +62,7 @@ class Moving {
 
  private:
   void reserve(std::size_t slots);
+  void reserve_given();
   void think();
   void fill_pool(std::size_t slots);
   std::byte* next_of_pool() noexcept;
@@ -84,6 +86,8 @@ class Moving {
   std::uint64_t mark_ = 0;
   bool marked_ = false;
   std::uint64_t memory_bytes_ = 0;
+  /// What the workload gives to be written.
+  base::Buffer given_;
 };
 
 /// All sharers make the file show each its own next places, unless it does already; false if one of

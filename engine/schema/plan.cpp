@@ -12,16 +12,18 @@ using codec::Json;
 using codec::Node;
 using codec::Object;
 
+void decode(const Node& node, Content& out);
+Json encode(const Content& value);
+void decode(const Node& node, Option& out);
+Json encode(const Option& value);
 void decode(const Node& node, Stripe& out);
 Json encode(const Stripe& value);
 void decode(const Node& node, Instruction& out);
 Json encode(const Instruction& value);
 void decode(const Node& node, PathPart& out);
 Json encode(const PathPart& value);
-void decode(const Node& node, Option& out);
-Json encode(const Option& value);
-void decode(const Node& node, Content& out);
-Json encode(const Content& value);
+void decode(const Node& node, Given& out);
+Json encode(const Given& value);
 void decode(const Node& node, NamePart& out);
 Json encode(const NamePart& value);
 void decode(const Node& node, SizeShare& out);
@@ -93,8 +95,40 @@ Json encode(const Group& value);
 void decode(const Node& node, Plan& out);
 Json encode(const Plan& value);
 
+void decode(const Node& node, Content& out) {
+  Object object(node);
+  object.optional("seed", out.seed, codec::Whole{.low = 0});
+  object.optional("verify", out.verify);
+  object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
+  object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
+  object.finish();
+}
+
+Json encode(const Content& value) {
+  Json out = Json::object();
+  out["seed"] = encode(value.seed);
+  out["verify"] = encode(value.verify);
+  out["compressibility"] = encode(value.compressibility);
+  out["duplicates"] = encode(value.duplicates);
+  return out;
+}
+
 std::optional<ElementType> parse_element_type(std::string_view word) {
   return codec::find_word<ElementType>(word);
+}
+
+void decode(const Node& node, Option& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.required("value", out.value);
+  object.finish();
+}
+
+Json encode(const Option& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["value"] = encode(value.value);
+  return out;
 }
 
 void decode(const Node& node, Stripe& out) {
@@ -195,17 +229,21 @@ Json encode(const PathPart& value) {
   return out;
 }
 
-void decode(const Node& node, Option& out) {
+void decode(const Node& node, Given& out) {
   Object object(node);
-  object.required("name", out.name);
-  object.required("value", out.value);
+  object.optional("text", out.text, codec::Size{0});
+  object.optional("numbers", out.numbers, codec::Size{0}, codec::Size{1});
+  object.optional("type", out.type);
+  object.optional("big_endian", out.big_endian);
   object.finish();
 }
 
-Json encode(const Option& value) {
+Json encode(const Given& value) {
   Json out = Json::object();
-  out["name"] = encode(value.name);
-  out["value"] = encode(value.value);
+  out["text"] = encode(value.text);
+  out["numbers"] = encode(value.numbers);
+  out["type"] = encode(value.type);
+  out["big_endian"] = encode(value.big_endian);
   return out;
 }
 
@@ -215,24 +253,6 @@ std::optional<Interface> parse_interface(std::string_view word) {
 
 std::optional<Sharing> parse_sharing(std::string_view word) {
   return codec::find_word<Sharing>(word);
-}
-
-void decode(const Node& node, Content& out) {
-  Object object(node);
-  object.optional("seed", out.seed, codec::Whole{.low = 0});
-  object.optional("verify", out.verify);
-  object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
-  object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
-  object.finish();
-}
-
-Json encode(const Content& value) {
-  Json out = Json::object();
-  out["seed"] = encode(value.seed);
-  out["verify"] = encode(value.verify);
-  out["compressibility"] = encode(value.compressibility);
-  out["duplicates"] = encode(value.duplicates);
-  return out;
 }
 
 void decode(const Node& node, NamePart& out) {
@@ -741,6 +761,7 @@ void decode(const Node& node, Transfer& out) {
   object.optional("think_s", out.think_s, codec::Span{.low = 0});
   object.optional("depth", out.depth, codec::Whole{.low = 1, .high = 4096});
   object.optional("collective", out.collective);
+  object.optional("given", out.given);
   object.optional("verify", out.verify);
   object.finish();
 }
@@ -761,6 +782,7 @@ Json encode(const Transfer& value) {
   out["think_s"] = encode(value.think_s);
   out["depth"] = encode(value.depth);
   out["collective"] = encode(value.collective);
+  out["given"] = encode(value.given);
   out["verify"] = encode(value.verify);
   return out;
 }

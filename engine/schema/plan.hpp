@@ -16,6 +16,19 @@ namespace venturi::schema {
 struct Pattern;
 struct Step;
 
+/// What the bytes are.
+struct Content {
+  std::int64_t seed = 0;
+  /// Stamp every word with seed, file, generation and offset, and check what is read.
+  bool verify = false;
+  /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
+  double compressibility = 0.0;
+  /// Share of the 4 KiB pages that repeat the page before them.
+  ///
+  /// Absent: without `verify` all requests of a rank write the same bytes.
+  std::optional<double> duplicates = {};
+};
+
 /// Types of the elements of a dataset.
 enum class ElementType { kF64, kF32, kI64, kI32, kI16, kI8 };
 inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32", "i64", "i32",
@@ -28,6 +41,12 @@ inline constexpr std::array<std::string_view, 6> kElementTypeWords{"f64", "f32",
 }
 /// The value of a word, or nothing if the word is none of `ElementType`.
 [[nodiscard]] std::optional<ElementType> parse_element_type(std::string_view word);
+
+/// One setting of a storage interface, by the name that `engine describe` gives.
+struct Option {
+  std::string name = {};
+  std::string value = {};
+};
 
 /// How a file system lays out a new file over its servers.
 struct Stripe {
@@ -229,10 +248,14 @@ struct PathPart {
   std::int64_t width = 0;
 };
 
-/// One setting of a storage interface, by the name that `engine describe` gives.
-struct Option {
-  std::string name = {};
-  std::string value = {};
+/// Bytes that a workload names: text, or numbers one behind the other.
+struct Given {
+  /// Empty: numbers.
+  std::vector<PathPart> text;
+  std::vector<Expression> numbers;
+  /// Of the numbers; one that does not fit is refused.
+  ElementType type = ElementType::kI32;
+  bool big_endian = false;
 };
 
 /// How storage is reached. What is built is said by `engine describe`.
@@ -260,19 +283,6 @@ inline constexpr std::array<std::string_view, 4> kSharingWords{"all", "rank", "n
 }
 /// The value of a word, or nothing if the word is none of `Sharing`.
 [[nodiscard]] std::optional<Sharing> parse_sharing(std::string_view word);
-
-/// What the bytes are.
-struct Content {
-  std::int64_t seed = 0;
-  /// Stamp every word with seed, file, generation and offset, and check what is read.
-  bool verify = false;
-  /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
-  double compressibility = 0.0;
-  /// Share of the 4 KiB pages that repeat the page before them.
-  ///
-  /// Absent: without `verify` all requests of a rank write the same bytes.
-  std::optional<double> duplicates = {};
-};
 
 /// A piece of a name in a tree: text, then a value that is fixed for an owner, then a field.
 struct NamePart {
@@ -560,6 +570,8 @@ struct Transfer {
   std::int64_t depth = 1;
   /// All sharers of the file make each call together.
   bool collective = false;
+  /// What each request of a `write` writes; absent: made-up bytes.
+  std::optional<Given> given = {};
   /// Stamped data that are read are checked; false leaves that out of the time of a read.
   bool verify = true;
 };

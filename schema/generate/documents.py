@@ -33,6 +33,7 @@ class DocumentKind:
 
 
 _HOMES = {
+    "venturi.model.data_step": "venturi.model.workload",
     "venturi.model.operator": "venturi.model.plan",
     "venturi.model.layout": "venturi.model.plan",
     "venturi.model.verb": "venturi.model.plan",
@@ -64,6 +65,7 @@ DOCUMENTS = (
     DocumentKind("comparison", "RunComparison"),
     DocumentKind("campaign", "Campaign"),
     DocumentKind("result", "Result"),
+    DocumentKind("history", "History"),
 )
 
 

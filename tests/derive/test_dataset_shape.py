@@ -240,7 +240,7 @@ def test_a_file_for_each_turn_has_its_own_datasets() -> None:
         run.closed(path)
         run.pause(0.5)
     workload = exact(run)
-    assert only_file(workload).path == "stream1.{i}"
+    assert only_file(workload).path == "streamA1.{i}"
     assert only_dataset(workload).count == 3
     [step] = moves_of(workload)
     assert step.first is None

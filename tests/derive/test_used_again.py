@@ -64,7 +64,7 @@ def test_a_loop_that_goes_over_the_files_and_back_to_one_is_cut() -> None:
         read(run, dump)
     found = derived(run)
     check_exact(run, found, files=6)
-    assert sorted(file.path for file in found.files.values()) == ["stream1.2", "stream1.{i}"]
+    assert sorted(file.path for file in found.files.values()) == ["streamA1.2", "streamA1.{i}"]
 
 
 def test_removed_files_are_the_ones_that_were_made() -> None:

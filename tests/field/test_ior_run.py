@@ -18,6 +18,7 @@ from venturi.field.ior_run import (
     exit_code,
     layout_of,
     make_ready,
+    plan_of,
     run_test,
 )
 from venturi.field.ior_script import read_command_line
@@ -145,6 +146,12 @@ def test_a_file_of_an_earlier_run_is_checked_by_its_own_stamps(
     assert set(found) == {"misplaced", "flipped bit"}
     if "-t 4k" not in words:
         assert sorted(found) == ["flipped bit", "misplaced", "misplaced"]
+
+
+def test_a_plan_warns_once_of_each_phase(choices: Choices) -> None:
+    (test,) = read_command_line(shlex.split("-w -r -W -Z -b 64k -t 4k -o ./f"))
+    warnings = plan_of(make_ready(test, choices)).warnings
+    assert [line.partition(":")[0] for line in warnings] == ["check", "read"]
 
 
 def test_a_file_without_stamps_cannot_be_checked(choices: Choices) -> None:

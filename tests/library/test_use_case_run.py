@@ -24,6 +24,15 @@ SMALL = {
     "flash3-amr": {"room": 10, "variables": 3, "plotted": 2, "think": 0},
     "lqcd-a": {"extent": 3, "times": 5, "buffer": 777, "updates": 2, "generate": 0},
     "lqcd-bc": {"extent": 3, "times": 5, "buffer": 777, "props": 2, "solve": 0, "combine": 0},
+    "ramses-legacy": {"cells": 8},
+    "cryoem-stream": {
+        "images": 2, "image": 100_000, "lines": 3, "columns": 30, "interval": 0, "motioncor2": 0,
+        "gctf": 0, "latency": 0,
+    },
+    "cryoem-batch": {
+        "images": 3, "image": 100_000, "lines": 3, "columns": 30, "motioncor2": 0, "gctf": 0,
+        "latency": 0,
+    },
     "tsmp-a": {
         "hours": 2, "nx": 3, "ny": 5, "nz": 2, "other": 100, "other_files": 2, "cosmo": 1000,
         "clm_r": 500, "clm_h0": 300, "cosmo_input": 400, "cosmo_gap": 0, "clm_gap": 0,
@@ -52,6 +61,7 @@ CELLS = [
         "madbench2 uring local",
     ),
     *("vorpal own openmpi", "flash3 netcdf local", "flash3 hdf5 mpich", "flash3 posix local"),
+    *("ramses-legacy own openmpi", "cryoem-stream own mpich"),
     *("flash3-amr pnetcdf openmpi", "flash3-amr own mpich"),
 ]
 """Use case, interface and how ranks run."""

@@ -44,7 +44,6 @@ def test_stripes_reach_the_plan_as_numbers(text: str, count: int, size_bytes: in
     ("text", "words"),
     [
         ("{}", "say how many"),
-        ("{count: 0}", "stripe.count: 0 is neither"),
         ("{count: 70000}", "from 1 to 65534"),
         ("{size: 100 kB}", "stripe.size: 100000 B is no multiple of 64 KiB"),
         ("{size: 4 GiB}", "below 4 GiB"),
@@ -55,6 +54,11 @@ def test_stripes_that_no_file_can_have_are_refused(text: str, words: str) -> Non
     with pytest.raises(UserError) as caught:
         stripe_of(text)
     assert words in caught.value.message
+
+
+def test_a_stripe_count_of_zero_is_left_to_the_directory() -> None:
+    assert stripe_of("{count: 0, size: 0 B}") is None
+    assert stripe_of("{count: 0, size: 1 MiB}") == p.Stripe(bytes=1 << 20)
 
 
 @pytest.mark.parametrize("interface", ["null", "simulated"])

@@ -14,8 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-SHUFFLES = 199
-ALPHA = 0.01
+SHUFFLES = 999
+ALPHA = 0.002
 SHORTEST = 3
 """Values of a segment at least: what two or fewer show may be chance."""
 _MOST_CELLS = 4_000_000

@@ -15,7 +15,7 @@ from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
 _TERM = re.compile(
     r"\b(bytes|time|operations|found|seconds|serving|span|mean|shortest|longest|period|"
-    r"executions)"
+    r"executions|delay)"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
 _OF_PHASES = {
@@ -43,6 +43,8 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
             wrong = kind if kind is not None and kind not in _KINDS else None
             known = path in (None, *phase_paths) or (path == _ALL and match[1] in _OF_PHASES)
             wrong = wrong if known else path
+            if match[1] == "delay" and match[2] not in phase_paths:
+                wrong = match[2]
             if wrong is not None:
                 words = ", ".join(phase_paths)
                 raise UserError(
@@ -179,6 +181,8 @@ def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow
     chosen = [row for row in rows if path in (None, _ALL, row.path)]
     if function in _OF_PHASES:
         return _of_phases(function, chosen)
+    if function == "delay":
+        return _delay(first, second or first, rows)
     if kind is None:
         return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
     found = [row.by_operation[kind] for row in chosen if kind in row.by_operation]
@@ -212,6 +216,18 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
     return {"mean": sum(totals) / len(totals), "shortest": min(totals)}.get(function, max(totals))
 
 
+def _delay(first: str, last: str, rows: Sequence[PhaseRow]) -> float | None:
+    """Mean time from the beginnings of a phase to the ends of another one, as often executed.
+
+    The mean is the same whichever execution of the one belongs to which of the other.
+    """
+    begins = [row.at_s for row in rows if row.path == first]
+    ends = [row.at_s + row.seconds.total for row in rows if row.path == last]
+    if not begins or len(begins) != len(ends):
+        return None
+    return sum(ends) / len(ends) - sum(begins) / len(begins)
+
+
 def _meaning(function: str, first: str, second: str | None) -> tuple[str | None, str | None]:
     """The kind and the phase that a term names; a phase may be called like a kind.
 
@@ -220,6 +236,8 @@ def _meaning(function: str, first: str, second: str | None) -> tuple[str | None,
     """
     if function in _OF_PHASES:
         return None, first
+    if function == "delay":
+        return None, second or first
     if function == "seconds":
         return first, second
     if second is not None:

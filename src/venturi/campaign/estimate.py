@@ -19,6 +19,8 @@ from venturi.plan.make import make_plan, promised_totals
 from venturi.plan.setting import Settings
 
 _MOST_PLANNED = 64
+_Totals = tuple[int | None, int | None, int | None]
+"""Bytes written, bytes read, files; None: not known."""
 _PROMISES = ("bytes_written", "bytes_read")
 
 
@@ -48,7 +50,7 @@ def estimate_of(
 
 
 def _row(task: Task, runs: int, counted: _Counted) -> PlannedPoint:
-    written, read = counted.bytes_of(task) if task.workload else (None, None)
+    written, read, files = counted.totals_of(task)
     return PlannedPoint(
         step=task.step,
         point=task.point,
@@ -58,6 +60,7 @@ def _row(task: Task, runs: int, counted: _Counted) -> PlannedPoint:
         nodes=task.nodes,
         bytes_written=written,
         bytes_read=read,
+        files=files,
     )
 
 
@@ -69,7 +72,7 @@ class _Counted:
         self._campaign = campaign
         self._directory = directory
         self._workloads: dict[str, Workload] = {}
-        self._planned: dict[str, tuple[int, int]] = {}
+        self._planned: dict[str, _Totals] = {}
         self._promising: set[str] = set()
         by_workload: dict[str, list[Task]] = {}
         for task in tasks:
@@ -81,8 +84,10 @@ class _Counted:
             if all([self._plan(task) for task in spanning(own)]):
                 self._promising.add(name)
 
-    def bytes_of(self, task: Task) -> tuple[int, int]:
-        """What one run writes and reads."""
+    def totals_of(self, task: Task) -> _Totals:
+        """What one run writes, reads and makes."""
+        if not task.workload:
+            return task.writes or None, None, task.files or None
         if task.point not in self._planned:
             if task.workload in self._promising:
                 return self._promised(task)
@@ -96,16 +101,17 @@ class _Counted:
             made = make_plan(workload, self._settings(task))
         except UserError as error:
             raise UserError(f"{task.point}: {error.message}", error.hint) from None
-        self._planned[task.point] = (made.totals.bytes_written, made.totals.bytes_read)
+        totals = made.totals
+        self._planned[task.point] = (totals.bytes_written, totals.bytes_read, totals.files)
         said = {expectation.name for expectation in made.expectations if expectation.holds}
         return said.issuperset(_PROMISES)
 
-    def _promised(self, task: Task) -> tuple[int, int]:
+    def _promised(self, task: Task) -> _Totals:
         try:
             totals = promised_totals(self._workloads[task.workload], self._settings(task))
         except UserError as error:
             raise UserError(f"{task.point}: {error.message}", error.hint) from None
-        return totals["bytes_written"], totals["bytes_read"]
+        return totals["bytes_written"], totals["bytes_read"], totals.get("files")
 
     def _settings(self, task: Task) -> Settings:
         return Settings(

@@ -73,6 +73,7 @@ def _row(campaign: Campaign, standing: Standing, tasks: list[Task]) -> Row:
         point=tasks[0].point,
         parameters=tasks[0].parameters,
         states={s.value: states.count(s) for s in State if s in states},
+        commit=tasks[0].commit,
         reasons=list(dict.fromkeys(reasons)),
         metrics=[_summary(name, values) for name, values in found.items()],
     )

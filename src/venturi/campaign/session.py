@@ -10,9 +10,11 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from venturi.campaign.build import fetch, source_at
 from venturi.campaign.estimate import estimate_of
 from venturi.campaign.folder import CANCEL, SESSION, write_whole
 from venturi.campaign.journal import Journal, entries
+from venturi.campaign.limit import check_limits
 from venturi.campaign.membership import Session
 from venturi.campaign.outcome import outcome_of
 from venturi.campaign.scheduler import scheduler_of
@@ -103,8 +105,13 @@ def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
 def create(wish: Wish, folder: Path) -> Opened:
     """Makes a campaign's folder. Raises UserError or TargetProblem, and then nothing is left."""
     campaign, tasks, points = planned(wish, folder)
-    estimate_of(campaign, tasks, points, wish.directory)  # what cannot be planned is refused here
+    estimate = estimate_of(campaign, tasks, points, wish.directory)
     check_directory(wish.directory)
+    check_limits(estimate, machine_named(wish.machine), wish.directory)
+    for source in {
+        source_at(task.source, task.commit, wish.store) for task in tasks if task.commit
+    }:
+        fetch(source)
     facts = {
         "machine": wish.machine if wish.machine in BUILT_IN else "machine.yaml",
         "directory": str(wish.directory),

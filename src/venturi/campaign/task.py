@@ -10,18 +10,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from venturi.campaign.build import folder_of, source_of
 from venturi.campaign.metric import check_metric
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
 from venturi.execute.launcher import start_words
-from venturi.model.campaign import Campaign, Scalar, Step
+from venturi.model.campaign import Build, Campaign, Scalar, Step
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
 from venturi.model.machine import Machine
 
 _FOLDER = "folder_"
-_RESERVED = ("dir", "home", "launch", "python", "repetition")
+_RESERVED = ("dir", "home", "launch", "prefix", "python", "repetition")
 """What texts may name beside parameters, `ranks` and `nodes`."""
 
 
@@ -64,6 +65,14 @@ class Task:
     """The workload's parameters, as `--set`."""
     confirm: dict[str, float] = field(default_factory=dict)
     """What the tool must report."""
+    writes: int = 0
+    """Bytes of a command."""
+    files: int = 0
+    """That a command makes."""
+    source: str = ""
+    """The repository of what is built."""
+    commit: str = ""
+    """What is built."""
 
 
 def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
@@ -131,6 +140,8 @@ class _Folders:
     """The combinations of a step's parameters that occur, each once, and their names."""
 
     def __init__(self, step: str, parameters: list[str], points: list[Point]) -> None:
+        self.built: dict[str, Path] = {}
+        """Where the build of a combination stands, if its step builds."""
         self._step = step
         self._parameters = parameters
         self._index: dict[tuple[Scalar, ...], int] = {}
@@ -184,7 +195,14 @@ def _parameters(campaign: Campaign, name: str, known: list[str]) -> list[str]:
         )
     for text in _texts(step):
         named |= names_of(text)
-    for value in (step.ranks, step.nodes, step.time, *step.confirm.values()):
+    for value in (
+        step.ranks,
+        step.nodes,
+        step.time,
+        step.writes,
+        step.files,
+        *step.confirm.values(),
+    ):
         with contextlib.suppress(ExpressionError):
             named |= names_in(tree_of(value))
     for before in step.after:
@@ -203,6 +221,9 @@ def _splits(group: Mapping[str, list[Scalar]], named: set[str]) -> bool:
 
 def _texts(step: Step) -> list[str]:
     values = [str(value) for value in step.set.values()]
+    if step.build is not None:
+        build = step.build
+        values += [build.source, build.commit, build.branch, *build.flags.values()]
     return [step.command, step.workload, step.scale, *values, *step.environment.values()]
 
 
@@ -221,6 +242,7 @@ class _Maker:
         self._budget_s = float(number_at(f"steps.{name}.time", step.time, point))
         if self._budget_s <= 0:
             raise UserError(f"steps.{name}.time: '{step.time}' is no time that a run may take")
+        self._folders = folders
         self._setup = setup_lines(place.site, name, step.needs)
         self._before = {before: folders[before].name_of(point) for before in step.after}
         self._is_alike = not any("repetition" in names_of(text) for text in _texts(step))
@@ -244,13 +266,16 @@ class _Maker:
             "home": place.home,
             "python": shlex.quote(sys.executable),
             "repetition": repetition,
-            **{_FOLDER + name: tasks / point / "r1" for name, point in self._before.items()},
+            **{
+                _FOLDER + name: self._folders[name].built.get(point, tasks / point / "r1")
+                for name, point in self._before.items()
+            },
         }
         step = self._step
         if "launch" in names_of(step.command):
             words = start_words(place.site, self._ranks, self._nodes)
             values["launch"] = shlex.join(words)
-        command = self._filled("command", step.command, values)
+        command = "" if step.build else self._filled("command", step.command, values)
         made = Task(
             name=f"{folder}/r{repetition}",
             step=self._name,
@@ -266,6 +291,8 @@ class _Maker:
             ranks=self._ranks,
             nodes=self._nodes,
             after=[f"{point}/r1" for point in self._before.values()],
+            writes=self._whole("writes", step.writes, 0),
+            files=self._whole("files", step.files, 0),
             workload=self._filled("workload", step.workload, values),
             scale=self._filled("scale", step.scale, values),
             assignments={
@@ -277,16 +304,38 @@ class _Maker:
                 for key, value in step.confirm.items()
             },
         )
+        if step.build is not None:
+            return self._build(made, step.build, values)
         return replace(made, argv=self._run_line(made)) if made.workload else made
+
+    def _build(self, made: Task, build: Build, values: Mapping[str, object]) -> Task:
+        """The task that builds, which is told where; later steps find it there."""
+        store = self._place.store
+        address = self._filled("build.source", build.source, values)
+        revision = self._filled("build.commit", build.commit or build.branch, values)
+        source = source_of(build, address, revision, store)
+        flags = {k: self._filled(f"build.flags.{k}", v, values) for k, v in build.flags.items()}
+        raw = self._filled("command", self._step.command, {**values, "prefix": "{prefix}"})
+        folder = folder_of(store, source, raw, flags, self._setup)
+        self._folders[self._name].built[made.point] = folder
+        command = self._filled("command", self._step.command, {**values, "prefix": folder})
+        line = [sys.executable, "-m", "venturi.campaign.build", str(folder), str(source.copy)]
+        return replace(
+            made,
+            argv=[*line, source.commit, "\n".join([*self._setup, "set -e", command])],
+            environment={**made.environment, **flags},
+            source=address,
+            commit=source.commit,
+        )
 
     def _filled(self, key: str, text: str, values: Mapping[str, object]) -> str:
         return filled(text, values, f"steps.{self._name}.{key}")
 
-    def _whole(self, key: str, value: Scalar) -> int:
+    def _whole(self, key: str, value: Scalar, least: int = 1) -> int:
         where = f"steps.{self._name}.{key}"
         number = number_at(where, value, self._point)
-        if number != int(number) or number < 1:
-            raise UserError(f"{where}: '{value}' is {number}, not a whole number above 0")
+        if number != int(number) or number < least:
+            raise UserError(f"{where}: '{value}' is {number}, not a whole number above {least - 1}")
         return int(number)
 
     def _run_line(self, task: Task) -> list[str]:
@@ -301,4 +350,6 @@ class _Maker:
             line += ["-N", str(task.nodes)]
         for key, value in task.assignments.items():
             line += ["--set", f"{key}={value}"]
+        if self._setup:
+            return ["/bin/sh", "-c", "\n".join([*self._setup, f"exec {shlex.join(line)}"])]
         return line

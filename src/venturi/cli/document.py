@@ -43,6 +43,8 @@ def _in_folder(folder: Path) -> tuple[str, Document] | None:
         "tuning.json": Tuning,
         "validation.json": Validation,
     }
+    if (folder / "record.json").is_file() or (folder / "SHA256SUMS").is_file():
+        return None  # a run of the archive
     for name, model in kinds.items():
         if (folder / name).is_file():
             return folder.resolve().stem, _parsed(folder / name, model)

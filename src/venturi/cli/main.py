@@ -23,9 +23,9 @@ COMMANDS = {
     "predict": "How long an application's I/O takes: its proxy beside it, or a machine's profile.",
     "tune": "Change one thing at a time, measure each, rank what it gains.",
     "campaign": "Many runs over a space of parameters: run, status, resume, cancel.",
-    "compare": "Two captures field by field: how well a proxy stands for an application.",
+    "compare": "Two captures, two runs, or two sets of runs (tags, machines) side by side.",
     "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",
-    "results": "The archive: ls, show, rm; import, rank, compare of published results.",
+    "results": "The archive: ls, show, tag, verify, push, import, history, rank, compare, rm.",
     "mdtest": "mdtest's own command line, run by our engine: venturi mdtest -- ARGS.",
     "md-workbench": "md-workbench's own command line: venturi md-workbench -- ARGS.",
 }

@@ -17,6 +17,8 @@ from venturi.cli.option import (
 )
 from venturi.model.error import ExitCode
 
+_MOST_RANKS = 1_000_000
+
 
 @click.command()
 @click.argument("workload")
@@ -35,7 +37,8 @@ def command(workload: str, store: str | None, as_json: bool, units: str, **optio
 
     opened, _ = open_workload(workload, store)
     machine = machine_named(options["machine"])
-    settings = replace(settings_of(options), most_ranks=machine.most_ranks)
+    # What is only planned may be for another machine.
+    settings = replace(settings_of(options), most_ranks=max(machine.most_ranks, _MOST_RANKS))
     made = make_plan(opened, settings)
     check_metrics(opened, made.totals.phases)
     summary = summary_of(made, machine.bounds)

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from venturi.cli.history import command as history_command
 from venturi.cli.option import json_option, store_option, units_option
 from venturi.model.error import ExitCode, UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from venturi.store.index import Entry
 
 _SHOWN = 40
 
@@ -20,6 +23,9 @@ _SHOWN = 40
 @click.group()
 def command() -> None:
     """The archive of results."""
+
+
+command.add_command(history_command)
 
 
 @command.command("ls")
@@ -33,13 +39,12 @@ def list_results(choice: str | None, every: bool, store: str | None, as_json: bo
     CHOICE leaves out others: tag:T, machine:M, session:S, campaign:C, name:N; joined by commas,
     all must hold.
     """
-    from venturi.store.archive import chosen, entries
-    from venturi.store.journal import sweep
+    from venturi.store.index import entries
     from venturi.store.place import store_directory
 
     place = store_directory(store)
-    concluded = sweep(place)
-    found = chosen(place, choice) if choice else entries(place)
+    concluded = _concluded(place)
+    found = _chosen(place, choice) if choice else entries(place)
     listed = [asdict(entry) for entry in found]
     if as_json:
         click.echo(json.dumps(listed, indent=1))
@@ -50,6 +55,22 @@ def list_results(choice: str | None, every: bool, store: str | None, as_json: bo
     shown = listed if every else listed[-_SHOWN:]
     older = len(listed) - len(shown)
     print_archive(shown, str(place), [f.name for f in concluded], stdout_console(), older)
+
+
+def _concluded(place: Path) -> list[Path]:
+    """Runs whose command was killed; what knows of running ones is only read if there are some."""
+    running = place / "running"
+    if not running.is_dir() or not any(running.iterdir()):
+        return []
+    from venturi.store.journal import sweep
+
+    return sweep(place)
+
+
+def _chosen(place: Path, choice: str) -> list[Entry]:
+    from venturi.store.archive import chosen
+
+    return chosen(place, choice)
 
 
 @command.command("show")

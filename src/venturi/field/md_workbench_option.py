@@ -13,6 +13,8 @@ TOOL = "md-workbench"
 _NUMBER, _REAL, _TEXT = Kind.NUMBER, Kind.REAL, Kind.TEXT
 _OWN_DIRECTORY = "a run works in a directory of its own and touches only what it made itself"
 
+_NO_TABLES = "no table of single operations is made of md-workbench's phases"
+
 OPTIONS = (
     Option("offset", _NUMBER, "O", "offset"),
     Option("api", _TEXT, "a", "api"),
@@ -54,12 +56,12 @@ REFUSED = {
         "docs/compatibility/md-workbench.md lists every one of them",
     ),
     "latency_file": (
-        "the record keeps a histogram of every kind of operation, not each operation",
-        "--json gives the histograms",
+        _NO_TABLES,
+        "--json gives their histograms; a workload with 'log_operations: true' records each",
     ),
     "latency_all": (
-        "the record keeps a histogram of every kind of operation, not each operation",
-        "--json gives the histograms of all ranks together",
+        _NO_TABLES,
+        "--json gives their histograms; a workload with 'log_operations: true' records each",
     ),
     "first_item": (
         f"it goes on with objects of an earlier run, but {_OWN_DIRECTORY}",

@@ -85,8 +85,8 @@ REFUSED = {
         "run the phases as separate commands",
     ),
     "operation_csv": (
-        "the record keeps a histogram of every kind of operation, not each operation",
-        "--json gives the histograms",
+        "no table of single operations is made of mdtest's phases",
+        "--json gives their histograms; a workload with 'log_operations: true' records each",
     ),
     "lustre_layout": (
         "directory layouts of Lustre are not set: the engine does not use its library",

@@ -86,6 +86,42 @@ class Tool(Document):
     """Settings that the tool says it used."""
 
 
+class Version(StrEnum):
+    """Which version of a program is measured."""
+
+    PINNED = "pinned"
+    """Always the same, so that what changes is the machine: for synthetic tests."""
+    NEWEST = "newest"
+    """What the repository has when the campaign is begun: for applications."""
+
+
+class Build(Document):
+    """A program that the step's command builds from a git repository.
+
+    It is built once for each commit, flags and software, for all campaigns of a store. The command
+    works in the sources and ends at its first failure; `{prefix}` is the build's folder, as is
+    `{folder_NAME}` for later steps.
+    """
+
+    source: str
+    """The repository: an address, or a folder (`{home}/code`)."""
+    version: Version = Version.PINNED
+    commit: str = ""
+    """Of a pinned version: a commit, or a tag."""
+    branch: str = ""
+    """Of the newest version; default: the repository's."""
+    flags: dict[str, str] = {}
+    """Variables of the environment: `CFLAGS: -O3`."""
+
+    @model_validator(mode="after")
+    def _fits(self) -> Build:
+        if self.version is Version.PINNED and (self.branch or not self.commit):
+            raise ValueError("a pinned version has a 'commit', which may be a tag")
+        if self.version is Version.NEWEST and self.commit:
+            raise ValueError("the newest version has a 'branch', not a 'commit'")
+        return self
+
+
 class Step(Document):
     """One thing that is done at points of the space: a workload, or any command.
 
@@ -97,6 +133,8 @@ class Step(Document):
     """A name from the library, or a file beside the campaign's."""
     command: str = ""
     """A line for the shell, in a folder of the run's own."""
+    build: Build | None = None
+    """The command builds this, unless that was done before."""
     after: list[Name] = []
     """Steps that must be done before, at the same values; `{folder_NAME}` is where they worked."""
     set: dict[str, Scalar] = {}
@@ -114,6 +152,10 @@ class Step(Document):
     """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
     confirm: dict[Name, Scalar] = {}
     """What the tool must report: a run that used something else has failed."""
+    writes: Value = 0
+    """Bytes that a command writes in one run; a workload's are known."""
+    files: Value = 0
+    """Files and directories that a command makes in one run."""
     time: Value = "10 min"
     """What one run may take; then it is ended, and is a `timeout`."""
     repeat: Positive | None = None
@@ -125,6 +167,8 @@ class Step(Document):
             raise ValueError("a step is either a workload or a command")
         if self.command and self.set:
             raise ValueError("'set' is for workloads; a command takes {parameters} in its text")
+        if self.build is not None and (self.workload or self.metrics or self.tool):
+            raise ValueError("a step that builds is a command, and measures nothing")
         if (self.tool and not self.command) or (self.confirm and not self.tool):
             raise ValueError("'tool' is for commands, and 'confirm' for tools")
         return self
@@ -255,6 +299,8 @@ class Row(Document):
     parameters: dict[str, Scalar]
     states: dict[str, Count]
     """How many repetitions are in which state."""
+    commit: str = ""
+    """What was built."""
     reasons: list[str] = []
     """Why those that failed did, each once."""
     metrics: list[MetricSummary] = []
@@ -288,6 +334,8 @@ class PlannedPoint(Document):
     bytes_written: Count | None = None
     """Of one run; None: a command, which does not say."""
     bytes_read: Count | None = None
+    files: Count | None = None
+    """Of one run; None: it is not known without planning each point."""
 
 
 class CampaignEstimate(Document):

@@ -1,4 +1,4 @@
-"""How what a file holds is laid out: elements in memory, stripes over servers."""
+"""How what a file holds is laid out: elements, what the bytes are, stripes over servers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from venturi.model.document import Document
+from venturi.model.document import Count, Document, Fraction
 
 
 class ElementType(StrEnum):
@@ -33,3 +33,25 @@ class Stripe(Document):
     """Servers (or targets) of a file; 0: the directory's own setting, -1: all that there are."""
     bytes: Annotated[int, Field(ge=0, le=4294901760)] = 0
     """What lies together on one of them; 0: the directory's own setting."""
+
+
+class Content(Document):
+    """What the bytes are."""
+
+    seed: Count = 0
+    verify: bool = False
+    """Stamp every word with seed, file, generation and offset, and check what is read."""
+    compressibility: Fraction = 0.0
+    """Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros."""
+    duplicates: Fraction | None = None
+    """Share of the 4 KiB pages that repeat the page before them.
+
+    Absent: without `verify` all requests of a rank write the same bytes.
+    """
+
+
+class Option(Document):
+    """One setting of a storage interface, by the name that `engine describe` gives."""
+
+    name: str
+    value: str

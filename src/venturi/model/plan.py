@@ -12,7 +12,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.layout import Content as Content  # noqa: PLC0414
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
+from venturi.model.layout import Option as Option  # noqa: PLC0414
 from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
 from venturi.model.operator import Operator as Operator  # noqa: PLC0414
 from venturi.model.verb import Arrivals as Arrivals  # noqa: PLC0414
@@ -66,11 +68,15 @@ class PathPart(Document):
     width: Annotated[int, Field(ge=0, le=20)] = 0
 
 
-class Option(Document):
-    """One setting of a storage interface, by the name that `engine describe` gives."""
+class Given(Document):
+    """Bytes that a workload names: text, or numbers one behind the other."""
 
-    name: str
-    value: str
+    text: list[PathPart] = []
+    """Empty: numbers."""
+    numbers: list[Expression] = []
+    type: ElementType = ElementType.I32
+    """Of the numbers; one that does not fit is refused."""
+    big_endian: bool = False
 
 
 class Interface(StrEnum):
@@ -97,21 +103,6 @@ class Sharing(StrEnum):
     RANK = "rank"
     NODE = "node"
     EVERY = "every"
-
-
-class Content(Document):
-    """What the bytes are."""
-
-    seed: Count = 0
-    verify: bool = False
-    """Stamp every word with seed, file, generation and offset, and check what is read."""
-    compressibility: Fraction = 0.0
-    """Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros."""
-    duplicates: Fraction | None = None
-    """Share of the 4 KiB pages that repeat the page before them.
-
-    Absent: without `verify` all requests of a rank write the same bytes.
-    """
 
 
 class NamePart(Document):
@@ -439,6 +430,8 @@ class Transfer(Document):
     """Requests in flight."""
     collective: bool = False
     """All sharers of the file make each call together."""
+    given: Given | None = None
+    """What each request of a `write` writes; absent: made-up bytes."""
     verify: bool = True
     """Stamped data that are read are checked; false leaves that out of the time of a read."""
 

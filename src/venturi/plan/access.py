@@ -20,6 +20,7 @@ __all__ = [
     "Sharers",
     "accesses",
     "sharers_of",
+    "target_of",
 ]
 
 _OWN_KEYS = {
@@ -48,6 +49,18 @@ def _check_keys(step: DataStep, where: str) -> None:
             f"{where}: 'apart: false' belongs to contiguous parts, of 'size' or 'count'",
             "leave it out",
         )
+
+
+def target_of(step: DataStep | None, is_write: bool, where: str) -> str:
+    """The file or `file.dataset` that a `write` or `read` names."""
+    assert step is not None
+    wanted, other = (step.to, step.from_) if is_write else (step.from_, step.to)
+    word, wrong = ("to", "from") if is_write else ("from", "to")
+    if other is not None:
+        raise UserError(f"{where}: use '{word}' here, not '{wrong}'")
+    if wanted is None:
+        raise UserError(f"{where}: '{word}' is missing (a file or file.dataset)")
+    return wanted
 
 
 def accesses(

@@ -42,4 +42,4 @@ def _overfill(
         )
     if server_memory_bytes is not None:
         known.setdefault(SERVER_MEMORY, server_memory_bytes)
-    return Scope(known, scope.slots).whole(value, f"{where}.overfill", least=1)
+    return Scope(known, scope.slots, scope.defined).whole(value, f"{where}.overfill", least=1)

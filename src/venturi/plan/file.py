@@ -143,16 +143,17 @@ def _stripe(spec: FileSpec, wanted: Interface, scope: Scope, where: str) -> Stri
         count=_stripe_count(spec.stripe, scope, f"{where}.stripe.count"),
         bytes=_stripe_bytes(spec.stripe, scope, f"{where}.stripe.size"),
     )
-    if not stripe.count and not stripe.bytes:
+    if spec.stripe.count is None and spec.stripe.size is None:
         raise UserError(f"{where}.stripe: say how many ('count'), how long ('size'), or both")
-    return None if wanted in _WITHOUT_STRIPES else stripe
+    is_asked = stripe.count != 0 or stripe.bytes != 0
+    return stripe if is_asked and wanted not in _WITHOUT_STRIPES else None
 
 
 def _stripe_count(stripe: StripeSpec, scope: Scope, where: str) -> int:
     if stripe.count is None:
         return 0
     count = scope.whole(stripe.count, where, least=-1)
-    if count == 0 or count > _MOST_STRIPES:
+    if count > _MOST_STRIPES:
         raise UserError(f"{where}: {count} is neither -1 (all) nor from 1 to {_MOST_STRIPES}")
     return count
 
@@ -160,7 +161,7 @@ def _stripe_count(stripe: StripeSpec, scope: Scope, where: str) -> int:
 def _stripe_bytes(stripe: StripeSpec, scope: Scope, where: str) -> int:
     if stripe.size is None:
         return 0
-    size = scope.whole(stripe.size, where, least=1)
+    size = scope.whole(stripe.size, where)
     if size % _STRIPE_UNIT_BYTES or size > _MOST_STRIPE_BYTES:
         raise UserError(f"{where}: {size} B is no multiple of 64 KiB below 4 GiB")
     return size

@@ -61,7 +61,8 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     sizes = sizes_of(workload, settings, parameters)
     ranks = sum(size.world for size in sizes)
     names = Names()
-    scope = Scope(parameters, {slot: index for index, slot in enumerate(names.slots)})
+    slots = {slot: index for index, slot in enumerate(names.slots)}
+    scope = Scope(parameters, slots).defining(workload.define)
     interfaces = interfaces_of(settings)
     check_made_by(workload, interfaces)
     lowered = _lower_groups(workload, settings, scope, sizes, names)

@@ -25,12 +25,13 @@ from venturi.model.workload import (
     TruncateStep,
     Workload,
 )
-from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of
+from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of, target_of
 from venturi.plan.cache import cache_of
 from venturi.plan.command import lower_exec
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
+from venturi.plan.given import given_of, of_size, with_given_size
 from venturi.plan.group import GroupSize, Names, made_elsewhere
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.limit import compute_of, limit_of
@@ -328,8 +329,9 @@ class Lowering:
         owner = owner_of(
             step.from_, self._ranks, self._settings.nodes, self._settings.seed, place.scope, where
         )
-        if owner.warning:
-            self.warnings.append(f"{place.phase}: {owner.warning}")
+        warning = f"{place.phase}: {owner.warning}"
+        if owner.warning and warning not in self.warnings:
+            self.warnings.append(warning)
         return place.scope.compile(owner.rank, where)
 
     def _file(self, name: str, place: _Place) -> FileSpec:
@@ -463,7 +465,7 @@ class Lowering:
         verb = "write" if is_write else "read"
         short = step.write if is_write else step.read
         rich = short if isinstance(short, DataStep) else None
-        target = short if isinstance(short, str) else self._target(rich, is_write, place)
+        target = short if isinstance(short, str) else target_of(rich, is_write, place.where)
         name, _, part = target.partition(".")
         spec = self._file(name, place)
         short_each = self._short_each(name, verb, place)
@@ -471,9 +473,11 @@ class Lowering:
             return [self._items(short_each, step, place)]
         if is_write and spec.foreign:
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
-        rich = rich or DataStep(to=target)
         where = f"{place.where}.{verb}"
+        rich = with_given_size(rich or DataStep(to=target), where)
+        given = given_of(rich, spec, is_write, place.scope, where)
         parts = self._parts(rich, name, part, place, where)
+        parts = of_size(parts, rich) if given else parts
         owner = self._owner(step, place)
         opening = self._open_for(name, is_write, owner, place)
         check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
@@ -506,20 +510,11 @@ class Lowering:
                 think_s=think,
                 depth=depth,
                 collective=collective,
+                given=given,
                 verify=rich.verify,
             )
             for access in parts
         ]
-
-    def _target(self, rich: DataStep | None, is_write: bool, place: _Place) -> str:
-        assert rich is not None
-        wanted, other = (rich.to, rich.from_) if is_write else (rich.from_, rich.to)
-        word, wrong = ("to", "from") if is_write else ("from", "to")
-        if other is not None:
-            raise UserError(f"{place.where}: use '{word}' here, not '{wrong}'")
-        if wanted is None:
-            raise UserError(f"{place.where}: '{word}' is missing (a file or file.dataset)")
-        return wanted
 
     def _parts(
         self, rich: DataStep, name: str, part: str, place: _Place, where: str

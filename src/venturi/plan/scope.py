@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from venturi.model.error import UserError
 from venturi.model.expression import (
@@ -23,23 +23,38 @@ from venturi.model.workload import RESERVED_NAMES, Value
 
 @dataclass(frozen=True)
 class Scope:
-    """Parameters as constants, reserved names and loop variables as slots."""
+    """Parameters as constants, reserved names and loop variables as slots; names of expressions."""
 
     constants: Mapping[str, Number]
     slots: Mapping[str, int]
+    defined: Mapping[str, Tree] = field(default_factory=dict)
 
     def inside(self, variable: str, slot: int) -> Scope:
         """The scope of a loop's body."""
-        if variable in RESERVED_NAMES or variable in self.constants:
+        if variable in (*RESERVED_NAMES, *self.constants, *self.defined):
             raise UserError(f"the loop variable '{variable}' is already a name of something else")
-        return Scope(self.constants, {**self.slots, variable: slot})
+        return Scope(self.constants, {**self.slots, variable: slot}, self.defined)
+
+    def defining(self, definitions: Mapping[str, Value]) -> Scope:
+        """The scope with names for expressions; each may use those before it."""
+        known: dict[str, Tree] = {name: Literal(n) for name, n in self.constants.items()}
+        defined: dict[str, Tree] = {}
+        for name, value in definitions.items():
+            where = f"define.{name}"
+            if name in (*RESERVED_NAMES, *self.constants):
+                raise UserError(f"{where}: this is already a name of something else")
+            try:
+                defined[name] = bind(tree_of(value), known | defined)
+            except ExpressionError as error:
+                raise UserError(f"{where}: {error}") from None
+        return Scope(self.constants, self.slots, defined)
 
     def tree(self, value: Value, where: str) -> Tree:
         """The tree of a value with all constants computed; UserError names `where`."""
         try:
             tree = tree_of(value)
             known: dict[str, Tree] = {name: Literal(n) for name, n in self.constants.items()}
-            bound = bind(tree, known)
+            bound = bind(tree, {**known, **self.defined})
             unknown = names_in(bound) - self.slots.keys()
             if unknown:
                 raise ExpressionError(f"unknown name '{min(unknown)}'")

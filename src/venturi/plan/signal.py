@@ -23,7 +23,7 @@ from venturi.plan.template import Field, template_fields
 _RANK, _RANKS, _WORLD, _INSTANCE = range(4)
 _ITERATION = list(p.Slot).index(p.Slot.ITERATION)
 _MOST_ACTIONS = 2_000_000
-_MOST_SIGNALS = 32_768
+_MOST_SIGNALS = 65_536
 """Different signals, each counted once for every instance of a group that waits for it."""
 _ALL = [p.Instruction(operator=p.Operator.INTEGER, integer=0)]
 """The count of a wait that needs all signals, until it is known how many those are."""

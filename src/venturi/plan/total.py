@@ -122,6 +122,9 @@ class _Walker:
         self._made: dict[tuple[int, bool], dict[tuple[int, int], int]] = {}
         """Items made, by file and whether in a window, then by step and dealt rank."""
         self._by_rank = False
+        self._by_instance = False
+        self._of_instances: set[int] = set()
+        """Files whose names of all instances were counted one by one."""
         self._writers: dict[int, set[int]] = {}
         """Of each file, the ranks that write to it."""
         self._names: dict[int, set[tuple[int, ...]]] = {}
@@ -131,6 +134,7 @@ class _Walker:
         """Add the work of all instances; the computing is the longest one's."""
         used = _slots_used(self._group.program, self._plan.files)
         by_instance = _INSTANCE in used or bool(BY_NODE & used)
+        self._by_instance = by_instance
         longest = 0.0
         for instance in range(self._group.instances) if by_instance else (0,):
             self._slots[_INSTANCE] = instance
@@ -145,6 +149,7 @@ class _Walker:
         for index, names in self.files.items():
             count = self._files_of(index, names)
             own = any(_INSTANCE in slots_of(part.value) for part in self._plan.files[index].path)
+            own = own and index not in self._of_instances
             total.files += count * (self._group.instances if own else 1)
 
     def _files_of(self, index: int, names: int) -> int:
@@ -315,6 +320,9 @@ class _Walker:
                 name.append(int(self._slots[_RANK]))
             else:
                 times *= self._seats.files(file)
+            if self._by_instance and _INSTANCE in used:
+                name.append(int(self._slots[_INSTANCE]))
+                self._of_instances.add(step.file)
             names = self._names.setdefault(step.file, set())
             names.add(tuple(name))
             self.files[step.file] = max(self.files.get(step.file, 0), len(names) * times)

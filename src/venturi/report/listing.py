@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from venturi.model.workload import Workload
 from venturi.report import quantity
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from venturi.model.workload import Workload
 
 _MOST_HINTS = 3
 

@@ -36,9 +36,11 @@ class Printer:
         from rich.text import Text
 
         grid = Table.grid()
-        grid.add_column(no_wrap=True)
+        if lead:
+            grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
-        grid.add_row(*(Text(shown(part, self._utf8)) for part in (lead, text)))
+        parts = (lead, text) if lead else (text,)
+        grid.add_row(*(Text(shown(part, self._utf8)) for part in parts))
         self._console.print(Padding(grid, (0, 0, 0, 1), expand=False))
 
     def table(

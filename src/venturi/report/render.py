@@ -9,6 +9,7 @@ from typing import Final
 from venturi.model.campaign import CampaignResult
 from venturi.model.document import Document
 from venturi.model.forecast import Forecast
+from venturi.model.history import History
 from venturi.model.machine import Machine
 from venturi.model.portrait import Portrait
 from venturi.model.prediction import Prediction
@@ -21,6 +22,7 @@ from venturi.report.quantity import Units
 _PAGES: Final[dict[type[Document], str]] = {
     CampaignResult: "campaign",
     Forecast: "forecast",
+    History: "history",
     Machine: "machine",
     Portrait: "portrait",
     Prediction: "prediction",

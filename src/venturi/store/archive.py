@@ -9,15 +9,14 @@ from pathlib import Path
 
 from venturi.execute.engine import clean
 from venturi.model.error import TargetProblem, UserError
-from venturi.model.record import Record
 from venturi.model.result import Result
-from venturi.store.index import Entry, read_index, write_index
+from venturi.store.index import UNREADABLE, Entry, entries
 from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
 from venturi.store.result import RECORD_NAME, RESULT_NAME, load_result, tagged
+from venturi.store.result import has_record as has_record  # noqa: PLC0414
+from venturi.store.result import load_record as load_record  # noqa: PLC0414
 from venturi.store.seal import REMOVED_NAME, SEAL_NAME, faults, is_sealed, sealed_names
-from venturi.store.version import read_versioned
 
-UNREADABLE = "UNREADABLE"
 _KINDS = ("tag", "machine", "session", "campaign", "name")
 """By which runs are chosen."""
 RECORD_NAMES = frozenset(
@@ -34,80 +33,10 @@ RECORD_NAMES = frozenset(
 """The files of a run's folder, beside its manifests."""
 
 
-def load_record(folder: Path) -> Record:
-    """The record in a run's folder; UserError if it cannot be read, or if there is none."""
-    path = folder / RECORD_NAME
-    if not has_record(folder):
-        tool = load_result(folder).source.tool
-        raise UserError(
-            f"{folder.name}: a run of {tool} has no record of single phases",
-            f"venturi results show {folder.name}",
-        )
-    record = read_versioned(path, Record)
-    if record.left and (folder / REMOVED_NAME).exists():
-        return record.model_copy(update={"left": [], "left_command": None})
-    return record
-
-
 def folders(store: Path) -> list[Path]:
     """The run folders of a store, oldest first."""
     runs = store / "runs"
     return sorted(p for p in runs.glob("[!.]*") if p.is_dir()) if runs.is_dir() else []
-
-
-def has_record(folder: Path) -> bool:
-    """Whether a run of ours is in this folder; any other has a result only."""
-    return (folder / RECORD_NAME).exists() or not (folder / RESULT_NAME).exists()
-
-
-def entries(store: Path) -> list[Entry]:
-    """A line for each run, oldest first; only runs that the index does not know are opened."""
-    known = read_index(store)
-    names = _names(store)
-    fresh = {name: _entry(store / "runs" / name) for name in names if name not in known}
-    rows = [known.get(name) or fresh[name] for name in names]
-    if fresh or len(known) != len(names):
-        write_index(store, [row for row in rows if row.level != UNREADABLE])
-    return [_without_removed(store, row) if row.left else row for row in rows]
-
-
-def _names(store: Path) -> list[str]:
-    """The names of the run folders, oldest first."""
-    try:
-        with os.scandir(store / "runs") as found:
-            return sorted(e.name for e in found if e.name[0] != "." and e.is_dir())
-    except FileNotFoundError:
-        return []
-
-
-def _entry(folder: Path) -> Entry:
-    try:
-        result = load_result(folder)
-        record = load_record(folder) if (folder / RECORD_NAME).exists() else None
-    except UserError:
-        return Entry(folder.name, "", "", UNREADABLE, 0, 0, 0)
-    return Entry(
-        id=folder.name,
-        name=result.name,
-        started=result.started,
-        level=result.level,
-        repetitions=record.repetitions if record else _repetitions(result),
-        ranks=result.ranks,
-        left=len(record.left) if record else 0,
-        machine=result.machine,
-        session=result.session,
-        campaign=result.campaign,
-    )
-
-
-def _repetitions(result: Result) -> int:
-    return max((len(metric.values) for metric in result.metrics.values()), default=0)
-
-
-def _without_removed(store: Path, row: Entry) -> Entry:
-    if (store / "runs" / row.id / REMOVED_NAME).exists():
-        return Entry(**{**vars(row), "left": 0})
-    return row
 
 
 def is_choice(text: str) -> bool:

@@ -10,10 +10,14 @@ import contextlib
 import json
 import os
 import tempfile
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 
+from venturi.model.error import UserError
+from venturi.store.seal import REMOVED_NAME
+
 INDEX_NAME = "index.json"
+UNREADABLE = "UNREADABLE"
 _FORM = 1
 
 
@@ -34,7 +38,56 @@ class Entry:
     campaign: str = ""
 
 
-def read_index(store: Path) -> dict[str, Entry]:
+def entries(store: Path) -> list[Entry]:
+    """A line for each run, oldest first; only runs that the index does not know are opened."""
+    known = _read(store)
+    names = _names(store)
+    fresh = {name: _entry(store / "runs" / name) for name in names if name not in known}
+    rows = [known.get(name) or fresh[name] for name in names]
+    if fresh or len(known) != len(names):
+        _write(store, [row for row in rows if row.level != UNREADABLE])
+    return [_without_removed(store, row) if row.left else row for row in rows]
+
+
+def _names(store: Path) -> list[str]:
+    """The names of the run folders, oldest first."""
+    try:
+        with os.scandir(store / "runs") as found:
+            return sorted(e.name for e in found if e.name[0] != "." and e.is_dir())
+    except FileNotFoundError:
+        return []
+
+
+def _entry(folder: Path) -> Entry:
+    from venturi.store.result import RECORD_NAME, load_record, load_result
+
+    try:
+        result = load_result(folder)
+        record = load_record(folder) if (folder / RECORD_NAME).exists() else None
+    except UserError:
+        return Entry(folder.name, "", "", UNREADABLE, 0, 0, 0)
+    values = max((len(metric.values) for metric in result.metrics.values()), default=0)
+    return Entry(
+        id=folder.name,
+        name=result.name,
+        started=result.started,
+        level=result.level,
+        repetitions=record.repetitions if record else values,
+        ranks=result.ranks,
+        left=len(record.left) if record else 0,
+        machine=result.machine,
+        session=result.session,
+        campaign=result.campaign,
+    )
+
+
+def _without_removed(store: Path, row: Entry) -> Entry:
+    if (store / "runs" / row.id / REMOVED_NAME).exists():
+        return replace(row, left=0)
+    return row
+
+
+def _read(store: Path) -> dict[str, Entry]:
     """The entries by id; none where there is no index, or one that this version did not write."""
     try:
         data = json.loads((store / INDEX_NAME).read_bytes())
@@ -45,7 +98,7 @@ def read_index(store: Path) -> dict[str, Entry]:
         return {}
 
 
-def write_index(store: Path, entries: list[Entry]) -> None:
+def _write(store: Path, entries: list[Entry]) -> None:
     """Keeps the entries; a store that cannot be written is listed all the same."""
     with contextlib.suppress(OSError):
         with tempfile.NamedTemporaryFile("w", dir=store, prefix=".index.", delete=False) as file:

@@ -19,7 +19,7 @@ from venturi.model.result import (
     digest_of,
     direction_of,
 )
-from venturi.store.seal import SEAL_NAME, seal, sha256_of
+from venturi.store.seal import REMOVED_NAME, SEAL_NAME, seal, sha256_of
 from venturi.store.version import read_versioned
 
 RECORD_NAME = "record.json"
@@ -87,6 +87,26 @@ def facts_of(record: Record) -> dict[str, str]:
         "Venturi": here.venturi,
     }
     return facts | {f"${name}": value for name, value in here.variables.items()}
+
+
+def has_record(folder: Path) -> bool:
+    """Whether a run of ours is in this folder; any other has a result only."""
+    return (folder / RECORD_NAME).exists() or not (folder / RESULT_NAME).exists()
+
+
+def load_record(folder: Path) -> Record:
+    """The record in a run's folder; UserError if it cannot be read, or if there is none."""
+    path = folder / RECORD_NAME
+    if not has_record(folder):
+        tool = load_result(folder).source.tool
+        raise UserError(
+            f"{folder.name}: a run of {tool} has no record of single phases",
+            f"venturi results show {folder.name}",
+        )
+    record = read_versioned(path, Record)
+    if record.left and (folder / REMOVED_NAME).exists():
+        return record.model_copy(update={"left": [], "left_command": None})
+    return record
 
 
 def load_result(folder: Path) -> Result:

@@ -44,7 +44,8 @@ class Scene:
         """The number that a value is on every rank and in every turn; None: it varies."""
         if value is None:
             return None
-        scope = Scope(self.parameters, {name: i for i, name in enumerate(self.made.plan.slots)})
+        slots = {name: i for i, name in enumerate(self.made.plan.slots)}
+        scope = Scope(self.parameters, slots).defining(self.workload.define)
         tree = scope.tree(value, "value")
         return tree.value if isinstance(tree, Literal) else None
 

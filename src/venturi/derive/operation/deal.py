@@ -6,7 +6,8 @@ become their mean; each group of sizes is one step. Bytes and requests in total 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
+from venturi.derive.operation.sizes import Parts, mix_of, parts_of
 from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
@@ -25,12 +27,18 @@ MOST_EXACT = 3
 """So many different sizes stand as they are."""
 MOST_BUNCHES = 6
 """Of more sizes those near each other are one, until there are no more than this."""
+MOST_POSITIONS = 6
+"""So many requests of a turn are told one by one."""
+LEAST_MIXED = 3
+"""So many steps of one size each are one mix."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
 """Sizes up to so many bytes are one group if they hold less than this share of the bytes, or if
 there is one request in each turn: lines of a log."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
+NEAR_NOTE = "sizes within 10 % of each other are their mean, with the same sum and number"
+GROUP_NOTE = "sizes are means of groups, with the same sum and number"
 
 
 @dataclass(frozen=True)
@@ -62,14 +70,19 @@ class Bunch:
         )
 
 
-def bunches_of(sizes: Column) -> list[Bunch]:
-    """The sizes in few groups, the one that moves most bytes first."""
+def bunches_of(sizes: Column, files: int = 1) -> list[Bunch]:
+    """The sizes in few groups, the one that moves most bytes first.
+
+    Sizes of which not each of `files` has as many are a group with those near them, so that files
+    stay as large as they were.
+    """
     values, counts = np.unique(sizes, return_counts=True)
     values = values.astype(np.int64)
     tiny = _tiny(values, counts)
-    if len(values) <= MOST_EXACT:
+    is_even = not np.any(counts[tiny:] % files)
+    if len(values) <= MOST_EXACT and is_even:
         edges = list(range(len(values) + 1))
-    elif len(values) - tiny < MOST_BUNCHES:
+    elif len(values) - tiny < MOST_BUNCHES and is_even:
         edges = [0] * (tiny > 0) + list(range(tiny, len(values) + 1))
     else:
         edges = [0, tiny] if tiny else [0]
@@ -103,10 +116,18 @@ def _loss(one: Bunch, other: Bunch) -> float:
 
 def dealt(run: Run) -> Said:
     """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
+    if _is_one_each(run):
+        return _one_each(run)
+    if _is_in_positions(run):
+        return _by_position(run)
     sizes = run.sizes()
+    files = run.scene.units if len(np.unique(run.tokens.file[run.ids])) > 1 else 1
     is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
-    bunches = [_bunch(*np.unique(sizes, return_counts=True))] if is_line else bunches_of(sizes)
+    bunches = (
+        [_bunch(*np.unique(sizes, return_counts=True))] if is_line else bunches_of(sizes, files)
+    )
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
+    shares = _as_mix(shares)
     layout = _Layout(run, _span(shares, run))
     steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
@@ -115,13 +136,75 @@ def dealt(run: Run) -> Said:
     is_near = all(bunch.is_near for bunch in bunches)
     rule, sure = "6: no regular places; sizes and their number", 0.4
     if is_near and not is_exact:
-        notes.append("sizes within 10 % of each other are their mean, with the same sum and number")
+        notes.append(NEAR_NOTE)
         rule, sure = "6: sizes within 10 % are one; no regular places", 0.5
     elif not is_exact:
-        notes.append("sizes are means of groups, with the same sum and number")
+        notes.append(GROUP_NOTE)
         sure = 0.3
     reach = np.array([layout.least_end if run.is_write else layout.end])
     return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+
+
+def _is_in_positions(run: Run) -> bool:
+    """Whether every turn makes the same few requests, one behind the other from one place on."""
+    count, base = int(run.count.flat[0]), int(run.base.flat[0])
+    alone = len(run.scene.crew) == 1 or not run.is_shared
+    fits = 1 < count <= MOST_POSITIONS and run.ids.size == run.scene.units and base >= 0 and alone
+    return bool(
+        fits and np.all(run.count == count) and np.all(run.base == base) and not np.any(run.jumps)
+    )
+
+
+def _by_position(run: Run) -> Said:
+    """The first requests of all turns, the second ones, ...: by a rule, or with their mean."""
+    rows = [run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()]
+    sizes = np.stack(rows).reshape(*run.ids.shape, -1)
+    steps: Steps = []
+    at, ends, are_exact, are_near = int(run.base.flat[0]), 0, True, True
+    for position in np.moveaxis(sizes, -1, 0):
+        amount = run.amount(position, is_size=True)
+        least, most = int(position.min()), int(position.max())
+        if amount is None:
+            total = int(position.sum())
+            amount = f"block({total}, {run.scene.units}, {run.scene.unit})"
+            least, most = total // run.scene.units, -(-total // run.scene.units)
+            are_exact, are_near = False, are_near and int(position.max()) <= NEAR * position.min()
+        steps.append(run.step(size=amount, **run.at(size_text(at))))
+        at, ends = at + most, at + least
+    notes = [] if are_exact else [NEAR_NOTE if are_near else GROUP_NOTE]
+    means = [round(float(one.mean())) for one in np.moveaxis(sizes, -1, 0)]
+    known = ", ".join(size_text(mean) for mean in means[:3])
+    rule = "6: the same few requests in each turn, one behind the other"
+    reach = np.array([ends if run.is_write else at])
+    return Said(run.guarded(steps), "sizes", known, rule, 0.7 if are_exact else 0.5, reach, notes)
+
+
+def _is_one_each(run: Run) -> bool:
+    """Whether every turn moves one request at the same place of a file of its own."""
+    alone = len(run.scene.crew) == 1 or not run.is_shared
+    base = int(run.base.flat[0])
+    fits = run.ids.size == run.scene.units and base >= 0 and alone
+    return bool(fits and np.all(run.count == 1) and np.all(run.base == base))
+
+
+def _one_each(run: Run) -> Said:
+    """One request of one of the sizes in each turn: all turns of a size, one size after another."""
+    sizes, is_exact = parts_of(run.sizes())
+    text, end = size_text(sizes[-1][0]), run.scene.units - sizes[-1][1]
+    for size, count in reversed(sizes[:-1]):
+        text = f"{size_text(size)} if {run.scene.unit} < {end} else {text}"
+        end -= count
+    base = int(run.base.flat[0])
+    step = run.step(size=text, **run.at(size_text(base)))
+    notes = ["sizes come one after the other; their order is not kept"]
+    if not is_exact:
+        notes.append(GROUP_NOTE)
+    known = ", ".join(size_text(size) for size, _ in sizes[:3])
+    rule = "6: one request of one of few sizes in each turn"
+    extent = min(sizes) if run.is_write else max(sizes)
+    reach = np.array([base + extent[0]])
+    sure = 0.5 if is_exact else 0.3
+    return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes)
 
 
 @dataclass(frozen=True)
@@ -131,6 +214,23 @@ class _Share:
     keys: dict[str, Any]
     most_bytes: int
     least_bytes: int
+    parts: Parts = field(default_factory=list)
+    """(bytes, requests), where all turns of all ranks move the same."""
+
+
+def _as_mix(shares: list[_Share]) -> list[_Share]:
+    """The shares as one mix, where every turn moves the same; else as they are."""
+    if len(shares) < LEAST_MIXED or not all(share.parts for share in shares):
+        return shares
+    counts: Counter[int] = Counter()
+    for share in shares:
+        for size, count in share.parts:
+            counts[size] += count
+    mix = mix_of(sorted(counts.items(), key=lambda part: (-part[0] * part[1], part[0])))
+    if mix is None:
+        return shares
+    moved = sum(share.most_bytes for share in shares)
+    return [_Share({"mix": mix, "count": counts.total()}, moved, moved)]
 
 
 def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
@@ -148,7 +248,9 @@ def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
             keys: dict[str, Any] = {"size": amount}
             if each > 1:
                 keys["transfer"] = size_text(transfer)
-            return [_Share(keys, most, least)]
+            last = least - (each - 1) * transfer
+            parts = [(transfer, each - 1), (last, 1)] if each > 1 else [(least, 1)]
+            return [_Share(keys, most, least, [] if more else parts)]
     small, longer = divmod(bunch.bytes, bunch.requests)
     lacks = (small + 1) * bunch.requests - bunch.bytes
     whole = _counted(small + 1, bunch.requests, scene)
@@ -167,7 +269,8 @@ def _counted(size: int, count: int, scene: Scene) -> _Share:
     each, rest = divmod(count, units)
     share = f"block({count}, {units}, {scene.unit})" if rest else each
     keys = {"transfer": size_text(size), "count": share}
-    return _Share(keys, (each + (rest > 0)) * size, each * size)
+    parts = [] if rest else [(size, each)]
+    return _Share(keys, (each + (rest > 0)) * size, each * size, parts)
 
 
 def _span(shares: list[_Share], run: Run) -> int:
@@ -209,7 +312,7 @@ class _Layout:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
         if self._appends:
             keys = share.keys
-            if "transfer" not in keys:
+            if "transfer" not in keys and "mix" not in keys:
                 keys = {"transfer": keys["size"], "count": 1}
             return run.step(pattern=PatternKind.APPEND, **keys)
         return run.step(**share.keys, **run.at(text))

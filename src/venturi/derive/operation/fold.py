@@ -33,7 +33,21 @@ class Loop:
     body: tuple[Node, ...]
 
 
-Node = Leaf | Loop
+@dataclass(frozen=True)
+class Some:
+    """What only some turns of the loop around it do: its first ones, or a single one."""
+
+    first: int
+    count: int
+    body: tuple[Node, ...]
+    """Their places have an axis of `count` for the loop."""
+
+    def condition(self, variable: str) -> str:
+        """Which turns these are."""
+        return f"{variable} == {self.first}" if self.count == 1 else f"{variable} < {self.count}"
+
+
+Node = Leaf | Loop | Some
 
 
 def fold(symbols: Column) -> list[Node] | None:
@@ -85,7 +99,8 @@ def _run(symbol: int, places: Column) -> Node:
     return Loop(len(places), (Leaf(symbol, places),))
 
 
-def _folded(nodes: list[Node]) -> list[Node]:
+def _folded(nodes: list[Node], depth: int = 0) -> list[Node]:
+    """The nodes as loops; `depth` loops are around them already."""
     names: dict[Hashable, int] = {}
     ids = [_name(node, names) for node in nodes]
     for _ in range(_MOST_ROUNDS):
@@ -94,8 +109,8 @@ def _folded(nodes: list[Node]) -> list[Node]:
             break
         start, period, count = found
         repeats = [nodes[start + i * period : start + (i + 1) * period] for i in range(count)]
-        body = tuple(_merged([r[j] for r in repeats]) for j in range(period))
-        loop = Loop(count, body)
+        body = [_merged([r[j] for r in repeats], depth) for j in range(period)]
+        loop = Loop(count, tuple(_folded(body, depth + 1)))
         end = start + count * period
         nodes[start:end] = [loop]
         ids[start:end] = [_name(loop, names)]
@@ -130,12 +145,15 @@ def _name(node: Node, names: dict[Hashable, int]) -> int:
     return names.setdefault(_shape(node), len(names))
 
 
-def _merged(nodes: list[Node]) -> Node:
+def _merged(nodes: list[Node], depth: int) -> Node:
+    """The same node of all turns, with an axis for the turns behind those of `depth` loops."""
     first = nodes[0]
     if isinstance(first, Leaf):
-        return Leaf(first.symbol, np.stack([n.places for n in nodes if isinstance(n, Leaf)]))
+        places = [node.places for node in nodes if isinstance(node, Leaf)]
+        return Leaf(first.symbol, np.stack(places, axis=depth))
     bodies = [node.body for node in nodes if isinstance(node, Loop)]
-    return Loop(first.count, tuple(_merged(list(parts)) for parts in zip(*bodies, strict=True)))
+    parts = zip(*bodies, strict=True)
+    return Loop(first.count, tuple(_merged(list(part), depth) for part in parts))
 
 
 def _best_period(ids: Column) -> tuple[int, int, int] | None:

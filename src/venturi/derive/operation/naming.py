@@ -166,7 +166,8 @@ class Names:
         letters = "bcdefghijklmnopqrstuvwxyz"
         suffix = "" if not used else letters[used - 1] if used <= len(letters) else f"_{used}"
         name = base + suffix
-        self.entries[name] = Entry(key, self.streams.kept[stream].is_shared, home=name)
+        home = f"stream{_letters(stream)}{used + 1}"
+        self.entries[name] = Entry(key, self.streams.kept[stream].is_shared, home=home)
         return name
 
     def aside(self, name: str) -> str:
@@ -174,7 +175,9 @@ class Names:
         aside = f"{name}_new"
         if aside not in self.entries:
             entry = self.entries[name]
-            self.entries[aside] = Entry(entry.key, entry.is_shared, home=aside, is_aside=True)
+            self.entries[aside] = Entry(
+                entry.key, entry.is_shared, home=f"new-{entry.home}", is_aside=True
+            )
         return aside
 
     def _shift(self, file: Column, scene: Scene) -> int:
@@ -185,6 +188,12 @@ class Names:
         ranks = scene.crew.world
         shift = int(owner.flat[0])
         return shift if np.all(owner == (np.arange(ranks) + shift) % ranks) else 0
+
+
+def _letters(stream: int) -> str:
+    """A stream in letters: what differs in digits only is one stream to whoever looks at names."""
+    head, last = divmod(stream, 26)
+    return (_letters(head - 1) if head else "") + chr(ord("A") + last)
 
 
 def _in_order(nth: Column, scene: Scene) -> tuple[str, bool]:

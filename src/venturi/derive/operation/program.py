@@ -8,7 +8,7 @@ used, closed where it was opened, and there before it is read. Where the operati
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,14 +17,14 @@ from venturi.derive.operation.again import Holdings, least_reach, makes, split_b
 from venturi.derive.operation.data import data_steps
 from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
-from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
+from venturi.derive.operation.fold import Leaf, Loop, Node, Some, fold, leaves
 from venturi.derive.operation.item import Trees
 from venturi.derive.operation.name_step import NameSteps
 from venturi.derive.operation.naming import Choice, Key, Names, Use, any_files, owners_of
 from venturi.derive.operation.one_way import one_way_each, only_opens, with_whens_joined
 from venturi.derive.operation.place import base_shift
 from venturi.derive.operation.run import Run, Said, Steps, seconds_text, sync_mode
-from venturi.derive.operation.scene import Crew, Loops, Scene, crew_of
+from venturi.derive.operation.scene import Crew, Loops, Scene, SomeTurns, crew_of, some_turns
 from venturi.derive.operation.sequence import few_of, grouped, leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.title import Small, Titles
@@ -39,6 +39,9 @@ MOST_PHASE_TURNS = 64
 """Acts that repeat more often, without a pause, repeat within one phase."""
 LEAST_PAUSE_SHARE = 0.5
 """A pause counts if it stands before so many of the turns."""
+
+
+_Writer = Callable[[Sequence[Node], Loops, Steps], None]
 
 
 @dataclass
@@ -115,7 +118,9 @@ class Program:
             is_small = not loops and self._small.is_small([node])
             if is_small and self._lumped(node, out):
                 continue
-            if isinstance(node, Leaf):
+            if isinstance(node, Some):
+                self._some(node, loops, out, self._nodes)
+            elif isinstance(node, Leaf):
                 self._act(node, loops, out)
             elif not self._items(node, loops, out):
                 self._loop(node, loops, out)
@@ -130,6 +135,13 @@ class Program:
             steps: Steps = [StepSpec(create=name), StepSpec(close=name)]
             out.insert(-1, StepSpec(phase=self.titles.numbered(f"{stream} create"), do=steps))
         self._named.made_before.clear()
+
+    def _some(self, node: Some, loops: Loops, out: Steps, write: _Writer) -> None:
+        """What some turns of the loop around it do, under a condition."""
+        body: Steps = []
+        write(node.body, some_turns(loops, node.count), body)
+        if body:
+            out.append(StepSpec(when=node.condition(loops[-1][0]), do=body))
 
     def _lumped(self, node: Node, out: Steps) -> bool:
         """Whether an act that matters little went into the phase before it, which does so too."""
@@ -173,6 +185,9 @@ class Program:
             if isinstance(node, Leaf):
                 self._body(node, loops, out)
                 continue
+            if isinstance(node, Some):
+                self._some(node, loops, out, self._bodies)
+                continue
             scene = Scene(self._crews[0], loops)
             inner = scene.inside(node.count)
             body: Steps = []
@@ -196,7 +211,7 @@ class Program:
         if opened:
             out.pop()
             body = with_whens_joined([*opened, *body])
-        self._pause(leaf, out)
+        self._pause(leaf, loops, out)
         for verb, steps in one_way_each(body):
             self._add_phase(self.titles.of([leaf], verb), steps, out)
 
@@ -209,7 +224,7 @@ class Program:
 
     def _joins(self, act: int, stream: int, loops: Loops, out: Steps) -> bool:
         """Whether an act on names alone belongs to the phase before it, of the same stream."""
-        if not out or stream != self._stream or loops or self.acts.pause_ns[act]:
+        if not out or (stream != self._stream and not loops) or self.acts.pause_ns[act]:
             return False
         before = out[-1]
         if not isinstance(before, StepSpec) or before.do is not self._last:
@@ -224,10 +239,13 @@ class Program:
         self._last = phase.do
         out.append(phase)
 
-    def _pause(self, leaf: Leaf, out: Steps) -> None:
+    def _pause(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
         pauses = np.atleast_1d(self.acts.pause_ns[leaf.places]).ravel()
         there = pauses[pauses > 0]
-        if len(there) and len(there) >= LEAST_PAUSE_SHARE * len(pauses):
+        is_odd = isinstance(loops[-1], SomeTurns) if loops else False
+        if len(there) and is_odd:
+            self._note("rare pauses between repeated acts are left out")
+        elif len(there) and len(there) >= LEAST_PAUSE_SHARE * len(pauses):
             out.append(StepSpec(compute=seconds_text(float(there.mean()) / 1e9)))
         elif len(there):
             self._note("rare pauses between repeated acts are left out")
@@ -254,7 +272,7 @@ class Program:
         if step.each is None:
             return True
         name = self.titles.of([leaf])
-        self._pause(leaf, out)
+        self._pause(leaf, loops, out)
         body: Steps = [step]
         if not crew.is_all:
             body = [StepSpec(when=crew.condition, do=body)]
@@ -284,7 +302,9 @@ class Program:
         before = set(self._state.opened)
         self._token_nodes(nodes, visits, scene, use, body)
         for name in set(self._state.opened) - before:
-            if name in self._state.implied:
+            # Who uses a file that was opened before the capture has it open for good.
+            for_good = crew.is_all or not self.names.entries[name].is_shared
+            if name in self._state.implied and not for_good:
                 self._named.shut(name, use, body)
         if use.name in self._state.made or use.name in self.staged:
             self.holdings.add(use.name, chosen, files)

@@ -19,6 +19,20 @@ Loops = tuple[tuple[str, int], ...]
 """(variable, turns), outermost first; each loop of a program is an object of its own."""
 
 
+class SomeTurns(tuple[str, int]):
+    """Some turns of a loop, as if they were a loop of their own."""
+
+    loop: tuple[str, int]
+    """The whole loop."""
+
+
+def some_turns(loops: Loops, count: int) -> Loops:
+    """Loops of which the innermost is only done so often here."""
+    some = SomeTurns((loops[-1][0], count))
+    some.loop = getattr(loops[-1], "loop", loops[-1])
+    return *loops[:-1], some
+
+
 @dataclass(frozen=True)
 class Crew:
     """The ranks of one part, and how an expression names them."""
@@ -62,7 +76,8 @@ class Scene:
     def is_around(self, loops: Loops) -> bool:
         """Whether what stands within these loops is done no less often than what stands here."""
         mine = self.loops
-        return len(loops) >= len(mine) and all(a is b for a, b in zip(mine, loops, strict=False))
+        both = zip(mine, loops, strict=False)
+        return len(loops) >= len(mine) and all(_is_within(a, b) for a, b in both)
 
     @property
     def variable(self) -> str:
@@ -84,6 +99,8 @@ class Scene:
         """The number of the loops' turn, as an expression."""
         text = ""
         for name, turns in self.loops:
+            if turns == 1:
+                continue
             text = f"{_factor(text)} * {turns} + {name}" if text else name
         return text or "0"
 
@@ -91,10 +108,15 @@ class Scene:
     def unit(self) -> str:
         """The number of loops' turn and rank together, from 0 to units - 1."""
         place = self.crew.place
-        if not self.loops:
+        if all(turns == 1 for _, turns in self.loops):
             return place
         ranks = len(self.crew)
         return self.turn if ranks == 1 else f"{_factor(self.turn)} * {ranks} + {place}"
+
+
+def _is_within(here: tuple[str, int], there: tuple[str, int]) -> bool:
+    """Whether what is done in some turns of a loop is done in these, too."""
+    return here is there or getattr(here, "loop", None) is there
 
 
 def _factor(text: str) -> str:

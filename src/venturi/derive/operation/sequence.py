@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from venturi.derive.operation.deal import NEAR
-from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves
+from venturi.derive.operation.fold import Leaf, Loop, Node, Some, fold, leaves
+from venturi.derive.operation.odd_turn import fold_oddly
 from venturi.derive.operation.token import mixed_hash
 from venturi.derive.operation.visit import Acts
 from venturi.model.operation import Column
@@ -66,7 +67,18 @@ def _phases(nodes: list[Node], acts: Acts) -> float:
 
 def _folded(names: Column, pauses: Column) -> list[Node] | None:
     _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
-    return fold(_same_start(symbols, names, pauses))
+    symbols = _same_start(symbols, names, pauses)
+    plain = fold(symbols)
+    odd = None if np.any(pauses) else fold_oddly(symbols)
+    return odd if odd is not None and (plain is None or _size(odd) < _size(plain)) else plain
+
+
+def _size(nodes: Sequence[Node]) -> float:
+    """How long the nodes are to read: a condition is half of what an act is."""
+    return sum(
+        1.0 if isinstance(node, Leaf) else _size(node.body) + 0.5 * isinstance(node, Some)
+        for node in nodes
+    )
 
 
 def near_names(acts: Acts) -> Column:

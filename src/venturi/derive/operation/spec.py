@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from venturi.derive.known_name import known_name
 from venturi.derive.operation.folder import path_of
 from venturi.derive.operation.naming import named_in
@@ -15,6 +17,9 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
     """The files that these steps, the program's, use."""
     found = {}
     entries = program.names.entries
+    several = Counter(entry.stream for entry in entries.values() if not entry.is_aside)
+    for entry in entries.values():
+        entry.is_numbered |= several[entry.stream] > 1
     used = named_in(steps)
     used |= {maker for name in used & entries.keys() for maker in entries[name].made_by}
     for name, entry in entries.items():

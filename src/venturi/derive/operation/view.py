@@ -3,7 +3,8 @@
 Which pauses are computing and which are accidents of a busy machine no threshold knows in advance:
 with the right ones the program is short. So is it with the right order: where several files take
 turns between one sync and the next, what was written before a sync decides what it costs, and the
-stretches of time between syncs are kept apart.
+stretches of time between syncs are kept apart; so are batches in which one file is read and another
+written, because the storage reads ahead and writes back meanwhile.
 """
 
 from __future__ import annotations
@@ -37,8 +38,16 @@ DISORDER_WEIGHT = 40.0
 IDLE_WEIGHT = 12.0
 """... that pauses of so much of the run are left out ..."""
 IDLE_SHARE = 0.3
+STALL_NS = 50_000_000
+MOST_STALLS = 4
+STALL_WEIGHT = 0.02
+"""So few shorter pauses amidst requests one way are stalls of a busy machine, of little weight."""
 TURNS_WEIGHT = 40.0
 """... and that files that take turns between syncs do not."""
+LEAST_BATCHES = 4
+"""So many times that a rank reads one file and writes another say that they take turns ..."""
+LEAST_IN_BATCH = 8
+"""... in batches of so many requests in the mean: of fewer, no loop tells the order."""
 GAIN = 0.75
 """Another view must be so much shorter than the first."""
 
@@ -89,8 +98,25 @@ def _score(view: View, table: Table) -> float:
     length = _length(nodes, view.acts)
     run_ns = max(int(table.end_ns.max() - table.start_ns.min()), 1)
     lost = float(table.pauses_ns.sum() - view.table.pauses_ns.sum()) / run_ns
+    if not np.any((view.table.pauses_ns > 0) & (view.table.pauses_ns < STALL_NS)):
+        lost -= (1 - STALL_WEIGHT) * _stalled_ns(table) / run_ns
     idle = IDLE_WEIGHT * min(lost / IDLE_SHARE, 1.0)
     return length + idle + (0.0 if is_ordered else DISORDER_WEIGHT)
+
+
+def _stalled_ns(table: Table) -> int:
+    """The time of few short pauses in the midst of requests one way."""
+    pauses = table.pauses_ns
+    short = np.flatnonzero((pauses > 0) & (pauses < STALL_NS))
+    if not 0 < len(short) <= MOST_STALLS:
+        return 0
+    order = np.argsort(table.start_ns, kind="stable")
+    kind, stretch = table.kind[order], np.maximum.accumulate(table.stretch[order])
+    first = np.searchsorted(stretch, short)
+    first = first[first < len(order)]
+    is_data = table.is_kind(Kind.READ, Kind.WRITE)[order]
+    are_amidst = is_data[first] & (kind[first] == kind[np.maximum(first - 1, 0)])
+    return int(pauses[short].sum()) if np.all(are_amidst) else 0
 
 
 def _length(nodes: list[Node], acts: Acts) -> float:
@@ -121,12 +147,18 @@ def _cut_at(table: Table, least_ns: float) -> Table:
 
 
 def with_turns(table: Table, streams: Streams) -> Table | None:
-    """The table cut at syncs between which several files take turns; None where none do."""
+    """The table cut where several files take turns: at syncs, or where one is read again after
+    another was written; None where none do."""
     rows = np.flatnonzero(streams.of_file[table.file] >= 0)
     rows = rows[np.lexsort((table.start_ns[rows], table.rank[rows]))]
     epochs = _epochs(table, rows)
     if epochs is None or not _take_turns(table, rows, epochs):
-        return None
+        epochs = _batches(table, rows)
+    return None if epochs is None else _cut_between(table, rows, epochs)
+
+
+def _cut_between(table: Table, rows: Column, epochs: Column) -> Table | None:
+    """The table cut where a new epoch begins; None where ranks differ in them."""
     cuts = np.zeros(len(rows), bool)
     same = table.rank[rows][1:] == table.rank[rows][:-1]
     old = table.stretch[rows]
@@ -156,6 +188,25 @@ def _epochs(table: Table, rows: Column) -> Column | None:
     over = np.cumsum(syncs)[works]
     begins = np.zeros(len(rows), np.int64)
     begins[works[1:]] = over[1:] > over[:-1]
+    number: Column = np.cumsum(begins)
+    return number
+
+
+def _batches(table: Table, rows: Column) -> Column | None:
+    """For each row, in the order of its rank, how often a file was read after another was written;
+    None where that is seldom, or for a few requests each time."""
+    data = np.flatnonzero(table.is_kind(Kind.READ, Kind.WRITE)[rows])
+    if not len(data):
+        return None
+    reads = table.is_kind(Kind.READ)[rows[data]]
+    file, rank = table.file[rows[data]], table.rank[rows[data]]
+    turns = np.zeros(len(data), bool)
+    turns[1:] = reads[1:] & ~reads[:-1] & (file[1:] != file[:-1]) & (rank[1:] == rank[:-1])
+    count = int(np.count_nonzero(turns))
+    if count < LEAST_BATCHES * table.ranks or len(data) < LEAST_IN_BATCH * count:
+        return None
+    begins = np.zeros(len(rows), np.int64)
+    begins[data[turns]] = 1
     number: Column = np.cumsum(begins)
     return number
 

@@ -1,0 +1,67 @@
+"""`venturi results history`: what changed from session to session, and a gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from venturi.cli.option import json_option, store_option, units_option, write_text
+from venturi.model.error import ExitCode, UserError
+
+_KNOWN = "known-changes.yaml"
+
+
+@click.command("history")
+@click.argument("choice", metavar="[CHOICE]", required=False)
+@click.option("--metric", metavar="NAME", default="", help="Only this metric.")
+@click.option("--known", metavar="FILE", help=f"Known changes (default: {_KNOWN} in the store).")
+@click.option("--least", type=float, default=5.0, metavar="%", help="The smallest change (5 %).")
+@click.option("--check", is_flag=True, help="Exit with 4 where something got worse.")
+@click.option("-o", "--output", metavar="FILE", help="The page (html or md), or JSON.")
+@store_option
+@json_option
+@units_option
+def command(
+    choice: str | None,
+    metric: str,
+    known: str | None,
+    least: float,
+    check: bool,
+    output: str | None,
+    store: str | None,
+    as_json: bool,
+    units: str,
+) -> int:
+    """Runs of one kind over time: each metric session by session, and where its level changed.
+
+    CHOICE as in `results ls`. A change that is in the file of known changes does not stop --check.
+    """
+    from venturi.analyse.history import history_of
+    from venturi.model.history import KnownChanges
+    from venturi.model.yaml_text import load_yaml
+    from venturi.store.archive import results
+    from venturi.store.place import store_directory
+
+    place = store_directory(store)
+    file = Path(known) if known else place / _KNOWN
+    noted = load_yaml(file, KnownChanges).known if known or file.is_file() else []
+    if not 0.0 < least < 1000.0:
+        raise UserError(f"--least {least}: a change in percent is above 0", "for instance 5")
+    found = history_of(results(place, choice), choice or "", noted, metric, least / 100)
+    if output is not None:
+        from venturi.report.render import render_document
+
+        form = Path(output).suffix.lstrip(".")
+        if form not in ("html", "md", "json"):
+            raise UserError(f"{output}: there is no format '{form}'", "one of html, md, json")
+        write_text(Path(output), render_document(found, form, units))
+    if as_json:
+        click.echo(found.to_json(indent=1))
+    else:
+        from venturi.cli.console import stdout_console
+        from venturi.report.history_text import print_history
+        from venturi.report.quantity import Units
+
+        print_history(found, stdout_console(), Units(units))
+    return ExitCode.GATE if check and found.worse else ExitCode.FINE

@@ -1,0 +1,160 @@
+"""Loops with odd turns: acts that only one turn has, and a last turn that is cut short.
+
+A program that does the same again and again reads its next block of input in the midst of it, and
+stops in the midst of it. So what happens but once does not cut a loop in two: it stands in the loop
+under a condition, and so does what the last turn lacks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from venturi.derive.operation.fold import Leaf, Loop, Node, Some, fold
+from venturi.model.operation import Column
+
+MOST_TIMES = 2
+"""What happens so often is odd ..."""
+LEAST_TURNS = 8
+"""... in a loop of so many turns."""
+MOST_ODD = 6
+"""A loop with more odd turns than these is none that people read."""
+LEAST_TAIL = 2
+"""So many acts of a turn are one that is cut short."""
+
+
+def fold_oddly(symbols: Column) -> list[Node] | None:
+    """The sequence as loops with odd turns; None where there are none, or too many."""
+    counts = np.bincount(symbols) if len(symbols) else np.zeros(1)
+    if counts.max() < LEAST_TURNS:
+        return None
+    odd = np.flatnonzero(counts[symbols] <= MOST_TIMES)
+    nodes = _without(odd, symbols)
+    if nodes is None:
+        return None
+    spans = [_span(node) for node in nodes if _is_long(node)]
+    inside = [place for place in odd.tolist() if any(low < place < high for low, high in spans)]
+    if len(inside) < len(odd):
+        odd = np.array(inside, np.int64)
+        nodes = _without(odd, symbols)
+    return None if nodes is None else _with_odd(_with_tails(nodes), symbols, odd)
+
+
+def _without(odd: Column, symbols: Column) -> list[Node] | None:
+    """The sequence without some of its acts as loops."""
+    kept = np.setdiff1d(np.arange(len(symbols)), odd)
+    nodes = fold(symbols[kept])
+    return None if nodes is None else [_placed(node, kept) for node in nodes]
+
+
+def _is_long(node: Node) -> bool:
+    return isinstance(node, Loop) and node.count >= LEAST_TURNS
+
+
+def _placed(node: Node, kept: Column) -> Node:
+    """The node with the places that its acts have among all."""
+    if isinstance(node, Leaf):
+        return Leaf(node.symbol, kept[node.places])
+    return replace(node, body=tuple(_placed(inner, kept) for inner in node.body))
+
+
+def _shape(node: Node) -> object:
+    if isinstance(node, Leaf):
+        return node.symbol
+    count = node.count if isinstance(node, Loop) else -1
+    return count, tuple(_shape(inner) for inner in node.body)
+
+
+def _with_tails(nodes: list[Node]) -> list[Node]:
+    """What follows a loop and is the beginning of one more turn, as such a turn."""
+    result: list[Node] = []
+    at = 0
+    while at < len(nodes):
+        node = nodes[at]
+        at += 1
+        tail = 0
+        if isinstance(node, Loop) and _is_long(node):
+            most = min(len(node.body) - 1, len(nodes) - at)
+            while tail < most and _shape(nodes[at + tail]) == _shape(node.body[tail]):
+                tail += 1
+            if tail >= LEAST_TAIL:
+                whole = [_longer(node.body[i], nodes[at + i]) for i in range(tail)]
+                node = Loop(node.count + 1, (*whole, Some(0, node.count, node.body[tail:])))
+                at += tail
+        result.append(node)
+    return result
+
+
+def _longer(node: Node, last: Node) -> Node:
+    """A node of a loop's body with one turn more."""
+    if isinstance(node, Leaf):
+        assert isinstance(last, Leaf)
+        return Leaf(node.symbol, np.concatenate([node.places, last.places[None]]))
+    assert not isinstance(last, Leaf)
+    both = zip(node.body, last.body, strict=True)
+    return replace(node, body=tuple(_longer(one, other) for one, other in both))
+
+
+def _span(node: Node, turn: int | None = None) -> tuple[int, int]:
+    """The first and last place of a node, in one turn of the loop around it; (-1, -1): none."""
+    if isinstance(node, Some) and turn is not None:
+        turn -= node.first
+        if not 0 <= turn < node.count:
+            return -1, -1
+    if isinstance(node, Leaf):
+        places = node.places if turn is None else node.places[turn]
+        return int(places.min()), int(places.max())
+    spans = [_span(inner, turn) for inner in node.body]
+    there = [span for span in spans if span[0] >= 0]
+    return min(low for low, _ in there), max(high for _, high in there)
+
+
+def _with_odd(nodes: list[Node], symbols: Column, odd: Column) -> list[Node] | None:
+    """The nodes with what is odd put where it happened."""
+    spans = [_span(node) for node in nodes]
+    slots: dict[int, list[tuple[int, int, int]]] = {}
+    between: list[tuple[int, Node]] = [
+        (low, node) for (low, _), node in zip(spans, nodes, strict=True)
+    ]
+    for place in odd.tolist():
+        around = [i for i, (low, high) in enumerate(spans) if low < place < high]
+        if not around:
+            between.append((place, Leaf(int(symbols[place]), np.array(place))))
+            continue
+        node = nodes[around[0]]
+        slot = _slot(node, place) if isinstance(node, Loop) else None
+        if slot is None:
+            return None
+        slots.setdefault(around[0], []).append((*slot, place))
+    if sum(map(len, slots.values())) > MOST_ODD:
+        return None
+    for number, found in slots.items():
+        node = nodes[number]
+        assert isinstance(node, Loop)
+        between[number] = spans[number][0], Loop(node.count, _filled(node, found, symbols))
+    return [node for _, node in sorted(between, key=lambda one: one[0])]
+
+
+def _slot(loop: Loop, place: int) -> tuple[int, int] | None:
+    """Before which node of a loop's body, and in which turn, an act stands between two others."""
+    if not _is_long(loop):
+        return None
+    starts = np.array([_span(loop.body[0], turn)[0] for turn in range(loop.count)])
+    turn = int(np.searchsorted(starts, place)) - 1
+    spans = [_span(node, turn) for node in loop.body]
+    if any(low < place < high for low, high in spans):
+        return None
+    return sum(1 for _, high in spans if 0 <= high < place), turn
+
+
+def _filled(loop: Loop, found: list[tuple[int, int, int]], symbols: Column) -> tuple[Node, ...]:
+    body: list[Node] = []
+    for at in range(len(loop.body) + 1):
+        turns = sorted({turn for slot, turn, _ in found if slot == at})
+        for turn in turns:
+            places = sorted(p for slot, t, p in found if (slot, t) == (at, turn))
+            acts = tuple(Leaf(int(symbols[p]), np.array([p])) for p in places)
+            body.append(Some(turn, 1, acts))
+        body += loop.body[at : at + 1]
+    return tuple(body)

@@ -1,0 +1,42 @@
+"""Files that take turns in batches, one read and another written, do so in the proxy, too."""
+
+from __future__ import annotations
+
+import pytest
+from traced_run import REOPEN, TracedRun, check_exact, derived, steps_of
+
+from venturi.model.operation import Kind
+
+STRIP, TILE = 8000, 65536
+
+
+def converted(turns: int, strips: int, tiles: int) -> TracedRun:
+    """An image of strips is read, and written in tiles, a row of tiles at a time."""
+    run = TracedRun(1, seed=9)
+    run.open(0, "in", REOPEN)
+    run.open(0, "out")
+    for turn in range(turns):
+        reads = strips + (turn % 3 == 1)
+        run.move(0, Kind.READ, "in", [((turn * strips + i) * STRIP, STRIP) for i in range(reads)])
+        run.move(0, Kind.WRITE, "out", [((turn * tiles + i) * TILE, TILE) for i in range(tiles)])
+    run.close(0, "out")
+    run.close(0, "in")
+    return run
+
+
+@pytest.mark.parametrize("strips", [12, 130])
+def test_what_is_read_in_batches_is_not_read_at_once(strips: int) -> None:
+    run = converted(20, strips, 16)
+    found = derived(run)
+    check_exact(run, found, files=2)
+    loops = [step for step in steps_of(found) if step.for_ is not None]
+    (loop,) = [step for step in loops if int(str(step.in_)) >= 16]
+    inner = [inside for step in loop.do or [] for inside in getattr(step, "do", None) or []]
+    assert [step.verb for step in inner] == ["read", "write"]
+
+
+def test_turns_of_single_requests_are_no_batches() -> None:
+    run = converted(300, 1, 1)
+    found = derived(run)
+    check_exact(run, found, files=2)
+    assert len(steps_of(found)) <= 12
