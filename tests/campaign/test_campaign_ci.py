@@ -121,9 +121,15 @@ def test_gitlabs_jobs(tmp_path: Path, name: str, jobs: int) -> None:
     runner = Runner(tmp_path)
     data = _gitlab()
     job = data[name]
+    results = tmp_path / "results.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(results)], check=True)
     variables = data["variables"] | job["variables"]
+    variables |= {"RESULTS_REPOSITORY": str(results), "HISTORY": "campaign:nightly"}
     assert runner.run("\n".join(job["script"]), **variables) == 0
     assert runner.submitted == jobs
+    listed = ["git", "-C", str(results), "ls-tree", "-r", "--name-only", "HEAD"]
+    pushed = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
+    assert sum(line.endswith(".json") for line in pushed.splitlines()) == 2
     for path in job["artifacts"]["paths"]:
         assert (tmp_path / path).is_file()
     suite = ElementTree.parse(tmp_path / job["artifacts"]["reports"]["junit"]).getroot()
@@ -147,6 +153,22 @@ def test_a_failure_fails_gitlabs_job_and_is_in_its_report(tmp_path: Path) -> Non
     failures = list(suite.iter("failure"))
     assert [failure.get("message") for failure in failures] == ["1 failed"] * 2
     assert failures[0].text == "exit code 1"
+
+
+def test_a_regression_fails_gitlabs_job_and_is_told(tmp_path: Path) -> None:
+    """Where the gate of the history closes: its exit code is the job's."""
+    runner = Runner(tmp_path)
+    data = _gitlab()
+    job = data["campaign-login"]
+    gate = tmp_path / "bin" / "venturi"
+    gate.write_text(
+        '#!/bin/sh\ncase "$1 $2" in "results history") exit 4;; "campaign tell") echo "$@" > told;;'
+        f' *) exec {sys.executable} -m venturi "$@";; esac\n'
+    )
+    variables = data["variables"] | job["variables"] | {"HISTORY": "campaign:nightly"}
+    assert runner.run("\n".join(job["script"]), **variables, CI_JOB_URL="https://ci/7") == 4
+    told = "campaign tell regression campaign:nightly see https://ci/7 --on machine.yaml\n"
+    assert (tmp_path / "told").read_text() == told
 
 
 def test_github(tmp_path: Path) -> None:

@@ -77,11 +77,13 @@ def test_a_suite_has_the_same_points_runs_and_table(tmp_path: Path) -> None:
     )
     assert _venturi(tmp_path, "table", "copying.yaml", "speed", "--csv").stdout == table
     task = tmp_path / "copying.campaign" / "tasks" / "execute-0001" / "r1"
-    out = (task / "job.out").read_text()
+    out = (task / "job.log").read_text()
     assert "before\n" in out
     assert "built by gcc with -O2,-g\nsees gcc\n" in out
     assert "and rest" in out
-    assert (task / "stdout").read_text() == "fixed text\nprepared\n"
+    assert "in of_execute-0001-r1\n" in out
+    assert (task / "below" / "here").read_text() == "run execute-0001-r1\n"
+    assert (task / "stdout").read_text() == "fixed text\nrun execute-0001-r1\n"
     second = _venturi(tmp_path, "import", str(SUITE), "--tag", "small", "--trust")
     assert second.returncode == 2
     assert "copying.yaml: File exists" in second.stderr

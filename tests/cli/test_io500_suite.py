@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import subprocess
@@ -9,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cli.conftest import Cli
+from venturi.field.io500.own import result_of
 from venturi.field.io500.score import BANDWIDTH, METADATA, score
 from venturi.model.published import Io500Phase
+from venturi.model.record import Record
 
 ORDER = [
     "ior-easy-write", "mdtest-easy-write", "timestamp", "ior-hard-write", "mdtest-hard-write",
@@ -79,6 +82,7 @@ def test_the_score_is_the_official_formula(cli: Cli) -> None:
         unit: Any = "GiB/s" if row["path"] in BANDWIDTH else "kIOPS"
         phases.append(Io500Phase(name=row["path"], value=value, unit=unit, seconds=seconds))
     official = score(phases)
+    assert "score_extended" not in record["metrics"]
     for name, value in (
         ("bandwidth", official.bw),
         ("metadata", official.md),
@@ -143,7 +147,23 @@ def test_offsets_and_names_of_every_rank(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_extended_mode_adds_its_phases(cli: Cli) -> None:
-    record = run(cli, "--mode", "extended")
+    sets, made, objects = 10, 12, 7
+    words = [f"--set=work_made={made}", f"--set=work_objects={objects}"]
+    record = run(cli, "--mode", "extended", *words)
+    rows = {row["path"]: row for row in record["phases"]}
+    done = rows["mdworkbench-bench"]["by_operation"]
+    for kind in ("stat", "open", "read", "unlink", "create", "write"):
+        assert done[kind]["operations"] == RANKS * sets * objects, kind
+    assert rows["mdworkbench-create"]["by_operation"]["create"]["operations"] == RANKS * sets * made
+    assert rows["mdworkbench-delete"]["by_operation"]["unlink"]["operations"] == RANKS * sets * made
+    assert not any(row["errors"] for row in record["phases"])
+    assert not list(cli.target.iterdir())
+    phases = result_of(Record.model_validate_json(json.dumps(record))).phases
+    extended = score(phases, extended=True)
+    assert extended.score is not None
+    assert extended.score != score(phases).score
+    value = record["metrics"]["score_extended"]["value"]
+    assert math.isclose(value, extended.score, rel_tol=1e-9)
     found = {
         row["path"]: row["found"] for row in record["phases"] if row["path"].startswith("find")
     }

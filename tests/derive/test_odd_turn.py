@@ -136,3 +136,16 @@ def test_two_halves_with_computing_between_them_stay_two() -> None:
     found = derived(run)
     check_exact(run, found)
     assert any(step.compute is not None for step in steps_of(found))
+
+
+def test_a_small_file_that_a_loop_adds_to_is_made_before_it() -> None:
+    run = TracedRun(1)
+    run.open(0, "out")
+    run.move(0, Kind.WRITE, "out", [(i * MIB, MIB) for i in range(400)])
+    run.close(0, "out")
+    for number in range(12):
+        run.open(0, "notes", 0o102)
+        run.move(0, Kind.WRITE, "notes", [(number * 30, 30)])
+        run.close(0, "notes")
+    run.call(0, Kind.UNLINK, "notes")
+    check_exact(run, derived(run))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from field.conftest import Tool
 from venturi.field.io500.arguments import Arguments, chosen
 from venturi.field.io500.ini import read_ini
 from venturi.model.error import UserError
@@ -23,7 +25,8 @@ def test_todays_keys(tmp_path: Path) -> None:
         "[global]\ndatadir = ./datafiles\ntimestamp-datadir = TRUE\nscc = TRUE\nverbosity = 1\n"
         "[debug]\nstonewall-time = 30 ; short\n[ior-easy]\ntransferSize = 4m\nblockSize = 72000m\n"
         "[ior-easy-read]\nAPI =\n[mdtest-easy]\nAPI = POSIX\nn = 500000\n[ior-hard]\n"
-        "segmentCount = 95000\n[mdtest-hard]\nn = 7\n[find]\nnproc = 4\n",
+        "segmentCount = 95000\n[mdtest-hard]\nn = 7\n[find]\nnproc = 4\n"
+        "[mdworkbench]\nprecreatePerSet = 40\nfilesPerProc = 30\n",
     )
     found = read_ini(path)
     assert found.assignments == {
@@ -34,6 +37,8 @@ def test_todays_keys(tmp_path: Path) -> None:
         "easy_items": "500000",
         "hard_segments": "95000",
         "hard_items": "7",
+        "work_made": "40",
+        "work_objects": "30",
     }
     assert found.notes == ["datadir of the ini is not used: -d and --store say where"]
 
@@ -41,17 +46,16 @@ def test_todays_keys(tmp_path: Path) -> None:
 def test_keys_of_older_generations(tmp_path: Path) -> None:
     path = ini(
         tmp_path,
-        "[ior-easy-write]\nnoRun = FALSE\nposix.odirect = TRUE\n[ior-rnd4K]\n"
+        "[ior-easy-write]\nnoRun = FALSE\n[ior-easy]\nposix.odirect = TRUE\n[ior-rnd4K]\n"
         "blockSize = 1073741824\nrandomPrefill = 0\n"
         "run = FALSE\n[ior-rnd1MB-write]\nAPI = POSIX\n[ior-rnd4K-easy-read]\n"
         "[ior-hard]\nhintsFileName =\ncollective = FALSE\n[mdworkbench]\nwaitingTime = 0.1\n",
     )
     found = read_ini(path)
     assert found.assignments == {}
-    assert found.notes == [
-        "[ior-easy-write] asks for O_DIRECT: the profile goes through the cache",
-        "the ini leaves [ior-rnd4k] out, the profile runs all phases",
-    ]
+    assert found.notes == ["the ini leaves [ior-rnd4k] out, the profile runs all phases"]
+    assert found.direct == ("easy",)
+    assert not found.drop_caches
 
 
 @pytest.mark.parametrize(
@@ -64,6 +68,8 @@ def test_keys_of_older_generations(tmp_path: Path) -> None:
         ("[global]\napi = MPIIO\n", "the profile does its I/O by POSIX"),
         ("[ior-easy]\nfilePerProc = FALSE\n", "another benchmark"),
         ("[mdtest-hard]\nfiles-per-dir = 10\n", "another benchmark"),
+        ("[ior-hard]\nposix.odirect = TRUE\n", "[ior-hard] asks for O_DIRECT"),
+        ("[ior-easy-read]\nAPI = POSIX --posix.odirect\n", "[ior-easy-read] asks for O_DIRECT"),
         ("", "this is no config.ini"),
         ("\x00\x01\x02", "this is no config.ini"),
     ],
@@ -73,6 +79,23 @@ def test_what_is_refused(tmp_path: Path, text: str, words: str) -> None:
         read_ini(ini(tmp_path, text))
     assert words in error.value.message
     assert "\n" not in error.value.message
+
+
+def test_caches_that_are_kept_out(tool: Tool) -> None:
+    """Data is read from storage, and the easy files go past the page cache."""
+    (tool.target / "c.ini").write_text(
+        "[global]\ndrop-caches = TRUE\n[ior-easy]\nblockSize = 4m\nposix.odirect = TRUE\n"
+        "[ior-hard]\nsegmentCount = 9\n[mdtest-easy]\nn = 9\n[mdtest-hard]\nn = 9\n"
+    )
+    done = tool("run", "io500", "-d", ".", "-n", "2", "--config", "c.ini", "--json")
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert any("caches of data are dropped" in text for text in record["warnings"])
+    shares = {row["path"]: row["cached_share"] for row in record["phases"]}
+    assert shares["ior-easy-read"] == shares["ior-hard-read"] == 0
+    assert record["workload"]["files"]["easy"]["options"] == {"direct": True}
+    written = (tool.store / "runs" / record["id"] / "workload.yaml").read_text()
+    assert written.count("cache: drop") == 4
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -65,6 +65,11 @@ def texts_of(name: str, metric: OutputMetric, folder: Path) -> list[Any]:
     return _found(name, metric, text)
 
 
+def values_in(name: str, metric: OutputMetric, text: str) -> list[float]:
+    """All values that a metric's rule finds in a text, in their order."""
+    return [_number(name, metric, found) for found in _found(name, metric, text)]
+
+
 def _one_of(pick: Pick, values: list[float]) -> float:
     if pick is Pick.MEDIAN:
         return median(values)

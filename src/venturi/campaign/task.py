@@ -245,7 +245,7 @@ class _Maker:
         self._folders = folders
         self._setup = setup_lines(place.site, name, step.needs)
         self._before = {before: folders[before].name_of(point) for before in step.after}
-        self._is_alike = not any("repetition" in names_of(text) for text in _texts(step))
+        self._is_alike = not any({"repetition", "run"} & names_of(text) for text in _texts(step))
         self._made: Task | None = None
 
     def task(self, folder: str, repetition: int) -> Task:
@@ -259,6 +259,7 @@ class _Maker:
         place = self._place
         tasks = place.folder / "tasks"
         values: dict[str, object] = {
+            "run": f"{folder}-r{repetition}",
             "ranks": self._ranks,
             "nodes": self._nodes,
             **self._point,

@@ -204,14 +204,16 @@ def push_results(
 
 @command.command("import")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
+@click.option("--machine", metavar="NAME", default="", help="Where another tool's output is from.")
 @store_option
 @json_option
-def import_results(paths: tuple[str, ...], store: str | None, as_json: bool) -> None:
+def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_json: bool) -> None:
     """Take results into the store; taking one twice keeps it once.
 
-    A campaign's folder; a checkout of shared results. Published results of IO500 (summaries
-    with what lies beside them, folders of them, lists as CSV): scores and hashes are computed
-    again, and what a reader must know is flagged.
+    A campaign's folder; a checkout of shared results; what other tools wrote, as runs that say
+    so: IOR (JSON, text), mdtest, md-workbench (text), fio, hyperfine, ReFrame (JSON). Published
+    results of IO500 (summaries with what lies beside them, folders of them, lists as CSV): scores
+    and hashes are computed again, and what a reader must know is flagged.
     """
     from pathlib import Path
 
@@ -221,7 +223,7 @@ def import_results(paths: tuple[str, ...], store: str | None, as_json: bool) -> 
     place = store_directory(store)
     others = []
     for path in map(Path, paths):
-        taken = take(place, path)
+        taken = take(place, path, machine)
         if taken is None:
             others.append(path)
         else:
@@ -241,7 +243,8 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> None:
     refused = [one.why for one in found if isinstance(one, Refused)]
     if not results:
         more = f" (and {len(refused) - 1} more)" if len(refused) > 1 else ""
-        raise UserError(f"{refused[0]}{more}" if refused else f"{paths[0]}: no row with a phase")
+        said = f"{refused[0]}{more}" if refused else f"{paths[0]}: no row with a phase"
+        raise UserError(said, "`venturi results import --help` says what can be taken in")
     new = sum(save(place, result) for result in results)
     if as_json:
         for sentence in refused:

@@ -67,20 +67,20 @@ def command(
 
     asked = Arguments(stonewall, mode, Path(config) if config else None)
     io500 = chosen(workload, asked, options["ranks"], options["nodes"])
-    settled = tuple(f"{name}={value}" for name, value in io500.assignments.items())
-    options["assignments"] = settled + options["assignments"]
+    options["assignments"] = io500.settled + options["assignments"]
     if dry_run:
         from venturi.cli.plan import command as plan_command
 
         wanted = {"workload": workload, "store": store, "as_json": as_json, "units": units}
         return int(click.get_current_context().invoke(plan_command, **wanted, **options))
     from venturi.execute.launcher import machine_named
+    from venturi.field.io500.adapt import adapted
     from venturi.report.live import LiveView, Setting
     from venturi.report.quantity import Units
     from venturi.store.place import store_directory
     from venturi.store.run import Request, perform, prepare
 
-    opened, text = open_workload(workload, store)
+    opened, text = adapted(*open_workload(workload, store), io500)
     request = Request(
         workload=opened,
         workload_text=text,

@@ -2,26 +2,74 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from venturi.campaign.landing import land
 from venturi.campaign.session import open_folder
+from venturi.intake.json_output import readings
+from venturi.intake.reading import Reading, result_of
+from venturi.intake.text_output import reading_of
+from venturi.model.error import UserError
 from venturi.model.result import Result
 from venturi.store.place import make_store
 from venturi.store.result import is_result, keep, shared
 from venturi.store.version import read_versioned
 
+_MOST_BYTES = 256 << 20
+_HEAD = 4096
+"""Within which a document of JSON begins; MPI may say something before."""
 
-def take(store: Path, path: Path) -> int | None:
+
+def take(store: Path, path: Path, machine: str = "") -> int | None:
     """Takes what lies at a path into the store; how many runs were new there.
 
-    None where this is nothing of the kind. Raises UserError for what is damaged.
+    `machine` is where another tool's output comes from. None where this is nothing of the kind.
+    Raises UserError for what is damaged.
     """
     if (path / "plan.json").is_file() and (path / "journal.jsonl").is_file():
         return land(open_folder(path.absolute()), store)
     found = list(shared(path)) if path.is_dir() else [path] if path.suffix == ".json" else []
     results = [read_versioned(file, Result) for file in found if is_result(file)]
     if not results:
-        return None
+        return _take_output(store, path, machine) if path.is_file() else None
     make_store(store)
     return sum(keep(store, result, {}) for result in results)
+
+
+def _take_output(store: Path, path: Path, machine: str) -> int | None:
+    """Takes what another tool wrote; None where none is known that writes so."""
+    if path.stat().st_size > _MOST_BYTES:
+        return None
+    data = path.read_bytes()
+    found = _readings(data, path)
+    if not found:
+        return None
+    make_store(store)
+    written = path.stat().st_mtime
+    return sum(
+        keep(
+            store,
+            result_of(reading, data, number, machine, written),
+            {f"source/{path.name}": path},
+        )
+        for number, reading in enumerate(found)
+    )
+
+
+def _readings(data: bytes, path: Path) -> list[Reading]:
+    text = data.decode("utf-8", "replace")
+    try:
+        document = json.loads(text[text.index("{") :]) if "{" in text[:_HEAD] else None
+    except ValueError:
+        document = None
+    if document is None:
+        reading = reading_of(text, str(path))
+        return [reading] if reading else []
+    try:
+        return readings(document) or []
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(
+            f"{path}: not as its tool writes it: {type(error).__name__}: {error}",
+            "import what the tool wrote, unchanged",
+        ) from None

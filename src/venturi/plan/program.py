@@ -7,7 +7,7 @@ closes it at the end of the phase, and turns words such as `from: next node` int
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
@@ -142,7 +142,9 @@ class Lowering:
         if verb == "for_":
             return [self._for(step, place)]
         if verb == "when":
-            return [self._when(step, place)]
+            made = self._when(step, place)  # checked, even where parameters leave its phases out
+            never = not place.phase and place.scope.tree(step.when or 0, place.where) == Literal(0)
+            return [] if never else [made]
         if verb == "barrier":
             return [self._barrier(place)]
         if verb == "compute":
@@ -233,13 +235,8 @@ class Lowering:
 
     def _when(self, step: StepSpec, place: _Place) -> p.When:
         assert step.when is not None
-        inner = _Place(
-            **{
-                **vars(place),
-                "where": f"{place.where}.do",
-                "by_rank": place.by_rank or self._varies(step.when, place),
-            }
-        )
+        by_rank = place.by_rank or self._varies(step.when, place)
+        inner = replace(place, where=f"{place.where}.do", by_rank=by_rank)
         return p.When(
             condition=place.scope.code(step.when, f"{place.where}.when"),
             body=self._body(step.do or [], inner),

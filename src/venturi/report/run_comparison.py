@@ -73,8 +73,7 @@ def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> No
     lines = [line for row in rows for line in _lines(row, units)]
     out.table(_TITLES, lines, left=("",))
     for row in rows:
-        if row.why:
-            out.wrapped("- ", f"{row.name}: not compared: {row.why}")
+        out.wrapped("- ", f"{row.name}: {verdict(row)}")
     if any(row.change is Change.UNSURE for row in rows):
         out.wrapped("- ", "unsure: fewer than four values a side cannot show anything")
 
@@ -90,17 +89,19 @@ def _lines(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
     return [
         (row.name, "first", *_measured(row.first, row.unit, units), ""),
         ("", "second", *_measured(row.second, row.unit, units), ""),
-        (verdict(row), "ratio", ratio, span, "", chance),
+        ("", "ratio", ratio, span, "", chance),
     ]
 
 
 def verdict(row: ComparisonRow) -> str:
     """What a row says, in a few words."""
     if row.change is Change.SAME and row.detectable:
-        return f"  no evidence (could detect ≥ {quantity.percent(row.detectable)})"
+        return f"no evidence (could detect ≥ {quantity.percent(row.detectable)})"
     if row.change is Change.SMALL:
-        return "  differs by less than 5 %"
-    return f"  {row.change.value.upper() if row.is_worse else row.change.value}"
+        return "differs, by less than 5 %"
+    if row.why:
+        return f"not compared: {row.why}"
+    return f"{row.change.value}, which is WORSE" if row.is_worse else row.change.value
 
 
 def _chance(value: float) -> str:

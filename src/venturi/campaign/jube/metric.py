@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from venturi.campaign.jube.node import Findings, Node, failed
-from venturi.campaign.jube.step import Step
+from venturi.campaign.jube.step import Step, constants_of
 from venturi.campaign.jube.suite import Suite, used_names
-from venturi.campaign.jube.text import names_of, replaced
+from venturi.campaign.jube.text import names_of, replaced, substituted
 from venturi.model.expression import ExpressionError, tree_of
 
 _NUMBER = r"[+-]?(?:\d*\.?\d+(?:[eE][-+]?\d+)?|\d+\.)"
@@ -56,7 +56,7 @@ class Analysis:
             if self._step_of[analyser.name] != step:
                 self._findings.refuse(analyse, "an analyser of several steps is not supported")
             for file in analyse.of("file"):
-                name = file.text.strip()
+                name = substituted(file.text.strip(), constants_of(self._steps[step].parameters))
                 if set("*?[$") & set(name):
                     self._findings.refuse(file, f"the file name '{name}' is not fixed")
                 self._steps[step].analysed.append(name)
@@ -87,9 +87,7 @@ class Analysis:
         if mode != "pattern":
             self._findings.refuse(node, f"the pattern mode '{mode}' is not supported")
             return None
-        constants = {
-            name: own.text for name, own in step.parameters.items() if not own.is_list and own.text
-        }
+        constants = constants_of(step.parameters)
         regex = replaced(text, lambda name: _KNOWN.get(name) or constants.get(name))
         if node.get("dotall").lower() in ("true", "1"):
             regex = f"(?s){regex}"

@@ -10,6 +10,10 @@ FILE = "platform.xml"
 SYSTEM = "systemParameter"
 SUBMITTING = {"executeset", "executesub", "jobfiles", "chainfiles"}
 """Sets that make and submit a job script."""
+SUBMISSION = {"submit", "submit_script", "chainjob_script"}
+"""What a command names that hands over the job's script."""
+SHARED = "shared_folder"
+"""Where chained jobs wait for each other."""
 SITE = ("queue", "account", "account_slurm", "gres", "mail", "notification", "args_starter", "hint",
         "starter", "jobname")  # fmt: skip
 """Parameters that say something about a site or a user."""

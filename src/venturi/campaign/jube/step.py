@@ -12,7 +12,7 @@ from typing import Any
 
 from venturi.campaign.jube.expand import Parameter, parameter_of
 from venturi.campaign.jube.node import Findings, Node, failed
-from venturi.campaign.jube.platform import SITE, SUBMITTING
+from venturi.campaign.jube.platform import SHARED, SITE, SUBMISSION, SUBMITTING
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.suite import Suite, used_names
 from venturi.campaign.jube.text import names_of, substituted, translated
@@ -20,6 +20,8 @@ from venturi.campaign.jube.text import names_of, substituted, translated
 _RESERVED = ("dir", "home", "launch", "python", "repetition")
 _EXPORTED = ".exported"
 _ENVIRONMENT = "export -p | grep -v '^export [OLD]*PWD='"
+_NUMBERS = ("jube_wp_id", "jube_wp_padid")
+"""What tells a run from others: here its name."""
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _TRUE = ("true", "1")
 _FALSE = ("false", "0")
@@ -115,18 +117,21 @@ def _take(own: dict[str, Parameter], used: Node) -> None:
 
 def is_active(node: Node, parameters: Mapping[str, Parameter], scripts: Scripts) -> bool:
     """What `active` says; UserError where that differs from point to point."""
-    text = node.get("active", "true")
-    constants = {
-        name: own.text
-        for name, own in parameters.items()
-        if own.mode == "text" and not own.is_list and not own.names
-    }
-    text = substituted(text, constants).strip()
+    text = substituted(node.get("active", "true"), constants_of(parameters)).strip()
     if text.lower() in (*_TRUE, *_FALSE):
         return text.lower() in _TRUE
     if names_of(text):
         raise failed(node, f"active '{text}' differs from point to point", "split the step")
     return scripts.value(node, "python", text).lower() not in (*_FALSE, "", "none")
+
+
+def constants_of(parameters: Mapping[str, Parameter]) -> dict[str, str]:
+    """The texts of parameters that are the same everywhere."""
+    return {
+        name: own.text
+        for name, own in parameters.items()
+        if own.mode == "text" and not own.is_list and not own.names
+    }
 
 
 class StepMaker:
@@ -145,6 +150,7 @@ class StepMaker:
             "jube_step_name": step.name,
             "jube_step_iterations": step.node.get("iterations", "1"),
             "jube_wp_abspath": "$PWD",
+            **dict.fromkeys(_NUMBERS, "{run}"),
         }
         self.named: set[str] = set()
         """Parameters that must be some of the campaign's."""
@@ -174,6 +180,11 @@ class StepMaker:
         }
         if jobs and self._constant("threadspertask") not in ("1", ""):
             exported["OMP_NUM_THREADS"] = self._text("$threadspertask")
+        exported |= {
+            name: "{run}"
+            for name in _NUMBERS
+            if any(name in own.names for own in self._step.parameters.values())
+        }  # for the shell, where it stands in a parameter's value
         if exported:
             result["environment"] = exported
         return result
@@ -209,6 +220,11 @@ class StepMaker:
         for name in ("max_async", "procs"):
             if node.get(name, "0") not in ("0", "1"):
                 self._findings.note(node, f"{name}: most_jobs of the machine's file says this")
+        texts = [(do, do.text) for do in node.of("do")]
+        texts += [(own.node, own.text) for own in self._step.parameters.values()]
+        for place, text in texts:
+            if "module load" in text:
+                self._findings.note(place, "modules: 'software' of the machine's file may say this")
         if node.get("suffix"):
             self._findings.note(node, "suffix: folders are numbered, their parameters are listed")
         for parent in self._step.before:
@@ -222,7 +238,9 @@ class StepMaker:
             lines.append(f'ln -s "{{folder_{parent.name}}}" {parent.name} || exit 1')
             if parent.node.get("export").lower() in _TRUE:
                 lines.append(f". ./{parent.name}/{_EXPORTED}")
-        if node.get("shared"):
+        if node.get("shared") and SHARED in names_of(node.get("shared")):
+            self._findings.note(node, "chained jobs: most_jobs of the machine's file says this")
+        elif node.get("shared"):
             shared = f"../../{node.name}.shared"
             lines.append(f"mkdir -p {shared} && ln -s {shared} {self._text(node.get('shared'))}")
         if node.get("work_dir"):
@@ -247,7 +265,10 @@ class StepMaker:
                 if not is_active(part, self._step.parameters, self._scripts):
                     continue
                 if part.tag == "prepare":
-                    lines.append(f"(\n{self._text(part.text.strip())}\n) || exit 1")
+                    place = part.get("work_dir")
+                    go = [f'cd "{self._text(place)}" || exit 1'] if place else []
+                    body = "\n".join([*go, self._text(part.text.strip())])
+                    lines.append(f"(\n{body}\n) || exit 1")
                 elif part.tag in ("copy", "link"):
                     lines += self._copied(part)
         return lines
@@ -290,7 +311,7 @@ class StepMaker:
         return lines
 
     def _is_job(self, do: Node) -> bool:
-        return self._step.is_submitting and "submit" in names_of(do.text)
+        return self._step.is_submitting and bool(SUBMISSION & set(names_of(do.text)))
 
     def _sizes(self) -> dict[str, Any]:
         """Ranks, nodes and time as the platform's parameters say."""

@@ -33,6 +33,7 @@ class Suite:
                     for place in places.of("path")
                     if self._is_chosen(place)
                 ]
+        self._paths.append(path.absolute().parent)
         self._paths += [Path(p) for p in os.environ.get("JUBE_INCLUDE_PATH", "").split(":") if p]
         self._files[path.absolute()] = root = self._chosen(root, 0)
         for checked in (check for part in root.of("tags") for check in part.of("check_tags")):

@@ -150,6 +150,9 @@ class Program:
             return False
         body: Steps = []
         self._bodies([node], (), body)
+        for name in self._named.made_before:
+            self._last += [StepSpec(create=name), StepSpec(close=name)]
+        self._named.made_before.clear()
         self._last += body
         out[-1] = before.model_copy(update={"phase": self.titles.with_more(before.phase)})
         return True

@@ -48,6 +48,7 @@ _SIZES: dict[str, int] = {
     "": 1,
     **{letter: 1 << (10 * (power + 1)) for power, letter in enumerate("kmgtp")},
 }
+DROPPED = "caches of data are dropped"
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 
@@ -59,6 +60,15 @@ class Chosen:
     """Parameters of the workload, as `--set` takes them."""
     notes: list[str] = field(default_factory=list)
     """What the profile does otherwise than the file says."""
+    drop_caches: bool = False
+    """Before phases that read data."""
+    direct: tuple[str, ...] = ()
+    """Files of the workload that are opened with O_DIRECT."""
+
+    @property
+    def settled(self) -> tuple[str, ...]:
+        """The assignments as `--set` takes them."""
+        return tuple(f"{name}={value}" for name, value in self.assignments.items())
 
 
 def read_ini(path: Path) -> Chosen:
@@ -73,6 +83,7 @@ def read_ini(path: Path) -> Chosen:
     chosen = Chosen()
     _numbers(path, sections, chosen)
     _refuse(path, sections)
+    _bypass(path, sections, chosen)
     _tell(sections, chosen)
     return chosen
 
@@ -126,6 +137,8 @@ def _numbers(path: Path, sections: Sections, chosen: Chosen) -> None:
         ("ior-hard", "segmentcount", "hard_segments", ""),
         ("mdtest-easy", "n", "easy_items", ""),
         ("mdtest-hard", "n", "hard_items", ""),
+        ("mdworkbench", "precreateperset", "work_made", ""),
+        ("mdworkbench", "filesperproc", "work_objects", ""),
     )
     for section, key, parameter, unit in wanted:
         text = sections.get(section, {}).get(key)
@@ -161,18 +174,34 @@ def _refuse(path: Path, sections: Sections) -> None:
             raise UserError(f"{path}: [{name}] collective: calls by POSIX are never collective")
 
 
+def _bypass(path: Path, sections: Sections, chosen: Chosen) -> None:
+    """What keeps caches out: honoured, or refused by name."""
+    for name, keys in sections.items():
+        direct = keys.get("posix.odirect", "").lower() in _TRUE
+        if not direct and "odirect" not in keys.get("api", "").lower():
+            continue
+        if name != "ior-easy":
+            raise UserError(
+                f"{path}: [{name}] asks for O_DIRECT, which the profile can for [ior-easy] alone",
+                "requests of 47008 B and files of 3901 B are no whole blocks, and a file is opened "
+                "alike in all phases: leave the key away here",
+            )
+        chosen.direct = ("easy",)
+    if sections.get("global", {}).get("drop-caches", "").lower() in _TRUE:
+        chosen.drop_caches = True
+        chosen.notes.append(
+            f"{DROPPED} before each phase that reads, without drop-caches-cmd: "
+            "what the system knows of names stays in memory"
+        )
+
+
 def _tell(sections: Sections, chosen: Chosen) -> None:
     for name, keys in sections.items():
         if keys.get("run", "true").lower() in _FALSE or keys.get("norun", "").lower() in _TRUE:
             chosen.notes.append(f"the ini leaves [{name}] out, the profile runs all phases")
-        direct = keys.get("posix.odirect", "").lower() in _TRUE
-        if direct or "odirect" in keys.get("api", "").lower():
-            chosen.notes.append(f"[{name}] asks for O_DIRECT: the profile goes through the cache")
         if name.startswith("find") and "external-script" in keys:
             chosen.notes.append(f"the ini has a script for [{name}], the profile walks by itself")
     shared = sections.get("global", {})
-    if shared.get("drop-caches", "").lower() in _TRUE:
-        chosen.notes.append("the ini drops caches between phases, the profile does not")
     for key in ("datadir", "resultdir"):
         if key in shared:
             chosen.notes.append(f"{key} of the ini is not used: -d and --store say where")

@@ -14,7 +14,10 @@ from venturi.model.statistic import median
 
 RANDOM = "ior-rnd4K-easy-read"
 """Shown, and not scored."""
-EXTENDED = ("find-easy", "find-hard")
+EXTENDED = ("find-easy", "find-hard", "mdworkbench-bench")
+"""Scored in the extended mode alone."""
+_WORKBENCH_EACH = 4
+"""What md-workbench counts for an object: stat, read, removal, creation."""
 _COUNTED = {
     "write": "create", "stat": "stat", "delete": "unlink", "read": "open",
 }  # fmt: skip
@@ -29,6 +32,8 @@ def counted_kind(phase: str) -> str:
     """The operation that a phase counts: `write` or `read` of data, else one on names."""
     if phase.startswith("find"):
         return "find"
+    if phase.startswith("mdworkbench"):
+        return "stat"
     last = phase.rsplit("-", 1)[-1]
     return last if phase.startswith("ior") else _COUNTED.get(last, "")
 
@@ -46,7 +51,8 @@ def rate_of(row: PhaseRow) -> float:
     if is_bandwidth(row.path):
         return row.bytes / total_s / 2**30
     done = row.by_operation.get(counted_kind(row.path))
-    return done.operations / total_s / 1000 if done else 0.0
+    each = _WORKBENCH_EACH if row.path.startswith("mdworkbench") else 1
+    return each * done.operations / total_s / 1000 if done else 0.0
 
 
 def rows_by_phase(record: Record) -> dict[str, list[PhaseRow]]:

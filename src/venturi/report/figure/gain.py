@@ -81,12 +81,7 @@ def _spec(trials: list[Trial]) -> dict[str, Any]:
             "titleAnchor": "end", "grid": True, "format": ",~g", "values": _ticks(*domain),
         },
     }  # fmt: skip
-    y = {
-        "field": "y",
-        "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": [-0.5, len(trials) - 0.5], "reverse": True, "nice": False},
-    }
+    y = theme.rows(len(trials))
     words = [word for word in _MARKS if any(mark["word"] == word for mark in marks)]
     colour = {
         "field": "word",

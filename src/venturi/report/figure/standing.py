@@ -68,12 +68,7 @@ def _spec(found: list[tuple[ReviewedPhase, Standing]]) -> dict[str, Any]:
             "values": [10.0**p for p in powers if domain[0] <= 10.0**p <= domain[1]],
         },
     }  # fmt: skip
-    y = {
-        "field": "y",
-        "type": "quantitative",
-        "axis": None,
-        "scale": {"domain": [-0.5, len(found) - 0.5], "reverse": True, "nice": False},
-    }
+    y = theme.rows(len(found))
     words = [word for word in _MARKS if any(one["word"] == word for one in ours)]
     scales = [
         {"domain": words, "range": [_MARKS[word][index] for word in words]} for index in (0, 1)

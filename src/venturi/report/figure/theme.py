@@ -107,6 +107,12 @@ def kind_scales(kinds: list[str]) -> tuple[dict[str, Any], dict[str, Any], dict[
     )
 
 
+def rows(count: int) -> dict[str, Any]:
+    """The vertical place of marks in so many rows, the first on top."""
+    scale = {"domain": [-0.5, count - 0.5], "reverse": True, "nice": False}
+    return {"field": "y", "type": "quantitative", "axis": None, "scale": scale}
+
+
 def names(rows: list[dict[str, Any]], y: dict[str, Any]) -> dict[str, Any]:
     """A layer that writes `name` of each row at the figure's left edge."""
     return {
