@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "backend/descriptor_names.hpp"
+#include "backend/grib.hpp"
 #include "backend/table.hpp"
 #include "base/beneath.hpp"
 
@@ -33,6 +35,7 @@ constexpr std::uint64_t kMostBuffered = std::uint64_t{1} << 40U;
 constexpr std::string_view kMagic = "VENTOC1";
 constexpr std::string_view kData = ".data";
 constexpr std::string_view kIndex = ".index";
+constexpr std::string_view kGrib = "grib";
 constexpr mode_t kMode = 0644;
 
 /// A record of the table of contents: fields that a writer made persistent together.
@@ -120,13 +123,14 @@ struct Store {
 
 class FieldStore final : public DescriptorNames {
  public:
-  FieldStore(const Environment& environment, std::uint64_t buffer_bytes)
+  FieldStore(const Environment& environment, std::uint64_t buffer_bytes, bool as_grib)
       : DescriptorNames(environment, {.flags = O_APPEND}),
         root_(::open(environment.root.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)),
         plan_(environment.file),
         made_(environment.made),
         rank_(environment.world_rank),
-        buffer_bytes_(buffer_bytes) {}
+        buffer_bytes_(buffer_bytes),
+        as_grib_(as_grib) {}
 
   int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
     if (at != kRoot) return ENOTSUP;
@@ -176,6 +180,7 @@ class FieldStore final : public DescriptorNames {
 
  private:
   int put(Store& store, const Request& request);
+  int frame(std::span<std::byte> field, std::uint64_t key);
   int get(Store& store, Handle toc, const Request& request);
   int flush(Handle file, schema::SyncMode mode);
   int begin_writing(Store& store);
@@ -194,6 +199,9 @@ class FieldStore final : public DescriptorNames {
   MadeFile made_;
   std::size_t rank_;
   std::uint64_t buffer_bytes_;
+  bool as_grib_;
+  /// Of the size that fields had last.
+  std::optional<Grib> grib_;
   /// Writers that this process began, so that each has names of its own.
   std::uint64_t begun_ = 0;
   const char* complaint_ = nullptr;
@@ -231,6 +239,15 @@ int FieldStore::put(Store& store, const Request& request) {
   writer.lines.push_back(
       {request.offset, writer.data_bytes + writer.buffer.size(), request.bytes, 0});
   writer.buffer.insert(writer.buffer.end(), request.data, request.data + request.bytes);
+  if (!as_grib_) return 0;
+  return frame(std::span(writer.buffer).last(request.bytes), request.offset);
+}
+
+int FieldStore::frame(std::span<std::byte> field, std::uint64_t key) {
+  complaint_ = nullptr;
+  if (!grib_ || grib_->bytes() != field.size()) grib_ = Grib::of(field.size());
+  if (!grib_) return complain(EINVAL, "a GRIB message has 893 bytes or, from 900 on, any number");
+  grib_->frame(field, static_cast<std::uint32_t>(key / field.size()));
   return 0;
 }
 
@@ -368,12 +385,21 @@ const Entry& fieldstore_entry() {
   static const Entry entry{
       {{"buffer_bytes", "bytes", "1 GiB",
         "fields that a writer keeps in memory until a sync; more leave with a write of their own",
-        "1 B to 1 TiB", 1.0, static_cast<double>(kMostBuffered)}},
+        "1 B to 1 TiB", 1.0, static_cast<double>(kMostBuffered)},
+       {"payload", "word", "any",
+        "what fields are: any bytes, or GRIB messages of their size, whose level is their number",
+        "any|grib"}},
       {kSharedFiles, kRandomAccess, kNames, kSync, kBytes},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
+        const bool as_grib = word_option(fieldstore_entry(), options, "payload") == kGrib;
+        if (as_grib && environment.file->content.verify) {
+          throw base::plan_error("options.payload",
+                                 "a GRIB message has no room for the stamps of 'verify'",
+                                 "leave out one of both");
+        }
         return std::make_unique<FieldStore>(
-            environment, bytes_option(fieldstore_entry(), options, "buffer_bytes"));
+            environment, bytes_option(fieldstore_entry(), options, "buffer_bytes"), as_grib);
       }};
   return entry;
 }
