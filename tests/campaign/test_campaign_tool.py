@@ -66,6 +66,18 @@ def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str,
         ("hpl", "xhpl_2.3.txt", {"gflops": 19.022}),
         ("hpcg", "hpcg_3.1_valid.txt", {"gflops": 0.675442}),
         ("osu", "osu_latency_7.4_validate_tail.txt", {"latency": 0.55}),
+        (
+            "hpcc",
+            "hpcc_1.5_hpl_fallback.txt",
+            {
+                "hpl": 0.0169454,
+                "dgemm": 37.246,
+                "transpose": 0.697847,
+                "random_access": 0.00096965,
+                "triad": 20.0337,
+                "fft": 1.02205,
+            },
+        ),
         ("iperf3", "iperf3_3.12_tcp.json", {"received": 17592994958.11743, "retransmits": 3}),
     ],
 )  # fmt: skip
@@ -92,6 +104,19 @@ def test_what_a_tool_used_is_compared_with_what_it_was_asked(tmp_path: Path) -> 
 def test_a_tool_that_failed_measured_nothing(tmp_path: Path, file: str) -> None:
     with pytest.raises(RunFailed, match="nothing in stdout is a metric"):
         _values(tmp_path, "ior", file)
+
+
+def test_stream(tmp_path: Path) -> None:
+    """As STREAM 5.10 prints it."""
+    (tmp_path / "stdout").write_text(
+        "Array size = 10000000 (elements), Offset = 0 (elements)\n"
+        "Function    Best Rate MB/s  Avg time     Min time     Max time\n"
+        "Copy:           13031.7     0.012402     0.012278     0.012624\n"
+        "Scale:          12003.5     0.013476     0.013329     0.013714\n"
+        "Add:            13421.0     0.018011     0.017883     0.018177\n"
+        "Triad:          13307.1     0.018170     0.018035     0.018289\n"
+    )
+    assert tool_metrics(tmp_path, tool_named("stream"), {})["triad"][0] == 13307.1
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

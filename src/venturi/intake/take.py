@@ -7,6 +7,7 @@ from pathlib import Path
 
 from venturi.campaign.landing import land
 from venturi.campaign.session import open_folder
+from venturi.intake import jube_folder
 from venturi.intake.json_output import readings
 from venturi.intake.reading import Reading, result_of
 from venturi.intake.text_output import reading_of
@@ -29,12 +30,27 @@ def take(store: Path, path: Path, machine: str = "") -> int | None:
     """
     if (path / "plan.json").is_file() and (path / "journal.jsonl").is_file():
         return land(open_folder(path.absolute()), store)
+    if folders := jube_folder.folders(path):
+        return sum(_take_folder(store, folder, machine) for folder in folders)
     found = list(shared(path)) if path.is_dir() else [path] if path.suffix == ".json" else []
     results = [read_versioned(file, Result) for file in found if is_result(file)]
     if not results:
         return _take_output(store, path, machine) if path.is_file() else None
     make_store(store)
     return sum(keep(store, result, {}) for result in results)
+
+
+def _take_folder(store: Path, folder: Path, machine: str) -> int:
+    """Takes a run of JUBE."""
+    found = jube_folder.readings(folder)
+    make_store(store)
+    files = jube_folder.files_of(folder)
+    data, written = files[0].read_bytes(), files[0].stat().st_mtime
+    kept = {f"source/{file.name}": file for file in files}
+    return sum(
+        keep(store, result_of(reading, data, number, machine, written), kept)
+        for number, reading in enumerate(found)
+    )
 
 
 def _take_output(store: Path, path: Path, machine: str) -> int | None:
