@@ -50,12 +50,16 @@ class Some:
 Node = Leaf | Loop | Some
 
 
-def fold(symbols: Column) -> list[Node] | None:
-    """The sequence as loops and leaves; None where it is too long without repeating itself."""
+def fold(symbols: Column, nests: bool = True) -> list[Node] | None:
+    """The sequence as loops and leaves; None where it is too long without repeating itself.
+
+    With `nests` loops are also looked for within the bodies of loops.
+    """
     runs = _runs(symbols)
     if len(runs) > MOST_NODES:
         return None
-    plain, even = _folded(list(runs)), _folded(_evened(runs))
+    depth = 0 if nests else None
+    plain, even = _folded(list(runs), depth), _folded(_evened(runs), depth)
     return even if leaves(even) < leaves(plain) else plain
 
 
@@ -99,8 +103,8 @@ def _run(symbol: int, places: Column) -> Node:
     return Loop(len(places), (Leaf(symbol, places),))
 
 
-def _folded(nodes: list[Node], depth: int = 0) -> list[Node]:
-    """The nodes as loops; `depth` loops are around them already."""
+def _folded(nodes: list[Node], depth: int | None) -> list[Node]:
+    """The nodes as loops; `depth` loops are around them already, None: bodies stay as they are."""
     names: dict[Hashable, int] = {}
     ids = [_name(node, names) for node in nodes]
     for _ in range(_MOST_ROUNDS):
@@ -109,8 +113,8 @@ def _folded(nodes: list[Node], depth: int = 0) -> list[Node]:
             break
         start, period, count = found
         repeats = [nodes[start + i * period : start + (i + 1) * period] for i in range(count)]
-        body = [_merged([r[j] for r in repeats], depth) for j in range(period)]
-        loop = Loop(count, tuple(_folded(body, depth + 1)))
+        body = [_merged([r[j] for r in repeats], depth or 0) for j in range(period)]
+        loop = Loop(count, tuple(body if depth is None else _folded(body, depth + 1)))
         end = start + count * period
         nodes[start:end] = [loop]
         ids[start:end] = [_name(loop, names)]

@@ -93,7 +93,7 @@ class Program:
     def write(self) -> Steps:
         """All steps."""
         steps: Steps = []
-        nodes, self.is_ordered = sequence_of(self.acts)
+        nodes, self.is_ordered = sequence_of(self.acts, self.view.nests)
         rest: dict[int, Column] = {}
         if not self.is_ordered:
             self._note("acts of several streams come in groups; their order in time is not kept")

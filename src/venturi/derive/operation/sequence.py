@@ -33,8 +33,11 @@ LEAST_AFFINE = 3
 """Two amounts always lie on a line."""
 
 
-def sequence_of(acts: Acts) -> tuple[list[Node], bool]:
-    """The acts as loops, and whether their order in time is kept."""
+def sequence_of(acts: Acts, nests: bool = True) -> tuple[list[Node], bool]:
+    """The acts as loops, and whether their order in time is kept.
+
+    With `nests` bodies of loops have loops and odd turns, too.
+    """
     if not len(acts):
         return [], True
     pauses, near = acts.pause_ns > 0, near_names(acts)
@@ -47,7 +50,7 @@ def sequence_of(acts: Acts) -> tuple[list[Node], bool]:
     ]
     best: list[Node] | None = None
     for names, flags, gain in trials:
-        nodes = _folded(names, flags)
+        nodes = _folded(names, flags, nests)
         if nodes is None:
             continue
         is_long = best is None or _phases(best, acts) > MOST_PHASES
@@ -65,11 +68,11 @@ def _phases(nodes: list[Node], acts: Acts) -> float:
     return sum(1.0 if is_moving else NAMES_WEIGHT for is_moving in moves)
 
 
-def _folded(names: Column, pauses: Column) -> list[Node] | None:
+def _folded(names: Column, pauses: Column, nests: bool) -> list[Node] | None:
     _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
     symbols = _same_start(symbols, names, pauses)
-    plain = fold(symbols)
-    odd = None if np.any(pauses) else fold_oddly(symbols)
+    plain = fold(symbols, nests)
+    odd = fold_oddly(symbols) if nests and not np.any(pauses) else None
     return odd if odd is not None and (plain is None or _size(odd) < _size(plain)) else plain
 
 

@@ -42,8 +42,10 @@ STALL_NS = 50_000_000
 MOST_STALLS = 4
 STALL_WEIGHT = 0.02
 """So few shorter pauses amidst requests one way are stalls of a busy machine, of little weight."""
-TURNS_WEIGHT = 40.0
-"""... and that files that take turns between syncs do not."""
+SYNC_TURNS_LINES = 40
+"""A program that tells how files take turns between syncs may be longer by so many lines ..."""
+BATCHES_LINES = 12
+"""... and one that tells how reading and writing do by so many."""
 LEAST_BATCHES = 4
 """So many times that a rank reads one file and writes another say that they take turns ..."""
 LEAST_IN_BATCH = 8
@@ -60,6 +62,10 @@ class View:
     tokens: Tokens
     parts: list[Part]
     acts: Acts
+    nests: bool = True
+    """Whether bodies of loops have loops and odd turns, too."""
+    worth_lines: int = 0
+    """By how many lines its program may be longer than others, for what it tells."""
 
 
 def view_of(table: Table, streams: Streams) -> View:
@@ -68,18 +74,19 @@ def view_of(table: Table, streams: Streams) -> View:
     return View(table, tokens, *acts_of(table, tokens, streams))
 
 
-def best_view(table: Table, streams: Streams) -> View:
-    """The view that gives the shortest program, weighed against what it does not tell."""
+def views_of(table: Table, streams: Streams) -> list[View]:
+    """The views that may give the shortest program, weighed against what they do not tell."""
     first = view_of(table, streams)
     if len(table) > MOST_TRIED_OPERATIONS:
-        return first
-    best = _best_pauses(first, streams)
+        return [first]
+    found = [_best_pauses(first, streams)]
     turns = with_turns(table, streams)
     if turns is not None:
-        other = _best_pauses(view_of(turns, streams), streams)
-        if _score(other, turns) < _score(best, table) + TURNS_WEIGHT:
-            best = other
-    return best
+        other, worth_lines = turns
+        found.append(
+            replace(_best_pauses(view_of(other, streams), streams), worth_lines=worth_lines)
+        )
+    return [replace(view, nests=nests) for view in found for nests in (False, True)]
 
 
 def _best_pauses(first: View, streams: Streams) -> View:
@@ -94,7 +101,7 @@ def _best_pauses(first: View, streams: Streams) -> View:
 
 def _score(view: View, table: Table) -> float:
     """How long the program is, and what it leaves out of the time and the order."""
-    nodes, is_ordered = sequence_of(view.acts)
+    nodes, is_ordered = sequence_of(view.acts, view.nests)
     length = _length(nodes, view.acts)
     run_ns = max(int(table.end_ns.max() - table.start_ns.min()), 1)
     lost = float(table.pauses_ns.sum() - view.table.pauses_ns.sum()) / run_ns
@@ -146,15 +153,16 @@ def _cut_at(table: Table, least_ns: float) -> Table:
     return replace(table, stretch=number[table.stretch], pauses_ns=table.pauses_ns[stays])
 
 
-def with_turns(table: Table, streams: Streams) -> Table | None:
+def with_turns(table: Table, streams: Streams) -> tuple[Table, int] | None:
     """The table cut where several files take turns: at syncs, or where one is read again after
-    another was written; None where none do."""
+    another was written; and how many lines that is worth. None where none do."""
     rows = np.flatnonzero(streams.of_file[table.file] >= 0)
     rows = rows[np.lexsort((table.start_ns[rows], table.rank[rows]))]
-    epochs = _epochs(table, rows)
+    epochs, worth_lines = _epochs(table, rows), SYNC_TURNS_LINES
     if epochs is None or not _take_turns(table, rows, epochs):
-        epochs = _batches(table, rows)
-    return None if epochs is None else _cut_between(table, rows, epochs)
+        epochs, worth_lines = _batches(table, rows), BATCHES_LINES
+    turns = None if epochs is None else _cut_between(table, rows, epochs)
+    return None if turns is None else (turns, worth_lines)
 
 
 def _cut_between(table: Table, rows: Column, epochs: Column) -> Table | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from venturi.derive.finding import operation_findings
@@ -15,7 +17,8 @@ from venturi.derive.operation.spec import file_specs
 from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
-from venturi.derive.operation.view import best_view, view_of
+from venturi.derive.operation.view import View, view_of, views_of
+from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
@@ -40,20 +43,37 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
             f"'{trace.source.file}' holds no operation that a workload could repeat",
             "capture a job that reads, writes or opens files",
         )
+    origin = Origin(
+        source=trace.source.file,
+        method=_METHODS.get(trace.source.format, Method.TRACE),
+        confidence=confidence_of(table, streams, program),
+        assumed=_assumed(table, streams, program),
+        truncated=bool(trace.gaps),
+        observed=observed_of(trace, table, streams),
+        findings=operation_findings(captured),
+        ior=ior,
+    )
+    workload = _workload(table, program, steps, name, _about(table, streams))
+    return workload.model_copy(update={"origin": origin})
+
+
+def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
+    """The shortest program, weighed against what its view tells."""
+    written = [_in_view(view, streams) for view in views_of(table, streams)]
+    return min(written, key=lambda one: _lines(table, *one) - one[0].view.worth_lines)
+
+
+def _lines(table: Table, program: Program, steps: Steps) -> int:
+    """How many lines there are to read."""
+    data = _workload(table, program, steps, "lines", "")
+    return len(to_yaml(data).splitlines())
+
+
+def _workload(table: Table, program: Program, steps: Steps, name: str, about: str) -> Workload:
     return Workload(
         workload=1,
         name=name,
-        about=_about(table, streams),
-        origin=Origin(
-            source=trace.source.file,
-            method=_METHODS.get(trace.source.format, Method.TRACE),
-            confidence=confidence_of(table, streams, program),
-            assumed=_assumed(table, streams, program),
-            truncated=bool(trace.gaps),
-            observed=observed_of(trace, table, streams),
-            findings=operation_findings(captured),
-            ior=ior,
-        ),
+        about=about,
         parameters={RANKS: Parameter(default=table.ranks, role="ranks")},
         groups={GROUP: GroupSpec(ranks=RANKS)},
         files=file_specs(program, steps),
@@ -61,8 +81,9 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     )
 
 
-def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
-    """The program, tried until it knows what must be there before and what datasets can say.
+def _in_view(view: View, streams: Streams) -> tuple[Program, Steps]:
+    """The program of a view, tried until it knows what must be there before and what datasets can
+    say.
 
     Pauses that cut datasets in two are given up first, then the datasets themselves.
     """
@@ -70,7 +91,6 @@ def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
     flat: set[int] = set()
     joined: set[int] = set()
     apart: set[Key] = set()
-    view = best_view(table, streams)
     for _ in range(_MOST_TRIALS):
         before, found, others = dict(staged), set(flat), len(apart)
         program = Program(view, streams, staged, flat, apart)
@@ -84,7 +104,8 @@ def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
             flat -= new - joined
             joined |= new
             of_joined = np.isin(streams.of_file, list(joined))
-            view = view_of(without_pauses(view.table, of_joined), streams)
+            cut = view_of(without_pauses(view.table, of_joined), streams)
+            view = replace(cut, nests=view.nests, worth_lines=view.worth_lines)
     for number in joined - flat:
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
     return program, steps
