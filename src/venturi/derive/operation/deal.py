@@ -70,16 +70,16 @@ class Bunch:
         )
 
 
-def bunches_of(sizes: Column, files: int = 1) -> list[Bunch]:
+def bunches_of(sizes: Column, turns: int = 1) -> list[Bunch]:
     """The sizes in few groups, the one that moves most bytes first.
 
-    Sizes of which not each of `files` has as many are a group with those near them, so that files
-    stay as large as they were.
+    Sizes of which not each of `turns` has as many are a group with those near them, so that turns
+    move as much as they did.
     """
     values, counts = np.unique(sizes, return_counts=True)
     values = values.astype(np.int64)
     tiny = _tiny(values, counts)
-    is_even = not np.any(counts[tiny:] % files)
+    is_even = not np.any(counts[tiny:] % turns)
     if len(values) <= MOST_EXACT and is_even:
         edges = list(range(len(values) + 1))
     elif len(values) - tiny < MOST_BUNCHES and is_even:
@@ -121,10 +121,11 @@ def dealt(run: Run) -> Said:
     if _is_in_positions(run):
         return _by_position(run)
     sizes = run.sizes()
-    files = run.scene.units if len(np.unique(run.tokens.file[run.ids])) > 1 else 1
     is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
     bunches = (
-        [_bunch(*np.unique(sizes, return_counts=True))] if is_line else bunches_of(sizes, files)
+        [_bunch(*np.unique(sizes, return_counts=True))]
+        if is_line
+        else bunches_of(sizes, run.scene.units)
     )
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
     shares = _as_mix(shares)

@@ -44,7 +44,7 @@ STALL_WEIGHT = 0.02
 """So few shorter pauses amidst requests one way are stalls of a busy machine, of little weight."""
 SYNC_TURNS_LINES = 40
 """A program that tells how files take turns between syncs may be longer by so many lines ..."""
-BATCHES_LINES = 12
+BATCHES_LINES = 16
 """... and one that tells how reading and writing do by so many."""
 LEAST_BATCHES = 4
 """So many times that a rank reads one file and writes another say that they take turns ..."""
