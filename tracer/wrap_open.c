@@ -2,9 +2,11 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "wrap.h"
@@ -66,6 +68,20 @@ WRAP_OPEN(open64)
   }
 WRAP_OPEN_AT(openat)
 WRAP_OPEN_AT(openat64)
+
+// Not every C library has this one; who wants it may ask for the symbol, as Venturi's engine does.
+EXPORT int openat2(int folder, const char* path, const struct open_how* how, size_t bytes) {
+  Call call = {.start = begin()};
+  const long got = raw(SYS_openat2, folder, (long)path, (long)how, (long)bytes, 0, 0);
+  const bool is_failure = got < 0;
+  if (is_failure) errno = (int)-got;
+  const int fd = is_failure ? -1 : (int)got;
+  if (call.start == 0) return fd;
+  call_ended(&call, is_failure);
+  opened(&call, folder, path, (int)how->flags, fd);
+  errno = call.errno_after;
+  return fd;
+}
 
 int __open_2(const char*, int);
 int __open64_2(const char*, int);

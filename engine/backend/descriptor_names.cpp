@@ -181,11 +181,10 @@ int DescriptorNames::look_up(Directory at, const char* name, Identity& out) {
 }
 
 int DescriptorNames::stat(Directory at, const char* name) {
-  const base::Place place(base_of(at), name);
-  if (place.error() != 0) return place.error();
-  // Not statx: it costs more, and programs rarely call it.
+  // Not statx: it costs more, and programs rarely call it. A look does no harm, whatever stands in
+  // the place of a directory on the way, so it is one call, as in programs.
   struct stat status{};
-  const int result = ::fstatat(place.directory(), place.name(), &status, AT_SYMLINK_NOFOLLOW);
+  const int result = ::fstatat(base_of(at), name, &status, AT_SYMLINK_NOFOLLOW);
   return result == 0 ? 0 : errno;
 }
 

@@ -1,6 +1,7 @@
 // Names below a directory, reached without following any symbolic link, and what they stand for.
 #pragma once
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -76,6 +78,15 @@ inline int walk_beneath(int directory, const char* path, int flags, mode_t mode)
   return opened;
 }
 
+/// openat2 by its name where the C library, or a tracer before it, has one: so a capture sees the
+/// call. Else the system call.
+inline int openat2_by_name(int directory, const char* path, const open_how& how) noexcept {
+  using Function = int (*)(int, const char*, const open_how*, std::size_t);
+  static const auto function = reinterpret_cast<Function>(::dlsym(RTLD_DEFAULT, "openat2"));
+  if (function != nullptr) return function(directory, path, &how, sizeof how);
+  return static_cast<int>(::syscall(SYS_openat2, directory, path, &how, sizeof how));
+}
+
 /// Like openat for a relative path without `..`, but a symbolic link anywhere in it is an error
 /// (ELOOP or ENOTDIR). Returns a descriptor, or -1 and errno.
 inline int open_beneath(int directory, const char* path, int flags, mode_t mode = 0) noexcept {
@@ -84,7 +95,7 @@ inline int open_beneath(int directory, const char* path, int flags, mode_t mode 
   how.flags = static_cast<std::uint64_t>(flags);
   how.mode = (flags & O_CREAT) != 0 ? mode : 0;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
-  const auto opened = static_cast<int>(::syscall(SYS_openat2, directory, path, &how, sizeof how));
+  const int opened = openat2_by_name(directory, path, how);
   // With O_DIRECT, EINVAL is the file system's answer and comes after the file was made.
   const bool missing = opened < 0 && (errno == ENOSYS || errno == EPERM ||
                                       (errno == EINVAL && (flags & O_DIRECT) == 0));

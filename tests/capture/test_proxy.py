@@ -31,6 +31,14 @@ for i in range(64):
 os.close(fd)
 """
 
+FOLDERS = """
+import os
+for number in range(24):
+    fd = os.open(f"source/{number // 8}/part{number}", os.O_RDONLY)
+    os.read(fd, 65536)
+    os.close(fd)
+"""
+
 JUDGED = (
     "bytes written", "bytes read", "write operations", "read operations", "sync operations",
     "ranks", "unlink operations",
@@ -79,3 +87,18 @@ def test_a_proxy_that_cannot_run_says_why(tmp_path: Path) -> None:
     assert done.returncode == 5
     assert "no such directory" in done.stderr
     assert not (tmp_path / "app-proxy.trace").exists()
+
+
+def test_what_is_there_before_is_not_the_program_s_also_in_folders(tmp_path: Path) -> None:
+    for number in range(24):
+        path = tmp_path / f"source/{number // 8}/part{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x" * 65536)
+    card = closed(tmp_path, FOLDERS)
+    found = {field.name: (field.application, field.proxy) for field in card.total.fields}
+    assert found["bytes read"] == (24 * 65536, 24 * 65536)
+    for name in ("bytes written", "sync operations", "unlink operations", "mkdir operations"):
+        assert found.get(name, (0, 0)) == (0, 0), name
+    source = next(stream for stream in card.streams if "part" in stream.name)
+    opens = [field for field in source.fields if field.name == "open operations"]
+    assert [(field.application, field.proxy) for field in opens] == [(24, 24)]

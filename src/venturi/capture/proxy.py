@@ -11,7 +11,7 @@ import re
 import sys
 import tempfile
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import numpy as np
 
@@ -36,8 +36,9 @@ _LAUNCHERS = {
 """Programs by which a trace tells the MPI of its ranks; `mpirun` is one of them by its own name."""
 
 _CREATE_FLAG = 0o100
-_LOOK_FLAG = 0o4000
-"""O_NONBLOCK: with it the engine opens files to look at them, never for a program."""
+_LOOK_FLAGS = 0o4000 | 0o10000000
+"""O_NONBLOCK and O_PATH: with these the engine opens names to look at them, never for a program."""
+_DIRECTORY_FLAG = 0o200000
 _DATASET_LAYERS = [LAYER_CODES[layer] for layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)]
 
 
@@ -140,6 +141,7 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
     for process in np.unique(ops.process[kept]):
         mine = np.flatnonzero(ops.process == process)
         kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], staged)
+    kept &= ~(ops.is_kind(Kind.MKDIR) & np.append(_hold(names, staged), False)[file])
     chosen = _with_own_syncs(ops.take(kept))
     changed = trace.model_copy(
         update={
@@ -203,6 +205,15 @@ def _is_staged(name: str | None, workload: Workload) -> bool:
     )
 
 
+def _hold(names: list[str | None], staged: list[bool]) -> Column:
+    """Mask: directories that files lie in which are there before the program begins."""
+    pairs = zip(names, staged, strict=True)
+    parents = {
+        str(up) for name, is_staged in pairs if is_staged for up in PurePath(name or "").parents
+    }
+    return np.array([name in parents for name in names], bool)
+
+
 def template_of(path: str) -> str:
     """A pattern for the names that a workload's path stands for."""
     return re.sub(r"\\\{[^}]*\\\}", "[^/]*", re.escape(path))
@@ -223,16 +234,19 @@ def _housekeeping(
         name = int(file[at])
         is_first = name < len(staged) and staged[name] and name not in seen
         is_staging = is_first and bool(detail[at] & _CREATE_FLAG)
-        seen.add(name)
-        if not is_staging and not detail[at] & _LOOK_FLAG:
+        if not is_staging and not detail[at] & _LOOK_FLAGS:
+            seen.add(name)
             continue
         drop[at] = True
-        if ops.error[mine[at]]:  # a look at what is not there yet: nothing follows it
+        if ops.error[mine[at]]:  # what is not there yet, or its directory: nothing follows
             continue
+        seen.add(name)
         ends = np.flatnonzero(closes[at:] & (file[at:] == name))
         last = at + int(ends[0]) if len(ends) else len(mine) - 1
         drop[at : last + 1] |= file[at : last + 1] == name
-    used = np.flatnonzero(~is_root & ~drop & (opens | closes | _is_data(kind)))
+    directories = np.unique(file[opens & (detail & _DIRECTORY_FLAG > 0)])
+    works = (opens | closes | _is_data(kind)) & ~np.isin(file, directories)
+    used = np.flatnonzero(~is_root & ~drop & works)
     after = np.flatnonzero(is_root & opens)
     after = after[after > (used[-1] if len(used) else -1)]
     if len(after) and len(used):
