@@ -200,7 +200,10 @@ def _is_staged(name: str | None, workload: Workload) -> bool:
     """Whether a file is there before the program begins."""
     return any(
         spec.prestage is not None
-        and re.fullmatch(rf"{template_of(spec.path)}(\.\d+)?", name or "") is not None
+        and re.fullmatch(
+            rf"{template_of(spec.path)}(\.\d+)?{'(/.*)?' if spec.tree else ''}", name or ""
+        )
+        is not None
         for spec in workload.files.values()
     )
 
