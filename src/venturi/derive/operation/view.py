@@ -36,7 +36,7 @@ MOST_STEPS_COUNTED = 12
 DISORDER_WEIGHT = 40.0
 """What it weighs that no order is kept ..."""
 IDLE_WEIGHT = 12.0
-"""... that pauses of so much of the run are left out ..."""
+"""... and that pauses of so much of the run are left out:"""
 IDLE_SHARE = 0.3
 STALL_NS = 50_000_000
 MOST_STALLS = 4
