@@ -76,9 +76,10 @@ class Run {
 
   void greet() {
     measure_offset();
-    world_.synchronise(context_.clock);
-    context_.hello_ns = static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns);
+    if (context_.clock.is_simulated()) world_.synchronise(context_.clock);
+    // One moment for all ranks, the last one's: groups' events count from it.
+    context_.hello_ns = world_.maximum(static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns));
     const comm::Placement& placement = world_.placement();
     schema::Hello event;
     event.run = context_.plan.run;
