@@ -43,9 +43,7 @@ much of the requests has another size (total variation), in the stream where tha
 are those that moved data and have a counterpart. Tiny streams (a start script's lookups) are left
 out of a proxy on purpose.
 
-Known to be off: making the files that are there before the run (cp, tar, zip, git, gcc) counts
-among the proxy's writes here, and of OpenFOAM's 18 small streams per rank only 6 have a
-counterpart.
+Known to be off: of OpenFOAM's 18 small streams per rank only 6 have a counterpart.
 
 | application | lines | written | read | writes | reads | sizes | streams | findings |
 |---|---|---|---|---|---|---|---|---|
