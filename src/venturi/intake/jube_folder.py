@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from venturi.campaign.jube.node import Node
@@ -138,15 +137,11 @@ def _metrics(found: Node, units: dict[str, str]) -> tuple[dict[str, Measure], li
 
 def _failure(folder: Path, number: str, step: str) -> str:
     """What JUBE's marks say of a package's end."""
-    marks = {mark.name for place in _places(folder, number, step) for mark in place.iterdir()}
+    place = folder / f"{number.zfill(6)}_{step}"
+    marks = {mark.name for mark in place.iterdir()} if place.is_dir() else set()
     if "error" in marks:
         return "JUBE marked it as failed"
     return "" if "done" in marks or not marks else "JUBE did not see its end"
-
-
-def _places(folder: Path, number: str, step: str) -> Iterator[Path]:
-    begin = f"{int(number):06d}_{step}" if number.isdigit() else ""
-    return (path for path in folder.iterdir() if path.name == begin and path.is_dir())
 
 
 def _started(folder: Path) -> str:

@@ -6,7 +6,7 @@ from venturi.model.history import History, Trend
 from venturi.report import quantity
 from venturi.report.block import Block, Chapter, Column, Headline, Page, Section, Table
 from venturi.report.figure.history import over_sessions
-from venturi.report.history_text import title_of, trend_text
+from venturi.report.history_text import row_of, title_of
 from venturi.report.quantity import Units
 
 _MOST_FIGURES = 12
@@ -65,12 +65,7 @@ def _table(history: History, units: Units) -> Table:
     )
     rows = tuple(
         (
-            title_of(series),
-            series.metric,
-            quantity.count(len(series.sessions)),
-            quantity.with_unit(series.sessions[-1].value, series.unit, units),
-            "–" if series.detectable is None else f"≥ {quantity.percent(series.detectable)}",
-            trend_text(series),
+            *row_of(series, units),
             "; ".join(change.known for change in series.changes if change.known),
         )
         for series in history.series

@@ -22,7 +22,7 @@ def print_history(history: History, console: Console, units: Units) -> None:
     out.line((f" {history.chosen}", "bold"))
     out.wrapped("", history.headline)
     out.line()
-    rows = [_row(series, units) for series in history.series[:_MOST_ROWS]]
+    rows = [row_of(series, units) for series in history.series[:_MOST_ROWS]]
     out.table(_TITLES, rows, left=("METRIC", "TREND"))
     if len(history.series) > _MOST_ROWS:
         out.line(f" and {len(history.series) - _MOST_ROWS} more; all of them: --json, or -o FILE")
@@ -33,7 +33,8 @@ def print_history(history: History, console: Console, units: Units) -> None:
             )
 
 
-def _row(series: Series, units: Units) -> tuple[str, ...]:
+def row_of(series: Series, units: Units) -> tuple[str, ...]:
+    """The cells of a series that text and page share."""
     return (
         title_of(series),
         series.metric,

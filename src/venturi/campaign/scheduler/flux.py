@@ -9,7 +9,7 @@ from pathlib import Path
 from venturi.campaign.job import JobPlan
 from venturi.campaign.scheduler import JobState, Script
 from venturi.campaign.scheduler.command import asked, refused
-from venturi.campaign.scheduler.script import body_of
+from venturi.campaign.scheduler.script import batch_script, body_of
 from venturi.model.machine import Scheduler
 
 _LOOK_S = 5
@@ -33,7 +33,6 @@ class Flux:
 
     def render(self, job: JobPlan, name: str, folder: Path, output: Path) -> str:
         """A batch script, in whose own instance `flux run` starts what it starts."""
-        settings = self._settings
         options = [
             f"--job-name={name}",
             f"--nodes={job.nodes}",
@@ -42,14 +41,9 @@ class Flux:
             f"--output={output}",
             f"--error={output}",
         ]
-        if settings.queue:
-            options.append(f"--queue={settings.queue}")
-        if settings.account:
-            options.append(f"--bank={settings.account}")
-        lines = [f"#flux: {option}" for option in [*options, *settings.options]]
         look = f"export VENTURI_LOOK_S={_LOOK_S}"
-        body = body_of(settings, folder, job.name, name)
-        return "\n".join(["#!/bin/sh", *lines, look, *body]) + "\n"
+        body = [look, *body_of(self._settings, folder, job.name, name)]
+        return batch_script("#flux:", options, ("--queue=", "--bank="), self._settings, body)
 
     def submit(self, script: Script) -> str:
         """flux batch; the number is kept in letters that every terminal has."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from venturi.campaign.job import JobPlan
 from venturi.campaign.scheduler import JobState, Script
 from venturi.campaign.scheduler.command import asked, refused
-from venturi.campaign.scheduler.script import body_of
+from venturi.campaign.scheduler.script import batch_script, body_of
 from venturi.model.machine import Scheduler
 
 _STATES = {
@@ -45,7 +45,6 @@ class Lsf:
 
     def render(self, job: JobPlan, name: str, folder: Path, output: Path) -> str:
         """A batch script; a minute before the end of its time the job is told."""
-        settings = self._settings
         minutes = math.ceil(job.seconds / 60)
         options = [
             f"-J {name}",
@@ -56,12 +55,8 @@ class Lsf:
             "-wa TERM -wt 1",
             "-rn",
         ]
-        if settings.queue:
-            options.append(f"-q {settings.queue}")
-        if settings.account:
-            options.append(f"-P {settings.account}")
-        lines = [f"#BSUB {option}" for option in [*options, *settings.options]]
-        return "\n".join(["#!/bin/sh", *lines, *body_of(settings, folder, job.name, name)]) + "\n"
+        body = body_of(self._settings, folder, job.name, name)
+        return batch_script("#BSUB", options, ("-q ", "-P "), self._settings, body)
 
     def submit(self, script: Script) -> str:
         """bsub, which reads the script from its standard input."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from venturi.campaign.job import JobPlan
 from venturi.campaign.scheduler import JobState, Script
 from venturi.campaign.scheduler.command import asked, refused
-from venturi.campaign.scheduler.script import body_of
+from venturi.campaign.scheduler.script import batch_script, body_of
 from venturi.model.machine import Scheduler
 
 _STATES = {
@@ -39,7 +39,6 @@ class Pbs:
 
     def render(self, job: JobPlan, name: str, folder: Path, output: Path) -> str:
         """A batch script: one chunk for each node, with as many processes as ranks fit on it."""
-        settings = self._settings
         ranks = math.ceil(job.ranks / job.nodes)
         options = [
             f"-N {name[:_LONGEST_NAME]}",
@@ -49,12 +48,8 @@ class Pbs:
             f"-o {output}",
             "-r n",
         ]
-        if settings.queue:
-            options.append(f"-q {settings.queue}")
-        if settings.account:
-            options.append(f"-A {settings.account}")
-        lines = [f"#PBS {option}" for option in [*options, *settings.options]]
-        return "\n".join(["#!/bin/sh", *lines, *body_of(settings, folder, job.name, name)]) + "\n"
+        body = body_of(self._settings, folder, job.name, name)
+        return batch_script("#PBS", options, ("-q ", "-A "), self._settings, body)
 
     def submit(self, script: Script) -> str:
         """qsub; it prints the number with the server's name."""

@@ -21,3 +21,20 @@ def body_of(settings: Scheduler, folder: Path, job: str, name: str) -> list[str]
         f"export VENTURI_JOB={shlex.quote(name)}",
         f"exec {shlex.join(words)}",
     ]
+
+
+def batch_script(
+    directive: str,
+    options: list[str],
+    flags: tuple[str, str],
+    settings: Scheduler,
+    body: list[str],
+) -> str:
+    """A batch script: its options as lines that begin with `directive`, then `body`.
+
+    `flags` name the queue and the account, where the site has them; its own options come last.
+    """
+    named = zip(flags, (settings.queue, settings.account), strict=True)
+    chosen = [f"{flag}{value}" for flag, value in named if value]
+    lines = [f"{directive} {option}" for option in [*options, *chosen, *settings.options]]
+    return "\n".join(["#!/bin/sh", *lines, *body]) + "\n"

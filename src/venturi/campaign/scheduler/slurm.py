@@ -9,7 +9,7 @@ from pathlib import Path
 from venturi.campaign.job import JobPlan
 from venturi.campaign.scheduler import JobState, Script
 from venturi.campaign.scheduler.command import asked, refused
-from venturi.campaign.scheduler.script import body_of
+from venturi.campaign.scheduler.script import batch_script, body_of
 from venturi.model.machine import Scheduler
 
 _NOTICE_S = 30
@@ -44,7 +44,6 @@ class Slurm:
 
     def render(self, job: JobPlan, name: str, folder: Path, output: Path) -> str:
         """A batch script; the site's options are lines of it."""
-        settings = self._settings
         options = [
             f"--job-name={name}",
             f"--nodes={job.nodes}",
@@ -55,12 +54,10 @@ class Slurm:
             f"--signal=B:TERM@{_NOTICE_S}",
             "--no-requeue",
         ]
-        if settings.queue:
-            options.append(f"--partition={settings.queue}")
-        if settings.account:
-            options.append(f"--account={settings.account}")
-        lines = [f"#SBATCH {option}" for option in [*options, *settings.options]]
-        return "\n".join(["#!/bin/sh", *lines, *body_of(settings, folder, job.name, name)]) + "\n"
+        body = body_of(self._settings, folder, job.name, name)
+        return batch_script(
+            "#SBATCH", options, ("--partition=", "--account="), self._settings, body
+        )
 
     def submit(self, script: Script) -> str:
         """sbatch."""
