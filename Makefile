@@ -47,6 +47,8 @@ tidy: setup      ## clang-tidy over the engine and the tracer
 nightly: test tidy  ## what takes too long for every change: damaged captures and blocks, shapes
 	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py \
 	    tests/capture/test_process_file.py
+	cmake --build --preset threads
+	$(PYTHON) -m pytest -m nightly tests/engine/test_unit.py
 	VENTURI_SHAPES=30 $(PYTHON) -m pytest tests/capture/test_closure_of_shapes.py
 	VENTURI_CORRUPTIONS=10000 VENTURI_CLEAN_BLOCKS=1000000 \
 	    $(PYTHON) -m pytest tests/engine/test_verify.py

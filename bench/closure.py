@@ -40,10 +40,8 @@ HEAD = """# How well derived proxies stand for applications
 under the same capture, and compares. *Lines* are those of the workload without its origin. Where
 one figure stands, application and proxy have the same; else *application / proxy*. *Sizes* is how
 much of the requests has another size (total variation), in the stream where that is most; *streams*
-are those that moved data and have a counterpart. Tiny streams (a start script's lookups) are left
-out of a proxy on purpose.
-
-Known to be off: of OpenFOAM's 18 small streams per rank only 6 have a counterpart.
+are those of the workload that moved data, and have a counterpart. What the workload leaves out
+(tiny streams), and what none says (calls that failed, requests of 0 bytes), is counted beside.
 
 | application | lines | written | read | writes | reads | sizes | streams | findings |
 |---|---|---|---|---|---|---|---|---|

@@ -1,12 +1,14 @@
 """How far predictions from a profile alone are off: predicted and measured I/O time by phase.
 
     bench/profile_error.py [--dir DIR ...] [--budget 90s] [--repeat 5] [--keep FOLDER] [--least]
+                           [--on openmpi]
 
 Each directory is profiled; then the workloads below are predicted from the profile, run there, and
 both are printed side by side. I/O time is the sum of each kind's slowest rank, the median of the
 repetitions. A phase that a limit of time ended is compared by the work that it did in it. `--least`
 compares the lower end of the interval with the least repetition: on a machine that others use it
-shows what the model misses apart from them.
+shows what the model misses apart from them. `--on` profiles and runs with MPI, through the
+interfaces on its files.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
 WORKLOADS = (
     ("quick", ()),
     ("ior", ()),
@@ -41,6 +44,15 @@ WORKLOADS = (
     ("dd", ()),
 )
 """Of the library, or of the logs in `examples/darshan`, whose proxies are derived."""
+WITH_MPI = (
+    ("ior", ("--set", "interface=mpiio")),
+    ("ior", ("--set", "interface=mpiio", "--set", "per_process=1", "--set", "transfer=65536")),
+    ("flash3", ("--set", "interface=hdf5")),
+    ("flash3", ("--set", "interface=pnetcdf")),
+    ("vorpal", ("--set", "interface=hdf5")),
+)
+"""The same where ranks are an MPI's."""
+MPI_INTERFACES = "mpiio,hdf5,pnetcdf"
 Row = tuple[str, str, float, float, float, str]
 """Workload, phase, predicted and measured seconds, error, whether it is inside the interval."""
 LEAST_S = 100e-6
@@ -88,15 +100,16 @@ def compare(
     label: str,
     options: tuple[str, ...],
     workload: str,
-    place: tuple[Path, Path],
+    place: tuple[Path, Path, str],
     how: tuple[int, bool],
 ) -> list[Row]:
-    """Rows of one workload."""
-    (directory, machine), (repeat, least) = place, how
+    """Rows of one workload; the place is a directory, its profile, and what starts ranks."""
+    (directory, machine, launcher), (repeat, least) = place, how
     predicted = json.loads(venturi("predict", workload, "--on", str(machine), "--json", *options))
     run = venturi(
-        "run", workload, "-d", str(directory), "--repeat", str(repeat), "-q", "--json", *options
-    )
+        "run", workload, "-d", str(directory), "--on", launcher, "--repeat", str(repeat), "-q",
+        "--json", *options,
+    )  # fmt: skip
     measured = measured_of(json.loads(run), least)
     rows = []
     for phase in predicted["phases"]:
@@ -121,6 +134,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--only", action="append", help="this workload, and others so named")
     parser.add_argument("--least", action="store_true")
+    parser.add_argument("--on", default="local", help="what starts ranks: openmpi, mpich")
     parser.add_argument("--keep", type=Path, help="where machine files are kept, and used again")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -128,18 +142,23 @@ def main() -> None:
         folder.mkdir(exist_ok=True)
         os.environ["VENTURI_STORE"] = str(Path(scratch, "store"))
         for directory in arguments.dir or [Path("/dev/shm"), Path(tempfile.gettempdir())]:
-            machine = folder / f"machine{str(directory).replace('/', '-')}.yaml"
+            suffix = "" if arguments.on == "local" else f"-{arguments.on}"
+            machine = folder / f"machine{str(directory).replace('/', '-')}{suffix}.yaml"
             if not machine.exists():
-                venturi("profile", str(directory), "-o", str(machine), "--budget", arguments.budget)
-            print_head(directory)
+                words = ("--budget", arguments.budget, "--on", arguments.on)
+                if arguments.on != "local":
+                    words = (*words, "--interfaces", MPI_INTERFACES)
+                venturi("profile", str(directory), "-o", str(machine), *words)
+            print_head(directory, machine)
             rows: list[Row] = []
-            for name, options in WORKLOADS:
+            for name, options in WORKLOADS if arguments.on == "local" else WITH_MPI:
                 if arguments.only and name not in arguments.only:
                     continue
                 label = " ".join([name, *options[1::2]])
+                place = (directory, machine, arguments.on)
                 try:
                     workload = workload_of(name, Path(scratch))
-                    place, how = (directory, machine), (arguments.repeat, arguments.least)
+                    how = (arguments.repeat, arguments.least)
                     found = compare(label, options, workload, place, how)
                 except RuntimeError as error:
                     print(f"{label}: left out: {error}", file=sys.stderr)
@@ -154,9 +173,15 @@ def main() -> None:
             print_summary(rows)
 
 
-def print_head(directory: Path) -> None:
-    """Where and how busy, then the table's head."""
+def print_head(directory: Path, machine: Path) -> None:
+    """Where and how busy, what the profile lacks, then the table's head."""
+    from venturi.model.machine import Machine
+    from venturi.model.yaml_text import load_yaml
+
     print(f"\n{directory}, load {os.getloadavg()[0]:.1f} before the runs\n")
+    profile = load_yaml(machine, Machine).profile
+    for note in profile.notes if profile is not None else ():
+        print(f"profile: {note}\n")
     print("| workload | phase | predicted s | measured s | error | inside the interval |")
     print("|---|---|---:|---:|---:|---|", flush=True)
 

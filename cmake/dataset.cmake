@@ -1,4 +1,4 @@
-# Finding the libraries of self-describing formats.
+# Finding the libraries of formats.
 
 find_package(PkgConfig QUIET)
 
@@ -63,5 +63,17 @@ function(venturi_find_netcdf)
     endforeach()
   else()
     venturi_no_backend(netcdf "netCDF was not found: install libnetcdf-dev and build again")
+  endif()
+endfunction()
+
+# venturi_find_zlib(): pieces of several ranks in one file, compressed if so wished.
+function(venturi_find_zlib)
+  find_package(ZLIB QUIET)
+  if(ZLIB_FOUND)
+    foreach(engine IN LISTS VENTURI_ALL_ENGINES)
+      venturi_engine_backend(${engine} bundle LIBRARIES ZLIB::ZLIB)
+    endforeach()
+  else()
+    venturi_no_backend(bundle "zlib was not found: install zlib1g-dev and build again")
   endif()
 endfunction()

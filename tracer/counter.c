@@ -148,9 +148,10 @@ void count(Counters* set, const Record* call) {
       offsetof(Counters, rmdirs),     offsetof(Counters, lists),
       offsetof(Counters, truncates),  offsetof(Counters, allocates),
       offsetof(Counters, maps),       offsetof(Counters, copies),
-      offsetof(Counters, attributes), 0};
+      offsetof(Counters, attributes), 0,
+      offsetof(Counters, copies),     offsetof(Counters, copies)};
   const int64_t start = atomic_load_explicit(&call->start, memory_order_relaxed);
-  if (set == NULL || call->error != 0 || call->kind >= kBarrier) return;
+  if (set == NULL || call->error != 0 || call->kind == kBarrier || call->kind >= kKinds) return;
   if (call->kind == kRead || call->kind == kWrite) {
     count_data(set, call, start);
     return;

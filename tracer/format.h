@@ -31,6 +31,8 @@ typedef enum {
   kCopy,
   kAttribute,
   kBarrier,
+  kClone,
+  kSend,
   kKinds,
   // Not operations: a program was started (detail: its process); void: it was not, after all.
   kStarted = 254,
@@ -50,6 +52,9 @@ typedef enum {
 
 // Bits of `detail` of reads and writes, as in venturi.model.operation.
 enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8, kScattered = 16 };
+// And of their memory: it was looked at, and had no pages yet; then where it is, 25 bits in units
+// of 16 bytes; 0: unknown.
+enum { kLooked = 32, kFresh = 64, kMemoryShift = 7, kMemoryUnit = 16, kMemoryMask = 0x1ffffff };
 
 // `detail` of a mapping.
 enum { kStoresReachFile = 1 };

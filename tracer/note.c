@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -15,6 +16,29 @@ void call_ended(Call* call, bool is_failure) {
   call->end = ticks_now();
   call->errno_after = errno;
   call->error = is_failure ? errno : 0;
+}
+
+// The first page of the memory may be in use by its neighbours, so the second one is asked for.
+static uint32_t looked_at(uintptr_t data, size_t bytes) {
+  enum { kPageBytes = 4096 };
+  const uintptr_t page = (data | (kPageBytes - 1)) + 1;
+  unsigned char is_there = 0;
+  if (page >= data + bytes) return 0;
+  if (raw(SYS_mincore, (long)page, 1, (long)&is_there, 0, 0, 0) != 0) return 0;
+  return kLooked | ((is_there & 1) ? 0 : kFresh);
+}
+
+void see_memory(Call* call, Kind kind, const void* data, size_t bytes) {
+  enum { kAlwaysBytes = 65536, kLeastBytes = 4096, kChanceShift = 60 };
+  if (spool.is_counters_only) return;
+  const uintptr_t at = (uintptr_t)data;
+  call->memory = (uint32_t)((at / kMemoryUnit) & kMemoryMask) << kMemoryShift;
+  if (kind != kRead || bytes < kLeastBytes) return;
+  // To ask takes about as long as a small read; one of sixteen of those, by chance, tells enough.
+  const uint64_t chance = (uint64_t)call->start * UINT64_C(0x9E3779B97F4A7C15);
+  if (bytes < kAlwaysBytes && chance >> kChanceShift != 0) return;
+  call->memory |= looked_at(at, bytes);
+  call->start = ticks_now();
 }
 
 static void store(const Record* made) {
@@ -32,7 +56,7 @@ void note(const Call* call, Name* name, What what) {
                  .offset = what.offset,
                  .bytes = what.bytes,
                  .file = NO_FILE,
-                 .detail = what.detail,
+                 .detail = what.detail | call->memory,
                  .error = (uint16_t)call->error,
                  .layer = (uint8_t)what.layer,
                  .kind = (uint8_t)what.kind};
@@ -114,7 +138,13 @@ void note_close(const Call* call, Layer layer, Open* open) {
   descriptor_let_go(open);
 }
 
-void note_copy(const Call* call, int to, int from, const int64_t* to_offset,
+static uint32_t id_of(const Open* open) {
+  if (open->path == NULL || open->path->is_left_out) return NO_FILE;
+  write_name(open->path);
+  return open->path->id;
+}
+
+void note_copy(const Call* call, Kind kind, int to, int from, const int64_t* to_offset,
                const int64_t* from_offset, int64_t result) {
   Open* source = descriptor_find(from);
   Open* target = descriptor_find(to);
@@ -123,12 +153,18 @@ void note_copy(const Call* call, int to, int from, const int64_t* to_offset,
   // The calls leave their offsets behind what they moved.
   const int64_t at = from_offset ? *from_offset - bytes : advance(&source->position, bytes);
   if (to_offset == NULL) advance(&target->position, bytes);
-  uint32_t written = NO_FILE;
-  if (target->path && !target->path->is_left_out) {
-    write_name(target->path);
-    written = target->path->id;
-  }
-  note(call, source->path, (What){kPosix, kCopy, at, bytes, written});
+  note(call, source->path, (What){kPosix, kind, at, bytes, id_of(target)});
+}
+
+void note_clone(const Call* call, int to, int from, int64_t from_offset, int64_t bytes) {
+  const Open* source = descriptor_find(from);
+  const Open* target = descriptor_find(to);
+  if (source == NULL || target == NULL) return;
+  struct stat status;
+  if (bytes == 0 && raw(SYS_fstat, from, (long)&status, 0, 0, 0, 0) == 0)
+    bytes = status.st_size > from_offset ? status.st_size - from_offset : 0;
+  if (call->error != 0) bytes = 0;
+  note(call, source->path, (What){kPosix, kClone, from_offset, bytes, id_of(target)});
 }
 
 void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_written_through) {

@@ -11,7 +11,12 @@ typedef struct {
   int64_t end;
   int error;  // 0: fine
   int errno_after;
+  uint32_t memory;  // bits of `detail`
 } Call;
+
+// A read into, or a write from, memory begins: notes where that is, and of large reads whether it
+// has pages, which may move the beginning of the call.
+void see_memory(Call* call, Kind kind, const void* data, size_t bytes);
 
 // What else there is to say about a call.
 typedef struct {
@@ -34,8 +39,10 @@ void note_data_at(const Call* call, int fd, Kind kind, int64_t offset, int64_t r
 void note_seek(const Call* call, int fd, int64_t position);
 void note_open(const Call* call, int folder, const char* path, int flags, int fd);
 void note_close(const Call* call, Layer layer, Open* open);
-void note_copy(const Call* call, int to, int from, const int64_t* to_offset,
+void note_copy(const Call* call, Kind kind, int to, int from, const int64_t* to_offset,
                const int64_t* from_offset, int64_t result);
+// Blocks of one file that become those of another one, too; 0 bytes: all up to its end.
+void note_clone(const Call* call, int to, int from, int64_t from_offset, int64_t bytes);
 void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_seen_through);
 
 // Reading a directory becomes one record per pass, not one per entry.

@@ -1,6 +1,9 @@
 // Reading, writing, seeking, syncing, truncating, copying, mapping: calls on descriptors.
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <stdarg.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/syscall.h>
@@ -15,40 +18,52 @@ ssize_t __read_chk(int, void*, size_t, size_t);
 ssize_t __pread_chk(int, void*, size_t, off_t, size_t);
 ssize_t __pread64_chk(int, void*, size_t, off64_t, size_t);
 
-WRAP(ssize_t, read, (int fd, void* data, size_t bytes), (fd, data, bytes), MINUS_1,
-     note_data(&call, fd, kRead, result))
-WRAP(ssize_t, __read_chk, (int fd, void* data, size_t bytes, size_t room), (fd, data, bytes, room),
-     MINUS_1, note_data(&call, fd, kRead, result))
-WRAP(ssize_t, write, (int fd, const void* data, size_t bytes), (fd, data, bytes), MINUS_1,
-     note_data(&call, fd, kWrite, result))
-WRAP(ssize_t, readv, (int fd, const struct iovec* parts, int count), (fd, parts, count), MINUS_1,
-     note_data(&call, fd, kRead, result))
-WRAP(ssize_t, writev, (int fd, const struct iovec* parts, int count), (fd, parts, count), MINUS_1,
-     note_data(&call, fd, kWrite, result))
+WRAP_MOVING(ssize_t, read, (int fd, void* data, size_t bytes), (fd, data, bytes), MINUS_1, kRead,
+            data, bytes, note_data(&call, fd, kRead, result))
+WRAP_MOVING(ssize_t, __read_chk, (int fd, void* data, size_t bytes, size_t room),
+            (fd, data, bytes, room), MINUS_1, kRead, data, bytes,
+            note_data(&call, fd, kRead, result))
+WRAP_MOVING(ssize_t, write, (int fd, const void* data, size_t bytes), (fd, data, bytes), MINUS_1,
+            kWrite, data, bytes, note_data(&call, fd, kWrite, result))
 
-#define WRAP_AT(name, type, kind, offset_type)                                                  \
-  WRAP(ssize_t, name, (int fd, type data, size_t bytes, offset_type at), (fd, data, bytes, at), \
-       MINUS_1, note_data_at(&call, fd, kind, at, result))
+// Of several parts of memory the first one is noted.
+#define PART_AT (count > 0 ? parts->iov_base : NULL)
+#define PART_BYTES (count > 0 ? parts->iov_len : 0)
+#define WRAP_PARTS(name, kind)                                                                   \
+  WRAP_MOVING(ssize_t, name, (int fd, const struct iovec* parts, int count), (fd, parts, count), \
+              MINUS_1, kind, PART_AT, PART_BYTES, note_data(&call, fd, kind, result))
+WRAP_PARTS(readv, kRead)
+WRAP_PARTS(writev, kWrite)
+
+#define WRAP_AT(name, type, kind, offset_type)                                  \
+  WRAP_MOVING(ssize_t, name, (int fd, type data, size_t bytes, offset_type at), \
+              (fd, data, bytes, at), MINUS_1, kind, data, bytes,                \
+              note_data_at(&call, fd, kind, at, result))
 WRAP_AT(pread, void*, kRead, off_t)
 WRAP_AT(pread64, void*, kRead, off64_t)
 WRAP_AT(pwrite, const void*, kWrite, off_t)
 WRAP_AT(pwrite64, const void*, kWrite, off64_t)
-WRAP(ssize_t, __pread_chk, (int fd, void* data, size_t bytes, off_t at, size_t room),
-     (fd, data, bytes, at, room), MINUS_1, note_data_at(&call, fd, kRead, at, result))
-WRAP(ssize_t, __pread64_chk, (int fd, void* data, size_t bytes, off64_t at, size_t room),
-     (fd, data, bytes, at, room), MINUS_1, note_data_at(&call, fd, kRead, at, result))
+#define WRAP_CHECKED_AT(name, offset_type)                                                    \
+  WRAP_MOVING(ssize_t, name, (int fd, void* data, size_t bytes, offset_type at, size_t room), \
+              (fd, data, bytes, at, room), MINUS_1, kRead, data, bytes,                       \
+              note_data_at(&call, fd, kRead, at, result))
+WRAP_CHECKED_AT(__pread_chk, off_t)
+WRAP_CHECKED_AT(__pread64_chk, off64_t)
 
-#define WRAP_PARTS_AT(name, kind, offset_type)                                        \
-  WRAP(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at), \
-       (fd, parts, count, at), MINUS_1, note_data_at(&call, fd, kind, at, result))
+#define WRAP_PARTS_AT(name, kind, offset_type)                                               \
+  WRAP_MOVING(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at), \
+              (fd, parts, count, at), MINUS_1, kind, PART_AT, PART_BYTES,                    \
+              note_data_at(&call, fd, kind, at, result))
 WRAP_PARTS_AT(preadv, kRead, off_t)
 WRAP_PARTS_AT(preadv64, kRead, off64_t)
 WRAP_PARTS_AT(pwritev, kWrite, off_t)
 WRAP_PARTS_AT(pwritev64, kWrite, off64_t)
 
-#define WRAP_PARTS_FLAGS(name, kind, offset_type)                                              \
-  WRAP(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at, int how), \
-       (fd, parts, count, at, how), MINUS_1, note_data_at(&call, fd, kind, at, result))
+#define WRAP_PARTS_FLAGS(name, kind, offset_type)                                      \
+  WRAP_MOVING(ssize_t, name,                                                           \
+              (int fd, const struct iovec* parts, int count, offset_type at, int how), \
+              (fd, parts, count, at, how), MINUS_1, kind, PART_AT, PART_BYTES,         \
+              note_data_at(&call, fd, kind, at, result))
 WRAP_PARTS_FLAGS(preadv2, kRead, off_t)
 WRAP_PARTS_FLAGS(preadv64v2, kRead, off64_t)
 WRAP_PARTS_FLAGS(pwritev2, kWrite, off_t)
@@ -98,11 +113,39 @@ WRAP_POSIX_ALLOCATE(posix_fallocate64, off64_t)
 WRAP(ssize_t, copy_file_range,
      (int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes, unsigned how),
      (from, from_at, to, to_at, bytes, how), MINUS_1,
-     note_copy(&call, to, from, to_at, from_at, result))
+     note_copy(&call, kCopy, to, from, to_at, from_at, result))
 WRAP(ssize_t, sendfile, (int to, int from, off_t* at, size_t bytes), (to, from, at, bytes), MINUS_1,
-     note_copy(&call, to, from, NULL, at, result))
+     note_copy(&call, kSend, to, from, NULL, at, result))
 WRAP(ssize_t, sendfile64, (int to, int from, off64_t* at, size_t bytes), (to, from, at, bytes),
-     MINUS_1, note_copy(&call, to, from, NULL, at, result))
+     MINUS_1, note_copy(&call, kSend, to, from, NULL, at, result))
+
+// Of all that devices are told only what copies files is noted. The third argument is a number or
+// a pointer, or is not there; a register is read either way.
+static void shared(const Call* call, int to, unsigned long request, long argument) {
+  if (request == FICLONE) {
+    note_clone(call, to, (int)argument, 0, 0);
+    return;
+  }
+  const struct file_clone_range* range = (const struct file_clone_range*)argument;
+  note_clone(call, to, (int)range->src_fd, (int64_t)range->src_offset, (int64_t)range->src_length);
+}
+
+EXPORT int ioctl(int fd, unsigned long request, ...) {
+  static int (*_Atomic next)(int, unsigned long, ...);
+  if (next == NULL) next = (int (*)(int, unsigned long, ...))next_function("ioctl");
+  va_list list;
+  va_start(list, request);
+  const long argument = va_arg(list, long);
+  va_end(list);
+  const bool is_copy = request == FICLONE || request == FICLONERANGE;
+  Call call = {.start = is_copy ? begin() : 0};
+  const int result = next(fd, request, argument);
+  if (call.start == 0) return result;
+  call_ended(&call, result != 0);
+  shared(&call, fd, request, argument);
+  errno = call.errno_after;
+  return result;
+}
 
 // Memory that is no file's is not our business, and allocators ask for it before we are ready.
 static void* map(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {

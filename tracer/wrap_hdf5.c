@@ -43,12 +43,15 @@ static void let_go(Route route, const char* name, Id id) {
   if (id >= 0) (void)ask_id(route, name, id);
 }
 
-// The file of a path; one that leads through a descriptor is that descriptor's file.
+// The file of a path; one that leads through a descriptor is that descriptor's file, or below it.
 static Name* file_at(const char* path) {
   static const char kDescriptors[] = "/proc/self/fd/";
   const size_t bytes = sizeof kDescriptors - 1;
   if (path == NULL || strncmp(path, kDescriptors, bytes) != 0) return name_of(AT_FDCWD, path);
-  const Open* open = descriptor_find(atoi(path + bytes));
+  const int descriptor = atoi(path + bytes);
+  const char* below = strchr(path + bytes, '/');
+  if (below) return name_of(descriptor, below + 1);
+  const Open* open = descriptor_find(descriptor);
   return open ? open->path : NULL;
 }
 
@@ -352,6 +355,7 @@ static void note_moved(const Call* call, Route route, Kind kind, Id id, Id in_fi
 #define WRAP_MOVE(name, kind)                                                          \
   EXPORT int name(Id id, Id type, Id in_memory, Id in_file, Id transfer, void* data) { \
     HDF5_BEGIN(name, int, Id, Id, Id, Id, Id, void*)                                   \
+    if (call.start != 0) see_memory(&call, kind, data, 0);                             \
     const int result = next(id, type, in_memory, in_file, transfer, data);             \
     if (call.start == 0) return result;                                                \
     HDF5_END                                                                           \

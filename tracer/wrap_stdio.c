@@ -50,17 +50,19 @@ size_t __fread_unlocked_chk(void*, size_t, size_t, size_t, FILE*);
 char* __fgets_chk(char*, size_t, int, FILE*);
 char* __fgets_unlocked_chk(char*, size_t, int, FILE*);
 
-#define WRAP_ITEMS(kind, name, type)                                       \
-  WRAP(size_t, name, (type data, size_t size, size_t count, FILE* stream), \
-       (data, size, count, stream), IS_BROKEN(0) && count > 0, DATA(kind, result * size))
+#define WRAP_ITEMS(kind, name, type)                                                            \
+  WRAP_MOVING(size_t, name, (type data, size_t size, size_t count, FILE* stream),               \
+              (data, size, count, stream), IS_BROKEN(0) && count > 0, kind, data, size * count, \
+              DATA(kind, result * size))
 WRAP_ITEMS(kRead, fread, void*)
 WRAP_ITEMS(kRead, fread_unlocked, void*)
 WRAP_ITEMS(kWrite, fwrite, const void*)
 WRAP_ITEMS(kWrite, fwrite_unlocked, const void*)
 
-#define WRAP_CHECKED_ITEMS(name)                                                         \
-  WRAP(size_t, name, (void* data, size_t room, size_t size, size_t count, FILE* stream), \
-       (data, room, size, count, stream), IS_BROKEN(0) && count > 0, DATA(kRead, result * size))
+#define WRAP_CHECKED_ITEMS(name)                                                                \
+  WRAP_MOVING(size_t, name, (void* data, size_t room, size_t size, size_t count, FILE* stream), \
+              (data, room, size, count, stream), IS_BROKEN(0) && count > 0, kRead, data,        \
+              size * count, DATA(kRead, result * size))
 WRAP_CHECKED_ITEMS(__fread_chk)
 WRAP_CHECKED_ITEMS(__fread_unlocked_chk)
 

@@ -88,6 +88,7 @@ class Matrix:
         self.cases = cases
         self.systems = systems
         self.repeat: int = wanted.repeat
+        self.budget: str = wanted.budget
         self.note: str = wanted.note
         self.failures: dict[str, str] = {}
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
@@ -137,7 +138,8 @@ class Matrix:
         prepare = ("--prepare", self._prepare(case)) if case["prepare"] else ()
         done = venturi(
             "predict", proxy, *against, *prepare, "-d", mount, "--repeat", str(self.repeat),
-            "--no-baselines", "-q", "-o", kept, where=self.folder / "work",
+            "--budget", self.budget, "--no-baselines", "-q", "-o", kept,
+            where=self.folder / "work",
         )  # fmt: skip
         if done.returncode != 0:
             self._refusal(name).write_text(said(done), "utf-8")
@@ -158,11 +160,11 @@ class Matrix:
         return f"cp -r {shlex.quote(str(made))}/. ."
 
     def is_filled(self, case: Case, system: str) -> bool:
-        """Whether a cell was measured with as many runs as are wanted, or refused."""
+        """Whether a cell was measured with as many runs as are wanted at least, or refused."""
         name = f"{case['name']}-{system}"
         document = self.folder / "cell" / f"{name}.prediction" / "prediction.json"
         if document.exists():
-            return bool(json.loads(document.read_bytes())["repetitions"] == self.repeat)
+            return bool(json.loads(document.read_bytes())["repetitions"] >= self.repeat)
         return self._refusal(name).exists()
 
     def cell(self, case: str, system: str) -> Cell:
@@ -174,6 +176,7 @@ class Matrix:
         return Cell(
             application=case,
             system=system,
+            repetitions=found.repetitions,
             seconds=found.application.seconds,
             proxy_seconds=found.proxy.seconds,
             spread=found.application.spread,
@@ -250,7 +253,12 @@ def main() -> None:
     parser.add_argument(
         "--systems", default="xfs,btrfs,ext4,tmpfs,gocryptfs", help="the first is captured on"
     )
-    parser.add_argument("--repeat", type=int, default=6, help="runs of each side (default: 6)")
+    parser.add_argument(
+        "--repeat", type=int, default=6, help="runs of each side at least (default: 6)"
+    )
+    parser.add_argument(
+        "--budget", default="60s", help="of a cell, for more runs while its interval is wide (60s)"
+    )
     parser.add_argument("--size", default="4G", help="of each file system (default: 4G)")
     parser.add_argument("--note", default="", help="a sentence on how quiet the machine was")
     parser.add_argument("--markdown", metavar="FILE", help="the page as Markdown, too")

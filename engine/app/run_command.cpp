@@ -84,12 +84,14 @@ std::string read_text(const std::string& name) {
 
 int run_command(const std::string& name, bool forked) {
   tame_signals();
+  const base::Reading at_start = base::Reading::now();
   const schema::Plan plan = schema::decode_plan(read_text(name));
   execute::check(plan);
-  // Calibrated before the ranks are forked: those of one machine then share one clock.
-  const base::Clock clock =
-      plan.clock == schema::ClockKind::kSimulated ? base::Clock::simulated() : base::Clock::real();
+  base::Clock clock = base::Clock::simulated();
   comm::Launch how;
+  how.on_started = [&] {
+    if (plan.clock == schema::ClockKind::kReal) clock = base::Clock::real(at_start);
+  };
   how.ranks = static_cast<std::size_t>(plan.ranks);
   how.forked = forked;
   how.body = [&](comm::Group& group) {

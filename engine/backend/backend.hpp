@@ -24,7 +24,8 @@ struct Request {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::byte* data = nullptr;
-  /// Where the data belongs in a dataset; null for bytes at an offset.
+  /// Where the data belongs in a dataset; null for bytes at an offset. A file that shows places
+  /// (`Backend::show`) has the bytes of a box one behind the other there, from `offset` on.
   const pattern::Box* box = nullptr;
 };
 
@@ -47,6 +48,13 @@ struct Done {
 using Handle = std::int64_t;
 /// An open directory; 0 or more. The run's directory is `Backend::kRoot`.
 using Directory = std::int64_t;
+
+/// What a copy of an open file came to.
+struct Copied {
+  std::uint64_t bytes = 0;
+  /// No byte was moved: both files have the same blocks.
+  bool shares_blocks = false;
+};
 
 enum class OpenMode : std::uint8_t {
   /// Must not exist yet.
@@ -123,6 +131,8 @@ class Backend {
 
   /// The call that programs make to learn of a file; what it says is not needed.
   virtual int stat(Directory at, const char* name) = 0;
+  /// The same of an open file; ENOTSUP where only its name can be asked.
+  virtual int stat_open(Handle) { return ENOTSUP; }
   virtual int unlink(Directory at, const char* name) = 0;
   virtual int make_directory(Directory at, const char* name) = 0;
   virtual int remove_directory(Directory at, const char* name) = 0;
@@ -132,6 +142,14 @@ class Backend {
   virtual int replace(Directory, const char* /*from*/, const char* /*to*/) { return ENOTSUP; }
   /// Cuts an open file, or extends it, to a size.
   virtual int truncate(Handle, std::uint64_t /*bytes*/) { return ENOTSUP; }
+  /// Moves the position of an open file, which requests do not use.
+  virtual int seek(Handle, std::uint64_t /*offset*/) { return ENOTSUP; }
+  /// Asks for so many bytes behind the end of an open file.
+  virtual int read_behind(Handle, std::span<std::byte> /*data*/) { return ENOTSUP; }
+  /// Copies an open file, none of which was read or written yet, to its end into another one, which
+  /// is empty, without the bytes passing through the program. ENOTSUP where they have to; nothing
+  /// was copied then.
+  virtual int copy(Handle /*from*/, Handle /*to*/, schema::CopyWay, Copied&) { return ENOTSUP; }
   /// A second name of a file in the same directory.
   virtual int link(Directory, const char* /*name*/, const char* /*other*/) { return ENOTSUP; }
   /// A symbolic link `name` to `target`.
@@ -191,8 +209,14 @@ class Backend {
   }
   /// What the library says is in force for an open file: hints that it was given or chose.
   [[nodiscard]] virtual std::vector<schema::Fact> facts(Handle) const { return {}; }
+  /// Whether `server` can say something; asks once.
+  virtual bool tells_servers() { return false; }
+  /// The server that holds all data of the file with this path; empty where that is not known.
+  [[nodiscard]] virtual std::string server(const std::string& /*path*/) const { return ""; }
   /// Whether this storage can know the bytes: if not, a read that brought others proves nothing.
   [[nodiscard]] virtual bool knows(Handle, const Request&) const noexcept { return true; }
+  /// By how much compression made less of all that this instance was given to write.
+  [[nodiscard]] virtual std::uint64_t saved_bytes() const noexcept { return 0; }
   /// What a failure of this backend probably means, or nothing.
   [[nodiscard]] virtual const char* hint(int) const noexcept { return ""; }
 };

@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "backend/server.hpp"
 #include "base/beneath.hpp"
 #include "base/error.hpp"
 
@@ -188,6 +189,21 @@ int DescriptorNames::stat(Directory at, const char* name) {
   return result == 0 ? 0 : errno;
 }
 
+int DescriptorNames::stat_descriptor(Handle file) {
+  struct stat status{};
+  return ::fstat(static_cast<int>(file), &status) == 0 ? 0 : errno;
+}
+
+int DescriptorNames::seek_descriptor(Handle file, std::uint64_t offset) {
+  return ::lseek(static_cast<int>(file), static_cast<off_t>(offset), SEEK_SET) < 0 ? errno : 0;
+}
+
+int DescriptorNames::read_behind_descriptor(Handle file, std::span<std::byte> data) {
+  const ssize_t moved = ::pread(static_cast<int>(file), data.data(), data.size(), kFarBehind);
+  if (moved < 0) return errno;
+  return moved == 0 ? 0 : EFBIG;
+}
+
 int DescriptorNames::make_directory(Directory at, const char* name) {
   const base::Place place(base_of(at), name);
   if (place.error() != 0) return place.error();
@@ -261,6 +277,15 @@ std::vector<schema::Fact> DescriptorNames::stripes_of(Directory at, const char* 
   const base::Descriptor opened(
       base::open_beneath(base_of(at), name, flags_of(OpenMode::kRead) | O_CLOEXEC));
   return opened ? striping_->granted(opened.get()) : std::vector<schema::Fact>{};
+}
+
+bool DescriptorNames::tells_servers() {
+  if (!tells_servers_) tells_servers_ = backend::tells_servers(root_.get());
+  return *tells_servers_;
+}
+
+std::string DescriptorNames::server(const std::string& path) const {
+  return tells_servers_.value_or(false) ? server_of(root_.get(), path.c_str()) : "";
 }
 
 const char* DescriptorNames::hint(int error) const noexcept {

@@ -1,8 +1,11 @@
 // Names and open files as Linux has them: what all backends share whose handles are descriptors.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +18,9 @@ namespace venturi::backend {
 
 /// Linux moves at most this much in one call (0x7ffff000); asking for more is a short transfer.
 inline constexpr std::uint64_t kMostBytes = 0x7ffff000U;
+
+/// An offset that file systems know and files seldom reach: 8 TiB.
+inline constexpr off_t kFarBehind = off_t{1} << 43U;
 
 /// How files are opened, and what the kernel is told about them.
 struct OpenSettings {
@@ -63,9 +69,17 @@ class DescriptorNames : public Backend {
 
   /// The stripes that a file with some of its own was given.
   [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override;
+  bool tells_servers() override;
+  [[nodiscard]] std::string server(const std::string& path) const override;
   [[nodiscard]] const char* hint(int error) const noexcept override;
 
  protected:
+  /// `stat_open` of those whose handles are descriptors.
+  static int stat_descriptor(Handle file);
+  /// `seek` of those.
+  static int seek_descriptor(Handle file, std::uint64_t offset);
+  /// `read_behind` of those.
+  static int read_behind_descriptor(Handle file, std::span<std::byte> data);
   /// A file was opened; an errno closes it again. What `close` must undo is done here.
   virtual int opened(int /*descriptor*/, OpenMode) { return 0; }
 
@@ -73,12 +87,15 @@ class DescriptorNames : public Backend {
   [[nodiscard]] std::vector<schema::Fact> stripes_of(Directory at, const char* name) const;
   [[nodiscard]] const base::Clock& clock() const noexcept { return *clock_; }
   [[nodiscard]] bool is_direct() const noexcept;
+  /// Whether files are made with stripes of their own.
+  [[nodiscard]] bool has_stripes() const noexcept { return striping_ != nullptr; }
+  /// The descriptor of an open directory.
+  [[nodiscard]] int base_of(Directory at) const noexcept;
 
  private:
   int open_descriptor(Directory at, const char* name, OpenMode mode, int& out);
   int settle(int descriptor, OpenMode mode);
   int remove(Directory at, const char* name, int flags);
-  [[nodiscard]] int base_of(Directory at) const noexcept;
 
   base::Clock* clock_;
   base::Descriptor root_;
@@ -86,6 +103,8 @@ class DescriptorNames : public Backend {
   /// Of files that shall have stripes of their own; else null.
   std::unique_ptr<Striping> striping_;
   bool stripes_refused_ = false;
+  /// Nothing before it was asked.
+  std::optional<bool> tells_servers_;
   /// Renaming never replaces a name, as far as the file system can promise that.
   bool keeps_taken_names_ = true;
 };

@@ -93,6 +93,18 @@ class Faulty : public Backend {
     const int error = before(OperationKind::kTruncate);
     return error != 0 ? error : inner_->truncate(file, bytes);
   }
+  int seek(Handle file, std::uint64_t offset) override {
+    const int error = before(OperationKind::kSeek);
+    return error != 0 ? error : inner_->seek(file, offset);
+  }
+  int read_behind(Handle file, std::span<std::byte> data) override {
+    const int error = before(OperationKind::kEmptyRead);
+    return error != 0 ? error : inner_->read_behind(file, data);
+  }
+  int copy(Handle from, Handle to, schema::CopyWay way, Copied& out) override {
+    const int error = before(OperationKind::kCopy);
+    return error != 0 ? error : inner_->copy(from, to, way, out);
+  }
   int link(Directory at, const char* name, const char* other) override {
     const int error = before(OperationKind::kLink);
     return error != 0 ? error : inner_->link(at, name, other);
@@ -149,6 +161,9 @@ class Faulty : public Backend {
   }
   [[nodiscard]] std::vector<schema::Fact> facts(Handle file) const override {
     return inner_->facts(file);
+  }
+  [[nodiscard]] std::uint64_t saved_bytes() const noexcept override {
+    return inner_->saved_bytes();
   }
 
   int arrange(Handle file, std::uint32_t depth, std::span<std::byte> memory) override {

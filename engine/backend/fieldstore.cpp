@@ -24,6 +24,7 @@
 
 #include "backend/descriptor_names.hpp"
 #include "backend/grib.hpp"
+#include "backend/move_all.hpp"
 #include "backend/table.hpp"
 #include "base/beneath.hpp"
 
@@ -58,34 +59,6 @@ struct Line {
   std::uint64_t reserved = 0;
 };
 static_assert(sizeof(Line) == 32);
-
-/// Moves all bytes to or from a place of a file. An errno; EIO if the file is shorter.
-template <class Call>
-int move_all(const Call& call, std::uint64_t bytes) {
-  for (std::uint64_t done = 0; done < bytes;) {
-    const ssize_t moved = call(done, std::min(bytes - done, kMostBytes));
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return moved < 0 ? errno : EIO;
-    done += static_cast<std::uint64_t>(moved);
-  }
-  return 0;
-}
-
-int write_at(int file, std::span<const std::byte> data, std::uint64_t offset) {
-  return move_all(
-      [&](std::uint64_t done, std::uint64_t most) {
-        return ::pwrite(file, data.data() + done, most, static_cast<off_t>(offset + done));
-      },
-      data.size());
-}
-
-int read_at(int file, std::span<std::byte> data, std::uint64_t offset) {
-  return move_all(
-      [&](std::uint64_t done, std::uint64_t most) {
-        return ::pread(file, data.data() + done, most, static_cast<off_t>(offset + done));
-      },
-      data.size());
-}
 
 /// What this process puts into a store.
 struct Writer {

@@ -2,6 +2,7 @@
 #include "backend/gather.hpp"
 
 #include <cerrno>
+#include <functional>
 #include <utility>
 
 #include "backend/descriptor_names.hpp"
@@ -31,8 +32,10 @@ class Names final : public DescriptorNames {
 
 class Gathered final : public Backend {
  public:
-  Gathered(std::unique_ptr<Backend> inner, const Environment& environment)
+  Gathered(std::unique_ptr<Backend> inner, const Environment& environment,
+           std::function<Request(const Request&)> pack)
       : inner_(std::move(inner)),
+        pack_(std::move(pack)),
         names_(environment),
         sharers_(environment.sharers),
         clock_(environment.clock) {}
@@ -95,11 +98,13 @@ class Gathered final : public Backend {
 
   Completion submit_together(Handle file, schema::Direction direction,
                              const Request& request) override {
-    Wish mine{request.offset, request.bytes, request.box != nullptr, {}};
-    if (request.box != nullptr) mine.box = *request.box;
+    const bool packs = pack_ && direction == schema::Direction::kWrite && request.bytes > 0;
+    const Request own = packs ? pack_(request) : request;
+    Wish mine{own.offset, own.bytes, own.box != nullptr, {}};
+    if (own.box != nullptr) mine.box = *own.box;
     const std::vector<Wish> wishes = sharers_->gather(mine);
-    Completion result =
-        is_first() ? serve(file, direction, request, wishes) : ask(direction, request);
+    Completion result = is_first() ? serve(file, direction, own, wishes) : ask(direction, own);
+    if (result.bytes == own.bytes) result.bytes = request.bytes;
     result.end_ns = clock_->now_ns();
     return result;
   }
@@ -109,6 +114,9 @@ class Gathered final : public Backend {
     std::vector<schema::Fact> facts = inner_->facts(file);
     facts.push_back({"gathering", "the first of the ranks that share the file"});
     return facts;
+  }
+  [[nodiscard]] std::uint64_t saved_bytes() const noexcept override {
+    return inner_->saved_bytes();
   }
   [[nodiscard]] const char* hint(int error) const noexcept override { return inner_->hint(error); }
 
@@ -164,6 +172,7 @@ class Gathered final : public Backend {
   }
 
   std::unique_ptr<Backend> inner_;
+  std::function<Request(const Request&)> pack_;
   Names names_;
   comm::Group* sharers_;
   base::Clock* clock_;
@@ -173,8 +182,9 @@ class Gathered final : public Backend {
 }  // namespace
 
 std::unique_ptr<Backend> make_gathered(std::unique_ptr<Backend> inner,
-                                       const Environment& environment) {
-  return std::make_unique<Gathered>(std::move(inner), environment);
+                                       const Environment& environment,
+                                       std::function<Request(const Request&)> pack) {
+  return std::make_unique<Gathered>(std::move(inner), environment, std::move(pack));
 }
 
 }  // namespace venturi::backend

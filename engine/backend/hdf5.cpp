@@ -2,6 +2,7 @@
 // them for all.
 #include "backend/hdf5.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -79,6 +80,7 @@ herr_t read_complaint(unsigned depth, const H5E_error2_t* entry, void* out) {
   auto& complaint = *static_cast<Complaint*>(out);
   const std::string text = entry->desc == nullptr ? "" : entry->desc;
   if (depth == 0 || complaint.text.empty()) complaint.text = text;
+  if (entry->min_num == H5E_FILEEXISTS) complaint.error = EEXIST;
   constexpr std::string_view kMark = "errno = ";
   const std::size_t at = text.find(kMark);
   if (at != std::string::npos) {
@@ -180,6 +182,7 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
 
  protected:
   int open_content(int descriptor, OpenMode mode, bool is_new, OpenHdf5& open) override;
+  int make_file(const std::string& path, OpenHdf5& open, int& descriptor) override;
   std::uint64_t agreed_bytes(std::uint64_t bytes) override {
     return shares_ ? sharers_->maximum(bytes) : bytes;
   }
@@ -260,6 +263,21 @@ int Hdf5::open_content(int descriptor, OpenMode mode, bool is_new, OpenHdf5& ope
   const int error = is_new ? make_datasets(open) : 0;
   if (error != 0) release(open);
   return error;
+}
+
+int Hdf5::make_file(const std::string& path, OpenHdf5& open, int& descriptor) {
+  complaint_.clear();
+  open.file = Id(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access_.get()), H5Fclose);
+  if (!open.file) return failure();
+  void* own = nullptr;
+  if (H5Fget_vfd_handle(open.file.get(), H5P_DEFAULT, &own) < 0) return failure();
+  open.datasets.resize(plan().datasets.size());
+  const int error = make_datasets(open);
+  descriptor = error != 0 ? -1 : ::fcntl(*static_cast<const int*>(own), F_DUPFD_CLOEXEC, 0);
+  if (descriptor >= 0) return 0;
+  const int why = error != 0 ? error : errno;
+  release(open);
+  return why;
 }
 
 int Hdf5::make_datasets(OpenHdf5& open) {

@@ -1,17 +1,24 @@
 // Names and open files of libraries that work on a descriptor of one process.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cerrno>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "backend/descriptor_names.hpp"
 #include "backend/selection.hpp"
+#include "base/beneath.hpp"
 
 namespace venturi::backend {
 
-/// `Open` is what the library knows of an open file. Ranks that share a file open and close it
-/// together: who makes it makes no more than the name, and the first open after that fills it.
+/// `Open` is what the library knows of an open file. A new file is made by the library, as it is in
+/// applications: what is there and emptied is written out by some file systems when it is closed.
+/// Ranks that share a file open and close it together: who makes it makes no more than the name,
+/// and the first open after that fills it.
 template <class Open>
 class LibraryNames : public DescriptorNames {
  public:
@@ -27,7 +34,10 @@ class LibraryNames : public DescriptorNames {
   }
 
   int open(Directory at, const char* name, OpenMode mode, Handle& out) override {
-    const int error = DescriptorNames::open(at, name, mode, out);
+    const bool makes_all = mode == OpenMode::kCreate && !together_ && !has_stripes();
+    int error = makes_all ? make(at, name, out) : ENOTSUP;
+    if (makes_all && error != ENOTSUP) return error;
+    error = DescriptorNames::open(at, name, mode, out);
     if (error == 0 && makes_only_name(mode)) DescriptorNames::close(std::exchange(out, -1));
     return error;
   }
@@ -35,6 +45,11 @@ class LibraryNames : public DescriptorNames {
  protected:
   /// The library's part of opening a file; it makes the content of a new one. An errno ends it.
   virtual int open_content(int descriptor, OpenMode mode, bool is_new, Open& out) = 0;
+  /// Makes a file that must not be there yet (then EEXIST), with its content and a descriptor.
+  /// ENOTSUP where the library leaves that to us; another errno.
+  virtual int make_file(const std::string& /*path*/, Open& /*out*/, int& /*descriptor*/) {
+    return ENOTSUP;
+  }
   /// How much is in a file, where sharers may see it differently.
   virtual std::uint64_t agreed_bytes(std::uint64_t bytes) { return bytes; }
 
@@ -56,12 +71,27 @@ class LibraryNames : public DescriptorNames {
     return DescriptorNames::identify(descriptor, identity) == 0 &&
            agreed_bytes(identity.bytes) == 0;
   }
+  int make(Directory at, const char* name, Handle& out) {
+    const base::Place place(base_of(at), name);
+    if (place.error() != 0) return place.error();
+    Open made;
+    int descriptor = -1;
+    const int error = make_file(fmt::format("/proc/self/fd/{}/{}", place.directory(), place.name()),
+                                made, descriptor);
+    if (error != 0) return error;
+    fresh_at(descriptor) = std::move(made);
+    out = descriptor;
+    return 0;
+  }
   int opened(int descriptor, OpenMode mode) final {
     if (makes_only_name(mode)) return 0;
+    return open_content(descriptor, mode, is_new(descriptor, mode), fresh_at(descriptor));
+  }
+  Open& fresh_at(int descriptor) {
     const auto index = static_cast<std::size_t>(descriptor);
     if (index >= files_.size()) files_.resize(index + 1);
     files_[index] = {};
-    return open_content(descriptor, mode, is_new(descriptor, mode), files_[index]);
+    return files_[index];
   }
 
   const schema::File& plan_;

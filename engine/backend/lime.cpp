@@ -2,7 +2,9 @@
 // share a file, one does the I/O and the others hand it their sites, as QIO does.
 //
 // Records, as SciDAC's libraries write them to a single file: the private and the user's XML of the
-// file in one message, those of the record with its data in another. Numbers are big-endian.
+// file in one message, those of the record with its data and its checksums in another. Numbers are
+// big-endian.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +13,8 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +22,8 @@
 
 #include "backend/gather.hpp"
 #include "backend/library_names.hpp"
+#include "backend/site_sums.hpp"
+#include "base/error.hpp"
 
 namespace venturi::backend {
 namespace {
@@ -65,30 +71,116 @@ std::uint64_t padded(std::uint64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// What stands before the data, up to and with the header of its record.
-std::vector<std::byte> preamble(std::string_view data_type, std::uint64_t data_bytes) {
-  std::vector<std::byte> text;
-  const auto add = [&](std::string_view type, std::uint16_t flags, std::string_view content) {
-    const Header header = header_of(type, flags, content.size());
-    text.insert(text.end(), header.begin(), header.end());
-    const auto bytes = std::as_bytes(std::span(content));
-    text.insert(text.end(), bytes.begin(), bytes.end());
-    text.resize(padded(text.size()));
-  };
-  constexpr std::string_view kXml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
-  const std::string xml(kXml);
-  add("scidac-private-file-xml", kBegins,
-      xml + "<scidacFile><version>1.1</version><volfmt>0</volfmt></scidacFile>");
-  add("scidac-file-xml", kEnds, xml + "<title>Venturi</title>");
-  add("scidac-private-record-xml", kBegins,
-      xml + "<scidacRecord><version>1.1</version><recordtype>0</recordtype></scidacRecord>");
-  add("scidac-record-xml", 0, xml + "<title>lattice</title>");
-  if (data_type == kIldgData) {
-    add("ildg-format", 0,
-        xml + "<ildgFormat><version>1.0</version><field>su3gauge</field></ildgFormat>");
+constexpr std::string_view kXml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+
+/// A record of text, and the bytes of 0 up to the next one.
+void add_record(std::vector<std::byte>& to, std::string_view type, std::uint16_t flags,
+                std::string_view content) {
+  const Header header = header_of(type, flags, content.size());
+  to.insert(to.end(), header.begin(), header.end());
+  const auto bytes = std::as_bytes(std::span(content));
+  to.insert(to.end(), bytes.begin(), bytes.end());
+  to.resize(padded(to.size()));
+}
+
+/// Sites along each dimension, and what they have at each site.
+struct Lattice {
+  std::array<std::uint64_t, 4> extents{};
+  std::uint64_t site_bytes = 0;
+};
+
+/// The lattice that an option names, as the file's bytes fill it; nothing without the option.
+std::optional<Lattice> lattice_of(const std::string& text, const schema::File& file) {
+  if (text.empty()) return std::nullopt;
+  Lattice lattice;
+  std::istringstream numbers(text);
+  for (std::uint64_t& extent : lattice.extents) numbers >> extent;
+  std::string more;
+  std::uint64_t sites = 1;
+  bool fine = !numbers.fail() && !(numbers >> more);
+  for (const std::uint64_t extent : lattice.extents) {
+    fine = fine && extent != 0 && !__builtin_mul_overflow(sites, extent, &sites);
   }
-  const Header last = header_of(data_type, kEnds, data_bytes);
+  if (!fine) {
+    throw base::plan_error("options.lattice", fmt::format("'{}' are no extents", text),
+                           "say four numbers of sites: '8 8 8 16'");
+  }
+  const auto bytes = file.datasets.empty()
+                         ? std::uint64_t{0}
+                         : static_cast<std::uint64_t>(file.datasets.front().shape.front());
+  if (bytes % sites != 0) {
+    throw base::plan_error(
+        "options.lattice",
+        fmt::format("{} bytes are not as many for each of {} sites", bytes, sites),
+        "let the program write the whole lattice");
+  }
+  lattice.site_bytes = bytes / sites;
+  return lattice;
+}
+
+std::string extents_text(const Lattice& lattice) {
+  return fmt::format("{} {} {} {} ", lattice.extents[0], lattice.extents[1], lattice.extents[2],
+                     lattice.extents[3]);
+}
+
+/// The private XML of the file and of the record, and the format of ILDG.
+std::string file_xml(const std::optional<Lattice>& lattice) {
+  const std::string where =
+      lattice ? fmt::format("<spacetime>4</spacetime><dims>{}</dims>", extents_text(*lattice)) : "";
+  return fmt::format("{}<scidacFile><version>1.1</version>{}<volfmt>0</volfmt></scidacFile>", kXml,
+                     where);
+}
+
+/// A gauge field has four matrices at each site, any other field one thing.
+std::string record_xml(const std::optional<Lattice>& lattice, bool is_gauge) {
+  std::string what;
+  if (lattice) {
+    const std::uint64_t count = is_gauge && lattice->site_bytes % 4 == 0 ? 4 : 1;
+    what = fmt::format(
+        "<datatype>{}</datatype><precision>D</precision><colors>3</colors>{}"
+        "<typesize>{}</typesize><datacount>{}</datacount>",
+        is_gauge ? "QDP_D3_ColorMatrix" : "QDP_D3_DiracPropagator",
+        is_gauge ? "" : "<spins>4</spins>", lattice->site_bytes / count, count);
+  }
+  return fmt::format(
+      "{}<scidacRecord><version>1.1</version><recordtype>0</recordtype>{}</scidacRecord>", kXml,
+      what);
+}
+
+std::string ildg_xml(const std::optional<Lattice>& lattice) {
+  std::string what;
+  if (lattice) {
+    const auto& [x, y, z, t] = lattice->extents;
+    what = fmt::format("<precision>64</precision><lx>{}</lx><ly>{}</ly><lz>{}</lz><lt>{}</lt>", x,
+                       y, z, t);
+  }
+  return fmt::format("{}<ildgFormat><version>1.0</version><field>su3gauge</field>{}</ildgFormat>",
+                     kXml, what);
+}
+
+/// What stands before the data, up to and with the header of its record.
+std::vector<std::byte> preamble(std::string_view data_type, std::uint64_t data_bytes,
+                                const std::optional<Lattice>& lattice) {
+  const bool is_gauge = data_type == kIldgData;
+  std::vector<std::byte> text;
+  add_record(text, "scidac-private-file-xml", kBegins, file_xml(lattice));
+  add_record(text, "scidac-file-xml", kEnds, fmt::format("{}<title>Venturi</title>", kXml));
+  add_record(text, "scidac-private-record-xml", kBegins, record_xml(lattice, is_gauge));
+  add_record(text, "scidac-record-xml", 0, fmt::format("{}<title>lattice</title>", kXml));
+  if (is_gauge) add_record(text, "ildg-format", 0, ildg_xml(lattice));
+  // Where the lattice is known, its checksums end the message.
+  const Header last = header_of(data_type, lattice ? 0 : kEnds, data_bytes);
   text.insert(text.end(), last.begin(), last.end());
+  return text;
+}
+
+/// What stands behind the data.
+std::vector<std::byte> checksum_record(const SiteSums& sums) {
+  std::vector<std::byte> text;
+  add_record(text, "scidac-checksum", kEnds,
+             fmt::format("{}<scidacChecksum><version>1.0</version><suma>{:08x}</suma>"
+                         "<sumb>{:08x}</sumb></scidacChecksum>",
+                         kXml, sums.first(), sums.second()));
   return text;
 }
 
@@ -96,16 +188,26 @@ std::vector<std::byte> preamble(std::string_view data_type, std::uint64_t data_b
 struct Data {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
+  /// The file is new or was written to, so the checksums have to be written.
+  bool changed = false;
+  /// Of what was written in the order of the file from its beginning on; else nothing.
+  std::optional<SiteSums> sums = {};
 };
 
 class Lime final : public LibraryNames<Data> {
  public:
-  Lime(const Environment& environment, std::string record)
-      : LibraryNames(environment), record_(std::move(record)) {}
+  Lime(const Environment& environment, std::string record, std::optional<Lattice> lattice)
+      : LibraryNames(environment), record_(std::move(record)), lattice_(lattice) {}
+
+  int close(Handle file) override {
+    const int error = end(static_cast<int>(file), at(file));
+    const int closed = DescriptorNames::close(file);
+    return error != 0 ? error : closed;
+  }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
-    const Data& data = at(file);
+    Data& data = at(file);
     for (std::size_t i = 0; i < requests.size(); ++i) {
       const int error = move(static_cast<int>(file), data, direction, requests[i]);
       completions[i] = {clock().now_ns(), error != 0 ? 0 : requests[i].bytes, error};
@@ -128,9 +230,12 @@ class Lime final : public LibraryNames<Data> {
   }
   int begin(int descriptor, Data& data) const;
   int find(int descriptor, Data& data);
-  static int move(int file, const Data& data, schema::Direction direction, const Request& request);
+  int move(int file, Data& data, schema::Direction direction, const Request& request);
+  int end(int file, Data& data);
+  static int sum_up(int file, const Data& data, SiteSums& sums);
 
   std::string record_;
+  std::optional<Lattice> lattice_;
   const char* complaint_ = nullptr;
 };
 
@@ -144,8 +249,10 @@ int Lime::open_content(int descriptor, OpenMode, bool is_new, Data& out) {
 
 int Lime::begin(int descriptor, Data& data) const {
   data.bytes = static_cast<std::uint64_t>(plan().datasets.front().shape.front());
-  const std::vector<std::byte> text = preamble(record_, data.bytes);
+  const std::vector<std::byte> text = preamble(record_, data.bytes, lattice_);
   data.begin = text.size();
+  data.changed = true;
+  if (lattice_) data.sums.emplace(lattice_->site_bytes);
   const ssize_t written = ::pwrite(descriptor, text.data(), text.size(), 0);
   if (written != static_cast<ssize_t>(text.size())) return written < 0 ? errno : ENOSPC;
   // The padding is there from the beginning on.
@@ -166,7 +273,8 @@ int Lime::find(int descriptor, Data& data) {
     std::memcpy(type.data(), &header[kHeaderBytes - kTypeBytes], kTypeBytes);
     at += kHeaderBytes;
     if (type.data() == kIldgData || type.data() == kScidacData) {
-      data = {at, bytes};
+      data.begin = at;
+      data.bytes = bytes;
       return 0;
     }
     if (bytes > identity.bytes - at) break;
@@ -175,18 +283,52 @@ int Lime::find(int descriptor, Data& data) {
   return complain("this is no LIME file with a record of binary data");
 }
 
-int Lime::move(int file, const Data& data, schema::Direction direction, const Request& request) {
+int Lime::move(int file, Data& data, schema::Direction direction, const Request& request) {
   const std::uint64_t offset = box_of(request).start[0];
   if (offset + request.bytes > data.bytes) return EINVAL;
+  const bool writes = direction == schema::Direction::kWrite;
+  if (writes) data.changed = true;
+  if (writes && data.sums && data.sums->bytes() == offset) {
+    data.sums->add({request.data, request.bytes});
+  } else if (writes) {
+    data.sums.reset();
+  }
   for (std::uint64_t done = 0; done < request.bytes;) {
     const std::uint64_t most = std::min(request.bytes - done, kMostBytes);
     const auto place = static_cast<off_t>(data.begin + offset + done);
-    const ssize_t moved = direction == schema::Direction::kWrite
-                              ? ::pwrite(file, request.data + done, most, place)
-                              : ::pread(file, request.data + done, most, place);
+    const ssize_t moved = writes ? ::pwrite(file, request.data + done, most, place)
+                                 : ::pread(file, request.data + done, most, place);
     if (moved < 0 && errno == EINTR) continue;
     if (moved <= 0) return moved < 0 ? errno : EIO;
     done += static_cast<std::uint64_t>(moved);
+  }
+  return 0;
+}
+
+/// Puts the checksums behind the data. What was not written in order is read again for them.
+int Lime::end(int file, Data& data) {
+  if (!lattice_ || !data.changed) return 0;
+  if (!data.sums || data.sums->bytes() != data.bytes) {
+    data.sums.emplace(lattice_->site_bytes);
+    if (const int error = sum_up(file, data, *data.sums)) return error;
+  }
+  const std::vector<std::byte> text = checksum_record(*data.sums);
+  const auto place = static_cast<off_t>(data.begin + padded(data.bytes));
+  const ssize_t written = ::pwrite(file, text.data(), text.size(), place);
+  if (written != static_cast<ssize_t>(text.size())) return written < 0 ? errno : ENOSPC;
+  return 0;
+}
+
+int Lime::sum_up(int file, const Data& data, SiteSums& sums) {
+  constexpr std::uint64_t kPieceBytes = 1U << 20U;
+  std::vector<std::byte> piece(std::min(kPieceBytes, data.bytes));
+  while (sums.bytes() < data.bytes) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(piece.size(), data.bytes - sums.bytes());
+    const auto place = static_cast<off_t>(data.begin + sums.bytes());
+    const ssize_t got = ::pread(file, piece.data(), wanted, place);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : EIO;
+    sums.add(std::span(piece).first(static_cast<std::size_t>(got)));
   }
   return 0;
 }
@@ -198,12 +340,16 @@ const Entry& lime_entry() {
   static const Entry entry{
       {{"record", "word", "scidac-binary-data",
         "type of the record that holds the lattice: a field of SciDAC, or a gauge field of ILDG",
-        "scidac-binary-data|ildg-binary-data"}},
+        "scidac-binary-data|ildg-binary-data"},
+       {"lattice", "text", "",
+        "sites along x, y, z and t; the file then names them and has the checksums of its sites",
+        "four numbers: 8 8 8 16"}},
       {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kDatasets, kCollective, kBytes},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
-        auto storage =
-            std::make_unique<Lime>(environment, word_option(lime_entry(), options, "record"));
+        auto storage = std::make_unique<Lime>(
+            environment, word_option(lime_entry(), options, "record"),
+            lattice_of(text_option(lime_entry(), options, "lattice"), *environment.file));
         if (!opens_together(*environment.file)) return storage;
         return make_gathered(std::move(storage), environment);
       },

@@ -166,8 +166,9 @@ const Entry& mpiio_entry() {
       {{"preallocate", "bytes", "0", "reserve so many bytes in each new file", "bytes, 0 for none"},
        {"view", "word", "none",
         "`strided`: before each step all sharers set file views that show each its own places, and "
-        "offsets count the bytes of these",
-        "none|strided"}},
+        "offsets count the bytes of these. `dataset`: the same, and a rank's part of a dataset is "
+        "one request, through a derived type",
+        "none|strided|dataset"}},
       {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kDepth, kCollective, kHints},
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
@@ -178,7 +179,7 @@ const Entry& mpiio_entry() {
       true,
       nullptr,
       [](const schema::File& file) {
-        return word_option(mpiio_entry(), file.options, "view") == "strided";
+        return word_option(mpiio_entry(), file.options, "view") != "none";
       },
       comm::mpi_library};
   return entry;

@@ -1,4 +1,5 @@
 // netCDF: boxes of variables through one process; where ranks share a file, one writes for all.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netcdf.h>
 
@@ -83,6 +84,7 @@ class Netcdf final : public LibraryNames<OpenNetcdf> {
 
  protected:
   int open_content(int descriptor, OpenMode mode, bool is_new, OpenNetcdf& open) override;
+  int make_file(const std::string& path, OpenNetcdf& open, int& descriptor) override;
 
  private:
   /// The errno of a result: the library's own numbers are negative.
@@ -90,6 +92,7 @@ class Netcdf final : public LibraryNames<OpenNetcdf> {
     if (result == NC_NOERR) return 0;
     complaint_ = fmt::format("netCDF says: {}", nc_strerror(result));
     if (result > 0) return result;
+    if (result == NC_EEXIST) return EEXIST;
     return result == NC_EINVALCOORDS || result == NC_EEDGE || result == NC_EVARSIZE ||
                    result == NC_EBADTYPE
                ? EINVAL
@@ -115,6 +118,21 @@ int Netcdf::open_content(int descriptor, OpenMode mode, bool is_new, OpenNetcdf&
                           : nc_open(path.c_str(), flags, &open.id));
   if (error != 0) return error;
   error = is_new ? define(open) : find(open);
+  if (error != 0) nc_abort(std::exchange(open.id, -1));
+  return error;
+}
+
+int Netcdf::make_file(const std::string& path, OpenNetcdf& open, int& descriptor) {
+  complaint_.clear();
+  if (const int error = note(nc_create(path.c_str(), NC_NOCLOBBER | mode_of(format_), &open.id))) {
+    return error;
+  }
+  int error = define(open);
+  // The library tells nobody its own; the name was taken a moment ago, in a directory of ours.
+  if (error == 0) {
+    descriptor = ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor < 0) error = errno;
+  }
   if (error != 0) nc_abort(std::exchange(open.id, -1));
   return error;
 }

@@ -31,6 +31,9 @@ class Null : public Backend {
   int rename(Directory, const char*, const char*) override { return 0; }
   int replace(Directory, const char*, const char*) override { return 0; }
   int truncate(Handle, std::uint64_t) override { return 0; }
+  int seek(Handle, std::uint64_t) override { return 0; }
+  int read_behind(Handle, std::span<std::byte>) override { return 0; }
+  int copy(Handle, Handle, schema::CopyWay, Copied&) override { return 0; }
   int link(Directory, const char*, const char*) override { return 0; }
   int symlink(Directory, const char*, const char*) override { return 0; }
   int make_node(Directory, const char*) override { return 0; }

@@ -88,6 +88,7 @@ bool is_fine(const OptionInfo& info, const std::string& value) {
   const std::string_view type = info.type;
   if (type == "boolean") return value == "true" || value == "false";
   if (type == "word") return is_among(value, info.range);
+  if (type == "text") return true;
   double number = 0.0;
   const bool parsed = type == "real"    ? parse_real(value, number)
                       : type == "bytes" ? parse_bytes(value, number)
@@ -143,6 +144,11 @@ std::uint64_t bytes_option(const Entry& entry, const std::vector<schema::Option>
 }
 
 std::string word_option(const Entry& entry, const std::vector<schema::Option>& options,
+                        const std::string& name) {
+  return text_of(entry, options, name);
+}
+
+std::string text_option(const Entry& entry, const std::vector<schema::Option>& options,
                         const std::string& name) {
   return text_of(entry, options, name);
 }

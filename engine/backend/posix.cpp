@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "backend/descriptor_names.hpp"
+#include "backend/kernel_copy.hpp"
 #include "backend/table.hpp"
 
 namespace venturi::backend {
@@ -14,9 +15,21 @@ class Posix final : public DescriptorNames {
  public:
   using DescriptorNames::DescriptorNames;
 
+  int seek(Handle file, std::uint64_t offset) override { return seek_descriptor(file, offset); }
+
+  int read_behind(Handle file, std::span<std::byte> data) override {
+    return read_behind_descriptor(file, data);
+  }
+
   int truncate(Handle file, std::uint64_t bytes) override {
     return ::ftruncate(static_cast<int>(file), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   }
+
+  int copy(Handle from, Handle to, schema::CopyWay way, Copied& out) override {
+    return copy_in_kernel(static_cast<int>(from), static_cast<int>(to), way, out);
+  }
+
+  int stat_open(Handle file) override { return stat_descriptor(file); }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {

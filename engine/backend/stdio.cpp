@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -54,6 +55,28 @@ class Stdio final : public DescriptorNames {
     std::FILE* stream = mode == schema::SyncMode::kFileSystem ? nullptr : at(file).file;
     if (std::fflush(stream) != 0) return errno;
     return DescriptorNames::sync(file, mode);
+  }
+
+  int stat_open(Handle file) override { return stat_descriptor(file); }
+
+  /// To where the stream is: what waits in the buffer is handed over, and read anew.
+  int seek(Handle file, std::uint64_t) override {
+    const Stream& stream = at(file);
+    return ::fseeko(stream.file, static_cast<off_t>(stream.position), SEEK_SET) == 0 ? 0 : errno;
+  }
+
+  /// Leaves the stream there, so the next request positions it. Not where the file ends now: other
+  /// ranks may move the end.
+  int read_behind(Handle file, std::span<std::byte> data) override {
+    Stream& stream = at(file);
+    if (::fseeko(stream.file, kFarBehind, SEEK_SET) != 0) return errno;
+    const std::size_t moved = std::fread(data.data(), 1, data.size(), stream.file);
+    const bool failed = std::ferror(stream.file) != 0;
+    std::clearerr(stream.file);
+    stream.last = schema::Direction::kRead;
+    stream.position = std::numeric_limits<std::uint64_t>::max();
+    if (failed) return EIO;
+    return moved == 0 ? 0 : EFBIG;
   }
 
   /// The buffer is emptied first, as programs must do it.

@@ -18,8 +18,8 @@ namespace venturi::backend {
 /// One setting of a backend, declared beside it and nowhere else.
 struct OptionInfo {
   const char* name;
-  /// `boolean`, `real`, `integer`, `bytes` (a whole number of them, with a unit or without) or
-  /// `word` (one of a closed set).
+  /// `boolean`, `real`, `integer`, `bytes` (a whole number of them, with a unit or without), `word`
+  /// (one of a closed set) or `text` (which the backend reads when it is made).
   const char* type;
   const char* default_value;
   const char* about;
@@ -112,6 +112,8 @@ std::int64_t integer_option(const Entry& entry, const std::vector<schema::Option
 std::uint64_t bytes_option(const Entry& entry, const std::vector<schema::Option>& options,
                            const std::string& name);
 std::string word_option(const Entry& entry, const std::vector<schema::Option>& options,
+                        const std::string& name);
+std::string text_option(const Entry& entry, const std::vector<schema::Option>& options,
                         const std::string& name);
 
 /// What a word of an option stands for.

@@ -84,6 +84,12 @@ class Uring final : public DescriptorNames {
     return DescriptorNames::close(file);
   }
 
+  int seek(Handle file, std::uint64_t offset) override { return seek_descriptor(file, offset); }
+
+  int read_behind(Handle file, std::span<std::byte> data) override {
+    return read_behind_descriptor(file, data);
+  }
+
   int truncate(Handle file, std::uint64_t bytes) override {
     return ::ftruncate(static_cast<int>(file), static_cast<off_t>(bytes)) == 0 ? 0 : errno;
   }

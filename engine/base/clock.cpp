@@ -9,26 +9,7 @@
 namespace venturi::base {
 namespace {
 
-struct Reading {
-  std::uint64_t ns = 0;
-  std::uint64_t ticks = 0;
-};
-
-/// Both clocks at one moment: the tightest of several brackets, so a preemption does not count.
-Reading read_both() noexcept {
-  Reading best;
-  std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();
-  for (int attempt = 0; attempt < 64; ++attempt) {
-    const std::uint64_t before = cycle_counter();
-    const std::uint64_t ns = monotonic_ns();
-    const std::uint64_t width = cycle_counter() - before;
-    if (width < narrowest) {
-      narrowest = width;
-      best = {ns, before + width / 2};
-    }
-  }
-  return best;
-}
+constexpr std::uint64_t kCalibrationNs = 20'000'000;
 
 /// The kernel itself must trust the counter: it demotes one that is not synchronous.
 bool kernel_trusts_counter() {
@@ -46,13 +27,29 @@ std::uint64_t rate_32(Reading from, Reading to) noexcept {
 
 }  // namespace
 
-Clock Clock::real() {
+Reading Reading::now() noexcept {
+  Reading best;
+  std::uint64_t narrowest = std::numeric_limits<std::uint64_t>::max();
+  for (int attempt = 0; attempt < 64; ++attempt) {
+    const std::uint64_t before = cycle_counter();
+    const std::uint64_t ns = monotonic_ns();
+    const std::uint64_t width = cycle_counter() - before;
+    if (width < narrowest) {
+      narrowest = width;
+      best = {ns, before + width / 2};
+    }
+  }
+  return best;
+}
+
+Clock Clock::real(const Reading& first) {
   Clock clock;
   if (!cycle_counter_invariant() || !kernel_trusts_counter()) return clock;
-  const Reading first = read_both();
-  const timespec pause{.tv_sec = 0, .tv_nsec = 20'000'000};
+  const std::uint64_t since = monotonic_ns() - first.ns;
+  const timespec pause{
+      .tv_sec = 0, .tv_nsec = static_cast<long>(kCalibrationNs - std::min(since, kCalibrationNs))};
   nanosleep(&pause, nullptr);
-  const Reading last = read_both();
+  const Reading last = Reading::now();
   clock.source_ = Source::kTsc;
   clock.first_ns_ = first.ns;
   clock.first_ticks_ = first.ticks;
@@ -70,7 +67,7 @@ Clock Clock::simulated() {
 
 void Clock::resync() noexcept {
   if (source_ != Source::kTsc) return;
-  const Reading now = read_both();
+  const Reading now = Reading::now();
   ns_per_tick_32_ = rate_32({first_ns_, first_ticks_}, now);
   anchor_ns_ = now.ns;
   anchor_ticks_ = now.ticks;

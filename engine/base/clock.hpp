@@ -18,13 +18,23 @@ inline std::uint64_t monotonic_ns() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+/// Both clocks at one moment.
+struct Reading {
+  std::uint64_t ns = 0;
+  std::uint64_t ticks = 0;
+
+  /// The tightest of several brackets, so that a preemption does not count.
+  static Reading now() noexcept;
+};
+
 /// A small value: reading it costs one counter read and one multiplication, no virtual call.
 class Clock {
  public:
   enum class Source : std::uint8_t { kTsc, kMonotonic, kSimulated };
 
-  /// The best real clock of this machine; calibrating the counter takes about 20 ms.
-  static Clock real();
+  /// The best real clock of this machine. Calibrating the counter takes 20 ms, of which those
+  /// since `first` need not be waited for.
+  static Clock real(const Reading& first = Reading::now());
   /// A clock that stands still until `advance`.
   static Clock simulated();
 

@@ -1,4 +1,6 @@
 // A group of forked processes with shared memory; the parent watches them.
+#include "comm/forked.hpp"
+
 #include <fmt/format.h>
 #include <signal.h>
 #include <unistd.h>
@@ -15,9 +17,7 @@
 
 #include "comm/alone.hpp"
 #include "comm/host.hpp"
-#include "comm/launch.hpp"
 #include "comm/monitor.hpp"
-#include "comm/shared_segment.hpp"
 #include "comm/watch.hpp"
 
 namespace venturi::comm {
@@ -230,13 +230,24 @@ void Forked::broadcast(std::span<std::byte> data, const Poll& poll) {
   }
 }
 
+std::unique_ptr<Channel> make_channel(const Launch& how, SharedSegment& segment, std::size_t rank) {
+  if (how.ranks == 1 && !how.forked) return make_alone(segment);
+  return std::make_unique<Forked>(segment, rank, how.ranks);
+}
+
 /// What one forked process does from its first to its last moment.
-[[noreturn]] void be_rank(const Launch& how, SharedSegment& segment, std::size_t rank) {
+[[noreturn]] void be_process(const Launch& how, SharedSegment& segment, std::size_t rank) {
+  const int code = be_rank(how, segment, rank);
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+}  // namespace
+
+int be_rank(const Launch& how, SharedSegment& segment, std::size_t rank) {
   int code = base::kExitFailed;
   try {
-    const bool alone = how.ranks == 1 && !how.forked;
-    Group group(alone ? make_alone(segment)
-                      : std::unique_ptr<Channel>(new Forked(segment, rank, how.ranks)));
+    Group group(make_channel(how, segment, rank));
     enter(group.own_counters(), rank);
     code = how.body(group);
   } catch (const base::Error& error) {
@@ -250,11 +261,8 @@ void Forked::broadcast(std::span<std::byte> data, const Poll& poll) {
   }
   segment.counters()[rank].state.store(Counters::kLeft, std::memory_order_release);
   segment.leave(rank);
-  std::fflush(nullptr);
-  _exit(code);
+  return code;
 }
-
-}  // namespace
 
 int launch_forked(const Launch& how) {
   if (how.ranks > kMostRanks) {
@@ -264,13 +272,14 @@ int launch_forked(const Launch& how) {
                                               how.ranks, kMostRanks),
                        .hint = "start the MPI engine with mpirun or srun"});
   }
+  how.on_started();
   SharedSegment segment(how.ranks);
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGCHLD);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
   Monitor monitor(segment, how);
-  monitor.start([&](std::size_t rank) { be_rank(how, segment, rank); });
+  monitor.start([&](std::size_t rank) { be_process(how, segment, rank); });
   const int code = monitor.wait();
   if (!segment.aborted()) return code;
   base::Problem problem = segment.problem();

@@ -20,6 +20,9 @@ struct Launch {
   double stall_s = 0.0;
   /// The run is ended when it takes longer, even if a rank cannot be stopped.
   std::optional<double> deadline_s = {};
+  /// Called before that in each process that a user or a launcher started: before it forks ranks,
+  /// so that those of one machine share what it makes, or when MPI has started.
+  std::function<void()> on_started = [] {};
   /// What every rank runs; returns its exit code, or throws base::Error, which ends the group.
   std::function<int(Group&)> body;
   /// Called once, by a process that may write to stdout, after the group broke and nobody works

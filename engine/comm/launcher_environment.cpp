@@ -14,13 +14,16 @@ struct Variables {
   const char* name;
   const char* rank;
   const char* size;
+  const char* local_rank;
 };
 
 // srun without a PMI sets SLURM_PROCID even in a batch script, so SLURM's step size decides.
 constexpr std::array<Variables, 3> kLaunchers{{
-    {LauncherKind::kOpenMpi, "OpenMPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
-    {LauncherKind::kPmi, "a PMI launcher (MPICH's mpirun)", "PMI_RANK", "PMI_SIZE"},
-    {LauncherKind::kSlurm, "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS"},
+    {LauncherKind::kOpenMpi, "OpenMPI's mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {LauncherKind::kPmi, "a PMI launcher (MPICH's mpirun)", "PMI_RANK", "PMI_SIZE",
+     "MPI_LOCALRANKID"},
+    {LauncherKind::kSlurm, "srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID"},
 }};
 
 std::optional<std::size_t> number(const char* variable) {
@@ -40,7 +43,12 @@ std::optional<Launcher> detect_launcher() {
     const auto size = number(known.size);
     const bool scheduled = number("SLURM_STEP_NUM_TASKS").has_value();
     if (size) {
-      return Launcher{known.kind, known.name, number(known.rank).value_or(0), *size, scheduled};
+      return Launcher{.kind = known.kind,
+                      .name = known.name,
+                      .rank = number(known.rank).value_or(0),
+                      .size = *size,
+                      .local_rank = number(known.local_rank),
+                      .scheduled = scheduled};
     }
   }
   return std::nullopt;

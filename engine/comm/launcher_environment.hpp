@@ -16,6 +16,8 @@ struct Launcher {
   std::string name;
   std::size_t rank = 0;
   std::size_t size = 1;
+  /// Among the processes that this launcher started on this machine; absent if it does not say.
+  std::optional<std::size_t> local_rank;
   /// Inside a step of a scheduler.
   bool scheduled = false;
 };

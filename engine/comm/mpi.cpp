@@ -572,6 +572,7 @@ int launch_mpi(const Launch& how) {
   int size = 1;
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (static_cast<std::size_t>(size) != how.ranks) refuse(how, static_cast<std::size_t>(size));
+  how.on_started();
   int code = base::kExitFailed;
   {
     World world(sentinel);

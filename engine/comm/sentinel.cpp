@@ -19,6 +19,7 @@
 
 #include "base/clock.hpp"
 #include "comm/herald.hpp"
+#include "comm/launcher_environment.hpp"
 #include "comm/watch.hpp"
 
 namespace venturi::comm {
@@ -143,6 +144,8 @@ void keep_only(int descriptor) {
 }  // namespace
 
 Sentinel::Sentinel(const Launch& how) {
+  const auto launcher = detect_launcher();
+  if (launcher && launcher->local_rank.value_or(0) != 0) return;
   std::array<int, 2> ends{};
   // A socket, because it goes both ways. The rank's end must not stay open in the sentinel.
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) return;
@@ -171,8 +174,9 @@ void Sentinel::watch(const Board& board, std::size_t ranks, const std::string& h
   orders.has_rank_0 = static_cast<std::uint64_t>(has_rank_0);
   char ready = 0;
   const bool sent = ::write(orders_.get(), &orders, sizeof orders) == sizeof orders;
-  // Where there is no sentinel, the run goes on without one.
-  if (!sent || ::read(orders_.get(), &ready, 1) != 1) dismiss();
+  if (sent && ::read(orders_.get(), &ready, 1) == 1) return;
+  fmt::print(stderr, "venturi-engine warning: nobody watches the ranks on {}\n", host);
+  dismiss();
 }
 
 void Sentinel::dismiss() noexcept {

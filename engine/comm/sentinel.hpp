@@ -12,11 +12,13 @@
 
 namespace venturi::comm {
 
-/// Every rank forks one, because before MPI starts nobody knows who is the first of its node; all
-/// but the first ranks dismiss it. It ends as soon as its rank does.
+/// Only the first rank of a node needs one. Before MPI starts a rank knows from its launcher alone
+/// whether it may be that; where the launcher says nothing each rank forks one, and all but the
+/// first dismiss it. It ends as soon as its rank does.
 class Sentinel {
  public:
-  /// Forks. `how` must live as long as this process.
+  /// Forks, unless the launcher says that another rank came first here. `how` must live as long as
+  /// this process.
   explicit Sentinel(const Launch& how);
   Sentinel(const Sentinel&) = delete;
   Sentinel& operator=(const Sentinel&) = delete;

@@ -15,12 +15,14 @@
 #include "backend/table.hpp"
 #include "base/error.hpp"
 #include "execute/item_check.hpp"
+#include "execute/name_check.hpp"
 #include "execute/program.hpp"
 #include "execute/step.hpp"
 #include "pattern/expression.hpp"
 #include "pattern/name.hpp"
 #include "pattern/tree.hpp"
 #include "payload/given.hpp"
+#include "payload/halo.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -192,6 +194,7 @@ class Checker {
     pattern(step.pattern, where + ".pattern");
     manner(step, target, where);
     if (step.given) payload::check(*step.given, plan_.slots.size(), where + ".given");
+    if (step.halo) payload::check(*step.halo, plan_.slots.size(), where + ".halo");
     if (step.given && (step.operation == schema::Direction::kRead || target.content.verify)) {
       throw plan_error(where + ".given", "what is read, or checked by stamps, cannot be given");
     }
@@ -203,12 +206,11 @@ class Checker {
     if (step.depth > 1 &&
         (step.sync != schema::SyncMode::kNone || step.think_s > 0.0 || is_together(plan_, step))) {
       throw plan_error(where + ".depth",
-                       "requests in flight leave no room for a sync, a pause or a collective call "
-                       "at each request",
+                       "requests in flight leave no room for syncs, pauses, and calls together",
                        "leave them out, or depth");
     }
     const bool is_box = std::holds_alternative<schema::Box>(step.pattern.value);
-    must(target, is_box, backend::kDatasets, where + ".pattern");
+    must(target, is_box && !meets_first(plan_, step), backend::kDatasets, where + ".pattern");
     must(target, !is_box && !backend::takes_bytes(target), backend::kBytes, where + ".pattern");
   }
 
@@ -243,8 +245,7 @@ class Checker {
     if (!around.limited) return;
     if (step.reads > 0.0) {
       throw plan_error(where + ".reads",
-                       "a rank that a limit stopped would not know whether the others read or "
-                       "write in a call",
+                       "a rank that a limit stopped would not know which of the calls read",
                        "drop the limit");
     }
     const std::pair sharers(file.sharing, file.every);
@@ -260,7 +261,8 @@ class Checker {
   /// Sharers meet before the step; as long as none can have reached a limit, it does no harm.
   void showing(const schema::Transfer& step, const schema::File& file, const std::string& where,
                const Around& around) const {
-    const bool regular = std::holds_alternative<schema::Nest>(step.pattern.value);
+    const bool regular = std::holds_alternative<schema::Nest>(step.pattern.value) ||
+                         std::holds_alternative<schema::Box>(step.pattern.value);
     if (!regular || !step.mix.empty() || step.reads > 0.0) {
       throw plan_error(where + ".pattern",
                        "a file view shows regular places of requests of one size and direction",
@@ -334,15 +336,6 @@ class Checker {
     }
   }
 
-  static void renamed(const schema::File& source, const schema::File& target,
-                      const std::string& where) {
-    const bool plain = !target.tree && !target.foreign && !target.content.verify &&
-                       !target.prestage && !source.prestage && !source.content.verify;
-    if (!plain || source.sharing != target.sharing) {
-      throw plan_error(where, "a plain file gets the name of another one that is shared alike");
-    }
-  }
-
   void one(const schema::Manage& step, const std::string& where, const Around& around) {
     const schema::File& target = file(step.file, where);
     expression(step.owner, where + ".owner");
@@ -350,10 +343,18 @@ class Checker {
     if ((step.verb == NameVerb::kTruncate) != step.bytes.has_value()) {
       throw plan_error(where + ".bytes", "a truncation, and nothing else, leaves bytes");
     }
-    if ((step.verb == NameVerb::kRename) != step.to.has_value()) {
-      throw plan_error(where + ".to", "a rename, and nothing else, gives another name");
+    const bool copies = step.verb == NameVerb::kCopy;
+    if ((copies || step.verb == NameVerb::kRename) != step.to.has_value()) {
+      throw plan_error(where + ".to", "a rename or a copy, and nothing else, has a second name");
     }
-    if (step.to) renamed(target, file(*step.to, where + ".to"), where + ".to");
+    if (copies != step.way.has_value()) {
+      throw plan_error(where + ".way", "a copy, and nothing else, is done in a way");
+    }
+    if (step.to) {
+      const schema::File& other = file(*step.to, where + ".to");
+      copies ? check_copied(target, other, where + ".to")
+             : check_renamed(target, other, where + ".to");
+    }
     const bool reads = step.verb == NameVerb::kOpen || step.verb == NameVerb::kClose ||
                        step.verb == NameVerb::kStat || step.verb == NameVerb::kReadDir;
     if (target.foreign && !reads) {
@@ -380,6 +381,10 @@ class Checker {
     expression(step.owner, where + ".owner");
     if (step.first) expression(*step.first, where + ".first");
     if (step.count) expression(*step.count, where + ".count");
+    if (step.source) {
+      check_copied_items(file(*step.source, where + ".source"), file(step.file, where),
+                         where + ".source");
+    }
     check_items(step, file(step.file, where), {around.limited, around.uneven}, where);
   }
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "base/random.hpp"
 #include "pattern/name.hpp"
@@ -208,7 +209,10 @@ void Context::agree_or_throw() {
 }
 
 void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
-  auto problem = agree(world, mine ? mine : trouble_);
+  throw_on_all(agree(world, mine ? mine : trouble_));
+}
+
+void Context::throw_on_all(std::optional<base::Problem> problem) {
   if (!problem) return;
   all_halted_ = true;
   // What ranks of other nodes were told arrives before the ranks part.
@@ -334,22 +338,49 @@ payload::Stamp Context::stamp(const schema::File& file, const OpenFile& open) co
   return stamp(file, base::key_of(open.path), open.generation);
 }
 
+void Context::note_pause(std::uint64_t begin_ns, std::uint64_t end_ns, bool waits) {
+  constexpr std::size_t kMost = 4096;
+  if (!phases.empty() || group.size() == world.size() || group.rank() != 0) return;
+  if (pauses_.size() == kMost) return;
+  pauses_.push_back({.at_s = since_hello(common_ns(begin_ns)),
+                     .seconds = base::seconds(end_ns - begin_ns),
+                     .waits = waits});
+}
+
+void Context::report_pauses() {
+  if (pauses_.empty()) return;
+  schema::Paused event;
+  event.group = part.plan->name;
+  event.instance = static_cast<std::int64_t>(part.instance);
+  event.repetition = static_cast<std::int64_t>(repetition);
+  event.pauses = std::exchange(pauses_, {});
+  report(std::move(event));
+}
+
 std::byte* Context::reader(std::uint64_t bytes) {
   refuse_too_much(bytes);
   return read_buffer.reserve(bytes + 1);
 }
 
 std::byte* Context::filler(const schema::File& file, std::uint64_t bytes) {
+  return fill(write_buffer_, file, bytes);
+}
+
+std::byte* Context::cells(const schema::File& file, std::uint64_t bytes) {
+  return fill(cells_, file, bytes);
+}
+
+std::byte* Context::fill(Filled& buffer, const schema::File& file, std::uint64_t bytes) {
   refuse_too_much(bytes);
-  std::byte* data = write_buffer.reserve(bytes + 1);
+  std::byte* data = buffer.memory.reserve(bytes + 1);
   const std::pair wanted(file.content.compressibility, file.content.duplicates.value_or(0.0));
   if (file.content.verify) {
-    filled_bytes_ = 0;
-  } else if (filled_bytes_ < bytes || filled_with_ != wanted) {
+    buffer.bytes = 0;
+  } else if (buffer.bytes < bytes || buffer.with != wanted) {
     stamp(file, group.rank(), 0).fill({data, bytes}, 0);
     payload::conceal({data, bytes});
-    filled_bytes_ = bytes;
-    filled_with_ = wanted;
+    buffer.bytes = bytes;
+    buffer.with = wanted;
   }
   return data;
 }

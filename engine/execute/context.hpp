@@ -1,6 +1,7 @@
 // What every step of a program needs: the rank, its clock, its files, and what is measured now.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <new>
@@ -64,8 +65,12 @@ class Context {
   std::vector<PhaseState> phases;
   /// Slots of the loops around the current step.
   std::vector<std::size_t> loops;
-  base::Buffer write_buffer;
   base::Buffer read_buffer;
+  /// Where in these the next request comes whose step moves through memory.
+  std::uint64_t write_at = 0;
+  std::uint64_t read_at = 0;
+  /// Of a read of a step some of whose reads get new memory; from 1 on it is that one's turn.
+  double fresh_due = 0.0;
   std::uint64_t repetition = 0;
   std::uint64_t next_serial = 1;
   std::uint64_t hello_ns = 0;
@@ -75,6 +80,21 @@ class Context {
   bool measured = false;
   /// Some phase drops caches, so paths must be remembered.
   bool remembers_paths = false;
+
+  /// A moment of this rank on the first rank's clock.
+  [[nodiscard]] std::int64_t common_ns(std::uint64_t own_ns) const noexcept {
+    return static_cast<std::int64_t>(own_ns) + clock_offset_ns;
+  }
+  /// Seconds from hello to a moment on the first rank's clock.
+  [[nodiscard]] double since_hello(std::int64_t ns) const noexcept {
+    return base::seconds(static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, ns - static_cast<std::int64_t>(hello_ns))));
+  }
+
+  /// Time between two phases, in which the rank waited for signals or computed.
+  void note_pause(std::uint64_t begin_ns, std::uint64_t end_ns, bool waits);
+  /// Says what was noted since the last time, where several groups act.
+  void report_pauses();
 
   /// What measures now: the innermost phase, or a meter that nobody reads.
   [[nodiscard]] measure::Meter& meter() noexcept {
@@ -164,6 +184,11 @@ class Context {
   void agree_or_throw();
   /// The same for all ranks of the run; `mine` is what went wrong in this rank's group.
   void agree_all_or_throw(const std::optional<base::Problem>& mine = std::nullopt);
+  /// Its two halves, where more is to be learned by the same call: `largest` of all ranks.
+  [[nodiscard]] std::optional<base::Problem> agree_all(std::uint64_t& largest) {
+    return agree(world, trouble_, largest);
+  }
+  void throw_on_all(std::optional<base::Problem> problem);
   /// The same as `wait` in the middle of a phase whose limit others may reach before.
   void meet() {
     if (limiter) limiter->meet(meter().operations());
@@ -204,6 +229,8 @@ class Context {
   [[nodiscard]] payload::Stamp stamp(const schema::File& file, const OpenFile& open) const;
   /// At least `bytes` of incompressible (or as compressible as asked) data to write.
   std::byte* filler(const schema::File& file, std::uint64_t bytes);
+  /// The same for an array of the application's, from which requests are packed.
+  std::byte* cells(const schema::File& file, std::uint64_t bytes);
   /// At least `bytes` of memory to read into.
   std::byte* reader(std::uint64_t bytes);
 
@@ -238,6 +265,15 @@ class Context {
   static constexpr std::uint64_t kTickNs = 1'000'000;
   static constexpr std::uint64_t kProgressNs = 500'000'000;
 
+  /// Memory with made-up contents.
+  struct Filled {
+    base::Buffer memory;
+    std::uint64_t bytes = 0;
+    /// Compressibility and duplicates.
+    std::pair<double, double> with;
+  };
+
+  std::byte* fill(Filled& buffer, const schema::File& file, std::uint64_t bytes);
   void poll();
   void report_progress();
   /// Halts this rank if another one of its group has failed. Not to be called while it waits: what
@@ -247,6 +283,7 @@ class Context {
   void tell_other_nodes();
 
   Report report_;
+  std::vector<schema::Pause> pauses_;
   std::unique_ptr<measure::Meter> idle_meter_;
   std::optional<base::Problem> trouble_;
   bool halted_ = false;
@@ -259,9 +296,8 @@ class Context {
   /// Of each rank, its place on its node; of each node, how many ranks it has.
   std::vector<std::uint32_t> place_on_node_;
   std::vector<std::uint32_t> ranks_of_node_;
-  std::uint64_t filled_bytes_ = 0;
-  /// Compressibility and duplicates.
-  std::pair<double, double> filled_with_;
+  Filled write_buffer_;
+  Filled cells_;
 };
 
 /// While it lives, `rank`, `node` and the place on the node in expressions are another rank's.

@@ -57,11 +57,15 @@ struct FileState {
   /// Files that this rank opened, if some phase drops caches.
   std::set<std::string> touched;
   bool has_mkdir = false;
+  /// Steps take windows of its items that are counted from what is there.
+  bool has_moving_windows = false;
   /// The program of this rank's group uses it.
   bool used = false;
   /// This rank's group fills it before the run.
   bool stages = false;
   bool has_told_facts = false;
+  /// Its storage says which server holds a file.
+  bool tells_servers = false;
   /// Read in the running phase, so that afterwards it is in memory.
   bool read_in_phase = false;
 

@@ -29,14 +29,18 @@ std::string top_of(const Context& context, const schema::Find& step) {
 /// When a file of the plan was last changed. Throws base::Error if that cannot be seen.
 timespec changed(const Context& context, const schema::File& file) {
   const std::string path = context.path_of(file);
+  const auto unseen = [&] {
+    return base::target_error(
+        path, fmt::format("find compares with its time, but: {}", std::strerror(errno)));
+  };
   const base::Descriptor root(
       ::open(context.plan.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) throw unseen();
   const base::Place place(root.get(), path.c_str());
   struct stat status{};
   if (place.error() != 0 ||
       ::fstatat(place.directory(), place.name(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
-    throw base::target_error(
-        path, fmt::format("find compares with its time, but: {}", std::strerror(errno)));
+    throw unseen();
   }
   return status.st_ctim;
 }

@@ -57,10 +57,11 @@ class Pump {
         static_cast<std::size_t>(std::max<std::uint64_t>(std::min(wanted, cursor.left()), 1));
     std::size_t count = 0;
     if constexpr (std::is_same_v<Cursor, pattern::NestCursor>) {
-      const std::uint64_t bytes = cursor.size_bytes();
-      cursor.next(limit, [&](std::uint64_t offset) {
-        requests_[count++] = {offset, bytes, moving_.data(0), nullptr};
-      });
+      if (!moving_.keeps_memory()) alike_ = 0;
+      for (; alike_ < limit; ++alike_) {
+        requests_[alike_] = {0, cursor.size_bytes(), moving_.data(0), nullptr};
+      }
+      cursor.next(limit, [&](std::uint64_t offset) { requests_[count++].offset = offset; });
       return count;
     }
     // A cursor of different sizes may end before the last request it had left.
@@ -105,6 +106,8 @@ class Pump {
   Batch batch_;
   std::size_t size_ = 1;
   std::array<Request, Batch::kMost> requests_;
+  /// So many of them have the size and the memory that all of a regular access have.
+  std::size_t alike_ = 0;
 };
 
 }  // namespace

@@ -61,6 +61,13 @@ void check_order(const schema::Items& step, const schema::File& file, const Item
     throw plan_error(where + ".verbs", "content that is verified belongs to its name",
                      "rename files without content.verify");
   }
+  if (has({kCopy}) != step.source.has_value() || has({kCopy}) != step.way.has_value()) {
+    throw plan_error(where + ".source", "a copy, and nothing else, has a source and a way");
+  }
+  if (has({kCopy}) && (file.content.verify || has({kRename}))) {
+    throw plan_error(where + ".verbs", "a copied item bears other stamps than its name says",
+                     "copy without content.verify, and rename in a step of its own");
+  }
   if (file.stripe && has({kMknod})) {
     throw plan_error(where + ".verbs", "mknod makes a file without its stripes",
                      "create it instead, or leave out 'stripe' of the file");
@@ -111,6 +118,7 @@ void check_items(const schema::Items& step, const schema::File& file, const Item
     const std::string verb_place = fmt::format("{}.verbs[{}]", where, i);
     check_kind(verb, file.tree->kind, verb_place);
     const bool opens = is_one_of(verb, {kCreate, kOpen});
+    if (verb == kCopy && open) throw plan_error(verb_place, "the item is open already");
     const bool needs = is_one_of(verb, {kWrite, kRead, kSync, kClose, kSetXattr, kGetXattr});
     if ((needs && !open) || (opens && open)) {
       throw plan_error(verb_place, open ? "the item is open already" : "the item is not open here");

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "base/random.hpp"
+#include "execute/copy.hpp"
 #include "execute/make_name.hpp"
 
 namespace venturi::execute {
@@ -22,7 +23,7 @@ namespace {
 constexpr const char* kAttribute = "user.venturi";
 constexpr double kSpinS = 0.01;
 
-constexpr OperationKind kind_of(ItemVerb verb) {
+constexpr OperationKind named_kind(ItemVerb verb) {
   switch (verb) {
     case ItemVerb::kCreate:
       return OperationKind::kCreate;
@@ -60,9 +61,27 @@ constexpr OperationKind kind_of(ItemVerb verb) {
       return OperationKind::kSetXattr;
     case ItemVerb::kGetXattr:
       return OperationKind::kGetXattr;
+    case ItemVerb::kCopy:
+      return OperationKind::kCopy;
   }
   return {};
 }
+
+constexpr std::size_t kVerbs = schema::kItemVerbWords.size();
+
+/// The kinds of all verbs: reading a table costs less than choosing.
+constexpr std::array<OperationKind, kVerbs> kKindOf = [] {
+  std::array<OperationKind, kVerbs> kinds{};
+  for (std::size_t verb = 0; verb < kVerbs; ++verb) {
+    kinds[verb] = named_kind(static_cast<ItemVerb>(verb));
+  }
+  return kinds;
+}();
+
+/// Items are counted after so much time, or when something else is to be looked at.
+constexpr std::uint64_t kCountNs = 100'000;
+/// Counting together pays from so many items on.
+constexpr std::uint64_t kFewItems = 4;
 
 /// Copies a name and what follows it; names were checked to be short enough.
 void put(std::array<char, pattern::kMostNameBytes + 1>& out, const char* name,
@@ -81,11 +100,16 @@ ItemWork::ItemWork(Context& context, FileState& file, backend::Backend& storage,
       storage_(storage),
       step_(step),
       tree_(tree),
+      source_(step.source ? &context.files[static_cast<std::size_t>(*step.source)] : nullptr),
+      source_tree_(source_ != nullptr ? &source_->trees.get(context, *source_) : nullptr),
       verbs_(step.verbs),
       items_(context.evaluator.count(file.plan->tree->items, context.slots, "tree.items")),
       owner_key_(0),
       most_bytes_(step.bytes ? context.evaluator.count(*step.bytes, context.slots, "items.bytes")
                              : ~std::uint64_t{0}),
+      written_sizes_(context.meter(), OperationKind::kWrite),
+      read_sizes_(context.meter(), OperationKind::kRead),
+      moves_(verbs_.has(ItemVerb::kWrite) || verbs_.has(ItemVerb::kRead)),
       names_itself_(verbs_.has(ItemVerb::kCreate) && verbs_.has(ItemVerb::kRename)) {
   const schema::Tree& plan = *file.plan->tree;
   if (plan.owner == schema::ItemOwner::kRank) {
@@ -113,8 +137,102 @@ void ItemWork::prepare_data(std::uint64_t owner) {
     read_data_ = context_.read_buffer.reserve(most_bytes + 1);
     context_.note_read(file_, owner);
   }
+  if (verbs_.has(ItemVerb::kCopy)) context_.note_read(*source_, owner);
   if (verbs_.has(ItemVerb::kGetXattr)) {
     read_data_ = context_.read_buffer.reserve(std::max(most_bytes, attribute) + 1);
+  }
+}
+
+// These make one loop of verbs, which would cost twice as much in pieces.
+
+/// Notes an operation that began when the one before ended.
+[[gnu::always_inline]] inline void ItemWork::note(OperationKind kind, std::uint64_t end_ns,
+                                                  std::uint64_t bytes) {
+  const std::uint64_t end = std::max(end_ns, last_ns_);
+  if (strands_) {
+    strands_->add(kind, last_ns_, end, bytes);
+  } else {
+    context_.meter().record(kind, last_ns_, end, bytes);
+  }
+  last_ns_ = end;
+  bytes_ += bytes;
+  ++operations_;
+}
+
+/// The operation that ended now; one clock reading is its end and the next one's beginning.
+[[gnu::always_inline]] inline bool ItemWork::finish_call(OperationKind kind, int error) {
+  const std::uint64_t end = context_.clock.now_ns();
+  if (error != 0) [[unlikely]] {
+    fail(kind, error, "");
+    return false;
+  }
+  note(kind, end, 0);
+  return true;
+}
+
+/// The one call of a verb; an errno.
+[[gnu::always_inline]] inline int ItemWork::call(ItemVerb verb) {
+  std::uint64_t count = 0;
+  const auto attribute_bytes = static_cast<std::size_t>(step_.attribute_bytes);
+  switch (verb) {
+    case ItemVerb::kCreate:
+      return create();
+    case ItemVerb::kOpen:
+      return open(OpenMode::kReadWrite);
+    case ItemVerb::kSync:
+      return storage_.sync(*handle_, schema::SyncMode::kFsync);
+    case ItemVerb::kClose: {
+      const Handle handle = *handle_;
+      handle_.reset();
+      return storage_.close(handle);
+    }
+    case ItemVerb::kStat: {
+      const int error = handle_ ? storage_.stat_open(*handle_) : ENOTSUP;
+      return error != ENOTSUP ? error : storage_.stat(directory_, name_);
+    }
+    case ItemVerb::kUnlink:
+      return storage_.unlink(directory_, name_);
+    case ItemVerb::kUnlinkLink:
+      return storage_.unlink(directory_, with_suffix(pattern::kLinkSuffix));
+    case ItemVerb::kUnlinkSymlink:
+      return storage_.unlink(directory_, with_suffix(pattern::kSymlinkSuffix));
+    case ItemVerb::kMknod:
+      return storage_.make_node(directory_, name_);
+    case ItemVerb::kMkdir:
+      return storage_.make_directory(directory_, name_);
+    case ItemVerb::kRmdir:
+      return storage_.remove_directory(directory_, name_);
+    case ItemVerb::kReadDir:
+      return storage_.read_directory(directory_, name_, count);
+    case ItemVerb::kLink:
+      return storage_.link(directory_, name_, with_suffix(pattern::kLinkSuffix));
+    case ItemVerb::kSymlink:
+      return storage_.symlink(directory_, name_, with_suffix(pattern::kSymlinkSuffix));
+    case ItemVerb::kSetXattr:
+      return storage_.set_attribute(*handle_, kAttribute, {write_data_, attribute_bytes});
+    case ItemVerb::kGetXattr:
+      return storage_.get_attribute(*handle_, kAttribute, {read_data_, attribute_bytes});
+    case ItemVerb::kWrite:
+    case ItemVerb::kRead:
+    case ItemVerb::kRename:
+    case ItemVerb::kCopy:
+      break;
+  }
+  return ENOTSUP;
+}
+
+[[gnu::always_inline]] inline bool ItemWork::apply(ItemVerb verb) {
+  switch (verb) {
+    case ItemVerb::kWrite:
+      return move(schema::Direction::kWrite, write_data_);
+    case ItemVerb::kRead:
+      return move(schema::Direction::kRead, read_data_);
+    case ItemVerb::kRename:
+      return names_itself_ ? name_item() : rename();
+    case ItemVerb::kCopy:
+      return copy();
+    default:
+      return finish_call(kKindOf[static_cast<std::size_t>(verb)], call(verb));
   }
 }
 
@@ -122,11 +240,9 @@ void ItemWork::do_item(std::uint64_t node, std::uint64_t index, std::uint64_t po
   if (node != open_node_ && !enter(node)) return;
   node_ = node;
   index_ = index;
-  size_bytes_ = std::min(tree_.sizes(position), most_bytes_);
+  if (moves_) size_bytes_ = std::min(tree_.sizes(position), most_bytes_);
   name_ = tree_.item_name(node, node * items_ + index, index);
   handle_.reset();
-  bytes_ = 0;
-  operations_ = 0;
   if (stale_) last_ns_ = context_.clock.now_ns();
   const std::uint64_t begin_ns = last_ns_;
   if (names_itself_) {
@@ -144,7 +260,24 @@ void ItemWork::do_item(std::uint64_t node, std::uint64_t index, std::uint64_t po
     stale_ = true;
   }
   if (step_.wait_factor > 0.0) wait(begin_ns);
+  const bool is_watched = context_.limiter && !context_.limiter->running();
+  if (!strands_ || is_watched || last_ns_ - counted_ns_ >= kCountNs) settle();
+}
+
+void ItemWork::expect(std::uint64_t items) {
+  // Copies count by themselves what they turn out to be.
+  if (items <= kFewItems || context_.clock.is_simulated() || source_ != nullptr) return;
+  strands_.emplace(context_.meter());
+  counted_ns_ = context_.clock.now_ns();
+}
+
+/// Counts what was done, and looks at limits and at others.
+void ItemWork::settle() {
+  if (strands_) strands_->settle();
   stale_ |= context_.after_operations(last_ns_, bytes_, operations_);
+  bytes_ = 0;
+  operations_ = 0;
+  counted_ns_ = last_ns_;
 }
 
 /// Opens the directory of the items that come now.
@@ -172,67 +305,6 @@ int ItemWork::make_node(std::uint64_t node) {
   return file_.trees.directory(context_, file_, tree_, node, directory_);
 }
 
-bool ItemWork::apply(ItemVerb verb) {
-  switch (verb) {
-    case ItemVerb::kWrite:
-      return move(schema::Direction::kWrite, write_data_);
-    case ItemVerb::kRead:
-      return move(schema::Direction::kRead, read_data_);
-    case ItemVerb::kRename:
-      return names_itself_ ? name_item() : rename();
-    default:
-      return finish_call(kind_of(verb), call(verb));
-  }
-}
-
-/// The one call of a verb; an errno.
-int ItemWork::call(ItemVerb verb) {
-  std::uint64_t count = 0;
-  const auto attribute_bytes = static_cast<std::size_t>(step_.attribute_bytes);
-  switch (verb) {
-    case ItemVerb::kCreate:
-      return create();
-    case ItemVerb::kOpen:
-      return open(OpenMode::kReadWrite);
-    case ItemVerb::kSync:
-      return storage_.sync(*handle_, schema::SyncMode::kFsync);
-    case ItemVerb::kClose: {
-      const Handle handle = *handle_;
-      handle_.reset();
-      return storage_.close(handle);
-    }
-    case ItemVerb::kStat:
-      return storage_.stat(directory_, name_);
-    case ItemVerb::kUnlink:
-      return storage_.unlink(directory_, name_);
-    case ItemVerb::kUnlinkLink:
-      return storage_.unlink(directory_, with_suffix(pattern::kLinkSuffix));
-    case ItemVerb::kUnlinkSymlink:
-      return storage_.unlink(directory_, with_suffix(pattern::kSymlinkSuffix));
-    case ItemVerb::kMknod:
-      return storage_.make_node(directory_, name_);
-    case ItemVerb::kMkdir:
-      return storage_.make_directory(directory_, name_);
-    case ItemVerb::kRmdir:
-      return storage_.remove_directory(directory_, name_);
-    case ItemVerb::kReadDir:
-      return storage_.read_directory(directory_, name_, count);
-    case ItemVerb::kLink:
-      return storage_.link(directory_, name_, with_suffix(pattern::kLinkSuffix));
-    case ItemVerb::kSymlink:
-      return storage_.symlink(directory_, name_, with_suffix(pattern::kSymlinkSuffix));
-    case ItemVerb::kSetXattr:
-      return storage_.set_attribute(*handle_, kAttribute, {write_data_, attribute_bytes});
-    case ItemVerb::kGetXattr:
-      return storage_.get_attribute(*handle_, kAttribute, {read_data_, attribute_bytes});
-    case ItemVerb::kWrite:
-    case ItemVerb::kRead:
-    case ItemVerb::kRename:
-      break;
-  }
-  return ENOTSUP;
-}
-
 int ItemWork::open(OpenMode mode) {
   Handle handle = 0;
   const int error = storage_.open(directory_, name_, mode, handle);
@@ -244,6 +316,34 @@ int ItemWork::create() {
   const int error = open(OpenMode::kCreate);
   // The directory is ours and so are such names in it: this is an item of an earlier pass.
   return error == EEXIST ? open(OpenMode::kTruncate) : error;
+}
+
+/// Opens the item of the other tree with the same number; an errno.
+int ItemWork::open_source(Handle& out) {
+  backend::Directory directory = 0;
+  const int error = source_->trees.directory(context_, *source_, *source_tree_, node_, directory);
+  if (error != 0) return error;
+  const char* name = source_tree_->item_name(node_, node_ * items_ + index_, index_);
+  return source_->storage->open(directory, name, OpenMode::kReadWrite, out);
+}
+
+bool ItemWork::copy() {
+  Handle source = 0;
+  if (!finish_call(OperationKind::kOpen, open_source(source))) return false;
+  bool fine = finish_call(OperationKind::kCreate, create());
+  if (fine) {
+    const CopyOutcome done = copy_content(
+        context_, {*source_->storage, source, storage_, *handle_, *step_.way}, last_ns_);
+    last_ns_ = done.end_ns;
+    operations_ += done.operations;
+    bytes_ += done.bytes;
+    written_bytes_ += done.bytes;
+    fine = done.error == 0;
+    if (!fine) fail(done.kind, done.error, "");
+  }
+  fine = fine && finish_call(OperationKind::kClose, call(ItemVerb::kClose));
+  const int error = source_->storage->close(source);
+  return fine && finish_call(OperationKind::kClose, error);
 }
 
 /// One more link of the chain: the item takes the name that is free, and leaves its own.
@@ -275,25 +375,13 @@ void ItemWork::end_chain() {
   if (!in_chain_ || context_.failed()) return;
   in_chain_ = false;
   last_ns_ = context_.clock.now_ns();
-  operations_ = 0;
   finish_call(OperationKind::kRename,
               storage_.rename(directory_, aside_name_.data(), free_name_.data()));
-  context_.after_operations(last_ns_, 0, operations_);
 }
 
-void ItemWork::finish() { end_chain(); }
-
-/// The operation that ended now; one clock reading is its end and the next one's beginning.
-bool ItemWork::finish_call(OperationKind kind, int error) {
-  const std::uint64_t end = context_.clock.now_ns();
-  if (error != 0) {
-    fail(kind, error, "");
-    return false;
-  }
-  context_.meter().record(kind, last_ns_, end, 0);
-  last_ns_ = end;
-  ++operations_;
-  return true;
+void ItemWork::finish() {
+  end_chain();
+  if (operations_ > 0) settle();
 }
 
 bool ItemWork::move(schema::Direction direction, std::byte* data) {
@@ -330,11 +418,8 @@ bool ItemWork::move(schema::Direction direction, std::byte* data) {
     fail(kind, completion.error, writes ? "nothing more was written" : "the file ends here");
     return false;
   }
-  context_.meter().record(kind, last_ns_, completion.end_ns, size_bytes_);
-  context_.meter().count_size(kind, size_bytes_, 1);
-  last_ns_ = completion.end_ns;
-  bytes_ += size_bytes_;
-  ++operations_;
+  note(kind, completion.end_ns, size_bytes_);
+  (writes ? written_sizes_ : read_sizes_).add(size_bytes_);
   if (writes) written_bytes_ += size_bytes_;
   if (verify_ && !writes && !cut) check(bytes);
   return true;

@@ -9,7 +9,9 @@
 #include <string>
 
 #include "execute/context.hpp"
+#include "execute/size_count.hpp"
 #include "execute/tree_set.hpp"
+#include "measure/strands.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
@@ -24,7 +26,7 @@ class VerbSet {
   /// New items come into being.
   [[nodiscard]] bool makes() const noexcept {
     using enum schema::ItemVerb;
-    return (bits_ & (bit(kCreate) | bit(kMknod) | bit(kMkdir))) != 0;
+    return (bits_ & (bit(kCreate) | bit(kMknod) | bit(kMkdir) | bit(kCopy))) != 0;
   }
   [[nodiscard]] bool removes() const noexcept {
     using enum schema::ItemVerb;
@@ -39,7 +41,8 @@ class VerbSet {
   std::uint64_t bits_ = 0;
 };
 
-/// Does the verbs of a step on items, one after the other. Nothing is allocated for an item.
+/// Does the verbs of a step on items, one after the other. Nothing is allocated for an item, and
+/// items that take a short time are counted together.
 class ItemWork {
  public:
   /// `storage` is the file's, with or without its faults; `rank` in the slots is the owner.
@@ -50,6 +53,8 @@ class ItemWork {
   void do_item(std::uint64_t node, std::uint64_t index, std::uint64_t position);
   /// After the last item.
   void finish();
+  /// The step has so many items.
+  void expect(std::uint64_t items);
 
   /// Gets what is written, and room for what is read, of the largest item.
   void prepare_data(std::uint64_t owner);
@@ -68,10 +73,14 @@ class ItemWork {
   int call(schema::ItemVerb verb);
   int open(backend::OpenMode mode);
   int create();
+  bool copy();
+  int open_source(backend::Handle& out);
   bool rename();
   bool name_item();
   void end_chain();
   bool finish_call(schema::OperationKind kind, int error);
+  void note(schema::OperationKind kind, std::uint64_t end_ns, std::uint64_t bytes);
+  void settle();
   bool move(schema::Direction direction, std::byte* data);
   void check(std::span<const std::byte> bytes);
   void wait(std::uint64_t begin_ns);
@@ -85,15 +94,23 @@ class ItemWork {
   backend::Backend& storage_;
   const schema::Items& step_;
   OpenTree& tree_;
+  /// Where items are copied from; null: nowhere.
+  FileState* source_;
+  OpenTree* source_tree_;
   VerbSet verbs_;
   std::uint64_t items_;
   std::uint64_t owner_key_;
   /// Bytes of each item that are moved at most.
   std::uint64_t most_bytes_;
+  /// Counted when the step is over.
+  SizeRun written_sizes_;
+  SizeRun read_sizes_;
   bool verify_ = false;
   std::uint64_t generation_ = 0;
   std::byte* write_data_ = nullptr;
   std::byte* read_data_ = nullptr;
+  /// Something is written or read.
+  bool moves_;
   backend::Directory directory_ = 0;
   std::uint64_t open_node_ = kNoNode;
   /// The clock must be read before the next operation, because other things happened since.
@@ -106,8 +123,11 @@ class ItemWork {
   std::optional<backend::Handle> handle_;
   std::uint64_t last_ns_ = 0;
   std::uint64_t written_bytes_ = 0;
+  // Since they were last counted.
+  std::optional<measure::Strands> strands_;
   std::uint64_t bytes_ = 0;
   std::uint64_t operations_ = 0;
+  std::uint64_t counted_ns_ = 0;
   /// Items are made aside and then renamed, instead of the chain of renames.
   bool names_itself_;
   // Of the chain of renames: the name that is free now, and the first item's name aside.

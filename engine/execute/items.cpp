@@ -24,26 +24,22 @@ class Walk {
         tree_(file.trees.get(context, file)),
         work_(context, file, storage, step, tree_) {
     find_part();
-    find_window();
-    if (verbs_.makes() && begin_ == 0) start_anew();
     const ItemReach::Span there = tree_.reach->of(owner);
-    if (verbs_.makes() && begin_ > there.high && begin_ < end_) {
-      throw base::plan_error("items.first",
-                             "items before these were not made, because a limit cut a phase short",
-                             "make them in a phase without a limit");
-    }
-    begin_ = std::max(begin_, there.low);
-    if (!verbs_.makes()) end_ = std::min(end_, there.high);
+    find_window(there);
+    if (verbs_.makes() && begin_ == 0) start_anew();
+    if (step.counted_from == schema::CountedFrom::kStart) keep_to(there);
+    if (step.source) end_ = std::min(end_, made_of(*step.source));
     work_.prepare_data(owner);
   }
 
   void run() {
     const std::uint64_t count = end_ > begin_ ? end_ - begin_ : 0;
+    work_.expect(count);
     const std::uint64_t done = step_.shuffled ? run_shuffled(count) : run_sorted(count);
     work_.finish();
     if (verbs_.makes()) tree_.reach->note_made(owner_, begin_ + done);
     if (verbs_.removes()) tree_.reach->note_removed(owner_, begin_ + done);
-    if (verbs_.has(ItemVerb::kWrite) && done > 0) {
+    if ((verbs_.has(ItemVerb::kWrite) || verbs_.has(ItemVerb::kCopy)) && done > 0) {
       context_.note_write(file_, nullptr);
       note_durability();
     }
@@ -69,11 +65,12 @@ class Walk {
     total_ = edge(owner_ + 1) - base_;
   }
 
-  void find_window() {
+  void find_window(const ItemReach::Span& there) {
     begin_ =
         step_.first ? context_.evaluator.count(*step_.first, context_.slots, "items.first") : 0;
     end_ = total_;
     if (!step_.first && !step_.count) return;
+    if (__builtin_add_overflow(begin_, origin_in(there), &begin_)) begin_ = ~std::uint64_t{0};
     const std::uint64_t left = total_ - std::min(total_, begin_);
     const std::uint64_t count =
         step_.count ? context_.evaluator.count(*step_.count, context_.slots, "items.count") : left;
@@ -81,6 +78,30 @@ class Walk {
       throw base::plan_error("items.first", "the window reaches beyond the items of the tree");
     }
     end_ = begin_ + count;
+  }
+
+  /// How many items of the tree that is copied are there.
+  std::uint64_t made_of(std::int64_t source) {
+    FileState& file = context_.files[static_cast<std::size_t>(source)];
+    return file.trees.get(context_, file).reach->of(owner_).high;
+  }
+
+  /// What the window's first item is counted from. Before a phase has ended nothing is there.
+  [[nodiscard]] std::uint64_t origin_in(const ItemReach::Span& there) const noexcept {
+    if (step_.counted_from == schema::CountedFrom::kStart) return 0;
+    if (step_.counted_from == schema::CountedFrom::kOldest) return there.low;
+    return there.high == ItemReach::Span{}.high ? 0 : there.high;
+  }
+
+  /// Leaves out what limits of earlier phases left unmade, or what is gone.
+  void keep_to(const ItemReach::Span& there) {
+    if (verbs_.makes() && begin_ > there.high && begin_ < end_) {
+      throw base::plan_error("items.first",
+                             "items before these were not made, because a limit cut a phase short",
+                             "make them in a phase without a limit");
+    }
+    begin_ = std::max(begin_, there.low);
+    if (!verbs_.makes()) end_ = std::min(end_, there.high);
   }
 
   /// The items are made from the first on: what was known of them is over.
@@ -120,7 +141,9 @@ class Walk {
   /// Items are written, synced and closed one by one, so the verbs say what made them persistent.
   void note_durability() {
     const auto& verbs = step_.verbs;
-    const auto write = std::find(verbs.rbegin(), verbs.rend(), ItemVerb::kWrite).base();
+    const bool copies = verbs_.has(ItemVerb::kCopy);
+    const auto last = copies ? ItemVerb::kCopy : ItemVerb::kWrite;
+    const auto write = std::find(verbs.rbegin(), verbs.rend(), last).base();
     OpenFile items{.path = "",
                    .unsynced_in = context_.next_serial - 1,
                    .unsynced_bytes = work_.written_bytes()};

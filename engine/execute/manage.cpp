@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "base/random.hpp"
+#include "execute/copy.hpp"
 #include "execute/make_name.hpp"
 #include "execute/step.hpp"
 #include "pattern/tree.hpp"
@@ -128,13 +129,18 @@ void close_file(Context& context, FileState& file, const std::string& path) {
   context.note_close(*open);
   const backend::Handle handle = open->handle;
   file.open.erase(file.open.begin() + (open - file.open.data()));
+  const Charge charge(context, file, path);
   measured(context, file, {.kind = OperationKind::kClose, .path = path},
            [&] { return file.storage->close(handle); });
 }
 
+/// Of a file that is open at this moment the descriptor is asked, as programs do.
 void stat_name(Context& context, FileState& file, const std::string& path) {
-  measured(context, file, {.kind = OperationKind::kStat, .path = path},
-           [&] { return file.storage->stat(backend::Backend::kRoot, path.c_str()); });
+  const OpenFile* open = file.find(path);
+  measured(context, file, {.kind = OperationKind::kStat, .path = path}, [&] {
+    const int error = open != nullptr ? file.storage->stat_open(open->handle) : ENOTSUP;
+    return error != ENOTSUP ? error : file.storage->stat(backend::Backend::kRoot, path.c_str());
+  });
 }
 
 void unlink_file(Context& context, FileState& file) {
@@ -173,6 +179,32 @@ void truncate_file(Context& context, FileState& file, std::uint64_t bytes) {
   }
   measured(context, file, {.kind = OperationKind::kTruncate, .path = path},
            [&] { return file.storage->truncate(open->handle, bytes); });
+}
+
+/// A file is opened, the other one made with the same content, and both are closed.
+void copy_file(Context& context, FileState& file, FileState& target, schema::CopyWay way) {
+  const std::string path = context.path_of(*file.plan);
+  const std::string name = context.path_of(*target.plan);
+  context.note_read(file, context.group.rank());
+  target.reach.restart();
+  open_file(context, file, path);
+  if (!context.failed()) create_file(context, target, name);
+  const OpenFile* from = file.find(path);
+  OpenFile* to = target.find(name);
+  if (from != nullptr && to != nullptr) {
+    const CopyOutcome done =
+        copy_content(context, {*file.storage, from->handle, *target.storage, to->handle, way},
+                     context.clock.now_ns());
+    context.note_write(target, to);
+    context.note_unsynced(*to, done.bytes);
+    if (done.error != 0) {
+      context.fail_operation({.kind = done.kind, .path = name, .error = done.error},
+                             target.storage->hint(done.error));
+    }
+    context.after_operations(done.end_ns, done.bytes, done.operations);
+    close_file(context, target, name);
+  }
+  if (file.find(path) != nullptr) close_file(context, file, path);
 }
 
 std::uint64_t nodes_of(const schema::File& file) {
@@ -284,7 +316,8 @@ bool manage_waits(const schema::File& file, NameVerb verb) {
   }
   return file.sharing != schema::Sharing::kRank &&
          (verb == NameVerb::kCreate || verb == NameVerb::kUnlink || verb == NameVerb::kMkdir ||
-          verb == NameVerb::kRmdir || verb == NameVerb::kRename || verb == NameVerb::kTruncate);
+          verb == NameVerb::kRmdir || verb == NameVerb::kRename || verb == NameVerb::kTruncate ||
+          verb == NameVerb::kCopy);
 }
 
 void run_manage(Context& context, const schema::Manage& step) {
@@ -301,6 +334,11 @@ void run_manage(Context& context, const schema::Manage& step) {
     case NameVerb::kRename:
       return by_first_sharer(context, step, file, [&step](Context& mine, FileState& one) {
         rename_file(mine, one, mine.files[static_cast<std::size_t>(step.to.value_or(0))]);
+      });
+    case NameVerb::kCopy:
+      return by_first_sharer(context, step, file, [&step](Context& mine, FileState& one) {
+        copy_file(mine, one, mine.files[static_cast<std::size_t>(step.to.value_or(0))],
+                  step.way.value_or(schema::CopyWay::kClone));
       });
     case NameVerb::kTruncate:
       return by_first_sharer(context, step, file, [&step](Context& mine, FileState& one) {

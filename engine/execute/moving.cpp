@@ -2,8 +2,10 @@
 #include "execute/moving.hpp"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/error.hpp"
@@ -18,9 +20,21 @@ namespace {
 
 constexpr std::uint64_t kPageBytes = 4096;
 
+[[noreturn]] void too_deep() {
+  throw base::plan_error("depth", "the requests in flight do not fit into memory");
+}
+
 schema::Direction opposite(schema::Direction direction) {
   return direction == schema::Direction::kWrite ? schema::Direction::kRead
                                                 : schema::Direction::kWrite;
+}
+
+/// Of things that come `each` times with a request, how many come with the one of this number.
+std::uint64_t share_of(double each, std::uint64_t number) {
+  const auto up_to = [&](std::uint64_t requests) {
+    return static_cast<std::uint64_t>(std::floor(static_cast<double>(requests) * each + 0.5));
+  };
+  return up_to(number + 1) - up_to(number);
 }
 
 }  // namespace
@@ -37,11 +51,15 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
       kind(writes ? OperationKind::kWrite : OperationKind::kRead),
       verify_(file.plan->content.verify && (writes || step.verify)),
       syncs_(step.sync != schema::SyncMode::kNone && way == Way::kOwn),
-      one_by_one_(verify_ || step.think_s > 0.0 || syncs_ || context.clock.is_simulated()),
+      fresh_(step.fresh > 0.0 && !writes && the_size_bytes >= kPageBytes),
+      looks_about_(step.seeks > 0.0 || step.empty_reads > 0.0),
+      one_by_one_(verify_ || step.think_s > 0.0 || syncs_ || fresh_ || looks_about_ ||
+                  step.halo.has_value() || context.clock.is_simulated()),
       stamp_(context.stamp(*file.plan, open)) {
   if (const auto* boxes = std::get_if<schema::Box>(&step.pattern.value); boxes != nullptr) {
     layout_.emplace(file.plan->datasets, static_cast<std::size_t>(boxes->dataset));
   }
+  if (step.halo) halo_.emplace(*step.halo, context.evaluator, context.slots);
   reserve(1);
 }
 
@@ -50,10 +68,11 @@ void Moving::reserve(std::size_t slots) {
   pool_bytes_ = 0;
   if (writes && step.given) return reserve_given();
   if (writes && !verify_ && file.plan->content.duplicates) return fill_pool(slots);
+  if (step.memory_bytes > 0) return reserve_memory(slots);
   slot_bytes_ = verify_ || !writes ? (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes : 0;
   if (__builtin_mul_overflow(slot_bytes_, slots - 1, &memory_bytes_) ||
       __builtin_add_overflow(memory_bytes_, size_bytes, &memory_bytes_)) {
-    throw base::plan_error("depth", "the requests in flight do not fit into memory");
+    too_deep();
   }
   data_ = writes ? context.filler(*file.plan, memory_bytes_) : context.reader(memory_bytes_);
 }
@@ -98,8 +117,66 @@ std::byte* Moving::next_of_pool() noexcept {
   return out;
 }
 
+// Steps follow each other in loops, so where the next request comes is kept between them.
+void Moving::reserve_memory(std::size_t slots) {
+  constexpr std::uint64_t kLineBytes = 64;
+  constexpr std::uint64_t kBlockBytes = 512;
+  align_bytes_ = size_bytes >= kPageBytes    ? kPageBytes
+                 : size_bytes >= kBlockBytes ? kBlockBytes
+                                             : kLineBytes;
+  std::uint64_t least = 0;
+  if (__builtin_mul_overflow(size_bytes + align_bytes_, slots + 1, &least)) too_deep();
+  pool_bytes_ = std::max(static_cast<std::uint64_t>(step.memory_bytes), least);
+  memory_bytes_ = pool_bytes_;
+  data_ = writes ? context.filler(*file.plan, pool_bytes_) : context.reader(pool_bytes_);
+}
+
+std::byte* Moving::next_of_memory() noexcept {
+  std::uint64_t& next = writes ? context.write_at : context.read_at;
+  std::uint64_t at = (next + align_bytes_ - 1) / align_bytes_ * align_bytes_;
+  if (at + size_bytes > pool_bytes_) at = 0;
+  next = at + size_bytes;
+  return data_ + at;
+}
+
+/// Gives back the pages behind a read, where it is its turn.
+void Moving::renew(const backend::Request& request) {
+  context.fresh_due += step.fresh;
+  if (context.fresh_due < 1.0) return;
+  context.fresh_due -= 1.0;
+  // All of them are the engine's own: memory begins at a page and fills whole ones.
+  const std::uint64_t bytes = (request.bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  ::madvise(request.data, bytes, MADV_DONTNEED);
+}
+
+/// Moves the position, and reads behind the file's end, as often as this request's turn asks.
+void Moving::look_about(const backend::Request& request) {
+  const auto repeat = [&](OperationKind what, std::uint64_t times, const auto& call) {
+    for (std::uint64_t i = 0; i < times && !context.idle(); ++i) {
+      const std::uint64_t begin = context.clock.now_ns();
+      const int error = call();
+      const std::uint64_t end = context.clock.now_ns();
+      if (error != 0) {
+        context.fail_operation({.kind = what, .path = open.path, .error = error},
+                               file.storage->hint(error));
+        return;
+      }
+      context.meter().record(what, begin, end, 0);
+      context.count(0, 1);
+    }
+  };
+  repeat(OperationKind::kSeek, share_of(step.seeks, prepared_),
+         [&] { return file.storage->seek(open.handle, request.offset); });
+  repeat(OperationKind::kEmptyRead, share_of(step.empty_reads, prepared_),
+         [&] { return file.storage->read_behind(open.handle, {request.data, request.bytes}); });
+  ++prepared_;
+}
+
 void Moving::prepare(const backend::Request& request) {
   if (step.think_s > 0.0) think();
+  if (fresh_) renew(request);
+  if (looks_about_) look_about(request);
+  if (halo_ && writes) pack(request);
   if (!verify_) return;
   if (writes) {
     for_each_run(request, [&](std::uint64_t offset, std::span<std::byte> data) {
@@ -109,6 +186,18 @@ void Moving::prepare(const backend::Request& request) {
   } else {
     payload::poison({request.data, request.bytes});
   }
+}
+
+/// What an application does around a call: between the request's memory and its own array.
+void Moving::pack(const backend::Request& request) {
+  std::byte* array = context.cells(*file.plan, halo_->array_bytes());
+  const std::uint64_t begin = context.clock.now_ns();
+  if (writes) {
+    halo_->pack(array, {request.data, request.bytes});
+  } else {
+    halo_->unpack(array, {request.data, request.bytes});
+  }
+  context.meter().add_compute(context.clock.now_ns() - begin);
 }
 
 template <class Action>
@@ -132,6 +221,7 @@ void Moving::think() {
 
 std::uint64_t Moving::conclude(const backend::Request& request, std::uint64_t now_ns) {
   if (verify_ && !writes) verify(request);
+  if (halo_ && !writes) pack(request);
   if (writes && syncs_) context.note_unsynced(open, request.bytes);
   if (writes) context.note_write(file, &open);
   return syncs_ ? sync() : now_ns;

@@ -9,6 +9,7 @@
 #include "execute/context.hpp"
 #include "pattern/access.hpp"
 #include "pattern/dataset.hpp"
+#include "payload/halo.hpp"
 #include "payload/stamp.hpp"
 #include "schema/plan.hpp"
 
@@ -37,20 +38,27 @@ class Moving {
   const bool writes;
   const schema::OperationKind kind;
 
+  /// Of the dataset that the boxes of the step are in; null where it has none.
+  [[nodiscard]] const pattern::DatasetLayout* layout() const noexcept {
+    return layout_ ? &*layout_ : nullptr;
+  }
   /// Something is to be done between two requests, so each stands alone.
   [[nodiscard]] bool one_by_one() const noexcept { return one_by_one_; }
   /// Takes memory for `slots` requests at a time (the same for all where contents do not matter)
   /// and tells the storage.
   void arrange(std::size_t slots);
+  /// Whether all requests of a slot move the same memory.
+  [[nodiscard]] bool keeps_memory() const noexcept { return pool_bytes_ == 0; }
   /// Memory for the next request of a slot.
   [[nodiscard]] std::byte* data(std::size_t slot) noexcept {
-    return pool_bytes_ == 0 ? data_ + slot * slot_bytes_ : next_of_pool();
+    if (keeps_memory()) return data_ + slot * slot_bytes_;
+    return step.memory_bytes > 0 ? next_of_memory() : next_of_pool();
   }
 
   /// All memory of the requests.
   [[nodiscard]] std::span<std::byte> memory() const noexcept { return {data_, memory_bytes_}; }
 
-  /// Before a request: thinks, and fills or poisons its memory.
+  /// Before a request: thinks, and packs, fills or poisons its memory.
   void prepare(const backend::Request& request);
   /// After one that ended well: checks what was read, and syncs. Returns the time.
   std::uint64_t conclude(const backend::Request& request, std::uint64_t now_ns);
@@ -64,8 +72,13 @@ class Moving {
   void reserve(std::size_t slots);
   void reserve_given();
   void think();
+  void pack(const backend::Request& request);
+  void renew(const backend::Request& request);
+  void look_about(const backend::Request& request);
   void fill_pool(std::size_t slots);
   std::byte* next_of_pool() noexcept;
+  void reserve_memory(std::size_t slots);
+  std::byte* next_of_memory() noexcept;
   std::uint64_t sync();
   void verify(const backend::Request& request);
   /// Calls `action(offset, bytes)` for each part of a request whose words follow each other.
@@ -74,8 +87,15 @@ class Moving {
 
   bool verify_;
   bool syncs_;
-  /// Of the dataset that boxes of this step are in.
+  /// Some reads find memory that has no pages.
+  bool fresh_;
+  /// Requests come behind seeks, or reads that bring nothing.
+  bool looks_about_;
+  /// Requests that were prepared.
+  std::uint64_t prepared_ = 0;
   std::optional<pattern::DatasetLayout> layout_;
+  /// Where in the application's array the cells of the next request are.
+  std::optional<payload::HaloWalk> halo_;
   bool one_by_one_;
   payload::Stamp stamp_;
   std::byte* data_ = nullptr;
@@ -83,6 +103,8 @@ class Moving {
   /// 0: all requests of a slot move the same memory.
   std::uint64_t pool_bytes_ = 0;
   std::uint64_t pool_at_ = 0;
+  /// Of a step that moves through memory: requests begin at multiples of it.
+  std::uint64_t align_bytes_ = 1;
   std::uint64_t mark_ = 0;
   bool marked_ = false;
   std::uint64_t memory_bytes_ = 0;

@@ -71,6 +71,7 @@ class Together {
     context_.note_close(*found);
     const backend::Handle handle = found->handle;
     file_.open.erase(file_.open.begin() + (found - file_.open.data()));
+    const Charge charge(context_, file_, path_);
     measure(OperationKind::kClose, [&] { return file_.storage->close(handle); });
   }
 

@@ -14,16 +14,6 @@
 namespace venturi::execute {
 namespace {
 
-/// Seconds from hello to a moment on rank 0's clock.
-double since_hello(const Context& context, std::int64_t ns) {
-  const std::int64_t hello = static_cast<std::int64_t>(context.hello_ns);
-  return static_cast<double>(std::max<std::int64_t>(0, ns - hello)) / base::kNsPerS;
-}
-
-std::int64_t common_ns(const Context& context, std::uint64_t own_ns) {
-  return static_cast<std::int64_t>(own_ns) + context.clock_offset_ns;
-}
-
 void announce(Context& context, const schema::Phase& phase) {
   schema::PhaseStarted event;
   event.path = phase.path;
@@ -31,7 +21,7 @@ void announce(Context& context, const schema::Phase& phase) {
   event.instance = static_cast<std::int64_t>(context.part.instance);
   event.repetition = static_cast<std::int64_t>(context.repetition);
   event.iteration = iterations(context);
-  event.at_s = since_hello(context, common_ns(context, context.clock.now_ns()));
+  event.at_s = context.since_hello(context.common_ns(context.clock.now_ns()));
   event.limit_s = phase.limit_s;
   context.report(std::move(event));
 }
@@ -83,7 +73,7 @@ std::unique_ptr<Occupation> prepare_caches(Context& context, const schema::Phase
 void begin(Context& context, const schema::Phase& phase) {
   // The largest clock is the epoch of the time lines; no rank starts before it.
   const auto latest =
-      context.group.maximum(static_cast<std::uint64_t>(common_ns(context, context.clock.now_ns())));
+      context.group.maximum(static_cast<std::uint64_t>(context.common_ns(context.clock.now_ns())));
   const auto epoch = static_cast<std::int64_t>(latest) - context.clock_offset_ns;
   context.clock.advance_to(context.clock.is_simulated() ? static_cast<std::uint64_t>(epoch) : 0);
   PhaseState state;
@@ -107,6 +97,7 @@ void begin(Context& context, const schema::Phase& phase) {
     state.meter->log_to(&*context.operation_log);
     context.operation_log->set_phase(state.serial, context.repetition);
   }
+  if (!context.phases.empty()) context.phases.back().encloses = true;
   context.phases.push_back(std::move(state));
   context.restart_progress();
   if (phase.limit_s) context.limiter->begin(context.phases.back().start_ns, *phase.limit_s);
@@ -155,6 +146,7 @@ void conclude(Context& context, PhaseState phase, const measure::Span& span,
   std::int64_t first_start_ns = 0;
   schema::PhaseFinished event = measure::merge(context.group, *phase.meter, span, first_start_ns);
   const bool failed = context.group.maximum(static_cast<std::uint64_t>(context.has_trouble())) != 0;
+  if (!phase.encloses) event.servers = shares_of_servers(context, phase.file_work);
   const CacheVerdict cache = judge_cache(context, phase);
   event.persisted = judge_persistence(context, phase);
   event.path = phase.plan->path;
@@ -162,7 +154,7 @@ void conclude(Context& context, PhaseState phase, const measure::Span& span,
   event.instance = static_cast<std::int64_t>(context.part.instance);
   event.repetition = static_cast<std::int64_t>(context.repetition);
   event.iteration = iterations(context);
-  event.at_s = since_hello(context, first_start_ns);
+  event.at_s = context.since_hello(first_start_ns);
   event.stopped_by = failed ? schema::StoppedBy::kError : stopped_by;
   event.cache = cache.state;
   event.cache_reason = cache.reason;
@@ -174,12 +166,18 @@ void conclude(Context& context, PhaseState phase, const measure::Span& span,
   if (!context.phases.empty()) context.phases.back().meter->merge(*phase.meter);
 }
 
-/// After a limit cut the phase short: how far each rank came with what it made.
-void settle_reach(Context& context, const schema::Phase& phase) {
-  for (const std::size_t file : data_files(phase.body)) {
-    context.files[file].reach.settle(context.group);
-    if (context.files[file].plan->tree) {
-      settle_all(context.group, context.files[file].item_reaches);
+/// How far each rank came with what it made: to be known where a limit cut the phase short, and
+/// where later windows are counted from what is there.
+void settle_reach(Context& context, const schema::Phase& phase, bool was_cut) {
+  for (const std::size_t index : data_files(phase.body)) {
+    FileState& file = context.files[index];
+    if (was_cut) {
+      file.reach.settle(context.group);
+    } else {
+      file.reach.finish();
+    }
+    if (file.plan->tree && (was_cut || file.has_moving_windows)) {
+      settle_all(context.group, file.item_reaches);
     }
   }
 }
@@ -208,11 +206,15 @@ std::vector<schema::Iteration> iterations(const Context& context) {
 
 void run_phase(Context& context, const schema::Phase& phase) {
   if (auto problem = look_at_target(context, phase, "before")) context.set_trouble(*problem);
+  context.guard([&] { reserve_arrays(context, phase.body); });
   context.agree_or_throw();
   std::unique_ptr<Occupation> occupation = prepare_caches(context, phase);
   const Pages pages = pages_to_read(context, phase.body);
   // Between phases names may become something else; what is opened again is looked at again.
   for (FileState& file : context.files) file.trees.close_all(*file.plain);
+  for (const std::size_t index : data_files(phase.body)) {
+    context.files[index].tells_servers = context.files[index].plain->tells_servers();
+  }
   context.clock.resync();
   announce(context, phase);
   begin(context, phase);
@@ -222,7 +224,7 @@ void run_phase(Context& context, const schema::Phase& phase) {
   auto stopped_by = schema::StoppedBy::kWork;
   if (context.limiter) stopped_by = context.limiter->finish(context.meter().operations());
   context.limiter.reset();
-  if (stopped_by != schema::StoppedBy::kWork) settle_reach(context, phase);
+  settle_reach(context, phase, stopped_by != schema::StoppedBy::kWork);
   context.group.own_counters().active = 0;
   // While this rank waits for the others the phase still makes progress.
   context.wait();
@@ -232,7 +234,7 @@ void run_phase(Context& context, const schema::Phase& phase) {
   if (context.operation_log && !context.phases.empty()) {
     context.operation_log->set_phase(context.phases.back().serial, context.repetition);
   }
-  const measure::Span span{common_ns(context, ended.start_ns), common_ns(context, end_ns),
+  const measure::Span span{context.common_ns(ended.start_ns), context.common_ns(end_ns),
                            ended.start_ns};
   const std::uint64_t outer_deadline_ns = ended.outer_deadline_ns;
   const std::string outer_doing = ended.outer_doing;

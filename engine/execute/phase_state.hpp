@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "execute/file_set.hpp"
+#include "execute/file_work.hpp"
 #include "execute/page_count.hpp"
 #include "measure/meter.hpp"
 #include "schema/event.hpp"
@@ -43,6 +44,10 @@ struct PhaseState {
   bool bypassed_cache = false;
   /// Of the files to be read, just before the phase; none if nobody could look.
   Pages pages = {};
+  /// By file, where its storage says on which server it is.
+  FileWork file_work = {};
+  /// Other phases ran inside of it, so that its own work is not all.
+  bool encloses = false;
   /// What the target was before the phase, on the first rank of each node.
   std::optional<schema::TargetFacts> target = {};
   /// The deadline and the words that were in force around it.

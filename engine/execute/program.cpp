@@ -13,6 +13,7 @@
 #include "backend/table.hpp"
 #include "execute/step.hpp"
 #include "pattern/name.hpp"
+#include "payload/halo.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -65,6 +66,7 @@ void run_compute(Context& context, const schema::Compute& step) {
   }
   const std::uint64_t end = context.clock.now_ns();
   context.meter().add_compute(end - begin);
+  context.note_pause(begin, end, false);
   context.after_operations(end, 0, 0);
 }
 
@@ -100,7 +102,9 @@ void run_wait(Context& context, const schema::Wait& step) {
                                 name)});
   });
   context.wait();
-  context.meter().add_wait(context.clock.now_ns() - begin);
+  const std::uint64_t end = context.clock.now_ns();
+  context.meter().add_wait(end - begin);
+  context.note_pause(begin, end, true);
 }
 
 /// The file entry that a leaf is about, for the log of operations.
@@ -217,6 +221,16 @@ bool has_waits(const std::vector<schema::Step>& steps) {
   return found;
 }
 
+void reserve_arrays(Context& context, const std::vector<schema::Step>& steps) {
+  for_each(steps, [&](const auto& leaf) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(leaf)>, schema::Transfer>) {
+      if (!leaf.halo) return;
+      const payload::HaloWalk array(*leaf.halo, context.evaluator, context.slots);
+      context.cells(context.plan.files[static_cast<std::size_t>(leaf.file)], array.array_bytes());
+    }
+  });
+}
+
 bool is_together(const schema::Plan& plan, const schema::Transfer& step) {
   return step.collective ||
          backend::moves_together(plan.files[static_cast<std::size_t>(step.file)]);
@@ -251,6 +265,12 @@ std::vector<std::size_t> used_files(const std::vector<schema::Step>& steps) {
 std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps) {
   return files_where<schema::Manage>(
       steps, [](const schema::Manage& leaf) { return leaf.verb == schema::NameVerb::kMkdir; });
+}
+
+std::vector<std::size_t> moving_windows(const std::vector<schema::Step>& steps) {
+  return files_where<schema::Items>(steps, [](const schema::Items& leaf) {
+    return leaf.counted_from != schema::CountedFrom::kStart;
+  });
 }
 
 bool drops_caches(const std::vector<schema::Step>& steps) {

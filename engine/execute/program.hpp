@@ -12,6 +12,9 @@ namespace venturi::execute {
 /// trouble.
 void run_steps(Context& context, const std::vector<schema::Step>& steps);
 
+/// Makes the arrays from which the steps pack what they write, so that a phase need not.
+void reserve_arrays(Context& context, const std::vector<schema::Step>& steps);
+
 /// Whether ranks wait for each other somewhere in these steps.
 [[nodiscard]] bool waits(const schema::Plan& plan, const std::vector<schema::Step>& steps);
 
@@ -33,6 +36,8 @@ void run_steps(Context& context, const std::vector<schema::Step>& steps);
 [[nodiscard]] std::vector<std::size_t> used_files(const std::vector<schema::Step>& steps);
 /// The file entries whose directories the steps make.
 [[nodiscard]] std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps);
+/// The file entries of whose items the steps take windows that are counted from what is there.
+[[nodiscard]] std::vector<std::size_t> moving_windows(const std::vector<schema::Step>& steps);
 /// Whether a phase drops caches.
 [[nodiscard]] bool drops_caches(const std::vector<schema::Step>& steps);
 

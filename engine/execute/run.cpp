@@ -77,9 +77,13 @@ class Run {
   void greet() {
     measure_offset();
     if (context_.clock.is_simulated()) world_.synchronise(context_.clock);
+    context_.guard([&] {
+      if (is_first()) make_directory();
+    });
     // One moment for all ranks, the last one's: groups' events count from it.
-    context_.hello_ns = world_.maximum(static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns));
+    context_.hello_ns = static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns);
+    auto problem = context_.agree_all(context_.hello_ns);
     const comm::Placement& placement = world_.placement();
     schema::Hello event;
     event.run = context_.plan.run;
@@ -95,6 +99,7 @@ class Run {
     event.time =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
     report(std::move(event));
+    context_.throw_on_all(std::move(problem));
   }
 
   void measure_offset() {
@@ -105,10 +110,6 @@ class Run {
   }
 
   void prepare() {
-    context_.guard([&] {
-      if (is_first()) make_directory();
-    });
-    context_.agree_all_or_throw();
     const schema::Plan& plan = context_.plan;
     context_.guard([&] {
       root_ = entry_of(EntryKind::kRoot, plan.directory, ".");
@@ -120,7 +121,7 @@ class Run {
             fmt::format("{}/operations.{}", plan.journal, world_.rank()));
       }
     });
-    context_.agree_all_or_throw();
+    // Calls of all ranks, so they come to them even if one has trouble.
     context_.files = split_sharers(plan, context_.group);
     context_.guard([&] {
       make_storage(context_.files, {.clock = &context_.clock,
@@ -132,10 +133,12 @@ class Run {
       note_program(context_.part.plan->program);
       note_stages();
     });
-    context_.agree_all_or_throw();
+    agree_on_stop();
     if (is_first()) warn_of_foreign_files();
-    prestage(context_);
-    context_.agree_all_or_throw();
+    if (has_file([](const schema::File& file) { return file.prestage.has_value(); })) {
+      prestage(context_);
+      agree_on_stop();
+    }
     first_position_ = context_.manifest->position();
   }
 
@@ -192,6 +195,9 @@ class Run {
   void note_program(const std::vector<schema::Step>& steps) {
     for (const std::size_t file : used_files(steps)) context_.files[file].used = true;
     for (const std::size_t file : made_directories(steps)) note_mkdir(context_.files[file]);
+    for (const std::size_t file : moving_windows(steps)) {
+      context_.files[file].has_moving_windows = true;
+    }
     context_.remembers_paths = drops_caches(steps);
   }
 
@@ -243,13 +249,16 @@ class Run {
   std::uint64_t repeat() {
     const auto wanted = static_cast<std::uint64_t>(context_.plan.repetitions);
     for (std::uint64_t i = 0; i < wanted; ++i) {
-      if (is_stopped()) return i;
+      if (i > 0) agree_on_stop();
+      if (is_stopped_) return i;
       context_.repetition = i;
       context_.slots[static_cast<std::size_t>(schema::Slot::kIteration)] =
           static_cast<std::int64_t>(i);
       forget_trees(context_);
-      make_trees(context_, EntryKind::kTree);
-      context_.agree_all_or_throw();
+      if (has_file([](const schema::File& file) { return file.tree.has_value(); })) {
+        make_trees(context_, EntryKind::kTree);
+        context_.agree_all_or_throw();
+      }
       run_program();
       close_all(context_);
       remove_made(first_position_, false);
@@ -266,15 +275,23 @@ class Run {
     } catch (const RunFailed& problem) {
       failed = problem.problem();
     }
+    context_.report_pauses();
     context_.signals.forget();
     context_.agree_all_or_throw(failed);
   }
 
-  bool is_stopped() {
+  /// All ranks learn whether one of them has trouble, and whether somebody wants the run to end.
+  void agree_on_stop() {
     const std::string name = context_.plan.journal + "/stop";
-    auto stopped = static_cast<std::uint8_t>(is_first() && ::access(name.c_str(), F_OK) == 0);
-    world_.broadcast(stopped);
-    return stopped != 0;
+    auto stopped = static_cast<std::uint64_t>(is_first() && ::access(name.c_str(), F_OK) == 0);
+    auto problem = context_.agree_all(stopped);
+    is_stopped_ = stopped != 0;
+    context_.throw_on_all(std::move(problem));
+  }
+
+  template <class Wanted>
+  [[nodiscard]] bool has_file(const Wanted& wanted) const {
+    return std::any_of(context_.plan.files.begin(), context_.plan.files.end(), wanted);
   }
 
   /// Removes what was listed from a position on; all ranks together, so that directories are
@@ -409,6 +426,7 @@ class Run {
   Entry root_;
   std::size_t first_position_ = 0;
   std::uint64_t uncertainty_ns_ = 0;
+  bool is_stopped_ = false;
 };
 
 /// Where a rank belongs.

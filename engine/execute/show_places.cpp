@@ -1,5 +1,6 @@
 // Files that show each of their sharers its own places (MPI's file views).
 #include <array>
+#include <optional>
 #include <variant>
 
 #include "execute/moving.hpp"
@@ -21,11 +22,19 @@ struct Agreement {
   }
 };
 
+/// Where the bytes of regular access lie: its requests, or the runs of bytes of its boxes.
+std::optional<pattern::NestCursor> places_of(const Moving& moving, const pattern::Cursor& cursor) {
+  if (const auto* nest = std::get_if<pattern::NestCursor>(&cursor)) return *nest;
+  const auto* boxes = std::get_if<pattern::BoxCursor>(&cursor);
+  if (boxes == nullptr) return std::nullopt;
+  return boxes->places(*moving.layout());
+}
+
 }  // namespace
 
 bool show_places(Moving& moving, const pattern::Cursor& cursor) {
-  const auto* nest = std::get_if<pattern::NestCursor>(&cursor);
-  if (nest == nullptr || !nest->ascends()) {
+  const std::optional<pattern::NestCursor> nest = places_of(moving, cursor);
+  if (!nest || !nest->ascends()) {
     throw base::plan_error(moving.file.plan->name,
                            "a file view shows places that ascend and do not overlap, and those of "
                            "this step do not");

@@ -18,6 +18,17 @@ namespace {
 void keep_within(pattern::Cursor& cursor, const FileState& file, std::uint64_t owner,
                  std::uint64_t size_bytes) {
   if (!file.reach.is_cut() || size_bytes == 0) return;
+  const std::uint64_t requests = file.reach.of(owner) / size_bytes;
+  if (file.reach.order() != Reach::kFromBeginning) {
+    auto* random = std::get_if<pattern::RandomCursor>(&cursor);
+    if (random == nullptr || random->digest() != file.reach.order()) {
+      throw base::plan_error(file.plan->name,
+                             "a limit cut its random writes short, and a read of other places, or "
+                             "in another order, would come to some that were never written; read "
+                             "with the same pattern, or write in a phase without a limit");
+    }
+    return random->stop_after(requests);
+  }
   const bool in_order = std::holds_alternative<pattern::NestCursor>(cursor) ||
                         std::holds_alternative<pattern::MixedCursor>(cursor);
   if (std::holds_alternative<pattern::TableCursor>(cursor) ||
@@ -26,21 +37,27 @@ void keep_within(pattern::Cursor& cursor, const FileState& file, std::uint64_t o
                            "reads in random order or by a table of a file that a limit cut short; "
                            "write it in a phase without a limit");
   }
-  const std::uint64_t requests = file.reach.of(owner) / size_bytes;
   std::visit([&](auto& any) { any.keep_within(requests); }, cursor);
 }
 
-/// Notes how far the step came, where that is a beginning of the rank's part.
+/// Notes how far the step came, where that says which bytes are there.
 void note_reach(const Context& context, FileState& file, const schema::Transfer& step,
                 const pattern::Cursor& cursor, std::uint64_t owner, std::uint64_t done_bytes) {
   const bool appends_to_all = std::holds_alternative<schema::Append>(step.pattern.value) &&
                               file.plan->sharing != schema::Sharing::kRank;
-  if (!context.limiter || appends_to_all || step.reads > 0.0) return;
+  if (!context.limiter) return file.reach.note_unlimited();
+  if (appends_to_all || step.reads > 0.0) return;
+  const auto note = [&](std::uint64_t bytes, std::uint64_t order) {
+    file.reach.note(owner, context.group.size(), bytes, order);
+  };
   if (std::holds_alternative<pattern::NestCursor>(cursor) ||
       std::holds_alternative<pattern::BoxCursor>(cursor)) {
-    file.reach.note(owner, context.group.size(), done_bytes);
+    note(done_bytes, Reach::kFromBeginning);
+  } else if (const auto* random = std::get_if<pattern::RandomCursor>(&cursor)) {
+    note(done_bytes, random->digest());
   } else if (const auto* mixed = std::get_if<pattern::MixedCursor>(&cursor)) {
-    file.reach.note(owner, context.group.size(), mixed->taken_bytes());
+    const bool is_random = std::holds_alternative<schema::Random>(step.pattern.value);
+    note(mixed->taken_bytes(), is_random ? Reach::kUnknown : Reach::kFromBeginning);
   }
 }
 
@@ -130,7 +147,10 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
     if (!is_shown) return;
   }
   came.at_calls = true;
+  const Charge charge(context, file, open->path);
+  const std::uint64_t saved_before = file.storage->saved_bytes();
   const std::uint64_t done = move(moving, cursor, keys.arrivals);
+  context.meter().add_saved(file.storage->saved_bytes() - saved_before);
   if (reads) return;
   if (step.sync == schema::SyncMode::kNone) context.note_unsynced(*open, done * size);
   note_reach(context, file, step, cursor, owner, done * size);
@@ -184,6 +204,7 @@ void run_sync(Context& context, const schema::Sync& step) {
     return;
   }
   for (OpenFile& open : file.open) {
+    const Charge charge(context, file, open.path);
     const std::uint64_t begin = context.clock.now_ns();
     const int error = file.storage->sync(open.handle, step.mode);
     const std::uint64_t end = context.clock.now_ns();

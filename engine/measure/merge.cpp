@@ -204,16 +204,18 @@ void merge_sizes(comm::Group& group, const Meter& meter, schema::PhaseFinished& 
 }
 
 void merge_sums(comm::Group& group, const Meter& meter, schema::PhaseFinished& out) {
-  std::array<std::uint64_t, 6> sums{
+  std::array<std::uint64_t, 7> sums{
       meter.short_transfers(),    meter.durable_bytes(),
       meter.corrupt_operations(), meter.corrupt_bytes(),
-      meter.found().value_or(0),  static_cast<std::uint64_t>(meter.found().has_value())};
+      meter.found().value_or(0),  static_cast<std::uint64_t>(meter.found().has_value()),
+      meter.saved_bytes()};
   group.reduce(sums, Reduction::kSum);
   out.short_transfers = signed_of(sums[0]);
   out.bytes_durable = signed_of(sums[1]);
   out.corrupt_operations = signed_of(sums[2]);
   out.corrupt_bytes = signed_of(sums[3]);
   if (sums[5] > 0) out.found = signed_of(sums[4]);
+  out.bytes_saved = signed_of(sums[6]);
 }
 
 void merge_time_line(comm::Group& group, TimeLine& line, schema::PhaseFinished& out) {

@@ -18,7 +18,7 @@ void Meter::add(schema::OperationKind kind, Sum sum) noexcept {
   tally.operations += sum.operations;
   tally.ns += sum.last_ns - sum.begin_ns;
   tally.latency.widen(sum.least_ns, sum.most_ns);
-  last_ns_ = sum.last_ns;
+  last_ns_ = std::max(last_ns_, sum.last_ns);
   time_line_.at(sum.last_ns).add(kind, sum.operations, sum.bytes);
 }
 
@@ -74,6 +74,7 @@ void Meter::merge(const Meter& inner) {
   wait_ns_ += inner.wait_ns_;
   serving_ns_ += inner.serving_ns_;
   durable_bytes_ += inner.durable_bytes_;
+  saved_bytes_ += inner.saved_bytes_;
   corrupt_operations_ += inner.corrupt_operations_;
   corrupt_bytes_ += inner.corrupt_bytes_;
   if (first_ns_ == 0) first_ns_ = inner.first_ns_;
@@ -89,6 +90,16 @@ void Meter::add_schedule(const OpenLoop& loop) {
   open_loop_.took_ns += loop.took_ns;
   open_loop_.response.merge(loop.response);
   open_loop_.service.merge(loop.service);
+}
+
+Work Meter::work() const noexcept {
+  using enum schema::OperationKind;
+  Work sum;
+  for (const schema::OperationKind kind : {kWrite, kRead, kSync, kClose}) {
+    sum.bytes += tally(kind).bytes;
+    sum.ns += tally(kind).ns;
+  }
+  return sum;
 }
 
 std::uint64_t Meter::operations() const noexcept {

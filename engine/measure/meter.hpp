@@ -48,6 +48,13 @@ struct SizeCount {
   std::uint64_t count = 0;
 };
 
+/// Bytes that were moved, and the time in which bytes were moved or made persistent, or files
+/// closed.
+struct Work {
+  std::uint64_t bytes = 0;
+  std::uint64_t ns = 0;
+};
+
 /// Requests that began at a rate.
 struct OpenLoop {
   std::uint64_t requests = 0;
@@ -113,6 +120,8 @@ class Meter {
   void add_found(std::uint64_t names) noexcept { found_ = found_.value_or(0) + names; }
   /// Data that was written became persistent.
   void add_durable(std::uint64_t bytes) noexcept { durable_bytes_ += bytes; }
+  /// Compression made what was written so much smaller.
+  void add_saved(std::uint64_t bytes) noexcept { saved_bytes_ += bytes; }
   /// From here on every operation is written there, too; null: nowhere.
   void log_to(OperationLog* log) noexcept { log_ = log; }
   /// Where the next operation is, for the log.
@@ -125,6 +134,7 @@ class Meter {
   [[nodiscard]] std::uint64_t operations() const noexcept;
   [[nodiscard]] std::uint64_t bytes() const noexcept;
   [[nodiscard]] std::uint64_t errors() const noexcept;
+  [[nodiscard]] Work work() const noexcept;
   [[nodiscard]] std::array<Tally, kKinds>& tallies() noexcept { return tallies_; }
   [[nodiscard]] const Tally& tally(schema::OperationKind kind) const noexcept {
     return tallies_[static_cast<std::size_t>(kind)];
@@ -140,6 +150,7 @@ class Meter {
   [[nodiscard]] std::uint64_t serving_ns() const noexcept { return serving_ns_; }
   [[nodiscard]] std::optional<std::uint64_t> found() const noexcept { return found_; }
   [[nodiscard]] std::uint64_t durable_bytes() const noexcept { return durable_bytes_; }
+  [[nodiscard]] std::uint64_t saved_bytes() const noexcept { return saved_bytes_; }
   [[nodiscard]] std::uint64_t corrupt_operations() const noexcept { return corrupt_operations_; }
   [[nodiscard]] std::uint64_t corrupt_bytes() const noexcept { return corrupt_bytes_; }
   /// When the first and the last operation ended; 0 if there was none.
@@ -149,8 +160,10 @@ class Meter {
  private:
   /// Operations of one kind, one after the other, in one bin of the time line.
   struct Sum {
-    std::uint64_t begin_ns = 0;
+    /// When the last one ended, and when the first would have begun had there been no time
+    /// between them.
     std::uint64_t last_ns = 0;
+    std::uint64_t begin_ns = 0;
     std::uint64_t operations = 0;
     std::uint64_t bytes = 0;
     std::uint64_t least_ns = ~std::uint64_t{0};
@@ -177,6 +190,7 @@ class Meter {
   std::uint64_t serving_ns_ = 0;
   std::optional<std::uint64_t> found_;
   std::uint64_t durable_bytes_ = 0;
+  std::uint64_t saved_bytes_ = 0;
   std::uint64_t corrupt_operations_ = 0;
   std::uint64_t corrupt_bytes_ = 0;
   std::uint64_t first_ns_ = 0;
@@ -199,23 +213,29 @@ class Meter::Series {
         turn_ns_(meter.first_ns_ != 0 && meter.time_line_.is_at(begin_ns)
                      ? meter.time_line_.end_ns()
                      : 0),
-        sum_{.begin_ns = begin_ns, .last_ns = begin_ns} {}
+        sum_{.last_ns = begin_ns, .begin_ns = begin_ns} {}
   Series(const Series&) = delete;
   Series& operator=(const Series&) = delete;
   ~Series() { meter_.add(kind_, sum_); }
 
   /// One operation that ended at `end_ns`, which is no earlier than the end before.
   void add(std::uint64_t end_ns, std::uint64_t offset, std::uint64_t bytes) noexcept {
+    add_since(sum_.last_ns, end_ns, offset, bytes);
+  }
+  /// The same of one that began later than the one before ended.
+  void add_since(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t offset,
+                 std::uint64_t bytes) noexcept {
     if (end_ns >= turn_ns_) [[unlikely]] {
       turn_ns_ = meter_.turn(kind_, sum_, end_ns);
-      sum_ = {.begin_ns = sum_.last_ns, .last_ns = sum_.last_ns};
+      sum_ = {.last_ns = begin_ns, .begin_ns = begin_ns};
     }
-    const std::uint64_t took_ns = end_ns - sum_.last_ns;
+    const std::uint64_t took_ns = end_ns - begin_ns;
     ++counts_[Histogram::bucket_of(took_ns)];
     if (log_ != nullptr) [[unlikely]] {
       log_->set_offset(offset);
-      log_->add(kind_, sum_.last_ns, end_ns, bytes);
+      log_->add(kind_, begin_ns, end_ns, bytes);
     }
+    sum_.begin_ns += begin_ns - sum_.last_ns;
     sum_.last_ns = end_ns;
     sum_.least_ns = std::min(sum_.least_ns, took_ns);
     sum_.most_ns = std::max(sum_.most_ns, took_ns);

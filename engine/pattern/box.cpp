@@ -84,6 +84,17 @@ BoxCursor::BoxCursor(const DatasetLayout& layout, const Box& first, std::vector<
   offset_ = static_cast<std::int64_t>(layout.offset_of(box_));
 }
 
+NestCursor BoxCursor::places(const DatasetLayout& layout) const {
+  std::vector<NestCursor::Level> levels;
+  for (const Level& level : levels_) levels.push_back({level.count, level.step_bytes, 0});
+  const std::size_t outer = layout.run_dimension(box_);
+  for (std::size_t dimension = 0; dimension < outer; ++dimension) {
+    const auto stride = static_cast<std::int64_t>(layout.stride_bytes(dimension));
+    levels.push_back({box_.extent[dimension], stride, 0});
+  }
+  return {offset_, std::move(levels), box_.extent[outer] * layout.stride_bytes(outer)};
+}
+
 BoxCursor make_box_cursor(const schema::Box& pattern, const Slots& slots, std::uint64_t size_bytes,
                           const std::vector<schema::Dataset>& datasets, std::size_t in_flight) {
   const DatasetLayout layout(datasets, static_cast<std::size_t>(pattern.dataset));

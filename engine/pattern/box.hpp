@@ -7,6 +7,7 @@
 
 #include "pattern/dataset.hpp"
 #include "pattern/expression.hpp"
+#include "pattern/nest.hpp"
 #include "pattern/piece.hpp"
 
 namespace venturi::pattern {
@@ -35,6 +36,9 @@ class BoxCursor {
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
   /// Ends after the first `requests`.
   void keep_within(std::uint64_t requests) noexcept { left_ = std::min(left_, requests); }
+  /// Where the bytes of all requests lie: one place for each run of bytes that lie together, in
+  /// the order of the requests. Before the first was taken.
+  [[nodiscard]] NestCursor places(const DatasetLayout& layout) const;
 
   /// The next request; only if `left()` > 0.
   Piece take() noexcept {

@@ -37,13 +37,19 @@ class DatasetLayout {
   /// The offset of a box's first element.
   [[nodiscard]] std::uint64_t offset_of(const Box& box) const noexcept;
 
+  /// The outermost dimension of which a box's elements lie together: those below it belong to the
+  /// box whole.
+  [[nodiscard]] std::size_t run_dimension(const Box& box) const noexcept {
+    std::size_t outer = dimensions_ - 1;
+    while (outer > 0 && box.extent[outer] == shape_[outer]) --outer;
+    return outer;
+  }
+
   /// Calls `action(offset, at, bytes)` for each run of bytes of a box that lie together: `offset`
   /// as above, `at` in the request's memory.
   template <class Action>
   void for_each_run(const Box& box, const Action& action) const {
-    // Dimensions that the box covers whole belong to the run, and so does the one above them.
-    std::size_t outer = dimensions_ - 1;
-    while (outer > 0 && box.extent[outer] == shape_[outer]) --outer;
+    const std::size_t outer = run_dimension(box);
     const std::uint64_t run = box.extent[outer] * stride_bytes_[outer];
     std::array<std::uint64_t, Box::kMostDimensions> index{};
     std::uint64_t offset = offset_of(box);

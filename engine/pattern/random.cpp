@@ -28,6 +28,17 @@ RandomCursor::RandomCursor(const Shape& shape, std::uint64_t key)
   check_slots(shape);
 }
 
+std::uint64_t RandomCursor::digest() const noexcept {
+  constexpr std::uint64_t kTop = std::uint64_t{1} << 63U;
+  std::uint64_t sum = key_;
+  for (const std::uint64_t part :
+       {static_cast<std::uint64_t>(shape_.base_bytes), shape_.slots, shape_.step, shape_.size_bytes,
+        static_cast<std::uint64_t>(shape_.replacement)}) {
+    sum = base::combine(sum, part);
+  }
+  return (sum & ~kTop) | 2U;
+}
+
 void RandomCursor::keep_within(std::uint64_t slots) {
   if (slots >= shape_.slots) return;
   shape_.slots = slots;

@@ -1,6 +1,7 @@
 // Random access to equal slots, each once or drawn anew every time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/random.hpp"
@@ -37,6 +38,13 @@ class RandomCursor {
   [[nodiscard]] std::uint64_t left() const noexcept { return shape_.count - done_; }
   /// Touches only the first `slots` slots; without replacement, each at most once.
   void keep_within(std::uint64_t slots);
+  /// Makes only the first `requests` requests, where they are.
+  void stop_after(std::uint64_t requests) noexcept {
+    shape_.count = std::min(shape_.count, requests);
+  }
+  /// The same number for all ranks whose requests with the same number touch the same place; never
+  /// 0, 1 or the largest one.
+  [[nodiscard]] std::uint64_t digest() const noexcept;
   /// The next request; only if `left()` > 0.
   Piece take() noexcept { return {next(), shape_.size_bytes}; }
   /// Its offset alone.

@@ -40,12 +40,6 @@ bool fits(std::string_view name, const std::vector<std::string>& texts, std::siz
   return false;
 }
 
-std::uint64_t number_of(schema::NameField field, std::uint64_t node, std::uint64_t item,
-                        std::uint64_t index) noexcept {
-  if (field == schema::NameField::kNode) return node;
-  return field == schema::NameField::kItem ? item : index;
-}
-
 }  // namespace
 
 std::uint64_t tree_nodes(std::int64_t depth, std::int64_t branch) {
@@ -104,22 +98,7 @@ char* TreeName::add_text(char* end, std::string_view text) noexcept {
   return end + text.size();
 }
 
-bool TreeName::count_up(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept {
-  if (!has_name_) return false;
-  for (Varying& part : varying_) {
-    const std::uint64_t number = number_of(part.field, node, item, index);
-    if (number == part.number) continue;
-    char& digit = text_[part.last_digit];
-    if (number != part.number + 1 || digit == '9') return false;
-    ++digit;
-    part.number = number;
-  }
-  return true;
-}
-
-const char* TreeName::operator()(std::uint64_t node, std::uint64_t item,
-                                 std::uint64_t index) noexcept {
-  if (count_up(node, item, index)) return text_.data();
+const char* TreeName::render(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept {
   char* end = text_.data() + fixed_bytes_;
   for (Varying& part : varying_) {
     part.number = number_of(part.field, node, item, index);

@@ -36,7 +36,9 @@ class TreeName {
   TreeName(const std::vector<schema::NamePart>& parts, const Slots& slots);
 
   /// The name with these numbers, valid until the next call.
-  const char* operator()(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept;
+  const char* operator()(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept {
+    return count_up(node, item, index) ? text_.data() : render(node, item, index);
+  }
 
  private:
   /// A number and the text behind it.
@@ -49,8 +51,25 @@ class TreeName {
     std::size_t last_digit = 0;
   };
 
+  static std::uint64_t number_of(schema::NameField field, std::uint64_t node, std::uint64_t item,
+                                 std::uint64_t index) noexcept {
+    if (field == schema::NameField::kNode) return node;
+    return field == schema::NameField::kItem ? item : index;
+  }
   /// Most names differ from the one before by one digit; false if this one does not.
-  bool count_up(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept;
+  bool count_up(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept {
+    if (!has_name_) return false;
+    for (Varying& part : varying_) {
+      const std::uint64_t number = number_of(part.field, node, item, index);
+      if (number == part.number) continue;
+      char& digit = text_[part.last_digit];
+      if (number != part.number + 1 || digit == '9') return false;
+      ++digit;
+      part.number = number;
+    }
+    return true;
+  }
+  const char* render(std::uint64_t node, std::uint64_t item, std::uint64_t index) noexcept;
   char* add_text(char* end, std::string_view text) noexcept;
 
   std::array<char, kMostNameBytes + 1> text_{};

@@ -32,6 +32,8 @@ void decode(const Node& node, TimeLine& out);
 Json encode(const TimeLine& value);
 void decode(const Node& node, OpenLoop& out);
 Json encode(const OpenLoop& value);
+void decode(const Node& node, ServerShare& out);
+Json encode(const ServerShare& value);
 void decode(const Node& node, ErrorDetail& out);
 Json encode(const ErrorDetail& value);
 void decode(const Node& node, Hello& out);
@@ -42,6 +44,10 @@ void decode(const Node& node, Progress& out);
 Json encode(const Progress& value);
 void decode(const Node& node, PhaseFinished& out);
 Json encode(const PhaseFinished& value);
+void decode(const Node& node, Pause& out);
+Json encode(const Pause& value);
+void decode(const Node& node, Paused& out);
+Json encode(const Paused& value);
 void decode(const Node& node, CommandWanted& out);
 Json encode(const CommandWanted& value);
 void decode(const Node& node, Fact& out);
@@ -277,6 +283,28 @@ Json encode(const OpenLoop& value) {
   return out;
 }
 
+void decode(const Node& node, ServerShare& out) {
+  Object object(node);
+  object.required("server", out.server);
+  object.required("ranks", out.ranks, codec::Whole{.low = 1});
+  object.required("files", out.files, codec::Whole{.low = 1});
+  object.required("bytes", out.bytes, codec::Whole{.low = 0});
+  object.required("sum_s", out.sum_s, codec::Span{.low = 0});
+  object.required("span_s", out.span_s, codec::Span{.low = 0});
+  object.finish();
+}
+
+Json encode(const ServerShare& value) {
+  Json out = Json::object();
+  out["server"] = encode(value.server);
+  out["ranks"] = encode(value.ranks);
+  out["files"] = encode(value.files);
+  out["bytes"] = encode(value.bytes);
+  out["sum_s"] = encode(value.sum_s);
+  out["span_s"] = encode(value.span_s);
+  return out;
+}
+
 void decode(const Node& node, ErrorDetail& out) {
   Object object(node);
   object.required("rank", out.rank, codec::Whole{.low = 0});
@@ -408,12 +436,14 @@ void decode(const Node& node, PhaseFinished& out) {
   object.optional("cached_share", out.cached_share, codec::Span{.low = 0, .high = 1});
   object.required("persisted", out.persisted);
   object.optional("bytes_durable", out.bytes_durable, codec::Whole{.low = 0});
+  object.optional("bytes_saved", out.bytes_saved, codec::Whole{.low = 0});
   object.optional("short_transfers", out.short_transfers, codec::Whole{.low = 0});
   object.optional("corrupt_operations", out.corrupt_operations, codec::Whole{.low = 0});
   object.optional("corrupt_bytes", out.corrupt_bytes, codec::Whole{.low = 0});
   object.optional("target_before", out.target_before);
   object.optional("target_after", out.target_after);
   object.optional("target_change", out.target_change);
+  object.optional("servers", out.servers, codec::Size{0});
   object.optional("open_loop", out.open_loop);
   object.optional("found", out.found, codec::Whole{.low = 0});
   object.required("details", out.details, codec::Size{0});
@@ -445,27 +475,65 @@ Json encode(const PhaseFinished& value) {
   out["cached_share"] = encode(value.cached_share);
   out["persisted"] = encode(value.persisted);
   out["bytes_durable"] = encode(value.bytes_durable);
+  out["bytes_saved"] = encode(value.bytes_saved);
   out["short_transfers"] = encode(value.short_transfers);
   out["corrupt_operations"] = encode(value.corrupt_operations);
   out["corrupt_bytes"] = encode(value.corrupt_bytes);
   out["target_before"] = encode(value.target_before);
   out["target_after"] = encode(value.target_after);
   out["target_change"] = encode(value.target_change);
+  out["servers"] = encode(value.servers);
   out["open_loop"] = encode(value.open_loop);
   out["found"] = encode(value.found);
   out["details"] = encode(value.details);
   return out;
 }
 
+void decode(const Node& node, Pause& out) {
+  Object object(node);
+  object.required("at_s", out.at_s, codec::Span{.low = 0});
+  object.required("seconds", out.seconds, codec::Span{.low = 0});
+  object.required("waits", out.waits);
+  object.finish();
+}
+
+Json encode(const Pause& value) {
+  Json out = Json::object();
+  out["at_s"] = encode(value.at_s);
+  out["seconds"] = encode(value.seconds);
+  out["waits"] = encode(value.waits);
+  return out;
+}
+
+void decode(const Node& node, Paused& out) {
+  Object object(node);
+  object.constant("event", "paused");
+  object.required("group", out.group);
+  object.required("instance", out.instance, codec::Whole{.low = 0});
+  object.required("repetition", out.repetition, codec::Whole{.low = 0});
+  object.required("pauses", out.pauses, codec::Size{0});
+  object.finish();
+}
+
+Json encode(const Paused& value) {
+  Json out = Json::object();
+  out["event"] = "paused";
+  out["group"] = encode(value.group);
+  out["instance"] = encode(value.instance);
+  out["repetition"] = encode(value.repetition);
+  out["pauses"] = encode(value.pauses);
+  return out;
+}
+
 void decode(const Node& node, CommandWanted& out) {
   Object object(node);
-  object.constant("event", "command_wanted");
   object.required("number", out.number, codec::Whole{.low = 0});
   object.required("command", out.command);
   object.required("path", out.path);
   object.required("group", out.group);
   object.required("instance", out.instance, codec::Whole{.low = 0});
   object.required("repetition", out.repetition, codec::Whole{.low = 0});
+  object.constant("event", "command_wanted");
   object.required("iteration", out.iteration, codec::Size{0});
   object.required("limit_s", out.limit_s, codec::Span{.low = 0});
   object.finish();
@@ -473,13 +541,13 @@ void decode(const Node& node, CommandWanted& out) {
 
 Json encode(const CommandWanted& value) {
   Json out = Json::object();
-  out["event"] = "command_wanted";
   out["number"] = encode(value.number);
   out["command"] = encode(value.command);
   out["path"] = encode(value.path);
   out["group"] = encode(value.group);
   out["instance"] = encode(value.instance);
   out["repetition"] = encode(value.repetition);
+  out["event"] = "command_wanted";
   out["iteration"] = encode(value.iteration);
   out["limit_s"] = encode(value.limit_s);
   return out;
@@ -586,8 +654,9 @@ Json encode(const Finished& value) {
 }
 
 void decode(const Node& node, Event& out) {
-  static constexpr std::array<std::string_view, 10> kTags{"hello", "phase_started", "progress",
-      "phase_finished", "command_wanted", "file_facts", "warning", "remark", "failed", "finished"};
+  static constexpr std::array<std::string_view, 11> kTags{"hello", "phase_started", "progress",
+      "phase_finished", "paused", "command_wanted", "file_facts", "warning", "remark", "failed",
+      "finished"};
   codec::decode_union(node, "event", kTags, out.value);
 }
 

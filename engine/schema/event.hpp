@@ -174,6 +174,23 @@ struct OpenLoop {
   Histogram service = {};
 };
 
+/// What one server of the file system did in a phase, as its clients saw it.
+///
+/// Only of whole files, the first 64 of each rank, and only where the file system says which
+/// server holds a file (GlusterFS, unless it cuts files into pieces).
+struct ServerShare {
+  /// `host:/folder` of the brick; several, where each of them holds a copy or a part.
+  std::string server = {};
+  std::int64_t ranks = 0;
+  std::int64_t files = 0;
+  std::int64_t bytes = 0;
+  /// Time in which ranks moved data of these files, made it persistent or closed them: the sum
+  /// over the ranks.
+  double sum_s = 0.0;
+  /// From when the first rank began that to when the last one had done it.
+  double span_s = 0.0;
+};
+
 /// One of the first errors of a phase.
 struct ErrorDetail {
   std::int64_t rank = 0;
@@ -258,6 +275,8 @@ struct PhaseFinished {
   SyncMode persisted = {};
   /// Bytes that were written and then made persistent inside the phase's time.
   std::int64_t bytes_durable = 0;
+  /// By how much an interface that compresses, and says so, made less of what was written.
+  std::int64_t bytes_saved = 0;
   std::int64_t short_transfers = 0;
   /// Reads that brought other bytes than were written.
   std::int64_t corrupt_operations = 0;
@@ -266,15 +285,35 @@ struct PhaseFinished {
   std::optional<TargetFacts> target_after = {};
   /// How the target is another one than at the start of the run; empty: it is the same.
   std::string target_change = {};
+  /// By name.
+  std::vector<ServerShare> servers;
   std::optional<OpenLoop> open_loop = {};
   /// Names that fitted, where the phase looked for some.
   std::optional<std::int64_t> found = {};
   std::vector<ErrorDetail> details;
 };
 
+/// Time of a group between its phases, as its first rank saw it.
+struct Pause {
+  /// Seconds since hello.
+  double at_s = 0.0;
+  double seconds = 0.0;
+  /// For signals of other groups; else it computed.
+  bool waits = false;
+};
+
+/// All pauses of one group in a repetition, at its end; only where several groups act.
+struct Paused {
+  std::string group = {};
+  std::int64_t instance = 0;
+  std::int64_t repetition = 0;
+  /// In order; at most 4096.
+  std::vector<Pause> pauses;
+};
+
 /// A rank asks for a command to be run, by a file in the journal; it is no line of output.
 struct CommandWanted {
-  /// Which of the workload's commands it is.
+  /// Among the workload's commands where one is asked for, among the run's where it ran.
   std::int64_t number = 0;
   std::string command = {};
   /// Of the phase.
@@ -332,8 +371,8 @@ struct Finished {
 
 /// One of these, by `event`.
 struct Event {
-  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, CommandWanted, FileFacts, Warning,
-               Remark, Failed, Finished> value;
+  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, Paused, CommandWanted, FileFacts,
+               Warning, Remark, Failed, Finished> value;
 };
 
 /// Reads one event from JSON text. Throws `base::Error` with the path of the fault as `where`,

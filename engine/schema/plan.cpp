@@ -60,6 +60,8 @@ void decode(const Node& node, Pattern& out);
 Json encode(const Pattern& value);
 void decode(const Node& node, MixPart& out);
 Json encode(const MixPart& value);
+void decode(const Node& node, Halo& out);
+Json encode(const Halo& value);
 void decode(const Node& node, For& out);
 Json encode(const For& value);
 void decode(const Node& node, When& out);
@@ -149,6 +151,10 @@ std::optional<Operator> parse_operator(std::string_view word) {
   return codec::find_word<Operator>(word);
 }
 
+std::optional<Slot> parse_slot(std::string_view word) {
+  return codec::find_word<Slot>(word);
+}
+
 std::optional<Arrivals> parse_arrivals(std::string_view word) {
   return codec::find_word<Arrivals>(word);
 }
@@ -157,8 +163,20 @@ std::optional<CachePolicy> parse_cache_policy(std::string_view word) {
   return codec::find_word<CachePolicy>(word);
 }
 
+std::optional<ClockKind> parse_clock_kind(std::string_view word) {
+  return codec::find_word<ClockKind>(word);
+}
+
 std::optional<ComputeMode> parse_compute_mode(std::string_view word) {
   return codec::find_word<ComputeMode>(word);
+}
+
+std::optional<CopyWay> parse_copy_way(std::string_view word) {
+  return codec::find_word<CopyWay>(word);
+}
+
+std::optional<CountedFrom> parse_counted_from(std::string_view word) {
+  return codec::find_word<CountedFrom>(word);
 }
 
 std::optional<Direction> parse_direction(std::string_view word) {
@@ -207,10 +225,6 @@ Json encode(const Instruction& value) {
   out["integer"] = encode(value.integer);
   out["real"] = encode(value.real);
   return out;
-}
-
-std::optional<Slot> parse_slot(std::string_view word) {
-  return codec::find_word<Slot>(word);
 }
 
 void decode(const Node& node, PathPart& out) {
@@ -607,6 +621,24 @@ Json encode(const MixPart& value) {
   return out;
 }
 
+void decode(const Node& node, Halo& out) {
+  Object object(node);
+  object.required("extent", out.extent, codec::Size{1}, codec::Size{1});
+  object.required("guard", out.guard, codec::Size{0}, codec::Whole{.low = 0});
+  object.required("element_bytes", out.element_bytes, codec::Whole{.low = 1});
+  object.optional("variables", out.variables, codec::Whole{.low = 1});
+  object.finish();
+}
+
+Json encode(const Halo& value) {
+  Json out = Json::object();
+  out["extent"] = encode(value.extent);
+  out["guard"] = encode(value.guard);
+  out["element_bytes"] = encode(value.element_bytes);
+  out["variables"] = encode(value.variables);
+  return out;
+}
+
 void decode(const Node& node, For& out) {
   Object object(node);
   object.constant("kind", "for");
@@ -759,6 +791,11 @@ void decode(const Node& node, Transfer& out) {
   object.optional("arrivals", out.arrivals);
   object.optional("sync", out.sync);
   object.optional("think_s", out.think_s, codec::Span{.low = 0});
+  object.optional("memory_bytes", out.memory_bytes, codec::Whole{.low = 0});
+  object.optional("fresh", out.fresh, codec::Span{.low = 0, .high = 1});
+  object.optional("halo", out.halo);
+  object.optional("seeks", out.seeks, codec::Span{.low = 0.0, .high = 1000.0});
+  object.optional("empty_reads", out.empty_reads, codec::Span{.low = 0.0, .high = 1000.0});
   object.optional("depth", out.depth, codec::Whole{.low = 1, .high = 4096});
   object.optional("collective", out.collective);
   object.optional("given", out.given);
@@ -780,6 +817,11 @@ Json encode(const Transfer& value) {
   out["arrivals"] = encode(value.arrivals);
   out["sync"] = encode(value.sync);
   out["think_s"] = encode(value.think_s);
+  out["memory_bytes"] = encode(value.memory_bytes);
+  out["fresh"] = encode(value.fresh);
+  out["halo"] = encode(value.halo);
+  out["seeks"] = encode(value.seeks);
+  out["empty_reads"] = encode(value.empty_reads);
   out["depth"] = encode(value.depth);
   out["collective"] = encode(value.collective);
   out["given"] = encode(value.given);
@@ -795,6 +837,7 @@ void decode(const Node& node, Manage& out) {
   object.required("owner", out.owner, codec::Size{1});
   object.optional("to", out.to, codec::Whole{.low = 0});
   object.optional("bytes", out.bytes, codec::Size{1});
+  object.optional("way", out.way);
   object.finish();
 }
 
@@ -806,6 +849,7 @@ Json encode(const Manage& value) {
   out["owner"] = encode(value.owner);
   out["to"] = encode(value.to);
   out["bytes"] = encode(value.bytes);
+  out["way"] = encode(value.way);
   return out;
 }
 
@@ -818,9 +862,12 @@ void decode(const Node& node, Items& out) {
   object.optional("shuffled", out.shuffled);
   object.optional("first", out.first, codec::Size{1});
   object.optional("count", out.count, codec::Size{1});
+  object.optional("counted_from", out.counted_from);
   object.optional("bytes", out.bytes, codec::Size{1});
   object.optional("wait_factor", out.wait_factor, codec::Span{.low = 0.0, .high = 1000000.0});
   object.optional("attribute_bytes", out.attribute_bytes, codec::Whole{.low = 1, .high = 65536});
+  object.optional("source", out.source, codec::Whole{.low = 0});
+  object.optional("way", out.way);
   object.finish();
 }
 
@@ -833,9 +880,12 @@ Json encode(const Items& value) {
   out["shuffled"] = encode(value.shuffled);
   out["first"] = encode(value.first);
   out["count"] = encode(value.count);
+  out["counted_from"] = encode(value.counted_from);
   out["bytes"] = encode(value.bytes);
   out["wait_factor"] = encode(value.wait_factor);
   out["attribute_bytes"] = encode(value.attribute_bytes);
+  out["source"] = encode(value.source);
+  out["way"] = encode(value.way);
   return out;
 }
 
@@ -924,10 +974,6 @@ Json encode(const Group& value) {
   out["instances"] = encode(value.instances);
   out["program"] = encode(value.program);
   return out;
-}
-
-std::optional<ClockKind> parse_clock_kind(std::string_view word) {
-  return codec::find_word<ClockKind>(word);
 }
 
 void decode(const Node& node, Plan& out) {

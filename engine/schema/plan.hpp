@@ -75,6 +75,19 @@ inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "rea
 /// The value of a word, or nothing if the word is none of `Operator`.
 [[nodiscard]] std::optional<Operator> parse_operator(std::string_view word);
 
+/// The variables that every expression may read; loop variables follow in later slots.
+enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration, kNodeRank, kNodeRanks };
+inline constexpr std::array<std::string_view, 8> kSlotWords{"rank", "ranks", "world", "instance",
+    "node", "iteration", "node_rank", "node_ranks"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Slot) {
+  return kSlotWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Slot value) {
+  return kSlotWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Slot`.
+[[nodiscard]] std::optional<Slot> parse_slot(std::string_view word);
+
 /// How the starts of requests lie in time when they follow a rate.
 enum class Arrivals { kFixed, kPoisson };
 inline constexpr std::array<std::string_view, 2> kArrivalsWords{"fixed", "poisson"};
@@ -99,6 +112,18 @@ inline constexpr std::array<std::string_view, 2> kCachePolicyWords{"keep", "drop
 /// The value of a word, or nothing if the word is none of `CachePolicy`.
 [[nodiscard]] std::optional<CachePolicy> parse_cache_policy(std::string_view word);
 
+/// Whether time passes by itself or only as the simulated storage says.
+enum class ClockKind { kReal, kSimulated };
+inline constexpr std::array<std::string_view, 2> kClockKindWords{"real", "simulated"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(ClockKind) {
+  return kClockKindWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(ClockKind value) {
+  return kClockKindWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `ClockKind`.
+[[nodiscard]] std::optional<ClockKind> parse_clock_kind(std::string_view word);
+
 /// How a rank spends the time between its I/O.
 enum class ComputeMode { kSleep, kSpin };
 inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spin"};
@@ -110,6 +135,31 @@ inline constexpr std::array<std::string_view, 2> kComputeModeWords{"sleep", "spi
 }
 /// The value of a word, or nothing if the word is none of `ComputeMode`.
 [[nodiscard]] std::optional<ComputeMode> parse_compute_mode(std::string_view word);
+
+/// How a file is copied at first; where the storage cannot, it goes on as `range` does, and at
+/// last by reads and writes.
+enum class CopyWay { kClone, kRange, kSend };
+inline constexpr std::array<std::string_view, 3> kCopyWayWords{"clone", "range", "send"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(CopyWay) {
+  return kCopyWayWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(CopyWay value) {
+  return kCopyWayWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `CopyWay`.
+[[nodiscard]] std::optional<CopyWay> parse_copy_way(std::string_view word);
+
+/// Where the first item of a window is counted from.
+enum class CountedFrom { kStart, kOldest, kNewest };
+inline constexpr std::array<std::string_view, 3> kCountedFromWords{"start", "oldest", "newest"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(CountedFrom) {
+  return kCountedFromWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(CountedFrom value) {
+  return kCountedFromWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `CountedFrom`.
+[[nodiscard]] std::optional<CountedFrom> parse_counted_from(std::string_view word);
 
 /// Which way the bytes go.
 enum class Direction { kWrite, kRead };
@@ -149,10 +199,11 @@ inline constexpr std::array<std::string_view, 3> kItemOwnerWords{"rank", "all", 
 
 /// What is done to each item of a tree, one item after the other.
 enum class ItemVerb { kCreate, kOpen, kWrite, kRead, kSync, kClose, kStat, kUnlink, kMknod, kMkdir,
-    kRmdir, kReadDir, kRename, kLink, kSymlink, kUnlinkLink, kUnlinkSymlink, kSetXattr, kGetXattr };
-inline constexpr std::array<std::string_view, 19> kItemVerbWords{"create", "open", "write", "read",
+    kRmdir, kReadDir, kRename, kLink, kSymlink, kUnlinkLink, kUnlinkSymlink, kSetXattr, kGetXattr,
+    kCopy };
+inline constexpr std::array<std::string_view, 20> kItemVerbWords{"create", "open", "write", "read",
     "sync", "close", "stat", "unlink", "mknod", "mkdir", "rmdir", "read_dir", "rename", "link",
-    "symlink", "unlink_link", "unlink_symlink", "set_xattr", "get_xattr"};
+    "symlink", "unlink_link", "unlink_symlink", "set_xattr", "get_xattr", "copy"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(ItemVerb) {
   return kItemVerbWords;
 }
@@ -176,9 +227,9 @@ inline constexpr std::array<std::string_view, 3> kNameFieldWords{"node", "item",
 
 /// What is done to one name.
 enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir, kReadDir, kRename,
-    kTruncate };
-inline constexpr std::array<std::string_view, 10> kNameVerbWords{"create", "open", "close", "stat",
-    "unlink", "mkdir", "rmdir", "read_dir", "rename", "truncate"};
+    kTruncate, kCopy };
+inline constexpr std::array<std::string_view, 11> kNameVerbWords{"create", "open", "close", "stat",
+    "unlink", "mkdir", "rmdir", "read_dir", "rename", "truncate", "copy"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(NameVerb) {
   return kNameVerbWords;
 }
@@ -190,11 +241,12 @@ inline constexpr std::array<std::string_view, 10> kNameVerbWords{"create", "open
 
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
-    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind, kExec
-    };
-inline constexpr std::array<std::string_view, 20> kOperationKindWords{"write", "read", "open",
+    kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind,
+    kExec, kCopy, kClone, kSeek, kEmptyRead };
+inline constexpr std::array<std::string_view, 24> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
-    "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find", "exec"};
+    "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find", "exec", "copy", "clone",
+    "seek", "empty_read"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }
@@ -228,19 +280,6 @@ struct Instruction {
 
 using Expression = std::vector<Instruction>;
 
-/// The variables that every expression may read; loop variables follow in later slots.
-enum class Slot { kRank, kRanks, kWorld, kInstance, kNode, kIteration, kNodeRank, kNodeRanks };
-inline constexpr std::array<std::string_view, 8> kSlotWords{"rank", "ranks", "world", "instance",
-    "node", "iteration", "node_rank", "node_ranks"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Slot) {
-  return kSlotWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Slot value) {
-  return kSlotWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Slot`.
-[[nodiscard]] std::optional<Slot> parse_slot(std::string_view word);
-
 /// A piece of a path: fixed text, or a number printed with leading zeros.
 struct PathPart {
   std::string text = {};
@@ -260,9 +299,9 @@ struct Given {
 
 /// How storage is reached. What is built is said by `engine describe`.
 enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
-    kLime, kNull, kSimulated };
-inline constexpr std::array<std::string_view, 12> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "null", "simulated"};
+    kLime, kBundle, kNull, kSimulated };
+inline constexpr std::array<std::string_view, 13> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "bundle", "null", "simulated"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
   return kInterfaceWords;
 }
@@ -484,6 +523,19 @@ struct MixPart {
   std::int64_t weight = 0;
 };
 
+/// A rank's part of a dataset lies between guard cells in memory: writes are packed from there.
+///
+/// Reads are put there. In row-major order; copy i is the variable i modulo `variables`.
+struct Halo {
+  /// Elements of the part along each dimension, without guard cells.
+  std::vector<Expression> extent;
+  /// Guard cells on each side along each dimension.
+  std::vector<std::int64_t> guard;
+  std::int64_t element_bytes = 0;
+  /// So many lie beside each other, element by element.
+  std::int64_t variables = 1;
+};
+
 /// Run the body `count` times; the variable runs over 0 ... count - 1.
 struct For {
   /// The slot of the loop variable.
@@ -566,6 +618,15 @@ struct Transfer {
   SyncMode sync = SyncMode::kNone;
   /// Pause before every request.
   double think_s = 0.0;
+  /// Requests move through so much memory, each behind the one before; 0: all the same memory.
+  std::int64_t memory_bytes = 0;
+  /// Share of the reads that get memory without pages, so that they meet page faults.
+  double fresh = 0.0;
+  std::optional<Halo> halo = {};
+  /// Of n requests, floor(n * seeks + 0.5) times the file's position is moved before one.
+  double seeks = 0.0;
+  /// As many times, by this number, what lies behind the file's end is read before one.
+  double empty_reads = 0.0;
   /// Requests in flight.
   std::int64_t depth = 1;
   /// All sharers of the file make each call together.
@@ -581,10 +642,12 @@ struct Manage {
   NameVerb verb = {};
   std::int64_t file = 0;
   Expression owner;
-  /// The file whose name a renamed one gets; one that the run made before under it is gone.
+  /// The file whose name a renamed one, or a copy, gets; what the run made under it is gone.
   std::optional<std::int64_t> to = {};
   /// What a truncation leaves of an open file.
   std::optional<Expression> bytes = {};
+  /// How a copy is tried at first.
+  std::optional<CopyWay> way = {};
 };
 
 /// The verbs, in order, on each item of a tree, item by item.
@@ -597,12 +660,19 @@ struct Items {
   std::optional<Expression> first = {};
   /// Items in the window; default: all from `first` on.
   std::optional<Expression> count = {};
+  /// Of the owner's items: the first one; as the phase begins, the oldest that was not removed;
+  /// or the place behind the newest.
+  CountedFrom counted_from = CountedFrom::kStart;
   /// What writes and reads move of each item, from its beginning; default: all of it.
   std::optional<Expression> bytes = {};
   /// After each item, a pause of that many times what its operations took.
   double wait_factor = 0.0;
   /// Size of extended attributes.
   std::int64_t attribute_bytes = 16;
+  /// The tree whose items `copy` copies.
+  std::optional<std::int64_t> source = {};
+  /// How a copy is tried at first.
+  std::optional<CopyWay> way = {};
 };
 
 /// All ranks walk over what lies below a directory and count the names that fit.
@@ -651,18 +721,6 @@ struct Group {
   std::int64_t instances = 1;
   std::vector<Step> program;
 };
-
-/// Whether time passes by itself or only as the simulated storage says.
-enum class ClockKind { kReal, kSimulated };
-inline constexpr std::array<std::string_view, 2> kClockKindWords{"real", "simulated"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(ClockKind) {
-  return kClockKindWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(ClockKind value) {
-  return kClockKindWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `ClockKind`.
-[[nodiscard]] std::optional<ClockKind> parse_clock_kind(std::string_view word);
 
 /// All that one run of the engine does.
 struct Plan {

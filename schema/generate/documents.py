@@ -59,6 +59,7 @@ DOCUMENTS = (
     DocumentKind("published", "Io500Result"),
     DocumentKind("review", "Io500Review"),
     DocumentKind("forecast", "Forecast"),
+    DocumentKind("forecasts", "Forecasts"),
     DocumentKind("prediction", "Prediction"),
     DocumentKind("validation", "Validation"),
     DocumentKind("tuning", "Tuning"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
 from collections.abc import Sequence
@@ -17,6 +18,9 @@ from venturi.model.campaign import Better
 from venturi.model.document import parse_json
 from venturi.model.history import History, KnownChange, Trend
 from venturi.model.result import Measure, Result
+from venturi.report.figure.history import over_sessions
+from venturi.report.history_text import row_of, title_of
+from venturi.report.quantity import Units
 from venturi.store.result import keep
 
 SESSIONS, AT = 60, 40
@@ -91,8 +95,19 @@ def test_unlike_runs_are_series_of_their_own() -> None:
     one, other = sessions(4), sessions(5)
     other = [r.model_copy(update={"parameters": {"tasks": 8}, "ranks": 8}) for r in other]
     assert [len(s.sessions) for s in history_of([*one, *other]).series] == [SESSIONS] * 2
+    assert {s.variant for s in history_of([*one, *other]).series} == {""}
     failed = [r.model_copy(update={"level": "INVALID"}) for r in one]
     assert history_of(failed).headline == "No run measured anything."
+
+
+def test_other_work_with_the_same_parameters_is_told_apart() -> None:
+    one, other = sessions(4), sessions(5)
+    other = [r.model_copy(update={"work": "f00dfeedcafe"}) for r in other]
+    series = history_of([*one, *other]).series
+    assert sorted(s.variant for s in series)[-1] == "work f00dfeed"
+    titles = {title_of(s) for s in series}
+    assert len(titles) == 2
+    assert history_of(one).series[0].variant == ""
 
 
 def step(values: Sequence[float], at: int, by: float) -> list[float]:
@@ -125,3 +140,18 @@ def test_the_gate_as_typed(tmp_path: Path) -> None:
         'changes: 1\nknown: [{at: "2026-02-10", about: new firmware}]\n'
     )
     assert "new firmware" in venturi(tmp_path, "results", "history", "--check")
+
+
+def test_rates_of_names_are_called_as_a_runs_own_summary_calls_them() -> None:
+    found = [
+        one.model_copy(update={"metrics": {"look": one.metrics["write"].model_copy(
+            update={"unit": "1/s", "of": "stat", "values": [12_300.0] * 6}
+        )}})
+        for one in sessions(1)
+    ]  # fmt: skip
+    [series] = history_of(found).series
+    assert row_of(series, Units.IEC)[3] == "12.3 k stats/s"
+    figure = over_sessions(series, 0, Units.IEC)
+    assert figure.table is not None
+    assert figure.table.rows[0][2] == "12.3 k stats/s"
+    assert '"title": "k stats/s"' in json.dumps(figure.spec)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -40,7 +42,7 @@ InactiveLimit=0
 CommunicationParameters=NoInAddrAny,NoCtldInAddrAny
 NodeName={host} NodeAddr=127.0.0.1 CPUs=2 Boards=1 SocketsPerBoard=1 CoresPerSocket=2 \
 ThreadsPerCore=1 RealMemory=1000 State=UNKNOWN
-PartitionName=debug Nodes={host} Default=YES MaxTime=00:20:00 State=UP
+PartitionName=debug Nodes={host} Default=YES MaxTime=02:00:00 State=UP
 """
 
 
@@ -122,11 +124,15 @@ class SlurmDaemon:
 
 
 def free_port() -> int:
-    """A port of the loopback interface that nobody listens on just now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of the loopback interface that nobody listens on just now.
+
+    It is none of those that the kernel gives to whoever asks for any.
+    """
+    while True:
+        port = random.SystemRandom().randrange(10_000, 32_000)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def _wait(what: str, holds: object) -> None:

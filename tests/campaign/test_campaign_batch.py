@@ -163,7 +163,7 @@ def _result(command: subprocess.Popen[str], code: int) -> dict[str, Any]:
 
 
 def _wait_for(holds: Callable[[], bool]) -> None:
-    until_s = time.monotonic() + 30
+    until_s = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < until_s
         time.sleep(0.02)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -140,6 +141,45 @@ def test_gitlabs_jobs(tmp_path: Path, name: str, jobs: int) -> None:
         in metrics
     )
     assert runner.run("\n".join(data["watch"]["script"]), **variables) == 0
+
+
+@pytest.mark.parametrize(("words", "job"), [
+    ((), "campaign-login"), (("--variable", "WHERE=allocation"), "campaign-allocation"),
+])  # fmt: skip
+def test_gitlabs_template_in_a_local_runner(
+    tmp_path: Path, words: tuple[str, ...], job: str
+) -> None:
+    """A runner that knows GitLab's schema chooses the job, runs it and keeps its artifacts."""
+    if shutil.which("gitlab-ci-local") is None:
+        pytest.fail("missing: gitlab-ci-local (packaging/prepare test installs it)")
+    runner = Runner(tmp_path)
+    shutil.copy(TEMPLATES / "gitlab.yml", tmp_path / ".gitlab-ci.yml")
+    results = tmp_path / "results.git"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(results)], check=True)
+    subprocess.run(["git", "init", "-q", "-b", "main", str(tmp_path)], check=True)
+    variables = {"CI_PIPELINE_SOURCE": "schedule", "RESULTS_REPOSITORY": str(results)}
+    said = [word for pair in variables.items() for word in ("--variable", "=".join(pair))]
+    line = ["gitlab-ci-local", "--shell-executor-no-image", *said, *words]
+    done = subprocess.run(
+        line, cwd=tmp_path, env=runner.environment, text=True, capture_output=True, timeout=100,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"PASS  {job}" in done.stdout
+    assert "json schema validated" in done.stderr
+    assert runner.submitted == (1 if job == "campaign-login" else 0)
+    listed = ["git", "-C", str(results), "ls-tree", "-r", "--name-only", "HEAD"]
+    pushed = subprocess.run(listed, capture_output=True, text=True, check=True).stdout
+    assert sum(line.endswith(".json") for line in pushed.splitlines()) == 2
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "0")
+    (tmp_path / "scratch" / "broken").touch()
+    again = subprocess.run(
+        line, cwd=tmp_path, env=runner.environment, text=True, capture_output=True, timeout=100,
+        check=False,
+    )  # fmt: skip
+    assert again.returncode != 0
+    assert f"FAIL  {job}" in again.stdout
 
 
 def test_a_failure_fails_gitlabs_job_and_is_in_its_report(tmp_path: Path) -> None:

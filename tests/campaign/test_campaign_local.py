@@ -129,7 +129,9 @@ def test_the_examples_can_be_planned(tmp_path: Path) -> None:
     ]
     assert files
     for path in files:
-        place = Place(tmp_path, "")
+        folder = tmp_path / path.stem
+        folder.mkdir()
+        place = Place(folder, "")
         estimate = place.json("run", str(path), "-d", "data", "--dry-run")
         assert estimate["runs"] == 6 * estimate["points"] > 0
         assert estimate["bytes_written"] > 0

@@ -7,6 +7,7 @@ import email.parser
 import email.policy
 import json
 import os
+import ssl
 import subprocess
 import sys
 import threading
@@ -29,7 +30,7 @@ space: {product: {size: [1, 2, 3]}}
 repeat: 1
 steps:
   run:
-    time: 20 if size != 3 else 0.5
+    time: 20 if size != 3 else 2
     command: |
       test {size} != 2 || test ! -e {dir}/broken || {{ echo no space >&2; exit 7; }}
       test {size} != 3 || test ! -e {dir}/broken || sleep 20
@@ -46,12 +47,21 @@ notices:
 
 
 class Post:
-    """A mail server and a web server that keep what they get."""
+    """A mail server and a web server that keep what they get.
 
-    def __init__(self) -> None:
+    With a certificate the mail server hears no password and takes no mail without STARTTLS.
+    """
+
+    def __init__(self, certificate: Path | None = None) -> None:
         self.mails: list[email.message.EmailMessage] = []
         self.hooks: list[dict[str, Any]] = []
+        self.ciphers: list[Any] = []
+        """What each login was encrypted by; None: nothing."""
         post = self
+        tls = None
+        if certificate is not None:
+            tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+            tls.load_cert_chain(certificate)
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
@@ -64,6 +74,7 @@ class Post:
                 pass
 
         def known(server: SMTP, session: Session, envelope: Envelope, way: str, data: Any) -> Any:
+            self.ciphers.append(session.ssl)
             fine = (data.login, data.password) == (b"bench", b"secret")
             return AuthResult(success=fine, handled=False)
 
@@ -71,7 +82,7 @@ class Post:
         threading.Thread(target=self.web.serve_forever, daemon=True).start()
         self.smtp = Controller(
             self, hostname="127.0.0.1", port=free_port(), authenticator=known, auth_required=True,
-            auth_require_tls=False,
+            auth_require_tls=tls is not None, tls_context=tls, require_starttls=tls is not None,
         )  # fmt: skip
 
     def start(self) -> int:
@@ -139,7 +150,7 @@ def test_troubles_are_told_once_and_recoveries_too(tmp_path: Path, post: Post) -
     assert mail["To"] == "owner@example.org, other@example.org"
     text = mail.get_content().replace("\r\n", "\n")
     assert "failed: run-0002 (size=2)\n    exit code 7: no space\n" in text
-    assert "timeout: run-0003 (size=3)\n    took longer than its 0.5 s\n" in text
+    assert "timeout: run-0003 (size=3)\n    took longer than its 2 s\n" in text
     assert "nightly-2.campaign" in text
     (hook,) = post.hooks
     assert hook["schema"] == "venturi.notice/1"
@@ -193,6 +204,73 @@ def test_a_gate_tells_of_a_regression(tmp_path: Path, post: Post) -> None:
     assert "regression: write is 12 % slower" in post.mails[0].get_content()
     machine = (tmp_path / "m.yaml").read_text().replace("regression, ", "")
     (tmp_path / "m.yaml").write_text(machine)
-    assert site.command("tell", "regression", "nightly", "again").returncode == 0
+    assert "told by mail to " in done.stderr
+    done = site.command("tell", "regression", "nightly", "again")
+    assert done.returncode == 0
+    assert "nobody is told" in done.stderr
+    assert "does not want to hear of 'regression'" in done.stderr
     assert len(post.mails) == 1
     assert "no such event" in site.command("tell", "regresion", "nightly", "x").stderr
+
+
+def certificate_for(folder: Path, name: str) -> Path:
+    """A key and a certificate that vouches for itself, for an address, in one file."""
+    path = folder / "server.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-subj", "/CN=mail", "-addext", f"subjectAltName={name}", "-days", "2",
+         "-keyout", path, "-out", folder / "only.pem"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    path.write_text(path.read_text() + (folder / "only.pem").read_text())
+    return path
+
+
+@pytest.fixture
+def encrypted(tmp_path: Path) -> Iterator[Post]:
+    made = Post(certificate_for(tmp_path, "IP:127.0.0.1"))
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def test_mail_over_tls(tmp_path: Path, encrypted: Post) -> None:
+    """The password goes over the encrypted line only, to a server that the system trusts."""
+    site = Site(tmp_path, encrypted, encrypted.start())
+    trusted = {"SSL_CERT_FILE": str(tmp_path / "only.pem")}
+    done = site.command("tell", "regression", "nightly", "first")
+    assert "it takes a password after STARTTLS only: tls: true" in done.stderr
+    (tmp_path / "m.yaml").write_text(
+        (tmp_path / "m.yaml").read_text().replace("user:", "tls: true, user:")
+    )
+    done = site.command("tell", "regression", "nightly", "second")
+    assert "certificate verify failed" in done.stderr
+    assert not encrypted.mails
+    assert not encrypted.ciphers
+    site.environment |= trusted
+    assert site.command("tell", "regression", "nightly", "third").returncode == 0
+    (mail,) = encrypted.mails
+    assert "regression: third" in mail.get_content()
+    assert [found is not None for found in encrypted.ciphers] == [True]
+
+
+def test_a_server_without_tls_gets_no_password(tmp_path: Path, post: Post) -> None:
+    site = Site(tmp_path, post, post.start())
+    (tmp_path / "m.yaml").write_text(
+        (tmp_path / "m.yaml").read_text().replace("user:", "tls: true, user:")
+    )
+    done = site.command("tell", "regression", "nightly", "slow")
+    assert done.returncode == 2
+    assert "STARTTLS" in done.stderr
+    assert not post.ciphers
+    assert not post.mails
+
+
+def test_a_password_that_is_not_there(tmp_path: Path, post: Post) -> None:
+    site = Site(tmp_path, post, post.start())
+    del site.environment["MAIL_WORD"]
+    done = site.command("tell", "regression", "nightly", "slow")
+    assert done.returncode == 2
+    assert "the environment has no MAIL_WORD" in done.stderr
+    assert len(post.hooks) == 1

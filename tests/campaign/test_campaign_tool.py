@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from campaign.elbencho_output import MKDIRS, READ, WRITE, Phase, csv_text, json_text
 from venturi.campaign.metric import check_metric, tool_metrics
 from venturi.campaign.tool import names, tool_named
 from venturi.model.error import RunFailed, UserError
@@ -129,6 +130,46 @@ def test_fio(tmp_path: Path) -> None:
     (tmp_path / "stdout").write_text(done.stdout)
     found = tool_metrics(tmp_path, tool_named("fio"), {})
     assert found["write"][0] == json.loads(done.stdout)["jobs"][0]["write"]["bw_bytes"]
+
+
+MIXED = Phase("RWMIX70", 1000, 9, 300, 3 << 20, read_bytes=7 << 20)
+
+
+def test_elbencho(tmp_path: Path) -> None:
+    """The figures until the last thread ended, of each phase; repetitions by their median."""
+    slower = Phase("WRITE", 9000, 5, 1000, 1 << 30)
+    phases = (MKDIRS, WRITE, READ, slower, slower, MIXED)
+    (tmp_path / "elbencho.json").write_text(json_text(*phases))
+    (tmp_path / "elbencho.csv").write_text(csv_text(*phases))
+    confirm = {"block": 1048576.0, "threads": 8.0, "depth": 4.0}
+    whole = tool_metrics(tmp_path, tool_named("elbencho"), confirm)
+    names = {
+        "write": (1 << 30, "B/s"), "read": (READ.bytes, "B/s"), "write_operations": (1000, "op/s"),
+        "read_operations": (9048, "op/s"), "mixed_write": (3 << 20, "B/s"),
+        "mixed_read": (7 << 20, "B/s"), "write_files": (5, "op/s"), "read_files": (35, "op/s"),
+        "make_directories": (1466, "op/s"),
+    }  # fmt: skip
+    assert {name: found[:2] for name, found in whole.items()} == names
+    rounded = tool_metrics(tmp_path, tool_named("elbencho-csv"), confirm)
+    assert set(rounded) == set(whole)
+    assert rounded["write"][:2] == (1024, "MiB/s")
+    assert rounded["read"][0] == READ.bytes // 2**20
+    assert rounded["mixed_read"][:2] == (7, "MiB/s")
+
+
+def test_elbencho_that_wrote_something_else(tmp_path: Path) -> None:
+    tool = tool_named("elbencho")
+    with pytest.raises(RunFailed, match=r"there is no elbencho\.json: elbencho --jsonfile"):
+        tool_metrics(tmp_path, tool, {})
+    (tmp_path / "elbencho.json").write_text(json_text(WRITE))
+    with pytest.raises(RunFailed, match="threads: 4 was asked for, the tool reports 8"):
+        tool_metrics(tmp_path, tool, {"threads": 4.0})
+    (tmp_path / "elbencho.json").write_text(json_text(WRITE)[:-40])
+    with pytest.raises(RunFailed, match="is not JSON"):
+        tool_metrics(tmp_path, tool, {})
+    (tmp_path / "elbencho.json").write_text(json_text(Phase("SYNC", 3, 0)))
+    with pytest.raises(RunFailed, match=r"nothing in elbencho\.json is a metric"):
+        tool_metrics(tmp_path, tool, {})
 
 
 def test_every_tool_is_sound() -> None:

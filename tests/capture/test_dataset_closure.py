@@ -103,7 +103,7 @@ def test_a_checkpoint_of_two_ranks_comes_back_as_it_was(tmp_path: Path) -> None:
         "run", "flash3", "--set", "interface=hdf5", "--set", f"zones={zones}", "--set", "dumps=1",
         "-d", "out", "--on", "openmpi", "-n", "2", "--repeat", "1", "--store", "store", "-q",
     )  # fmt: skip
-    only = ("--only", f"{tmp_path}/out/*/flash_chk_????")
+    only = ("--only", f"{tmp_path}/out/*/flash_hdf5_chk_????")
     line = (sys.executable, "-m", "venturi", *run)
     venturi(tmp_path, "capture", "-q", "-o", "app.trace", *only, "--", *line)
     workload, card = checked(tmp_path)
@@ -113,7 +113,7 @@ def test_a_checkpoint_of_two_ranks_comes_back_as_it_was(tmp_path: Path) -> None:
     for dataset in made:
         assert (dataset.shape, dataset.split) == (["np", *[zones] * 3], ["np", 1, 1, 1])
     assert differences(card) == {}
-    [stream] = [one for one in card.streams if "flash_chk" in one.name]
+    [stream] = [one for one in card.streams if "flash_hdf5_chk" in one.name]
     alike = {field.name: field.match for field in stream.fields}
     for name in ("files", "files of several ranks", "request sizes, exactly", "open operations"):
         assert alike[name] is Match.EQUAL

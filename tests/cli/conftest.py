@@ -56,7 +56,7 @@ class Cli:
             env=self.environment(),
         )
 
-    def journal(self, limit_s: float = 20) -> Path:
+    def journal(self, limit_s: float = 60) -> Path:
         """The folder of the run under way, once its engine has finished a phase."""
         return wait_for(lambda: next(iter(self._measured()), None), limit_s)
 
@@ -72,7 +72,7 @@ class Cli:
         return [json.loads(p.read_text()) for p in sorted(self.store.glob("runs/*/record.json"))]
 
 
-def wait_for(look: Callable[[], Any], limit_s: float = 20) -> Any:
+def wait_for(look: Callable[[], Any], limit_s: float = 60) -> Any:
     """What `look` finds, as soon as it finds something."""
     end = time.monotonic() + limit_s
     while time.monotonic() < end:

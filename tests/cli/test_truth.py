@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from cli.conftest import Cli, engines_of, wait_for
+from venturi.execute.engine import find_engine
 
 HEAD = "workload: 1\nname: {name}\nparameters: {{np: {{default: 2, role: ranks}}}}\n"
 
@@ -30,13 +31,12 @@ def test_a_stopped_rank_is_in_the_record(cli: Cli, tmp_path: Path) -> None:
         "heartbeat: 1 s\ngroups: {g: {ranks: np}}\nfiles: {f: {path: f, shared: rank}}\n"
         "program:\n  g:\n"
         "    - {phase: first, do: [{create: f}, {write: {to: f, transfer: 4 KiB, count: 8}}]}\n"
-        "    - phase: second\n      deadline: 4 s\n"
+        "    - phase: second\n      deadline: 6 s\n"
         "      do: [{write: {to: f, transfer: 4 KiB, count: 30000, think: 10 ms}}]\n",
     )
     process = cli.start("run", path, "-d", str(cli.target), "--repeat", "1", "-q")
-    cli.journal()
-    wait_for(lambda: len(engines_of(process.pid)) > 2)
-    time.sleep(0.5)
+    events = cli.journal() / "events.jsonl"
+    wait_for(lambda: '"phase_started","path":"second"' in events.read_text().replace(" ", ""))
     os.kill(engines_of(process.pid)[2], signal.SIGSTOP)
     process.communicate(timeout=60)
     assert process.returncode == 3
@@ -109,3 +109,27 @@ def test_single_operations_are_columns_beside_the_record(cli: Cli, tmp_path: Pat
         text=True,
     )
     assert removed.returncode == 0, removed.stderr
+
+
+def test_an_engine_that_ends_badly_after_its_last_word_is_named(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one whose memory was found to be damaged when it ended."""
+    engine = tmp_path / "engine" / "venturi-engine"
+    engine.parent.mkdir()
+    ending = "trap 'echo damaged memory >&2; exit 66' EXIT"
+    engine.write_text(f'#!/bin/sh\n[ "$1" = run ] && {ending}\n"{find_engine(None)}" "$@"\n')
+    engine.chmod(0o755)
+    monkeypatch.setenv("VENTURI_ENGINE_DIR", str(engine.parent))
+    path = workload(
+        tmp_path,
+        "ended",
+        "groups: {g: {ranks: np}}\nfiles: {f: {path: f, shared: rank}}\n"
+        "program:\n  g:\n"
+        "    - {phase: first, do: [{create: f}, {write: {to: f, transfer: 4 KiB, count: 8}}]}\n",
+    )
+    record = cli.json("run", path, "-d", str(cli.target), "--repeat", "1")
+    said = "the engine ended with exit code 66 after its last event: damaged memory"
+    assert said in record["warnings"]
+    assert len(record["phases"]) == 1
+    assert record["verdict"]["level"] != "VALID"

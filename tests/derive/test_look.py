@@ -1,36 +1,72 @@
-"""A look at a file through another interface does not hide who moved its bytes."""
+"""A file that is used through several interfaces: who moved its bytes is replayed."""
 
 from __future__ import annotations
 
 import pytest
 
-from capture_factory import MIB, CaptureFactory
+from capture_factory import MIB, O_CREAT, O_WRONLY, CaptureFactory
 from venturi.derive.workload import derive
 from venturi.model.operation import Kind
 from venturi.model.plan import Interface
 from venturi.model.trace import Layer
+from venturi.model.workload import Workload
 
 
-@pytest.mark.parametrize(
-    ("looked_bytes", "interface", "moved"),
-    [(8, Interface.POSIX, 64 * MIB), (64 * MIB, Interface.STDIO, 64 * MIB)],
-)
-def test_the_layer_that_moved_the_bytes_is_replayed(
-    looked_bytes: int, interface: Interface, moved: int
-) -> None:
+def looked_at(layer: Layer, looked_bytes: int) -> Workload:
+    """A file that is read in two ways."""
     made = CaptureFactory(ranks=1)
-    made.call(0, Kind.OPEN, "/scratch/in.nc", layer=Layer.STDIO)
-    made.call(0, Kind.READ, "/scratch/in.nc", looked_bytes, 0, layer=Layer.STDIO)
-    made.call(0, Kind.CLOSE, "/scratch/in.nc", layer=Layer.STDIO)
+    made.call(0, Kind.OPEN, "/scratch/in.nc", layer=layer)
+    made.call(0, Kind.READ, "/scratch/in.nc", looked_bytes, 0, layer=layer)
+    made.call(0, Kind.CLOSE, "/scratch/in.nc", layer=layer)
     made.call(0, Kind.OPEN, "/scratch/in.nc")
     for number in range(64):
         made.call(0, Kind.READ, "/scratch/in.nc", MIB, number * MIB)
     made.call(0, Kind.CLOSE, "/scratch/in.nc")
-    workload = derive(made.captured(), "look")
+    return derive(made.captured(), "look")
+
+
+def said_of(workload: Workload) -> tuple[Interface, dict[str, int], int, list[str]]:
+    """Interface, operations, bytes read, assumptions."""
     [file] = workload.files.values()
-    assert file.interface is interface
     assert workload.origin is not None
     assert workload.origin.observed is not None
-    assert workload.origin.observed.bytes_read == moved
-    words = "looked at" if interface is Interface.POSIX else "seen in several layers"
-    assert any(words in said for said in workload.origin.assumed)
+    seen = workload.origin.observed
+    return file.interface, seen.operations, seen.bytes_read, workload.origin.assumed
+
+
+@pytest.mark.parametrize(
+    ("looked_bytes", "interface", "words"),
+    [(8, Interface.POSIX, "looked at"), (64 * MIB, Interface.MPIIO, "seen in several layers")],
+)
+def test_of_layers_above_each_other_one_is_replayed(
+    looked_bytes: int, interface: Interface, words: str
+) -> None:
+    chosen, _, read, assumed = said_of(looked_at(Layer.MPIIO, looked_bytes))
+    assert (chosen, read) == (interface, 64 * MIB)
+    assert any(words in said for said in assumed)
+
+
+@pytest.mark.parametrize(
+    ("looked_bytes", "interface"), [(8, Interface.POSIX), (64 * MIB, Interface.STDIO)]
+)
+def test_what_streams_and_plain_calls_read_is_both_replayed(
+    looked_bytes: int, interface: Interface
+) -> None:
+    chosen, operations, read, assumed = said_of(looked_at(Layer.STDIO, looked_bytes))
+    assert (chosen, read) == (interface, 64 * MIB + looked_bytes)
+    assert operations == {"open": 2, "close": 2, "read": 65}
+    assert any("as streams" in said for said in assumed) == (interface is Interface.STDIO)
+
+
+def test_a_file_that_is_opened_as_a_stream_and_written_by_its_descriptor() -> None:
+    made = CaptureFactory(ranks=1)
+    for number in range(3):
+        name = f"/scratch/field{number}"
+        made.call(0, Kind.OPEN, name, layer=Layer.STDIO, detail=O_WRONLY | O_CREAT)
+        made.run(0, Kind.WRITE, name, MIB, 4)
+        made.call(0, Kind.SYNC, name, layer=Layer.STDIO)
+        made.call(0, Kind.CLOSE, name, layer=Layer.STDIO)
+    chosen, operations, _, assumed = said_of(derive(made.captured(), "field"))
+    assert chosen is Interface.POSIX
+    assert operations == {"open": 3, "close": 3, "write": 12}
+    assert assumed == []

@@ -149,3 +149,39 @@ def test_a_small_file_that_a_loop_adds_to_is_made_before_it() -> None:
         run.close(0, "notes")
     run.call(0, Kind.UNLINK, "notes")
     check_exact(run, derived(run))
+
+
+def test_two_cadences_are_one_loop_with_a_condition() -> None:
+    run = TracedRun(2)
+    for step in range(0, 201, 10):
+        run.meet(pause=300 * MS)
+        for rank in range(2):
+            if step % 20 == 0:
+                run.open(rank, f"dump{step}_{rank}x")
+                run.move(
+                    rank, Kind.WRITE, f"dump{step}_{rank}x", [(i * MIB, MIB) for i in range(3)]
+                )
+                run.close(rank, f"dump{step}_{rank}x")
+            if step and step % 50 == 0:
+                run.open(rank, f"state{step}_{rank}x")
+                run.move(rank, Kind.WRITE, f"state{step}_{rank}x", [(0, MIB), (MIB, MIB)])
+                run.close(rank, f"state{step}_{rank}x")
+    found = derived(run)
+    made = check_exact(run, found)
+    assert made.totals.operations["create"] == 2 * (11 + 4)
+    assert [loop.in_ for loop in loops(found)] == [11]
+    assert conditions(found) == ["i == 2 or i == 5 or i == 7 or i == 10"]
+
+
+def test_many_stalls_within_one_read_are_left_out() -> None:
+    run = TracedRun(1)
+    run.open(0, "input", REOPEN)
+    at = 0
+    for number, count in enumerate((31, 17, 44, 9, 26, 38, 12, 53, 21, 35, 28, 40, 15)):
+        run.move(0, Kind.READ, "input", [(at + i * 8192, 8192) for i in range(count)])
+        at += count * 8192
+        run.meet(pause=(12 + 5 * (number % 6)) * MS)
+    run.close(0, "input")
+    found = derived(run)
+    check_exact(run, found)
+    assert len(moves_of(found)) == 1, to_yaml(found)

@@ -158,7 +158,7 @@ def test_one_rank_that_writes_for_all_needs_no_place() -> None:
     for rank in range(3):
         run.open(rank, "result")
     run.move(0, Kind.WRITE, "result", [(i * 2**20, 2**20) for i in range(40)])
-    run.meet(20 * MS)
+    run.meet(60 * MS)
     for rank in range(3):
         run.move(rank, Kind.READ, "result", [(0, 2**20)])
         run.close(rank, "result")

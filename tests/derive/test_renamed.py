@@ -45,6 +45,34 @@ def test_dumps_that_get_their_names_when_they_are_whole(ranks: int) -> None:
     assert found.files[step.on].path != found.files[step.to].path
 
 
+def test_a_hard_link_whose_first_name_is_removed_is_a_rename() -> None:
+    run = TracedRun(1)
+    for number in range(5):
+        source, target = f"tmp_{number}", f"object_{number}"
+        run.open(0, source, MAKE)
+        run.move(0, Kind.WRITE, source, PART)
+        run.close(0, source)
+        run.call(0, Kind.LINK, source, detail=run.paths.setdefault(target, len(run.paths)))
+        run.call(0, Kind.UNLINK, source)
+        run.meet(50 * MS)
+    found = derived(run)
+    made = check_exact(run, found)
+    assert made.totals.operations["rename"] == 5
+    assert "unlink" not in made.totals.operations
+    assert found.origin is not None
+    assert any("hard links" in said for said in found.origin.assumed)
+
+
+def test_a_file_that_keeps_both_names_is_not_renamed() -> None:
+    run = TracedRun(1)
+    into_place(run, 0, "state")
+    run.call(0, Kind.LINK, "state", detail=run.paths.setdefault("second", len(run.paths)))
+    run.open(0, "state", REOPEN)
+    run.move(0, Kind.READ, "state", PART)
+    run.close(0, "state")
+    assert len(renames(derived(run))) == 1
+
+
 def test_a_file_that_is_replaced_again_and_again_is_one() -> None:
     run = TracedRun(1)
     for _ in range(6):

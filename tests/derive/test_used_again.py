@@ -7,6 +7,7 @@ from traced_run import MS, REOPEN, TracedRun, check_exact, derived, steps_of
 
 from venturi.model.operation import Kind
 from venturi.model.plan import ItemVerb
+from venturi.model.trace import Layer
 from venturi.model.workload import Workload
 
 PART = [(0, 2**20), (2**20, 2**20)]
@@ -156,3 +157,34 @@ def test_uneven_runs_that_are_merged_are_the_ones_that_were_written() -> None:
     made = check_exact(run, found, files=6)
     assert staged(found) == []
     assert made.totals.operations["unlink"] == 6
+
+
+def test_files_of_different_sizes_are_read_as_far_as_each_was_written() -> None:
+    run = TracedRun(1)
+    sizes = [(40 + k * 7 % 5) * 8000 for k in range(24)]
+    for k, size in enumerate(sizes):
+        run.open(0, f"part_{k}")
+        run.move(0, Kind.WRITE, f"part_{k}", [(0, 128)])
+        run.call(0, Kind.SYNC, f"part_{k}")
+        run.move(0, Kind.WRITE, f"part_{k}", [(128, size)])
+        run.close(0, f"part_{k}")
+    run.meet(50 * MS)
+    for k, size in enumerate(sizes):
+        run.open(0, f"part_{k}", REOPEN)
+        run.move(0, Kind.READ, f"part_{k}", [(128, size)])
+        run.close(0, f"part_{k}")
+    found = derived(run)
+    assert staged(found) == []
+    assert [s.create for s in steps_of(found) if s.create] == ["stream1"]
+
+
+def test_files_that_others_make_are_not_staged_too() -> None:
+    run = TracedRun(3, layer=Layer.STDIO)
+    for number in range(2):
+        run.call(2, Kind.READ, f"x.{number}", 65542 + number, 1)
+        run.now[2] += 100 * MS
+    run.now[0] = run.now[2] + 2000 * MS
+    run.call(0, Kind.UNLINK, "x.0")
+    for number in range(2):
+        run.call(0, Kind.READ, f"x.{number}", 90112 + 4096 * number, 4096)
+    check_exact(run, derived(run))

@@ -13,6 +13,7 @@ from venturi.model.plan import (
     Compute,
     Content,
     Direction,
+    Exec,
     Expression,
     Fault,
     FaultKind,
@@ -70,6 +71,7 @@ __all__ = [
     "compute",
     "fault",
     "file",
+    "hold",
     "items",
     "loop",
     "manage",
@@ -202,6 +204,11 @@ def items(*verbs: str, index: int = 0, owner: Expression = RANK, shuffled: bool 
 def compute(seconds: float) -> Compute:
     """Sleeping."""
     return Compute(seconds=number(seconds))
+
+
+def hold() -> Exec:
+    """All ranks wait here until the test lets them go on: see `running.meddled`."""
+    return Exec(number=0, command=[PathPart(text="hold")], limit_s=60)
 
 
 def phase(path: str, *body: Step, **rest: Any) -> Phase:

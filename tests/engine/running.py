@@ -8,6 +8,8 @@ import os
 import shutil
 import signal
 import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -128,6 +130,45 @@ def end(process: subprocess.Popen[str]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
+
+
+def held(made: Plan) -> Path:
+    """Waits until a run has come to its next `hold`; the file that then lets it go on."""
+    until_s = time.monotonic() + 60
+    while True:
+        for wanted in Path(made.journal).glob("command.*.wanted"):
+            answer = wanted.with_suffix(".answer")
+            if not answer.exists():
+                return answer
+        assert time.monotonic() < until_s, "the run came to no hold"
+        time.sleep(0.002)
+
+
+def meddled(
+    engine: Engine, made: Plan, mark: str, act: Callable[[], object], comm: str = "forked"
+) -> Outcome:
+    """Runs a plan that has a `hold` behind each event with the mark; acts while it is held."""
+    process = engine.start(made, comm)
+    lines = []
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.append(line)
+            if mark in line:
+                answer = held(made)
+                act()
+                answer.touch()
+        code = process.wait(timeout=60)
+        assert process.stderr is not None
+        return Outcome(code, parse("".join(lines)), process.stderr.read())
+    finally:
+        end(process)
+
+
+def children(pid: int) -> list[int]:
+    """Processes that one has started, in the order of their start (numbers may wrap around)."""
+    text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
+    return [int(word) for word in text.split()]
 
 
 def size_of_group(comm: str) -> int:

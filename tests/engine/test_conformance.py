@@ -40,7 +40,14 @@ from engine.plans import (
     write,
     write_and_read,
 )
-from engine.running import Engine, Outcome, file_system, is_gone, kinds, size_of_group
+from engine.running import (
+    Engine,
+    Outcome,
+    file_system,
+    is_gone,
+    kinds,
+    size_of_group,
+)
 
 KIB = 1024
 NEXT = binary(Operator.MODULO, binary(Operator.ADD, RANK, number(1)), RANKS)
@@ -467,8 +474,8 @@ def test_think_time_is_not_transfer_time(engine: Engine, tmp_path: Path) -> None
     made = plan(tmp_path, [file()], [phase("p", manage("create"), body, compute(0.05))])
     event = engine.run(made, "alone").phase("p")
     assert event["seconds"]["total"] > 0.15
-    assert event["seconds"]["transfer"] < 0.05
-    assert 0.15 <= event["seconds"]["compute"] <= event["seconds"]["total"]
+    spent = event["seconds"]
+    assert 0.15 <= spent["compute"] <= spent["total"] - spent["transfer"]
 
 
 @pytest.mark.parametrize(("mode", "persisted"), [("flush", "none"), ("fsync", "fsync")])
@@ -545,22 +552,6 @@ def test_files_shared_by_some_ranks(engine: Engine, tmp_path: Path) -> None:
     assert kinds(outcome.phase("taken over")) == {"close": 5, "create": 3, "open": 2}
     assert outcome.phase("read")["bytes"] == 5 * 777
     assert is_gone(made)
-
-
-def test_progress_is_told_while_others_work(engine: Engine, tmp_path: Path, comm: str) -> None:
-    """Rank 0 has nothing to do, waits, and still tells what the others do."""
-    ranks = size_of_group(comm)
-    last = binary(Operator.EQUAL, RANK, number(ranks - 1))
-    slow = When(condition=last, body=[write(10, nest(0, (13, 0)), think_s=0.15)])
-    made = plan(tmp_path, [file(per_rank=True)], [phase("p", manage("create"), slow)], ranks=ranks)
-    outcome = engine.run(made, comm)
-    assert outcome.code == 0, outcome.stderr
-    told = outcome.of("progress")
-    assert 2 <= len(told) <= outcome.phase("p")["seconds"]["total"] / 0.5
-    assert [event["active"] for event in told] == [1] * len(told)
-    done = [event["operations"] for event in told]
-    assert done == sorted(done)
-    assert ranks < done[0] < done[-1] < ranks + 15
 
 
 def test_stop_file_ends_between_repetitions(engine: Engine, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import netCDF4
 import numpy as np
 import pytest
 
-from engine.running import Engine, Outcome, kinds, traced
+from engine.running import Engine, Outcome, kinds, meddled, traced
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
@@ -119,6 +119,42 @@ def test_an_independent_reader_finds_the_datasets(
         assert found[name].shape == (ranks, 3, 4)
         assert found[name].dtype == np.dtype("<i8")
         assert np.count_nonzero(found[name]) == found[name].size
+
+
+@pytest.mark.parametrize("file", [*FORMATS.values(), "interface: posix", "interface: stdio"])
+def test_a_new_file_is_made_and_not_emptied(engine: Engine, tmp_path: Path, file: str) -> None:
+    """Some file systems write out at its closing what was emptied before."""
+    has_parts = file in FORMATS.values()
+    rest = (
+        ", shared: rank"
+        + ", datasets: {u: {type: f64, shape: [64, 64], split: [1, 1]}}" * has_parts
+    )
+    step = "{to: f.u}" if has_parts else "{to: f, transfer: 4 KiB, count: 8}"
+    made = planned(tmp_path, 1, file + rest, phases(step))
+    calls = traced(engine, made, "open,openat,openat2,creat,truncate,ftruncate")
+    done = [line for line in calls if " = -1 " not in line]
+    assert any("O_CREAT|O_EXCL" in line and "/f.00000000" in line for line in done), calls
+    emptied = [line for line in done if "O_TRUNC" in line and ("/f." in line or "/fd/" in line)]
+    assert not emptied + [line for line in done if "truncate(" in line and ", 0)" in line]
+
+
+@pytest.mark.parametrize("interface", ["posix", "stdio"])
+def test_a_file_that_is_open_is_asked_by_its_descriptor(
+    engine: Engine, tmp_path: Path, interface: str
+) -> None:
+    steps = (
+        "    - phase: look\n      do:\n        - create: f\n        - stat: f\n"
+        "        - stat: f\n        - close: f\n        - stat: f\n"
+    )
+    made = planned(tmp_path, 1, f"interface: {interface}, shared: rank", steps)
+    calls = traced(engine, made, "openat2,close,fstat,newfstatat")
+    begin = next(
+        at for at, line in enumerate(calls) if "O_CREAT|O_EXCL" in line and " = -1" not in line
+    )
+    end = next(at for at, line in enumerate(calls) if at > begin and " close(" in line)
+    by_descriptor = [line for line in calls[begin:end] if "fstat(" in line or ', "", ' in line]
+    assert len(by_descriptor) == 2, calls[begin:]
+    assert len([line for line in calls if "newfstatat(" in line and "f.00000000" in line]) == 1
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -248,19 +284,17 @@ def test_a_flipped_bit_is_found(engine: Engine, tmp_path: Path, comm: str) -> No
 
 def test_somebody_s_file_is_left_alone(engine: Engine, tmp_path: Path, comm: str) -> None:
     """A name that another program makes meanwhile is neither truncated nor opened."""
-    steps = "    - phase: wait\n      do:\n        - compute: 1 s\n" + phases("f.u")
+    steps = "    - phase: wait\n      do:\n        - exec: {command: hold}\n" + phases("f.u")
     file = "interface: hdf5, datasets: {u: {shape: [np, 4], split: [np, 1]}}"
     made = planned(tmp_path, RANKS[comm], file, steps)
-    process = engine.start(made, comm)
-    assert process.stdout is not None
-    for line in process.stdout:
-        if "phase_started" in line:
-            break
     other = kept(made)
-    other.parent.mkdir()
-    other.write_text("mine")
-    process.communicate(timeout=60)
-    assert process.returncode == 3
+
+    def meddle() -> None:
+        other.parent.mkdir()
+        other.write_text("mine")
+
+    outcome = meddled(engine, made, '"phase_started","path":"wait"', meddle, comm)
+    assert outcome.code == 3
     assert other.read_text() == "mine"
 
 

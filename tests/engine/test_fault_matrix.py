@@ -155,7 +155,6 @@ def check(outcome: Outcome, kind: Kind, error: str) -> None:
     assert outcome.failed["code"] == "io"
     assert f"failed on rank {VICTIM}" in outcome.failed["message"]
     assert "behind" not in {event["path"] for event in outcome.of("phase_started")}
-    assert event["seconds"]["total"] < 50
 
 
 @pytest.mark.parametrize("error", CODES)

@@ -13,8 +13,8 @@ from engine.plans import (
     PathPart,
     Plan,
     Tree,
-    compute,
     file,
+    hold,
     items,
     manage,
     nest,
@@ -24,7 +24,7 @@ from engine.plans import (
     read,
     write,
 )
-from engine.running import Engine, parse
+from engine.running import Engine, meddled
 
 WRITE = write(4096, nest(0, (4, 4096)))
 WORK: dict[str, list[Any]] = {
@@ -73,14 +73,8 @@ SWAPS = [swap_link, swap_hard_link, swap_moved, swap_directory, swap_real_direct
 
 def run_swapped(engine: Engine, made: Plan, swap: Callable[[], None]) -> tuple[int, Any]:
     """Runs a plan and swaps after phase `p`; returns the exit code and the last event."""
-    process = engine.start(made)
-    assert process.stdout is not None
-    lines = []
-    for line in process.stdout:
-        lines.append(line)
-        if '"event":"phase_finished","path":"p"' in line:
-            swap()
-    return process.wait(timeout=30), parse("".join(lines))[-1]
+    outcome = meddled(engine, made, '"event":"phase_finished","path":"p"', swap)
+    return outcome.code, outcome.events[-1]
 
 
 def make_victim(place: Path, name: str = "f") -> Path:
@@ -108,7 +102,7 @@ def test_what_took_a_name_is_not_touched(
         [file("d/f"), file("other")],
         [
             phase("p", manage("create"), WRITE, manage("close")),
-            compute(0.4),
+            hold(),
             phase("q", *WORK[work]),
         ],
     )
@@ -129,7 +123,7 @@ def test_items_stay_in_their_own_directory(
     made = plan(
         tmp_path,
         [file("d", tree=Tree(items=number(1), size=number(10)))],
-        [phase("p", items("create", "close")), compute(0.4), phase("q", items(*verbs))],
+        [phase("p", items("create", "close")), hold(), phase("q", items(*verbs))],
     )
     code, failed = run_swapped(engine, made, lambda: swap(Path(made.directory), victim))
     assert (code, failed["event"]) == (3, "failed")
@@ -144,7 +138,7 @@ def test_creating_items_again_does_not_empty_a_link(
     made = plan(
         tmp_path,
         [file("d", tree=Tree(items=number(1), size=number(10)))],
-        [phase("p", items("create", "close")), compute(0.4), phase("q", items("create", "close"))],
+        [phase("p", items("create", "close")), hold(), phase("q", items("create", "close"))],
     )
 
     def swap() -> None:
@@ -163,7 +157,7 @@ def test_a_directory_that_took_a_name_is_not_removed(engine: Engine, tmp_path: P
     made = plan(
         tmp_path,
         [file("d", tree=Tree(items=number(0), size=number(0)))],
-        [phase("p", manage("mkdir")), compute(0.4), phase("q", manage("rmdir"))],
+        [phase("p", manage("mkdir")), hold(), phase("q", manage("rmdir"))],
     )
     root = Path(made.directory)
 
@@ -179,7 +173,7 @@ def test_a_new_file_with_the_inode_of_ours_is_not_removed(engine: Engine, tmp_pa
     made = plan(
         tmp_path,
         [file("d/f")],
-        [phase("p", manage("create"), manage("close")), compute(0.4), phase("q")],
+        [phase("p", manage("create"), manage("close")), hold(), phase("q")],
     )
     name = Path(made.directory) / "d" / "f"
     inodes = []

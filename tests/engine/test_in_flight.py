@@ -220,8 +220,8 @@ def test_a_limit_in_virtual_time(engine: Engine, tmp_path: Path) -> None:
         ("posix", {}, "requests in flight"),
         ("stdio", {}, "requests in flight"),
         ("mmap", {}, "requests in flight"),
-        ("uring", {"sync": SyncMode.FSYNC}, "no room for a sync"),
-        ("uring", {"think_s": 0.1}, "a pause"),
+        ("uring", {"sync": SyncMode.FSYNC}, "no room for syncs"),
+        ("uring", {"think_s": 0.1}, "pauses"),
     ],
 )
 def test_what_cannot_be_in_flight_is_refused(
@@ -285,5 +285,5 @@ def test_no_operation_allocates(engine: Engine, tmp_path: Path, interface: str, 
             timeout=60,
         )
         calls.append(int(done.stderr.split("calls ")[1]))
-    # What is reported may differ in length by a few progress events, not by the operations.
-    assert abs(calls[1] - calls[0]) < 200, calls
+    # What is reported may differ in length by some progress events, not by 19 000 operations.
+    assert abs(calls[1] - calls[0]) < 5000, calls

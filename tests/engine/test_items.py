@@ -18,9 +18,9 @@ from engine.plans import (
     PathPart,
     Tree,
     binary,
-    compute,
     fault,
     file,
+    hold,
     items,
     loop,
     manage,
@@ -99,7 +99,7 @@ def test_a_name_that_is_taken_is_left_alone(
     made = plan(
         tmp_path,
         [file("d", tree=shape)],
-        [phase("p", *first), compute(0.4), phase("q", items(verb))],
+        [phase("p", *first), hold(), phase("q", items(verb))],
     )
     place = Path(made.directory) / "d" / name
     code, failed = run_swapped(engine, made, lambda: place.hardlink_to(victim))
@@ -113,7 +113,7 @@ def test_other_kinds_of_things_are_not_removed(engine: Engine, tmp_path: Path) -
     made = plan(
         tmp_path,
         [file("d", tree=tree())],
-        [phase("p", items("create", "link", "symlink", "close")), compute(0.4), phase("q")],
+        [phase("p", items("create", "link", "symlink", "close")), hold(), phase("q")],
     )
     root = Path(made.directory) / "d"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -125,3 +127,96 @@ def test_what_is_no_lime_is_told(cli: Cli, tmp_path: Path) -> None:  # noqa: F81
     done = cli("run", str(file), "-d", str(cli.target), "-n", "1", "--repeat", "1")
     assert done.returncode != 0
     assert "no LIME file" in " ".join((done.stdout + done.stderr).split())
+
+
+SHAPE, SITE_BYTES = (3, 5, 2, 7), 24
+LATTICE_BYTES = 210 * SITE_BYTES
+IN_TURN = {"pattern": "strided", "transfer": 84, "count": 20}
+BY_PARTS = {"transfer": 100, "size": LATTICE_BYTES // 3}
+
+
+def of_a_lattice(how: dict[str, Any], record: str) -> dict[str, Any]:
+    """All sites are written; then some of them once more."""
+    made = workload(record)
+    made["parameters"] |= {"x": 3, "t": 7}
+    made["files"]["f"]["content"] = {}
+    made["files"]["f"]["options"]["lattice"] = "{x} 5 2 {t}"
+    again = {"to": "f", "at": "1001 + 10 * rank", "size": 10}
+    made["program"]["g"] = [
+        {"phase": "save", "do": [{"create": "f"}, {"write": {"to": "f", **how}}, {"close": "f"}]},
+        {
+            "phase": "change",
+            "do": [{"open": "f"}, {"write": again}, {"close": "f"}],
+        },
+    ]
+    return made
+
+
+def sums_of(sites: bytes) -> list[int]:
+    """CRC-32 of each site, turned by its number: as USQCD describes them."""
+    sums = [0, 0]
+    for number, at in enumerate(range(0, len(sites), SITE_BYTES)):
+        crc = zlib.crc32(sites[at : at + SITE_BYTES])
+        for i, modulus in enumerate((29, 31)):
+            turns = number % modulus
+            sums[i] ^= (crc << turns | crc >> (32 - turns)) & 0xFFFFFFFF
+    return sums
+
+
+@pytest.mark.parametrize(
+    ("how", "machine", "changed"),
+    [
+        (IN_TURN, "local", False),
+        (BY_PARTS, "local", False),
+        (IN_TURN, "local", True),
+        (IN_TURN, "mpich", False),
+    ],
+)
+@pytest.mark.parametrize("record", ["scidac-binary-data", "ildg-binary-data"])
+def test_a_stranger_finds_the_checksums_of_all_sites(
+    cli: Cli,  # noqa: F811
+    how: dict[str, Any],
+    machine: str,
+    changed: bool,
+    record: str,
+) -> None:
+    made = of_a_lattice(how, record)
+    if not changed:
+        del made["program"]["g"][1]
+    run(cli, made, "--on", machine)
+    (path,) = cli.target.glob("*/f.lime")
+    records = records_of(path)
+    by_kind = {kind: content.decode() for kind, _, content in records if kind != record}
+    (flags, sites), (kind, end, said) = records[-2][1:], records[-1]
+    assert (flags, kind, end, len(sites)) == (0, "scidac-checksum", ENDS, LATTICE_BYTES)
+    found = re.findall("<sum[ab]>([0-9a-f]+)</sum", said.decode())
+    assert [int(each, 16) for each in found] == sums_of(sites)
+    assert "<spacetime>4</spacetime><dims>3 5 2 7 </dims>" in by_kind["scidac-private-file-xml"]
+    sizes = "<typesize>6</typesize><datacount>4" if record[0] == "i" else "<typesize>24</typesize>"
+    assert sizes in by_kind["scidac-private-record-xml"]
+    if record[0] == "i":
+        extents = "<lx>3</lx><ly>5</ly><lz>2</lz><lt>7</lt>"
+        assert f"<precision>64</precision>{extents}" in by_kind["ildg-format"]
+
+
+@pytest.mark.parametrize(
+    ("lattice", "told"),
+    [
+        ("3 5 2 11", "5040 bytes are not as many for each of 330 sites"),
+        ("3 5 2", "'3 5 2' are no extents"),
+        ("{x} {y} 1 1", "unknown name 'y'"),
+    ],
+)
+def test_a_lattice_that_cannot_be_is_refused(
+    cli: Cli,  # noqa: F811
+    lattice: str,
+    told: str,
+) -> None:
+    made = of_a_lattice(IN_TURN, "scidac-binary-data")
+    made["files"]["f"]["options"]["lattice"] = lattice
+    file = cli.target.parent / "w.yaml"
+    file.write_text(yaml.safe_dump(made))
+    done = cli("run", str(file), "-d", str(cli.target), "--repeat", "1")
+    assert done.returncode == 2
+    assert told in " ".join(done.stderr.split())
+    assert not list(cli.target.iterdir())

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -17,8 +15,8 @@ from engine.plans import (
     Sync,
     SyncMode,
     Tree,
-    compute,
     file,
+    hold,
     items,
     manage,
     nest,
@@ -30,7 +28,7 @@ from engine.plans import (
     write,
     write_and_read,
 )
-from engine.running import Engine, end, parse, traced
+from engine.running import Engine, meddled, parse, traced
 from venturi.model.plan import Append
 
 KIB = 1024
@@ -113,24 +111,6 @@ def test_mapped_files_end_where_their_content_ends(
     assert found == ([max(3901 * 700, least)] * 3 if per_rank else [3901 * 700 * 3])
 
 
-def interrupted(
-    engine: Engine, made: Plan, text: str, act: Callable[[], Any]
-) -> tuple[int, list[dict[str, Any]], Any]:
-    """Runs a plan, and acts once when an event contains the text."""
-    process = engine.start(made, "alone")
-    seen: list[Any] = []
-    lines = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if text in line and not seen:
-                seen.append(act())
-        return process.wait(timeout=30), parse("".join(lines)), seen[0]
-    finally:
-        end(process)
-
-
 def test_a_mapped_file_that_was_cut_is_an_error(engine: Engine, tmp_path: Path) -> None:
     pattern = nest(0, (64, 4096))
     made = plan(
@@ -138,20 +118,18 @@ def test_a_mapped_file_that_was_cut_is_an_error(engine: Engine, tmp_path: Path) 
         [file(interface="mmap")],
         [
             phase("w", manage("create"), write(4096, pattern)),
-            compute(0.5),
+            hold(),
             phase("r", read(4096, pattern)),
         ],
     )
     target = Path(made.directory) / "data"
-    code, events, _ = interrupted(
-        engine, made, '"phase_finished"', lambda: os.truncate(target, 10 * 4096)
-    )
-    assert code == 3
-    assert events[-1]["event"] == "failed"
-    assert "somebody cut the file" in events[-1]["hint"]
-    finished = [event for event in events if event["event"] == "phase_finished"]
-    assert finished[-1]["details"][0]["offset"] == 10 * 4096
-    assert finished[-1]["operations"] == 10
+    mark = '"phase_finished","path":"w"'
+    outcome = meddled(engine, made, mark, lambda: os.truncate(target, 10 * 4096), "alone")
+    assert outcome.code == 3
+    assert "somebody cut the file" in outcome.failed["hint"]
+    event = outcome.phase("r")
+    assert event["details"][0]["offset"] == 10 * 4096
+    assert event["operations"] == 10
 
 
 def test_a_stream_keeps_small_writes_until_it_is_flushed(engine: Engine, tmp_path: Path) -> None:
@@ -160,17 +138,17 @@ def test_a_stream_keeps_small_writes_until_it_is_flushed(engine: Engine, tmp_pat
     made = plan(
         tmp_path,
         [file(interface="stdio", options={"buffer_bytes": "64 KiB"})],
-        [phase("w", manage("create"), body), compute(0.5), phase("f", flush), compute(0.5)],
+        [phase("w", manage("create"), body), hold(), phase("f", flush), hold()],
     )
     target = Path(made.directory) / "data"
-    code, events, size = interrupted(
-        engine, made, '"phase_finished","path":"w"', lambda: target.stat().st_size
+    sizes: list[int] = []
+    outcome = meddled(
+        engine, made, '"phase_finished"', lambda: sizes.append(target.stat().st_size), "alone"
     )
-    assert (code, size) == (0, 0)
+    assert (outcome.code, sizes) == (0, [0, 800])
     lines = traced(engine, write_streams(tmp_path / "again"), "write")
     # 4096 writes of 8 bytes are 8 of the C library's 4096.
     assert len([line for line in lines if line.endswith("= 4096")]) == 8
-    assert events[-1]["event"] == "finished"
 
 
 def write_streams(place: Path) -> Plan:

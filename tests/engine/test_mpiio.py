@@ -152,7 +152,6 @@ def test_a_limit_stops_calls_together(engine: Engine, tmp_path: Path, mpi: str) 
     writes = kinds(event)["write"]
     assert writes > 3
     assert writes % 3 == 0
-    assert event["seconds"]["total"] < 15
 
 
 @pytest.mark.parametrize("operation", ["create", "open", "write", "read", "sync", "close"])

@@ -155,7 +155,7 @@ def test_a_queue_waiting_for_a_start_ends_at_the_limit(
             phase("w", manage("create"), write(4096, nest(0, (50, 4096)))),
             phase(
                 "r",
-                read(4096, nest(0, (50, 4096)), rate_per_s=2.0, depth=depth),
+                read(4096, nest(0, (50, 4096)), rate_per_s=0.01, depth=depth),
                 limit_s=0.7,
                 bound_s=0.0,
             ),
@@ -165,8 +165,8 @@ def test_a_queue_waiting_for_a_start_ends_at_the_limit(
     assert outcome.code == 0, outcome.stderr
     event = outcome.phase("r")
     assert event["stopped_by"] == "limit"
-    assert 1 <= event["operations"] <= 3
-    assert event["seconds"]["total"] < 3.0
+    assert event["operations"] <= 1
+    assert event["seconds"]["total"] < 100, "it did not wait for the second one's start"
 
 
 def test_a_rate_below_the_storage_is_kept(engine: Engine, tmp_path: Path) -> None:
@@ -243,4 +243,4 @@ def test_a_call_together_that_is_far_away_does_not_keep_a_limit_waiting(
     event = outcome.phase("w")
     assert event["stopped_by"] == "limit"
     assert kinds(event).get("write", 0) <= 2  # a slow start may take all the time
-    assert event["seconds"]["total"] < 40.0
+    assert event["seconds"]["total"] < 50

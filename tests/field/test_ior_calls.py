@@ -147,7 +147,7 @@ def test_blocks_by_chance_lie_where_blocks_do_and_are_moved_in_order(tool: Tool)
 
 def test_transfers_begin_again_until_the_phase_is_old_enough(tool: Tool) -> None:
     shape = Shape(1, 64 * KIB, 16 * KIB, 1)
-    (calls,) = ior(tool, shape, "-w", "-O", "minTimeDuration=1,interIODelay=50000")
+    (calls,) = ior(tool, shape, "-w", "-O", "minTimeDuration=1,interIODelay=5000")
     turns, rest = divmod(len(calls.writes), 4)
     assert rest == 0
     assert turns >= 2

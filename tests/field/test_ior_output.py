@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from field.conftest import Tool
@@ -163,11 +164,19 @@ def test_json_is_precise_and_adds_up(tool: Tool) -> None:
 
 
 def test_the_stonewall_is_the_mean_tasks_bandwidth(tool: Tool) -> None:
-    words = shlex.split("-w -t 4k -b 8g -D 1 -O stoneWallingWearOut=1")
+    """What the tasks had moved when it came stands in the phase's course."""
+    words = shlex.split("-w -t 4k -b 8g -D 1 -O stoneWallingWearOut=1,interIODelay=1000")
     line = json.loads(ours(tool, "ior-json", *words))["summary"][0]
-    assert line["StoneWallTime"] == pytest.approx(1.0, rel=0.1)
-    assert line["StoneWallbwMeanMIB"] * 2 == pytest.approx(line["bwMaxMIB"], rel=0.5)
-    assert line["xsizeMiB"] < 2 * 8192
+    (record,) = tool.store.glob("runs/*/record.json")
+    (phase,) = json.loads(record.read_text("utf-8"))["phases"]
+    assert phase["stopped_by"] == "limit"
+    assert line["xsizeMiB"] * MIB == phase["bytes"] < 2 * 8 * 2**30
+    assert line["StoneWallTime"] == 1.0 < phase["seconds"]["total"]
+    course = phase["time_line"]
+    moved = np.concatenate(([0], np.cumsum(course["bytes_written"])))
+    by_then = np.interp(1.0, course["bin_s"] * np.arange(len(moved)), moved)
+    assert 0 < by_then <= phase["bytes"]
+    assert line["StoneWallbwMeanMIB"] * MIB * 2 == pytest.approx(by_then)
 
 
 def test_csv_has_iors_columns(tool: Tool) -> None:

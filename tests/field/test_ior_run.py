@@ -191,3 +191,21 @@ def test_a_deadline_with_barriers_and_calls_together(
     assert 0 < read.bytes <= write.bytes
     if "stoneWallingWearOut=1" in words:
         assert len(set(write.per_rank.bytes)) == 1
+
+
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+@pytest.mark.parametrize("words", ["-V -S", "-V -S -c", "-V -S -F", "-V -S -c -D 30"])
+def test_one_call_moves_a_transfer_of_every_segment(choices: Choices, mpi: str, words: str) -> None:
+    """Call j is the j-th transfer of all segments; a plain read finds each at its own offset."""
+    under_mpi = replace(choices, machine=machine_named(mpi), ranks=3)
+    sizes = "-t 4k -b 8k -s 5"
+    done = run(under_mpi, f"-a MPIIO {words} -w -r -R -k {sizes}")
+    assert exit_code(done) is ExitCode.FINE
+    for row, kind in zip(done.record.phases, ("write", "read"), strict=True):
+        assert row.bytes == 3 * 5 * 8 << 10
+        assert row.by_operation[kind].operations == 3 * 2
+        assert [(size.bytes, size.count) for size in row.request_sizes] == [(5 * 4 << 10, 6)]
+    alone = "-F" if "-F" in words else ""
+    plain = run(replace(choices, ranks=3), f"{alone} -r -R {sizes}")
+    assert exit_code(plain) is ExitCode.FINE
+    assert [row.errors for row in plain.record.phases] == [0]

@@ -167,3 +167,10 @@ def test_every_file_says_what_it_is_for() -> None:
         if path.suffix != ".py" and first[:2] != "//":
             mute.append(str(path.relative_to(ROOT)))
     assert not mute, f"begin with a line that says what the file is for: {mute}"
+
+
+def test_files_of_tests_have_names_of_their_own() -> None:
+    """pytest keeps one module of a name, and fails with the second."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    assert not twice, f"rename one of each: {twice}"

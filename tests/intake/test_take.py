@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from campaign.elbencho_output import COMMAND, MKDIRS, READ, WRITE, csv_text, json_text
 from venturi.analyse.set_comparison import compared_sets
 from venturi.intake.take import take
 from venturi.model.campaign import Better
@@ -107,6 +109,36 @@ def test_reports_of_reframe(tmp_path: Path) -> None:
     assert (good.metrics["copy"].values, good.nodes) == ([19.5], 2)
     assert good.started == "2026-03-01T11:00:00+00:00"
     assert (bad.level, bad.reasons) == ("INVALID", ["sanity failed: no output"])
+
+
+def test_elbencho(tmp_path: Path) -> None:
+    """A growing file: each command line is a run, a phase that comes again a repetition."""
+    other = COMMAND.replace('"1m"', '"4m"')
+    for form, ending in ((json_text, "json"), (csv_text, "csv")):
+        path = tmp_path / f"e.{ending}"
+        more = form(WRITE, command=other)
+        more = more if ending == "json" else more.partition("\n")[2]
+        path.write_text(form(MKDIRS, WRITE, READ, WRITE) + more)
+        first, second = sorted(taken(tmp_path / ending, path), key=lambda one: -len(one.metrics))
+        assert first.key != second.key
+        unit = WRITE.bytes if ending == "json" else WRITE.bytes // 2**20
+        assert first.metrics["write"].values == [unit, unit]
+        assert second.metrics["write"].values == [unit]
+        assert first.metrics["make_directories"].values == [1466]
+        assert (first.ranks, first.nodes, first.parameters["block"]) == (16, 2, 1048576)
+        assert (first.source.tool, first.source.version) == ("elbencho", "3.1-1")
+        zone = {"json": "14:09:38", "csv": "16:09:38"}
+        assert first.started == f"2026-05-22T{zone[ending]}+00:00"
+
+
+@pytest.mark.parametrize("form", [json_text, csv_text])
+def test_elbencho_that_is_cut_off(tmp_path: Path, form: Callable[..., str]) -> None:
+    path = tmp_path / "e"
+    path.write_text(form(WRITE, READ)[:-100])
+    line = 2 if form is json_text else 3
+    with pytest.raises(UserError, match=f"line {line}: not as elbencho writes it"):
+        take(tmp_path / "a", path)
+    assert not (tmp_path / "a").exists()
 
 
 def test_what_is_damaged_or_unknown(tmp_path: Path) -> None:

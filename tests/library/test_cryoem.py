@@ -92,7 +92,7 @@ def test_strangers_read_every_file(cli: Cli, name: str, words: list[str]) -> Non
 
 def test_each_image_goes_on_as_soon_as_it_can(cli: Cli) -> None:  # noqa: F811
     """Of one image the stages follow each other; those of several overlap."""
-    words = ("--set", "motioncor2=0.1", "--set", "interval=0", "--set", "gctf=0.1")
+    words = ("--set", "motioncor2=0.1", "--set", "interval=0", "--set", "gctf=1")
     small = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
     call = ["run", "cryoem-stream", "-d", str(cli.target), "--repeat", "1", *small, *words]
     record = cli.json(*call)

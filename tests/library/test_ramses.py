@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 from scipy.io import FortranEOFError, FortranFile
 
 from cli.conftest import Cli, cli  # noqa: F401
+from engine.test_bundle import pieces_of
 from venturi import library
-from venturi.plan.make import Made, make_plan
+from venturi.model.error import UserError
+from venturi.plan.make import Made, make_plan, promised_totals
 from venturi.plan.setting import Settings
 
 
@@ -90,3 +93,97 @@ def test_a_stranger_reads_the_records_of_every_rank(cli: Cli) -> None:  # noqa: 
         assert lengths[29:] == of_octs
     assert sum(own) == (8**4 - 1) // 7
     assert own[2] / own[0] == pytest.approx(10, rel=0.1)
+
+
+OCTS = (8**11 - 1) // 7
+"""Of 2048 cells in each direction and all levels above them."""
+
+
+def test_hercule_at_the_published_size() -> None:
+    """That the plans keep these promises is tested with those of all use cases."""
+    paper = Settings(scale="paper")
+    checkpoint = promised_totals(library.load("ramses-hprot"), paper)
+    assert checkpoint["bytes_written"] == OCTS * (160 + 5 * 64) == 589_024_086_240
+    assert checkpoint["bytes_read"] == checkpoint["bytes_written"]
+    assert checkpoint["files"] == 512
+    dump = promised_totals(library.load("ramses-hdep"), paper)
+    assert dump["bytes_written"] == OCTS * (2 + 5 * 64)
+    assert dump["files"] == 256
+
+
+@pytest.mark.parametrize("contrib", [1, 2, 4, 8, 16, 32])
+def test_n_ranks_have_m_files(contrib: int) -> None:
+    """Of a group's bytes over the partition, as many files as it takes."""
+    sizes = {"np": 64, "cells": 256, "contrib": contrib, "dumps": 1, "partition": 20_000_000}
+    group_bytes = contrib * (8**8 - 1) // 7 * 480 / 64
+    files = planned("ramses-hprot", **sizes).totals.files
+    assert files == 64 // contrib * math.ceil(group_bytes / 20e6)
+
+
+@pytest.mark.parametrize("name", ["ramses-hprot", "ramses-hdep"])
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        {"np": 1, "skew_factor": 10},
+        {"np": 3, "cells": 100, "nvar": 7, "dumps": 3},
+        {"np": 7, "contrib": 3, "skew_factor": 10, "cells": 16, "partition": 10_000},
+        {"np": 13, "contrib": 32, "skew_factor": 3, "cells": 2},
+        {"np": 5, "contrib": 4, "cells": 33, "partition": 1_000_003},
+    ],
+)
+def test_hercule_at_awkward_sizes(name: str, sizes: dict[str, int]) -> None:
+    planned(name, **sizes)
+
+
+@pytest.mark.parametrize("nvars", [0, 1, 7])
+def test_a_dump_has_the_fields_that_were_asked_for(nvars: int) -> None:
+    made = planned("ramses-hdep", nvar=7, hdep_nvars=nvars, cells=16, dumps=1)
+    assert made.totals.bytes_written == 585 * (2 + 64 * nvars)
+    with pytest.raises(UserError, match="hdep_nvars"):
+        planned("ramses-hdep", hdep_nvars=6)
+
+
+def test_a_partition_too_small_for_anything_is_refused() -> None:
+    with pytest.raises(UserError, match="file_octs"):
+        planned("ramses-hprot", partition=1000)
+
+
+@pytest.mark.parametrize("compression", [0, 1])
+def test_no_file_is_larger_than_the_partition_and_all_is_there(
+    cli: Cli,  # noqa: F811
+    compression: int,
+) -> None:
+    """Five ranks, three groups, the last one small; the last rank has ten times the first's."""
+    words = ["np=5", "contrib=2", "partition=150000", "cells=32", "skew_factor=10", "dumps=1"]
+    words += ["hdep_nvars=3", f"hdep_compression={compression}"]
+    sets = [word for key in words for word in ("--set", key)]
+    files = sorted((kept(cli, "ramses-hdep", *sets) / "output_00001").iterdir())
+    assert {path.name[:10] for path in files} == {f"hdep_{group:05d}" for group in (1, 2, 3)}
+    sizes: dict[str, int] = {}
+    for path in files:
+        assert path.stat().st_size <= 150_000
+        pieces, stored = pieces_of(path)
+        data = sum(map(len, pieces.values()))
+        assert (stored < 0.9 * data) == bool(compression)
+        sizes[path.name[:10]] = sizes.get(path.name[:10], 0) + data
+    assert len(files) > 2 * len(sizes)
+    assert sum(sizes.values()) == 4681 * (2 + 3 * 64)
+    first, second, third = (size / sum(sizes.values()) for _, size in sorted(sizes.items()))
+    # Loads 1, 3.25, 5.5, 7.75 and 10 of 27.5.
+    assert (first, second, third) == pytest.approx((4.25 / 27.5, 13.25 / 27.5, 10 / 27.5), rel=0.02)
+
+
+def test_fields_are_read_as_they_were_written(cli: Cli) -> None:  # noqa: F811
+    workload = json.loads(
+        library.load("ramses-hprot").model_dump_json(by_alias=True, exclude_none=True)
+    )
+    workload["files"]["hprot"]["content"] = {"verify": True}
+    path = cli.target.parent / "checked.json"
+    path.write_text(json.dumps(workload))
+    words = ["cells=16", "partition=50000", "skew_factor=10", "np=3"]
+    sets = [word for key in words for word in ("--set", key)]
+    record = cli.json("run", str(path), "-d", str(cli.target), "--repeat", "1", *sets)
+    (read,) = (row for row in record["phases"] if row["path"] == "checkpoint_read")
+    assert read["bytes"] == 585 * 480
+    assert (read["errors"], read["corrupt_bytes"]) == (0, 0)
+    assert not list(cli.target.iterdir())

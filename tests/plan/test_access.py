@@ -131,7 +131,7 @@ def test_own_files_begin_at_zero() -> None:
         ),
         ("{to: f, pattern: strided, count: 4}", "'transfer' is missing"),
         ("{to: f, transfer: 4, size: 8, segments: 2}", "'segments' does not go with"),
-        ("{to: f, transfer: 0, size: 8}", "division by zero"),
+        ("{to: f, transfer: 0, size: 8}", "requests of 0 bytes"),
         ("{to: f, transfer: 4, size: '8 if rank else 4'}", "need an 'at'"),
         ("{to: g, transfer: 4, size: 8}", "there is no file 'g'"),
         ("{from: f, transfer: 4, size: 8}", "use 'to' here"),

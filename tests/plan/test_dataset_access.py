@@ -179,7 +179,7 @@ def test_files_of_their_own_hold_whole_datasets() -> None:
 
 
 def test_bytes_interfaces_have_no_datasets() -> None:
-    made = make_plan(library.load("flash3"), Settings())
+    made = make_plan(library.load("flash3"), Settings(assignments={"interface": "posix"}))
     assert made.plan.files[0].datasets == []
     assert isinstance(made.plan.groups[0].program[0], p.For)
 

@@ -53,6 +53,13 @@ def test_the_longest_loop_counts() -> None:
     assert found.totals.files == 4
 
 
+def test_turns_that_name_the_same_again_stage_nothing() -> None:
+    found = made("f.{i % 7}", loop("i", 3000, *READ))
+    assert loops(found) == [("i", 7)]
+    assert found.totals.files == 2 * 7
+    assert found.totals.bytes_prestaged == 2 * 7 * 4096
+
+
 def test_a_name_without_loops_is_one_file() -> None:
     assert made("f", loop("i", 3, *READ)).plan.files[0].staged_loops == []
 

@@ -12,10 +12,16 @@ from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 
 
-def planned(phase: str = "", top: str = "", content: str = "{}", **settings: int) -> Plan:
+def planned(
+    phase: str = "",
+    top: str = "",
+    content: str = "{}",
+    data: str = "size: 1 MiB",
+    **settings: int,
+) -> Plan:
     text = (
         f"workload: 1\nname: t\n{top}\nfiles:\n  f: {{path: f, content: {content}}}\n"
-        f"program:\n  g:\n    - {{phase: p, do: [{{write: {{to: f, size: 1 MiB}}}}]{phase}}}\n"
+        f"program:\n  g:\n    - {{phase: p, do: [{{write: {{to: f, {data}}}}}]{phase}}}\n"
     )
     workload = parse_yaml(text, "t.yaml", Workload)
     return make_plan(workload, Settings(**settings)).plan
@@ -52,6 +58,28 @@ def test_caches() -> None:
     assert phase.occupy_share == pytest.approx(0.9)
     with pytest.raises(UserError):
         planned(", cache: {occupy: 90}")
+    with pytest.raises(UserError, match="more than all memory"):
+        planned(", cache: {occupy: 150 %}")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("transfer: 4 KiB, count: 1, depth: 1000000", "write.depth: at most 4096"),
+        ("transfer: 4 KiB, count: 1, think: -1 ms", "0 s or more is needed, not -1 ms"),
+        ("transfer: 4 KiB, count: 1, think: 1e30", "at most 1e"),
+        ("transfer: 0, size: 4 KiB", "requests of 0 bytes never come to a size"),
+    ],
+)
+def test_a_number_that_cannot_be_is_refused_by_name(words: str, said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        planned(data=words)
+
+
+@pytest.mark.parametrize("limit", ["0 s", "-1 s", "1e300"])
+def test_a_limit_that_cannot_be_is_refused(limit: str) -> None:
+    with pytest.raises(UserError, match=r"limit: (a duration longer than 0 s|at most)"):
+        planned(f", limit: {limit}")
 
 
 def test_the_memory_of_the_servers_comes_from_the_machine() -> None:
@@ -65,3 +93,13 @@ def test_the_memory_of_the_servers_comes_from_the_machine() -> None:
 def test_duplicates() -> None:
     plan = planned(content="{duplicates: 0.3, compressibility: 0.5}")
     assert plan.files[0].content.duplicates == 0.3
+
+
+def test_a_fault_that_lasts_less_than_nothing_is_refused() -> None:
+    with pytest.raises(UserError, match=r"faults\[0\].seconds: a duration of 0 s or more"):
+        planned(content="{}, faults: [{kind: delay, operation: write, seconds: -1}]")
+
+
+def test_a_fault_of_a_rank_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UserError, match=r"faults\[0\].rank: there is no rank 99"):
+        planned(content="{}, faults: [{kind: eio, operation: write, rank: 99}]")

@@ -77,3 +77,15 @@ def test_folders_in_which_modules_are_looked_for_do_not_count() -> None:
     found = account(made)
     assert found.seconds == pytest.approx(2.0)
     assert found.paths == {"out": MIB, "data": 0}
+
+
+def test_copies_in_the_kernel_count_as_what_they_moved() -> None:
+    made = CaptureFactory(ranks=1)
+    for number in range(4):
+        source, target = f"/scratch/from/{number}", made.file(f"/scratch/to/{number}")
+        made.call(0, Kind.CLONE, source, 0, 0, s=0.25, detail=target, error=95)
+        made.call(0, Kind.COPY, source, MIB, 0, s=0.5, detail=target)
+        made.call(0, Kind.COPY, source, 0, MIB, s=0.25, detail=target)
+    found = account(made)
+    assert (found.requests, found.bytes_moved) == (4, 4 * MIB)
+    assert found.seconds_by["read"] == pytest.approx(2.0)

@@ -60,7 +60,7 @@ def predict(place: Path, command: str, *words: str) -> subprocess.CompletedProce
 
 def test_both_sides_are_run_in_turn_and_compared(place: Path) -> None:
     command = f"{sys.executable} {place}/app.py"
-    done = predict(place, command, "--repeat", "2", "--json", "-o", "two")
+    done = predict(place, command, "--repeat", "2", "--budget", "0", "--json", "-o", "two")
     assert done.returncode == 0, done.stderr
     data: dict[str, Any] = json.loads(done.stdout)
     found = parse_json(Prediction, (place / "two" / DOCUMENT).read_bytes())
@@ -119,13 +119,36 @@ def test_what_cannot_be_compared_is_refused_in_one_sentence(
 
 def test_other_amounts_are_compared_where_wanted_and_said_loudly(place: Path) -> None:
     command = "head -c 4000000 /dev/zero > less"
-    done = predict(place, command, "--unlike", "--no-baselines", "--repeat", "1", "-o", "unlike")
+    done = predict(
+        place,
+        command,
+        "--unlike",
+        "--no-baselines",
+        "--repeat",
+        "1",
+        "--budget",
+        "0",
+        "-o",
+        "unlike",
+    )
     assert done.returncode == 0, done.stderr
     assert "they do not do the same" in done.stdout
 
 
 def test_a_workload_may_stand_in_the_application_s_stead(place: Path) -> None:
-    line = ("predict", "flash3-ior", "--beside", "flash3", "-d", IO, "--repeat", "1", "-q")
+    line = (
+        "predict",
+        "flash3-ior",
+        "--beside",
+        "flash3",
+        "-d",
+        IO,
+        "--repeat",
+        "1",
+        "--budget",
+        "0",
+        "-q",
+    )
     done = venturi(place, *line, "--no-baselines", "--json", "-o", "beside")
     assert done.returncode == 0, done.stderr
     found = parse_json(Prediction, done.stdout)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.workload import Workload
@@ -32,21 +33,53 @@ program:
 """
 
 
+COPIER = """
+workload: 1
+name: copier
+groups: {tasks: {ranks: 1}}
+files:
+  input: {path: "input.{i}", shared: rank, prestage: 1 MiB}
+  output: {path: "output.{i}", shared: rank}
+  tree: {path: tree, tree: {items: 8, size: 64 KiB}, prestage: 64 KiB}
+  twin: {path: twin, tree: {items: 8, size: 64 KiB}}
+program:
+  tasks:
+    - phase: files
+      do: [{for: i, in: 3, do: [{copy: {from: input, to: output}}]}]
+    - phase: tree
+      do: [{copy: {from: tree, to: twin}}]
+"""
+
+
 def test_without_input_nothing_changes() -> None:
     workload = parse_yaml(READER.replace(", prestage: 1 MiB", ""), "reader", Workload)
     assert with_cold_input(workload) is workload
 
 
-def test_what_was_staged_is_cold_at_first_and_warm_then(tmp_path: Path) -> None:
-    workload = with_cold_input(parse_yaml(READER, "reader", Workload))
-    (tmp_path / "reader.yaml").write_text(to_yaml(workload), "utf-8")
-    words = ("run", "reader.yaml", "-d", ".", "--repeat", "1", "-q", "--json")
+def record_of(text: str, tmp_path: Path) -> dict[str, Any]:
+    """What a run of a workload with cold input says."""
+    workload = with_cold_input(parse_yaml(text, "cold", Workload))
+    (tmp_path / "cold.yaml").write_text(to_yaml(workload), "utf-8")
+    words = ("run", "cold.yaml", "-d", ".", "--repeat", "1", "-q", "--json")
     done = subprocess.run(
         [sys.executable, "-m", "venturi", *words], cwd=tmp_path, capture_output=True, text=True,
         timeout=120, check=False, env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
     )  # fmt: skip
     assert done.stdout, done.stderr
-    record = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_what_is_copied_is_cold_at_first(tmp_path: Path) -> None:
+    record = record_of(COPIER, tmp_path)
+    kind = record["environment"]["file_system"]["type"]
+    found = {row["path"]: row["cache"] for row in record["phases"] if row["path"] != PHASE}
+    said = "warm" if kind == "tmpfs" else "cold"
+    assert found == {"files": said, "tree": said}
+
+
+def test_what_was_staged_is_cold_at_first_and_warm_then(tmp_path: Path) -> None:
+    record = record_of(READER, tmp_path)
     rows = {(row["path"], str(row["iteration"])): row for row in record["phases"]}
     reads = [row for (path, _), row in rows.items() if path == "read"]
     assert [row["bytes"] for row in reads] == [2**21, 2**21]

@@ -217,7 +217,10 @@ def test_a_command_has_no_forecast() -> None:
 
 @pytest.mark.parametrize("name", library.names())
 def test_every_workload_of_the_library_has_a_forecast(name: str) -> None:
-    made = make_plan(library.load(name), Settings(assignments={"interface": "posix"}))
+    workload = library.load(name)
+    has_records = any("records" in file.options for file in workload.files.values())
+    assigned = {} if has_records else {"interface": "posix"}
+    made = make_plan(workload, Settings(assignments=assigned))
     found = forecast(made, here(), "", scale_ranks=True)
     paths = set(made.totals.phases)
     outermost = {path for path in paths if path.rpartition("/")[0] not in paths}
@@ -275,3 +278,59 @@ def test_calls_of_all_ranks_together_have_a_curve_of_their_own(together: bool, r
     writes = [part for part in found.phases[0].parts if part.operation == "write"]
     assert writes[0].seconds.median == pytest.approx(rate * MIB * writes[0].count)
     assert ("collective" in writes[0].by) == together
+
+
+COPIED = OWN | {"g": {"path": "g", "shared": "rank"}}
+ITEM = {"order": Order.ITEM}
+SHARE, KERNEL = 1e-5, 2e-10
+
+
+@pytest.mark.parametrize(
+    ("way", "measured", "each_s"),
+    [
+        ("clone", {"clone": lambda size, ranks: SHARE, "copy": lambda size, ranks: 1.0}, SHARE),
+        ("clone", {"copy": lambda size, ranks: CALL + KERNEL * size}, CALL + KERNEL * 4 * MIB),
+        ("send", {"clone": lambda size, ranks: SHARE,
+                  "copy": lambda size, ranks: CALL + KERNEL * size}, CALL + KERNEL * 4 * MIB),
+        ("clone", {}, 2 * CALL + (CACHED + NEW) * 4 * MIB),
+    ],
+)  # fmt: skip
+def test_a_copy_is_what_the_storage_was_seen_to_make_of_it(
+    way: str, measured: dict[str, Any], each_s: float
+) -> None:
+    on = here()
+    assert on.profile is not None
+    curves = [data(name, law, "cached", manner=ITEM) for name, law in measured.items()]
+    profile = on.profile.model_copy(update={"curves": [*on.profile.curves, *curves]})
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 4 * MIB), {"close": "f"}),
+        phase("copy", {"copy": {"from": "f", "to": "g", "by": way}}),
+    ]
+    found = predicted(steps, COPIED, on.model_copy(update={"profile": profile}))
+    assert times(found)["copy"] == pytest.approx(each_s + 4 * CALL, rel=1e-6)
+
+
+def test_what_is_copied_cold_comes_from_the_device_first() -> None:
+    on = here()
+    assert on.profile is not None
+    copies = data("copy", lambda size, ranks: CALL + KERNEL * size, "cached", manner=ITEM)
+    profile = on.profile.model_copy(update={"curves": [*on.profile.curves, copies]})
+    steps = [
+        phase("write", {"create": "f"}, moving("write", MIB, 4 * MIB), {"close": "f"}),
+        phase("copy", {"copy": {"from": "f", "to": "g"}}, cache="drop"),
+    ]
+    found = predicted(steps, COPIED, on.model_copy(update={"profile": profile}))
+    each = 2 * CALL + (COLD + KERNEL) * 4 * MIB + 4 * CALL
+    assert times(found)["copy"] == pytest.approx(each, rel=1e-6)
+
+
+def test_a_library_takes_its_own_time_for_names() -> None:
+    files = {"f": {"path": "f", "shared": "rank", "interface": "stdio"}}
+    on = here()
+    assert on.profile is not None
+    made = curve("create", lambda size, ranks: 0.5, sizes=(0,), interface=Interface.STDIO)
+    profile = on.profile.model_copy(update={"curves": [*on.profile.curves, made]})
+    steps = [phase("p", {"create": "f"}, {"close": "f"}, {"unlink": "f"})]
+    found = predicted(steps, files, on.model_copy(update={"profile": profile}))
+    assert times(found)["p"] == pytest.approx(0.5 + 2 * CALL)
+    assert [text.partition(" is")[0] for text in found.assumed] == ["'close of items own stdio'"]

@@ -69,8 +69,24 @@ def test_a_real_run_is_replayed_call_by_call(tmp_path: Path) -> None:
     assert ours["write", 0, 100] == 3
 
 
-def test_several_ranks_are_not_replayed() -> None:
+def test_ranks_with_files_of_their_own_are_replayed_beside_each_other(tmp_path: Path) -> None:
     made = CaptureFactory(ranks=2)
     for rank in range(2):
-        made.whole(rank, Kind.WRITE, f"/scratch/out{rank}", MIB, 3)
+        made.whole(rank, Kind.WRITE, f"/scratch/out{rank}", MIB, 3 + rank)
+    workload = replay_of(made.captured(), "app")
+    assert workload is not None
+    (tmp_path / "io").mkdir()
+    (tmp_path / "place").mkdir()
+    run = ProxyRun(workload, to_yaml(workload), tmp_path / "io")
+    replayed = run_proxy(run, tmp_path / "place")
+    assert replayed.operations is not None
+    writes = replayed.operations.take(replayed.operations.is_kind(Kind.WRITE))
+    assert sorted(Counter(writes.process.tolist()).values()) == [3, 4]
+    assert set(writes.bytes.tolist()) == {MIB}
+
+
+def test_ranks_that_share_a_file_are_not_replayed() -> None:
+    made = CaptureFactory(ranks=2)
+    for rank in range(2):
+        made.whole(rank, Kind.WRITE, "/scratch/out", MIB, 3)
     assert replay_of(made.captured(), "app") is None

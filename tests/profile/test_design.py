@@ -6,7 +6,7 @@ import pytest
 
 from profile_factory import curve, data
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Place
+from venturi.model.profile import Order, Place
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 from venturi.profile.design import coarse, gaps, setups_of
@@ -36,11 +36,13 @@ def test_every_sheet_can_be_planned_and_reads_what_it_does(setup: Setup, cells: 
     assert made.plan.ranks == setup.ranks
 
 
-def test_the_grid_begins_with_streams_and_ends_with_other_interfaces() -> None:
+def test_the_grid_begins_with_streams_and_names_and_ends_with_the_orders_of_posix() -> None:
+    turns = [(setup.interface, cells[0].family) for setup, cells in SHEETS]
     assert {cell.family for cell in SHEETS[0][1]} == {Family.STREAM, Family.SMALL}
-    assert SHEETS[-1][0].interface is Interface.STDIO
-    shared = [cell for setup, cells in SHEETS if setup.place is Place.SHARED for cell in cells]
-    assert Family.STRIDED in {cell.family for cell in shared}
+    stdio = [place for place, (interface, _) in enumerate(turns) if interface is Interface.STDIO]
+    before = {family for interface, family in turns[: stdio[0]]}
+    assert before == {Family.STREAM, Family.ITEM}
+    assert {family for _, family in turns[stdio[-1] + 1 :]} == {Family.RANDOM, Family.STRIDED}
 
 
 def test_calls_of_all_ranks_together_are_measured_under_mpi_only() -> None:
@@ -86,3 +88,16 @@ def test_noise_is_not_refined() -> None:
 def test_names_are_no_reason_to_measure_sizes_that_have_none() -> None:
     names = curve("create", lambda size, ranks: 1e-6, sizes=(0,), ranks=(1,))
     assert gaps([names], {}, set()) == []
+
+
+@pytest.mark.parametrize("interface", [Interface.POSIX, Interface.STDIO, Interface.HDF5])
+def test_names_are_measured_through_the_library_that_makes_them(interface: Interface) -> None:
+    cell = Cell(Family.STREAM, 4096)
+    sheet = sheet_of(Setup(1, Place.OWN, interface), (cell,), 4 * 2**20)
+    names = {
+        reading.operation.value
+        for readings in sheet.readings.values()
+        for reading in readings
+        if reading.manner.interface is interface and reading.manner.order is Order.ITEM
+    }
+    assert names == (set() if interface is Interface.POSIX else {"create", "open", "close"})

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 from venturi.model.campaign import CampaignResult, MetricSummary, Row
 from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 from venturi.report.block import Figure
 from venturi.report.campaign import best_of, page_of
+from venturi.report.campaign_text import print_result
 from venturi.report.figure.scaling import number_of
 from venturi.report.quantity import Units
 
@@ -60,6 +64,25 @@ def test_the_best_point_and_what_cannot_be_told_from_it(
     assert found is not None
     assert found[0].point == best
     assert [row.point for row in found[1]] == alike
+
+
+@pytest.mark.parametrize("width", [55, 66, 80])
+def test_a_table_that_is_too_wide_cuts_no_number(width: int) -> None:
+    words = {"strategy": "a file for each of the tasks"}
+    values = [1e6, 2e6, 3e6, 4e6, 5e6, 6e6]
+    rows = [_row(f"run-{n:04d}", values, Better.HIGHER, tasks=n, **words) for n in (1, 2)]
+    rows[1].parameters["strategy"] = "one file that all of them write"
+    rows.append(_row("run-0003", values, Better.HIGHER, tasks=2, **words))
+    result = CampaignResult(
+        name="c", about="", machine="m", directory="/d", points=3, states={"done": 18}, rows=rows
+    )
+    console = Console(file=io.StringIO(), width=width)
+    print_result(result, console, Units.IEC, "c.campaign")
+    assert isinstance(console.file, io.StringIO)
+    text = " ".join(console.file.getvalue().split())
+    assert text.count("run-000") == (0 if width == 66 else 3)
+    assert text.count("3.34 MiB/s ±71 %") == 3
+    assert ("tasks=2" in text) == (width == 55)
 
 
 def test_without_a_direction_nothing_is_best() -> None:

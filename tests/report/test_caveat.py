@@ -8,7 +8,8 @@ import pytest
 from record_factory import SHAPES, Shape, environment, invalid, record, substituted, workload
 
 from venturi.model.event import CacheState
-from venturi.model.record import PhaseRow, Record, Substitution
+from venturi.model.plan import SyncMode
+from venturi.model.record import MetricValue, PhaseRow, Record, Substitution
 from venturi.report import caveat
 from venturi.report.page import chapter
 from venturi.report.phase import phases
@@ -121,3 +122,20 @@ def test_a_phase_of_both_kinds_has_both_words() -> None:
     shape = Shape("mixed", "read", 8, 4096, 1e8, CacheState.WARM, names=("write",))
     made = record(shapes=(*SHAPES[:1], shape), repetitions=1)
     assert caveat.beside(phases(made)[1]) == "from memory, not persisted"
+
+
+def test_the_workload_s_own_metrics_come_before_phases_with_what_must_be_known() -> None:
+    made = record()
+    path = made.phases[0].path
+    found = MetricValue(
+        value=8.0, unit="ranks", median=8.0, low=4.0, high=16.0, n=6, coverage=0.97,
+        values=[4.0, 8.0, 8.0, 8.0, 8.0, 16.0],
+    )  # fmt: skip
+    warm = changed(made, path, persisted=SyncMode.NONE, cache=CacheState.WARM)
+    warm = warm.model_copy(update={"metrics": {"saturates": found, path: found}})
+    first, *others = chapter(warm, Units.IEC, "x").headlines
+    assert (first.name, first.value) == ("saturates", "8 ranks")
+    assert "4 ranks to 16 ranks" in first.detail
+    assert first.beside.startswith("some phases ")
+    assert "saturates" not in {line.name for line in others}
+    assert others

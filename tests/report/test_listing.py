@@ -73,3 +73,11 @@ def test_the_library_gives_a_sentence_each() -> None:
     program: dict[str, Any] = {"tasks": ["barrier"]}
     print_library([Workload(workload=1, name="quick", about=about, program=program)], to)
     assert "quick     A workload of two lines" in said(to)
+
+
+def test_ids_are_whole_because_people_copy_them() -> None:
+    to = console()
+    name = "20261122-182256-an-experiment-with-a-long-name-74cf2a1b"
+    print_archive([ENTRY | {"id": name}], "store", [], to)
+    assert name in said(to)
+    assert "09:30" not in said(to)

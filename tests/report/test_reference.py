@@ -82,6 +82,29 @@ def test_overlap_is_between_groups_not_inside_of_one() -> None:
     assert course_of_groups.overlap_s([*writers, *readers]) == pytest.approx(1.0 + 0.5)
 
 
+def test_a_lane_shows_steps_and_what_lies_between_bars() -> None:
+    def in_step(step: int, group: str, start_s: float, total_s: float) -> object:
+        return at(group, 0, start_s, total_s).model_copy(update={"iteration": {"step": step}})
+
+    rows = [
+        *(in_step(step, "w", 10.0 * step, 4.0) for step in (0, 1, 1, 2)),
+        in_step(0, "r", 13.0, 3.0),
+    ]
+    figure = course_of_groups.figure(record().model_copy(update={"phases": rows}))
+    assert figure is not None
+    layers = {
+        layer["mark"]["type"]: [row.values() for row in layer["data"]["values"]]
+        for layer in figure.spec["layer"][:-1]  # the last one has the lanes' names
+    }
+    assert [list(row) for row in layers["text"]] == [
+        ["w", 0.0, "0"], ["w", 10.0, "1"], ["r", 13.0, "0"], ["w", 20.0, "2"]
+    ]  # fmt: skip
+    assert sorted(list(row) for row in layers["rule"]) == [
+        ["r", 0.0, 13.0], ["w", 4.0, 10.0], ["w", 14.0, 20.0]
+    ]  # fmt: skip
+    assert [list(row) for row in layers["rect"]] == [[13.0, 14.0]]
+
+
 def test_groups_have_lanes_and_one_group_has_no_figure() -> None:
     made = record()
     rows = [at("w", 0, 0.0, 4.0), at("r", 0, 3.0, 1.0), at("r", 1, 6.0, 1.0)]

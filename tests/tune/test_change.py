@@ -364,6 +364,57 @@ def test_a_file_that_others_use_is_not_spread() -> None:
         changed("spread=rank", scene(GATHER + more))
 
 
+PAUSED = """
+files:
+  f: {path: f, about: /run/state.dat, shared: rank}
+  s: {path: s, about: /run/settings, shared: rank}
+program:
+  g:
+    - phase: open
+      do:
+        - when: "rank == 0"
+          do:
+            - create: s
+            - write: {to: s, size: 100 B}
+            - create: f
+            - close: s
+    - for: i
+      in: 4
+      do:
+        - compute: "1 ms"
+        - phase: write
+          do:
+            - when: "rank == 0"
+              do:
+                - write: {to: f, transfer: 1 MiB, count: "block(30, 4, i)", at: "7864320 B * i"}
+    - phase: close
+      do:
+        - when: "rank == 0"
+          do: [{close: f}]
+"""
+"""As a capture on a busy machine is: pauses part the gather, and settings lie beside it."""
+
+
+@pytest.mark.parametrize(
+    ("value", "at"),
+    [
+        ("rank", "(7864320 B * i) // 4"),
+        ("all", "(7864320 B * i) + rank * (block(30, 4, i)) * 262144"),
+    ],
+)
+def test_a_gather_that_pauses_part_is_spread_without_its_settings(value: str, at: str) -> None:
+    before = scene(PAUSED)
+    candidate = changed(f"spread={value}", before)
+    after = planned(candidate)
+    assert {size: n for (_, size), n in after.totals.sizes.items()} == {2**18: 120, 100: 1}
+    assert next(use.step.at for use in uses_of(candidate.variant.workload) if use.name == "f") == at
+    assert candidate.variant.workload.files["s"].shared == "rank"
+    assert candidate.variant.workload.files["f"].shared == value
+    # The settings are still made by one rank alone.
+    makers = 4 if value == "rank" else 1
+    assert after.totals.operations["create"] == makers + 1
+
+
 def test_chunks_take_the_form_of_what_a_call_moves() -> None:
     before = scene(
         "files:\n  f:\n    path: f\n    about: /run/series.h5\n    interface: hdf5\n"
@@ -390,6 +441,20 @@ def test_a_loop_around_a_phase_is_looked_into() -> None:
     assert before.made.totals.operations["open"] == 4 * 50
     assert planned(changed("opens=once", before)).totals.operations["open"] == 4
     assert planned(changed("stats=once", before)).totals.operations["stat"] == 4
+
+
+def test_what_was_found_is_looked_at_first() -> None:
+    said = "severity: high, what: a, evidence: b, advice: c"
+    found = (
+        "\norigin:\n  source: x\n  method: trace\n  findings:\n"
+        f"    - {{id: small-requests, {said}, at_stake_s: 1}}\n"
+        f"    - {{id: serial-io, {said}, at_stake_s: 2}}\n"
+    )
+    plain, _ = applicable(scene(GATHER), SETTINGS)
+    guided, _ = applicable(scene(GATHER + found), SETTINGS)
+    assert sorted(each.name for each in plain) == sorted(each.name for each in guided)
+    assert [each.key for each in guided][:2] == ["spread", "transfer"]
+    assert plain[0].key != "spread"
 
 
 def test_the_page_lists_every_change() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tune.slow_storage import slowed
 from venturi.derive.workload import derive
 from venturi.execute.launcher import machine_named
 from venturi.model.plan import Interface
@@ -47,14 +48,24 @@ def derived(
 
 
 @pytest.mark.parametrize(
-    ("cause", "count", "key", "file"),
-    [("stat_storm", 20_000, "stats", "mesh.in"), ("many_opens", 6000, "opens", "table.bin")],
+    ("cause", "count", "key", "slow", "file"),
+    [
+        ("stat_storm", 2000, "stats", "stat", "mesh.in"),
+        ("many_opens", 1000, "opens", "open", "table.bin"),
+    ],
 )
 def test_the_cause_comes_first_and_the_decoys_do_not(
-    cause: str, count: int, key: str, file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cause: str,
+    count: int,
+    key: str,
+    slow: str,
+    file: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(search, "_MOST_ROUNDS", 4)
     workload = derived(cause, tmp_path, {"COUNT": count, "BYTES": 100}, "gcc -O1", "")
+    workload = slowed(workload, slow, every=20)
     target = tmp_path / "target"
     target.mkdir()
     place = Place(target, tmp_path / "store", machine_named("local"), Settings(), ["venturi"])

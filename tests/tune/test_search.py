@@ -136,6 +136,31 @@ def test_a_small_budget_judges_nothing() -> None:
         assert _effect(state.final(name), len(state.finalists)) is Effect.UNJUDGED
 
 
+@pytest.mark.parametrize("budget_s", [15, 17, 20, 25])
+def test_where_time_is_short_the_likeliest_is_judged(budget_s: float) -> None:
+    """A run takes 1.1 s, so screening all of 21 would leave no time for a final."""
+    machine = Machine({"good=1": 0.4} | many(), 0.05, 10)
+    state = machine.search(budget_s)
+    assert state.finalists == ["good=1"]
+    assert _effect(state.final("good=1"), 1) is Effect.HELPS
+    assert machine.elapsed_s < budget_s + 4
+
+
+def test_a_slow_first_start_gives_nothing_up() -> None:
+    machine = Machine({"good=1": 0.4} | many(), 0.05, 11)
+    quick, starts = machine.measure, iter([9.0])
+
+    def measure(name: str | None) -> Run:
+        run, cold_s = quick(name), next(starts, 0.0)
+        machine.elapsed_s += cold_s
+        return Run(run.io_s, run.cost_s + cold_s)
+
+    machine.measure = measure  # type: ignore[method-assign]
+    state = machine.search(30)
+    assert state.finalists == ["good=1"]
+    assert _effect(state.final("good=1"), 1) is Effect.HELPS
+
+
 def test_the_sign_test_is_exact() -> None:
     assert sign_test([0.5] * 6) == pytest.approx(2 / 64)
     assert sign_test([0.5] * 7 + [2.0]) == pytest.approx(2 * 9 / 256)

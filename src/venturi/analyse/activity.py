@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from venturi.analyse.course import course_of
@@ -19,9 +21,12 @@ from venturi.model.workload import REQUEST_EDGES_BYTES, RequestBucket
 MOST_SIZES = 64
 
 
-def activity_of(captured: Captured, name: str) -> Activity:
-    """The activity in a trace, called `name`; raises UserError where it has no operations."""
-    found = footprint_of(captured)
+def activity_of(captured: Captured, name: str, streams: Sequence[str] = ()) -> Activity:
+    """The activity in a trace, called `name`; raises UserError where it has no operations.
+
+    `streams` are the names of the streams of its files, as for `footprint_of`.
+    """
+    found = footprint_of(captured, streams)
     if found is None:
         raise UserError(
             f"'{captured.trace.source.file}' holds counters and no operations",
@@ -30,7 +35,6 @@ def activity_of(captured: Captured, name: str) -> Activity:
     kept = found.own
     io_s = found.longest_s(kept)
     posix = found.of_layer(Layer.POSIX, Layer.STDIO) & (found.stream >= 0)
-    streams = _streams(found)
     return Activity(
         schema_=ACTIVITY_SCHEMA,
         name=name,
@@ -46,7 +50,7 @@ def activity_of(captured: Captured, name: str) -> Activity:
         io_seconds=io_s,
         io_share=min(1.0, io_s / found.job_s) if found.job_s > 0 else 0.0,
         seconds_by=_seconds(found, kept),
-        streams=streams,
+        streams=_streams(found),
         phases=phases_of(found),
         course=course_of(found),
         left_out=int(len(found.ops) - np.count_nonzero(kept)),

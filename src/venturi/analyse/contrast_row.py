@@ -24,6 +24,8 @@ class Pair:
     second: Sequence[float]
     unlike: str = ""
     """How the two were not measured alike; empty: they were."""
+    of: str = ""
+    """The operation that rates in 1/s count."""
 
 
 def rows_of(parts: Sequence[Mapping[str, Pair]]) -> list[list[ComparisonRow]]:
@@ -54,6 +56,7 @@ def _row(name: str, pair: Pair, what: Contrast, chance: float | None) -> Compari
     return ComparisonRow(
         name=name,
         unit=pair.unit,
+        of=pair.of,
         first=_measured(pair.first),
         second=_measured(pair.second),
         ratio=what.ratio,

@@ -9,6 +9,7 @@ import numpy as np
 
 from venturi.analyse.activity import activity_of
 from venturi.analyse.counted_activity import counted_activity
+from venturi.analyse.stood_for import LEFT_OUT, UNSAID, Stood, stood_for
 from venturi.model.activity import Activity, Basis, StreamActivity
 from venturi.model.card import CARD_SCHEMA, CardField, CardStream, FidelityCard, Match
 from venturi.model.operation import LAYER_CODES
@@ -40,7 +41,13 @@ def fidelity(
     Calls of a library that only one of them uses (HDF5, PnetCDF) are left out: what it calls below
     stands for them, as in the proxy of an application. Raises UserError where a capture holds no
     I/O of an application.
+
+    Where the second is the capture of a proxy, which knows what its files stand for, streams are
+    those of the workload, and what a workload does not say stands beside.
     """
+    stood = stood_for(application, proxy)
+    if stood is not None:
+        return _card_of_stood(stood, names)
     both = (_beside_other(application, proxy), _beside_other(proxy, application))
     has_all = all(captured.operations is not None for captured in both)
     look = activity_of if has_all else counted_activity
@@ -66,19 +73,57 @@ def _beside_other(captured: Captured, other: Captured) -> Captured:
     )
 
 
+def _card_of_stood(stood: tuple[Stood, Stood], names: tuple[str, str]) -> FidelityCard:
+    """The card of an application and its own proxy."""
+    both = [
+        activity_of(one.captured, name, one.streams) for one, name in zip(stood, names, strict=True)
+    ]
+    theirs = {stream.name: stream for stream in both[1].streams}
+    pairs = [(stream, theirs.pop(stream.name, None)) for stream in both[0].streams]
+    streams = []
+    for ours, other in pairs:
+        card = _stream(ours, other, *both)
+        unsaid = [one.unsaid.get(ours.name, (0,) * len(UNSAID)) for one in stood]
+        beside = _all_beside(UNSAID, *unsaid)
+        called = stood[1].called.get(ours.name, "") if other else ""
+        streams.append(
+            card.model_copy(update={"counterpart": called, "fields": [*card.fields, *beside]})
+        )
+    left_out = _all_beside(LEFT_OUT, stood[0].left_out, stood[1].left_out)
+    total = [*_total(*both), *left_out]
+    return _assembled((both[0], both[1]), total, streams, list(theirs))
+
+
+def _all_beside(
+    names: Sequence[str], application: Sequence[int], proxy: Sequence[int]
+) -> list[CardField]:
+    """Fields for information, where there is anything to tell."""
+    rows = zip(names, application, proxy, strict=True)
+    return [_beside(name, ours, theirs, "") for name, ours, theirs in rows if ours or theirs]
+
+
 def card_of(application: Activity, proxy: Activity) -> FidelityCard:
     """The card of two activities."""
     pairs, only_proxy = counterparts(application.streams, proxy.streams)
     streams = [_stream(ours, theirs, application, proxy) for ours, theirs in pairs]
-    total = CardStream(name="total", counterpart="total", fields=_total(application, proxy))
+    return _assembled((application, proxy), _total(application, proxy), streams, only_proxy)
+
+
+def _assembled(
+    both: tuple[Activity, Activity],
+    fields: list[CardField],
+    streams: list[CardStream],
+    only_proxy: list[str],
+) -> FidelityCard:
+    total = CardStream(name="total", counterpart="total", fields=fields)
     everything = [total, *streams]
     match = _worst(field.match for stream in everything for field in stream.fields)
     if only_proxy:
         match = Match.OFF
     return FidelityCard(
         schema_=CARD_SCHEMA,
-        application=application.name,
-        proxy=proxy.name,
+        application=both[0].name,
+        proxy=both[1].name,
         match=match,
         headline=_headline(everything, only_proxy),
         total=total,

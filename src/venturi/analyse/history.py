@@ -32,6 +32,7 @@ _NEAR = 2
 _REACH = 1.7
 """What is found, in deviations of the sessions (bench/history_rates.py)."""
 _NORMAL_MAD = 1.4826
+_DIGITS = 8
 
 
 def history_of(
@@ -53,6 +54,7 @@ def history_of(
     order = list(Trend)
     ranked = [Trend.WORSE, *(trend for trend in order if trend is not Trend.WORSE)]
     series = [_series(own, key[2], known, least) for key, own in groups.items()]
+    series = _told_apart(series, [own[-1].work for own in groups.values()])
     series.sort(key=lambda one: ranked.index(one.trend))
     return History(
         schema_="venturi.history/1",
@@ -87,6 +89,7 @@ def _series(
         machine=newest.machine,
         metric=name,
         unit=newest.metrics[name].unit,
+        of=newest.metrics[name].of,
         better=better,
         ranks=newest.ranks,
         parameters=newest.parameters,
@@ -96,6 +99,22 @@ def _series(
         detectable=detectable,
         trend=_trend(changes, better) if detectable is not None else Trend.SHORT,
     )
+
+
+def _told_apart(series: Sequence[Series], works: Sequence[str]) -> list[Series]:
+    """The series, those that look alike and did other work with the beginning of its digest."""
+
+    def look(one: Series) -> str:
+        return repr((one.name, one.machine, one.ranks, sorted(one.parameters.items())))
+
+    seen: dict[str, set[str]] = {}
+    for one, work in zip(series, works, strict=True):
+        seen.setdefault(look(one), set()).add(work)
+    return [
+        one.model_copy(update={"variant": f"work {work[:_DIGITS]}"}) if len(seen[look(one)]) > 1
+        else one
+        for one, work in zip(series, works, strict=True)
+    ]  # fmt: skip
 
 
 def _session(session: str, results: Sequence[Result], name: str) -> SessionValue:

@@ -14,19 +14,20 @@ from venturi.model.statistic import median_interval
 from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
 _TERM = re.compile(
-    r"\b(bytes|time|operations|found|seconds|serving|span|mean|shortest|longest|period|"
+    r"\b(bytes|time|operations|found|seconds|serving|saved|span|mean|shortest|longest|period|"
     r"executions|delay)"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
 _OF_PHASES = {
-    "time", "found", "serving", "span", "mean", "shortest", "longest", "period", "executions",
+    "time", "found", "serving", "saved", "span", "mean", "shortest", "longest", "period",
+    "executions",
 }  # fmt: skip
 """Terms over whole executions of a phase."""
 _ALL = "all"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
     "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "truncate",
-    "find", "exec",
+    "find", "exec", "copy", "clone", "seek", "empty_read",
 }  # fmt: skip
 
 
@@ -35,6 +36,12 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
     check_commands(workload)
     named = {path for steps in workload.program.values() for path in _paths(steps)}
     phase_paths = list(dict.fromkeys((*phase_paths, *sorted(named))))
+    for name, curve in workload.curves.items():
+        for drawn in (path for phases in curve.lines.values() for path in phases):
+            if drawn not in phase_paths:
+                raise UserError(
+                    f"curves.{name}: '{drawn}' is no phase", f"phases: {', '.join(phase_paths)}"
+                )
     texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
     texts |= {f"rules.{name}": rule.holds for name, rule in workload.rules.items()}
     for where, text in texts.items():
@@ -84,7 +91,8 @@ def metrics_of(
     repetitions = sorted({row.repetition for row in phases})
     known: dict[int, dict[str, Number]] = {n: dict(parameters) for n in repetitions}
     said = said_by_commands(workload, commands)
-    wanted = {**_default_metrics(phases), **workload.metrics}
+    rates = _default_metrics(phases)
+    wanted = {**rates, **workload.metrics}
     result = {}
     for name, (unit, by_repetition) in said.items():
         told = {n: by_repetition[n] for n in repetitions if n in by_repetition}
@@ -101,11 +109,16 @@ def metrics_of(
                 values.append(value)
                 known[repetition].setdefault(name, value)
         if values:
-            result[name] = _with_interval(values, metric.unit)
+            of = (
+                _main_kind(phases, name)
+                if metric.unit == "1/s" and metric is rates.get(name)
+                else ""
+            )
+            result[name] = _with_interval(values, metric.unit, of)
     return result
 
 
-def _with_interval(values: list[float], unit: str) -> MetricValue:
+def _with_interval(values: list[float], unit: str, of: str = "") -> MetricValue:
     interval = median_interval(values)
     return MetricValue(
         value=interval.median,
@@ -116,6 +129,7 @@ def _with_interval(values: list[float], unit: str) -> MetricValue:
         n=len(values),
         coverage=interval.coverage,
         values=values,
+        of=of,
     )
 
 
@@ -146,7 +160,7 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     order = (
         "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
         "read_dir", "find", "set_xattr", "get_xattr", "truncate", "open", "read", "write", "sync",
-        "close", "exec",
+        "close", "exec", "copy", "clone", "seek", "empty_read",
     )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])
@@ -205,6 +219,8 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
         return len(rows)
     if function == "serving":
         return sum(row.seconds.serving for row in rows)
+    if function == "saved":
+        return sum(row.bytes_saved for row in rows)
     if not rows:
         return None
     totals = [row.seconds.total for row in rows]

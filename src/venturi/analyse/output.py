@@ -8,6 +8,7 @@ import json
 import math
 import re
 import statistics
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -93,18 +94,43 @@ def _found(name: str, metric: OutputMetric, text: str) -> list[Any]:
         matches = re.finditer(metric.regex, text, re.MULTILINE)
         return [match[1] for match in matches if match[1] is not None]
     if metric.json_path:
-        return _at_path(name, metric, text)
+        return _in_json(name, metric, text)
     rows = csv.DictReader(io.StringIO(text))
-    return [row[metric.column] for row in rows if row.get(metric.column)]
+    return [
+        row[metric.column]
+        for row in rows
+        if row.get(metric.column)
+        and _fits(metric, {column: [row.get(column)] for column in metric.where})
+    ]
 
 
-def _at_path(name: str, metric: OutputMetric, text: str) -> list[Any]:
-    """The value at a JSON path; a number, or a list of numbers of which `pick` takes one."""
+def _in_json(name: str, metric: OutputMetric, text: str) -> list[Any]:
+    """The values at a JSON path: of the one document, or of those lines that `where` chooses."""
+    texts = [line for line in text.splitlines() if line.strip()] if metric.where else [text]
     try:
-        here = json.loads(text)
+        documents = [json.loads(one) for one in texts]
     except ValueError as error:
         raise RunFailed(f"metric {name}: {metric.file} is not JSON: {error}") from None
-    for key, index in _KEY.findall(metric.json_path):
+    return [
+        value
+        for document in documents
+        if _fits(metric, {path: _at_path(path, document) for path in metric.where})
+        for value in _at_path(metric.json_path, document)
+    ]
+
+
+def _fits(metric: OutputMetric, found: dict[str, list[Any]]) -> bool:
+    """Whether a row or a document, with these values, is one of those that `where` chooses."""
+    return all(
+        any(value is not None and fnmatchcase(str(value), wanted) for value in found[name])
+        for name, wanted in metric.where.items()
+    )
+
+
+def _at_path(path: str, document: Any) -> list[Any]:
+    """What stands at a path: one value, those of a list, or nothing."""
+    here = document
+    for key, index in _KEY.findall(path):
         try:
             here = here[int(index)] if index else here[key]
         except (KeyError, IndexError, TypeError):

@@ -33,6 +33,7 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
             one.values,
             second.metrics[name].values,
             unlike.get(name, ""),
+            one.of,
         )
         for name, one in first.metrics.items()
         if name in second.metrics and one.values and second.metrics[name].values

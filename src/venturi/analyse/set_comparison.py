@@ -101,8 +101,8 @@ def _pairs(first: Sequence[Result], second: Sequence[Result]) -> dict[str, Pair]
             for side in sides
         ]
         measure = next(result.metrics[name] for result in first if name in result.metrics)
-        unlike = _unlike(first, second, name)
-        pairs[name] = Pair(measure.unit, measure.better, values[0], values[1], unlike)
+        unlike, of = _unlike(first, second, name), measure.of
+        pairs[name] = Pair(measure.unit, measure.better, values[0], values[1], unlike, of)
     return pairs
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from venturi.model.event import RankTimes
 from venturi.model.record import Straggler
+from venturi.model.statistic import median
 
 MUCH_LONGER = 1.5
 """Times the median of all ranks."""

@@ -158,10 +158,17 @@ def _detectable(first: Sequence[float], second: Sequence[float]) -> float | None
     if freedom < 1:
         return None
     squares = sum((x - fmean(own)) ** 2 for own in (first, second) for x in own)
-    sigma = math.sqrt(squares / freedom)
+    return least_change(math.sqrt(squares / freedom), len(first), len(second))
+
+
+def least_change(sigma: float, m: int, n: int) -> float:
+    """The least change, as a share, that `m` and `n` values show four times out of five.
+
+    `sigma` is the deviation of the logarithms of each; there are more than two values.
+    """
+    freedom = m + n - 2
     reach = t_quantile(1 - ALPHA / 2, freedom) + t_quantile(_POWER, freedom)
-    per_value = math.sqrt(1 / len(first) + 1 / len(second))
-    return math.expm1(reach * sigma * per_value / math.sqrt(_EFFICIENCY))
+    return math.expm1(reach * sigma * math.sqrt((1 / m + 1 / n) / _EFFICIENCY))
 
 
 def _middle(ordered: Sequence[float]) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from venturi.execute.target import inodes_of
 from venturi.model.campaign import CampaignEstimate, PlannedPoint
 from venturi.model.error import TargetProblem, UserError
 from venturi.model.machine import Machine, Target
@@ -31,8 +32,9 @@ def check_limits(estimate: CampaignEstimate, machine: Machine, directory: Path) 
     room = os.statvfs(directory)
     _check_room(directory, "bytes", _largest(estimate.rows, "bytes_written", at_once),
                 room.f_bavail * room.f_frsize)  # fmt: skip
-    if room.f_files:
-        _check_room(directory, "inodes", _largest(estimate.rows, "files", at_once), room.f_favail)
+    free_inodes, _ = inodes_of(room)
+    if free_inodes is not None:
+        _check_room(directory, "inodes", _largest(estimate.rows, "files", at_once), free_inodes)
 
 
 def _target_of(machine: Machine, directory: Path) -> Target | None:

@@ -48,6 +48,11 @@ def tool_metrics(
 
     Raises RunFailed, too, where it reports another setting than `confirm` says.
     """
+    unread = {
+        metric.file for metric in tool.metrics.values() if not (folder / metric.file).exists()
+    }
+    if unread:
+        raise RunFailed(f"there is no {', '.join(sorted(unread))}: {tool.about}")
     for name, wanted in confirm.items():
         told = picked(name, tool.reported[name], folder)
         if told != wanted:

@@ -17,7 +17,7 @@ from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
 from venturi.model.notice import Event, Happening, Notice, Told
 
-Send = Callable[[Notice], None]
+Send = Callable[[Notice], object]
 
 _EVENTS = {
     State.FAILED: Event.FAILED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from venturi.campaign.further import spent_s, why_no_more
 from venturi.campaign.metric import metrics_in, record_metrics, tool_metrics
 from venturi.campaign.standing import Standing
 from venturi.campaign.task import Task
@@ -68,6 +69,7 @@ def _row(campaign: Campaign, standing: Standing, tasks: list[Task]) -> Row:
         elif reason := standing.reason(task.name):
             reasons.append(reason)
     states = [standing.states[task.name] for task in tasks]
+    summaries = [_summary(name, values) for name, values in found.items()]
     return Row(
         step=tasks[0].step,
         point=tasks[0].point,
@@ -75,7 +77,8 @@ def _row(campaign: Campaign, standing: Standing, tasks: list[Task]) -> Row:
         states={s.value: states.count(s) for s in State if s in states},
         commit=tasks[0].commit,
         reasons=list(dict.fromkeys(reasons)),
-        metrics=[_summary(name, values) for name, values in found.items()],
+        metrics=summaries,
+        enough=why_no_more(campaign, tasks[0].step, summaries, spent_s(standing)),
     )
 
 

@@ -19,30 +19,34 @@ _PATIENCE_S = 20.0
 _SMTP_PORT = 25
 
 
-def send(notice: Notice, ways: Notices) -> None:
-    """Sends what of a notice the site wants to hear, on all its ways.
+def send(notice: Notice, ways: Notices) -> list[str]:
+    """Sends what of a notice the site wants to hear, on all its ways; which ways those were.
 
     Raises UserError where one of them did not take it, after all were tried.
     """
     wanted = [happening for happening in notice.happenings if happening.event in ways.on]
     if not wanted:
-        return
+        return []
     chosen = notice.model_copy(update={"happenings": wanted})
     failed: list[str] = []
+    told: list[str] = []
     if ways.mail is not None:
         try:
             _mail(chosen, ways.mail)
-        except (OSError, smtplib.SMTPException) as error:
+            told.append(f"mail to {', '.join(ways.mail.to)}")
+        except (OSError, smtplib.SMTPException, ValueError) as error:
             failed.append(f"mail by {ways.mail.server}: {error}")
     if ways.webhook:
         try:
             _post(chosen, ways.webhook)
+            told.append("webhook")
         except (OSError, ValueError) as error:
             failed.append(f"webhook: {error}")
     if failed:
         raise UserError(
             f"a notice was not sent: {'; '.join(failed)}", "see notices in the machine's file"
         )
+    return told
 
 
 def _mail(notice: Notice, mail: Mail) -> None:
@@ -63,7 +67,11 @@ def _mail(notice: Notice, mail: Mail) -> None:
         if mail.tls:
             server.starttls(context=ssl.create_default_context())
         if mail.user:
-            server.login(mail.user, _secret(mail.password_from))
+            word = _secret(mail.password_from)
+            server.ehlo_or_helo_if_needed()
+            if not mail.tls and not server.has_extn("auth") and server.has_extn("starttls"):
+                raise ValueError("it takes a password after STARTTLS only: tls: true")
+            server.login(mail.user, word)
         server.send_message(message)
 
 

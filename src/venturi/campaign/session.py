@@ -13,6 +13,7 @@ from pathlib import Path
 from venturi.campaign.build import fetch, source_at
 from venturi.campaign.estimate import estimate_of
 from venturi.campaign.folder import CANCEL, SESSION, write_whole
+from venturi.campaign.further import further_tasks
 from venturi.campaign.journal import Journal, entries
 from venturi.campaign.limit import check_limits
 from venturi.campaign.membership import Session
@@ -24,10 +25,11 @@ from venturi.campaign.task import Place, Task, tasks_of
 from venturi.execute.launcher import BUILT_IN, machine_named
 from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
+from venturi.model.aim import Aim
 from venturi.model.campaign import Campaign, CampaignResult, State
 from venturi.model.error import UserError
 from venturi.model.machine import Machine, SchedulerKind
-from venturi.model.yaml_text import load_yaml, read_text
+from venturi.model.yaml_text import load_yaml, parse_yaml, read_text
 from venturi.store.place import new_id
 
 ENDING = ".campaign"
@@ -42,7 +44,11 @@ class Wish:
     store: Path
     machine: str
     repeat: int | None = None
+    aim: Aim | None = None
+    """When repetitions are enough; None: as the campaign says."""
     pack: int | None = None
+    text: str | None = None
+    """The campaign, where it stands in no file; then `file` says only where it would."""
     is_here: bool = False
     """Jobs are processes of this host, whatever the machine's file says."""
 
@@ -72,7 +78,7 @@ def directory_of(name: str, machine: str) -> Path:
 
 def read_campaign(wish: Wish) -> Campaign:
     """The campaign of a file, with what the command line changes in it."""
-    campaign = load_yaml(wish.file, Campaign)
+    campaign = parse_yaml(_text_of(wish), str(wish.file), Campaign)
     changes: dict[str, object] = {}
     if wish.repeat is not None:
         changes["repeat"] = wish.repeat
@@ -80,9 +86,16 @@ def read_campaign(wish: Wish) -> Campaign:
             name: step.model_copy(update={"repeat": None if step.repeat is None else wish.repeat})
             for name, step in campaign.steps.items()
         }
+        changes["until"] = None
+    if wish.aim is not None:
+        changes["until"] = wish.aim
     if wish.pack is not None:
         changes["pack"] = wish.pack
     return campaign.model_copy(update=changes)
+
+
+def _text_of(wish: Wish) -> str:
+    return read_text(wish.file) if wish.text is None else wish.text
 
 
 def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
@@ -121,7 +134,7 @@ def create(wish: Wish, folder: Path) -> Opened:
         "tasks": [asdict(task) for task in tasks],
     }
     texts = {
-        "campaign.yaml": read_text(wish.file),
+        "campaign.yaml": _text_of(wish),
         "plan.json": json.dumps(facts) + "\n",
         "journal.jsonl": "",
         SESSION: Session(new_id(campaign.name), campaign.name, str(wish.store)).text(),
@@ -214,9 +227,19 @@ def follow(opened: Opened, retry: set[State], watch: Callable[[Standing], None])
     with supervising(opened) as supervisor:
         supervisor.again(retry)
         supervisor.follow(watch)
+        while not supervisor.stopping.asked and (more := _further(opened)):
+            supervisor.extend(more)
+            supervisor.follow(watch)
         if supervisor.stopping.asked:
             supervisor.stop()
         return not supervisor.stopping.asked
+
+
+def _further(opened: Opened) -> list[Task]:
+    """Repetitions that a campaign still wants, where it leaves their number open."""
+    if opened.campaign.until is None:
+        return []
+    return further_tasks(opened.campaign, opened.standing, opened.outcome().rows)
 
 
 def _workload_file(wish: Wish, name: str) -> Path | None:

@@ -75,6 +75,8 @@ class Standing:
             job.state = JobState(entry["state"])
         elif what == "stopping":
             self.jobs[entry["job"]].was_stopped = True
+        elif what == "more":
+            self.tasks |= {made["name"]: Task(**made) for made in entry["tasks"]}
         elif what == "again":
             for task in entry["tasks"]:
                 self.job_of.pop(task, None)

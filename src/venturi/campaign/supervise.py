@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from venturi.campaign.folder import write_whole
@@ -12,6 +13,7 @@ from venturi.campaign.job import JobPlan, Room, packed, write_list
 from venturi.campaign.journal import Journal
 from venturi.campaign.scheduler import JobState, Scheduler, Script, SubmitError
 from venturi.campaign.standing import Job, Standing
+from venturi.campaign.task import Task
 from venturi.execute.stopping import Stopping
 from venturi.model.campaign import Ending, State
 from venturi.model.machine import Scheduler as SchedulerSettings
@@ -87,6 +89,11 @@ class Supervisor:
             names += [name for name in blocked if name not in names]
         self._redo(names)
         return names
+
+    def extend(self, tasks: Sequence[Task]) -> None:
+        """Adds tasks to those of the campaign's plan."""
+        self._note("more", tasks=[asdict(task) for task in tasks])
+        self._standing.refresh()
 
     def _redo_stopped(self) -> None:
         """Tasks that this command's own stop cut short are planned again."""

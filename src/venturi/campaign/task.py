@@ -94,11 +94,13 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
     for name in _in_order(campaign):
         step = campaign.steps[name]
         _check(step, name)
+        if campaign.until is not None and step.repeat is None:
+            _check_open(step, name)
         own = folders[name] = _Folders(name, _parameters(campaign, name, list(points[0])), points)
         repeats = step.repeat or (
             campaign.repeat if step.workload or step.metrics or step.tool else 1
         )
-        makers = [_Maker(step, name, point, place, folders) for point in own.values]
+        makers = [_Maker(campaign, name, point, place, folders) for point in own.values]
         for repetition in range(1, repeats + 1):
             indices = list(range(len(own.values)))
             chance.shuffle(indices)
@@ -119,6 +121,16 @@ def _check(step: Step, name: str) -> None:
                     f"steps.{name}.confirm: {step.tool} reports no '{setting}'",
                     f"it reports {known}",
                 )
+
+
+def _check_open(step: Step, name: str) -> None:
+    """UserError for texts that differ from one repetition to the next: further ones have none."""
+    for text in _texts(step):
+        if own := sorted({"repetition", "run"} & names_of(text)):
+            raise UserError(
+                f"steps.{name} names {{{own[0]}}}, and 'until' leaves repetitions open",
+                "leave one of them out, or give the step a 'repeat'",
+            )
 
 
 def setup_lines(site: Machine, name: str, needs: list[str]) -> list[str]:
@@ -231,9 +243,15 @@ class _Maker:
     """Makes the tasks of a step at one point."""
 
     def __init__(
-        self, step: Step, name: str, point: Point, place: Place, folders: Mapping[str, _Folders]
+        self,
+        campaign: Campaign,
+        name: str,
+        point: Point,
+        place: Place,
+        folders: Mapping[str, _Folders],
     ) -> None:
-        self._step = step
+        step = self._step = campaign.steps[name]
+        self._seed = campaign.seed
         self._name = name
         self._point = point
         self._place = place
@@ -345,6 +363,7 @@ class _Maker:
         line = [sys.executable, "-m", "venturi", "run", task.workload]
         line += ["-d", str(place.directory), "--store", str(place.store), "--on", place.machine]
         line += ["--repeat", "1", "--json", "-q", "--scale", task.scale]
+        line += ["--seed", str(self._seed)]
         if self._step.ranks:
             line += ["-n", str(task.ranks)]
         if task.nodes > 1:

@@ -12,7 +12,15 @@ from venturi.capture.clock import Beginning, Clock, clocks_of
 from venturi.capture.counters import counter_records
 from venturi.capture.gap import gaps_of
 from venturi.capture.process_file import LEFT_OUT, Name, ProcessFile
-from venturi.model.operation import KIND_CODES, KINDS, NO_FILE, Kind, Operations, operations_of
+from venturi.model.operation import (
+    COPIES,
+    KIND_CODES,
+    KINDS,
+    NO_FILE,
+    Kind,
+    Operations,
+    operations_of,
+)
 from venturi.model.trace import Job, Layer, Process, Source, Trace, TracedFile
 from venturi.model.trace_folder import Captured
 
@@ -22,7 +30,7 @@ WATCHED = [
 ]  # fmt: skip
 """Layers of the tracer, in the order of its codes."""
 
-_OF_TWO_FILES = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK, Kind.COPY)]
+_OF_TWO_FILES = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK, *COPIES)]
 _TIMES = ("start", "end")
 
 

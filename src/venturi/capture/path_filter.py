@@ -10,7 +10,8 @@ from fnmatch import fnmatchcase
 import numpy as np
 
 from venturi.capture.tracer import Settings, absolute_glob
-from venturi.model.operation import KIND_CODES, NO_FILE, Kind, Operations
+from venturi.derive.noise import NOT_SYSTEM, SHARED_MEMORY
+from venturi.model.operation import COPIES, KIND_CODES, NO_FILE, Kind, Operations
 from venturi.model.trace import TracedFile
 from venturi.model.trace_folder import Captured
 
@@ -20,18 +21,15 @@ SYSTEM = (
 )  # fmt: skip
 """Directories that hold no data of applications; as in tracer/filter.c."""
 
-NOT_SYSTEM = ("/dev/shm", "/var/tmp", "/run/user")
-
 _OF_MPI = re.compile(
-    r"/dev/shm/(vader_segment\.|sm_segment\.|open_mpi\.|osc_|coll_sm|pmix_|mpich_|Intel_MPI_"
-    r"|ib_shmem|cma_shmem|ucx_shm_|psm2_shm\.|psm_shm\.|nccl-|sem\.|cray-shared-mem-)"
+    rf"{SHARED_MEMORY.pattern}"
     r"|.*/(ompi|prte|pmix)\.([^/]*\.)?[0-9]+(/|$)"
     r"|.*/(openmpi-sessions-|mpich_shar_tmp)",
     re.S,
 )
 """Memory that ranks of a node share by means of files, and what launchers keep in files."""
 
-_OF_TWO_FILES = (Kind.RENAME, Kind.LINK, Kind.COPY)
+_OF_TWO_FILES = (Kind.RENAME, Kind.LINK, *COPIES)
 
 
 def leave_out(captured: Captured, settings: Settings) -> tuple[Captured, dict[str, int]]:
@@ -85,7 +83,7 @@ def _is_no_data(path: str) -> bool:
     """Pipes, memory, the system's files: no data of applications."""
     if not path.startswith("/") or path == "/" or path.startswith("/memfd:"):
         return True
-    is_system = _is_below(path, SYSTEM) and not _is_below(path, NOT_SYSTEM)
+    is_system = _is_below(path, SYSTEM) and not path.startswith(NOT_SYSTEM)
     return is_system or _OF_MPI.match(path) is not None
 
 

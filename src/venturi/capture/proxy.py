@@ -25,9 +25,10 @@ from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Opera
 from venturi.model.plan import Interface
 from venturi.model.trace import Layer, Process, Trace, TracedFile
 from venturi.model.trace_folder import Captured, write_trace
-from venturi.model.workload import Workload
+from venturi.model.workload import FileSpec, Workload
 
 ENGINE = "venturi-engine"
+_MOST_WORDS = 400
 _OF_MPI = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
 _LAUNCHERS = {
     MpiLibrary.OPENMPI: frozenset({"orterun", "orted", "prterun", "prte", "prted"}),
@@ -36,6 +37,8 @@ _LAUNCHERS = {
 """Programs by which a trace tells the MPI of its ranks; `mpirun` is one of them by its own name."""
 
 _CREATE_FLAG = 0o100
+_MAKE_FLAGS = 0o300
+"""O_CREAT and O_EXCL: with these the engine makes what is there before the program begins."""
 _LOOK_FLAGS = 0o4000 | 0o10000000
 """O_NONBLOCK and O_PATH: with these the engine opens names to look at them, never for a program."""
 _DIRECTORY_FLAG = 0o200000
@@ -118,6 +121,9 @@ def run_proxy(run: ProxyRun, place: Path) -> Captured:
     if operations is None or not len(operations):
         why = last_words(said, "venturi: ") or "no I/O was seen"
         raise RunFailed(f"the proxy did not run: {why}")
+    if outcome.finished.code == RunFailed.exit_code:
+        why = last_words(said, "venturi: ") or last_words(said)[:_MOST_WORDS]
+        raise RunFailed(f"the proxy did not come to its end: {why}")
     found = program_only(outcome.captured, run.workload, run.directory.resolve())
     return Captured(found.trace, _in_memory(found.operations))
 
@@ -136,19 +142,23 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
     ranks = np.array([process.rank for process in processes])[ops.process]
     kept = known[file] & (ranks >= 0)
     staged = [_is_staged(name, workload) for name in names]
+    known_as = _known_as(names, workload)
     is_root = np.append(np.array([name == "" for name in names]), False)[file]
     holder = root[file].astype(ops.file.dtype)
     for process in np.unique(ops.process[kept]):
         mine = np.flatnonzero(ops.process == process)
         kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], staged)
     kept &= ~(ops.is_kind(Kind.MKDIR) & np.append(_hold(names, staged), False)[file])
+    kept &= ~np.append(_are_of_trees(names, workload), False)[file]
     chosen = _with_own_syncs(ops.take(kept))
     changed = trace.model_copy(
         update={
             "processes": processes,
             "files": [
-                file.model_copy(update={"path": name}) if name and file.within is None else file
-                for file, name in zip(trace.files, names, strict=True)
+                file.model_copy(update={"path": name, "stands_for": known})
+                if name and file.within is None
+                else file
+                for file, name, known in zip(trace.files, names, known_as, strict=True)
             ],
             "operation_count": len(chosen),
             "records": [],
@@ -196,14 +206,26 @@ def _below(file: TracedFile, run: re.Pattern[str]) -> str | None:
     return (found.group(2) or "") if found else None
 
 
+def _known_as(names: list[str | None], workload: Workload) -> list[str]:
+    """How the application knows the files for which those of these names stand."""
+    patterns = [
+        (re.compile(_names_of(spec)), spec.about) for spec in workload.files.values() if spec.about
+    ]
+    return [
+        next((about for pattern, about in patterns if pattern.fullmatch(name or "")), "")
+        for name in names
+    ]
+
+
+def _names_of(spec: FileSpec) -> str:
+    """A pattern for the names of a workload's file, and of the items below it."""
+    return rf"{template_of(spec.path)}(\.\d+)?{'(/.*)?' if spec.tree else ''}"
+
+
 def _is_staged(name: str | None, workload: Workload) -> bool:
     """Whether a file is there before the program begins."""
     return any(
-        spec.prestage is not None
-        and re.fullmatch(
-            rf"{template_of(spec.path)}(\.\d+)?{'(/.*)?' if spec.tree else ''}", name or ""
-        )
-        is not None
+        spec.prestage is not None and re.fullmatch(_names_of(spec), name or "") is not None
         for spec in workload.files.values()
     )
 
@@ -217,9 +239,19 @@ def _hold(names: list[str | None], staged: list[bool]) -> Column:
     return np.array([name in parents for name in names], bool)
 
 
+def _are_of_trees(names: list[str | None], workload: Workload) -> Column:
+    """Mask: the directories of trees, which the engine makes before their items."""
+    found = [
+        re.compile(rf"{template_of(spec.path)}(\.\d+)?(/d\.\d+)*")
+        for spec in workload.files.values()
+        if spec.tree is not None
+    ]
+    return np.array([any(one.fullmatch(name or "") for one in found) for name in names], bool)
+
+
 def template_of(path: str) -> str:
     """A pattern for the names that a workload's path stands for."""
-    return re.sub(r"\\\{[^}]*\\\}", "[^/]*", re.escape(path))
+    return re.sub(r"\\\{[^}]*\\\}", r"\\d+", re.escape(path))
 
 
 def _housekeeping(
@@ -230,8 +262,12 @@ def _housekeeping(
     is_whole = ~np.isin(ops.layer[mine], _DATASET_LAYERS)
     opens, stats = is_whole & (kind == KIND_CODES[Kind.OPEN]), kind == KIND_CODES[Kind.STAT]
     closes = is_whole & (kind == KIND_CODES[Kind.CLOSE])
-    drop = np.zeros(len(mine), bool)
-    drop[1:] |= stats[1:] & opens[:-1] & (file[1:] == file[:-1])
+    drop = np.arange(len(mine)) <= _staged_last(opens, closes, file, detail, staged)
+    makes = opens | (kind == KIND_CODES[Kind.MKDIR])
+    drop[1:] |= stats[1:] & makes[:-1] & (file[1:] == file[:-1])
+    gone = kind == KIND_CODES[Kind.UNLINK]
+    drop[:-1] |= stats[:-1] & gone[1:] & (file[1:] == file[:-1])
+    drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
     seen: set[int] = set()
     for at in np.flatnonzero(opens & ~is_root):
         name = int(file[at])
@@ -255,6 +291,37 @@ def _housekeeping(
     if len(after) and len(used):
         drop[after[0] :] = True
     return drop
+
+
+def _begun_anew(opens: Column, kind: Column, file: Column, error: Column, detail: Column) -> Column:
+    """Mask: how the engine begins a file of its own anew, beside the opening itself.
+
+    It tries to make the file, opens the one that is there, looks whether that is its own, and cuts
+    it, where a program says all that with O_TRUNC.
+    """
+    found = np.zeros(len(kind), bool)
+    others = np.isin(kind, [KIND_CODES[Kind.STAT], KIND_CODES[Kind.TRUNCATE]])
+    in_vain = opens & (error != 0) & (detail & _MAKE_FLAGS == _MAKE_FLAGS)
+    for at in np.flatnonzero(in_vain).tolist():
+        if not np.any(kind[at : at + 5] == KIND_CODES[Kind.TRUNCATE]):
+            continue
+        found[at] = True
+        near = slice(at, at + 5)
+        found[near] |= others[near] & (file[near] == file[at])
+    return found
+
+
+def _staged_last(
+    opens: Column, closes: Column, file: Column, detail: Column, staged: list[bool]
+) -> int:
+    """The last row with which a process puts something there before the program; -1: none."""
+    is_staged = np.append(np.array(staged, bool), False)[np.minimum(file, len(staged))]
+    makes = np.flatnonzero(opens & is_staged & (detail & _MAKE_FLAGS == _MAKE_FLAGS))
+    if not len(makes):
+        return -1
+    last = int(makes[-1])
+    ends = np.flatnonzero(closes[last:] & (file[last:] == file[last]))
+    return last + int(ends[0]) if len(ends) else last
 
 
 def _is_data(kind: Column) -> Column:

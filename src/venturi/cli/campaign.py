@@ -7,13 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from venturi.cli.option import json_option, parse_repeat, store_option, units_option
+from venturi.cli.ask import make_sure, yes_option
+from venturi.cli.group import WholeGroup
+from venturi.cli.option import (
+    aim_of,
+    json_option,
+    parse_repeat,
+    shown_path,
+    store_option,
+    units_option,
+    until_options,
+)
 from venturi.model.error import ExitCode, UserError
 
 if TYPE_CHECKING:
     from venturi.campaign.session import Opened, Wish
     from venturi.campaign.standing import Standing
     from venturi.model.campaign import CampaignResult, State
+    from venturi.model.machine import Machine
 
 
 def _ci_options(command: Any) -> Any:
@@ -26,7 +37,7 @@ def _ci_options(command: Any) -> Any:
     return command
 
 
-@click.group()
+@click.group(cls=WholeGroup)
 def command() -> None:
     """Sweeps and suites over machines and time: run, status, resume, cancel, table, import."""
 
@@ -35,7 +46,8 @@ def command() -> None:
 @click.argument("file", metavar="FILE")
 @click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
 @click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run.")
-@click.option("--repeat", metavar="N", help="Repetitions (default: the campaign's).")
+@click.option("--repeat", metavar="N|auto", help="Repetitions (default: the campaign's).")
+@until_options
 @click.option("--pack", type=click.IntRange(min=1), help="Points that share one job.")
 @click.option("-o", "--output", metavar="FOLDER", help="Where all of it goes (NAME.campaign).")
 @click.option("--here", is_flag=True, help="Run jobs here, e.g. in an allocation; submit none.")
@@ -61,13 +73,14 @@ def run(file: str, directory: str, **options: Any) -> int:
         store=store_directory(options["store"]),
         machine=options["machine"],
         repeat=parse_repeat(options["repeat"]),
+        aim=aim_of(options),
         pack=options["pack"],
         is_here=options["here"],
     )
     folder = folder_for(options["output"], read_campaign(wish).name, ENDING)
     if options["dry_run"]:
-        return _dry_run(wish, folder, options)
-    return _follow(create(wish, folder), set(), options)
+        return dry_run(wish, folder, options)
+    return follow_campaign(create(wish, folder), set(), options)
 
 
 @command.command("status")
@@ -94,17 +107,21 @@ def resume(campaign: str, retry: str | None, **options: Any) -> int:
     """Go on with a campaign: attach to its jobs, submit what is left."""
     from venturi.campaign.session import folder_of, open_folder
 
-    return _follow(open_folder(folder_of(campaign)), _states(retry), options)
+    return follow_campaign(open_folder(folder_of(campaign)), _states(retry), options)
 
 
 @command.command("cancel")
 @click.argument("campaign", metavar="FILE")
 @click.argument("points", metavar="[POINT]...", nargs=-1)
-def cancel(campaign: str, points: tuple[str, ...]) -> int:
+@yes_option
+def cancel(campaign: str, points: tuple[str, ...], yes: bool) -> int:
     """Cancel a campaign, or single points (run-0003) or runs (run-0003/r2) of it."""
     from venturi.campaign.session import cancel_tasks, folder_of, open_folder
 
-    told = cancel_tasks(open_folder(folder_of(campaign)), points)
+    opened = open_folder(folder_of(campaign))
+    if not points:
+        make_sure(f"Cancel all of {opened.standing.folder.name}?", yes)
+    told = cancel_tasks(opened, points)
     click.echo(f"{told} run{'s' if told != 1 else ''} cancelled")
     return ExitCode.FINE
 
@@ -209,8 +226,16 @@ def tell(event: str, campaign: str, text: str, machine: str) -> int:
         raise UserError(f"{event}: no such event", f"use {', '.join(Event)}")
     site = machine_named(machine)
     happening = Happening(event=Event(event), what=text)
-    send(notice_of(campaign, site.name, [happening]), site.notices)
+    told = send(notice_of(campaign, site.name, [happening]), site.notices)
+    click.echo(f"told by {' and '.join(told)}" if told else _silent(event, site), err=True)
     return ExitCode.FINE
+
+
+def _silent(event: str, site: Machine) -> str:
+    """Why nobody was told of an event."""
+    if site.notices.mail is None and not site.notices.webhook:
+        return f"nobody is told: {site.name} has no mail and no webhook in its notices"
+    return f"nobody is told: {site.name} does not want to hear of '{event}' (notices: on)"
 
 
 def _states(text: str | None) -> set[State]:
@@ -226,7 +251,8 @@ def _states(text: str | None) -> set[State]:
     return {names[word] for word in wanted}
 
 
-def _follow(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
+def follow_campaign(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
+    """Goes on with a campaign till its end, prints what came of it, and tells whom it concerns."""
     from venturi.campaign.session import follow
     from venturi.model.campaign import State
     from venturi.report.campaign_text import states_line
@@ -301,12 +327,13 @@ def _print(opened: Opened, options: dict[str, Any]) -> CampaignResult:
         from venturi.report.campaign_text import print_result
         from venturi.report.quantity import Units
 
-        folder = opened.standing.folder
-        print_result(result, stdout_console(), Units(options["units"]), folder.name)
+        folder = shown_path(opened.standing.folder)
+        print_result(result, stdout_console(), Units(options["units"]), folder)
     return result
 
 
-def _dry_run(wish: Wish, folder: Path, options: dict[str, Any]) -> int:
+def dry_run(wish: Wish, folder: Path, options: dict[str, Any]) -> int:
+    """Prints what a campaign would do."""
     from venturi.campaign.estimate import estimate_of
     from venturi.campaign.session import planned
 

@@ -65,10 +65,16 @@ def _machine(path: Path) -> tuple[str, Document]:
 
 def _forecast(path: Path) -> tuple[str, Document] | None:
     from venturi.model.forecast import Forecast
+    from venturi.model.forecasts import Forecasts
 
     with path.open("rb") as file:
-        if b'"venturi.forecast/' not in file.read(_HEAD_BYTES):
-            return None
+        head = file.read(_HEAD_BYTES)
+    if b'"venturi.forecasts/' in head:
+        many = _parsed(path, Forecasts)
+        assert isinstance(many, Forecasts)
+        return f"{Path(many.folder).name}-on-{many.machine}", many
+    if b'"venturi.forecast/' not in head:
+        return None
     found = _parsed(path, Forecast)
     assert isinstance(found, Forecast)
     return f"{found.name}-on-{found.machine}", found
@@ -82,4 +88,6 @@ def _parsed(path: Path, model: type[Document]) -> Document:
     except OSError as error:
         raise UserError(f"'{path}': {error.strerror}") from None
     except DocumentError as error:
-        raise UserError(f"'{path}' is none of this version: {error}", error.hint) from None
+        raise UserError(
+            f"'{path}' is damaged, or of another version: {error}", error.hint
+        ) from None

@@ -6,10 +6,11 @@ import json
 
 import click
 
+from venturi.cli.group import WholeGroup
 from venturi.cli.option import json_option
 
 
-@click.group()
+@click.group(cls=WholeGroup)
 def command() -> None:
     """Workloads that ship with Venturi."""
 
@@ -39,7 +40,7 @@ def show(name: str, readme: bool) -> None:
     from venturi.model.error import UserError
 
     if name not in library.names():
-        raise UserError(f"there is no workload '{name}'", f"there are {', '.join(library.names())}")
+        raise library.unknown(name)
     text = library.readme_of(name) if readme else library.text_of(name)
     if text is None:
         raise UserError(f"{name} has no readme", f"venturi library show {name}")

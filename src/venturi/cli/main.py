@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 from typing import Any
 
@@ -74,22 +75,26 @@ def main() -> None:
     """Run the command line and exit with the code that scripts rely on."""
     debug = "--debug" in sys.argv
     try:
-        outcome: Any = venturi.main(standalone_mode=False)
+        outcome: Any = venturi.main(prog_name="venturi", standalone_mode=False)
     except VenturiError as error:
         _complain(error.message, error.hint)
         if debug:
             raise
         sys.exit(error.exit_code)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        sys.exit(ExitCode.USAGE)
     except click.ClickException as error:
         _complain(error.format_message(), "")
         sys.exit(ExitCode.USAGE)
     except (click.Abort, KeyboardInterrupt):
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not change the code
         sys.exit(ExitCode.INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(ExitCode.FAULT)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{error.filename}: " if error.filename else "what was to be written: "
         _complain(f"{where}{error.strerror or error}", "check the space and rights there")
         if debug:
             raise

@@ -44,7 +44,7 @@ def command(arguments: tuple[str, ...], limit: str | None, **options: Any) -> in
     if options["dry_run"]:
         return show_plans(trials, stage, options)
     records = perform_trials(trials, stage, watch_of(options))
-    outputs_after(records, asked_for)
+    outputs_after(records, asked_for, stage.store)
     if options["output_format"]:
         click.echo(mdtest_text(records, asked_for, arguments, datetime.now(UTC)), nl=False)
     else:

@@ -72,11 +72,12 @@ def _check(asked: Asked, options: dict[str, Any], name: str) -> None:
         raise UserError(
             f"{name} drives the site's own program", "name it with --binary PATH; none is shipped"
         )
-    if asked.mode == "quick":
-        raise UserError(f"--mode quick: {name} knows standard and extended")
+    if asked.mode not in (None, "standard", "extended"):
+        raise UserError(f"--mode {asked.mode}: {name} knows standard and extended")
     if asked.stonewall_s is not None and (asked.stonewall_s < 1 or asked.stonewall_s % 1):
         raise UserError(f"--stonewall {asked.stonewall_s:g}: a whole number of seconds is needed")
-    for key, option in (("assignments", "--set"), ("repeat", "--repeat")):
+    for key in ("assignments", "repeat", "detect", "budget"):
+        option = "--set" if key == "assignments" else f"--{key}"
         if options[key]:
             raise UserError(f"{option}: {name} takes its settings from --config")
     if asked.dry_run:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,11 @@ from venturi.model.error import UserError
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _RECORD = "record.json"
+_AUTO = "auto"
+_SHARE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(%?)")
+_BUDGET = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?(s|min|m|h|)")
+_UNITS_S = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+_MOST_S = 864_000
 SCALES = ("laptop", "paper", "small", "large")
 
 store_option = click.option(
@@ -35,7 +43,9 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter."
         ),
-        click.option("--repeat", metavar="N", help="Repetitions (default: the workload's, or 6)."),
+        click.option(
+            "--repeat", metavar="N|auto", help="Repetitions (default: the workload's, or 6)."
+        ),
         click.option(
             "--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all randomness."
         ),
@@ -44,6 +54,15 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(options):
         command = option(command)
     return command
+
+
+def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options beside `--repeat auto` that say when repetitions are enough."""
+    detect = click.option(
+        "--detect", metavar="SHARE", help="As many repetitions as show such a change (10%)."
+    )
+    budget = click.option("--budget", metavar="TIME", help="Of auto and --detect, in all (10m).")
+    return detect(budget(command))
 
 
 def parse_assignments(texts: tuple[str, ...]) -> dict[str, str]:
@@ -57,13 +76,57 @@ def parse_assignments(texts: tuple[str, ...]) -> dict[str, str]:
     return result
 
 
+def parse_detect(text: str) -> float:
+    """The share of `--detect`: `10%` or `0.1`; UserError for what is none above 0 and below 1."""
+    found = _SHARE.fullmatch(text.strip())
+    share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    if not 0 < share < 1:
+        raise UserError(f"--detect {text}: a share between 0 and 100% is needed", "such as 10%")
+    return share
+
+
+def aim_of(options: dict[str, Any]) -> Any:
+    """When repetitions are enough, by `--repeat auto` or `--detect`; None: their number is said.
+
+    Raises UserError where options do not fit together.
+    """
+    repeat, detect, budget = (options.get(name) for name in ("repeat", "detect", "budget"))
+    if repeat not in (None, _AUTO) and detect is not None:
+        raise UserError(f"--repeat {repeat} says how many, --detect leaves it open", "give one")
+    if repeat != _AUTO and detect is None:
+        if budget is not None:
+            raise UserError("--budget is for --repeat auto and --detect", "give one of them too")
+        return None
+    from venturi.model.aim import Aim
+
+    seen = None if detect is None else parse_detect(detect)
+    return Aim(detect=seen) if budget is None else Aim(detect=seen, budget_s=budget_seconds(budget))
+
+
 def parse_repeat(text: str | None) -> int | None:
-    """The number of `--repeat`; None leaves it to the workload."""
-    if text is None:
+    """The number of `--repeat`; None leaves it to the workload, or to what is found."""
+    if text in (None, _AUTO):
         return None
     if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= 100_000:
-        raise UserError(f"--repeat {text}: a number from 1 to 100000 is needed")
+        raise UserError(f"--repeat {text}: a number from 1 to 100000 is needed, or auto")
     return int(text)
+
+
+def budget_seconds(text: str, may_be_none: bool = False) -> float:
+    """The seconds of `--budget`: `90s`, `3m`, `3 min`, `1h` or a bare number of seconds.
+
+    Raises UserError for anything else, and for less than a second, unless it is `0` where there may
+    be none, or more than ten days.
+    """
+    if may_be_none and text.strip() == "0":
+        return 0.0
+    found = _BUDGET.fullmatch(text.strip())
+    seconds = float(Fraction(found[1]) * _UNITS_S[found[2]]) if found else 0.0
+    if not 1 <= seconds <= _MOST_S:
+        raise UserError(
+            f"--budget {text}: a time from 1s to 240h is needed", "such as 90s, 3m or 1h"
+        )
+    return seconds
 
 
 def open_workload(name: str, store: str | None) -> tuple[Any, str]:
@@ -73,10 +136,12 @@ def open_workload(name: str, store: str | None) -> tuple[Any, str]:
     from venturi.model.yaml_text import load_yaml, read_text
 
     if name.startswith("@") or (not Path(name).exists() and name not in library.names()):
-        from venturi.store.archive import find, folders
+        from venturi.store.archive import chosen, find, folders, is_choice
         from venturi.store.place import store_directory
 
         place = store_directory(store)
+        if is_choice(name):  # tag:golden: the newest of them
+            name = chosen(place, name)[-1].id
         known = any(f.name.startswith(name) for f in folders(place))
         if name.startswith("@") or known:
             path = find(place, name) / "workload.yaml"
@@ -137,8 +202,28 @@ def is_capture(name: str) -> bool:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes a result where the user wants it; UserError where that cannot be."""
+    """Writes a result where the user wants it, as a whole or not at all.
+
+    Raises UserError where that cannot be; a file that was there is then as it was.
+    """
+    from venturi.campaign.folder import write_whole
+
     try:
-        path.write_text(text, "utf-8")
+        if path.exists() and not path.is_file():  # /dev/stdout, a pipe
+            path.write_text(text, "utf-8")
+        else:
+            write_whole(path.resolve(), text)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}", "choose another file with -o") from None
+
+
+def shown_path(path: Path) -> str:
+    """A path as the next command can be given it, from here if that is shorter."""
+    return min(str(path), os.path.relpath(path), key=len)
+
+
+def tell_if_elsewhere(wanted: Path, saved: Path) -> str:
+    """Says on standard error that a folder went elsewhere; what to call it."""
+    if saved != wanted:
+        click.echo(f"venturi: {wanted}: cannot be written; the result is {saved}", err=True)
+    return shown_path(saved)

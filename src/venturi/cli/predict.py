@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,18 @@ from click.core import ParameterSource
 
 from venturi.cli.option import (
     SCALES,
+    budget_seconds,
     json_option,
     open_or_derive,
     parse_assignments,
     store_option,
+    tell_if_elsewhere,
     units_option,
     write_text,
 )
-from venturi.model.error import UserError
+from venturi.model.error import ExitCode, UserError
 
-_OF_AGAINST = ("prepare", "directory", "repeat", "cache", "unlike", "no_baselines")
+_OF_AGAINST = ("prepare", "directory", "repeat", "budget", "cache", "unlike", "no_baselines")
 _OF_ON = ("assignments", "scale", "scale_ranks")
 
 
@@ -34,7 +37,13 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
 @click.option("--scale-ranks", is_flag=True, help="Extrapolate to more ranks than profiled.")
 @click.option("-d", "--dir", "directory", metavar="DIR", help="Where to do I/O.")
 @click.option("--prepare", metavar="COMMAND", default="", help="Makes its input before each run.")
-@click.option("--repeat", type=click.IntRange(min=1), default=6, help="Runs of each (default: 6).")
+@click.option("--repeat", type=click.IntRange(min=1), default=6, help="Runs of each at least (6).")
+@click.option(
+    "--budget",
+    default="60s",
+    metavar="TIME",
+    help="For more runs of each, where errors vary (60s).",
+)
 @click.option(
     "--cache",
     type=click.Choice(["drop", "keep"]),
@@ -54,14 +63,15 @@ def command(
     beside: str | None,
     machine: str | None,
     **options: Any,
-) -> None:
+) -> int:
     """How long the I/O of WORKLOAD takes: in turn with its application, or without running.
 
     With --against, WORKLOAD and the application COMMAND run in turn below DIR, and their times in
     I/O are compared; COMMAND runs in a fresh folder of its own ({dir} stands for its path).
     With --beside, another workload stands in the application's stead, run by our engine.
     With --on, nothing runs: the time of each phase is read from a machine's profile.
-    WORKLOAD is a file, a name from the library, or a log or capture that it is derived from.
+    WORKLOAD is a file, a name from the library, or a log or capture that it is derived from; with
+    --on it may be a folder of these, which gives one table.
     """
     if sum(form is not None for form in (against, beside, machine)) != 1:
         raise UserError(
@@ -71,8 +81,7 @@ def command(
         )
     if machine is not None:
         _refuse(_OF_AGAINST, "--against")
-        _on_machine(workload, machine, options)
-        return
+        return _on_machine(workload, machine, options)
     _refuse(_OF_ON, "--on")
     if beside is not None:
         _refuse(("prepare",), "--against")
@@ -80,6 +89,7 @@ def command(
     else:
         assert against is not None
         _against(workload, against, options)
+    return ExitCode.FINE
 
 
 def _refuse(names: tuple[str, ...], form: str) -> None:
@@ -91,24 +101,52 @@ def _refuse(names: tuple[str, ...], form: str) -> None:
             raise UserError(f"{parameter.opts[-1]} belongs to {form}", "leave it out")
 
 
-def _on_machine(workload: str, name: str, options: dict[str, Any]) -> None:
-    """Print, and keep where asked, the forecast for a profiled machine."""
+def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
+    """Print, and keep where asked, the forecast for a profiled machine, or those of a folder."""
     from venturi.execute.launcher import machine_named
-    from venturi.plan.make import make_plan
-    from venturi.plan.setting import Settings
-    from venturi.predict.on_machine import forecast
+    from venturi.model.forecast import Forecast
+    from venturi.predict.of_folder import forecast_each, is_folder_of_workloads
+    from venturi.predict.on_machine import forecast_of
+    from venturi.report.forecast import print_forecast
+    from venturi.report.forecasts import print_forecasts
+    from venturi.report.quantity import Units
 
-    opened, _ = open_or_derive(workload, options["store"])
     machine = machine_named(name)
-    settings = Settings(
+    settings = _settings_on(machine, options)
+
+    def one(path: str) -> Forecast:
+        opened, _ = open_or_derive(path, options["store"])
+        return forecast_of(opened, settings, machine, options["scale_ranks"])
+
+    units = Units(options["units"])
+    if not is_folder_of_workloads(Path(workload)):
+        found = one(workload)
+        _show(found, options, lambda console: print_forecast(found, console, units))
+        return ExitCode.FINE
+    every = forecast_each(Path(workload), machine, one, _sayer(options))
+    _show(every, options, lambda console: print_forecasts(every, console, units))
+    refused = sum(bool(row.refused) for row in every.rows)
+    if not refused:
+        return ExitCode.FINE
+    click.echo(f"venturi: {refused} of {len(every.rows)} workloads have no forecast", err=True)
+    return ExitCode.USAGE
+
+
+def _settings_on(machine: Any, options: dict[str, Any]) -> Any:
+    """The settings of a workload whose I/O time is read from a profile."""
+    from venturi.plan.setting import Settings
+
+    return Settings(
         ranks=options["ranks"],
         scale=options["scale"],
         assignments=parse_assignments(options["assignments"]),
         most_ranks=max(machine.most_ranks, 1 << 20 if options["scale_ranks"] else 0),
         server_memory_bytes=machine.server_memory_bytes,
     )
-    made = make_plan(opened, settings)
-    found = forecast(made, machine, opened.about, options["scale_ranks"])
+
+
+def _show(found: Any, options: dict[str, Any], draw: Callable[[Any], None]) -> None:
+    """Keep a document where asked, and print it, as JSON or as `draw` does."""
     output = options["output"]
     if output is not None:
         write_text(Path(output), found.to_json(indent=1) + "\n")
@@ -116,12 +154,20 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> None:
         click.echo(found.to_json(indent=1))
         return
     from venturi.cli.console import stdout_console
-    from venturi.report.forecast import print_forecast
-    from venturi.report.quantity import Units
 
-    print_forecast(found, stdout_console(), Units(options["units"]))
+    draw(stdout_console())
     if output is not None:
         click.echo(f" report  venturi report {output}")
+
+
+def _sayer(options: dict[str, Any]) -> Callable[[str], None]:
+    """What tells of progress, on standard error, unless that is not wanted."""
+
+    def say(line: str) -> None:
+        if not options["quiet"]:
+            click.echo(f" {line}", err=True)
+
+    return say
 
 
 def _against(workload: str, against: str, options: dict[str, Any]) -> None:
@@ -146,18 +192,14 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
         prepare=options["prepare"],
         ranks=options["ranks"],
         rounds=options["repeat"],
+        budget_s=budget_seconds(options["budget"], may_be_none=True),
         cache=CachePolicy(options["cache"]),
         unlike=options["unlike"],
         baselines=not options["no_baselines"],
         beside=None if beside is None else open_or_derive(beside, options["store"]),
     )
-
-    def say(line: str) -> None:
-        if not options["quiet"]:
-            click.echo(f" {line}", err=True)
-
-    prediction = predict_against(wanted, say)
-    write_prediction(folder, prediction)
+    prediction = predict_against(wanted, _sayer(options))
+    saved = tell_if_elsewhere(folder, write_prediction(folder, prediction))
     if options["as_json"]:
         click.echo(prediction.to_json(indent=1))
         return
@@ -166,4 +208,4 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
     from venturi.report.quantity import Units
 
     print_prediction(prediction, stdout_console(), Units(options["units"]))
-    click.echo(f" report  venturi report {folder.name if output is None else output}")
+    click.echo(f" report  venturi report {saved}")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from venturi.cli.option import json_option
-from venturi.model.error import ExitCode, UserError
+from venturi.cli.option import budget_seconds, json_option
+from venturi.model.error import ExitCode
 
 
 @click.command()
@@ -76,16 +76,3 @@ def command(
 
 def _tell(line: str) -> None:
     click.echo(line, err=True)
-
-
-def budget_seconds(text: str) -> float:
-    """Seconds of `90s`, `3m`, `1h` or a bare number of seconds; UserError for anything else."""
-    factor = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
-    digits = text[:-1] if factor else text
-    try:
-        seconds = float(digits) * (factor or 1.0)
-    except ValueError:
-        seconds = 0.0
-    if not 1 <= seconds <= 86_400:
-        raise UserError(f"--budget {text}: a time from 1s to 24h is needed", "such as 90s or 3m")
-    return seconds

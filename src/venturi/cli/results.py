@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.cli.ask import make_sure, yes_option
+from venturi.cli.group import WholeGroup
 from venturi.cli.history import command as history_command
 from venturi.cli.option import json_option, store_option, units_option
 from venturi.model.error import ExitCode, UserError
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 40
 
 
-@click.group()
+@click.group(cls=WholeGroup)
 def command() -> None:
     """The archive of results."""
 
@@ -104,13 +106,15 @@ def show(run: str, store: str | None, as_json: bool, units: str) -> None:
 @command.command("rm")
 @click.argument("run")
 @click.option("--files", is_flag=True, help="Only the files that the run left on its target.")
+@yes_option
 @store_option
-def remove(run: str, files: bool, store: str | None) -> None:
+def remove(run: str, files: bool, yes: bool, store: str | None) -> None:
     """Remove RUN from the archive, with the files that it left on its target."""
     from venturi.store.archive import find_stored, remove_files, remove_record
     from venturi.store.place import store_directory
 
     folder = find_stored(store_directory(store), run)
+    make_sure(f"Remove {'the files of ' if files else ''}{folder.name}?", yes)
     left = remove_files(folder) if files else remove_record(folder)
     click.echo(f"removed {'the files of ' if files else ''}{folder.name}", err=True)
     if left:
@@ -211,9 +215,10 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
     """Take results into the store; taking one twice keeps it once.
 
     A campaign's folder; a checkout of shared results; what other tools wrote, as runs that say
-    so: IOR (JSON, text), mdtest, md-workbench (text), fio, hyperfine, ReFrame (JSON). Published
-    results of IO500 (summaries with what lies beside them, folders of them, lists as CSV): scores
-    and hashes are computed again, and what a reader must know is flagged.
+    so: IOR (JSON, text), mdtest, md-workbench (text), fio, hyperfine, ReFrame (JSON), elbencho
+    (JSON, CSV), folders of JUBE. Published results of IO500 (summaries with what lies beside
+    them, folders of them, lists as CSV): scores and hashes are computed again, and what a reader
+    must know is flagged.
     """
     from pathlib import Path
 
@@ -221,18 +226,22 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
     from venturi.store.place import store_directory
 
     place = store_directory(store)
-    others = []
+    others, rows = [], []
     for path in map(Path, paths):
         taken = take(place, path, machine)
         if taken is None:
             others.append(path)
         else:
             click.echo(f"{path}: {taken} new run{'s' if taken != 1 else ''}", err=True)
+            rows.append({"source": str(path), "format": "runs", "new_runs": taken})
     if others:
-        _import_io500(others, place, as_json)
+        rows += _import_io500(others, place, as_json)
+    if as_json:
+        click.echo(json.dumps(rows, indent=1))
 
 
-def _import_io500(paths: list[Path], place: Path, as_json: bool) -> None:
+def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[str, Any]]:
+    """Keeps published results, and prints them without --json, for which it returns them."""
     from venturi.field.io500.submission import Refused
     from venturi.field.io500.submission import import_results as read
     from venturi.model.published import Io500Result
@@ -249,12 +258,12 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> None:
     if as_json:
         for sentence in refused:
             click.echo(f"refused: {sentence}", err=True)
-        click.echo(json.dumps([result.to_data() for result in results], indent=1))
-        return
+        return [result.to_data() for result in results]
     from venturi.cli.console import stdout_console
     from venturi.report.published import print_import
 
     print_import(results, new, refused, stdout_console())
+    return []
 
 
 @command.command("rank")

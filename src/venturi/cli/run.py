@@ -5,26 +5,33 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from venturi.cli.option import (
+    aim_of,
     json_option,
     open_workload,
     settings_of,
     store_option,
     units_option,
+    until_options,
     workload_options,
 )
-from venturi.model.error import ExitCode
+from venturi.model.error import ExitCode, UserError
 from venturi.model.record import Level
+
+if TYPE_CHECKING:
+    from venturi.model.record import Record
+    from venturi.store.run import Request
 
 
 @click.command()
 @click.argument("workload")
 @click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
 @workload_options
+@until_options
 @store_option
 @json_option
 @units_option
@@ -32,80 +39,97 @@ from venturi.model.record import Level
     "--stonewall", type=float, metavar="S", help="io500: a writing phase goes on so long."
 )
 @click.option(
-    "--mode", type=click.Choice(["standard", "extended", "quick"]), help="io500: which phases."
+    "--mode",
+    type=click.Choice(["standard", "extended", "extended-2021", "quick"]),
+    help="io500: which phases.",
 )
 @click.option("--config", metavar="INI", help="io500: the official config.ini.")
 @click.option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
+@click.option("--vary", "varied", metavar="NAME=A,B,C", multiple=True, help="A run for each.")
+@click.option("-o", "--output", metavar="FOLDER", help="--vary: where it goes (NAME.campaign).")
 @click.option("--dry-run", is_flag=True, help="Print what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @click.option("-v", "--verbose", is_flag=True, help="Say more.")
-def command(
-    workload: str,
-    directory: str,
-    store: str | None,
-    as_json: bool,
-    units: str,
-    stonewall: float | None,
-    mode: str | None,
-    config: str | None,
-    binary: str | None,
-    dry_run: bool,
-    quiet: bool,
-    verbose: bool,
-    **options: Any,
-) -> int:
+def command(workload: str, directory: str, as_json: bool, **options: Any) -> int:
     """Run WORKLOAD in a new directory of its own below DIR; live progress; a record.
 
-    io500-official drives the site's own program instead, imports its result and packs it.
+    With --vary it runs at every combination of the values, repetitions interleaved: a record each,
+    and one table at the end. io500-official drives the site's own program instead, imports its
+    result and packs it.
     """
-    if workload == "io500-official" or binary is not None:
+    if options["varied"]:
+        from venturi.cli.vary import run_varied
+
+        return run_varied(workload, directory, {**options, "as_json": as_json})
+    if options["output"] is not None:
+        raise UserError("-o belongs to --vary", "venturi report RUN -o FILE writes a page")
+    if workload == "io500-official" or options["binary"] is not None:
         from venturi.cli.official import Asked, run_official
 
-        words = Asked(workload, directory, store, binary, config, stonewall, mode, dry_run)
+        names = ("store", "binary", "config", "stonewall", "mode", "dry_run")
+        words = Asked(workload, directory, *(options[name] for name in names))
         return run_official(words, options, as_json)
     from venturi.field.io500.arguments import Arguments, chosen
 
-    asked = Arguments(stonewall, mode, Path(config) if config else None)
+    config = Path(options["config"]) if options["config"] else None
+    asked = Arguments(options["stonewall"], options["mode"], config)
     io500 = chosen(workload, asked, options["ranks"], options["nodes"])
     options["assignments"] = io500.settled + options["assignments"]
-    if dry_run:
+    if options["dry_run"]:
         from venturi.cli.plan import command as plan_command
 
-        wanted = {"workload": workload, "store": store, "as_json": as_json, "units": units}
-        return int(click.get_current_context().invoke(plan_command, **wanted, **options))
+        context = click.get_current_context()
+        return int(context.invoke(plan_command, workload=workload, as_json=as_json, **options))
     from venturi.execute.launcher import machine_named
     from venturi.field.io500.adapt import adapted
-    from venturi.report.live import LiveView, Setting
-    from venturi.report.quantity import Units
     from venturi.store.place import store_directory
-    from venturi.store.run import Request, perform, prepare
+    from venturi.store.run import Request
 
-    opened, text = adapted(*open_workload(workload, store), io500)
+    opened, text = adapted(*open_workload(workload, options["store"]), io500)
     request = Request(
         workload=opened,
         workload_text=text,
         settings=settings_of(options),
         machine=machine_named(options["machine"]),
         directory=Path(directory).absolute(),
-        store=store_directory(store),
+        store=store_directory(options["store"]),
         command=["venturi", *sys.argv[1:]],
         warnings=tuple(io500.notes),
+        aim=aim_of(options),
     )
+    return _report(_perform(request, options), request.store, as_json, options)
+
+
+def _perform(request: Request, options: dict[str, Any]) -> Record:
+    """Does a run, with live progress unless it is to be quiet."""
+    from venturi.report.live import LiveView, Setting
+    from venturi.report.quantity import Units
+    from venturi.store.run import perform, prepare
+
     prepared = prepare(request)
     made = prepared.made
     setting = Setting(
-        made.plan.name, made.plan.repetitions, made.totals.bytes_by_phase, Units(units)
+        made.plan.name,
+        made.plan.repetitions,
+        made.totals.bytes_by_phase,
+        Units(options["units"]),
+        is_open=request.aim is not None,
     )
-    with contextlib.nullcontext() if quiet else LiveView(setting) as view:
-        record = perform(prepared, view.feed if view else lambda event: None)
+    with contextlib.nullcontext() if options["quiet"] else LiveView(setting) as view:
+        return perform(prepared, view.feed if view else lambda event: None)
+
+
+def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any]) -> int:
+    """Prints a record; the exit code that says what it is worth."""
     if as_json:
         click.echo(record.to_json(indent=1))
     else:
         from venturi.cli.console import stdout_console
+        from venturi.report.quantity import Units
         from venturi.report.terminal import print_summary
 
-        saved = str(request.store / "runs" / record.id) if verbose else None
-        print_summary(record, stdout_console(), Units(units), saved)
+        saved = str(store / "runs" / record.id) if options["verbose"] else None
+        print_summary(record, stdout_console(), Units(options["units"]), saved)
     if record.interrupted:
         return ExitCode.INTERRUPTED
     return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE

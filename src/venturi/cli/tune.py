@@ -6,27 +6,26 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from venturi.cli.option import (
+    budget_seconds,
     json_option,
     open_or_derive,
     parse_assignments,
     store_option,
+    tell_if_elsewhere,
     units_option,
 )
-from venturi.model.error import ExitCode, UserError
+from venturi.model.error import ExitCode
 
 if TYPE_CHECKING:
     from venturi.model.tuning import Tuning
     from venturi.tune.search import State
 
-_BUDGET = re.compile(r"(\d+(?:\.\d+)?) ?(s|min|m|h)")
-_UNITS_S = {"s": 1, "m": 60, "min": 60, "h": 3600}
 _ENDING = ".tune"
 
 
@@ -58,13 +57,13 @@ def command(workload: str, directory: str, **options: Any) -> int:
     what is known by then.
     """
     from venturi.execute.launcher import machine_named
-    from venturi.execute.result_folder import folder_for
+    from venturi.execute.result_folder import folder_for, write_folder
     from venturi.plan.setting import Settings
     from venturi.store.place import store_directory
     from venturi.tune.bench import Place
     from venturi.tune.session import Wish, tune
 
-    budget_s = parse_budget(options["budget"])
+    budget_s = budget_seconds(options["budget"])
     opened, _ = open_or_derive(workload, options["store"])
     folder = folder_for(options["output"], opened.name, _ENDING)
     place = Place(
@@ -81,35 +80,27 @@ def command(workload: str, directory: str, **options: Any) -> int:
     )
     with _watching(budget_s, quiet=options["quiet"]) as watch:
         tuning = tune(Wish(opened, place, budget_s, options["what_if"]), watch)
-    _save(folder, tuning)
+    saved = tell_if_elsewhere(folder, write_folder(folder, _texts(tuning)))
     if options["as_json"]:
         click.echo(tuning.to_json(indent=1))
     else:
         from venturi.cli.console import stdout_console
         from venturi.report.tuning_text import print_tuning
 
-        print_tuning(tuning, stdout_console(), folder.name)
+        print_tuning(tuning, stdout_console(), saved)
     return ExitCode.INTERRUPTED if tuning.interrupted else ExitCode.FINE
 
 
-def parse_budget(text: str) -> float:
-    """The seconds of a budget such as `10m`; UserError for anything else."""
-    found = _BUDGET.fullmatch(text.strip())
-    seconds = float(Fraction(found[1]) * _UNITS_S[found[2]]) if found else 0.0
-    if not 0 < seconds <= 1e6:
-        raise UserError(f"--budget {text}: this is no time", "for instance --budget 10m")
-    return seconds
-
-
-def _save(folder: Path, tuning: Tuning) -> None:
+def _texts(tuning: Tuning) -> dict[str, str]:
     """The document, the workload, and those changes that came to the final, as files to run."""
-    folder.mkdir()
-    (folder / "tuning.json").write_text(tuning.to_json(indent=1) + "\n", "utf-8")
-    (folder / "workload.yaml").write_text(tuning.workload_text, "utf-8")
+    texts = {
+        "tuning.json": tuning.to_json(indent=1) + "\n",
+        "workload.yaml": tuning.workload_text,
+    }
     for trial in tuning.trials:
         if trial.workload_text:
-            name = re.sub(r"[^A-Za-z0-9_.=-]", "-", trial.name)
-            (folder / f"{name}.yaml").write_text(trial.workload_text, "utf-8")
+            texts[re.sub(r"[^A-Za-z0-9_.=-]", "-", trial.name) + ".yaml"] = trial.workload_text
+    return texts
 
 
 @contextlib.contextmanager

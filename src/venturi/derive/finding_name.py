@@ -44,7 +44,12 @@ def _repeated(rows: StreamRows, calls: Column, least: int) -> tuple[Column, str]
 
 
 def _opens(rows: StreamRows) -> Iterator[Seen]:
-    found = _repeated(rows, rows.names_of_kind(Kind.OPEN), OPENS_EACH)
+    """Files that are opened often: in one layer, for a stream that is made of a descriptor
+    (`fdopen`) is no opening of its own."""
+    opens = rows.names_of_kind(Kind.OPEN)
+    layers = rows.found.ops.layer[opens]
+    each = [_repeated(rows, opens[layers == layer], OPENS_EACH) for layer in np.unique(layers)]
+    found = max((one for one in each if one is not None), key=lambda one: len(one[0]), default=None)
     if found is not None:
         opens, text = found
         closes = rows.names_of_kind(Kind.CLOSE)

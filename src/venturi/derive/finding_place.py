@@ -28,6 +28,8 @@ LARGE_BYTES = 4 * 2**20
 SWITCH_SHARE = 0.25
 """Own: changes between reading and writing, over requests."""
 LEAST_SWITCHES = 16
+LEAST_ORDERED = 8
+"""Own: fewer requests of a file have no order to speak of."""
 TRUNCATE_FLAG = 0o1000
 APPEND_FLAG = 0o2000
 """O_TRUNC and O_APPEND of open(2) on Linux."""
@@ -49,7 +51,9 @@ def _misaligned(rows: StreamRows) -> Iterator[Seen]:
 
 def _random_access(rows: StreamRows) -> Iterator[Seen]:
     for word, part in (("reads", rows.reads), ("writes", rows.writes)):
-        chain, follows = rows.by_chain(part[rows.found.ops.bytes[part] > 0])
+        moved = part[rows.found.ops.bytes[part] > 0]
+        _, of_file, requests = np.unique(rows.pairs(moved), return_inverse=True, return_counts=True)
+        chain, follows = rows.by_chain(moved[requests[of_file] >= LEAST_ORDERED])
         if not follows.any() or rows.bytes(part) >= LARGE_BYTES * len(part):
             continue
         ops = rows.found.ops

@@ -70,7 +70,8 @@ def _straggler(rows: StreamRows) -> Iterator[Seen]:
 
 def _slow_file(rows: StreamRows) -> Iterator[Seen]:
     """One file that is slow with the same amount as others of its kind, for ranks that use
-    several, so that it is not the rank."""
+    several, so that it is not the rank; and slow without its longest request, too, for a single
+    pause is not the file's."""
     roots, inverse = np.unique(rows.found.root[rows.data], return_inverse=True)
     if len(roots) < FEWEST_FILES or len(roots) == len(rows.lanes):
         return
@@ -78,8 +79,9 @@ def _slow_file(rows: StreamRows) -> Iterator[Seen]:
     spent = np.bincount(inverse, rows.found.seconds[rows.data])
     slow, middle = int(spent.argmax()), float(np.median(spent))
     is_equal = abs(moved[slow] - np.median(moved)) <= EQUAL_BYTES * np.median(moved)
-    if is_equal and spent[slow] > SLOW_FILE_FACTOR * middle:
-        on_it = rows.data[rows.found.root[rows.data] == roots[slow]]
+    on_it = rows.data[inverse == slow]
+    without_s = float(spent[slow] - rows.found.seconds[on_it].max())
+    if is_equal and without_s > SLOW_FILE_FACTOR * middle:
         yield Seen(
             f"{rows.name}: one file is much slower than others of its size.",
             f"{seconds_text(float(spent[slow]))} for {amount_text(int(moved[slow]))} of "

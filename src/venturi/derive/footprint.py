@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from venturi.derive.noise import is_foreign_path
 from venturi.model.operation import (
+    COPIES,
     KIND_CODES,
     LAYER_CODES,
     LAYERS,
@@ -144,11 +145,16 @@ class Footprint:
         return self.files[root].path
 
 
-def footprint_of(captured: Captured) -> Footprint | None:
-    """The footprint of a trace; None where it has no operations."""
-    ops, trace = captured.operations, captured.trace
-    if ops is None:
+def footprint_of(captured: Captured, names: Sequence[str] = ()) -> Footprint | None:
+    """The footprint of a trace; None where it has no operations.
+
+    `names` are those of the streams of its files, one for each, empty for what is left out;
+    without them streams are found by the names of the files.
+    """
+    given, trace = captured.operations, captured.trace
+    if given is None:
         return None
+    ops = with_copies_alike(given)
     lane_of, lanes, ranks = _lanes(trace.processes, trace.job.ranks)
     roots = _roots(trace.files)
     at = np.where(ops.file == NO_FILE, len(roots), ops.file).astype(np.int64)
@@ -160,7 +166,12 @@ def footprint_of(captured: Captured) -> Footprint | None:
     top = _is_top(height, highest[root])
     has_data = np.zeros(len(roots) + 1, bool)
     has_data[root[data]] = True
-    stream_of, streams = _streams(trace.files, roots, highest[:-1], has_data[:-1])
+    if names:
+        streams = sorted({name for name in names if name})
+        numbers = {name: number for number, name in enumerate(streams)}
+        stream_of = np.array([numbers.get(name, -1) for name in names])[roots]
+    else:
+        stream_of, streams = _streams(trace.files, roots, highest[:-1], has_data[:-1])
     starts_others = np.array([p.program in _LAUNCHERS for p in trace.processes] or [False])
     process = np.minimum(ops.process, len(lane_of) - 1)
     moved = max(trace.job.seconds, float(ops.end_ns.max(initial=0)) * 1e-9)
@@ -176,6 +187,23 @@ def footprint_of(captured: Captured) -> Footprint | None:
         top=top,
         job_s=moved,
     )
+
+
+def with_copies_alike(operations: Operations) -> Operations:
+    """The operations with every copy that moved something, or shared it, as one kind.
+
+    Which way a storage has says nothing of the application; the others were tried in vain, or only
+    found the end of the file.
+    """
+    copies = operations.is_kind(*COPIES)
+    if not np.any(copies):
+        return operations
+    found = operations.take(np.flatnonzero(~copies | (operations.bytes > 0)))
+    copies = found.is_kind(*COPIES)
+    kind, detail = found.kind.copy(), found.detail.copy()
+    kind[copies] = KIND_CODES[Kind.COPY]
+    detail[copies] = 0  # no bits as of reads and writes
+    return replace(found, kind=kind, detail=detail)
 
 
 def _heights() -> Column:

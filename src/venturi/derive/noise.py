@@ -18,6 +18,15 @@ SYSTEM_PREFIXES = (
 )  # fmt: skip
 """The directories that Darshan itself leaves out by default (darshan-config.c), and /run."""
 
+NOT_SYSTEM = ("/dev/shm/", "/var/tmp/", "/run/user/")
+"""Directories below these in which applications keep data; as in tracer/filter.c."""
+
+SHARED_MEMORY = re.compile(
+    r"/dev/shm/(vader_segment\.|sm_segment\.|open_mpi\.|osc_|coll_sm|pmix_|mpich_|Intel_MPI_"
+    r"|ib_shmem|cma_shmem|ucx_shm_|psm2_shm\.|psm_shm\.|nccl-|sem\.|cray-shared-mem-)"
+)
+"""Memory that ranks of a node share by means of files."""
+
 _CODE = re.compile(
     r"\.(py|pyc|pyo|pth|so|so\.[\d.]+|egg-link|dist-info|jar|mod)$|/pyvenv\.cfg$"
     r"|/(site-packages|dist-packages|__pycache__)(/|$)"
@@ -79,7 +88,9 @@ def is_foreign_path(path: str) -> bool:
 
 
 def _is_system(path: str) -> bool:
-    return path.startswith(SYSTEM_PREFIXES) or _CODE.search(path) is not None
+    if _CODE.search(path) is not None or SHARED_MEMORY.match(path) is not None:
+        return True
+    return path.startswith(SYSTEM_PREFIXES) and not path.startswith(NOT_SYSTEM)
 
 
 def _is_side_file(view: FileView) -> bool:

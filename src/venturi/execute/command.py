@@ -8,13 +8,15 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 GRACE_S = 10.0
 """Between asking processes to end and making them."""
 _LOOK_S = 0.02
+_WATCH = f"read -r line; kill -s TERM -- -$1; sleep {GRACE_S:g}; kill -s KILL -- -$1"
+"""Of the shell: nobody ever writes a line, so it is over when whoever could has died."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,8 @@ def run_command(command: Command, limit_s: float, stop: threading.Event) -> Ende
     """Run a command to its end, or end it and all processes of its group.
 
     That is done when its time is over or `stop` is set; also what it leaves behind in its group
-    when it ends by itself is ended. Raises OSError where it cannot start.
+    when it ends by itself is ended, and all of it when this process dies, even by `kill -9`.
+    Raises OSError where it cannot start.
     """
     said = command.output
     begin_s = time.monotonic()
@@ -55,15 +58,37 @@ def run_command(command: Command, limit_s: float, stop: threading.Event) -> Ende
             stderr=err,
             start_new_session=True,
         )
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                code = process.wait(_LOOK_S)
-                seconds = time.monotonic() - begin_s
-                kill_group(process)
-                return Ended(seconds, code)
-            if stop.is_set() or time.monotonic() - begin_s > limit_s:
-                end_group(process)
-                return Ended(time.monotonic() - begin_s)
+        with _watched(process):
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    code = process.wait(_LOOK_S)
+                    seconds = time.monotonic() - begin_s
+                    kill_group(process)
+                    return Ended(seconds, code)
+                if stop.is_set() or time.monotonic() - begin_s > limit_s:
+                    end_group(process)
+                    return Ended(time.monotonic() - begin_s)
+
+
+@contextlib.contextmanager
+def _watched(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Meanwhile a process of its own session ends the group should this process die."""
+    try:
+        watch = subprocess.Popen(
+            ["/bin/sh", "-c", _WATCH, "venturi-watch", str(process.pid)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError:
+        end_group(process)
+        raise
+    try:
+        yield
+    finally:
+        watch.kill()
+        watch.communicate()
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

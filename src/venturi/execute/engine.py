@@ -77,7 +77,8 @@ def clean(folder: Path, with_kept: bool = False) -> Left:
     """Remove the files that a run made, by the manifests in `folder`; what is left.
 
     Only entries of the manifest that are still the same inode are removed; those that the plan
-    keeps, only `with_kept`. Paths are relative to the run's directory.
+    keeps, only `with_kept`. Paths are relative to the run's directory. Raises VenturiError where
+    that could not be looked at.
     """
     words = ["clean", "--kept"] if with_kept else ["clean"]
     end = time.monotonic() + _LAST_RANK_LIMIT_S
@@ -97,9 +98,21 @@ def clean(folder: Path, with_kept: bool = False) -> Left:
         except (OSError, ValueError) as error:
             raise VenturiError(f"cleaning by {folder} failed: {error}") from None
         if "left" in answer:
+            _check_answers(folder)
             names = [str(path) for path in answer["left"]]
             return Left(names, answer.get("refused", 0), answer.get("why", ""))
         # Ranks may live a little longer than what started them.
         if "still alive" not in str(answer.get("message")) or time.monotonic() > end:
             raise VenturiError(f"cleaning by {folder} failed: {answer.get('message')}")
         time.sleep(0.1)
+
+
+def _check_answers(folder: Path) -> None:
+    """VenturiError where the run's directory may still be there, but cannot be looked at."""
+    directory = json.loads((folder / "plan.json").read_text("utf-8"))["directory"]
+    try:
+        os.stat(directory)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise VenturiError(f"{directory} does not answer: {error.strerror}") from None

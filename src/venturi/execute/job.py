@@ -87,6 +87,15 @@ class Job:
             if not chunk:
                 return
 
+    def ask_to_end(self) -> None:
+        """The user wants the engine to end after the repetition that is under way."""
+        self.interrupts += 1
+        self.end_after_repetition()
+
+    def end_after_repetition(self) -> None:
+        """Let the engine end after the repetition that is under way."""
+        (self._journal / "stop").touch()
+
     def failed(self) -> None:
         """The engine said that it failed: from now on its end has a bound."""
         self._failed_s = self._failed_s or time.monotonic()
@@ -129,10 +138,10 @@ class Job:
             os.killpg(self._process.pid, number)
 
     def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
-        self.interrupts += 1
-        if self.interrupts == 1 and number == signal.SIGINT:
-            (self._journal / "stop").touch()
+        if self.interrupts == 0 and number == signal.SIGINT:
+            self.ask_to_end()
             return
+        self.interrupts += 1
         self._signal(signal.SIGTERM)
         if self._killer is None:
             # A rank inside a system call may not hear the polite signal.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from venturi.model.error import TargetProblem
 from venturi.model.record import FileSystem
 
 _MOUNTS = Path("/proc/self/mountinfo")
+_SILENT = (errno.ENOTCONN, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EHOSTDOWN)
+"""What a mount says whose server is gone."""
 
 
 def check_directory(directory: Path) -> None:
@@ -16,7 +19,16 @@ def check_directory(directory: Path) -> None:
     try:
         str(directory).encode("utf-8")
         exists = directory.exists()
-    except (OSError, UnicodeEncodeError):
+    except PermissionError:
+        raise TargetProblem(
+            f"{directory}: it cannot be looked at (permission)", "choose another with -d DIR"
+        ) from None
+    except (OSError, UnicodeEncodeError) as error:
+        if isinstance(error, OSError) and error.errno in _SILENT:
+            raise TargetProblem(
+                f"{directory}: {error.strerror}: the file system there does not answer",
+                "mount it again, or choose another directory",
+            ) from None
         raise TargetProblem(
             f"{str(directory)[:80]!r}: this is not the name of a directory", "choose another"
         ) from None
@@ -61,30 +73,50 @@ def check_room(directory: Path, needed_bytes: int, needed_files: int) -> None:
     free_bytes = space.f_bavail * space.f_frsize
     if needed_bytes > free_bytes:
         raise TargetProblem(
-            f"{directory}: the run writes {needed_bytes / 2**30:.3g} GiB, but only "
-            f"{free_bytes / 2**30:.3g} GiB are free",
+            f"{directory}: the run writes {_size(needed_bytes)}, but only {_size(free_bytes)} are "
+            "free",
             "choose a smaller scale or another directory; 'venturi plan' shows the totals",
         )
-    if space.f_files and needed_files > space.f_favail:
+    free_inodes, _ = inodes_of(space)
+    if free_inodes is not None and needed_files > free_inodes:
         raise TargetProblem(
-            f"{directory}: the run makes {needed_files} files, but only {space.f_favail} inodes "
+            f"{directory}: the run makes {needed_files} files, but only {free_inodes} inodes "
             "are free",
             "choose a smaller scale or another directory",
         )
+
+
+def _size(count_bytes: int) -> str:
+    """`1.5 GiB` or `19.8 TiB`: what people compare."""
+    number, unit = count_bytes / 2**30, "GiB"
+    if number >= 1000:
+        number, unit = number / 2**10, "TiB"
+    return f"{number:.3g} {unit}"
+
+
+def inodes_of(space: os.statvfs_result) -> tuple[int | None, int]:
+    """Free inodes and all of them; None and 0 where the file system does not count them.
+
+    btrfs says that it has none, CephFS that -1 of those that there are is free.
+    """
+    if space.f_files <= 0 or space.f_favail < 0:
+        return None, 0
+    return space.f_favail, space.f_files
 
 
 def file_system_of(directory: Path) -> FileSystem:
     """What a directory lies on, from the kernel's mount table."""
     mount, kind, source, options = _mount_of(directory.resolve())
     space = os.statvfs(directory)
+    free_inodes, total_inodes = inodes_of(space)
     return FileSystem(
         type=kind,
         source=source,
         mount=mount,
         total_bytes=space.f_blocks * space.f_frsize,
         free_bytes=space.f_bavail * space.f_frsize,
-        free_inodes=space.f_favail,
-        total_inodes=space.f_files,
+        free_inodes=free_inodes or 0,
+        total_inodes=total_inodes,
         options=options,
     )
 

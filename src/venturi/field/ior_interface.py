@@ -71,11 +71,20 @@ def reach(test: IorTest, file_bytes: int) -> Reached:
         reached.depth = int(test.backend.get("aio.max-pending", _DEFAULT_PENDING))
     for name, value in test.backend.items():
         _apply(test, name, value, reached)
+    if test.backend.get("mpiio.useFileView"):
+        reached.options["view"] = "dataset" if strides(test) else "strided"
     if test.backend.get("mmap.madv_pattern") and "advice" not in reached.options:
         reached.options["advice"] = "random" if test.random else "sequential"
     if test.backend.get("dummy.delay-only-rank0"):
         reached.faults = [{**fault, "rank": 0} for fault in reached.faults]
     return reached
+
+
+def strides(test: IorTest) -> bool:
+    """Whether one call moves a transfer of every segment: IOR does so with file views only."""
+    return bool(
+        test.backend.get("mpiio.useFileView") and test.backend.get("mpiio.useStridedDatatype")
+    )
 
 
 def _no_such(api: str) -> UserError:
@@ -116,10 +125,6 @@ def _advice(word: str) -> _Apply:
         reached.options["advice"] = word
 
     return apply
-
-
-def _view(_value: Scalar, reached: Reached) -> None:
-    reached.options["view"] = "strided"
 
 
 def _preallocate(_value: Scalar, reached: Reached) -> None:
@@ -166,7 +171,8 @@ RUN_OPTIONS: dict[str, tuple[str, _Apply]] = {
     "mpiio.hintsFileName": ("mpiio", _hints),
     "mpiio.showHints": ("mpiio", _nothing),
     "mpiio.preallocate": ("mpiio", _preallocate),
-    "mpiio.useFileView": ("mpiio", _view),
+    "mpiio.useFileView": ("mpiio", _nothing),
+    "mpiio.useStridedDatatype": ("mpiio", _nothing),
     "hdf5.hintsFileName": ("hdf5", _hints),
     "hdf5.showHints": ("hdf5", _nothing),
     "hdf5.collectiveMetadata": ("hdf5", _option("collective_metadata")),
@@ -185,10 +191,6 @@ RUN_OPTIONS: dict[str, tuple[str, _Apply]] = {
 }
 """Options that run: the interfaces that they belong to, and what they do."""
 
-_NO_STRIDED_CALLS = (
-    "in it IOR moves a transfer of every segment in one call, from the same memory, while a call "
-    "of ours moves bytes that lie together"
-)
 _NO_PLACES = "the engine chooses how many targets a file has, and not which; use the directory's"
 
 REFUSED_OPTIONS = {
@@ -201,7 +203,6 @@ REFUSED_OPTIONS = {
     "gpfs.finegrainwritesharing": "it needs GPFS's own library (gpfs_fcntl)",
     "gpfs.finegrainreadsharing": "it needs GPFS's own library (gpfs_fcntl)",
     "gpfs.createsharing": "it needs GPFS's own library (gpfs_fcntl)",
-    "mpiio.useStridedDatatype": _NO_STRIDED_CALLS,
     "hdf5.individualDataSets": "it is broken in IOR itself: its files cannot be read back",
     "ncmpi.preallocate": "IOR's NCMPI takes it and does nothing with it",
     "ncmpi.useStridedDatatype": "IOR's NCMPI takes it and does nothing with it",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from venturi.field.ior_interface import Reached, reach
+from venturi.field.ior_interface import Reached, reach, strides
 from venturi.field.ior_key import TOOL
 from venturi.field.ior_memory import occupied_share
 from venturi.field.ior_refuse import refuse
@@ -152,6 +152,8 @@ class _Lowering:
         shared = "rank" if test.file_per_process else "all"
         checks = test.check_read or test.check_write
         keys: dict[str, Any] = {"path": path, "shared": shared, **self._reached.file_keys()}
+        if strides(test):
+            keys["datasets"] = {"Dataset": self._rows()}
         if self._existing.directory:
             where = os.path.join(_escaped(self._existing.directory), path)
             keys.pop("stripe", None)  # it was made before
@@ -182,6 +184,16 @@ class _Lowering:
         if chunk:
             dataset["chunks"] = [max(1, chunk // _ELEMENT_BYTES)]
         return dataset
+
+    def _rows(self) -> dict[str, Any]:
+        """The bytes of a plain file as a table: a row for each segment."""
+        test = self._test
+        sharers = 1 if test.file_per_process else self._layout.ranks
+        return {
+            "type": "i8",
+            "shape": [test.segments, sharers * test.block_bytes],
+            "split": [1, sharers],
+        }
 
     # --- program ---
 
@@ -279,15 +291,34 @@ class _Lowering:
     ) -> list[Step]:
         """The transfers of one task on one file, in IOR's order."""
         target = name
+        if strides(self._test):
+            return self._columns(verb, name, place, verify)
         if self._reached.interface in DATASET_INTERFACES:
             target = f"{name}.Dataset"
-        wants: Step = {"to" if verb == "write" else "from": target}
-        wants |= {"transfer": self._test.transfer_bytes, **self._extras(verb)}
-        if not verify and (self._test.check_read or self._test.check_write):
-            wants["verify"] = False
+        wants = self._wants(verb, target, verify)
+        wants["transfer"] = self._test.transfer_bytes
         if self._test.random:
             return self._random(verb, wants, place)
         return [_step(verb, {**wants, **shape}, place) for shape in self._regular(target)]
+
+    def _wants(self, verb: str, target: str, verify: bool) -> Step:
+        wants: Step = {"to" if verb == "write" else "from": target, **self._extras(verb)}
+        if not verify and (self._test.check_read or self._test.check_write):
+            wants["verify"] = False
+        return wants
+
+    def _columns(self, verb: str, name: str, place: str, verify: bool) -> list[Step]:
+        """With derived types: call j moves the j-th transfer of the block of every segment."""
+        test = self._test
+        calls = test.block_bytes // test.transfer_bytes
+        sharers = 1 if test.file_per_process else self._layout.ranks
+        first = "0" if test.file_per_process else f"rank * {calls}"
+        wants = {
+            **self._wants(verb, f"{name}.Dataset", verify),
+            "split": [1, sharers * calls],
+            "part": f"{first} + transfer",
+        }
+        return [{"for": "transfer", "in": calls, "do": [_step(verb, wants, place)]}]
 
     def _extras(self, verb: str) -> Step:
         test = self._test

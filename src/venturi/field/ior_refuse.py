@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from venturi.field.ior_interface import strides
 from venturi.field.ior_key import TOOL
 from venturi.field.ior_test import IorTest
 from venturi.model.error import UserError
@@ -57,6 +58,17 @@ COMBINATIONS: dict[str, tuple[_Asked, str, str]] = {
         lambda test: bool(test.random and test.backend.get("mpiio.useFileView")),
         "a file view shows places in the order of the file",
         "leave one of the two away",
+    ),
+    "-D with --mpiio.useStridedDatatype, without -c": (
+        lambda test: test.stonewall_s > 0 and strides(test) and not test.collective,
+        "tasks set a view together before each call, and a task that the deadline stopped would "
+        "be missing there",
+        "add -c, or leave -D away",
+    ),
+    "stoneWallingWearOutIterations with --mpiio.useStridedDatatype": (
+        lambda test: test.wear_out_transfers > 0 and strides(test),
+        "one call moves a transfer of every segment, not the first so many of all",
+        "choose -s so that the test is as long as you need",
     ),
     "minTimeDuration with --mpiio.useFileView": (
         lambda test: bool(test.least_s and test.backend.get("mpiio.useFileView")),

@@ -170,9 +170,3 @@ def _check(arguments: Arguments) -> None:
     a = arguments
     if a.wear_out and not a.limit_s:
         raise UserError(f"{TOOL} -W: wear-out follows a time limit", "give the limit: -w SECONDS")
-    if a.limit_s and a.passes > 1 and not a.read_only:
-        raise UserError(
-            f"{TOOL} -w with {a.passes} passes is refused: where a cut pass ended is not known "
-            "when the next one is planned",
-            "use one iteration without -T (-R 1), or --read-only",
-        )

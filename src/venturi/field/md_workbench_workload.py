@@ -58,7 +58,7 @@ def _precreate(a: Arguments) -> Step:
     """The directories of the datasets, then their objects, dataset after dataset."""
     verbs = ["create", "write", "close"] if a.size else ["create", "close"]
     sets = _over_sets(a, [{"mkdir": _DATA}])
-    objects = _over_objects(a.precreated, _over_sets(a, [_each(verbs, "object")]))
+    objects = _over_objects(a.precreated, _over_sets(a, [_each(verbs, {"first": "object"})]))
     return {"phase": PRECREATE if a.precreate else PREPARATION, "do": [sets, objects]}
 
 
@@ -78,10 +78,17 @@ def _round(a: Arguments) -> list[Step]:
 
 
 def _pass(a: Arguments, position: str, factor: float) -> Step:
-    """Every object once: of a set of ranks before this one, then a new one for ranks behind it."""
+    """Every object once: of a set of ranks before this one, then a new one for ranks behind it.
+
+    Where passes may be cut, each goes on from what is there of every set.
+    """
     reads = ["open", "read", "close"] if a.size else ["open", "close"]
     makes = ["create", "write", "close"] if a.size else ["create", "close"]
-    old = f"{position} + object"
+    old: Step = {"first": f"{position} + object"}
+    new: Step = {"first": f"{a.precreated} + {position} + object"}
+    if a.limit_s and a.passes > 1 and not a.read_only:
+        old = {"first": "object", "counted_from": "oldest"}
+        new = {"first": "object", "counted_from": "newest"}
     behind = f"shift ranks - {a.offset} * (set + 1) % ranks"
     steps = [
         _each(["stat"], old, behind, factor),
@@ -90,7 +97,7 @@ def _pass(a: Arguments, position: str, factor: float) -> Step:
     if not a.read_only:
         before = f"shift {a.offset} * (set + 1)"
         steps.append(_each(["unlink"], old, behind, factor))
-        steps.append(_each(makes, f"{a.precreated} + {old}", before, factor))
+        steps.append(_each(makes, new, before, factor))
     return _over_objects(a.objects, _over_sets(a, steps))
 
 
@@ -103,8 +110,8 @@ def _cleanup(a: Arguments) -> Step:
     return {"phase": CLEANUP, "do": [_over_sets(a, [left, {"rmdir": _DATA}])]}
 
 
-def _each(verbs: list[str], first: str, owner: str = "", factor: float = 0.0) -> Step:
-    each: Step = {"on": _DATA, "do": verbs, "first": first, "count": 1}
+def _each(verbs: list[str], window: Step, owner: str = "", factor: float = 0.0) -> Step:
+    each: Step = {"on": _DATA, "do": verbs, **window, "count": 1}
     if factor:
         each["wait"] = factor
     return {"each": each, **({"from": owner} if owner else {})}

@@ -84,10 +84,6 @@ REFUSED = {
         "a run starts no foreign commands between its phases",
         "run the phases as separate commands",
     ),
-    "operation_csv": (
-        "no table of single operations is made of mdtest's phases",
-        "--json gives their histograms; a workload with 'log_operations: true' records each",
-    ),
     "lustre_layout": (
         "directory layouts of Lustre are not set: the engine does not use its library",
         "lfs setdirstripe -D on the target directory does it before the run",
@@ -155,6 +151,7 @@ class Arguments:
     time_only: bool
     seed: int
     rank_csv: str
+    operation_csv: str
     rank_statistics: bool
     all_processes: bool
     warnings_are_errors: bool
@@ -244,6 +241,7 @@ def _arguments(values: dict[str, Any]) -> Arguments:
         on_files=both or flag("files_only"),
         status_file=str(values.get("status_file", "")),
         rank_csv=str(values.get("rank_csv", "")),
+        operation_csv=str(values.get("operation_csv", "")),
         **numbers,
         **flags,
     )

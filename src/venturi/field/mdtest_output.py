@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from venturi.field.mdtest_csv import rank_csv
+from venturi.field.mdtest_operation import write_item_tables
 from venturi.field.mdtest_option import Arguments
 from venturi.field.mdtest_result import most_items
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, tree_of
 from venturi.model.record import Record
+from venturi.store.archive import find_stored
+from venturi.store.place import OPERATIONS_NAME
 
 
 def seconds_of(text: str | None) -> float:
@@ -42,7 +45,7 @@ def status_items(arguments: Arguments) -> int | None:
     return int(text)
 
 
-def outputs_after(records: list[Record], arguments: Arguments) -> None:
+def outputs_after(records: list[Record], arguments: Arguments, store: Path) -> None:
     """Write the files that the options ask for, from the last record."""
     if not records:
         return
@@ -50,6 +53,10 @@ def outputs_after(records: list[Record], arguments: Arguments) -> None:
         _write("-x", arguments.status_file, f"{most_items(records[-1])}\n")
     if arguments.rank_csv:
         _write("--saveRankPerformanceDetails", arguments.rank_csv, rank_csv(records[-1]))
+    if arguments.operation_csv:
+        log = find_stored(store, records[-1].id) / OPERATIONS_NAME
+        if log.exists():
+            write_item_tables(arguments.operation_csv, log, records[-1].repetitions)
 
 
 def _write(option: str, name: str, text: str) -> None:

@@ -113,6 +113,7 @@ class _Lowering:
             "about": f"mdtest's phases in {where}",
             "origin": {"source": "a command line of mdtest"},
             "repeat": a.iterations,
+            **({"log_operations": True} if a.operation_csv else {}),
             "parameters": {"np": {"default": self._asked.ranks, "role": "ranks"}},
             "groups": {"tasks": {"ranks": "np"}},
             "files": self._files(),

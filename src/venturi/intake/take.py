@@ -7,7 +7,7 @@ from pathlib import Path
 
 from venturi.campaign.landing import land
 from venturi.campaign.session import open_folder
-from venturi.intake import jube_folder
+from venturi.intake import elbencho, jube_folder
 from venturi.intake.json_output import readings
 from venturi.intake.reading import Reading, result_of
 from venturi.intake.text_output import reading_of
@@ -75,6 +75,8 @@ def _take_output(store: Path, path: Path, machine: str) -> int | None:
 
 def _readings(data: bytes, path: Path) -> list[Reading]:
     text = data.decode("utf-8", "replace")
+    if elbencho.is_output(text):
+        return elbencho.readings(text, str(path))
     try:
         document = json.loads(text[text.index("{") :]) if "{" in text[:_HEAD] else None
     except ValueError:

@@ -7,7 +7,7 @@ import re
 from venturi.analyse.output import values_in
 from venturi.campaign.tool import tool_named
 from venturi.intake.reading import Reading, time_of
-from venturi.model.campaign import Pick, Scalar
+from venturi.model.campaign import Pick, Scalar, Tool
 from venturi.model.error import UserError
 from venturi.model.result import Measure
 
@@ -42,18 +42,7 @@ def reading_of(text: str, source: str) -> Reading | None:
             f"{source}: it tells of several runs of {name}, whose figures would be mixed",
             "split it, or take IOR's JSON (summaryFormat=JSON)",
         )
-    tool = tool_named(name)
-    metrics = {}
-    for metric, rule in tool.metrics.items():
-        values = values_in(metric, rule, text)
-        if values:
-            kept = values if rule.pick is Pick.MEDIAN else values[-1:]
-            metrics[metric] = Measure(unit=rule.unit, better=rule.better, values=kept)
-    parameters: dict[str, Scalar] = {}
-    for setting, rule in tool.reported.items():
-        values = values_in(setting, rule, text)
-        if values:
-            parameters[setting] = values[-1]
+    metrics, parameters = told_by(tool_named(name), text)
     return Reading(
         tool=name,
         name=name,
@@ -66,6 +55,22 @@ def reading_of(text: str, source: str) -> Reading | None:
         work=_command(text),
         failure="" if metrics else "it does not tell of a figure",
     )
+
+
+def told_by(tool: Tool, text: str) -> tuple[dict[str, Measure], dict[str, Scalar]]:
+    """What a tool's output says it measured, and the settings that it says it used."""
+    metrics = {}
+    for metric, rule in tool.metrics.items():
+        values = values_in(metric, rule, text)
+        if values:
+            kept = values if rule.pick is Pick.MEDIAN else values[-1:]
+            metrics[metric] = Measure(unit=rule.unit, better=rule.better, values=kept)
+    parameters: dict[str, Scalar] = {}
+    for setting, rule in tool.reported.items():
+        values = values_in(setting, rule, text)
+        if values:
+            parameters[setting] = values[-1]
+    return metrics, parameters
 
 
 def _time(rule: re.Pattern[str], form: str, text: str) -> str:

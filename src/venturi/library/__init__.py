@@ -6,6 +6,7 @@ A workload is a file `workload/NAME.yaml`, or a folder `workload/NAME/` with `wo
 
 from __future__ import annotations
 
+import difflib
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -46,8 +47,16 @@ def load(name: str) -> Workload:
     path = Path(name)
     if path.suffix in (".yaml", ".yml", ".json") or path.exists():
         return load_yaml(path, Workload)
-    raise UserError(
-        f"there is no workload '{name}'", f"in the library: {', '.join(names())}; or a YAML file"
+    raise unknown(name)
+
+
+def unknown(name: str) -> UserError:
+    """The error of a name that no workload has."""
+    near = difflib.get_close_matches(name, names(), n=1)
+    meant = f"did you mean '{near[0]}'? " if near else ""
+    return UserError(
+        f"there is no workload '{name}'",
+        f"{meant}Name one of `venturi library ls`, a YAML file, or a run (@last, an id)",
     )
 
 

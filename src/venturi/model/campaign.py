@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from venturi.model.aim import Aim
 from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.output import Better as Better  # noqa: PLC0414
 from venturi.model.output import OutputMetric
@@ -205,10 +206,12 @@ class Campaign(Document):
     space: Space = Space()
     steps: Annotated[dict[Name, Step], Field(min_length=1)]
     repeat: Positive = 6
+    until: Aim | None = None
+    """More repetitions than that, point by point, until medians are known so well."""
     pack: Positive | None = None
     """Points that share one job (an allocation); none: all of equal size."""
     seed: Count = 1
-    """Of the order of points within each repetition."""
+    """Of all randomness: the order of points within each repetition, and what workloads draw."""
     every: Value = ""
     """How often a result is due; `venturi campaign due` tells when none comes."""
     tables: dict[str, Table] = {}
@@ -304,6 +307,8 @@ class Row(Document):
     reasons: list[str] = []
     """Why those that failed did, each once."""
     metrics: list[MetricSummary] = []
+    enough: str = ""
+    """Why there are enough repetitions, where their number was left open."""
 
 
 class CampaignResult(Document):

@@ -32,17 +32,22 @@ class CommandFiles(Document):
     bytes: Count
 
 
-class CommandRun(Document):
-    """One run of a command."""
+class CommandCall(Document):
+    """A command at its place in a run."""
 
     number: Count
-    """Its output is in `commands/NUMBER` of the result's folder."""
+    """Among the workload's commands where one is asked for, among the run's where it ran."""
     command: str
     path: str
     """Of the phase."""
     group: str
     instance: Count
     repetition: Count
+
+
+class CommandRun(CommandCall):
+    """One run of a command; its output is in `commands/NUMBER` of the result's folder."""
+
     iteration: dict[str, Integer]
     seconds: Seconds
     code: Integer | None = None

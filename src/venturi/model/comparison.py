@@ -43,6 +43,8 @@ class ComparisonRow(Document):
 
     name: str
     unit: str
+    of: str = ""
+    """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
     first: Measured
     second: Measured
     ratio: Real | None

@@ -87,6 +87,22 @@ class DataStep(Document):
     """After every request."""
     think: Value = 0
     """Pause before every request."""
+    memory: Value = 0
+    """Bytes of memory through which requests move, each behind the one before, as those of a
+    program with many buffers; default: all use the same, which stays in the processor's caches."""
+    fresh: Value = 0
+    """Share of the requests of a `read` that bring their data into memory which was not used
+    before, so that page faults are a part of them."""
+    halo: list[Value] = []
+    """Guard cells around the rank's part of a dataset in memory, on each side along each dimension:
+    writes are packed from between them, reads unpacked, as a part of the phase's computing."""
+    interleaved: Value = 1
+    """With `halo`: so many variables lie beside each other in memory, element by element."""
+    seeks: Value = 0
+    """How often the file's position is moved before a request, in the mean."""
+    empty_reads: Value = 0
+    """How many reads where the file ends come before a request, in the mean: who reads what is
+    there before it is written over asks so. They bring nothing."""
     depth: Value = 1
     """Requests in flight."""
     text: str | None = None

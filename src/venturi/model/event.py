@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, RootModel
 
+from venturi.model.command import CommandCall
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Seconds
 from venturi.model.plan import OperationKind, SyncMode
 
@@ -175,6 +176,35 @@ class OpenLoop(Document):
     """From the real start to the end."""
 
 
+class ServerShare(Document):
+    """What one server of the file system did in a phase, as its clients saw it.
+
+    Only of whole files, the first 64 of each rank, and only where the file system says which
+    server holds a file (GlusterFS, unless it cuts files into pieces).
+    """
+
+    server: str
+    """`host:/folder` of the brick; several, where each of them holds a copy or a part."""
+    ranks: Positive
+    files: Positive
+    bytes: Count
+    sum_s: Seconds
+    """Time in which ranks moved data of these files, made it persistent or closed them: the sum
+    over the ranks."""
+    span_s: Seconds
+    """From when the first rank began that to when the last one had done it."""
+
+    @property
+    def bytes_per_second(self) -> float:
+        """All bytes over the time of the work on them; 0 where none passed.
+
+        That is the span where ranks work on a server at once, and the sum where they come to it
+        in turn, which is then the shorter one.
+        """
+        time_s = min(self.span_s, self.sum_s)
+        return self.bytes / time_s if time_s > 0 else 0.0
+
+
 class ErrorDetail(Document):
     """One of the first errors of a phase."""
 
@@ -269,6 +299,8 @@ class PhaseFinished(Document):
     """The weakest means, inside the phase's time, that covered all that was written."""
     bytes_durable: Count = 0
     """Bytes that were written and then made persistent inside the phase's time."""
+    bytes_saved: Count = 0
+    """By how much an interface that compresses, and says so, made less of what was written."""
     short_transfers: Count = 0
     corrupt_operations: Count = 0
     """Reads that brought other bytes than were written."""
@@ -277,24 +309,39 @@ class PhaseFinished(Document):
     target_after: TargetFacts | None = None
     target_change: str = ""
     """How the target is another one than at the start of the run; empty: it is the same."""
+    servers: list[ServerShare] = []
+    """By name."""
     open_loop: OpenLoop | None = None
     found: Count | None = None
     """Names that fitted, where the phase looked for some."""
     details: list[ErrorDetail]
 
 
-class CommandWanted(Document):
-    """A rank asks for a command to be run, by a file in the journal; it is no line of output."""
+class Pause(Document):
+    """Time of a group between its phases, as its first rank saw it."""
 
-    event: Literal["command_wanted"] = "command_wanted"
-    number: Count
-    """Which of the workload's commands it is."""
-    command: str
-    path: str
-    """Of the phase."""
+    at_s: Seconds
+    """Seconds since hello."""
+    seconds: Seconds
+    waits: bool
+    """For signals of other groups; else it computed."""
+
+
+class Paused(Document):
+    """All pauses of one group in a repetition, at its end; only where several groups act."""
+
+    event: Literal["paused"] = "paused"
     group: str
     instance: Count
     repetition: Count
+    pauses: list[Pause]
+    """In order; at most 4096."""
+
+
+class CommandWanted(CommandCall):
+    """A rank asks for a command to be run, by a file in the journal; it is no line of output."""
+
+    event: Literal["command_wanted"] = "command_wanted"
     iteration: list[Iteration]
     limit_s: Seconds
 
@@ -359,6 +406,7 @@ Event = Annotated[
     | PhaseStarted
     | Progress
     | PhaseFinished
+    | Paused
     | CommandWanted
     | FileFacts
     | Warning

@@ -79,10 +79,14 @@ class Series(Document):
     machine: str
     metric: str
     unit: str
+    of: str = ""
+    """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
     better: Better
     ranks: Positive
     parameters: dict[str, Scalar]
     condition: str
+    variant: str = ""
+    """What tells it from series with the same parameters that did other work; empty: none is."""
     sessions: list[SessionValue]
     changes: list[ChangePoint]
     detectable: Real | None

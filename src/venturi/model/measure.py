@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from venturi.model.document import Document, Real
+from venturi.model.name_step import Value
+from venturi.model.output import Better
 
 
 class Metric(Document):
@@ -16,6 +18,27 @@ class Metric(Document):
     """An expression over `bytes(...)`, `time(...)`, `operations(...)`, `rate(...)`."""
     unit: str = ""
     about: str = ""
+
+
+class Curve(Document):
+    """A picture that the workload is about: rates of its phases over a number."""
+
+    over: str
+    """What stands below the axis: `ranks that write`."""
+    at: Annotated[list[Value], Field(min_length=2)]
+    """The places along it: expressions over parameters."""
+    lines: Annotated[dict[str, list[str]], Field(min_length=1)]
+    """The phase at each place, for each line."""
+    better: Better = Better.HIGHER
+
+    @model_validator(mode="after")
+    def _one_for_each(self) -> Curve:
+        for line, phases in self.lines.items():
+            if len(phases) != len(self.at):
+                raise ValueError(
+                    f"line '{line}' has {len(phases)} phases for {len(self.at)} places"
+                )
+        return self
 
 
 class Rule(Document):

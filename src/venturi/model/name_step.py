@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from venturi.model.document import Document
+from venturi.model.verb import CopyWay
 
 Value = Annotated[int | float | str, Field(union_mode="left_to_right")]
 """A number, a number with a unit, or an expression."""
@@ -17,6 +18,18 @@ class RenameStep(Document):
 
     on: str
     to: str
+
+
+class CopyStep(Document):
+    """A file is opened, copied whole to another entry's, which is made, and both are closed.
+
+    Of trees: each item of the one to that of the other with the same number.
+    """
+
+    from_: str = Field(alias="from")
+    to: str
+    by: CopyWay = CopyWay.CLONE
+    """What is tried first."""
 
 
 class TruncateStep(Document):

@@ -38,7 +38,9 @@ class Kind(StrEnum):
     WRITE = "write"
     """`detail` of read and write: bit 0 collective, bit 1 non-blocking, bit 2 through a file view
     (the offset counts in the view), bit 3 on a pipe, socket or terminal, bit 4 of a dataset's
-    elements that fill no box (strides, points)."""
+    elements that fill no box (strides, points), bit 5 the memory was looked at, bit 6 it had no
+    pages yet; bits 7 to 31: where the memory is, in units of 16 bytes, modulo 512 MiB; 0: unknown.
+    """
     SEEK = "seek"
     """`offset`: where it led."""
     SYNC = "sync"
@@ -60,12 +62,17 @@ class Kind(StrEnum):
     """mmap of a file; stores into it are not seen. `offset` and `bytes`: the range; `detail`: bit 0
     where stores reach the file (shared and writable)."""
     COPY = "copy"
-    """copy_file_range or sendfile; `file` is read, `detail` is the index of the one written."""
+    """copy_file_range; `file` is read, `detail` is the index of the one written."""
     ATTRIBUTE = "attribute"
     """Extended attributes, modes, owners and times of files; `access` counts as stat."""
     BARRIER = "barrier"
     """Ranks wait for each other (MPI_Barrier, another collective call of the application).
     `detail`: how many, where known."""
+    CLONE = "clone"
+    """Blocks that two files share from then on (FICLONE); `bytes`, `file` and `detail` as for
+    copy. One that failed says that the program would have shared them."""
+    SEND = "send"
+    """sendfile between files; as copy."""
 
 
 KINDS: tuple[Kind, ...] = tuple(Kind)
@@ -73,12 +80,19 @@ KIND_CODES: dict[Kind, int] = {kind: code for code, kind in enumerate(KINDS)}
 LAYERS: tuple[Layer, ...] = tuple(Layer)
 LAYER_CODES: dict[Layer, int] = {layer: code for code, layer in enumerate(LAYERS)}
 
+COPIES = (Kind.COPY, Kind.CLONE, Kind.SEND)
+"""Copies between files that the kernel makes."""
+
 COLLECTIVE = 1
 NON_BLOCKING = 2
 IN_VIEW = 4
 NOT_A_FILE = 8
 STORES_REACH_FILE = 1
 SCATTERED = 16
+LOOKED_AT = 32
+FRESH = 64
+MEMORY_SHIFT = 7
+MEMORY_UNIT = 16
 OPENED_TOGETHER = 1 << 31
 
 _TYPES: dict[str, str] = {

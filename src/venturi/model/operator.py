@@ -44,3 +44,18 @@ class Operator(StrEnum):
     """(rank, key): any rank of another node, by the run's real nodes."""
     JUMP = "jump"
     JUMP_IF_FALSE = "jump_if_false"
+
+
+class Slot(StrEnum):
+    """The variables that every expression may read; loop variables follow in later slots."""
+
+    RANK = "rank"
+    RANKS = "ranks"
+    WORLD = "world"
+    INSTANCE = "instance"
+    NODE = "node"
+    ITERATION = "iteration"
+    NODE_RANK = "node_rank"
+    """Which of the group's ranks on its node a rank is, from 0."""
+    NODE_RANKS = "node_ranks"
+    """How many ranks of the group are on the rank's node."""

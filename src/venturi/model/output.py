@@ -44,6 +44,9 @@ class OutputMetric(Document):
     """`results[0].rate`: keys and indices of a JSON document."""
     column: str = ""
     """A column of a CSV table with a heading."""
+    where: dict[str, str] = {}
+    """Only rows of the table whose columns are so: `{operation: WRITE}`, or a pattern as of file
+    names. With `json` the file has one document on each line, and the names are paths in it."""
     file: str = "stdout"
     """Relative to the run's folder."""
     pick: Pick = Pick.ONLY
@@ -63,4 +66,6 @@ class OutputMetric(Document):
         if sum(map(bool, self.ways.values())) != 1:
             *first, last = self.ways
             raise ValueError(f"a metric is found by one of {', '.join(first)} and {last}")
+        if self.where and not (self.json_path or self.column):
+            raise ValueError("'where' chooses rows of a table or documents of JSON")
         return self

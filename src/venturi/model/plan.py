@@ -17,9 +17,13 @@ from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
 from venturi.model.layout import Option as Option  # noqa: PLC0414
 from venturi.model.layout import Stripe as Stripe  # noqa: PLC0414
 from venturi.model.operator import Operator as Operator  # noqa: PLC0414
+from venturi.model.operator import Slot as Slot  # noqa: PLC0414
 from venturi.model.verb import Arrivals as Arrivals  # noqa: PLC0414
 from venturi.model.verb import CachePolicy as CachePolicy  # noqa: PLC0414
+from venturi.model.verb import ClockKind as ClockKind  # noqa: PLC0414
 from venturi.model.verb import ComputeMode as ComputeMode  # noqa: PLC0414
+from venturi.model.verb import CopyWay as CopyWay  # noqa: PLC0414
+from venturi.model.verb import CountedFrom as CountedFrom  # noqa: PLC0414
 from venturi.model.verb import Direction as Direction  # noqa: PLC0414
 from venturi.model.verb import ItemKind as ItemKind  # noqa: PLC0414
 from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
@@ -43,21 +47,6 @@ class Instruction(Document):
 
 
 Expression = Annotated[list[Instruction], Field(min_length=1)]
-
-
-class Slot(StrEnum):
-    """The variables that every expression may read; loop variables follow in later slots."""
-
-    RANK = "rank"
-    RANKS = "ranks"
-    WORLD = "world"
-    INSTANCE = "instance"
-    NODE = "node"
-    ITERATION = "iteration"
-    NODE_RANK = "node_rank"
-    """Which of the group's ranks on its node a rank is, from 0."""
-    NODE_RANKS = "node_ranks"
-    """How many ranks of the group are on the rank's node."""
 
 
 class PathPart(Document):
@@ -92,6 +81,7 @@ class Interface(StrEnum):
     NETCDF = "netcdf"
     FIELDSTORE = "fieldstore"
     LIME = "lime"
+    BUNDLE = "bundle"
     NULL = "null"
     SIMULATED = "simulated"
 
@@ -326,6 +316,21 @@ class MixPart(Document):
     weight: Annotated[int, Field(ge=1, le=1_000_000)]
 
 
+class Halo(Document):
+    """A rank's part of a dataset lies between guard cells in memory: writes are packed from there.
+
+    Reads are put there. In row-major order; copy i is the variable i modulo `variables`.
+    """
+
+    extent: Annotated[list[Expression], Field(min_length=1)]
+    """Elements of the part along each dimension, without guard cells."""
+    guard: list[Count]
+    """Guard cells on each side along each dimension."""
+    element_bytes: Positive
+    variables: Positive = 1
+    """So many lie beside each other, element by element."""
+
+
 class For(Document):
     """Run the body `count` times; the variable runs over 0 ... count - 1."""
 
@@ -426,6 +431,15 @@ class Transfer(Document):
     """Done after every request."""
     think_s: Seconds = 0.0
     """Pause before every request."""
+    memory_bytes: Count = 0
+    """Requests move through so much memory, each behind the one before; 0: all the same memory."""
+    fresh: Fraction = 0.0
+    """Share of the reads that get memory without pages, so that they meet page faults."""
+    halo: Halo | None = None
+    seeks: Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False)] = 0.0
+    """Of n requests, floor(n * seeks + 0.5) times the file's position is moved before one."""
+    empty_reads: Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False)] = 0.0
+    """As many times, by this number, what lies behind the file's end is read before one."""
     depth: Annotated[int, Field(ge=1, le=4096)] = 1
     """Requests in flight."""
     collective: bool = False
@@ -444,9 +458,11 @@ class Manage(Document):
     file: Count
     owner: Expression
     to: Count | None = None
-    """The file whose name a renamed one gets; one that the run made before under it is gone."""
+    """The file whose name a renamed one, or a copy, gets; what the run made under it is gone."""
     bytes: Expression | None = None
     """What a truncation leaves of an open file."""
+    way: CopyWay | None = None
+    """How a copy is tried at first."""
 
 
 class Items(Document):
@@ -461,12 +477,19 @@ class Items(Document):
     """Where the window begins in the owner's items, directory by directory; default 0."""
     count: Expression | None = None
     """Items in the window; default: all from `first` on."""
+    counted_from: CountedFrom = CountedFrom.START
+    """Of the owner's items: the first one; as the phase begins, the oldest that was not removed;
+    or the place behind the newest."""
     bytes: Expression | None = None
     """What writes and reads move of each item, from its beginning; default: all of it."""
     wait_factor: Annotated[float, Field(ge=0.0, le=1e6, allow_inf_nan=False)] = 0.0
     """After each item, a pause of that many times what its operations took."""
     attribute_bytes: Annotated[int, Field(ge=1, le=65_536)] = 16
     """Size of extended attributes."""
+    source: Count | None = None
+    """The tree whose items `copy` copies."""
+    way: CopyWay | None = None
+    """How a copy is tried at first."""
 
 
 class Find(Document):
@@ -535,13 +558,6 @@ class Group(Document):
     """Of one instance."""
     instances: Positive = 1
     program: list[Step]
-
-
-class ClockKind(StrEnum):
-    """Whether time passes by itself or only as the simulated storage says."""
-
-    REAL = "real"
-    SIMULATED = "simulated"
 
 
 class Plan(Document):

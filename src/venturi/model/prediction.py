@@ -121,6 +121,8 @@ class Prediction(Document):
     venturi: str
     repetitions: Positive
     """Runs of each side."""
+    enough: str = ""
+    """Why there were no more of them."""
     application: Side
     proxy: Side
     error: SignedError

@@ -26,8 +26,10 @@ from venturi.model.event import (
     FileFacts,
     Histogram,
     OpenLoop,
+    Paused,
     RankTimes,
     RequestSize,
+    ServerShare,
     StoppedBy,
     TargetFacts,
     TimeLine,
@@ -84,8 +86,8 @@ class Seconds4(Document):
     total: Seconds
     compute: Seconds
     wait: Seconds = 0.0
-    serving: Seconds = 0.0
     """For signals of other groups."""
+    serving: Seconds = 0.0
 
 
 class Straggler(Document):
@@ -96,6 +98,17 @@ class Straggler(Document):
     total_s: Seconds
     median_s: Seconds
     """Of all ranks."""
+
+
+class SlowServer(Document):
+    """A server of the file system that gave much less in a phase than most."""
+
+    server: str
+    bytes_per_second: Real
+    median_bytes_per_second: Real
+    """Of all servers."""
+    servers: Positive
+    """So many were compared."""
 
 
 class PhaseRow(Document):
@@ -122,6 +135,8 @@ class PhaseRow(Document):
     persisted: str
     bytes_durable: Count = 0
     """Bytes that were written and then made persistent inside the phase's time."""
+    bytes_saved: Count = 0
+    """By how much an interface that compresses, and says so, made less of what was written."""
     request_sizes: list[RequestSize]
     other_requests: Count
     per_rank: RankTimes
@@ -135,6 +150,10 @@ class PhaseRow(Document):
     target_change: str = ""
     """How the target is another one than at the start of the run; empty: it is the same."""
     stragglers: list[Straggler] = []
+    servers: list[ServerShare] = []
+    """Where the file system says on which server a file is."""
+    slow_servers: list[SlowServer] = []
+    """The slowest first."""
     open_loop: OpenLoop | None = None
     """Requests began at a rate; absent: each when the one before had ended."""
     found: Count | None = None
@@ -168,6 +187,8 @@ class MetricValue(Document):
     n: Count
     coverage: Real
     values: list[Real]
+    of: str = ""
+    """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
 
 
 class FidelityRow(Document):
@@ -265,6 +286,8 @@ class Record(Document):
     repetitions: Count
     """Completed ones."""
     repetitions_asked: Positive
+    enough: str = ""
+    """Why there were enough of them, where their number was left to the run."""
     partial: bool
     """The engine did not do all that was asked."""
     interrupted: bool = False
@@ -272,6 +295,8 @@ class Record(Document):
     parameters: dict[str, Any]
     verdict: Verdict
     phases: list[PhaseRow]
+    pauses: list[Paused] = []
+    """What groups did between their phases, where several act."""
     metrics: dict[str, MetricValue]
     scores: dict[str, MetricValue] = {}
     rules: list[RuleRow] = []

@@ -64,6 +64,8 @@ class Measure(Document):
     """One for each repetition, in their order."""
     condition: str = ""
     """What values must have in common to be compared: the state of the caches."""
+    of: str = ""
+    """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
 
 
 class Result(Document):

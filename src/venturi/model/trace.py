@@ -92,6 +92,8 @@ class TracedFile(Document):
     chunk_cache_bytes: Count | None = None
     """For chunked datasets: what HDF5 had to keep chunks in while this one was first open; absent:
     unknown."""
+    stands_for: str = ""
+    """In the capture of a proxy: how its workload says that the application knows these files."""
 
 
 class Process(Document):

@@ -46,6 +46,8 @@ class Cell(Document):
     system: str
     refused: str = ""
     """Why both could not be compared; then there are no numbers."""
+    repetitions: Count = 0
+    """Runs of each side; 0: as many as in the other cells."""
     seconds: Seconds = 0.0
     """The application's I/O time, as in a prediction."""
     proxy_seconds: Seconds = 0.0
@@ -65,7 +67,7 @@ class Validation(Document):
     """UTC, ISO 8601."""
     venturi: str
     repetitions: Positive
-    """Runs of each side in each cell."""
+    """Runs of each side in each cell, at least."""
     captured_on: str
     """The file system on which proxies were derived."""
     applications: list[Tried]

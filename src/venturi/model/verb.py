@@ -30,6 +30,14 @@ class OperationKind(StrEnum):
     """One name of a walk over directories: read, and asked for its size or time if needed."""
     EXEC = "exec"
     """One run of a command."""
+    COPY = "copy"
+    """A file copied by the kernel, to its end."""
+    CLONE = "clone"
+    """A file copied by sharing its blocks."""
+    SEEK = "seek"
+    """The position of an open file moved."""
+    EMPTY_READ = "empty_read"
+    """A read where the file ends: it brings nothing."""
 
 
 class NameVerb(StrEnum):
@@ -45,6 +53,19 @@ class NameVerb(StrEnum):
     READ_DIR = "read_dir"
     RENAME = "rename"
     TRUNCATE = "truncate"
+    COPY = "copy"
+
+
+class CopyWay(StrEnum):
+    """How a file is copied at first; where the storage cannot, it goes on as `range` does, and at
+    last by reads and writes."""
+
+    CLONE = "clone"
+    """Blocks are shared (FICLONE)."""
+    RANGE = "range"
+    """By copy_file_range, which some file systems turn into sharing."""
+    SEND = "send"
+    """By sendfile, which always moves the bytes."""
 
 
 class ItemVerb(StrEnum):
@@ -77,6 +98,17 @@ class ItemVerb(StrEnum):
     SET_XATTR = "set_xattr"
     """The extended attribute `user.venturi` of the open item."""
     GET_XATTR = "get_xattr"
+    COPY = "copy"
+    """The item of another tree with the same number is opened, this one is made with the same
+    content, and both are closed."""
+
+
+class CountedFrom(StrEnum):
+    """Where the first item of a window is counted from."""
+
+    START = "start"
+    OLDEST = "oldest"
+    NEWEST = "newest"
 
 
 class NameField(StrEnum):
@@ -145,3 +177,10 @@ class SyncMode(StrEnum):
     FLUSH = "flush"
     FILE_SYSTEM = "file_system"
     """Everything that anybody wrote to the file's file system (`syncfs`)."""
+
+
+class ClockKind(StrEnum):
+    """Whether time passes by itself or only as the simulated storage says."""
+
+    REAL = "real"
+    SIMULATED = "simulated"

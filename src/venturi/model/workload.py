@@ -17,15 +17,19 @@ from venturi.model.data_step import DataStep as DataStep  # noqa: PLC0414
 from venturi.model.data_step import MixSpec as MixSpec  # noqa: PLC0414
 from venturi.model.data_step import PatternKind as PatternKind  # noqa: PLC0414
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
+from venturi.model.measure import Curve as Curve  # noqa: PLC0414
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
 from venturi.model.measure import Rule as Rule  # noqa: PLC0414
+from venturi.model.name_step import CopyStep as CopyStep  # noqa: PLC0414
 from venturi.model.name_step import RenameStep as RenameStep  # noqa: PLC0414
 from venturi.model.name_step import TruncateStep as TruncateStep  # noqa: PLC0414
 from venturi.model.name_step import Value as Value  # noqa: PLC0414
 from venturi.model.plan import (
     CachePolicy,
     ComputeMode,
+    CopyWay,
+    CountedFrom,
     ElementType,
     FaultKind,
     Interface,
@@ -313,11 +317,13 @@ class FileSpec(Document):
     """What it is; of a derived workload the application's name for it, digits that vary as `#`."""
     interface: Interface = Interface.POSIX
     options: dict[str, str | int | float | bool] = {}
+    """Of the interface. A text may have `{expressions}` over parameters."""
     hints: dict[str, str | int | float | bool] = {}
     """Words for MPI-IO's library; the record says which are in force."""
     stripe: StripeSpec | None = None
     """Lustre and BeeGFS have it; a run elsewhere is refused before any I/O."""
-    shared: Annotated[str, Field(pattern=r"^(all|rank|node|every [1-9][0-9]*)$")] = "all"
+    shared: Annotated[str, Field(pattern=r"^(all|rank|node|every .+)$")] = "all"
+    """`every n`: each n ranks, a number or an expression of parameters."""
     datasets: dict[Name, Dataset] = {}
     content: ContentSpec = ContentSpec()
     tree: TreeSpec | None = None
@@ -337,11 +343,19 @@ class EachStep(Document):
 
     on: str
     do: Annotated[list[ItemVerb], Field(min_length=1)]
+    from_: str | None = Field(None, alias="from")
+    """The tree whose items are copied."""
+    by: CopyWay = CopyWay.CLONE
+    """How `copy` does it at first."""
     order: Literal["sorted", "shuffled"] = "sorted"
     first: Value = 0
     """Where a window of the owner's items begins."""
     count: Value | None = None
     """Items in the window; default: all that follow."""
+    counted_from: CountedFrom = CountedFrom.START
+    """What `first` counts from: the owner's first item, the `oldest` that is there when the phase
+    begins, or the place behind the `newest`; then `count` says how many. For a working set that
+    is made at one end and removed at the other, wherever a limit stopped the phase before."""
     bytes: Value | None = None
     """What `write` and `read` move of each item, from its beginning; default: all of it."""
     wait: Value = 0
@@ -413,7 +427,7 @@ class LimitStep(Document):
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
-    "wait", "rename", "truncate", "exec",
+    "wait", "rename", "truncate", "copy_", "exec",
 )  # fmt: skip
 
 
@@ -448,6 +462,7 @@ class StepSpec(Document):
     rmdir: str | None = None
     read_dir: str | None = None
     rename: RenameStep | None = None
+    copy_: CopyStep | None = Field(None, alias="copy")
     truncate: TruncateStep | str | None = None
     each: EachStep | None = None
     find: FindStep | None = None
@@ -495,6 +510,8 @@ class Workload(Document):
     origin: Origin | None = None
     repeat: Annotated[int, Field(ge=1)] | None = None
     """Repetitions where the user does not say; default 6."""
+    repeat_within: Value | None = None
+    """Where the user does not say how many: none begins when they have taken so long."""
     heartbeat: Value = "10 s"
     """A rank that completes nothing for this long is reported."""
     deadline: Value | None = None
@@ -509,6 +526,8 @@ class Workload(Document):
     files: dict[Name, FileSpec] = {}
     program: dict[Name, list[StepSpec | BareStep]]
     metrics: dict[Name, Metric] = {}
+    curves: dict[Name, Curve] = {}
+    """Pictures for the page of a run."""
     rules: dict[Name, Rule] = {}
     """Without all of them a result is INDICATIVE at most."""
     expect: dict[str, Value] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from venturi.model.error import UserError
 from venturi.model.workload import DataStep, PatternKind
 from venturi.plan.irregular import append, mixed, random, shares_of, table
-from venturi.plan.part import RANK, Access, Boxes, Sharers, Sizes, sharers_of
+from venturi.plan.part import RANK, Access, Boxes, Sharers, Sizes, fixed_sharers_of, sharers_of
 from venturi.plan.regular import contiguous, segmented, strided, tiled
 from venturi.plan.scope import Scope
 
@@ -19,6 +19,7 @@ __all__ = [
     "Boxes",
     "Sharers",
     "accesses",
+    "fixed_sharers_of",
     "sharers_of",
     "target_of",
 ]

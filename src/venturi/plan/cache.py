@@ -18,7 +18,7 @@ def cache_of(
 ) -> dict[str, Any]:
     """The fields of a planned phase that say it.
 
-    Raises UserError where the servers' memory is named and nobody knows it.
+    Raises UserError where the servers' memory is named and nobody knows it, or for a share above 1.
     """
     if not isinstance(cache, CacheStep):
         return {"cache": cache}
@@ -26,7 +26,13 @@ def cache_of(
     if cache.overfill is not None:
         found["overfill_bytes"] = _overfill(cache.overfill, scope, server_memory_bytes, where)
     if cache.occupy is not None:
-        found["occupy_share"] = float(cache.occupy.rstrip(" %")) / 100
+        share = float(cache.occupy.rstrip(" %")) / 100
+        if share > 1:
+            raise UserError(
+                f"{where}.occupy: {cache.occupy} is more than all memory of a node",
+                "give 100 % or less",
+            )
+        found["occupy_share"] = share
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
@@ -109,14 +109,18 @@ def dataset_accesses(
         window = _window(datasets[name], step, scope, where)
         dealt = dealt_of(datasets[name], shape, window, sharers, scope, where)
         refuse_cuts(step, where)
-        return [dealt.as_box(index) if as_boxes else dealt.as_rows(before)]
+        access = dealt.as_box(index) if as_boxes else dealt.as_rows(before)
+        rest_of = [Literal(extent) for extent in shape[1:]]
+        return [replace(access, extent=[dealt.rows, *rest_of])]
     part = _part_of(datasets[name], step, sharers, scope, where)
     transfer = None
     if step.transfer is not None:
         transfer = scope.whole(step.transfer, f"{where}.transfer", least=1)
+    own: list[Tree] = [Literal(extent) for extent in part.local]
     if as_boxes:
-        return _boxes(index, part, transfer)
-    return _rows(_bytes_before(datasets, name, scope, where), part, transfer)
+        return [replace(access, extent=own) for access in _boxes(index, part, transfer)]
+    rows = _rows(_bytes_before(datasets, name, scope, where), part, transfer)
+    return [replace(access, extent=own) for access in rows]
 
 
 def _bytes_before(datasets: Mapping[str, Dataset], name: str, scope: Scope, where: str) -> int:

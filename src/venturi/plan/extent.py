@@ -14,6 +14,7 @@ from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.dataset import DATASET_INTERFACES
 from venturi.plan.request import end_of
 from venturi.plan.seat import Seats
+from venturi.plan.stage import staged_bytes
 
 _RANKS, _WORLD = 1, 2
 _MOST_TURNS = 2_000_000
@@ -72,7 +73,7 @@ class _Walker:
             if file.tree is not None:
                 self._grow(index, self._whole(file.tree.size))
             elif file.prestage is not None:
-                part = self._whole(file.prestage)
+                part = max(staged_bytes(file, self._slots), default=0)
                 self._grow(index, (self._seats.place(file, rank) + 1) * part)
 
     def _steps(self, steps: Iterable[p.Step]) -> None:

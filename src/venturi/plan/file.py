@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, names_in, parse
+from venturi.model.expression import ExpressionError, Number, names_in, parse
 from venturi.model.plan import (
     Content,
     Fault,
@@ -23,19 +23,25 @@ from venturi.model.workload import FileSpec, StripeSpec, Workload
 from venturi.plan.dataset import DATASET_INTERFACES, lower_datasets
 from venturi.plan.item import lower_tree
 from venturi.plan.parameter import INTERFACE_KEY
-from venturi.plan.scope import Scope
+from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import Settings
 from venturi.plan.template import Field, template_fields
+from venturi.plan.together import shows_datasets
 
 _MAX_WIDTH = 20
 _STRIPE_UNIT_BYTES = 65_536
 _MOST_STRIPE_BYTES = 65_535 * _STRIPE_UNIT_BYTES
 _MOST_STRIPES = 65_534
-_WITHOUT_STRIPES = (Interface.NULL, Interface.SIMULATED)
+_WITHOUT_CONTENT = (Interface.NULL, Interface.SIMULATED)
 _PLAIN_FILES = (
     Interface.POSIX, Interface.URING, Interface.MMAP, Interface.STDIO, Interface.MPIIO
 )  # fmt: skip
 """What is written at an offset stands there, whoever looks."""
+_KEYED = {
+    Interface.FIELDSTORE: ("a field store", "fields"),
+    Interface.BUNDLE: ("a bundle", "pieces"),
+}
+"""A place in a file is the key of what one write put there; and what that is called."""
 _RESERVED = (".venturi", ".manifest.", ".overfill.", ".commands.")
 """Beginnings of names that a run's directory holds for itself."""
 
@@ -72,6 +78,18 @@ def interfaces_of(settings: Settings) -> Interfaces:
     return Interfaces(chosen, options)
 
 
+def with_sharers(workload: Workload, parameters: Mapping[str, Number]) -> Workload:
+    """The workload with numbers where the ranks that share a file are an expression."""
+    scope = Scope(parameters, {})
+    files = dict(workload.files)
+    for name, spec in files.items():
+        kind, _, number = spec.shared.partition(" ")
+        if kind == "every":
+            every = scope.whole(number, f"files.{name}.shared", least=1)
+            files[name] = spec.model_copy(update={"shared": f"every {every}"})
+    return workload.model_copy(update={"files": files})
+
+
 def lower_file(
     name: str,
     spec: FileSpec,
@@ -88,28 +106,30 @@ def lower_file(
     where = f"files.{name}"
     kind, _, number = spec.shared.partition(" ")
     wanted = interfaces.in_force(spec)
-    if wanted is Interface.FIELDSTORE and (spec.tree or spec.prestage is not None):
-        raise UserError(
-            f"{where}: a field store has neither 'tree' nor 'prestage'",
-            "its fields are put by a write step",
-        )
+    _refuse_unfit(spec, wanted, where)
     if spec.foreign and spec.content.verify and (spec.tree or wanted not in _PLAIN_FILES):
         raise UserError(
             f"{where}: 'verify' of somebody else's file looks for the stamps where it begins, so "
             f"it is for plain files: {', '.join(sorted(one.value for one in _PLAIN_FILES))}",
             "leave 'verify' away, or write and check in one run",
         )
+    has_datasets = wanted in DATASET_INTERFACES or shows_datasets(
+        wanted, interfaces.options_of(spec)
+    )
     return File(
         name=name,
         path=_path(name, spec, scope, settings, by_instance),
         interface=wanted,
-        options=interfaces.options_of(spec),
+        options=[
+            _with_numbers(option, scope, f"{where}.options.{option.name}")
+            for option in interfaces.options_of(spec)
+        ],
         hints=_options(spec.hints) if wanted is spec.interface else [],
         stripe=_stripe(spec, wanted, scope, where),
         sharing=Sharing(kind),
         every=int(number or 1),
         content=Content(**spec.content.model_dump()),
-        datasets=lower_datasets(spec, scope, where) if wanted in DATASET_INTERFACES else [],
+        datasets=lower_datasets(spec, scope, where) if has_datasets else [],
         tree=lower_tree(name, spec, scope) if spec.tree else None,
         append=appended,
         prestage=None if spec.prestage is None else scope.code(spec.prestage, f"{where}.prestage"),
@@ -122,18 +142,50 @@ def lower_file(
                 nth=fault.nth,
                 every=fault.every,
                 rank=fault.rank,
-                seconds=float(scope.constant(fault.seconds, f"{where}.faults[{i}].seconds")),
+                seconds=duration(
+                    fault.seconds, scope, f"{where}.faults[{i}].seconds", or_none=True
+                ),
             )
             for i, fault in enumerate(spec.faults)
         ],
     )
 
 
+def check_faults(files: Sequence[File], ranks: int) -> None:
+    """Refuses faults of ranks that the run does not have: they would never come."""
+    for file in files:
+        for number, fault in enumerate(file.faults):
+            if fault.rank >= ranks:
+                raise UserError(
+                    f"files.{file.name}.faults[{number}].rank: there is no rank {fault.rank}",
+                    f"the run has {ranks}, from 0 on; -1 is every one",
+                )
+
+
+def _refuse_unfit(spec: FileSpec, wanted: Interface, where: str) -> None:
+    """Raise UserError where a file has what means something else on its interface."""
+    if wanted in _KEYED and (spec.tree or spec.prestage is not None):
+        store, what = _KEYED[wanted]
+        raise UserError(
+            f"{where}: {store} has neither 'tree' nor 'prestage'",
+            f"its {what} are put by a write step",
+        )
+    if spec.options.get("records", "none") != "none" and wanted not in (
+        spec.interface,
+        *_WITHOUT_CONTENT,
+    ):
+        raise UserError(
+            f"{where}: its records follow each other and have no places, which {wanted.value} "
+            "needs",
+            f"leave it on {spec.interface.value}",
+        )
+
+
 def _stripe(spec: FileSpec, wanted: Interface, scope: Scope, where: str) -> Stripe | None:
     """The stripes of a file's spec; a stand-in without storage has none."""
     if spec.stripe is None:
         return None
-    if spec.interface in _WITHOUT_STRIPES:
+    if spec.interface in _WITHOUT_CONTENT:
         raise UserError(
             f"{where}.stripe: {spec.interface.value} makes no files that could be striped"
         )
@@ -146,7 +198,7 @@ def _stripe(spec: FileSpec, wanted: Interface, scope: Scope, where: str) -> Stri
     if spec.stripe.count is None and spec.stripe.size is None:
         raise UserError(f"{where}.stripe: say how many ('count'), how long ('size'), or both")
     is_asked = stripe.count != 0 or stripe.bytes != 0
-    return stripe if is_asked and wanted not in _WITHOUT_STRIPES else None
+    return stripe if is_asked and wanted not in _WITHOUT_CONTENT else None
 
 
 def _stripe_count(stripe: StripeSpec, scope: Scope, where: str) -> int:
@@ -173,6 +225,15 @@ def _options(values: Mapping[str, str | int | float | bool]) -> list[Option]:
         Option(name=key, value=str(value).lower() if isinstance(value, bool) else str(value))
         for key, value in values.items()
     ]
+
+
+def _with_numbers(option: Option, scope: Scope, where: str) -> Option:
+    """An option whose text may have fields in braces, over parameters."""
+    pieces = [
+        str(scope.constant(piece.text, where)) if isinstance(piece, Field) else piece
+        for piece in template_fields(option.value, where)
+    ]
+    return Option(name=option.name, value="".join(pieces))
 
 
 def template_names(path: str) -> set[str]:

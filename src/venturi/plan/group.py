@@ -56,6 +56,8 @@ def sizes_of(
         instances = scope.whole(spec.instances, f"groups.{name}.instances", least=0)
         if instances:
             sizes.append(GroupSize(name, _positive(ranks, f"groups.{name}"), instances))
+    if not sizes:
+        raise UserError("no group has an instance, so nobody does anything")
     world = sum(size.world for size in sizes)
     if world > settings.most_ranks:
         words = ", ".join(size.name for size in sizes)
@@ -230,10 +232,13 @@ def _use_of(steps: Iterable[p.Step]) -> _Use:
             if isinstance(step, p.Manage) and step.to is not None:
                 use.used.add(step.to)
                 use.made.add(step.to)
+            if isinstance(step, p.Items) and step.source is not None:
+                use.used.add(step.source)
     return use
 
 
 def _makes(step: _OnFile) -> bool:
     if isinstance(step, p.Manage):
         return step.verb in (p.NameVerb.CREATE, p.NameVerb.MKDIR)
-    return isinstance(step, p.Items) and p.ItemVerb.CREATE in step.verbs
+    makes = {p.ItemVerb.CREATE, p.ItemVerb.COPY}
+    return isinstance(step, p.Items) and not makes.isdisjoint(step.verbs)

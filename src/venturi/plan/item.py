@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
@@ -31,7 +31,7 @@ DIRECTORY_VERBS = {
 }
 """And to each item of a tree of directories."""
 
-MAKING = frozenset({ItemVerb.CREATE, ItemVerb.MKNOD, ItemVerb.MKDIR})
+MAKING = frozenset({ItemVerb.CREATE, ItemVerb.MKNOD, ItemVerb.MKDIR, ItemVerb.COPY})
 _REMOVING = frozenset({ItemVerb.UNLINK, ItemVerb.RMDIR})
 _DIRECTORY_ONLY = frozenset({ItemVerb.MKDIR, ItemVerb.RMDIR, ItemVerb.READ_DIR})
 _ANY_ITEM = frozenset({ItemVerb.STAT, ItemVerb.RENAME})
@@ -128,9 +128,13 @@ def _part(piece: str | Field, scope: Scope, where: str, fields: set[str]) -> p.N
 
 
 def lower_items(
-    each: EachStep, file: int, owner: list[p.Instruction], scope: Scope, where: str
+    each: EachStep,
+    files: Mapping[str, int],
+    owner: list[p.Instruction],
+    scope: Scope,
+    where: str,
 ) -> p.Items:
-    """The plan's step; `where` names it in errors."""
+    """The plan's step; `files` are the numbers of the plan's, `where` names it in errors."""
     attribute = scope.whole(each.attribute, f"{where}.attribute", least=1)
     if attribute > _MAX_ATTRIBUTE_BYTES:
         raise UserError(f"{where}.attribute: at most {_MAX_ATTRIBUTE_BYTES} bytes")
@@ -138,15 +142,18 @@ def lower_items(
     if not 0 <= wait <= 1e6:
         raise UserError(f"{where}.wait: a factor between 0 and 10^6 is needed")
     return p.Items(
-        file=file,
+        file=files[each.on],
         owner=owner,
         verbs=list(each.do),
         shuffled=each.order == "shuffled",
         first=None if each.first == 0 else scope.code(each.first, f"{where}.first"),
         count=None if each.count is None else scope.code(each.count, f"{where}.count"),
+        counted_from=each.counted_from,
         bytes=None if each.bytes is None else scope.code(each.bytes, f"{where}.bytes"),
         wait_factor=wait,
         attribute_bytes=attribute,
+        source=None if each.from_ is None else files[each.from_],
+        way=None if each.from_ is None else each.by,
     )
 
 
@@ -162,6 +169,10 @@ def check_each(each: EachStep, file: FileSpec, is_limited: bool, by_rank: bool, 
                 "see 'kind' of the tree",
             )
     verbs, shuffled = set(each.do), each.order == "shuffled"
+    if (ItemVerb.COPY in verbs) != (each.from_ is not None):
+        raise UserError(f"{where}: 'copy' and 'from', the tree that is copied, belong together")
+    if ItemVerb.COPY in verbs and (file.content.verify or ItemVerb.RENAME in verbs):
+        raise UserError(f"{where}: items are copied without 'verify', and renamed in another step")
     if ItemVerb.RENAME in verbs and not names_itself(each.do) and (len(each.do) > 1 or shuffled):
         raise UserError(
             f"{where}: 'rename' is a chain of its own, in order, or follows 'create'",
@@ -178,6 +189,12 @@ def check_each(each: EachStep, file: FileSpec, is_limited: bool, by_rank: bool, 
         raise UserError(
             f"{where}: ranks that do not come here would not know what the files contain",
             "make them on all ranks alike, or without 'verify'",
+        )
+    if each.counted_from is not p.CountedFrom.START and (each.count is None or file.tree.sizes):
+        raise UserError(
+            f"{where}.counted_from: which items these are is known in the run only, so 'count' "
+            "says how many, and all have one 'size'",
+            "give 'count', and the tree 'size' instead of 'sizes'",
         )
     if is_limited and shuffled and verbs & (MAKING | _REMOVING):
         raise UserError(
@@ -227,6 +244,8 @@ def window_of(
         base = total * owner // ranks
         total = total * (owner + 1) // ranks - base
     first = whole(step.first) if step.first else 0
+    if step.counted_from is not p.CountedFrom.START:
+        first = 0  # where it is comes out in the run
     count = whole(step.count) if step.count else max(total - first, 0)
     if first > total or count > total - first:
         raise ExpressionError(
@@ -294,6 +313,9 @@ def calls_of(step: p.Items, window: Window) -> Counter[str]:
             calls["rename"] += window.count + window.directories
         elif verb in _UNLINKS:
             calls["unlink"] += window.count
+        elif verb is ItemVerb.COPY:
+            calls += {"open": window.count, "create": window.count, "copy": window.count}
+            calls["close"] += 2 * window.count
         elif verb not in (ItemVerb.WRITE, ItemVerb.READ):
             calls[verb.value] += window.count
     return calls

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from venturi.model import plan as p
-from venturi.model.error import UserError
 from venturi.model.workload import ComputeStep, LimitStep, Value
-from venturi.plan.scope import Scope
+from venturi.plan.scope import Scope, duration
 
 
 def limit_of(
@@ -18,14 +17,12 @@ def limit_of(
     if limit is None:
         return None, 0.0
     rich = limit if isinstance(limit, LimitStep) else LimitStep(after=limit)
-    after = float(scope.constant(rich.after, f"{where}.limit.after"))
-    if after <= 0:
-        raise UserError(f"{where}.limit: a limit must be longer than 0 s")
+    after = duration(rich.after, scope, f"{where}.limit")
     if rich.then == "stop":
         return after, 0.0
     if rich.bound is None:
         return after, after
-    return after, float(scope.constant(rich.bound, f"{where}.limit.bound"))
+    return after, duration(rich.bound, scope, f"{where}.limit.bound", or_none=True)
 
 
 def compute_of(said: ComputeStep | Value | None, scope: Scope, where: str) -> p.Compute:

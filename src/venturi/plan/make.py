@@ -8,13 +8,20 @@ from typing import Any
 from venturi.model.command import ExecStep
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, tree_of
-from venturi.model.plan import ClockKind, Group, Interface, Plan, Signal, Slot
+from venturi.model.plan import ClockKind, File, Group, Interface, Plan, Signal, Slot
 from venturi.model.record import Substitution
 from venturi.model.workload import Workload
 from venturi.plan.again import check_made_by, with_makers
 from venturi.plan.extent import with_byte_datasets
-from venturi.plan.file import interfaces_of, lower_file, substitutions
+from venturi.plan.file import (
+    check_faults,
+    interfaces_of,
+    lower_file,
+    substitutions,
+    with_sharers,
+)
 from venturi.plan.group import GroupSize, Names, check_sharing, made_by, sizes_of
+from venturi.plan.hold import check_holding
 from venturi.plan.parameter import resolve_parameters
 from venturi.plan.program import Lowering
 from venturi.plan.scope import Scope, duration
@@ -53,11 +60,14 @@ class Made:
     warnings: list[str]
     commands: list[ExecStep]
     """What the plan's `exec` steps run, by their number."""
+    repeat_within_s: float | None = None
+    """No repetition begins later."""
 
 
 def make_plan(workload: Workload, settings: Settings) -> Made:
     """The plan of a workload; raises UserError for whatever cannot be planned."""
     parameters = resolve_parameters(workload, settings)
+    workload = with_sharers(workload, parameters)
     sizes = sizes_of(workload, settings, parameters)
     ranks = sum(size.world for size in sizes)
     names = Names()
@@ -82,18 +92,14 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
         )
         for index, (file, spec) in enumerate(workload.files.items())
     ]
-    simulated = [file.interface is Interface.SIMULATED for file in files]
-    if any(simulated) and not all(simulated):
-        raise UserError("some files are simulated and some are not", "simulated time needs all")
-    if any(simulated) and names.commands:
-        raise UserError("a command runs in real time", "leave out '--set interface=simulated'")
+    check_faults(files, ranks)
     plan = Plan(
         run=settings.run,
         name=workload.name,
         seed=settings.seed,
         ranks=ranks,
         repetitions=settings.repetitions or workload.repeat or DEFAULT_REPETITIONS,
-        clock=ClockKind.SIMULATED if files and all(simulated) else ClockKind.REAL,
+        clock=_clock_of(files, names),
         directory=settings.run_directory,
         journal=settings.journal,
         expect_fstype=settings.expect_fstype,
@@ -113,14 +119,36 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     totals = totals_of(plan, settings.nodes)
     check_reads(plan, settings.nodes)
     plan = with_byte_datasets(plan, settings.nodes)
+    check_holding(plan)
     if not totals.phases:
         raise UserError(f"{workload.name}: the program has no phase", "only phases are measured")
     expectations = _expectations(workload, parameters, ranks, totals)
     replaced = substitutions(workload, files, lowered.uncollective)
     warnings = lowered.warnings
-    if names.commands:
+    commands = names.commands
+    if commands:
         warnings.append("what its commands read and write is not known before they run")
-    return Made(plan, totals, parameters, expectations, replaced, warnings, names.commands)
+    within = _repeat_within_s(workload, settings, scope)
+    return Made(plan, totals, parameters, expectations, replaced, warnings, commands, within)
+
+
+def _clock_of(files: list[File], names: Names) -> ClockKind:
+    """Simulated where all files are; raises UserError where that cannot be."""
+    simulated = [file.interface is Interface.SIMULATED for file in files]
+    if not any(simulated):
+        return ClockKind.REAL
+    if not all(simulated):
+        raise UserError("some files are simulated and some are not", "simulated time needs all")
+    if names.commands:
+        raise UserError("a command runs in real time", "leave out '--set interface=simulated'")
+    return ClockKind.SIMULATED
+
+
+def _repeat_within_s(workload: Workload, settings: Settings, scope: Scope) -> float | None:
+    """When repetitions cease to begin; None where the user says how many, or nobody says."""
+    if workload.repeat_within is None or settings.repetitions is not None:
+        return None
+    return duration(workload.repeat_within, scope, "repeat_within")
 
 
 @dataclass

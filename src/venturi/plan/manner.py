@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import Literal
+from venturi.model.name_step import Value
 from venturi.model.workload import DataStep, FileSpec, PatternKind
 from venturi.plan.part import Access, Boxes
-from venturi.plan.scope import Scope
+from venturi.plan.scope import Scope, duration
 
 _MOST_RATE = 1e9
+_MOST_LOOKS = 1000
+LOOKING_ABOUT = frozenset(
+    {
+        p.Interface.POSIX, p.Interface.URING, p.Interface.STDIO, p.Interface.NULL,
+        p.Interface.SIMULATED,
+    }
+)  # fmt: skip
+"""Interfaces that have seeks and empty reads; on others they are left out."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +30,16 @@ class Manner:
     reads: float
     rate_per_s: float
     arrivals: p.Arrivals
+    think_s: float
+    memory_bytes: int
+    fresh: float
+    seeks: float
+    empty_reads: float
+
+    @property
+    def looks_about(self) -> bool:
+        """Whether calls that move nothing come before requests."""
+        return bool(self.seeks or self.empty_reads)
 
 
 def manner_of(rich: DataStep, spec: FileSpec, is_write: bool, scope: Scope, where: str) -> Manner:
@@ -41,7 +60,32 @@ def manner_of(rich: DataStep, spec: FileSpec, is_write: bool, scope: Scope, wher
             f"{where}: 'rate' says when requests begin, so 'think' cannot",
             "drop one of the two",
         )
-    return Manner(reads, rate, rich.arrivals)
+    fresh = float(scope.constant(rich.fresh, f"{where}.fresh"))
+    if not 0 <= fresh <= 1:
+        raise UserError(f"{where}.fresh: a share between 0 and 1 is needed, not {fresh:g}")
+    if fresh and is_write:
+        raise UserError(f"{where}: 'fresh' memory holds nothing that could be written")
+    think = duration(rich.think, scope, f"{where}.think", or_none=True)
+    memory = scope.whole(rich.memory, f"{where}.memory", least=0)
+    seeks, empty = (
+        _looks(getattr(rich, key), rich, scope, f"{where}.{key}")
+        for key in ("seeks", "empty_reads")
+    )
+    return Manner(reads, rate, rich.arrivals, think, memory, fresh, seeks, empty)
+
+
+def _looks(value: Value, rich: DataStep, scope: Scope, where: str) -> float:
+    """How often a call that moves nothing comes before a request."""
+    times = float(scope.constant(value, where))
+    if not 0 <= times <= _MOST_LOOKS:
+        raise UserError(f"{where}: a number between 0 and {_MOST_LOOKS} is needed, not {times:g}")
+    alone = rich.rate is None and not rich.collective and not rich.reads and rich.depth == 1
+    if times and not alone:
+        raise UserError(
+            f"{where}: it belongs to requests that follow each other",
+            "drop 'rate', 'depth', 'reads' and 'collective', or this",
+        )
+    return times
 
 
 def _check_direction(

@@ -32,8 +32,16 @@ def resolve_parameters(workload: Workload, settings: Settings) -> dict[str, Numb
         _resolve(name, values, resolved, ())
     for name, parameter in workload.parameters.items():
         if isinstance(parameter, Parameter):
-            _check_range(name, parameter, resolved)
+            _check_range(name, parameter, resolved, _sources_of(name, values))
     return resolved
+
+
+def _sources_of(name: str, values: dict[str, Value]) -> list[str]:
+    """The parameters that somebody chose from which this one follows; none where it was chosen."""
+    found: list[str] = []
+    for used in sorted(names_in(tree_of(values[name]))):
+        found += _sources_of(used, values) or [used]
+    return list(dict.fromkeys(found))
 
 
 def _chosen_values(workload: Workload, settings: Settings) -> dict[str, Value]:
@@ -94,7 +102,9 @@ def _resolve(
     return result.value
 
 
-def _check_range(name: str, parameter: Parameter, resolved: dict[str, Number]) -> None:
+def _check_range(
+    name: str, parameter: Parameter, resolved: dict[str, Number], sources: list[str]
+) -> None:
     known: dict[str, Tree] = {key: Literal(value) for key, value in resolved.items()}
     for word, limit in (("least", parameter.least), ("most", parameter.most)):
         if limit is None:
@@ -104,7 +114,10 @@ def _check_range(name: str, parameter: Parameter, resolved: dict[str, Number]) -
             raise UserError(f"parameter '{name}': '{word}' must be a number")
         value = resolved[name]
         if (value < bound.value) if word == "least" else (value > bound.value):
+            about = f" ({parameter.about})" if sources and parameter.about else ""
+            hint = f"choose another value with --set {name}=..."
+            if sources:
+                hint = f"it follows from {', '.join(sources)}: choose others with --set"
             raise UserError(
-                f"parameter '{name}' is {value}, but {word} is {bound.value}",
-                f"choose another value with --set {name}=...",
+                f"parameter '{name}'{about} is {value}, but {word} is {bound.value}", hint
             )

@@ -42,6 +42,22 @@ def sharers_of(shared: str) -> Sharers:
     return Sharers(Literal(count), rest(RANK, count))
 
 
+def fixed_sharers_of(shared: str, ranks: int, where: str) -> Sharers:
+    """The sharers of a file as a fixed number, and which of them a rank is.
+
+    UserError where they are none.
+    """
+    kind = shared.partition(" ")[0]
+    if kind == "node":
+        raise UserError(f"{where}: datasets cannot be split over the ranks of a node")
+    if kind == "all":
+        return Sharers(Literal(ranks), RANK)
+    sharers = sharers_of(shared)
+    if kind == "every" and rest(ranks, sharers.count) != Literal(0):
+        raise UserError(f"{where}: 'shared: {shared}' does not divide {ranks} ranks")
+    return sharers
+
+
 @dataclass(frozen=True)
 class Shuffle:
     """What a random pattern needs beside its base; `zipf` above 0 is the exponent of its law."""
@@ -108,6 +124,8 @@ class Access:
     rows: Rows | None = None
     boxes: Boxes | None = None
     mix: list[MixShare] = field(default_factory=list)
+    extent: list[Tree] = field(default_factory=list)
+    """Elements of the rank's part of a dataset along each dimension."""
 
 
 class Sizes:
@@ -125,6 +143,8 @@ class Sizes:
         self.count = tree("count")
         self.total = tree("total")
         self.at = tree("at") or Literal(0)
+        if self.size is not None and self.transfer == Literal(0):
+            raise UserError(f"{where}.transfer: requests of 0 bytes never come to a size")
         self.apart = step.apart
         self.where = where
 

@@ -7,14 +7,15 @@ closes it at the end of the phase, and turns words such as `from: next node` int
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Literal, names_in
+from venturi.model.expression import ExpressionError, Literal
 from venturi.model.plan import NameVerb
 from venturi.model.workload import (
     BareStep,
+    CopyStep,
     DataStep,
     EachStep,
     FileSpec,
@@ -25,22 +26,24 @@ from venturi.model.workload import (
     TruncateStep,
     Workload,
 )
-from venturi.plan.access import RANK, Access, Sharers, accesses, sharers_of, target_of
+from venturi.plan.access import RANK, Access, accesses, fixed_sharers_of, sharers_of, target_of
 from venturi.plan.cache import cache_of
 from venturi.plan.command import lower_exec
+from venturi.plan.copy import check_copy, each_of
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
 from venturi.plan.given import given_of, of_size, with_given_size
 from venturi.plan.group import GroupSize, Names, made_elsewhere
+from venturi.plan.halo import halo_of
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.limit import compute_of, limit_of
-from venturi.plan.manner import manner_of, mix_of, pattern_of
+from venturi.plan.manner import LOOKING_ABOUT, Manner, manner_of, mix_of, pattern_of
 from venturi.plan.owner import check_same, owner_of
+from venturi.plan.place import Place, State
 from venturi.plan.rename import check_rename
-from venturi.plan.repeat import repeated
-from venturi.plan.scope import Scope, duration, rest
-from venturi.plan.seat import NAMES_BY_RANK
+from venturi.plan.repeat import at_least_of, repeated
+from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import Settings
 from venturi.plan.signal import lower_signal, lower_wait
 from venturi.plan.together import (
@@ -49,39 +52,16 @@ from venturi.plan.together import (
     check_met,
     check_shown,
     keeps_collective,
+    moves_together,
     opens_together,
+    shows_datasets,
     shows_places,
 )
 
 _NAME_VERBS = (
     "create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "rename",
-    "truncate",
+    "truncate", "copy_",
 )  # fmt: skip
-
-
-@dataclass
-class _State:
-    """What is open and what exists at this place of the program, in program order."""
-
-    opened: dict[str, bool] = field(default_factory=dict)
-    """File to whether the planner itself opened it."""
-    existing: set[str] = field(default_factory=set)
-    owners: dict[str, list[p.Instruction]] = field(default_factory=dict)
-    """In whose place the planner opened a file."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a step stands."""
-
-    scope: Scope
-    where: str
-    phase: str = ""
-    is_limited: bool = False
-    by_rank: bool = False
-    in_loop: bool = False
-    repeats: bool = False
-    """Each rank repeats this as often as it can."""
 
 
 class Lowering:
@@ -97,7 +77,7 @@ class Lowering:
         self._names = names
         self._interfaces = interfaces_of(settings)
         self._indices = {name: index for index, name in enumerate(workload.files)}
-        self._state = _State()
+        self._state = State()
         self.warnings: list[str] = []
         self.uncollective: set[str] = set()
         """Files whose collective calls became calls of each rank."""
@@ -111,12 +91,12 @@ class Lowering:
         self, steps: Sequence[StepSpec | BareStep], scope: Scope, group: str
     ) -> list[p.Step]:
         """The plan steps of one group's program."""
-        return self._body(steps, _Place(scope, f"program.{group}"))
+        return self._body(steps, Place(scope, f"program.{group}"))
 
-    def _body(self, steps: Sequence[StepSpec | BareStep], place: _Place) -> list[p.Step]:
+    def _body(self, steps: Sequence[StepSpec | BareStep], place: Place) -> list[p.Step]:
         result: list[p.Step] = []
         for index, step in enumerate(steps):
-            here = _Place(**{**vars(place), "where": f"{place.where}[{index}]"})
+            here = Place(**{**vars(place), "where": f"{place.where}[{index}]"})
             try:
                 if step == "barrier":
                     result.append(self._barrier(here))
@@ -126,7 +106,7 @@ class Lowering:
                 raise UserError(f"{here.where}: {error}") from None
         return result
 
-    def _step(self, step: StepSpec, place: _Place) -> list[p.Step]:
+    def _step(self, step: StepSpec, place: Place) -> list[p.Step]:
         verb = step.verb
         if verb not in _NAME_VERBS and verb != "phase":
             steps = self._work(step, verb, place)
@@ -134,10 +114,10 @@ class Lowering:
             return steps
         if verb == "phase":
             return [self._phase(step, place)]
-        self._must_be_in_phase(verb, place)
+        place.must_be_in_phase(verb)
         return self._name(step, verb, place)
 
-    def _work(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
+    def _work(self, step: StepSpec, verb: str, place: Place) -> list[p.Step]:
         """Steps at which a rank may reach a limit."""
         if verb == "for_":
             return [self._for(step, place)]
@@ -151,7 +131,7 @@ class Lowering:
             return [compute_of(step.compute, place.scope, place.where)]
         if verb in ("signal", "wait"):
             return [self._signal(step, place)]
-        self._must_be_in_phase(verb, place)
+        place.must_be_in_phase(verb)
         if verb in ("write", "read"):
             return self._data(step, place)
         if verb in ("find", "exec"):
@@ -160,23 +140,15 @@ class Lowering:
             if step.exec is not None:
                 return [lower_exec(step.exec, self._names.commands, place.scope, where)]
             return [lower_find(step.find, self._workload, place.scope, where)]
-        if verb == "each":
-            assert step.each is not None
+        if step.each is not None:
             return [self._items(step.each, step, place)]
         return self._sync(step, place)
 
-    def _must_be_in_phase(self, verb: str, place: _Place) -> None:
-        if not place.phase:
-            raise UserError(
-                f"{place.where}: '{verb}' stands outside of every phase",
-                "put I/O into a phase: only phases are measured",
-            )
-
-    def _barrier(self, place: _Place) -> p.Barrier:
+    def _barrier(self, place: Place) -> p.Barrier:
         self._refuse_waiting("barrier", place)
         return p.Barrier()
 
-    def _signal(self, step: StepSpec, place: _Place) -> p.Signal | p.Wait:
+    def _signal(self, step: StepSpec, place: Place) -> p.Signal | p.Wait:
         """A signal, or a wait behind which the files of other groups may be there."""
         if step.signal is not None:
             if place.is_limited:
@@ -195,7 +167,7 @@ class Lowering:
         """Files that only other groups make may be there from here on."""
         self._state.existing |= made_elsewhere(self._workload, self._group)
 
-    def _refuse_waiting(self, what: str, place: _Place) -> None:
+    def _refuse_waiting(self, what: str, place: Place) -> None:
         """Where ranks go different ways, none may wait for the others."""
         if place.by_rank:
             raise UserError(
@@ -212,37 +184,34 @@ class Lowering:
                 "end the phase before it",
             )
 
-    def _for(self, step: StepSpec, place: _Place) -> p.For:
+    def _for(self, step: StepSpec, place: Place) -> p.For:
         assert step.for_ is not None
         assert step.in_ is not None
         count = place.scope.code(step.in_, f"{place.where}.in")
         if step.for_ not in self._names.slots:
             self._names.slots.append(step.for_)
         slot = self._names.slots.index(step.for_)
-        inner = _Place(
-            **{
-                **vars(place),
-                "scope": place.scope.inside(step.for_, slot),
-                "where": f"{place.where}.do",
-                "in_loop": place.in_loop or bool(place.phase),
-                "by_rank": place.by_rank or self._varies(step.in_, place),
-            }
+        inner = replace(
+            place,
+            scope=place.scope.inside(step.for_, slot),
+            where=f"{place.where}.do",
+            in_loop=place.in_loop or bool(place.phase),
+            by_rank=place.by_rank or place.varies(step.in_),
         )
         return p.For(variable=slot, count=count, body=self._body(step.do or [], inner))
 
-    def _varies(self, value: int | float | str, place: _Place) -> bool:
-        return bool(names_in(place.scope.tree(value, place.where)) & NAMES_BY_RANK)
-
-    def _when(self, step: StepSpec, place: _Place) -> p.When:
+    def _when(self, step: StepSpec, place: Place) -> p.When:
         assert step.when is not None
-        by_rank = place.by_rank or self._varies(step.when, place)
+        by_rank = place.by_rank or place.varies(step.when)
         inner = replace(place, where=f"{place.where}.do", by_rank=by_rank)
-        return p.When(
-            condition=place.scope.code(step.when, f"{place.where}.when"),
-            body=self._body(step.do or [], inner),
-        )
+        body = self._body(step.do or [], inner)
+        condition = place.scope.tree(step.when, f"{place.where}.when")
+        never = isinstance(condition, Literal) and not condition.value
+        code = place.scope.compile(condition, f"{place.where}.when")
+        # What no rank ever does is asked of no interface.
+        return p.When(condition=code, body=[] if never else body)
 
-    def _phase(self, step: StepSpec, place: _Place) -> p.Phase:
+    def _phase(self, step: StepSpec, place: Place) -> p.Phase:
         assert step.phase is not None
         self._refuse_waiting("phase", place)
         path = f"{place.phase}/{step.phase}" if place.phase else step.phase
@@ -253,15 +222,13 @@ class Lowering:
         self._names.phases.add(path)
         limit_s, bound_s = limit_of(step.limit, place.scope, place.where)
         at_least_s = self._at_least(step, path, place)
-        inner = _Place(
-            **{
-                **vars(place),
-                "where": f"{place.where}.do",
-                "phase": path,
-                "is_limited": place.is_limited or limit_s is not None,
-                "in_loop": False,
-                "repeats": at_least_s > 0,
-            }
+        inner = replace(
+            place,
+            where=f"{place.where}.do",
+            phase=path,
+            is_limited=place.is_limited or limit_s is not None,
+            in_loop=False,
+            repeats=at_least_s > 0,
         )
         before = set(self._state.opened)
         self._at_work = False
@@ -277,32 +244,26 @@ class Lowering:
             path=path,
             limit_s=limit_s,
             bound_s=bound_s,
-            deadline_s=self._deadline(step, place),
+            deadline_s=None
+            if step.deadline is None
+            else duration(step.deadline, place.scope, f"{place.where}.deadline"),
             **cache_of(
                 step.cache, place.scope, self._settings.server_memory_bytes, f"{place.where}.cache"
             ),
             body=body,
         )
 
-    def _deadline(self, step: StepSpec, place: _Place) -> float | None:
-        if step.deadline is None:
-            return None
-        return duration(step.deadline, place.scope, f"{place.where}.deadline")
-
-    def _at_least(self, step: StepSpec, path: str, place: _Place) -> float:
+    def _at_least(self, step: StepSpec, path: str, place: Place) -> float:
         """How old a phase must become; 0 where it need not."""
-        if step.at_least is None:
-            return 0.0
-        seconds = float(place.scope.constant(step.at_least, f"{place.where}.at_least"))
-        if seconds <= 0:
-            raise UserError(f"{place.where}.at_least: a time must be longer than 0 s")
-        self.warnings.append(
-            f"{path}: its transfers repeat for at least {seconds:g} s, so what is planned is a "
-            "lower bound"
-        )
+        seconds = at_least_of(step.at_least, place.scope, f"{place.where}.at_least")
+        if seconds:
+            self.warnings.append(
+                f"{path}: its transfers repeat for at least {seconds:g} s, so what is planned is a "
+                "lower bound"
+            )
         return seconds
 
-    def _note_append(self, rich: DataStep, name: str, is_write: bool, place: _Place) -> None:
+    def _note_append(self, rich: DataStep, name: str, is_write: bool, place: Place) -> None:
         """A file is appended to by all of its writes or by none."""
         if not is_write:
             return
@@ -320,7 +281,7 @@ class Lowering:
         """Files that are appended to."""
         return {name for name, appends in self._appends.items() if appends}
 
-    def _owner(self, step: StepSpec, place: _Place) -> list[p.Instruction]:
+    def _owner(self, step: StepSpec, place: Place) -> list[p.Instruction]:
         """The rank in whose place a rank acts."""
         where = f"{place.where}.from"
         owner = owner_of(
@@ -331,7 +292,7 @@ class Lowering:
             self.warnings.append(warning)
         return place.scope.compile(owner.rank, where)
 
-    def _file(self, name: str, place: _Place) -> FileSpec:
+    def _file(self, name: str, place: Place) -> FileSpec:
         if name not in self._workload.files:
             known = ", ".join(self._workload.files) or "none"
             raise UserError(f"{place.where}: there is no file '{name}'", f"files: {known}")
@@ -347,7 +308,7 @@ class Lowering:
         return spec
 
     def _manage(
-        self, verb: NameVerb, name: str, place: _Place, owner: list[p.Instruction] | None = None
+        self, verb: NameVerb, name: str, place: Place, owner: list[p.Instruction] | None = None
     ) -> p.Manage:
         spec = self._file(name, place)
         if spec.foreign and verb not in (NameVerb.OPEN, NameVerb.CLOSE, NameVerb.STAT):
@@ -361,11 +322,10 @@ class Lowering:
         code = owner if owner is not None else place.scope.compile(RANK, place.where)
         return p.Manage(verb=verb, file=self._indices[name], owner=code)
 
-    def _name(self, step: StepSpec, verb: str, place: _Place) -> list[p.Step]:
-        if step.rename is not None:
-            return [self._rename(step.rename, step, place)]
-        if step.truncate is not None:
-            return [self._truncate(step.truncate, step, place)]
+    def _name(self, step: StepSpec, verb: str, place: Place) -> list[p.Step]:
+        long = self._long_name(step, place)
+        if long is not None:
+            return [long]
         name = str(getattr(step, verb))
         spec = self._file(name, place)
         short = self._short_each(name, verb, place)
@@ -396,7 +356,14 @@ class Lowering:
             self._state.existing.discard(name)
         return [self._manage(NameVerb(verb), name, place, owner)]
 
-    def _rename(self, rename: RenameStep, step: StepSpec, place: _Place) -> p.Manage:
+    def _long_name(self, step: StepSpec, place: Place) -> p.Step | None:
+        if step.rename is not None:
+            return self._rename(step.rename, step, place)
+        if step.truncate is not None:
+            return self._truncate(step.truncate, step, place)
+        return None if step.copy_ is None else self._copy(step.copy_, step, place)
+
+    def _rename(self, rename: RenameStep, step: StepSpec, place: Place) -> p.Manage:
         state = self._state
         self._file(rename.to, place)
         check_rename(rename, self._workload.files, state.opened, place.where)
@@ -406,7 +373,22 @@ class Lowering:
         state.existing = (state.existing - {rename.on}) | {rename.to}
         return manage.model_copy(update={"to": self._indices[rename.to]})
 
-    def _truncate(self, said: TruncateStep | str, step: StepSpec, place: _Place) -> p.Manage:
+    def _copy(self, copy: CopyStep, step: StepSpec, place: Place) -> p.Step:
+        self._check_copy(copy.from_, copy.to, place)
+        if self._workload.files[copy.to].tree is not None:
+            return self._items(each_of(copy), step, place)
+        if not self._is_there(copy.from_):
+            raise UserError(f"{place.where}: '{copy.from_}' is copied but nothing made it")
+        manage = self._manage(NameVerb.COPY, copy.from_, place, self._owner(step, place))
+        self._state.existing.add(copy.to)
+        return manage.model_copy(update={"to": self._indices[copy.to], "way": copy.by})
+
+    def _check_copy(self, source: str, target: str, place: Place) -> None:
+        self._file(source, place)
+        self._file(target, place)
+        check_copy(source, target, self._workload.files, self._state.opened, place.where)
+
+    def _truncate(self, said: TruncateStep | str, step: StepSpec, place: Place) -> p.Manage:
         truncate = TruncateStep(on=said) if isinstance(said, str) else said
         manage = self._manage(NameVerb.TRUNCATE, truncate.on, place, self._owner(step, place))
         if truncate.on not in self._state.opened:
@@ -419,7 +401,7 @@ class Lowering:
         makers = made_by or [name]
         return all(maker in self._state.existing for maker in makers)
 
-    def _short_each(self, name: str, verb: str, place: _Place) -> EachStep | None:
+    def _short_each(self, name: str, verb: str, place: Place) -> EachStep | None:
         """What a verb for one name means for the items of a tree, if it is about them."""
         tree = self._workload.files[name].tree
         if tree is None:
@@ -429,15 +411,17 @@ class Lowering:
             raise UserError(f"{place.where}: the items of '{name}' are directories")
         return EachStep(on=name, do=verbs[verb]) if verb in verbs else None
 
-    def _items(self, each: EachStep, step: StepSpec, place: _Place) -> p.Items:
+    def _items(self, each: EachStep, step: StepSpec, place: Place) -> p.Items:
         spec = self._file(each.on, place)
         if spec.tree is None:
             raise UserError(f"{place.where}: '{each.on}' has no 'tree'")
         check_each(each, spec, place.is_limited, place.by_rank, place.where)
+        if each.from_ is not None:
+            self._check_copy(each.from_, each.on, place)
         owner = self._owner(step, place)
-        return lower_items(each, self._indices[each.on], owner, place.scope, f"{place.where}.each")
+        return lower_items(each, self._indices, owner, place.scope, f"{place.where}.each")
 
-    def _sync(self, step: StepSpec, place: _Place) -> list[p.Step]:
+    def _sync(self, step: StepSpec, place: Place) -> list[p.Step]:
         rich = step.sync
         names = [rich.on] if isinstance(rich, SyncStep) else list(self._state.opened)
         mode = rich.mode if isinstance(rich, SyncStep) else rich
@@ -451,13 +435,13 @@ class Lowering:
                 raise UserError(f"{place.where}: 'sync' finds no open file {name}".rstrip())
         return [p.Sync(file=self._indices[name], mode=mode) for name in names]
 
-    def _file_to_sync(self, rich: SyncStep | p.SyncMode | None, place: _Place) -> int:
+    def _file_to_sync(self, rich: SyncStep | p.SyncMode | None, place: Place) -> int:
         """A file on the file system that is written out: it need not be open, or be at all."""
         name = rich.on if isinstance(rich, SyncStep) else next(iter(self._workload.files), "")
         self._file(name, place)
         return self._indices[name]
 
-    def _data(self, step: StepSpec, place: _Place) -> list[p.Step]:
+    def _data(self, step: StepSpec, place: Place) -> list[p.Step]:
         is_write = step.write is not None
         verb = "write" if is_write else "read"
         short = step.write if is_write else step.read
@@ -475,14 +459,15 @@ class Lowering:
         given = given_of(rich, spec, is_write, place.scope, where)
         parts = self._parts(rich, name, part, place, where)
         parts = of_size(parts, rich) if given else parts
+        if place.by_rank and moves_together(self._in_force(spec), spec):
+            self._refuse_waiting(verb, place)
         owner = self._owner(step, place)
         opening = self._open_for(name, is_write, owner, place)
         check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
-        think = float(place.scope.constant(rich.think, f"{where}.think"))
-        depth = place.scope.whole(rich.depth, f"{where}.depth", least=1)
         manner = manner_of(rich, spec, is_write, place.scope, where)
+        if manner.looks_about and self._in_force(spec) not in LOOKING_ABOUT:
+            manner = self._without_looks(manner, name)
         self._note_append(rich, name, is_write, place)
-        direction = p.Direction(verb)
         collective = self._collective(rich, name, place, where)
         check_known(collective and place.is_limited, manner.reads, where)
         if shows_places(self._in_force(spec), self._interfaces.options_of(spec)):
@@ -494,7 +479,7 @@ class Lowering:
                     self._refuse_waiting("view", place)
         return opening + [
             p.Transfer(
-                operation=direction,
+                operation=p.Direction(verb),
                 file=self._indices[name],
                 owner=owner,
                 size=place.scope.compile(access.size, where),
@@ -504,8 +489,13 @@ class Lowering:
                 rate_per_s=manner.rate_per_s,
                 arrivals=manner.arrivals,
                 sync=rich.sync,
-                think_s=think,
-                depth=depth,
+                think_s=manner.think_s,
+                memory_bytes=manner.memory_bytes,
+                fresh=manner.fresh,
+                halo=halo_of(rich, spec, part, access, place.scope, where),
+                seeks=manner.seeks,
+                empty_reads=manner.empty_reads,
+                depth=place.scope.whole(rich.depth, f"{where}.depth", least=1, most=4096),
                 collective=collective,
                 given=given,
                 verify=rich.verify,
@@ -513,8 +503,16 @@ class Lowering:
             for access in parts
         ]
 
+    def _without_looks(self, manner: Manner, name: str) -> Manner:
+        """The manner on an interface that knows neither positions nor the end of a file."""
+        interface = self._in_force(self._workload.files[name]).value
+        warning = f"{name}: {interface} knows no seeks and empty reads, so they are left out"
+        if warning not in self.warnings:
+            self.warnings.append(warning)
+        return replace(manner, seeks=0.0, empty_reads=0.0)
+
     def _parts(
-        self, rich: DataStep, name: str, part: str, place: _Place, where: str
+        self, rich: DataStep, name: str, part: str, place: Place, where: str
     ) -> list[Access]:
         spec = self._workload.files[name]
         if not part:
@@ -531,19 +529,20 @@ class Lowering:
             spec.datasets,
             part,
             rich,
-            self._sharers(spec, label),
+            fixed_sharers_of(spec.shared, self._ranks, label),
             place.scope,
             label,
             as_boxes=self._keeps_datasets(spec),
         )
 
     def _keeps_datasets(self, spec: FileSpec) -> bool:
-        return self._in_force(spec) in DATASET_INTERFACES
+        interface, options = self._in_force(spec), self._interfaces.options_of(spec)
+        return interface in DATASET_INTERFACES or shows_datasets(interface, options)
 
     def _in_force(self, spec: FileSpec) -> p.Interface:
         return self._interfaces.in_force(spec)
 
-    def _collective(self, rich: DataStep, name: str, place: _Place, where: str) -> bool:
+    def _collective(self, rich: DataStep, name: str, place: Place, where: str) -> bool:
         """Whether the step's calls are made by all sharers together."""
         if not rich.collective:
             return False
@@ -555,20 +554,8 @@ class Lowering:
             self._refuse_waiting("collective", place)
         return True
 
-    def _sharers(self, spec: FileSpec, where: str) -> Sharers:
-        """The sharers of a file as a fixed number, and which of them a rank is."""
-        kind = spec.shared.partition(" ")[0]
-        if kind == "node":
-            raise UserError(f"{where}: datasets cannot be split over the ranks of a node")
-        if kind == "all":
-            return Sharers(Literal(self._ranks), RANK)
-        sharers = sharers_of(spec.shared)
-        if kind == "every" and rest(self._ranks, sharers.count) != Literal(0):
-            raise UserError(f"{where}: 'shared: {spec.shared}' does not divide {self._ranks} ranks")
-        return sharers
-
     def _open_for(
-        self, name: str, is_write: bool, owner: list[p.Instruction], place: _Place
+        self, name: str, is_write: bool, owner: list[p.Instruction], place: Place
     ) -> list[p.Step]:
         """The opening of a file that the program uses without saying so."""
         state = self._state

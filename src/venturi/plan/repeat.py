@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
+from venturi.model.workload import Value
+from venturi.plan.scope import Scope
 
 
 def repeated(body: Sequence[p.Step], at_least_s: float, where: str) -> list[p.Step]:
@@ -41,3 +43,13 @@ def _may_repeat(step: p.Step) -> bool:
     if isinstance(step, (p.For, p.When)):
         return all(_may_repeat(inner) for inner in step.body)
     return isinstance(step, (p.Transfer, p.Sync, p.Compute))
+
+
+def at_least_of(said: Value | None, scope: Scope, where: str) -> float:
+    """How old a phase must become, in seconds; 0 where it need not."""
+    if said is None:
+        return 0.0
+    seconds = float(scope.constant(said, where))
+    if seconds <= 0:
+        raise UserError(f"{where}: a time must be longer than 0 s")
+    return seconds

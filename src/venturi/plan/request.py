@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 
 from venturi.model import plan as p
@@ -50,8 +51,18 @@ def requests_of(step: p.Transfer, whole: Whole) -> Requests:
     return [one for one in found if one[2] > 0]
 
 
+def looks_of(step: p.Transfer, requests: int) -> Counter[str]:
+    """The calls that move nothing among so many requests, as the engine deals them."""
+    return +Counter(
+        {
+            p.OperationKind.SEEK.value: _turned(requests, step.seeks),
+            p.OperationKind.EMPTY_READ.value: _turned(requests, step.empty_reads),
+        }
+    )
+
+
 def _turned(count: int, share: float) -> int:
-    """How many of the first `count` requests read."""
+    """How much of a share falls to the first `count` requests."""
     return math.floor(count * share + 0.5)
 
 

@@ -20,6 +20,9 @@ from venturi.model.expression import (
 from venturi.model.plan import Instruction, Operator
 from venturi.model.workload import RESERVED_NAMES, Value
 
+_MOST_SECONDS = 1e9
+"""More than thirty years; the engine counts nanoseconds in 64 bits."""
+
 
 @dataclass(frozen=True)
 class Scope:
@@ -81,11 +84,13 @@ class Scope:
             raise UserError(f"{where}: this must be a fixed number, but it depends on {names}")
         return tree.value
 
-    def whole(self, value: Value, where: str, least: int = 0) -> int:
-        """A fixed whole number of at least `least`."""
+    def whole(self, value: Value, where: str, least: int = 0, most: int | None = None) -> int:
+        """A fixed whole number of at least `least`, and at most `most`."""
         number = self.constant(value, where)
         if not isinstance(number, int) or number < least:
             raise UserError(f"{where}: a whole number of {least} or more is needed, not {number}")
+        if most is not None and number > most:
+            raise UserError(f"{where}: at most {most}, not {number}")
         return number
 
 
@@ -94,11 +99,14 @@ def slots_of(code: Iterable[Instruction] | None) -> set[int]:
     return {i.integer for i in code or [] if i.operator is Operator.VARIABLE}
 
 
-def duration(value: Value, scope: Scope, where: str) -> float:
-    """A fixed duration in seconds, longer than nothing."""
+def duration(value: Value, scope: Scope, where: str, *, or_none: bool = False) -> float:
+    """A fixed duration in seconds, longer than nothing unless `or_none`."""
     seconds = float(scope.constant(value, where))
-    if not 0 < seconds <= 1e9:
-        raise UserError(f"{where}: a duration longer than 0 s is needed, not {value}")
+    if seconds < 0 or (seconds == 0 and not or_none):
+        least = "of 0 s or more" if or_none else "longer than 0 s"
+        raise UserError(f"{where}: a duration {least} is needed, not {value}")
+    if seconds > _MOST_SECONDS:
+        raise UserError(f"{where}: at most {_MOST_SECONDS:g} s, not {value}")
     return seconds
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.expression import Number, evaluate
+from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.scope import slots_of
 
 _FIRST_LOOP = len(p.Slot)
@@ -24,9 +25,34 @@ def with_staged_loops(plan: p.Plan) -> p.Plan:
         if file.prestage is None or file.tree is not None:
             continue
         slots = {slot for part in file.path for slot in slots_of(part.value)}
+        strange = {slot for slot in slots_of(file.prestage) - slots if slot >= _FIRST_LOOP}
+        if strange:
+            raise UserError(
+                f"files.{file.name}.prestage: '{plan.slots[min(strange)]}' chooses no file here",
+                "use only loop variables that are in the path",
+            )
         loops = [_loop(plan, index, slot) for slot in sorted(slots) if slot >= _FIRST_LOOP]
+        if len(loops) == 1:
+            loops = [_without_repeats(plan, file, loops[0])]
         files[index] = file.model_copy(update={"staged_loops": loops})
     return plan.model_copy(update={"files": files})
+
+
+def _without_repeats(plan: p.Plan, file: p.File, loop: p.StagedLoop) -> p.StagedLoop:
+    """The loop up to the turn that names a file for the first time; later ones name the same."""
+    codes = [part.value for part in file.path if loop.variable in slots_of(part.value)]
+    if any(slots_of(code) != {loop.variable} for code in codes):
+        return loop
+    slots: list[Number] = [0] * len(plan.slots)
+    seen: set[tuple[Number, ...]] = set()
+    count = 0
+    for turn in range(loop.count):
+        slots[loop.variable] = turn
+        name = tuple(evaluate(code, slots) for code in codes if code)
+        if name not in seen:
+            seen.add(name)
+            count = turn + 1
+    return loop.model_copy(update={"count": count})
 
 
 def staged_count(file: p.File) -> int:
@@ -35,6 +61,26 @@ def staged_count(file: p.File) -> int:
     for loop in file.staged_loops:
         count *= loop.count
     return count
+
+
+def staged_bytes(file: p.File, slots: list[Number]) -> list[int]:
+    """How long each name of a prestaged file is, of the part of the rank that sits in the slots.
+
+    One number where all are alike. Raises ExpressionError where one is no length.
+    """
+    assert file.prestage is not None
+    varying = [loop for loop in file.staged_loops if loop.variable in slots_of(file.prestage)]
+    found = []
+    for turns in product(*(range(loop.count) for loop in varying)):
+        for loop, turn in zip(varying, turns, strict=True):
+            slots[loop.variable] = turn
+        size = evaluate(file.prestage, slots)
+        if size < 0 or size != int(size):
+            raise ExpressionError(f"'prestage' of '{file.name}' is {size} bytes")
+        found.append(int(size))
+    for loop in varying:
+        slots[loop.variable] = 0
+    return found
 
 
 def _loop(plan: p.Plan, index: int, slot: int) -> p.StagedLoop:

@@ -8,17 +8,23 @@ from venturi.model.workload import FileSpec
 from venturi.plan.part import Access
 
 COLLECTIVE_INTERFACES = frozenset(
-    {Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF, Interface.LIME}
-)
+    {
+        Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF, Interface.LIME,
+        Interface.BUNDLE,
+    }
+)  # fmt: skip
 """Those with transfers that all who share a file make together."""
 
 OPENED_TOGETHER = COLLECTIVE_INTERFACES
 """Those whose shared files are opened and closed by all sharers together."""
 
+MOVED_TOGETHER = frozenset({Interface.NETCDF, Interface.LIME, Interface.BUNDLE})
+"""Those where one of the sharers makes the calls of all, so that all come to each transfer."""
+
 WAITING_VERBS = frozenset(
     {
         NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR, NameVerb.RENAME,
-        NameVerb.TRUNCATE,
+        NameVerb.TRUNCATE, NameVerb.COPY,
     }
 )  # fmt: skip
 """On a shared name the first sharer does these while the others wait."""
@@ -27,6 +33,11 @@ WAITING_VERBS = frozenset(
 def opens_together(interface: Interface, spec: FileSpec) -> bool:
     """Whether ranks wait for each other in every open and close of a file."""
     return interface in OPENED_TOGETHER and spec.shared != "rank" and spec.tree is None
+
+
+def moves_together(interface: Interface, spec: FileSpec) -> bool:
+    """Whether ranks wait for each other in every transfer of a file, whatever a step says."""
+    return interface in MOVED_TOGETHER and opens_together(interface, spec)
 
 
 def keeps_collective(in_force: Interface, spec: FileSpec, where: str) -> bool:
@@ -57,8 +68,17 @@ def check_known(limited: bool, reads: float, where: str) -> None:
 
 def shows_places(interface: Interface, options: list[Option]) -> bool:
     """Whether the sharers of a file set file views of their places before each step."""
+    return _view(interface, options) in ("strided", "dataset")
+
+
+def shows_datasets(interface: Interface, options: list[Option]) -> bool:
+    """Whether such a view makes a rank's part of a dataset one request."""
+    return _view(interface, options) == "dataset"
+
+
+def _view(interface: Interface, options: list[Option]) -> str:
     words = {option.name: option.value for option in options}
-    return interface is Interface.MPIIO and words.get("view") == "strided"
+    return words.get("view", "none") if interface is Interface.MPIIO else "none"
 
 
 def check_shown(parts: list[Access], reads: float, where: str) -> None:

@@ -26,10 +26,10 @@ from venturi.plan.item import (
     sizes_in,
     window_of,
 )
-from venturi.plan.request import codes_of, end_of, requests_of
+from venturi.plan.request import codes_of, end_of, looks_of, requests_of
 from venturi.plan.scope import slots_of
 from venturi.plan.seat import BY_NODE, Seats
-from venturi.plan.stage import staged_count
+from venturi.plan.stage import staged_bytes, staged_count
 from venturi.plan.together import WAITING_VERBS
 
 _MAX_TURNS = 2_000_000
@@ -198,9 +198,9 @@ class _Walker:
                 continue
             for rank in range(self._group.ranks):
                 self._seats.sit(self._slots, rank)
-                part_bytes = self._whole(file.prestage)
+                sizes = staged_bytes(file, self._slots)
                 names = staged_count(file) * (self._group.instances if own else 1)
-                total.bytes_prestaged += part_bytes * names
+                total.bytes_prestaged += sum(sizes) * names // len(sizes)
             made = self._seats.files(file) * staged_count(file)
             self.files[index] = max(self.files.get(index, 0), made)
 
@@ -276,7 +276,9 @@ class _Walker:
                 alone = {int(self._slots[_RANK])}
                 ranks = alone if self._by_rank else range(self._group.ranks)
                 self._writers.setdefault(step.file, set()).update(ranks)
-            for direction, size, count in requests_of(step, self._whole):
+            requests = requests_of(step, self._whole)
+            total.operations += looks_of(step, sum(count for _, _, count in requests))
+            for direction, size, count in requests:
                 self._data(direction.value, count, size, total)
                 if step.sync is not p.SyncMode.NONE and direction is step.operation:
                     total.operations["sync"] += count
@@ -305,27 +307,41 @@ class _Walker:
         file = self._plan.files[step.file]
         calls = 1 if file.tree is None else directories_of(file.tree)
         if file.sharing is p.Sharing.RANK or step.verb not in WAITING_VERBS:
-            total.operations[step.verb.value] += calls
+            total.operations += Counter({word: calls * n for word, n in _calls(step.verb)})
         else:
             files = self._seats.files(file)
-            total.shared_calls[step.verb.value, files] += calls
-        if step.verb is p.NameVerb.CREATE:
-            used = {slot for part in file.path for slot in slots_of(part.value)}
-            around = [loop for loop in self._loops if loop[0] in used]
-            name = [
-                int(self._slots[variable]) for variable, _ in around if variable in self._walked
-            ]
-            times = prod(turns for variable, turns in around if variable not in self._walked)
-            if file.sharing is p.Sharing.RANK and self._by_rank:
-                name.append(int(self._slots[_RANK]))
-            else:
-                times *= self._seats.files(file)
-            if self._by_instance and _INSTANCE in used:
-                name.append(int(self._slots[_INSTANCE]))
-                self._of_instances.add(step.file)
-            names = self._names.setdefault(step.file, set())
-            names.add(tuple(name))
-            self.files[step.file] = max(self.files.get(step.file, 0), len(names) * times)
+            for word, times in _calls(step.verb):
+                total.shared_calls[word, files] += calls * times
+        if step.verb is p.NameVerb.COPY:
+            self._note_copied(file, total)
+        made = {p.NameVerb.CREATE: step.file, p.NameVerb.COPY: step.to}.get(step.verb)
+        if made is not None:
+            self._note_file(made)
+
+    def _note_copied(self, file: p.File, total: Totals) -> None:
+        """Bytes of a copy, where it is known how long the file is."""
+        if file.prestage is not None and file.sharing is p.Sharing.RANK:
+            size = self._whole(file.prestage)
+            total.bytes_read += size
+            total.bytes_written += size
+
+    def _note_file(self, index: int) -> None:
+        """Count a file that is made, under as many names as loops give it."""
+        file = self._plan.files[index]
+        used = {slot for part in file.path for slot in slots_of(part.value)}
+        around = [loop for loop in self._loops if loop[0] in used]
+        name = [int(self._slots[variable]) for variable, _ in around if variable in self._walked]
+        times = prod(turns for variable, turns in around if variable not in self._walked)
+        if file.sharing is p.Sharing.RANK and self._by_rank:
+            name.append(int(self._slots[_RANK]))
+        else:
+            times *= self._seats.files(file)
+        if self._by_instance and _INSTANCE in used:
+            name.append(int(self._slots[_INSTANCE]))
+            self._of_instances.add(index)
+        names = self._names.setdefault(index, set())
+        names.add(tuple(name))
+        self.files[index] = max(self.files.get(index, 0), len(names) * times)
 
     def _items(self, step: p.Items, total: Totals) -> None:
         tree = self._plan.files[step.file].tree
@@ -335,6 +351,12 @@ class _Walker:
             for size, count in sizes.items() if verb in step.verbs else ():
                 if size:
                     self._data(verb.value, count, size, total)
+        if step.source is not None:
+            copied = self._plan.files[step.source].tree
+            assert copied is not None
+            size = sum(size * count for size, count in self._window(step, copied)[1].items())
+            total.bytes_read += size
+            total.bytes_written += size
         total.operations += calls_of(step, window)
         if MAKING & set(step.verbs):
             self._note_made(step, tree, window.count)
@@ -361,9 +383,11 @@ class _Walker:
         file = self._plan.files[step.file]
         codes = [part.value or [] for part in file.path] + [step.first or []]
         used = {slot for code in codes for slot in slots_of(code)}
+        moves_on = step.counted_from is p.CountedFrom.NEWEST
         for variable, turns in self._loops:
-            count *= turns if variable in used else 1
-        by_owner = self._made.setdefault((step.file, step.first is not None), {})
+            count *= turns if moves_on or variable in used else 1
+        in_window = moves_on or step.first is not None
+        by_owner = self._made.setdefault((step.file, in_window), {})
         if tree.owner is p.ItemOwner.RANK:
             count *= self._group.ranks
         rank = 0 if tree.owner is p.ItemOwner.SHARED else int(self._slots[_RANK])
@@ -417,6 +441,13 @@ class _Walker:
             raise ExpressionError("the file would be larger than 2^63 - 1 bytes")
 
 
+def _calls(verb: p.NameVerb) -> list[tuple[str, int]]:
+    """The operations of one such step on one file."""
+    if verb is p.NameVerb.COPY:
+        return [("open", 1), ("create", 1), ("copy", 1), ("close", 2)]
+    return [(verb.value, 1)]
+
+
 def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
     """Slots on which counts, sizes, conditions and times depend; places do not matter."""
     used: set[int] = set()
@@ -432,6 +463,8 @@ def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
             used |= _slots_used(step.body, files)
         elif isinstance(step, p.Compute):
             codes.append(step.seconds)
+        elif isinstance(step, p.Manage) and step.verb is p.NameVerb.COPY:
+            codes.append(files[step.file].prestage or [])
         elif isinstance(step, p.Transfer):
             codes += codes_of(step)
         elif isinstance(step, p.Items):
@@ -439,6 +472,10 @@ def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
             assert tree is not None
             used |= {_RANK} if tree.owner is p.ItemOwner.ALL or tree.sizes else set()
             codes += _item_codes(step, tree)
+            copied = None if step.source is None else files[step.source].tree
+            if copied is not None:
+                used |= {_RANK} if copied.sizes else set()
+                codes += _item_codes(step, copied)
         used |= {slot for code in codes for slot in slots_of(code)}
     return used
 

@@ -17,8 +17,8 @@ from venturi.plan.request import end_of, requests_of
 from venturi.plan.seat import Seats
 
 _RANKS, _WORLD = 1, 2
-_LOSING = (p.NameVerb.RENAME, p.NameVerb.TRUNCATE)
-"""After these nothing is said to be there; a renamed file's bytes are not followed."""
+_LOSING = (p.NameVerb.RENAME, p.NameVerb.TRUNCATE, p.NameVerb.COPY)
+"""After these nothing is said to be there; bytes that are renamed or copied are not followed."""
 
 
 def check_reads(plan: p.Plan, nodes: int = 1) -> None:

@@ -13,6 +13,8 @@ from venturi.analyse.activity import activity_of
 from venturi.derive.footprint import Footprint, footprint_of
 from venturi.derive.noise import is_code
 from venturi.derive.operation.table import actors_in
+from venturi.derive.operation.thread import with_threads_apart
+from venturi.derive.operation.two_files import with_copies_said
 from venturi.model.activity import Activity
 from venturi.model.operation import Column, Kind
 from venturi.model.plan import Interface
@@ -73,6 +75,7 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
     in `derive`, nor do the folders in which a program looks for its modules; processes act as the
     same ranks as there.
     """
+    captured = with_threads_apart(captured)
     ops = captured.operations
     if ops is None:
         return None
@@ -82,8 +85,8 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
     chosen = replace(captured, operations=ops)
     found = footprint_of(chosen)
     assert found is not None
-    actors = actors_in(captured.trace, ops)
-    rank = actors.of_process[ops.process].astype(np.int64)
+    actors = actors_in(captured.trace, with_copies_said(ops))
+    rank = actors.of_process[found.ops.process].astype(np.int64)
     counted = found.own & (rank >= 0) & ~_of_modules(found)
     if not counted.any():
         return None

@@ -25,6 +25,7 @@ from venturi.predict.baseline import peak_of, replayed
 from venturi.predict.cache import ABOUT, CachePolicy
 from venturi.predict.cold import with_cold_input
 from venturi.predict.conclude import Facts, Numbered, Runs, conclude
+from venturi.predict.enough import MOST_RUNS, Enough
 from venturi.predict.subject import Application, Proxy, is_inside
 
 MOST_DIFFERENCE = 0.01
@@ -46,6 +47,9 @@ class Experiment:
     prepare: str = ""
     ranks: int | None = None
     rounds: int = 6
+    """Runs of each side at least."""
+    budget_s: float = 60.0
+    """For further runs, while the interval of the error is wide."""
     cache: CachePolicy = CachePolicy.DROP
     unlike: bool = False
     """Go on where the bytes of both sides differ."""
@@ -80,14 +84,14 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
         run = ProxyRun(workload, text, wanted.directory, wanted.ranks, machine)
         proxy = Proxy(run, layers, wanted.cache)
         remarks = _rehearse(application.account(captured), proxy, wanted, say)
-        runs = _measure(application, proxy, wanted.rounds, say)
+        runs, why = _measure(application, proxy, wanted, say)
     finally:
         shutil.rmtree(home, ignore_errors=True)
     baselines = []
     if wanted.baselines:
         baselines = peak_of(runs, run, wanted.cache, say)
         baselines += replayed(captured, runs, run, wanted.cache, say)
-    facts = _facts(wanted, text, (started, load_before), remarks)
+    facts = _facts(wanted, text, (started, load_before), remarks, why)
     return conclude(facts, runs, baselines)
 
 
@@ -110,9 +114,9 @@ def _beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Predic
     ]  # fmt: skip
     say("rehearsal: application")
     remarks = _rehearse(sides[0].run(), sides[1], wanted, say)
-    runs = _measure(sides[0], sides[1], wanted.rounds, say)
+    runs, why = _measure(sides[0], sides[1], wanted, say)
     baselines = peak_of(runs, sides[1].proxy, wanted.cache, say) if wanted.baselines else []
-    return conclude(_facts(wanted, text, (started, load_before), remarks), runs, baselines)
+    return conclude(_facts(wanted, text, (started, load_before), remarks, why), runs, baselines)
 
 
 def _as_run(workload: Workload, text: str, cache: CachePolicy) -> tuple[Workload, str]:
@@ -122,8 +126,11 @@ def _as_run(workload: Workload, text: str, cache: CachePolicy) -> tuple[Workload
     return workload, text
 
 
-def _facts(wanted: Experiment, text: str, begun: tuple[str, float], remarks: list[str]) -> Facts:
-    """What is known without the runs; `begun`: when, and the load then."""
+def _facts(
+    wanted: Experiment, text: str, begun: tuple[str, float], remarks: list[str], why: str
+) -> Facts:
+    """What is known without the runs; `begun`: when, and the load then; `why` there were no more
+    of them."""
     return Facts(
         name=wanted.workload.name,
         command=wanted.command,
@@ -131,6 +138,7 @@ def _facts(wanted: Experiment, text: str, begun: tuple[str, float], remarks: lis
         started=begun[0],
         cache=ABOUT[wanted.cache],
         remarks=remarks,
+        enough=why,
         place=_place(wanted.directory, begun[1]),
         workload_text=text,
     )
@@ -194,20 +202,26 @@ def _unlike_bytes(ours: Account, theirs: Account, wanted: Experiment) -> list[st
     return [text]
 
 
-def _measure(application: Application | Proxy, proxy: Proxy, rounds: int, say: Say) -> Runs:
-    """Both in turn: application, proxy, proxy, application, and so on."""
+def _measure(
+    application: Application | Proxy, proxy: Proxy, wanted: Experiment, say: Say
+) -> tuple[Runs, str]:
+    """Both in turn: application, proxy, proxy, application, and so on; and why not more often."""
     runs = Runs([], [])
+    enough = Enough(wanted.rounds, wanted.budget_s)
     sides: tuple[tuple[Application | Proxy, list[Numbered], str], ...] = (
         (application, runs.application, "application"),
         (proxy, runs.proxy, "proxy"),
     )
-    order = interleaved(rounds)
-    for place, which in enumerate(order):
+    most = wanted.rounds if wanted.budget_s <= 0 else max(wanted.rounds, MOST_RUNS)
+    for place, which in enumerate(interleaved(most)):
         subject, kept, word = sides[which]
         account = subject.run()
         kept.append((place, account))
-        say(f"run {place + 1} of {len(order)}: {word} {account.seconds:.4g} s in I/O")
-    return runs
+        known = f"run {place + 1} of at least {2 * wanted.rounds}"
+        say(f"{known}: {word} {account.seconds:.4g} s in I/O")
+        if place % 2 and enough.reached(*([one.seconds for _, one in side[1]] for side in sides)):
+            break
+    return runs, enough.why
 
 
 def _place(directory: Path, load_before: float) -> Place:

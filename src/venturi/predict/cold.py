@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from venturi.model.plan import CachePolicy
-from venturi.model.workload import FileSpec, StepSpec, Workload
+from venturi.model.data_step import DataStep
+from venturi.model.plan import CachePolicy, ItemVerb
+from venturi.model.workload import EachStep, FileSpec, StepSpec, Workload
 
 PHASE = "forget"
 
@@ -48,12 +49,24 @@ def _named(step: StepSpec | str, files: Mapping[str, FileSpec], staged: set[str]
         return inner
     if step.do is not None:
         return [step.model_copy(update={"do": inner})] if inner else []
+    step = _as_read(step, files)
     name = (_target(step) or "").partition(".")[0]
     if name not in staged:
         return []
     if files[name].tree is not None:
         return [step]
     return [StepSpec(open=name), step, StepSpec(close=name)]
+
+
+def _as_read(step: StepSpec, files: Mapping[str, FileSpec]) -> StepSpec:
+    """A copy as what it reads; other steps as they are."""
+    copied = step.copy_ or (step.each if isinstance(step.each, EachStep) else None)
+    source = copied.from_ if copied is not None else None
+    if source is None:
+        return step
+    if files[source].tree is None:
+        return StepSpec(read=DataStep(from_=source, size=1))
+    return StepSpec(each=EachStep(on=source, do=[ItemVerb.OPEN, ItemVerb.READ, ItemVerb.CLOSE]))
 
 
 def _target(step: StepSpec) -> str | None:

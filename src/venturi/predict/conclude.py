@@ -59,6 +59,7 @@ class Facts:
     started: str
     cache: str
     remarks: list[str]
+    enough: str
     place: Place
     workload_text: str
 
@@ -79,6 +80,7 @@ def conclude(facts: Facts, runs: Runs, baselines: Sequence[Baseline]) -> Predict
         started=facts.started,
         venturi=__version__,
         repetitions=len(application.runs),
+        enough=facts.enough,
         application=application,
         proxy=proxy,
         error=error,

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
 from pathlib import Path
 
-from venturi.execute.result_folder import folder_for
-from venturi.model.error import UserError
+from venturi.execute.result_folder import folder_for, write_folder
 from venturi.model.prediction import DOCUMENT, Prediction
 
 SUFFIX = ".prediction"
@@ -20,19 +16,10 @@ def place_for(output: str | None, name: str) -> Path:
 
     Without `output` it is named after the workload, with a number where that is taken.
     """
-    folder = folder_for(output, name, SUFFIX)
-    if not os.access(folder.parent, os.W_OK | os.X_OK):
-        raise UserError(f"'{folder.parent}' cannot be written", "name another place with -o")
-    return folder
+    return folder_for(output, name, SUFFIX)
 
 
-def write_prediction(folder: Path, prediction: Prediction) -> None:
-    """Writes `folder`, which must not exist; it appears as a whole or not at all."""
-    making = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        making.chmod(0o755)
-        (making / DOCUMENT).write_text(prediction.to_json(indent=1) + "\n", "utf-8")
-        (making / WORKLOAD).write_text(prediction.workload_text, "utf-8")
-        making.rename(folder)
-    finally:
-        shutil.rmtree(making, ignore_errors=True)
+def write_prediction(folder: Path, prediction: Prediction) -> Path:
+    """Writes `folder`, which must not exist, as `write_folder` does; where it went."""
+    texts = {DOCUMENT: prediction.to_json(indent=1) + "\n", WORKLOAD: prediction.workload_text}
+    return write_folder(folder, texts)

@@ -9,7 +9,7 @@ all came together.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from venturi.analyse.surface import Estimate, Surface
 from venturi.model import plan as p
@@ -18,9 +18,12 @@ from venturi.model.expression import ExpressionError
 from venturi.model.forecast import NO_TIME, Forecast, Limit, Part, PhaseForecast, Range
 from venturi.model.machine import Machine
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Manner, Order, State
+from venturi.model.profile import Manner, Order, Profile, State
 from venturi.model.units import size_text
-from venturi.plan.make import Made
+from venturi.model.workload import Workload
+from venturi.plan.make import Made, make_plan
+from venturi.plan.setting import Settings
+from venturi.predict.copying import as_measured
 from venturi.predict.demand import Demand, PhaseDemand
 from venturi.predict.walk import Walk
 
@@ -44,18 +47,20 @@ _NO_JOURNAL = (
 _SIZED = (OperationKind.WRITE, OperationKind.READ, OperationKind.SYNC)
 
 
+def forecast_of(
+    workload: Workload, settings: Settings, machine: Machine, scale_ranks: bool
+) -> Forecast:
+    """The forecast of a workload, planned first; UserError as `make_plan` and `forecast` raise."""
+    return forecast(make_plan(workload, settings), machine, workload.about, scale_ranks)
+
+
 def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> Forecast:
     """The forecast of a plan.
 
     Raises UserError where the machine has no profile, or where more ranks than it was measured
     with are asked for without `scale_ranks`.
     """
-    profile = machine.profile
-    if profile is None:
-        raise UserError(
-            f"machine {machine.name} was not measured: it has no 'profile'",
-            "venturi profile DIR -o machine.yaml measures it",
-        )
+    profile = profile_of(machine)
     surface = Surface(profile)
     plan = made.plan
     _refuse_stores(plan)
@@ -95,6 +100,16 @@ def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> For
         unsaturated=_unsaturated(found, surface),
         unknown=list(dict.fromkeys(word for phase in found for word in phase.unknown)),
     )
+
+
+def profile_of(machine: Machine) -> Profile:
+    """What was measured of a machine; UserError where nothing was."""
+    if machine.profile is None:
+        raise UserError(
+            f"machine {machine.name} was not measured: it has no 'profile'",
+            "venturi profile DIR -o machine.yaml measures it",
+        )
+    return machine.profile
 
 
 def _refuse_stores(plan: p.Plan) -> None:
@@ -180,6 +195,8 @@ def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> 
 
     What is done once (open, close, a sync at the end) is done whatever the limit cuts.
     """
+    demands = [known for one in phase.demands for known in as_measured(one, surface)]
+    phase = replace(phase, demands=demands)
     volume = _volume_of(phase)
     work = [one for one in phase.demands if one.count > 1]
     share = _share(phase, _sum(_part(one, surface, world, volume) for one in work))
@@ -282,15 +299,21 @@ def _limit(demand: Demand, manner: Manner, estimate: Estimate, in_memory: bool) 
         return Limit.DEVICE if steep else Limit.DEVICE_LATENCY
     if estimate.crowding >= _CROWDED:
         return Limit.RANKS
+    is_copy = manner.operation is OperationKind.COPY
     if manner.operation not in _SIZED or manner.order is Order.ITEM:
-        return Limit.NAMES
+        return Limit.CACHE if is_copy and steep else Limit.NAMES
     return Limit.CACHE if steep else Limit.CALLS
 
 
 def _bytes_of(total: _Total) -> int:
-    """Moved by one rank."""
-    data = OperationKind.WRITE.value, OperationKind.READ.value
-    return sum(part.bytes * part.count for part in total.parts.values() if part.operation in data)
+    """Moved by one rank; a copy reads and writes."""
+    times = {
+        OperationKind.WRITE.value: 1, OperationKind.READ.value: 1,
+        OperationKind.COPY.value: 2, OperationKind.CLONE.value: 2,
+    }  # fmt: skip
+    return sum(
+        times.get(part.operation, 0) * part.bytes * part.count for part in total.parts.values()
+    )
 
 
 def _phase(made: Made, group: p.Group, path: str, total: _Total) -> PhaseForecast:

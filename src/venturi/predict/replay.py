@@ -33,7 +33,8 @@ Row = tuple[Kind, int, int, int, int, int]
 
 
 def replay_of(captured: Captured, name: str) -> Workload | None:
-    """The calls of a run of one rank, one by one; None where they are too many, or of several.
+    """The calls of a run, one by one, each rank in a group of its own; None where they are too
+    many, or where ranks share a file: who waits for whom is not in a capture.
 
     Calls that the language has no word for are left out, as in `derive`, and so are directories.
     """
@@ -41,26 +42,42 @@ def replay_of(captured: Captured, name: str) -> Workload | None:
         table = table_of(captured)
     except UserError:
         return None
-    if table.ranks != 1 or len(table) > MOST_CALLS:
+    if len(table) > MOST_CALLS or _shares(table):
         return None
-    tape = _Tape(table)
-    for row in _rows(table):
-        tape.add(*row)
+    tapes = {}
+    for rank in range(table.ranks):
+        tape = _Tape(table)
+        for row in _rows(table, rank):
+            tape.add(*row)
+        if tape.steps:
+            tapes[f"rank{rank}"] = tape
     data = {
         "workload": 1,
         "name": f"{name}-replay",
-        "groups": {"application": {"ranks": 1}},
-        "files": tape.files(),
-        "program": {"application": [{"phase": "replay", "do": tape.steps}]},
+        "groups": {group: {"ranks": 1} for group in tapes},
+        "files": {name: spec for tape in tapes.values() for name, spec in tape.files().items()},
+        "program": {
+            group: [{"phase": f"replay {group}", "do": tape.steps}] for group, tape in tapes.items()
+        },
     }
-    return parse_data(Workload, data) if tape.steps else None
+    return parse_data(Workload, data) if len(tapes) == table.ranks else None
 
 
-def _rows(table: Table) -> Iterator[Row]:
-    """The calls in the order of time."""
-    order = np.argsort(table.start_ns, kind="stable")
+def _shares(table: Table) -> bool:
+    """Whether some file is used by two ranks."""
+    users = np.unique(np.stack([table.file, table.rank]), axis=1)[0]
+    return bool(np.any(users[1:] == users[:-1]))
+
+
+def _rows(table: Table, rank: int) -> Iterator[Row]:
+    """The calls of a rank in the order of time; the first pauses since any rank's first call."""
+    mine = np.flatnonzero(table.rank == rank)
+    if not len(mine):
+        return
+    order = mine[np.argsort(table.start_ns[mine], kind="stable")]
     ends = np.maximum.accumulate(table.end_ns[order])
     pauses = np.zeros(len(order), np.int64)
+    pauses[0] = table.start_ns[order[0]] - table.start_ns.min()
     pauses[1:] = table.start_ns[order][1:] - ends[:-1]
     columns = (table.kind, table.file, table.flags, table.offset, table.bytes)
     for *values, pause in zip(*(column[order].tolist() for column in columns), pauses, strict=True):

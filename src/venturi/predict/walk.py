@@ -17,7 +17,7 @@ from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Manner, Order, State
+from venturi.model.profile import Manner, Order, Place, State
 from venturi.plan.item import size_key, sizes_in, window_of
 from venturi.plan.request import end_of, requests_of
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
@@ -27,6 +27,11 @@ _MOST_TURNS = 64
 """Loops with more are followed twice; the other turns are taken to be like the second."""
 _MEMORY_SHARE = 0.8
 _BLOCK = 4096
+_AROUND_COPY = (
+    OperationKind.OPEN, OperationKind.CREATE, OperationKind.CLOSE, OperationKind.CLOSE,
+)  # fmt: skip
+_BY_LIBRARY = (p.NameVerb.CREATE, p.NameVerb.OPEN, p.NameVerb.CLOSE)
+"""Other names are left to the file system whatever moves the data."""
 _AT_RUN_TIME = {p.Operator.PEER, p.Operator.STRANGER, p.Operator.PERMUTE}
 
 Settle = Callable[[PhaseDemand], float]
@@ -200,8 +205,9 @@ class Walk:
             self._add(Demand(like.manner, above, 1, note, written_back=True))
 
     def _items(self, step: p.Items) -> None:
-        file = self._file(step.file)
-        tree = file.tree
+        tree = self._file(step.file).tree
+        if step.source is not None:
+            tree = self._file(step.source).tree
         assert tree is not None
         owner = self._rank
         if not _AT_RUN_TIME & {instruction.operator for instruction in step.owner}:
@@ -212,7 +218,7 @@ class Walk:
         most = None if step.bytes is None else self._whole(step.bytes)
         self._slots[_RANK] = self._rank
         state = self._state(step.file)
-        makes = p.ItemVerb.CREATE in step.verbs
+        makes = p.ItemVerb.CREATE in step.verbs or p.ItemVerb.COPY in step.verbs
         reach = 1.0 if makes else self._reach.get(step.file, 1.0)
         for size, count in sizes.items():
             moved = size if most is None else min(size, most)
@@ -221,7 +227,7 @@ class Walk:
         if makes or p.ItemVerb.MKDIR in step.verbs:
             self._made.add(step.file)
             self._touched_bytes += sum(size * count for size, count in sizes.items())
-        if p.ItemVerb.WRITE in step.verbs or p.ItemVerb.READ in step.verbs:
+        if {p.ItemVerb.WRITE, p.ItemVerb.READ, p.ItemVerb.COPY} & set(step.verbs):
             state.cached = True
 
     def _item(
@@ -234,6 +240,9 @@ class Walk:
     ) -> None:
         size, moved = sizes
         alone = self._group.ranks == 1 or self._file(step.file).sharing is p.Sharing.RANK
+        if verb is p.ItemVerb.COPY and step.source is not None:
+            self._copy(self._state(step.source), (size, count), step.way, place_of(alone))
+            return
         names = {p.ItemVerb.UNLINK_LINK: "unlink", p.ItemVerb.UNLINK_SYMLINK: "unlink"}
         operation = OperationKind(names.get(verb, verb.value))
         data, at = State.NONE, size and max(size, _BLOCK)
@@ -267,11 +276,43 @@ class Walk:
         elif verb is p.NameVerb.TRUNCATE and step.bytes is not None:
             state.end_bytes = min(state.end_bytes, self._whole(step.bytes))
             state.dirty_bytes = min(state.dirty_bytes, state.end_bytes)
+        elif verb is p.NameVerb.COPY and step.to is not None:
+            self._copied(step, step.to, place_of(alone))
+            return
         elif step.to is not None:
             self._renamed(step.file, step.to)
-        operation = OperationKind(verb.value)
-        manner = Manner(operation=operation, order=Order.ITEM, place=place_of(alone))
+        manner = Manner(
+            operation=OperationKind(verb.value),
+            order=Order.ITEM,
+            place=place_of(alone),
+            interface=file.interface if verb in _BY_LIBRARY else p.Interface.POSIX,
+        )
         self._add(Demand(manner, 0, self._times))
+
+    def _copied(self, step: p.Manage, target: int, place: Place) -> None:
+        one, other = self._state(step.file), self._state(target)
+        staged = self._file(step.file).prestage
+        size = one.end_bytes if staged is None else self._whole(staged)
+        self._copy(one, (size, self._times), step.way, place)
+        other.end_bytes, other.dirty_bytes, other.cached = size, size, True
+        self._made.add(target)
+
+    def _copy(
+        self, source: FileState, copies: tuple[int, float], way: p.CopyWay | None, place: Place
+    ) -> None:
+        """Copies of files of one size, so many; `send` never shares blocks."""
+        size, count = copies
+        for named in _AROUND_COPY:
+            self._add(Demand(Manner(operation=named, order=Order.ITEM, place=place), 0, count))
+        data = State.COLD
+        if self._is_cached(source):
+            data = State.NEW if source.dirty_bytes else State.CACHED
+        shares = way is not p.CopyWay.SEND
+        operation = OperationKind.CLONE if shares else OperationKind.COPY
+        manner = Manner(operation=operation, order=Order.ITEM, place=place, state=data)
+        if size:
+            self._add(Demand(manner, size, count))
+        source.cached = True
 
     def _renamed(self, source: int, target: int) -> None:
         """The target's state is from now on that of the file which got its name."""

@@ -85,7 +85,18 @@ def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[Cell]]]:
             ]
             if cells:
                 found.append((setup, cells))
-    return sorted(found, key=lambda sheet: sheet[0].interface is not Interface.POSIX)
+    return sorted(found, key=_turn)
+
+
+def _turn(sheet: tuple[Setup, list[Cell]]) -> int:
+    """Streams and names of posix, then streams of the other interfaces, then the rest.
+
+    What is missing is read from the nearest curve: of another interface that is the farthest.
+    """
+    setup, cells = sheet
+    if cells[0].family not in (Family.STREAM, Family.ITEM):
+        return 2
+    return 0 if setup.interface is Interface.POSIX else 1
 
 
 def _belongs(family: Family, setup: Setup) -> bool:

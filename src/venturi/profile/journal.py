@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from pathlib import Path
 
@@ -51,6 +52,10 @@ class Journal:
             self.store.mkdir(parents=True)
             known.write_text(facts, "utf-8")
         except OSError as error:
+            known.unlink(missing_ok=True)
+            for made in (self.store, self.folder):
+                with contextlib.suppress(OSError):
+                    made.rmdir()
             raise UserError(
                 f"{self.folder}: {error.strerror}", "choose another file with -o"
             ) from None

@@ -239,7 +239,7 @@ class _Work:
     def _measure(self, setup: Setup, cells: Sequence[Cell], words: str) -> None:
         """One start of the engine; a setup that cannot be is noted, unless it is the first."""
         spent, budget = self._spent_s(), self._wish.budget_s
-        self._tell(f"{spent:5.0f} of {budget:.0f} s  {words}: {setup.text}, {len(cells)} cells")
+        self._tell(f"{spent:5.0f} of {budget:.0f} s  {words}: {setup.text}")
         begun = time.monotonic()
         sheet = sheet_of(setup, cells, self._volume)
         try:

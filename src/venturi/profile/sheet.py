@@ -132,20 +132,23 @@ class _Draft:
         size_bytes: int,
         volume: Volume = Volume.LARGE,
     ) -> Reading:
-        interface = self.setup.interface
-        if order is Order.ITEM:
-            interface = Interface.POSIX
         moves = operation in (OperationKind.WRITE, OperationKind.READ)
         manner = Manner(
             operation=operation,
             order=order,
             place=self.setup.place,
-            interface=interface,
+            interface=self.setup.interface,
             state=state,
             volume=volume,
             collective=self.setup.collective and moves,
         )
         return Reading(operation, manner, size_bytes)
+
+    def names(self, *operations: OperationKind) -> list[Reading]:
+        """What names cost through a library; those of posix are measured on many files."""
+        if self.setup.interface is Interface.POSIX:
+            return []
+        return [self.reading(each, Order.ITEM, State.NONE, 0) for each in operations]
 
 
 def sheet_of(setup: Setup, cells: Iterable[Cell], volume_bytes: int) -> Sheet:
@@ -185,6 +188,7 @@ def _stream(draft: _Draft, size: int) -> None:
         [{"create": name}, write, sync, {"close": name}],
         draft.reading(_WRITE, order, State.NEW, size),
         draft.reading(_SYNC, order, State.NEW, part),
+        *draft.names(OperationKind.CREATE, OperationKind.CLOSE),
     )
     draft.phase(
         f"again-{size}",
@@ -192,6 +196,7 @@ def _stream(draft: _Draft, size: int) -> None:
         draft.reading(_READ, order, State.CACHED, size),
         draft.reading(_SYNC, order, State.NEW, 0),
         draft.reading(_SYNC, order, State.CACHED, 0),
+        *draft.names(OperationKind.OPEN, OperationKind.CLOSE),
     )
     draft.phase(
         f"over-{size}",
@@ -344,6 +349,8 @@ def _item(draft: _Draft, size: int) -> None:
     draft.phase(f"make-{size}", verbs(*make), of(kind.CREATE), of(kind.CLOSE), *made)
     draft.phase(f"stat-{size}", verbs("stat"), of(kind.STAT))
     draft.phase(f"look-{size}", verbs(*look), of(kind.OPEN), *read)
+    if size:
+        _copies(draft, name, calls, size)
     if size == 0:
         draft.phase("rename-0", verbs("rename"), of(kind.RENAME))
     draft.phase(f"remove-{size}", verbs("unlink"), of(kind.UNLINK))
@@ -353,6 +360,25 @@ def _item(draft: _Draft, size: int) -> None:
         each = {"on": "directories"}
         draft.phase("mkdir-0", [{"each": {**each, "do": ["mkdir"]}}], of(kind.MKDIR))
         draft.phase("rmdir-0", [{"each": {**each, "do": ["rmdir"]}}], of(kind.RMDIR))
+
+
+def _copies(draft: _Draft, source: str, calls: int, size: int) -> None:
+    """Copies of files that are not written out yet, and of the same ones again, which are.
+
+    The storage shows whether it shares blocks or copies; where neither is, it reads and writes.
+    """
+    for way, state in (("copied", State.NEW), ("again", State.CACHED)):
+        target = f"{way}{size}"
+        draft.file(target, tree={"depth": 0, "items": calls, "size": size})
+        draft.phase(
+            f"copy-{target}",
+            [{"each": {"on": target, "from": source, "do": ["copy"]}}],
+            *(
+                draft.reading(operation, Order.ITEM, state, size)
+                for operation in (OperationKind.CLONE, OperationKind.COPY)
+            ),
+        )
+        draft.phase(f"gone-{target}", [{"each": {"on": target, "do": ["unlink"]}}])
 
 
 _FAMILIES: dict[Family, Callable[[_Draft, int], None]] = {

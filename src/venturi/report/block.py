@@ -133,4 +133,4 @@ class Page:
     lead: str
     chapters: tuple[Chapter, ...]
     comparison: Table | None = None
-    made_with: str = field(default="")
+    made_with: str = field(default="Venturi")

@@ -48,30 +48,43 @@ def print_result(result: CampaignResult, console: Console, units: Units, folder:
     _print_failures(out, result)
     out.line()
     if any(not State(state).is_final for state in result.states):
-        out.line(" Next: venturi campaign resume ", folder)
+        out.unbroken(" Next: ", f"venturi campaign resume {folder}")
     else:
-        out.line(" Next: venturi report ", folder)
+        out.unbroken(" Next: ", f"venturi report {folder}")
 
 
 def _print_step(out: Printer, rows: list[Row], units: Units) -> None:
     parameters = changing(rows)
     shown_metrics = headline_metrics(rows)
-    titles = ["", *(name.upper() for name in parameters), "RUNS"]
-    titles += [name.upper() for name in shown_metrics]
-    lines = [
-        [
-            row.point,
-            *(str(row.parameters.get(name, "")) for name in parameters),
-            runs_text(row),
-            *(_metric_text(row, name, units) for name in shown_metrics),
+    own = [["", *(name.upper() for name in parameters)]]
+    measured = [["RUNS", *(name.upper() for name in shown_metrics)]]
+    for row in rows[:_MOST_ROWS]:
+        own.append([row.point, *(str(row.parameters.get(name, "")) for name in parameters)])
+        metrics = [_metric_text(row, name, units) for name in shown_metrics]
+        measured.append([runs_text(row), *metrics])
+    whole = [[*left, *right] for left, right in zip(own, measured, strict=True)]
+    nameless = [line[1:] for line in whole]
+    for titles, *lines in (whole, nameless) if parameters else (whole,):
+        if out.fits(list(zip(titles, *lines, strict=True))):
+            out.table(titles, lines)
+            break
+    else:
+        said = [["PARAMETERS"], *([_said(row, parameters)] for row in rows[:_MOST_ROWS])]
+        titles, *lines = [
+            [left[0], *right, *last] for left, right, last in zip(own, measured, said, strict=True)
         ]
-        for row in rows[:_MOST_ROWS]
-    ]
-    out.table(titles, lines)
+        out.table(titles, lines, left=("PARAMETERS",), prose=True)
     if len(rows) > _MOST_ROWS:
         out.line(f" and {len(rows) - _MOST_ROWS} more; all of them: --json")
+    for text in dict.fromkeys(row.enough for row in rows if row.enough):
+        points = [row.point for row in rows if row.enough == text]
+        out.wrapped("- ", f"{', '.join(points)}: {text}")
     if any(metric.coverage < _SURE for row in rows for metric in row.metrics):
         out.wrapped("- ", "±: half the range of fewer than six repetitions, not a 95 % interval")
+
+
+def _said(row: Row | PlannedPoint, parameters: list[str]) -> str:
+    return " ".join(f"{name}={row.parameters.get(name, '')}" for name in parameters)
 
 
 def headline_metrics(rows: list[Row]) -> list[str]:
@@ -139,7 +152,8 @@ def print_estimate(estimate: CampaignEstimate, console: Console, units: Units) -
     )
     out.line()
     rows = [_planned_row(row, units) for row in estimate.rows[:_MOST_ROWS]]
-    out.table(("", "PARAMETERS", "RUNS", "RANKS", "WRITES", "READS"), rows, left=("PARAMETERS",))
+    titles = ("", "RUNS", "RANKS", "WRITES", "READS", "PARAMETERS")
+    out.table(titles, rows, left=("PARAMETERS",), prose=True)
     if len(estimate.rows) > _MOST_ROWS:
         out.line(f" and {len(estimate.rows) - _MOST_ROWS} more; all of them: --json")
 
@@ -149,5 +163,5 @@ def _planned_row(row: PlannedPoint, units: Units) -> list[str]:
         "–" if amount is None else quantity.size(amount, units)
         for amount in (row.bytes_written, row.bytes_read)
     )
-    said = " ".join(f"{name}={value}" for name, value in row.parameters.items())
-    return [row.point, said, str(row.runs), str(row.ranks), written, read]
+    said = _said(row, list(row.parameters))
+    return [row.point, str(row.runs), str(row.ranks), written, read, said]

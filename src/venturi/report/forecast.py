@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from venturi.model.forecast import Forecast, PhaseForecast, Range
 from venturi.report import quantity
@@ -165,15 +166,10 @@ def _parts(forecast: Forecast, units: Units) -> tuple[Block, ...]:
     return (Table("Operations", columns, rows),)
 
 
-def _figure(forecast: Forecast, units: Units) -> Figure:
+def time_bars(times: Iterable[tuple[str, Range]]) -> dict[str, Any]:
+    """The picture of named times: a bar to each median, a line over its interval."""
     rows = [
-        {
-            "name": theme.shortened(phase.path),
-            "x": phase.seconds.median,
-            "low": phase.seconds.low,
-            "high": phase.seconds.high,
-        }
-        for phase in forecast.phases
+        {"name": name, "x": time.median, "low": time.low, "high": time.high} for name, time in times
     ]
     y = {
         "field": "name",
@@ -199,6 +195,10 @@ def _figure(forecast: Forecast, units: Units) -> Figure:
              "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}}},
         ],
     }  # fmt: skip
+    return theme.whole(spec)
+
+
+def _figure(forecast: Forecast, units: Units) -> Figure:
     longest = max(forecast.phases, key=lambda phase: phase.seconds.median)
     return Figure(
         name="forecast",
@@ -206,6 +206,6 @@ def _figure(forecast: Forecast, units: Units) -> Figure:
         finding=f"Longest: {longest.path}, {quantity.seconds(longest.seconds.median)}, by "
         f"{longest.limit.value}.",
         reading="Bars: the forecast. Lines: its interval.",
-        spec=theme.whole(spec),
+        spec=time_bars((theme.shortened(phase.path), phase.seconds) for phase in forecast.phases),
         table=_table(forecast, units),
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _MOST_ROWS = 40
-_TITLES = ("SERIES", "METRIC", "SESSIONS", "NOW", "DETECTS", "TREND")
+_TITLES = ("METRIC", "SESSIONS", "NOW", "DETECTS", "TREND")
 
 
 def print_history(history: History, console: Console, units: Units) -> None:
@@ -22,8 +22,12 @@ def print_history(history: History, console: Console, units: Units) -> None:
     out.line((f" {history.chosen}", "bold"))
     out.wrapped("", history.headline)
     out.line()
-    rows = [row_of(series, units) for series in history.series[:_MOST_ROWS]]
-    out.table(_TITLES, rows, left=("METRIC", "TREND"))
+    shown = history.series[:_MOST_ROWS]
+    for title in dict.fromkeys(title_of(series) for series in shown):
+        out.wrapped("", title)
+        rows = [row_of(series, units)[1:] for series in shown if title_of(series) == title]
+        out.table(_TITLES, rows, left=("TREND",))
+        out.line()
     if len(history.series) > _MOST_ROWS:
         out.line(f" and {len(history.series) - _MOST_ROWS} more; all of them: --json, or -o FILE")
     for series in history.series[:_MOST_ROWS]:
@@ -39,7 +43,7 @@ def row_of(series: Series, units: Units) -> tuple[str, ...]:
         title_of(series),
         series.metric,
         quantity.count(len(series.sessions)),
-        quantity.with_unit(series.sessions[-1].value, series.unit, units),
+        quantity.with_unit(series.sessions[-1].value, series.unit, units, series.of),
         "–" if series.detectable is None else f"≥ {quantity.percent(series.detectable)}",
         trend_text(series),
     )
@@ -49,7 +53,7 @@ def title_of(series: Series) -> str:
     """What was measured where, in a line."""
     said = " ".join(f"{name}={value}" for name, value in series.parameters.items())
     text = f"{series.name} on {series.machine}, {quantity.counted(series.ranks, 'rank')}"
-    return f"{text}, {said}" if said else text
+    return ", ".join(part for part in (text, said, series.variant) if part)
 
 
 def trend_text(series: Series) -> str:
@@ -63,7 +67,8 @@ def trend_text(series: Series) -> str:
 def change_text(change: ChangePoint, series: Series, units: Units) -> str:
     """A change in a sentence: when, how much, and what is known of it."""
     before, after = (
-        quantity.with_unit(value, series.unit, units) for value in (change.before, change.after)
+        quantity.with_unit(value, series.unit, units, series.of)
+        for value in (change.before, change.after)
     )
     text = f"{change.started[:10]}: {before}, then {after}"
     if change.known:

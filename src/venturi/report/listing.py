@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from venturi.model.workload import Workload
 
 _MOST_HINTS = 3
+_MAY_GO = ("STARTED (UTC)", "REPS", "RANKS")
+"""Columns of the archive that the screen may be too narrow for."""
 
 
 def print_library(workloads: Sequence[Workload], console: Console) -> None:
@@ -56,7 +58,12 @@ def print_archive(
         for entry in entries
     ]
     titles = ("RUN", "STARTED (UTC)", "RANKS", "REPS", "VERDICT", "LEFT")
-    out.table(titles, rows, left=("STARTED (UTC)", "VERDICT", "LEFT"))
+    columns = [column for column in zip(titles, *rows, strict=True) if any(column[1:])]
+    for title in _MAY_GO:  # ids stay whole, because people copy them; they begin with the time
+        if not out.fits(columns):
+            columns = [column for column in columns if column[0] != title]
+    cells = list(zip(*columns, strict=True))
+    out.table(cells[0], cells[1:], left=("STARTED (UTC)", "VERDICT", "LEFT"))
     if older:
         out.line(f" and {quantity.counted(older, 'older run')}: --all")
     with_files = [entry["id"] for entry in entries if entry["left"]]
@@ -81,9 +88,10 @@ def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) ->
         system = place["file_system"]
         free = quantity.size(system["free_bytes"], units)
         total = quantity.size(system["total_bytes"], units)
-        inodes = quantity.count(system["free_inodes"])
+        counted = quantity.count(system["free_inodes"])
+        inodes = f", {counted} inodes free" if system["free_inodes"] else ""
         out.line(f"             {system['type']} from {system['source']} on {system['mount']}")
-        out.line(f"             {free} of {total} free, {inodes} inodes free")
+        out.line(f"             {free} of {total} free{inodes}")
     else:
         out.line(("             not usable: ", "bold"), str(place["problem"]))
     memory = quantity.size(here["memory_bytes"], units)

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from textwrap import fill
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _LINE_EVERY_S = 10.0
+_COLUMNS = 80
 _BAR = 28
 _NAME = 22
 _MOST_DONE = 8
@@ -36,6 +38,12 @@ class Setting:
     expected_bytes: Mapping[str, int] | None = None
     """Bytes of each phase, by path, where the plan knows them; they give the bar its length."""
     units: Units = Units.IEC
+    is_open: bool = False
+    """There are as many repetitions as are needed, and no more than `repetitions`."""
+
+    def place_of(self, repetition: int) -> str:
+        """Which repetition this is, counted from 0, of how many."""
+        return f"repetition {repetition + 1}" + ("" if self.is_open else f"/{self.repetitions}")
 
 
 def _clock_text(elapsed_s: float) -> str:
@@ -127,13 +135,13 @@ class LiveView:
         if self._live is not None:
             self._live.console.print(clean, markup=False, highlight=False)
         else:
-            print(clean, file=self._stream, flush=True)
+            print(fill(clean, _COLUMNS, subsequent_indent="  "), file=self._stream, flush=True)
 
     def line(self) -> str:
         """The state as one plain line, as a batch log shows it."""
         course, setting = self._course, self._setting
         elapsed = _clock_text(self._clock() - self._start_s)
-        head = f"{elapsed} {setting.name} repetition {course.repetition + 1}/{setting.repetitions}"
+        head = f"{elapsed} {setting.name} {setting.place_of(course.repetition)}"
         if not course.path:
             return f"{head} between phases"
         share = course.share
@@ -143,7 +151,8 @@ class LiveView:
         for name, rate in (("now", course.now_rate), ("avg", course.mean_rate)):
             parts.append(f"{name} {_rate_text(rate, course.in_bytes, setting.units)}")
         parts.append(f"ranks {course.active}/{course.ranks}")
-        return "  ".join(parts)
+        line = "  ".join(parts)
+        return line if len(line) <= _COLUMNS else "  ".join(p for p in parts if p[:4] != "now ")
 
     def _picture(self) -> Text:
         """The display: finished phases, the running one, its rates and their course."""
@@ -158,7 +167,7 @@ class LiveView:
 
         add(f" {setting.name}", "bold")
         ranks = quantity.counted(course.ranks, "rank")
-        add(f"   {ranks}   repetition {course.repetition + 1}/{setting.repetitions}")
+        add(f"   {ranks}   {setting.place_of(course.repetition)}")
         add(f"   elapsed {elapsed}", "dim")
         for path, done in list(course.done.items())[-_MOST_DONE:]:
             if path != course.path:

@@ -42,9 +42,10 @@ def print_profile(machine: Machine, path: str, console: Console, units: Units = 
     out.table(titles, [row for row in rows if any(cell != "-" for cell in row[1:])])
     out.line()
     names = names_table(profile)
-    titles = [column.title.upper() for column in names.columns]
-    out.table(titles, names.rows, left=("DIRECTORY",))
-    out.line()
+    if names.rows:
+        titles = [column.title.upper() for column in names.columns]
+        out.table(titles, names.rows, left=("DIRECTORY",))
+        out.line()
     if not profile.complete:
         out.wrapped("- ", "the coarse grid was not finished: give it more --budget, or --resume")
     for note in profile.notes:

@@ -14,6 +14,7 @@ from venturi.report import (
     io500,
     provenance,
     quantity,
+    server,
     service,
     verdict,
 )
@@ -43,6 +44,7 @@ def chapter(record: Record, units: Units, name: str, review: Io500Review | None 
         application.section(record, units),
         fidelity.section(record, units),
         service.section(record, units),
+        server.section(record, units),
         command.section(record, units),
         provenance.environment(record, units),
         provenance.making(record),

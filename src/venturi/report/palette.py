@@ -72,6 +72,10 @@ OPERATIONS = {
     "truncate": Style(BLUE, "triangle-down", (4, 4)),
     "find": Style(GREEN, "circle", (10, 4)),
     "exec": Style(INK, "square", (12, 4)),
+    "copy": Style(PURPLE, "diamond", (7, 2)),
+    "clone": Style(PURPLE, "circle", (3, 2)),
+    "seek": Style(INK, "triangle-right", (2, 5)),
+    "empty_read": Style(VERMILLION, "circle", (2, 6)),
 }
 """In the order in which they are listed everywhere."""
 

@@ -188,6 +188,7 @@ def _making(found: Prediction, units: Units) -> Section:
         ("Application did", _amounts(found.application, units)),
         ("Proxy did", _amounts(found.proxy, units)),
         ("Order", "in turn, there and back (ABBA); one run of each before was not counted"),
+        ("Runs", f"{found.repetitions} of each" + (f": {found.enough}" if found.enough else "")),
         ("Caches", found.cache),
         ("Capture", f"{found.capture}; it adds about {share} to the time (estimate)"),
         ("I/O time", "time inside calls on its files, of the rank that spends most in them"),

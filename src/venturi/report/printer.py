@@ -29,6 +29,14 @@ class Printer:
         text = Text.assemble(*((shown(text, self._utf8), style) for text, style in plain))
         self._console.print(text, soft_wrap=len(text) <= self._console.width)
 
+    def unbroken(self, lead: str, text: str) -> None:
+        """A line that is never wrapped, because a path or command in it is copied."""
+        from rich.text import Text
+
+        parts = ((lead, "dim"), (text, ""))
+        line = Text.assemble(*((shown(part, self._utf8), style) for part, style in parts))
+        self._console.print(line, soft_wrap=True)
+
     def wrapped(self, lead: str, text: str) -> None:
         """A paragraph whose lines begin below the first one's text, behind `lead`."""
         from rich.padding import Padding
@@ -42,6 +50,11 @@ class Printer:
         parts = (lead, text) if lead else (text,)
         grid.add_row(*(Text(shown(part, self._utf8)) for part in parts))
         self._console.print(Padding(grid, (0, 0, 0, 1), expand=False))
+
+    def fits(self, columns: Sequence[Sequence[str]]) -> bool:
+        """Whether a table of these columns, titles among them, cuts nothing off."""
+        widths = [max(map(len, column)) for column in columns]
+        return sum(widths) + len(widths) <= self._console.width - 1
 
     def table(
         self,

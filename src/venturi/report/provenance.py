@@ -35,8 +35,8 @@ def environment(record: Record, units: Units) -> Section:
         (
             "Space",
             f"{quantity.size(files.free_bytes, units)} free of "
-            f"{quantity.size(files.total_bytes, units)}, "
-            f"{quantity.count(files.free_inodes)} free inodes",
+            f"{quantity.size(files.total_bytes, units)}"
+            + (f", {quantity.count(files.free_inodes)} free inodes" if files.free_inodes else ""),
         ),
         ("Ranks run as", here.comm),
         (
@@ -86,6 +86,7 @@ def _utc(text: str) -> str:
 def making(record: Record) -> Section:
     """Command, id, seed, repetitions, parameters and the workload itself."""
     done = f"{record.repetitions} of {record.repetitions_asked}"
+    done += f": {record.enough}" if record.enough else ""
     parameters = ", ".join(f"{name} = {value}" for name, value in record.parameters.items())
     rows = (
         ("Run", record.id),

@@ -91,10 +91,11 @@ def rate(bytes_per_s: float, units: Units = Units.IEC) -> str:
     return f"{number(bytes_per_s / factor)} {name}"
 
 
-def operation_rate_unit(per_s: float) -> tuple[float, str]:
-    """The unit in which operations per second are drawn, as in `rate_unit`."""
+def operation_rate_unit(per_s: float, kind: str = "") -> tuple[float, str]:
+    """The unit in which operations per second are drawn, as in `rate_unit`; of one kind, too."""
     step = _step(per_s, 1000, len(_PREFIXES))
-    return float(1000**step), f"{_PREFIXES[step]}IOPS"
+    name = f"{_PREFIXES[step]} {kind}s/s".lstrip() if kind else f"{_PREFIXES[step]}IOPS"
+    return float(1000**step), name
 
 
 def counted(value: int, noun: str) -> str:
@@ -104,9 +105,8 @@ def counted(value: int, noun: str) -> str:
 
 def operation_rate(per_s: float, kind: str = "") -> str:
     """Operations per second in decimal units: `12.3 kIOPS`; of one kind: `12.3 k creates/s`."""
-    step = _step(per_s, 1000, len(_PREFIXES))
-    name = f"{_PREFIXES[step]} {kind}s/s".lstrip() if kind else f"{_PREFIXES[step]}IOPS"
-    return f"{number(per_s / 1000**step)} {name}"
+    factor, name = operation_rate_unit(per_s, kind)
+    return f"{number(per_s / factor)} {name}"
 
 
 def seconds(value: float) -> str:
@@ -149,15 +149,18 @@ def signed_percent(fraction: float) -> str:
     return f"{'+' if fraction > 0 else '−'}{text.replace('< ', 'under ')}"
 
 
-def with_unit(value: float, unit: str, units: Units = Units.IEC) -> str:
-    """A value whose unit is known by name only: bytes, rates and seconds get their own form."""
+def with_unit(value: float, unit: str, units: Units = Units.IEC, of: str = "") -> str:
+    """A value whose unit is known by name only: bytes, rates and seconds get their own form.
+
+    `of` is the kind of operation that a rate counts, where it is one.
+    """
     forms = {
         "B": lambda: size(value, units),
         "bytes": lambda: size(value, units),
         "B/s": lambda: rate(value, units),
         "s": lambda: seconds(value),
         "op/s": lambda: operation_rate(value),
-        "1/s": lambda: operation_rate(value),
+        "1/s": lambda: operation_rate(value, of),
     }
     if value >= 0 and unit in forms:
         return forms[unit]()

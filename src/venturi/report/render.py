@@ -9,6 +9,7 @@ from typing import Final
 from venturi.model.campaign import CampaignResult
 from venturi.model.document import Document
 from venturi.model.forecast import Forecast
+from venturi.model.forecasts import Forecasts
 from venturi.model.history import History
 from venturi.model.machine import Machine
 from venturi.model.portrait import Portrait
@@ -22,6 +23,7 @@ from venturi.report.quantity import Units
 _PAGES: Final[dict[type[Document], str]] = {
     CampaignResult: "campaign",
     Forecast: "forecast",
+    Forecasts: "forecasts",
     History: "history",
     Machine: "machine",
     Portrait: "portrait",

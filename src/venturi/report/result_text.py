@@ -32,11 +32,13 @@ def print_result(result: Result, console: Console, units: Units, place: str) -> 
     rows = []
     for name, measure in result.metrics.items():
         found = median_interval(measure.values)
-        low, high = (quantity.with_unit(v, measure.unit, units) for v in (found.low, found.high))
+        low, high = (
+            quantity.with_unit(v, measure.unit, units, measure.of) for v in (found.low, found.high)
+        )
         rows.append(
             (
                 name,
-                quantity.with_unit(found.median, measure.unit, units),
+                quantity.with_unit(found.median, measure.unit, units, measure.of),
                 f"{low} to {high}" if len(measure.values) > 1 else "–",
                 quantity.count(len(measure.values)),
             )

@@ -87,8 +87,8 @@ def _lines(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
         span = f"{row.low:.3g} to {row.high:.3g}"
     chance = "–" if row.change in (Change.UNLIKE, Change.UNSURE) else _chance(row.chance)
     return [
-        (row.name, "first", *_measured(row.first, row.unit, units), ""),
-        ("", "second", *_measured(row.second, row.unit, units), ""),
+        (row.name, "first", *_measured(row.first, row, units), ""),
+        ("", "second", *_measured(row.second, row, units), ""),
         ("", "ratio", ratio, span, "", chance),
     ]
 
@@ -108,8 +108,9 @@ def _chance(value: float) -> str:
     return f"{value:.2g}" if value >= 0.001 else "< 0.001"
 
 
-def _measured(value: Measured, unit: str, units: Units) -> tuple[str, str, str]:
+def _measured(value: Measured, row: ComparisonRow, units: Units) -> tuple[str, str, str]:
     median, low, high = (
-        quantity.with_unit(v, unit, units) for v in (value.median, value.low, value.high)
+        quantity.with_unit(v, row.unit, units, row.of)
+        for v in (value.median, value.low, value.high)
     )
     return median, f"{low} to {high}", quantity.count(value.n)

@@ -9,6 +9,7 @@ from venturi.report.figure import (
     arrival,
     balance,
     course_of_groups,
+    curve,
     distribution,
     rate,
     split,
@@ -20,7 +21,7 @@ from venturi.report.verdict import substitutions
 
 _CHANGING = {
     "write", "create", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod",
-    "set_xattr", "truncate",
+    "set_xattr", "truncate", "copy", "clone",
 }  # fmt: skip
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 
@@ -145,6 +146,7 @@ def section(record: Record, units: Units) -> Section | None:
         _caches(found),
         _errors(found),
         _metrics(record, found, units),
+        *curve.figures(record, units),
         *reference.blocks(record, units),
         course_of_groups.figure(record),
         rate.figure(found, units),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from venturi.model.record import Level, Record
 from venturi.model.workload import Finding, Severity, Workload
-from venturi.report import application, caveat, quantity, reference
+from venturi.report import application, caveat, quantity, reference, server
 from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
 from venturi.report.phase import Phase, phases
@@ -64,6 +64,7 @@ def notes(phase: Phase) -> str:
         at, excess = slowest(ranks)
         if excess > _UNBALANCED:
             found.append(f"slow: rank {at}")
+    found += [server.sentence(slow) for slow in server.slow_in(phase)]
     return ", ".join(found)
 
 
@@ -100,7 +101,7 @@ def print_summary(
     _print_published(record, out, units)
     _print_verdict(record, out)
     if saved is not None:
-        out.line((" saved   ", "dim"), saved)
+        out.unbroken(" saved   ", saved)
     out.line((" report  ", "dim"), f"venturi report {record.id}")
     out.line((" show    ", "dim"), f"venturi results show {record.id}")
 
@@ -124,8 +125,13 @@ def _print_published(record: Record, out: Printer, units: Units) -> None:
     """The workload's references with our values beside them."""
     for each in reference.published(record, units):
         out.line((f" {each.title}", "bold"))
-        titles = tuple(title.upper() for title in each.titles)
-        out.table(titles, each.rows, left=("CASE", "UNIT"))
+        columns = list(zip((t.upper() for t in each.titles), *each.rows, strict=True))
+        is_long = not out.fits(columns)
+        if is_long:  # sentences go to the right edge, where they wrap
+            columns.sort(key=lambda column: column[0] == "PUBLISHED")
+        titles, *rows = zip(*columns, strict=True)
+        left = ("CASE", "UNIT", *(("PUBLISHED",) if is_long else ()))
+        out.table(titles, rows, left=left, prose=is_long)
         for text in (each.foot, *each.caveats):
             out.wrapped("- ", text)
         out.line()
@@ -136,6 +142,8 @@ def _print_verdict(record: Record, out: Printer) -> None:
     asked = quantity.counted(record.repetitions_asked, "repetition")
     done = f"{record.repetitions} of {asked}"
     out.line((f" {level.value}", _LEVEL_STYLES[level]), f"   {done}")
+    if record.enough:
+        out.wrapped("- repetitions: ", record.enough)
     for reason in record.verdict.reasons:
         out.wrapped("- ", reason)
     for warning in record.warnings:

@@ -72,8 +72,8 @@ def print_tuning(tuning: Tuning, console: Console, saved: str) -> None:
     _print_others(tuning, out)
     for remark in tuning.remarks:
         out.wrapped("- ", remark)
-    out.line((" saved   ", "dim"), saved)
-    out.line((" report  ", "dim"), f"venturi report {saved}")
+    out.unbroken(" saved   ", saved)
+    out.unbroken(" report  ", f"venturi report {saved}")
 
 
 def _row(trial: Trial) -> tuple[str, ...]:

@@ -40,7 +40,7 @@ def page_of(found: Validation, units: Units) -> Page:
         sections=tuple(section for section in sections if section is not None),
         withheld="",
         facts=f"{len(found.applications)} applications · {len(found.systems)} file systems · "
-        f"{found.repetitions} runs of each side · {found.started[:10]}",
+        f"{_runs(found)} runs of each side · {found.started[:10]}",
     )
     title = "How well proxies foretell applications"
     return Page(title, summary_of(found), (chapter,), None, f"Venturi {found.venturi}")
@@ -178,11 +178,18 @@ def _others(found: Validation) -> Section | None:
     return Section("refused", "What was not compared", "", blocks)
 
 
+def _runs(found: Validation) -> str:
+    """How many runs of each side the cells have."""
+    counts = [cell.repetitions or found.repetitions for cell in found.cells if not cell.refused]
+    low, high = min(counts, default=found.repetitions), max(counts, default=found.repetitions)
+    return str(low) if low == high else f"{low} to {high}"
+
+
 def _made(found: Validation) -> Section:
     rows = [
         ("Proxies", f"derived once, from one run on {found.captured_on}, then used unedited"),
         ("Order", "application and proxy in turn, there and back (ABBA), pages dropped before"),
-        ("Runs", f"{found.repetitions} of each side in each cell; one of each before not counted"),
+        ("Runs", f"{_runs(found)} of each side in each cell; one of each before not counted"),
         *((system.name, system.about) for system in found.systems),
         ("CPU", f"{found.cpu}, {found.cores} cores"),
         ("System", found.kernel),

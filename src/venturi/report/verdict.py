@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from venturi.model.record import Level, Record
+from venturi.model.record import Level, MetricValue, Record
 from venturi.report import caveat, quantity
 from venturi.report.block import Headline, Paragraph, Tone
 from venturi.report.phase import Phase, Spread, phases
@@ -28,16 +28,18 @@ def interval(spread: Spread, phase: Phase, units: Units) -> str:
 
 
 def headlines(record: Record, units: Units) -> tuple[Headline, ...]:
-    """The rates of the phases that took longest, in the order in which they ran.
+    """The workload's own metrics, then the rates of the phases that took longest, as they ran.
 
     None of an INVALID run: `withheld` says so in their place.
     """
     if record.verdict.level is Level.INVALID:
         return ()
     active = [phase for phase in phases(record) if not phase.idle]
-    longest = sorted(active, key=lambda p: -p.median_sample.total_s)[:_MOST_HEADLINES]
     whole = caveat.without_storage(record)
-    return tuple(
+    own = _of_metrics(record, units, whole or _of_some(active))[:_MOST_HEADLINES]
+    room = _MOST_HEADLINES - len(own)
+    longest = sorted(active, key=lambda p: -p.median_sample.total_s)[:room]
+    return own + tuple(
         Headline(
             name=p.title,
             value=p.text(p.rate.median, units),
@@ -47,6 +49,36 @@ def headlines(record: Record, units: Units) -> tuple[Headline, ...]:
         for p in active
         if p in longest
     )
+
+
+def _of_metrics(record: Record, units: Units, beside: str) -> tuple[Headline, ...]:
+    """Those that are no phase's rate: what the workload was made to find."""
+    paths = {row.path for row in record.phases}
+    return tuple(
+        Headline(
+            name=name,
+            value=quantity.with_unit(found.median, found.unit, units),
+            detail=_interval(found, units),
+            beside=beside,
+        )
+        for name, found in record.metrics.items()
+        if name not in paths
+    )
+
+
+def _of_some(active: list[Phase]) -> str:
+    """What must be known of a number that may be of any phase."""
+    words = dict.fromkeys(word for p in active for word in caveat.beside(p).split(", ") if word)
+    return f"some phases {', '.join(words)}" if words else ""
+
+
+def _interval(metric: MetricValue, units: Units) -> str:
+    if metric.n < 2:
+        return "one repetition, no interval"
+    low, high = (
+        quantity.with_unit(value, metric.unit, units) for value in (metric.low, metric.high)
+    )
+    return f"{low} to {high}, n\u00a0=\u00a0{metric.n}"
 
 
 def withheld(record: Record) -> str:

@@ -55,6 +55,10 @@ _SIZE = re.compile(r"S_IFREG.*?(?:st|stx)_size=(\d{1,18})(?!\d)")
 _ENTRIES = re.compile(r"/\* (\d{1,9}) entries \*/")
 _MAPPED = re.compile(r"^[^,]*, (\d{1,18}), .*, (-?\d{1,9})(?:<(.*?)>)?, (0x[0-9a-f]{1,15}|\d)$")
 _RANGES = re.compile(r"(\d{1,9})(?:<(.*?)>)?, (NULL|\[-?\d{1,18}\])")
+_SHARED = re.compile(
+    r"FICLONE(?:, |RANGE, \{src_fd=)(\d{1,9})(?:<(.*?)>)?"
+    r"(?:, src_offset=(\d{1,18}), src_length=(\d{1,18}))?"
+)
 _RANK = re.compile(
     r'"(?:OMPI_COMM_WORLD_RANK|PMIX_RANK|PMI_RANK|MV2_COMM_WORLD_RANK|SLURM_PROCID)=(\d+)"'
 )
@@ -378,8 +382,24 @@ def _copy(world: World, task: Task, call: Call) -> None:
         target.offset += call.result
         _grow(world, target, target.offset)
     _row(
-        world, task, call, Kind.COPY, world.file_of(source), world.file_of(target), offset,
-        call.result,
+        world, task, call, Kind.SEND if call.name == "sendfile" else Kind.COPY,
+        world.file_of(source), world.file_of(target), offset, call.result,
+    )  # fmt: skip
+
+
+def _share(world: World, task: Task, call: Call) -> None:
+    """ioctl(out, FICLONE, in) and FICLONERANGE; others do nothing to files."""
+    found = _SHARED.search(call.arguments)
+    if found is None:
+        return
+    source = world.opened(task, (int(found[1]), unescaped(found[2] or "")))
+    target = world.opened(task, call.target)
+    offset, size = int(found[3] or 0), int(found[4] or 0)
+    if source is not None and size == 0:
+        size = max(0, world.sizes.get(source.file, 0) - offset)
+    _row(
+        world, task, call, Kind.CLONE, world.file_of(source), world.file_of(target), offset,
+        0 if call.error else size,
     )  # fmt: skip
 
 
@@ -435,6 +455,7 @@ def _table() -> dict[str, Handler]:
         "sync": _on_nothing(Kind.SYNC), "msync": _on_nothing(Kind.SYNC),
         "getdents": _list, "getdents64": _list, "truncate": _truncate, "ftruncate": _truncate,
         "fallocate": _allocate, "mmap": _map, "copy_file_range": _copy, "sendfile": _copy,
+        "ioctl": _share,
         "chdir": _change_directory, "fchdir": _change_directory, "getcwd": _get_directory,
         "io_uring_enter": _uring,
     }  # fmt: skip

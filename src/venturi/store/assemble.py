@@ -12,6 +12,7 @@ from typing import Any
 from venturi.analyse.fidelity import fidelity_of
 from venturi.analyse.metric import metrics_of
 from venturi.analyse.rule import rules_of
+from venturi.analyse.server import slow_servers_of
 from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import Facts as VerdictFacts
 from venturi.analyse.verdict import verdict_of
@@ -26,6 +27,7 @@ from venturi.model.event import (
     FileFacts,
     Finished,
     Hello,
+    Paused,
     PhaseFinished,
     Warning,
 )
@@ -95,6 +97,8 @@ class Ending:
     """Those of processes that may not write events."""
     commands: Sequence[CommandRun] = ()
     """What was run in place of skeletons, as far as it came to an end."""
+    enough: str = ""
+    """Why there were enough repetitions, where their number was left to the run."""
 
 
 def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Ending) -> Record:
@@ -103,10 +107,11 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Endin
     hello = next((e for e in events if isinstance(e, Hello)), None)
     hosts = [hello.hosts[node] for node in hello.node_of_rank] if hello else []
     finished = next((e for e in events if isinstance(e, Finished)), None)
-    phases = [_row(e, hosts) for e in events if isinstance(e, PhaseFinished)]
+    phases = [row_of(e, hosts) for e in events if isinstance(e, PhaseFinished)]
     if len({(row.group, row.instance) for row in phases}) > 1:
         phases.sort(key=lambda row: (row.repetition, row.at_s))
     completed = finished.repetitions if finished else _completed(phases)
+    asked = completed if finished and ending.enough else facts.repetitions_asked
     failure = _failure(events, finished, ending)
     clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
     nodes = len(hello.hosts) if hello else 1
@@ -142,12 +147,14 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Endin
         ranks=facts.ranks,
         seed=facts.seed,
         repetitions=completed,
-        repetitions_asked=facts.repetitions_asked,
-        partial=finished is None or completed < facts.repetitions_asked,
+        repetitions_asked=asked,
+        enough=ending.enough,
+        partial=finished is None or completed < asked,
         interrupted=ending.interrupted,
         parameters=dict(facts.parameters),
         verdict=verdict,
         phases=phases,
+        pauses=[e for e in events if isinstance(e, Paused)],
         metrics=metrics_of(workload, facts.parameters, phases, ending.commands),
         rules=rules,
         substituted=facts.substituted,
@@ -215,11 +222,16 @@ def _failure(events: Sequence[Event], finished: Finished | None, ending: Ending)
 
 def _target_change(facts: RunFacts) -> str | None:
     directory = Path(facts.directory)
-    now = identity_of(directory) if directory.is_dir() else "gone"
+    try:
+        now = identity_of(directory) if directory.is_dir() else "gone"
+    except OSError as error:
+        # A mount whose server is gone answers nothing, not even that it is there.
+        now = f"without an answer ({error.strerror})"
     return None if now == facts.target_identity else f"it was {facts.target_identity}, now {now}"
 
 
-def _row(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
+def row_of(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
+    """The row of a phase that has come to its end; `hosts` are those of all ranks."""
     total = event.seconds.total
     return PhaseRow(
         path=event.path,
@@ -251,6 +263,7 @@ def _row(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
         cached_share=event.cached_share,
         persisted=event.persisted.value,
         bytes_durable=event.bytes_durable,
+        bytes_saved=event.bytes_saved,
         request_sizes=event.request_sizes,
         other_requests=event.other_requests,
         per_rank=event.per_rank,
@@ -262,6 +275,8 @@ def _row(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
         target_after=event.target_after,
         target_change=event.target_change,
         stragglers=stragglers_of(event.per_rank, hosts),
+        servers=event.servers,
+        slow_servers=slow_servers_of(event.servers),
         open_loop=event.open_loop,
         found=event.found,
         details=event.details,

@@ -6,6 +6,7 @@ came. A lock that the command and the engine hold tells whether anybody is still
 
 from __future__ import annotations
 
+import atexit
 import fcntl
 import os
 import shutil
@@ -16,13 +17,13 @@ from typing import TextIO
 from pydantic import ValidationError
 
 from venturi.execute.engine import PLAIN, Left, clean
-from venturi.model.error import VenturiError
+from venturi.model.error import UserError, VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
 from venturi.store.assemble import Ending, RunFacts, assemble
 from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
-from venturi.store.place import COPIED_NAMES, new_id
+from venturi.store.place import COPIED_NAMES, ENOUGH_NAME, new_id
 from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
 from venturi.store.seal import seal
 
@@ -33,18 +34,30 @@ class Journal:
     def __init__(self, store: Path, name: str) -> None:
         self.run = new_id(name)
         self.folder = store / "running" / self.run
-        self.folder.mkdir()
+        try:
+            self.folder.mkdir()
+        except OSError as error:
+            raise _unwritable(store, error) from None
         self.lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         fcntl.flock(self.lock, fcntl.LOCK_EX)
         self._events: TextIO | None = None
+        atexit.register(self.discard)  # a Ctrl-C before the run has begun
 
     def begin(self, plan: Plan, facts: RunFacts, workload_text: str) -> Path:
-        """Write all that is known before the start; the plan's path."""
-        (self.folder / "plan.json").write_text(plan.to_json(), "utf-8")
-        (self.folder / "workload.yaml").write_text(workload_text, "utf-8")
-        (self.folder / "facts.json").write_text(facts.to_json(), "utf-8")
+        """Write all that is known before the start; the plan's path. UserError if it cannot be."""
+        self.keep_text("plan.json", plan.to_json())
+        self.keep_text("workload.yaml", workload_text)
+        self.keep_text("facts.json", facts.to_json())
+        self.keep_text("events.jsonl", "")
         self._events = (self.folder / "events.jsonl").open("a", encoding="utf-8")
         return self.folder / "plan.json"
+
+    def keep_text(self, name: str, text: str) -> None:
+        """Write a file of the journal; UserError if that cannot be."""
+        try:
+            (self.folder / name).write_text(text, "utf-8")
+        except OSError as error:
+            raise _unwritable(self.folder.parents[1], error) from None
 
     def note(self, line: str) -> None:
         """Keep one event."""
@@ -54,6 +67,7 @@ class Journal:
 
     def close(self) -> None:
         """Nobody is at work any more."""
+        atexit.unregister(self.discard)
         if self._events is not None:
             self._events.close()
         os.close(self.lock)
@@ -62,6 +76,12 @@ class Journal:
         """Forget a run that never measured anything."""
         self.close()
         shutil.rmtree(self.folder)
+
+
+def _unwritable(store: Path, error: OSError) -> UserError:
+    return UserError(
+        f"{store}: the store cannot be written: {error.strerror}", "choose another with --store"
+    )
 
 
 def is_alive(folder: Path) -> bool:
@@ -115,7 +135,14 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         shutil.rmtree(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
-    ending = Ending(interrupted, last_words(folder), warning, said_aside(folder), runs_in(folder))
+    ending = Ending(
+        interrupted=interrupted,
+        last_words=last_words(folder),
+        warning=warning,
+        warnings=said_aside(folder),
+        commands=runs_in(folder),
+        enough=_text_in(folder / ENOUGH_NAME),
+    )
     record = assemble(facts, events, left, ending)
     final = store / "runs" / record.id
     temporary = store / "runs" / f".{record.id}.tmp"
@@ -158,10 +185,13 @@ def last_words(folder: Path) -> str:
     return said[-1].removeprefix(f"{PLAIN}: ") if said else ""
 
 
+def _text_in(path: Path) -> str:
+    return path.read_text("utf-8", "replace") if path.exists() else ""
+
+
 def said_aside(folder: Path) -> tuple[str, ...]:
     """Warnings on standard error, by processes on nodes other than that of rank 0."""
-    path = folder / "stderr.txt"
-    lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []
+    lines = _text_in(folder / "stderr.txt").splitlines()
     mark = f"{PLAIN} warning: "
     return tuple(line.removeprefix(mark) for line in lines if line.startswith(mark))
 

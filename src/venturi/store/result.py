@@ -65,6 +65,7 @@ def _measure(value: MetricValue, condition: str) -> Measure:
         unit=value.unit,
         better=direction_of(value.unit),
         values=value.values,
+        of=value.of,
         condition=f"{condition} cache" if condition else "",
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from venturi.execute import host
 from venturi.execute.engine import describe, find_engine
 from venturi.execute.job import Job
 from venturi.execute.launcher import launch_line
+from venturi.execute.stopping import Stopping
 from venturi.execute.target import (
     check_directory,
     check_room,
@@ -24,8 +26,9 @@ from venturi.execute.target import (
     file_system_of,
     identity_of,
 )
+from venturi.model.aim import Aim
 from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
-from venturi.model.event import Event, Failed
+from venturi.model.event import Event, Failed, Finished, Warning
 from venturi.model.machine import LauncherKind, Machine
 from venturi.model.plan import For, Interface, Phase, Plan, Step, When
 from venturi.model.record import Record
@@ -37,7 +40,8 @@ from venturi.store.archive import load_record
 from venturi.store.assemble import RunFacts
 from venturi.store.command import Commands
 from venturi.store.journal import Journal, conclude
-from venturi.store.place import make_store
+from venturi.store.pacing import Pacing, Patience
+from venturi.store.place import ENOUGH_NAME, make_store
 from venturi.store.result import read_run_of
 
 _WITHOUT_STORAGE = {Interface.NULL, Interface.SIMULATED}
@@ -56,6 +60,8 @@ class Request:
     command: list[str]
     warnings: tuple[str, ...] = ()
     """What is known beforehand that the reader of the result must know."""
+    aim: Aim | None = None
+    """When repetitions are enough; None: as many as the settings or the workload say."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ class Prepared:
     journal: Journal
     launch: list[str]
     store: Path
+    pacing: Pacing | Patience | None = None
 
 
 def prepare(request: Request) -> Prepared:
@@ -82,30 +89,56 @@ def prepare(request: Request) -> Prepared:
     except BaseException:
         journal.discard()
         raise
-    return Prepared(made, journal, line, request.store)
+    return Prepared(made, journal, line, request.store, _pacing(request, made))
+
+
+def _pacing(request: Request, made: Made) -> Pacing | Patience | None:
+    """What may end the run early: what the user wants to know, or the workload's own time."""
+    if request.aim is not None:
+        return Pacing(request.aim, request.workload, made.parameters)
+    return None if made.repeat_within_s is None else Patience(made.repeat_within_s)
 
 
 def perform(prepared: Prepared, watch: Callable[[Event], None]) -> Record:
     """Do a prepared run and return its record; `watch` is told every event.
 
     Raises UserError, TargetProblem or RunFailed where there is no record to return, and
-    KeyboardInterrupt where the user ended it before there was anything to keep.
+    KeyboardInterrupt where the user ended it before there was anything to keep. A Ctrl-C while the
+    record is made waits till it is there, then it is the caller's.
     """
+    stopping = Stopping()
+    with stopping.listening():
+        record = _performed(prepared, watch, stopping)
+    if stopping.asked and not record.interrupted:
+        signal.raise_signal(signal.SIGINT)
+    return record
+
+
+def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Stopping) -> Record:
     journal = prepared.journal
     failed: Failed | None = None
+    fine = False
     plan = prepared.made.plan
     commands = Commands(journal.folder, Path(plan.directory), prepared.made.commands)
     job = Job(prepared.launch, journal.folder, journal.lock)
     try:
         with commands:
             for text, event in job.events():
+                if stopping.asked and not job.interrupts:  # before the job listened
+                    job.ask_to_end()
                 journal.note(text)
                 watch(event)
+                if prepared.pacing and (why := prepared.pacing.why_enough(event)):
+                    (journal.folder / ENOUGH_NAME).write_text(why, "utf-8")
+                    job.end_after_repetition()
                 if isinstance(event, Failed):
                     failed = event
                     job.failed()
+                fine = isinstance(event, Finished) and event.errors == 0
     finally:
         code, errors = job.returncode, job.stderr()
+        if fine and code and not job.interrupts:
+            journal.note(_strange_end(code, errors).model_dump_json())
         journal.close()
         folder = conclude(prepared.store, journal.folder, interrupted=job.interrupts > 0)
     if folder is None:
@@ -123,6 +156,7 @@ def _planned(request: Request, journal: Journal) -> Made:
         run=journal.run,
         directory=str(request.directory),
         run_directory=str(request.directory / f"venturi-{journal.run}"),
+        repetitions=request.aim.most if request.aim else request.settings.repetitions,
         journal=str(journal.folder),
         expect_fstype=request.machine.expect_fstype,
         server_memory_bytes=request.machine.server_memory_bytes,
@@ -230,6 +264,12 @@ def _facts(request: Request, made: Made, journal: Journal) -> RunFacts:
         machine=request.machine.name,
         run_of=read_run_of(os.environ.get(RUN_OF)),
     )
+
+
+def _strange_end(code: int, errors: str) -> Warning:
+    """The engine had said that all was done, and then did not end well."""
+    said = next((line.strip() for line in errors.splitlines() if line.strip(" =")), "no message")
+    return Warning(what=f"the engine ended with exit code {code} after its last event: {said}")
 
 
 def _refusal(failed: Failed | None, code: int, errors: str) -> VenturiError:

@@ -34,6 +34,25 @@ _FIRST = (
 """Keys that are looked at first where the time does not suffice for all."""
 
 
+_BY_FINDING = {
+    "serial-io": ("spread",),
+    "chunk-cuts": ("chunks",),
+    "sync-each-write": ("sync", "transfer"),
+    "repeated-stats": ("stats",),
+    "too-many-opens": ("opens",),
+    "no-collective": ("collective", "order"),
+    "random-access": ("order",),
+    "append-contention": ("files",),
+    "shared-file-contention": ("files", "order"),
+    "sync-time": ("sync",),
+    "read-modify-write": ("chunks",),
+    "small-requests": ("transfer",),
+    "stdio-bulk": ("interface", "buffer"),
+    "misaligned": ("align",),
+}
+"""Keys that answer what was found in a capture; of two with as much at stake the special first."""
+
+
 @cache
 def changes() -> tuple[Change, ...]:
     """The catalogue, in the order in which changes are looked at."""
@@ -79,7 +98,15 @@ def applicable(scene: Scene, settings: Settings) -> tuple[list[Candidate], list[
             seen.append(candidate.variant.workload)
             found.append(candidate)
         skipped += _skipped(change, reasons, any(c.key == change.key for c in found))
-    return _in_turn(found), skipped
+    return _in_turn(found, _looked_for(scene)), skipped
+
+
+def _looked_for(scene: Scene) -> list[str]:
+    """Keys that answer the findings of the capture, those with most time at stake first."""
+    known = list(_BY_FINDING)
+    findings = [finding for finding in scene.findings if finding.id in _BY_FINDING]
+    findings.sort(key=lambda finding: (-(finding.at_stake_s or 0.0), known.index(finding.id)))
+    return list(dict.fromkeys(key for finding in findings for key in _BY_FINDING[finding.id]))
 
 
 def _skipped(change: Change, reasons: dict[str, str], is_found: bool) -> Iterator[Skipped]:
@@ -91,17 +118,19 @@ def _skipped(change: Change, reasons: dict[str, str], is_found: bool) -> Iterato
         yield Skipped(name=f"{change.key}={value}", why=why)
 
 
-def _in_turn(found: list[Candidate]) -> list[Candidate]:
-    """The first value of every key, then the second ones, and so on."""
+def _in_turn(found: list[Candidate], first: list[str]) -> list[Candidate]:
+    """The first value of every key, those looked for before others, then the second ones, etc."""
     place: dict[str, int] = {}
-    turns = []
+    turns: list[tuple[int, int]] = []
     for candidate in found:
-        turns.append(place.get(candidate.key, 0))
-        place[candidate.key] = turns[-1] + 1
+        turn = place.get(candidate.key, 0)
+        place[candidate.key] = turn + 1
+        rank = first.index(candidate.key) if candidate.key in first else len(first)
+        turns.append((turn, rank))
     return [candidate for _, candidate in sorted(zip(turns, found, strict=True), key=_turn)]
 
 
-def _turn(entry: tuple[int, Candidate]) -> int:
+def _turn(entry: tuple[tuple[int, int], Candidate]) -> tuple[int, int]:
     return entry[0]
 
 
@@ -158,6 +187,8 @@ def scene_of(
 ) -> Scene:
     """The scene of a workload; UserError where it cannot be planned."""
     known = frozenset(word for word in Interface if word.value in interfaces)
-    whole = Scene(bare(workload), make_plan(workload, settings), file_system, known, has_mpi)
+    found = workload.origin.findings if workload.origin is not None else []
+    made = make_plan(workload, settings)
+    whole = Scene(bare(workload), made, file_system, known, has_mpi, tuple(found))
     plain = joined(live(whole.workload, whole.number), whole.ranks)
     return replace(whole, workload=plain, made=make_plan(plain, settings))

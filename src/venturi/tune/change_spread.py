@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
@@ -11,7 +13,7 @@ from venturi.model.workload import BareStep, DataStep, PatternKind, StepSpec
 from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.change_transfer import part_bytes, request_bytes
 from venturi.tune.rewrite import Steps, altered, named_in, with_files, with_steps
-from venturi.tune.scene import DoesNotApply, Scene, Use, use_of
+from venturi.tune.scene import DoesNotApply, Scene, Use, steps_of, use_of
 
 _WORDS = ("rank", "all")
 _ONE_RANK = re.compile(r"\(?\s*rank (== \d+|< 1)\s*\)?")
@@ -26,31 +28,37 @@ def _values(scene: Scene) -> list[str]:
 
 
 @dataclass
-class _Found:
-    """What was spread, and why the rest was not."""
+class _Dealt:
+    """The files whose data can be dealt to all ranks, and why those of others cannot."""
 
-    names: dict[str, Use] = field(default_factory=dict)
+    uses: dict[str, Use] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
     reasons: list[str] = field(default_factory=list)
+
+    def frees(self, step: StepSpec | BareStep) -> bool:
+        """Whether all ranks may do a step: it is about nothing but files that are dealt."""
+        names = named_in([step])
+        return bool(names) and names <= self.uses.keys()
 
 
 def _make(scene: Scene, value: str) -> Variant:
     one_of(value, "spread", _WORDS)
     if scene.ranks == 1:
         raise DoesNotApply("there is one rank")
-    found = _Found()
-    workload = with_steps(scene.workload, lambda step: _freed(step, value, scene, found))
-    if not found.names:
+    found = _dealt(value, scene)
+    if not found.uses:
         raise DoesNotApply(found.reasons[0] if found.reasons else "no rank works for all others")
-    if any(name in named_in(_elsewhere(scene)) for name in found.names):
-        raise DoesNotApply(f"{scene.listed(list(found.names))} is also used by other ranks")
+    workload = with_steps(scene.workload, lambda step: _freed(step, value, scene, found))
+    if any(name in named_in(_elsewhere(scene)) for name in found.uses):
+        raise DoesNotApply(f"{scene.listed(list(found.uses))} is also used by other ranks")
     workload = with_files(
         workload,
         lambda name, spec: (
-            spec.model_copy(update={"shared": value}) if name in found.names else None
+            spec.model_copy(update={"shared": value}) if name in found.uses else None
         ),
     )
-    names = scene.listed(list(found.names))
-    verb = "write" if any(use.is_write for use in found.names.values()) else "read"
+    names = scene.listed(list(found.uses))
+    verb = "write" if any(use.is_write for use in found.uses.values()) else "read"
     if value == "rank":
         how, what = f"{verb} it into a file of its own", "a file for each rank"
         if verb == "read":
@@ -68,41 +76,87 @@ def _make(scene: Scene, value: str) -> Variant:
     )
 
 
-def _freed(step: StepSpec, value: str, scene: Scene, found: _Found) -> Steps | None:
-    """What one rank does for all, done by each with its part."""
-    if step.when is None or not _ONE_RANK.fullmatch(str(step.when)):
+def _is_of_one_rank(step: StepSpec) -> bool:
+    return step.when is not None and _ONE_RANK.fullmatch(str(step.when)) is not None
+
+
+def _dealt(value: str, scene: Scene) -> _Dealt:
+    """What is dealt of all that one rank does alone.
+
+    A step that does what cannot be dealt keeps all of its files on the one rank.
+    """
+    found = _Dealt()
+    alone = [
+        inner
+        for step in steps_of(scene.workload)
+        if _is_of_one_rank(step)
+        for inner in step.do or []
+    ]
+    for step in alone:
+        names = named_in([step])
+        for each in _with_inner(step):
+            why = _refusal(each, value, scene, found)
+            if why is not None:
+                found.reasons += [why] if why else []
+                found.refused |= names
+    before = -1
+    while before != len(found.refused):
+        before = len(found.refused)
+        for step in alone:
+            names = named_in([step])
+            found.refused |= names if names & found.refused else set()
+    found.uses = {n: use for n, use in found.uses.items() if n not in found.refused}
+    return found
+
+
+def _with_inner(step: StepSpec | BareStep) -> Iterator[StepSpec | BareStep]:
+    yield step
+    for inner in (step.do or []) if isinstance(step, StepSpec) else []:
+        yield from _with_inner(inner)
+
+
+def _refusal(step: StepSpec | BareStep, value: str, scene: Scene, found: _Dealt) -> str | None:
+    """Why a step cannot be dealt, in words or (empty) by its kind; None: it can."""
+    if not isinstance(step, StepSpec) or step.verb not in _VERBS:
+        return ""
+    use = use_of(step, scene.workload)
+    if use is None:
+        return None if step.write is None and step.read is None else ""
+    part = _part(use, value, scene)
+    if isinstance(part, str):
+        return part
+    found.uses[use.name] = use
+    return None
+
+
+def _freed(step: StepSpec, value: str, scene: Scene, found: _Dealt) -> Steps | None:
+    """What one rank does for all, done by each with its part; the rest stays as it was."""
+    if not _is_of_one_rank(step):
         return None
-    body = _spread(step.do or [], value, scene, found)
-    return None if body is None else body
-
-
-def _spread(steps: Steps, value: str, scene: Scene, found: _Found) -> Steps | None:
-    """The steps with each rank's part of their data; None where one of them cannot be dealt."""
+    body = step.do or []
+    if not any(found.frees(inner) for inner in body):
+        return None
     result: Steps = []
-    uses: dict[str, Use] = {}
-    for step in steps:
-        if not isinstance(step, StepSpec) or step.verb not in _VERBS:
-            return None
-        if step.do is not None:
-            inner = _spread(step.do, value, scene, found)
-            if inner is None:
-                return None
-            result.append(step.model_copy(update={"do": inner}))
-            continue
-        use = use_of(step, scene.workload)
-        if use is None and (step.write is not None or step.read is not None):
-            return None
-        if use is None:
-            result.append(step)
-            continue
-        part = _part(use, value, scene)
-        if isinstance(part, str):
-            found.reasons.append(part)
-            return None
-        uses[use.name] = use
-        result.append(step.model_copy(update={"write" if use.is_write else "read": part}))
-    found.names.update(uses)
+    for free, run in groupby(body, found.frees):
+        steps = list(run)
+        if free:
+            result += [_spread(inner, value, scene) for inner in steps]
+        else:
+            result.append(step.model_copy(update={"do": steps}))
     return result
+
+
+def _spread(step: StepSpec | BareStep, value: str, scene: Scene) -> StepSpec | BareStep:
+    """A step with each rank's part of its data."""
+    if not isinstance(step, StepSpec):
+        return step
+    if step.do is not None:
+        inner = [_spread(each, value, scene) for each in step.do]
+        return step.model_copy(update={"do": inner})
+    use = use_of(step, scene.workload)
+    if use is None:
+        return step
+    return step.model_copy(update={"write" if use.is_write else "read": _part(use, value, scene)})
 
 
 def _part(use: Use, value: str, scene: Scene) -> DataStep | str:
@@ -114,10 +168,12 @@ def _part(use: Use, value: str, scene: Scene) -> DataStep | str:
     known = scene.listed([use.name])
     if use.dataset or spec.interface not in (Interface.POSIX, Interface.STDIO, Interface.URING):
         return f"{known} is moved by a library that has calls of all ranks"
-    if step.pattern is not PatternKind.CONTIGUOUS or step.mix or step.at is not None:
+    if step.pattern is not PatternKind.CONTIGUOUS or step.mix:
         return f"places of {known} are not one behind the other"
-    if now is None or size is None or step.total is not None or step.reads:
+    if now is None or step.total is not None or step.reads:
         return f"requests of {known} have no one size"
+    if size is None:
+        return _dealt_calls(step, value, now, ranks) or f"requests of {known} have no one size"
     if size < max(_LEAST_BYTES, ranks):
         return f"{known} has too little for all ranks"
     if size % ranks:
@@ -128,16 +184,30 @@ def _part(use: Use, value: str, scene: Scene) -> DataStep | str:
         transfer=min(each, -(-now // ranks)),
         size=each,
         count=None,
-        at=f"rank * {each}" if value == "all" else None,
+        at=_place(step, value, str(each), ranks),
     )
+
+
+def _dealt_calls(step: DataStep, value: str, now: int, ranks: int) -> DataStep | None:
+    """Where the number of calls changes from turn to turn: each call is dealt to all ranks."""
+    if step.count is None or now % ranks:
+        return None
+    part = f"({step.count}) * {now // ranks}"
+    return altered(step, transfer=now // ranks, at=_place(step, value, part, ranks))
+
+
+def _place(step: DataStep, value: str, part: str, ranks: int) -> str | None:
+    """Where a rank's part begins; in its own file all places shrink as the sizes do."""
+    if value == "all":
+        return f"rank * {part}" if step.at is None else f"({step.at}) + rank * {part}"
+    return None if step.at is None else f"({step.at}) // {ranks}"
 
 
 def _elsewhere(scene: Scene) -> list[StepSpec | BareStep]:
     """All steps that are not behind a condition on one rank."""
 
     def drop(step: StepSpec) -> Steps | None:
-        is_one = step.when is not None and _ONE_RANK.fullmatch(str(step.when))
-        return [] if is_one else None
+        return [] if _is_of_one_rank(step) else None
 
     rest = with_steps(scene.workload, drop)
     return [step for steps in rest.program.values() for step in steps]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from venturi.model.expression import Literal, Number
 from venturi.model.plan import Interface
-from venturi.model.workload import DataStep, FileSpec, StepSpec, Value, Workload
+from venturi.model.workload import DataStep, FileSpec, Finding, StepSpec, Value, Workload
 from venturi.plan.make import Made
 from venturi.plan.scope import Scope
 
@@ -29,6 +29,8 @@ class Scene:
     """Those that the engine has on this machine."""
     has_mpi: bool = True
     """Ranks are started under MPI."""
+    findings: tuple[Finding, ...] = ()
+    """What was found in the capture that the workload comes from."""
 
     @property
     def ranks(self) -> int:
@@ -77,7 +79,7 @@ class Scene:
         if kind == "rank":
             return 1
         if kind == "every":
-            return int(number)
+            return int(number) if number.isdecimal() else None
         sizes = {group.ranks for group in self.made.plan.groups}
         return sizes.pop() if kind == "all" and len(sizes) == 1 else None
 

@@ -116,8 +116,11 @@ class Search:
         try:
             self._one(None, "first run")
             names = list(self._keys)
+            if names and not self._affordable(names[:1]):
+                # What starts cold takes longer; nothing is given up because of that.
+                self._one(None, "second run")
             if len(names) > FINALISTS:
-                names = self._race(self._screen(names))
+                names = self._race(self._screen(names)) or self._affordable(names[:1])
             self._final(self._chosen(names))
         except Interrupted:
             self.state.interrupted = True
@@ -156,7 +159,10 @@ class Search:
 
     def _expected_s(self, name: str | None) -> float:
         """What a run will cost, as far as is known."""
-        known = self._cost_s.get(name) or self._cost_s.get(None) or [0.0]
+        as_it_is = self._cost_s.get(None, [0.0])
+        known = self._cost_s.get(name) or as_it_is
+        if known is as_it_is and len(known) > 1:
+            known = known[1:]  # The first one started cold.
         return sum(known) / len(known)
 
     def _around(self, names: Sequence[str], stage: Stage) -> None:
@@ -184,9 +190,22 @@ class Search:
         return True
 
     def _screen(self, names: list[str]) -> list[str]:
-        """The changes that could be looked at, the best first."""
-        self._round(names, Stage.SCREEN, _SCREEN_SHARE * self._budget_s)
+        """The changes that could be looked at, the best first.
+
+        Where the time suffices to judge one change, looks leave that much of it.
+        """
+        until_s, spare_s = (
+            _SCREEN_SHARE * self._budget_s,
+            self._budget_s - self._reserve_s(names[:1]),
+        )
+        if spare_s > self._elapsed():
+            until_s = min(until_s, spare_s)
+        self._round(names, Stage.SCREEN, until_s)
         return self._ranked(names)
+
+    def _affordable(self, names: list[str]) -> list[str]:
+        """These, if there is time to judge them without a look before."""
+        return names if self._elapsed() + self._reserve_s(names) <= self._budget_s else []
 
     def _ranked(self, names: Sequence[str]) -> list[str]:
         alive = [n for n in names if n in self.state.pairs and n not in self.state.failures]

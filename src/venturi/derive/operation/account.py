@@ -76,6 +76,11 @@ def confidence_of(table: Table, streams: Streams, program: Program) -> list[Conf
         found += _of_stream(table, stream)
         found += _of_runs(stream, told[number])
         found += _of_caches(stream, number, program)
+    tasks = program.view.tasks
+    if tasks is not None:
+        rule = "4: what a worker did with one file after the other, dealt in turn as it came"
+        value = f"{tasks.count} over {tasks.workers} workers"
+        found.append(_entry(streams.kept[tasks.stream], "tasks", value, 0.6, rule))
     return found
 
 

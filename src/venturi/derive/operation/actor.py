@@ -61,7 +61,9 @@ def _without_launcher(
         of_process[process] = slot
         free_at[slot] = int(last_ns[process])
     name = processes[workers[0]].program
-    text = f"{len(workers)} processes of {name} act as {ranks} ranks: so many worked at a time"
+    numbers = {(processes[one].host, processes[one].process) for one in workers}
+    word = "processes" if len(numbers) == len(workers) else "processes and threads"
+    text = f"{len(workers)} {word} of {name} act as {ranks} ranks: so many worked at a time"
     others = len(active) - len(workers)
     return Actors(ranks, of_process, [f"{text}; {others} others as rank 0" if others else text])
 

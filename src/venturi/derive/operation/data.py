@@ -13,6 +13,7 @@ import numpy as np
 
 from venturi.derive.operation.deal import dealt
 from venturi.derive.operation.fit import Affine, affine, by_rank_text, linear_text
+from venturi.derive.operation.headed import headed
 from venturi.derive.operation.place import (
     LEAST_RANDOM,
     MOST_ROWS,
@@ -34,7 +35,7 @@ from venturi.model.workload import PatternKind, StepSpec
 
 def data_steps(run: Run) -> Said:
     """The steps of a run, the axes of whose tokens are the scene's loops and, last, its ranks."""
-    for rule in (_appended, _same, _random, _uneven, records, _mixed, scattered):
+    for rule in (_appended, _same, _random, _uneven, headed, records, _mixed, scattered):
         said = rule(run)
         if said is not None:
             return said

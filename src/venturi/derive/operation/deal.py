@@ -37,6 +37,8 @@ TINY_SHARE = 0.01
 there is one request in each turn: lines of a log."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
+GAP_SHARE = 0.1
+"""Of what is written: a file with smaller gaps is as long as it was."""
 NEAR_NOTE = "sizes within 10 % of each other are their mean, with the same sum and number"
 GROUP_NOTE = "sizes are means of groups, with the same sum and number"
 
@@ -147,37 +149,49 @@ def dealt(run: Run) -> Said:
 
 
 def _is_in_positions(run: Run) -> bool:
-    """Whether every turn makes the same few requests, one behind the other from one place on."""
+    """Whether every turn makes the same few requests, one behind the other from one place on, or
+    each at a place of its own."""
     count, base = int(run.count.flat[0]), int(run.base.flat[0])
     alone = len(run.scene.crew) == 1 or not run.is_shared
     fits = 1 < count <= MOST_POSITIONS and run.ids.size == run.scene.units and base >= 0 and alone
-    return bool(
-        fits and np.all(run.count == count) and np.all(run.base == base) and not np.any(run.jumps)
-    )
+    if not fits or np.any(run.count != count) or np.any(run.base != base):
+        return False
+    return not np.any(run.jumps) or _fixed_places(run) is not None
+
+
+def _fixed_places(run: Run) -> list[int] | None:
+    """Where the requests of every turn are; None where that differs."""
+    places = np.stack([run.table.offset[run.rows(int(token))] for token in run.ids.ravel()])
+    return [int(place) for place in places[0]] if np.all(places == places[0]) else None
 
 
 def _by_position(run: Run) -> Said:
     """The first requests of all turns, the second ones, ...: by a rule, or with their mean."""
     rows = [run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()]
     sizes = np.stack(rows).reshape(*run.ids.shape, -1)
+    places = _fixed_places(run) if np.any(run.jumps) else None
     steps: Steps = []
-    at, ends, are_exact, are_near = int(run.base.flat[0]), 0, True, True
-    for position in np.moveaxis(sizes, -1, 0):
-        amount = run.amount(position, is_size=True)
-        least, most = int(position.min()), int(position.max())
+    at, are_exact, are_near = int(run.base.flat[0]), True, True
+    ends = np.zeros(run.ids.size, np.int64)
+    for number, position in enumerate(np.moveaxis(sizes, -1, 0)):
+        amount, moved = run.amount(position, is_size=True), position.ravel()
         if amount is None:
-            total = int(position.sum())
-            amount = f"block({total}, {run.scene.units}, {run.scene.unit})"
-            least, most = total // run.scene.units, -(-total // run.scene.units)
+            total, units = int(position.sum()), run.scene.units
+            amount = f"block({total}, {units}, {run.scene.unit})"
+            moved = total // units + (np.arange(units) < total % units)
             are_exact, are_near = False, are_near and int(position.max()) <= NEAR * position.min()
+        at = at if places is None else places[number]
         steps.append(run.step(size=amount, **run.at(size_text(at))))
-        at, ends = at + most, at + least
+        ends = np.maximum(ends, at + moved)
+        at += int(moved.max())
     notes = [] if are_exact else [NEAR_NOTE if are_near else GROUP_NOTE]
     means = [round(float(one.mean())) for one in np.moveaxis(sizes, -1, 0)]
     known = ", ".join(size_text(mean) for mean in means[:3])
-    rule = "6: the same few requests in each turn, one behind the other"
-    reach = np.array([ends if run.is_write else at])
-    return Said(run.guarded(steps), "sizes", known, rule, 0.7 if are_exact else 0.5, reach, notes)
+    way = "one behind the other" if places is None else "at the same places"
+    rule = f"6: the same few requests in each turn, {way}"
+    reach = np.array([ends.min() if run.is_write else ends.max()])
+    sure = 0.7 if are_exact else 0.5
+    return Said(run.guarded(steps), "sizes", known, rule, sure, reach, notes, ends)
 
 
 def _is_one_each(run: Run) -> bool:
@@ -204,8 +218,9 @@ def _one_each(run: Run) -> Said:
     rule = "6: one request of one of few sizes in each turn"
     extent = min(sizes) if run.is_write else max(sizes)
     reach = np.array([base + extent[0]])
+    turns = base + np.repeat(*np.transpose(sizes))
     sure = 0.5 if is_exact else 0.3
-    return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes)
+    return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns)
 
 
 @dataclass(frozen=True)
@@ -334,10 +349,16 @@ def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:
     """How turns move on in the file: slopes of the loops, where the first begins, and how much
     further the last one does.
 
-    Turns that all touch the file's beginning move on so that the last one comes to its end.
+    Turns that all touch the file's beginning move on so that the last one comes to its end. Turns
+    that have a file each do not move on; what they write ends where it did, behind small gaps.
     """
     loops = run.scene.loops
-    if not loops or run.ids.ndim != len(loops) + 1 or np.any(run.base < 0):
+    if np.any(run.base < 0):
+        return [], 0, 0
+    if not loops or np.any(run.tokens.file[run.ids] != run.tokens.file[run.ids.flat[0]]):
+        gap = int(run.end.max()) - span
+        return [], gap if run.is_write and 0 < gap <= GAP_SHARE * span else 0, 0
+    if run.ids.ndim != len(loops) + 1:
         return [], 0, 0
     low = run.low.min(axis=-1)
     slopes, last = [], 0

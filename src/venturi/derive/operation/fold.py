@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,16 +35,32 @@ class Loop:
 
 @dataclass(frozen=True)
 class Some:
-    """What only some turns of the loop around it do: its first ones, or a single one."""
+    """What only some turns of the loop around it do: its first ones, a single one, or a few."""
 
     first: int
     count: int
     body: tuple[Node, ...]
     """Their places have an axis of `count` for the loop."""
+    few: tuple[int, ...] = ()
+    """The turns, where they are neither its first ones nor a single one."""
 
     def condition(self, variable: str) -> str:
         """Which turns these are."""
+        if self.few:
+            return " or ".join(f"{variable} == {turn}" for turn in self.few)
         return f"{variable} == {self.first}" if self.count == 1 else f"{variable} < {self.count}"
+
+    def number(self, variable: str) -> str:
+        """The how many-th of these turns it is."""
+        return f"{variable} // {divisor_of(self.few)}" if self.few else variable
+
+
+def divisor_of(turns: Sequence[int]) -> int | None:
+    """By what turns are divided to give 0, 1, 2 ..."""
+    most = turns[-1] + 1
+    return next(
+        (d for d in range(1, most + 1) if all(t // d == i for i, t in enumerate(turns))), None
+    )
 
 
 Node = Leaf | Loop | Some
@@ -124,6 +140,21 @@ def _folded(nodes: list[Node], depth: int | None) -> list[Node]:
 def leaves(nodes: list[Node] | tuple[Node, ...]) -> int:
     """How many leaves there are to write down."""
     return sum(1 if isinstance(node, Leaf) else leaves(node.body) for node in nodes)
+
+
+def length(nodes: Sequence[Node]) -> float:
+    """How long the nodes are to read: a condition is half of what an act is, that of a few turns
+    as much."""
+    return sum(
+        1.0 if isinstance(node, Leaf) else length(node.body) + _condition_length(node)
+        for node in nodes
+    )
+
+
+def _condition_length(node: Loop | Some) -> float:
+    if isinstance(node, Loop):
+        return 0.0
+    return 1.0 if node.few else 0.5
 
 
 def _runs(symbols: Column) -> list[Node]:

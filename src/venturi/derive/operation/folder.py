@@ -34,6 +34,7 @@ def path_of(program: Program, entry: Entry) -> str:
     maker = _maker(program, entry, each)
     if maker is None:
         return f"{entry.home}/{folder}/{name}"
+    maker.holds_others = True  # so no rank adds its number to the folders' names
     return f"{maker.home}.{folder}/{entry.home}.{name}"
 
 

@@ -79,7 +79,7 @@ class NameSteps:
             state.conditions[name] = scene.crew.condition
         if creates and not is_there:
             state.made[name] = scene.loops
-            state.reach.pop(name, None)
+            state.forget(name)
             out.append(StepSpec(create=state.said(name, self.names), **_shifted(use)))
         else:
             out.append(StepSpec(open=state.said(name, self.names), **_shifted(use)))
@@ -128,7 +128,7 @@ class NameSteps:
             return
         said = state.said(name, self.names)
         del state.made[name]
-        state.reach.pop(name, None)
+        state.forget(name)
         state.aside.discard(name)
         call: dict[str, Any] = {"unlink": said} if kind is Kind.UNLINK else {"rmdir": said}
         out.append(StepSpec(**call, **_shifted(use)))
@@ -173,6 +173,7 @@ class NameSteps:
         ends = self.tokens.base[ids].reshape(-1, ids.shape[-1]).min(axis=0)
         is_shared = self.names.entries[name].is_shared
         if name in state.reach:
+            state.turns.pop(name, None)
             state.reach[name] = np.array([ends.min()]) if is_shared else ends
 
     def has_datasets(self, stream: int) -> bool:

@@ -15,6 +15,7 @@ from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
 from venturi.model.workload import (
     BareStep,
+    CopyStep,
     DataStep,
     EachStep,
     RenameStep,
@@ -38,9 +39,11 @@ def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
     order = np.argsort(tokens.start_ns, kind="stable")[::-1]
     owner = np.zeros(count, np.int64)
     owner[tokens.file[order]] = tokens.rank[order]
+    first_use = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(first_use, tokens.file, tokens.start_ns)
     nth = np.zeros(count, np.int64)
     for stream in streams.kept:
-        files = stream.files
+        files = stream.files[np.argsort(first_use[stream.files], kind="stable")]
         if stream.is_shared:
             nth[files] = np.arange(len(files))
             continue
@@ -91,6 +94,8 @@ class Entry:
     """The entries that make its files, if it does not."""
     is_aside: bool = False
     """Its files get the names of another entry's."""
+    holds_others: bool = False
+    """Its files are folders in which another entry's files lie."""
 
     @property
     def crew(self) -> bytes:
@@ -224,8 +229,12 @@ def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
             names.add(str(said.to or said.from_).partition(".")[0])
         elif isinstance(said, EachStep | SyncStep | TruncateStep):
             names.add(said.on)
+        elif isinstance(said, CopyStep):
+            names |= {said.from_, said.to}
         elif isinstance(said, RenameStep):
             names |= {said.on, said.to}
+        if isinstance(said, EachStep) and said.from_ is not None:
+            names.add(said.from_)
         names |= named_in(step.do or [])
     return names
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from venturi.derive.operation.fold import Leaf, Loop, Node, Some, fold
+from venturi.derive.operation.fold import Leaf, Loop, Node, Some, divisor_of, fold, length
 from venturi.model.operation import Column
 
 MOST_TIMES = 2
@@ -29,16 +29,33 @@ def fold_oddly(symbols: Column) -> list[Node] | None:
     counts = np.bincount(symbols) if len(symbols) else np.zeros(1)
     if counts.max() < LEAST_TURNS:
         return None
-    odd = np.flatnonzero(counts[symbols] <= MOST_TIMES)
+    once = counts <= MOST_TIMES
+    few = once | ((counts <= MOST_ODD) & (counts * 2 <= counts.max()))
+    tried = [once] if np.array_equal(once, few) else [once, few]
+    found = [nodes for one in tried if (nodes := _folded_without(one, symbols)) is not None]
+    return min(found, key=length, default=None)
+
+
+def _folded_without(few: Column, symbols: Column) -> list[Node] | None:
+    """The sequence as loops into which the symbols that are few are put."""
+    odd = np.flatnonzero(few[symbols])
     nodes = _without(odd, symbols)
     if nodes is None:
         return None
     spans = [_span(node) for node in nodes if _is_long(node)]
-    inside = [place for place in odd.tolist() if any(low < place < high for low, high in spans)]
+    inside = _inside(odd, symbols, spans)
     if len(inside) < len(odd):
         odd = np.array(inside, np.int64)
         nodes = _without(odd, symbols)
     return None if nodes is None else _with_odd(_with_tails(nodes), symbols, odd)
+
+
+def _inside(odd: Column, symbols: Column, spans: list[tuple[int, int]]) -> list[int]:
+    """Those of the odd acts that stand in a loop, or right behind one in which their like do."""
+    inside = [place for place in odd.tolist() if any(low < place < high for low, high in spans)]
+    known, ends = set(symbols[inside].tolist()), {high + 1 for _, high in spans}
+    behind = [p for p in odd.tolist() if p in ends and int(symbols[p]) in known]
+    return sorted({*inside, *behind})
 
 
 def _without(odd: Column, symbols: Column) -> list[Node] | None:
@@ -118,7 +135,11 @@ def _with_odd(nodes: list[Node], symbols: Column, odd: Column) -> list[Node] | N
         (low, node) for (low, _), node in zip(spans, nodes, strict=True)
     ]
     for place in odd.tolist():
-        around = [i for i, (low, high) in enumerate(spans) if low < place < high]
+        around = [
+            i
+            for i, (low, high) in enumerate(spans)
+            if low < place < high or (place == high + 1 and _is_long(nodes[i]))
+        ]
         if not around:
             between.append((place, Leaf(int(symbols[place]), np.array(place))))
             continue
@@ -152,9 +173,24 @@ def _filled(loop: Loop, found: list[tuple[int, int, int]], symbols: Column) -> t
     body: list[Node] = []
     for at in range(len(loop.body) + 1):
         turns = sorted({turn for slot, turn, _ in found if slot == at})
+        alike: dict[tuple[int, ...], dict[int, list[int]]] = {}
         for turn in turns:
             places = sorted(p for slot, t, p in found if (slot, t) == (at, turn))
-            acts = tuple(Leaf(int(symbols[p]), np.array([p])) for p in places)
-            body.append(Some(turn, 1, acts))
+            alike.setdefault(tuple(symbols[places].tolist()), {})[turn] = places
+        for acts, by_turn in alike.items():
+            body += _somes(acts, by_turn)
         body += loop.body[at : at + 1]
     return tuple(body)
+
+
+def _somes(acts: tuple[int, ...], by_turn: dict[int, list[int]]) -> list[Some]:
+    """What the same acts of a few turns are: one node, where their number follows from the turn."""
+    turns = tuple(by_turn)
+    if len(turns) < 2 or divisor_of(turns) is None:
+        return [
+            Some(turn, 1, tuple(Leaf(a, np.array([p])) for a, p in zip(acts, places, strict=True)))
+            for turn, places in by_turn.items()
+        ]
+    columns = zip(*by_turn.values(), strict=True)
+    leaves = (Leaf(a, np.array(column)) for a, column in zip(acts, columns, strict=True))
+    return [Some(turns[0], len(turns), tuple(leaves), turns)]

@@ -31,7 +31,7 @@ from venturi.derive.operation.title import Small, Titles
 from venturi.derive.operation.token import mixed_hash
 from venturi.derive.operation.view import View
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
-from venturi.model.workload import BareStep, StepSpec, SyncStep
+from venturi.model.workload import BareStep, StepSpec, SyncStep, Value
 
 MOST_STEPS = 12
 """A phase of more steps is no text that people read."""
@@ -68,6 +68,8 @@ class Program:
     """Files that are read beyond what other entries wrote; more may be found."""
     told: list[Told] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
+    lengths: dict[str, Value] = field(default_factory=dict)
+    """How long the files of an entry that were there before are, where loops tell."""
 
     def __post_init__(self) -> None:
         self.table, self.tokens = self.view.table, self.view.tokens
@@ -85,6 +87,7 @@ class Program:
         self._crews = [crew_of(part.ranks, self.table.ranks) for part in self.parts]
         self._last: Steps = []
         self._grows = False
+        self._has_tasks = False
         self._stream = -1
         self.is_ordered = True
 
@@ -139,9 +142,10 @@ class Program:
     def _some(self, node: Some, loops: Loops, out: Steps, write: _Writer) -> None:
         """What some turns of the loop around it do, under a condition."""
         body: Steps = []
-        write(node.body, some_turns(loops, node.count), body)
+        variable = loops[-1][0]
+        write(node.body, some_turns(loops, node.count, node.number(variable)), body)
         if body:
-            out.append(StepSpec(when=node.condition(loops[-1][0]), do=body))
+            out.append(StepSpec(when=node.condition(variable), do=body))
 
     def _lumped(self, node: Node, out: Steps) -> bool:
         """Whether an act that matters little went into the phase before it, which does so too."""
@@ -153,7 +157,7 @@ class Program:
         for name in self._named.made_before:
             self._last += [StepSpec(create=name), StepSpec(close=name)]
         self._named.made_before.clear()
-        self._last += body
+        self._last[:] = with_whens_joined([*self._last, *body])
         out[-1] = before.model_copy(update={"phase": self.titles.with_more(before.phase)})
         return True
 
@@ -168,6 +172,7 @@ class Program:
             if body:
                 step = StepSpec(for_=scene.variable, in_=node.count, do=body)
                 self._add_phase(name, [step], out)
+                self._has_tasks = self.view.is_task(leaves_of(node.body))
             return
         self._nodes(node.body, inner.loops, body)
         self._named.close(len(inner.loops), self._last)
@@ -176,6 +181,8 @@ class Program:
 
     def _is_one_phase(self, node: Loop) -> bool:
         inner = leaves_of(node.body)
+        if self.view.is_task(inner):
+            return True
         if any(np.any(self.acts.pause_ns[leaf.places]) for leaf in inner):
             return False
         return node.count > MOST_PHASE_TURNS or not any(
@@ -186,7 +193,10 @@ class Program:
         """Acts one after the other without a phase of their own."""
         for node in nodes:
             if isinstance(node, Leaf):
-                self._body(node, loops, out)
+                if self.view.is_task([node]):
+                    self._task(node, loops, out)
+                else:
+                    self._body(node, loops, out)
                 continue
             if isinstance(node, Some):
                 self._some(node, loops, out, self._bodies)
@@ -202,6 +212,9 @@ class Program:
     def _act(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
         act = int(leaf.places.flat[0])
         stream = self.parts[int(self.acts.part[act])].stream
+        if self._has_tasks and self.view.is_task([leaf]) and _is_phase_of(out[-1], self._last):
+            self._task(leaf, loops, self._last)
+            return
         if self._joins(act, stream, loops, out):
             self._body(leaf, loops, self._last)
             return
@@ -217,6 +230,16 @@ class Program:
         self._pause(leaf, loops, out)
         for verb, steps in one_way_each(body):
             self._add_phase(self.titles.of([leaf], verb), steps, out)
+
+    def _task(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
+        """An act of tasks that are dealt: its worker computes, and waits for nobody."""
+        crew = self._crews[int(self.acts.part[leaf.places.flat[0]])]
+        steps: Steps = []
+        self._pause(leaf, loops, steps)
+        if steps and not crew.is_all:
+            steps = [StepSpec(when=crew.condition, do=steps)]
+        self._body(leaf, loops, steps)
+        out[:] = with_whens_joined([*out, *steps])
 
     def _opening_before(self, stream: int, loops: Loops, out: Steps) -> Steps:
         """The steps of a phase just before, if it does no more than open a file of the stream."""
@@ -240,6 +263,7 @@ class Program:
         phase = StepSpec(phase=name, do=body)
         assert phase.do is not None
         self._last = phase.do
+        self._has_tasks = False
         out.append(phase)
 
     def _pause(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
@@ -417,19 +441,19 @@ class Program:
         if is_write:
             self._wrote(name, said)
         else:
-            self._needs(name, said.reach)
+            self._needs(use, said)
 
-    def _needs(self, name: str, reach: Column) -> None:
+    def _needs(self, use: Use, said: Said) -> None:
         """Stages what is read but was not written, or says that it is no file of others."""
-        entry = self.names.entries[name]
+        entry = self.names.entries[use.name]
         staged = [maker for maker in entry.made_by if maker in self.staged]
         if entry.made_by and not staged:
-            if self._lacks(name, reach):
+            if self._lacks(use.name, said, use):
                 self.apart.add(entry.key)
             return
-        for each in staged or [name]:
-            if each in self.staged or self._lacks(each, reach):
-                self.staged[each] = max(self.staged.get(each, 0), int(reach.max()))
+        for each in staged or [use.name]:
+            if each in self.staged or self._lacks(each, said, use):
+                self.staged[each] = max(self.staged.get(each, 0), int(said.reach.max()))
 
     def _on_datasets(self, ids: Column, scene: Scene, name: str, shift: int) -> Said | None:
         """The steps on datasets of a file, where it has them and they can be said."""
@@ -454,20 +478,11 @@ class Program:
         return data_steps(Run(self.table, self.tokens, ids, scene, name, is_shared, shift, written))
 
     def _wrote(self, name: str, said: Said) -> None:
-        before = self._state.reach.get(name, np.zeros(1, np.int64))
-        if said.pattern == "append":
-            self._state.reach[name] = before + said.reach
-        else:
-            self._state.reach[name] = np.maximum(before, said.reach)
+        self._state.wrote(name, said.reach, said.turns, said.pattern == "append")
 
-    def _lacks(self, name: str, need: Column) -> bool:
-        """Whether somebody would read further than was written."""
-        have = self._state.reach.get(name)
-        if have is None:
-            return True
-        if have.shape != need.shape:
-            return bool(need.max() > have.min())
-        return bool(np.any(need > have))
+    def _lacks(self, name: str, said: Said, use: Use) -> bool:
+        turns = said.turns if name == use.name and not use.shift else None
+        return self._state.lacks(name, said.reach, turns)
 
     # ---- parts without order
 
@@ -517,7 +532,7 @@ class Program:
             if kind is Kind.WRITE:
                 self._wrote(name, said)
             else:
-                self._needs(name, said.reach)
+                self._needs(use, said)
             self.told.append(Told(part.stream, said, kind is Kind.WRITE, len(chosen)))
             self._pooled_phase(
                 f"{stream.name} {kind.value}", body, inner, crew, stream.is_shared, out

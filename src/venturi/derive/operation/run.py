@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.operation.beside import look_keys
 from venturi.derive.operation.fit import affine, by_rank_text, linear_text
+from venturi.derive.operation.memory import memory_keys
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.table import TOGETHER, Table
 from venturi.derive.operation.token import Tokens
@@ -38,6 +40,8 @@ class Said:
     reach: Column
     """The end of what is moved in the file of each rank (one number where it is shared)."""
     notes: list[str] = field(default_factory=list)
+    turns: Column | None = None
+    """The end of what each turn of each rank moves, where each has a file of its own."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,8 @@ class Run:
     """The rank reads in the place of the one so many further."""
     written: int | None = None
     """How far the file was written before by all; None: it was there, or this writes it."""
+    span: tuple[int, int | None] = (0, None)
+    """The first request of each token that its steps stand for, and the one behind the last."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.tokens, name)[self.ids]
@@ -103,11 +109,27 @@ class Run:
         think = self.think_ns
         if np.count_nonzero(think) * 2 > think.size:
             keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
+        keys |= self._memory()
+        keys |= self._looks()
         if keys.get("at") in ("0 B", "0", 0):
             del keys["at"]
         data = DataStep(**keys)
         shift: dict[str, Any] = {"from_": f"shift {self.shift}"} if self.shift else {}
         return StepSpec(write=data, **shift) if self.is_write else StepSpec(read=data, **shift)
+
+    def _memory(self) -> dict[str, Any]:
+        """The keys of the memory that the first of the ranks uses."""
+        tokens = self.ids.reshape(-1, self.ids.shape[-1])[:, 0]
+        rows = np.concatenate([self.rows(int(token)) for token in tokens])
+        return memory_keys(self.table, rows[np.argsort(self.table.start_ns[rows], kind="stable")])
+
+    def _looks(self) -> dict[str, Any]:
+        """The keys of the calls that move nothing beside all of its requests."""
+        if not self.table.has_looks:
+            return {}
+        span = slice(*self.span)
+        rows = np.concatenate([self.rows(int(token))[span] for token in self.ids.ravel()])
+        return look_keys(self.table.seeks[rows], self.table.empty[rows])
 
     def at(self, text: str) -> dict[str, Any]:
         """The keys for a beginning that holds for every rank as it stands."""

@@ -26,9 +26,10 @@ class SomeTurns(tuple[str, int]):
     """The whole loop."""
 
 
-def some_turns(loops: Loops, count: int) -> Loops:
-    """Loops of which the innermost is only done so often here."""
-    some = SomeTurns((loops[-1][0], count))
+def some_turns(loops: Loops, count: int, number: str) -> Loops:
+    """Loops of which the innermost is only done so often here; `number` says the how many-th time
+    it is."""
+    some = SomeTurns((number, count))
     some.loop = getattr(loops[-1], "loop", loops[-1])
     return *loops[:-1], some
 

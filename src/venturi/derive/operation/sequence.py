@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from venturi.derive.operation.deal import NEAR
-from venturi.derive.operation.fold import Leaf, Loop, Node, Some, fold, leaves
+from venturi.derive.operation.fold import Leaf, Loop, Node, fold, leaves, length
 from venturi.derive.operation.odd_turn import fold_oddly
 from venturi.derive.operation.token import mixed_hash
 from venturi.derive.operation.visit import Acts
@@ -72,16 +72,8 @@ def _folded(names: Column, pauses: Column, nests: bool) -> list[Node] | None:
     _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
     symbols = _same_start(symbols, names, pauses)
     plain = fold(symbols, nests)
-    odd = fold_oddly(symbols) if nests and not np.any(pauses) else None
-    return odd if odd is not None and (plain is None or _size(odd) < _size(plain)) else plain
-
-
-def _size(nodes: Sequence[Node]) -> float:
-    """How long the nodes are to read: a condition is half of what an act is."""
-    return sum(
-        1.0 if isinstance(node, Leaf) else _size(node.body) + 0.5 * isinstance(node, Some)
-        for node in nodes
-    )
+    odd = fold_oddly(symbols) if nests else None
+    return odd if odd is not None and (plain is None or length(odd) < length(plain)) else plain
 
 
 def near_names(acts: Acts) -> Column:

@@ -6,11 +6,11 @@ from collections import Counter
 
 from venturi.derive.known_name import known_name
 from venturi.derive.operation.folder import path_of
-from venturi.derive.operation.naming import named_in
+from venturi.derive.operation.naming import Entry, named_in
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
 from venturi.model.units import size_text
-from venturi.model.workload import FileSpec
+from venturi.model.workload import FileSpec, Value
 
 
 def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
@@ -21,6 +21,7 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
     for entry in entries.values():
         entry.is_numbered |= several[entry.stream] > 1
     used = named_in(steps)
+    paths = {name: path_of(program, entry) for name, entry in entries.items() if name in used}
     used |= {maker for name in used & entries.keys() for maker in entries[name].made_by}
     for name, entry in entries.items():
         if name not in used:
@@ -39,15 +40,14 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
                 prestage=(size_text(total) if total else 0) if tree.is_staged else None,
             )
             continue
-        staged = program.staged.get(name)
         found[name] = FileSpec(
-            path=path_of(program, entry),
+            path=paths[name],
             about=known_as,
             interface=stream.interface,
             options=_options(program, name),
-            shared="all" if entry.is_shared else "rank",
+            shared="all" if entry.is_shared or entry.holds_others else "rank",
             datasets=program.datasets.files.get(name, {}),
-            prestage=None if staged is None else _prestage(program, entry.is_shared, staged),
+            prestage=_prestage(program, name, entry),
             made_by=entry.made_by,
         )
     return found
@@ -59,6 +59,12 @@ def _options(program: Program, entry: str) -> dict[str, str | int | float | bool
     return {"chunk_cache": size_text(max(caches))} if caches else {}
 
 
-def _prestage(program: Program, is_shared: bool, reach: int) -> str | int:
-    each = -(-reach // program.table.ranks) if is_shared else reach
+def _prestage(program: Program, name: str, entry: Entry) -> Value | None:
+    """What is there before the run; files that others make are staged as theirs."""
+    if entry.made_by:
+        return None
+    reach = program.staged.get(name)
+    if program.lengths.get(name) or reach is None:
+        return program.lengths.get(name)
+    each = -(-reach // program.table.ranks) if entry.is_shared else reach
     return size_text(each) if each else 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from venturi.derive.operation.naming import Names
 from venturi.derive.operation.scene import Loops
 from venturi.model.operation import Column
@@ -18,12 +20,39 @@ class State:
     made: dict[str, Loops] = field(default_factory=dict)
     """Entry to the loops around its making."""
     reach: dict[str, Column] = field(default_factory=dict)
+    turns: dict[str, Column] = field(default_factory=dict)
+    """The end of each file at least, in the order of the turns that wrote them, where one did."""
     conditions: dict[str, str] = field(default_factory=dict)
     """The ranks that have a file of their own open, where not all have."""
     implied: set[str] = field(default_factory=set)
     """Open without the application saying so."""
     aside: set[str] = field(default_factory=set)
     """Made under another name, and not yet renamed."""
+
+    def wrote(self, name: str, reach: Column, turns: Column | None, is_append: bool) -> None:
+        """An entry's files were written so far."""
+        before = self.reach.get(name, np.zeros(1, np.int64))
+        self.reach[name] = before + reach if is_append else np.maximum(before, reach)
+        if turns is not None:
+            known = self.turns.get(name, turns)
+            self.turns[name] = np.maximum(known, turns) if known.shape == turns.shape else turns
+
+    def lacks(self, name: str, reach: Column, turns: Column | None) -> bool:
+        """Whether somebody would read further than was written."""
+        have = self.reach.get(name)
+        if have is None:
+            return True
+        ends = self.turns.get(name)
+        if turns is not None and ends is not None and ends.shape == turns.shape:
+            return bool(np.any(turns > ends))
+        if have.shape != reach.shape:
+            return bool(reach.max() > have.min())
+        return bool(np.any(reach > have))
+
+    def forget(self, name: str) -> None:
+        """An entry's files are gone, or made anew."""
+        self.reach.pop(name, None)
+        self.turns.pop(name, None)
 
     def said(self, name: str, names: Names) -> str:
         """The entry under which the files of an entry are now."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from venturi.derive.operation.random_name import without_random
 from venturi.derive.operation.table import CREATES, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column, Kind
@@ -118,7 +119,8 @@ def _piles(table: Table, tokens: Tokens, shared: Column) -> dict[_Key, list[int]
     piles: dict[_Key, list[int]] = defaultdict(list)
     made = tokens.is_kind(Kind.MKDIR, Kind.RMDIR)
     is_directory = np.bincount(tokens.file[made], minlength=len(table.paths)) > 0
-    for index, path in enumerate(table.paths):
+    names = without_random(table.paths)
+    for index, path in enumerate(names):
         name = _DIGITS.sub("#", path) + ("/" if is_directory[index] else "")
         key = (name, table.interfaces[index].value, bool(shared[index]))
         piles[key].append(index)

@@ -8,20 +8,27 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
+from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.opening import healed, makes_file
-from venturi.derive.operation.two_files import last_names, with_copies_said
+from venturi.derive.operation.thread import with_threads_apart
+from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
+from venturi.derive.operation.unseen import with_unseen
 from venturi.model.error import UserError
 from venturi.model.operation import (
     COLLECTIVE,
+    FRESH,
     KIND_CODES,
     LAYER_CODES,
     LAYERS,
+    LOOKED_AT,
+    MEMORY_SHIFT,
     NO_FILE,
     NOT_A_FILE,
     SCATTERED,
@@ -52,6 +59,8 @@ INTERFACES = {
 DATASET_LAYERS = (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)
 DATASET_INTERFACES = frozenset(INTERFACES[layer] for layer in DATASET_LAYERS)
 
+_OF_MEMORY = LOOKED_AT | FRESH | (2**32 - (1 << MEMORY_SHIFT))
+
 _HEIGHTS = list(dict.fromkeys(INTERFACES.values()))
 """Interfaces, the lowest first; the highest that moved data of a file is what is replayed."""
 
@@ -64,6 +73,9 @@ _HEIGHT = np.array(
     np.int8,
 )
 _MPIIO_HEIGHT = _HEIGHTS.index(Interface.MPIIO)
+_STDIO_HEIGHT = _HEIGHTS.index(Interface.STDIO)
+_LEVEL = np.maximum(np.arange(len(_HEIGHTS)), _STDIO_HEIGHT)
+"""Streams and plain calls stand beside each other: what a stream calls below is not seen."""
 
 SAID = (
     Kind.OPEN, Kind.CLOSE, Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.STAT,
@@ -96,9 +108,17 @@ class Table:
     """Key of `arrays`, or NO_DATASET."""
     within: Column
     """Offset in the dataset in row-major order, of the first element of the selection."""
+    copied: Column
+    """Of reads and writes that were a copy within the kernel: the way's number; else 0."""
     is_scattered: Column
     """Whether the elements fill no box."""
     bytes: Column
+    seeks: Column
+    """Of reads and writes: how often the position was moved before; 0 where that matters little."""
+    empty: Column
+    """The same of reads where the file ends."""
+    memory: Column
+    """Of reads and writes, the bits of `detail` that say where their memory is."""
     start_ns: Column
     end_ns: Column
     follows: Column
@@ -107,6 +127,9 @@ class Table:
     """Number of the stretch of time between long pauses of all ranks."""
     pauses_ns: Column
     """The pause before each stretch; 0 for the first."""
+    dealt: Column | None = None
+    """Where tasks were dealt to the ranks: 1 for their rows, 2 for those of the last ones, which
+    are too few for all ranks."""
     arrays: dict[int, Array] = field(default_factory=dict)
     """Datasets that were read or written."""
     left: Counter[str] = field(default_factory=Counter)
@@ -117,6 +140,11 @@ class Table:
 
     def __len__(self) -> int:
         return len(self.file)
+
+    @cached_property
+    def has_looks(self) -> bool:
+        """Whether calls that move nothing are told beside requests."""
+        return bool(np.any(self.seeks) or np.any(self.empty))
 
     def is_kind(self, *kinds: Kind) -> Column:
         """A mask of the rows of these kinds."""
@@ -131,45 +159,45 @@ def _among(column: Column, kinds: tuple[Kind, ...]) -> Column:
 
 def table_of(captured: Captured) -> Table:
     """The table of a capture. Raises UserError where no I/O of an application is in it."""
+    captured = with_threads_apart(captured)
     trace = captured.trace
     assert captured.operations is not None
-    given, copies = with_copies_said(captured.operations)
+    given, notes = said_plainly(captured.operations)
     operations = replace(given, file=last_names(given, len(trace.files)))
     root = _roots(trace)
     own = _own(trace, root)
     actors = _actors(trace, given, own)
-    rows, left, assumed = _kept(operations, actors, root, own)
+    rows, heights, left, assumed = _kept(operations, actors, root, own)
     if not len(rows):
         raise UserError(
             f"'{trace.source.file}' holds {len(operations)} operations, but none of them is I/O "
             "of the application (only systems, libraries and streams)",
             "capture a job that reads, writes or opens files",
         )
-    if copies:
-        assumed.append(
-            "copies within the kernel are repeated as reads and writes, also where the storage may "
-            "only have shared blocks"
-        )
     is_aside = operations.file[rows] != given.file[rows]
-    file = root[operations.file[rows]]
-    used, file = np.unique(file, return_inverse=True)
-    heights = np.zeros(len(root), np.int8)
-    heights[root[operations.file[rows]]] = _HEIGHT[operations.layer[rows]]
+    used, file = np.unique(root[operations.file[rows]], return_inverse=True)
     from venturi.derive.operation.pause import stretches
 
     rank = actors.of_process[operations.process[rows]].astype(np.int64)
     start, end = operations.start_ns[rows], operations.end_ns[rows]
-    order = np.argsort(file * actors.ranks + rank, kind="stable")
-    follows = _follows(file, rank)
+    owner = file * actors.ranks + rank
+    order = np.argsort(owner, kind="stable")
+    follows = follows_of(file, rank)
     kind = operations.kind[rows]
-    stretch, pauses = stretches(
-        start, np.maximum(end, start), order, file * actors.ranks + rank, kind
-    )
+    stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
     offset = operations.offset[rows]
+    anew = _among(kind, (Kind.OPEN,)) & (operations.detail[rows] & (O_TRUNC | O_EXCL) > 0)
+    streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
+    size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
+    if files:
+        notes.append(
+            f"{_files(files)} read a little further than writes were seen; the last write is longer"
+        )
+    looks = _looks(operations, rows, heights, (actors, root, own), left)
     dataset = _datasets(operations, rows, len(root))
     arrays = {i: array_of(trace.files[i]) for i in np.unique(dataset).tolist() if i != NO_DATASET}
     return Table(
@@ -183,8 +211,12 @@ def table_of(captured: Captured) -> Table:
         offset=in_file(dataset, file, offset, size, arrays)[order],
         dataset=dataset[order],
         within=offset[order],
+        copied=np.where(moved, ways_of(operations.detail[rows]), 0)[order].astype(np.uint8),
         is_scattered=(moved & (operations.detail[rows] & SCATTERED > 0))[order],
         bytes=size[order],
+        seeks=looks.seeks[order],
+        empty=looks.empty[order],
+        memory=np.where(moved, operations.detail[rows] & _OF_MEMORY, 0)[order],
         start_ns=start[order],
         end_ns=end[order],
         follows=follows[order],
@@ -192,13 +224,14 @@ def table_of(captured: Captured) -> Table:
         pauses_ns=pauses,
         arrays=arrays,
         left=left,
-        assumed=actors.assumed + assumed,
+        assumed=actors.assumed + assumed + notes,
         all_bytes=int(size.sum()),
     )
 
 
 def actors_in(trace: Trace, operations: Operations) -> Actors:
-    """Which process of a trace acts as which rank of its proxy."""
+    """Which process of a trace acts as which rank of its proxy, threads that act by themselves
+    being `with_threads_apart`."""
     return _actors(trace, operations, _own(trace, _roots(trace)))
 
 
@@ -234,8 +267,9 @@ def _roots(trace: Trace) -> Column:
 
 def _kept(
     operations: Operations, actors: Actors, root: Column, own: Column
-) -> tuple[Column, Counter[str], list[str]]:
-    """Rows of the application's own operations in the layer that is replayed."""
+) -> tuple[Column, Column, Counter[str], list[str]]:
+    """Rows of the application's own operations in the layer that is replayed, and that of each
+    file."""
     count = len(root)
     named = np.minimum(operations.file, count)
     kind = operations.kind
@@ -246,7 +280,8 @@ def _kept(
     mask &= _HEIGHT[operations.layer] >= 0
     rows = np.flatnonzero(mask)
     chosen, assumed = _chosen_heights(operations, rows, root, count)
-    rows = rows[_HEIGHT[operations.layer[rows]] == chosen[root[named[rows]]]]
+    of_file = chosen[root[named[rows]]]
+    rows = rows[_is_replayed(operations, rows, of_file)]
     rows = rows[is_data[rows] | ~operations.is_layer(*DATASET_LAYERS)[rows]]
     kinds = kind[rows]
     left = Counter(
@@ -262,13 +297,47 @@ def _kept(
     rows = rows[_among(kinds, SAID) & ~empty]
     rows = rows[~_mistaken(operations, rows, kind, root)]
     rows = rows[_is_used(operations, rows, root, count)[root[named[rows]]]]
-    return rows, left, assumed
+    return rows, chosen, left, assumed
+
+
+def _looks(
+    operations: Operations,
+    rows: Column,
+    heights: Column,
+    whose: tuple[Actors, Column, Column],
+    left: Counter[str],
+) -> Looks:
+    """The calls beside the requests of plain files; what is told of is no longer left out."""
+    actors, root, own = whose
+    named = np.minimum(operations.file, len(root))
+    kind = operations.kind
+    empty = _among(kind, (Kind.READ,)) & (operations.bytes <= 0)
+    mask = (empty & (operations.detail & NOT_A_FILE == 0)) | _among(kind, (Kind.SEEK,))
+    mask &= own[named] & (operations.error == 0) & operations.is_layer(Layer.POSIX)
+    mask &= actors.of_process[operations.process] >= 0
+    beside = np.flatnonzero(mask)
+    file = root[named[beside]]
+    beside = beside[(heights[file] == 0) & np.isin(file, root[named[rows]])]
+    keys = [
+        root[named[some]].astype(np.int64) * actors.ranks
+        + actors.of_process[operations.process[some]]
+        for some in (rows, beside)
+    ]
+    found = looks_beside(operations, rows, keys[0], beside, keys[1])
+    if found is None:
+        none = np.zeros(len(rows), np.int64)
+        return Looks(none, none)
+    left["requests of 0 bytes"] -= int(np.count_nonzero(empty[beside]))
+    if left["requests of 0 bytes"] <= 0:
+        del left["requests of 0 bytes"]
+    return found
 
 
 def _mistaken(operations: Operations, rows: Column, kind: Column, root: Column) -> Column:
     """Calls on directories as if they were files, and the other way round.
 
-    A directory is what was made, removed or listed as one and moved no data; it is not opened.
+    A directory is what was made, removed or listed as one and moved no data; it is not opened,
+    unless to be made persistent where it was there before.
     """
     count = len(root)
     file, kinds = root[operations.file[rows]], kind[rows]
@@ -280,8 +349,22 @@ def _mistaken(operations: Operations, rows: Column, kind: Column, root: Column) 
     directory[root[np.unique(operations.file[_listing(operations, count)])]] = True
     directory &= ~data
     as_file = ~_among(kinds, (Kind.MKDIR, Kind.RMDIR, Kind.STAT))
+    lasting = np.bincount(file[made], minlength=count) == 0
+    as_file &= ~(lasting[file] & _is_synced(kinds, file, operations.process[rows]))
     mistaken: Column = np.where(directory[file], as_file, made)
     return mistaken
+
+
+def _is_synced(kinds: Column, file: Column, process: Column) -> Column:
+    """Mask: openings of files that are made persistent and closed at once."""
+    order = np.argsort(file.astype(np.int64) << 32 | process, kind="stable")
+    syncs = _among(kinds, (Kind.SYNC, Kind.DATA_SYNC))[order]
+    result = syncs.copy()
+    result[:-1] |= syncs[1:] & (kinds[order][:-1] == KIND_CODES[Kind.OPEN])
+    result[1:] |= syncs[:-1] & (kinds[order][1:] == KIND_CODES[Kind.CLOSE])
+    mask = np.empty(len(kinds), bool)
+    mask[order] = result
+    return mask
 
 
 def _listing(operations: Operations, count: int) -> Column:
@@ -308,14 +391,34 @@ def _chosen_heights(
     for seen in (any_use, data):
         for height in range(width):
             chosen[seen[:, height] > 0] = height
-    lower = int(np.count_nonzero((data > 0).sum(axis=1) > 1))
-    files = "1 file was" if lower == 1 else f"{lower} files were"
-    said = [f"{files} seen in several layers; only the highest is replayed"] if lower else []
-    if looks.any():
-        count = int(np.count_nonzero(looks.any(axis=1)))
-        some = "1 file was" if count == 1 else f"{count} files were"
-        said.append(f"{some} looked at through another interface, too; that is left out")
-    return chosen, said
+    moved, is_beside = data > 0, _LEVEL[chosen][:, None] == _LEVEL
+    notes = (
+        (moved & ~is_beside, "seen in several layers; only the highest is replayed"),
+        (
+            moved & is_beside & (np.arange(width) < chosen[:, None]),
+            "used as streams and by plain calls; here all are calls on streams",
+        ),
+        (looks & ~is_beside, "looked at through another interface, too; that is left out"),
+    )
+    said = [(int(np.count_nonzero(mask.any(axis=1))), text) for mask, text in notes]
+    return chosen, [f"{_files(files)} {text}" for files, text in said if files]
+
+
+def _files(count: int) -> str:
+    return "1 file was" if count == 1 else f"{count} files were"
+
+
+def _is_replayed(operations: Operations, rows: Column, chosen: Column) -> Column:
+    """Rows of the interface that is `chosen` for their file, or of one that stands beside it.
+
+    A file may be opened as a stream and written by plain calls on its descriptor. Flushes are a
+    stream's only.
+    """
+    height = _HEIGHT[operations.layer[rows]]
+    beside = _LEVEL[height] == _LEVEL[chosen]
+    syncs = _among(operations.kind[rows], (Kind.SYNC, Kind.DATA_SYNC))
+    mask: Column = (height == chosen) | (beside & ~syncs)
+    return mask
 
 
 def _datasets(operations: Operations, rows: Column, count: int) -> Column:
@@ -362,7 +465,7 @@ def _aside(is_aside: Column, kind: Column) -> Column:
     return opens.astype(np.uint8) * np.uint8(ASIDE)
 
 
-def _follows(file: Column, rank: Column) -> Column:
+def follows_of(file: Column, rank: Column) -> Column:
     """Whether the operation of the same rank just before, in time, was on the same file."""
     order = np.argsort(rank, kind="stable")
     sorted_file, sorted_rank = file[order], rank[order]

@@ -9,7 +9,7 @@ written, because the storage reads ahead and writes back meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,6 +18,7 @@ from venturi.derive.operation.fold import Leaf, Node
 from venturi.derive.operation.sequence import leaves_of, sequence_of
 from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import Table
+from venturi.derive.operation.task import Tasks, dealt_in_turn
 from venturi.derive.operation.token import Tokens, tokens_of
 from venturi.derive.operation.visit import Acts, Part, acts_of
 from venturi.model.operation import Column, Kind
@@ -39,9 +40,10 @@ IDLE_WEIGHT = 12.0
 """... and that pauses of so much of the run are left out:"""
 IDLE_SHARE = 0.3
 STALL_NS = 50_000_000
-MOST_STALLS = 4
+MOST_STALLS = 8
 STALL_WEIGHT = 0.02
-"""So few shorter pauses amidst requests one way are stalls of a busy machine, of little weight."""
+"""So few shorter pauses, without which the program is short, are stalls of a busy machine, of
+little weight."""
 SYNC_TURNS_LINES = 40
 """A program that tells how files take turns between syncs may be longer by so many lines ..."""
 BATCHES_LINES = 16
@@ -50,6 +52,8 @@ LEAST_BATCHES = 4
 """So many times that a rank reads one file and writes another say that they take turns ..."""
 LEAST_IN_BATCH = 8
 """... in batches of so many requests in the mean: of fewer, no loop tells the order."""
+TASKS_LINES = -24
+"""A program that deals tasks does not tell who did which: it must be shorter by so many."""
 GAIN = 0.75
 """Another view must be so much shorter than the first."""
 
@@ -66,6 +70,16 @@ class View:
     """Whether bodies of loops have loops and odd turns, too."""
     worth_lines: int = 0
     """By how many lines its program may be longer than others, for what it tells."""
+    tasks: Tasks | None = None
+    """What was dealt to the ranks in turn."""
+
+    def is_task(self, leaves: Sequence[Leaf]) -> bool:
+        """Whether these acts are those of tasks, which no rank begins together with others."""
+        if self.table.dealt is None:
+            return False
+        tokens = [self.acts.first[self.acts.at[leaf.places]].ravel() for leaf in leaves]
+        rows = self.tokens.rows[self.tokens.first[np.concatenate(tokens)]]
+        return bool(np.all(self.table.dealt[rows]))
 
 
 def view_of(table: Table, streams: Streams) -> View:
@@ -86,6 +100,8 @@ def views_of(table: Table, streams: Streams) -> list[View]:
         found.append(
             replace(_best_pauses(view_of(other, streams), streams), worth_lines=worth_lines)
         )
+    for other, tasks in dealt_in_turn(table, streams):
+        found.append(replace(view_of(other, streams), worth_lines=TASKS_LINES, tasks=tasks))
     return [replace(view, nests=nests) for view in found for nests in (False, True)]
 
 
@@ -112,18 +128,21 @@ def _score(view: View, table: Table) -> float:
 
 
 def _stalled_ns(table: Table) -> int:
-    """The time of few short pauses in the midst of requests one way."""
+    """The time of short pauses, where they are few, or all amidst requests one way to a file."""
     pauses = table.pauses_ns
     short = np.flatnonzero((pauses > 0) & (pauses < STALL_NS))
-    if not 0 < len(short) <= MOST_STALLS:
-        return 0
+    is_stalled = len(short) <= MOST_STALLS or _are_amidst(table, short)
+    return int(pauses[short].sum()) if is_stalled else 0
+
+
+def _are_amidst(table: Table, pauses: Column) -> bool:
+    """Whether these pauses all stand between requests of one kind to one file."""
     order = np.argsort(table.start_ns, kind="stable")
-    kind, stretch = table.kind[order], np.maximum.accumulate(table.stretch[order])
-    first = np.searchsorted(stretch, short)
-    first = first[first < len(order)]
-    is_data = table.is_kind(Kind.READ, Kind.WRITE)[order]
-    are_amidst = is_data[first] & (kind[first] == kind[np.maximum(first - 1, 0)])
-    return int(pauses[short].sum()) if np.all(are_amidst) else 0
+    kind, file = table.kind[order], table.file[order]
+    first = np.searchsorted(np.maximum.accumulate(table.stretch[order]), pauses)
+    first = first[(first > 0) & (first < len(order))]
+    same = (kind[first] == kind[first - 1]) & (file[first] == file[first - 1])
+    return bool(np.all(same & table.is_kind(Kind.READ, Kind.WRITE)[order][first]))
 
 
 def _length(nodes: list[Node], acts: Acts) -> float:

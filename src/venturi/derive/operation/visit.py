@@ -77,7 +77,7 @@ def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part],
     long = np.cumsum(table.pauses_ns > 0)[tokens.stretch]
     begins = _begins(tokens, stream, streams, table.ranks, long)
     first = np.flatnonzero(begins & (stream >= 0))
-    group = _groups(tokens, stream, begins)
+    group = _groups(table, tokens, stream, begins)
     first = first[np.lexsort((tokens.start_ns[first], tokens.rank[first], group[first]))]
     length = np.diff(np.append(np.flatnonzero(begins), len(tokens)))
     of_begin = np.cumsum(begins) - 1
@@ -149,16 +149,21 @@ def _alone(long: Column, opens: Column, closes: Column, new_owner: Column) -> Co
     return alone
 
 
-def _groups(tokens: Tokens, stream: Column, begins: Column) -> Column:
-    """Twice the stream's number, plus one for visits that move data.
+def _groups(table: Table, tokens: Tokens, stream: Column, begins: Column) -> Column:
+    """Four times the stream's number, plus two for the last tasks that were dealt, plus one for
+    visits that move data.
 
-    Calls on names alone stand apart: often one rank makes them for all.
+    Calls on names alone stand apart: often one rank makes them for all. So do tasks that are too
+    few for all ranks.
     """
     first = np.flatnonzero(begins)
     data = tokens.is_kind(Kind.READ, Kind.WRITE)
     moves = np.logical_or.reduceat(data, first)
     length = np.diff(np.append(first, len(tokens)))
-    group: Column = stream * 2 + np.repeat(moves, length)
+    group: Column = stream * 4 + np.repeat(moves, length)
+    if table.dealt is not None:
+        is_last = table.dealt[tokens.rows[tokens.first[first]]] > 1
+        group += 2 * np.repeat(is_last, length)
     return group
 
 
@@ -217,7 +222,7 @@ def _assembled(
     collected: list[tuple[int, Column, Column]] = []
     for place in sorted(by_stream):
         classes = by_stream[place]
-        where = place // 2
+        where = place // 4
         if len(classes) > MOST_CLASSES:
             chosen = np.flatnonzero(group == place)
             ranks = np.unique(tokens.rank[chosen])

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from venturi.derive.finding import operation_findings
+from venturi.derive.known_name import known_name
 from venturi.derive.operation.account import confidence_of, observed_of
+from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.naming import Key
 from venturi.derive.operation.pause import without_pauses
 from venturi.derive.operation.program import Program
@@ -18,6 +20,7 @@ from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
 from venturi.derive.operation.view import View, view_of, views_of
+from venturi.derive.operation.weave import woven
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
@@ -57,9 +60,21 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     return workload.model_copy(update={"origin": origin})
 
 
+def known_streams(captured: Captured) -> list[str]:
+    """For each file of a trace how a workload derived from it says that the application knows the
+    files of its stream; empty where it leaves them out. Raises UserError as `derive_operations`."""
+    table = table_of(captured)
+    names: dict[str, str] = {}
+    for stream in streams_of(table, tokens_of(table)).kept:
+        paths = [table.paths[file] for file in stream.files]
+        names |= dict.fromkeys(paths, known_name(paths))
+    return [names.get(file.path, "") for file in captured.trace.files]
+
+
 def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
     """The shortest program, weighed against what its view tells."""
-    written = [_in_view(view, streams) for view in views_of(table, streams)]
+    copies = copies_in(table)
+    written = [_in_view(view, streams, copies) for view in views_of(table, streams)]
     return min(written, key=lambda one: _lines(table, *one) - one[0].view.worth_lines)
 
 
@@ -81,7 +96,7 @@ def _workload(table: Table, program: Program, steps: Steps, name: str, about: st
     )
 
 
-def _in_view(view: View, streams: Streams) -> tuple[Program, Steps]:
+def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Steps]:
     """The program of a view, tried until it knows what must be there before and what datasets can
     say.
 
@@ -105,10 +120,10 @@ def _in_view(view: View, streams: Streams) -> tuple[Program, Steps]:
             joined |= new
             of_joined = np.isin(streams.of_file, list(joined))
             cut = view_of(without_pauses(view.table, of_joined), streams)
-            view = replace(cut, nests=view.nests, worth_lines=view.worth_lines)
+            view = replace(view, table=cut.table, tokens=cut.tokens, parts=cut.parts, acts=cut.acts)
     for number in joined - flat:
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
-    return program, steps
+    return program, woven(program, with_copies(program, steps, copies))
 
 
 def _about(table: Table, streams: Streams) -> str:
@@ -129,6 +144,12 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
     if table.left:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(table.left.items()))
         texts.append(f"left out, because the language has no word for it: {counts}")
+    tasks = program.view.tasks
+    if tasks is not None:
+        texts.append(
+            f"{tasks.count} tasks, each with a file of {streams.kept[tasks.stream].name}, are "
+            f"dealt to {tasks.workers} workers in turn, as they came; who took which is not kept"
+        )
     for number in sorted(program.flat):
         texts.append(
             f"{streams.kept[number].name}: its datasets follow no rule; they lie behind each other "

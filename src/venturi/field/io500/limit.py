@@ -11,6 +11,7 @@ from venturi.model.review import Limit
 from venturi.model.statistic import median
 from venturi.report import quantity
 from venturi.report.latency import merge
+from venturi.report.server import sentence
 
 UNEVEN = 1.25
 """A rank that needs so many times the median time lets the others wait."""
@@ -67,6 +68,8 @@ def limit_of(row: PhaseRow, here: Surroundings) -> Found:
     From the outside a server's device and the network before it are one wait: `network` is said
     where operations take hardly longer than the fastest of them.
     """
+    if row.slow_servers:
+        return Found(Limit.DEVICE, f"{sentence(row.slow_servers[0])}: its files came last")
     if (found := _uneven(row)) is not None:
         return found
     whole_s = sum(row.per_rank.total_s)

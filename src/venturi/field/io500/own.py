@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from venturi.field.io500.arguments import NAME
 from venturi.field.io500.judge import of_phases
-from venturi.field.io500.score import BANDWIDTH, METADATA, SCORED, missing, score
+from venturi.field.io500.score import (
+    BANDWIDTH,
+    METADATA,
+    RANDOM_EXTENDED,
+    SCORED,
+    missing,
+    score,
+)
 from venturi.model.error import UserError
 from venturi.model.published import Flag, Io500Phase, Io500Result, Io500Score
 from venturi.model.record import Level, PhaseRow, Record
@@ -14,7 +21,7 @@ from venturi.model.statistic import median
 
 RANDOM = "ior-rnd4K-easy-read"
 """Shown, and not scored."""
-EXTENDED = ("find-easy", "find-hard", "mdworkbench-bench")
+EXTENDED = ("find-easy", "find-hard", "mdworkbench-bench", *RANDOM_EXTENDED)
 """Scored in the extended mode alone."""
 _WORKBENCH_EACH = 4
 """What md-workbench counts for an object: stat, read, removal, creation."""
@@ -40,7 +47,7 @@ def counted_kind(phase: str) -> str:
 
 def is_bandwidth(phase: str) -> bool:
     """Whether the unit of a phase is GiB/s; else it is kIOPS."""
-    return phase in BANDWIDTH or phase == RANDOM
+    return phase in (*BANDWIDTH, *RANDOM_EXTENDED, RANDOM)
 
 
 def rate_of(row: PhaseRow) -> float:

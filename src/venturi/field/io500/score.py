@@ -21,13 +21,9 @@ METADATA = (
 SCORED = BANDWIDTH + METADATA
 WRITES = ("ior-easy-write", "mdtest-easy-write", "ior-hard-write", "mdtest-hard-write")
 """The phases that must last as long as the stonewall."""
-_BANDWIDTH_EXTENDED = (
-    *BANDWIDTH,
-    "ior-rnd4K-write",
-    "ior-rnd4K-read",
-    "ior-rnd1MB-write",
-    "ior-rnd1MB-read",
-)
+RANDOM_EXTENDED = ("ior-rnd4K-write", "ior-rnd4K-read", "ior-rnd1MB-write", "ior-rnd1MB-read")
+"""What the extended mode had from 2021 to 2025."""
+_BANDWIDTH_EXTENDED = (*BANDWIDTH, *RANDOM_EXTENDED)
 _METADATA_EXTENDED = (*METADATA, "find-easy", "find-hard", "mdworkbench-bench")
 
 

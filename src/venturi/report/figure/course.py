@@ -14,6 +14,9 @@ from venturi.report.quantity import Units
 _MOST_ROWS = 32
 _LEVELS = 5
 _LABEL_PX = 116
+_LETTER_PX = 7.5
+"""Room for a letter of a label, whatever font the reader's browser takes."""
+_PADDING_PX = 8
 _LOW_PX, _HIGH_PX, _MOST_PX = 9, 22, 260
 _STRIP_PX = 20
 _NAMES_SHARE = 0.25
@@ -99,7 +102,8 @@ def _map(kind: str, rows: list[list[int]], activity: Activity, units: Units, las
         "sort": None,
         "scale": {"domain": labels, "paddingInner": 0.12, "paddingOuter": 0},
         "axis": {"title": None, "labelOverlap": True, "labelLimit": _LABEL_PX, "ticks": False,
-                 "labelPadding": 8, "values": _labelled(labels)},
+                 "labelPadding": _PADDING_PX, "minExtent": _extent_px(labels),
+                 "values": _labelled(labels)},
     }  # fmt: skip
     bin_s = activity.course.bin_s
     per_s = highest / bin_s
@@ -118,6 +122,11 @@ def _map(kind: str, rows: list[list[int]], activity: Activity, units: Units, las
                         "scale": {"domain": [0, 1], "range": [0.05, 1]}},
         },
     }  # fmt: skip
+
+
+def _extent_px(labels: list[str]) -> float:
+    """How far the longest label reaches to the left of the axis, at most."""
+    return min(max(map(len, labels)) * _LETTER_PX, _LABEL_PX) + _PADDING_PX
 
 
 def _labelled(labels: list[str]) -> list[str]:

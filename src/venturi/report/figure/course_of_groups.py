@@ -1,21 +1,26 @@
-"""Groups over time: when each instance of each group was in which phase of a repetition."""
+"""Groups over time: when each instance of each group was in which phase, computed, or waited."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from venturi.model.event import Paused
 from venturi.model.record import PhaseRow, Record
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
-from venturi.report.palette import BLUE, GREEN, INK, ORANGE, PAPER, PURPLE, SHADE, VERMILLION
+from venturi.report.palette import GRID, INK, MUTED, PAPER, SERIES, SHADE
 
-_COLOURS = (BLUE, VERMILLION, GREEN, PURPLE, ORANGE, INK)
-_LANE_PX = 26
+_LANE_PX = 34
+_NUMBER_PX = 16
+"""Numbers of steps stand at least so far apart."""
+_LEGEND_COLUMNS = 6
 _MOST_LANES = 40
 _MOST_BARS = 2000
+COMPUTING, WAITING = "computing", "waiting"
 
 
 def figure(record: Record) -> Figure | None:
@@ -27,7 +32,9 @@ def figure(record: Record) -> Figure | None:
     lanes = list(dict.fromkeys((row.group, row.instance) for row in rows))
     if not 1 < len(lanes) <= _MOST_LANES or len(rows) > _MOST_BARS:
         return None
-    start = min(row.at_s for row in rows)
+    between = [one for one in record.pauses if one.repetition == rows[0].repetition]
+    pauses = [pause.at_s for one in between for pause in one.pauses]
+    start = min([row.at_s for row in rows] + pauses)
     names = _lane_names(lanes)
     paths = list(dict.fromkeys(row.path for row in rows))
     bars = [
@@ -39,7 +46,48 @@ def figure(record: Record) -> Figure | None:
         }
         for row in rows
     ]
-    waits = [
+    shapes = _Shapes(
+        bars=bars,
+        waits=_waits(rows, names, start),
+        pauses=_pauses(between, names, start),
+        idle=_idle(bars),
+        steps=_steps(rows, names, start),
+        meetings=[{"from": a - start, "to": b - start} for a, b in _meetings(rows)],
+    )
+    return Figure(
+        name="course-of-groups",
+        title="Groups over time, first repetition",
+        finding=" ".join((_finding(rows), _waiting(shapes))).strip(),
+        reading=(
+            "A lane for each instance of a group, a bar from the beginning to the end of each "
+            f"phase, the number of its step above it. {_between(shapes)} What a bar waited inside "
+            "of its phase is drawn grey from its beginning on. Where the ground is shaded, several "
+            "groups are in phases at once."
+        ),
+        spec=theme.whole(_spec(shapes, list(names.values()), paths)),
+        table=_table(rows, names, start),
+    )
+
+
+@dataclass(frozen=True)
+class _Shapes:
+    """What is drawn, each with its times in seconds since the repetition began."""
+
+    bars: list[dict[str, Any]]
+    waits: list[dict[str, Any]]
+    pauses: list[dict[str, Any]]
+    """Between phases, each with what the group did."""
+    idle: list[dict[str, Any]]
+    """From the beginning to the next bar, and between bars."""
+    steps: list[dict[str, Any]]
+    meetings: list[dict[str, Any]]
+    """When several groups are in phases."""
+
+
+def _waits(
+    rows: Sequence[PhaseRow], names: dict[tuple[str, int], str], start: float
+) -> list[dict[str, Any]]:
+    return [
         {
             "lane": names[row.group, row.instance],
             "from": row.at_s - start,
@@ -48,35 +96,102 @@ def figure(record: Record) -> Figure | None:
         for row in rows
         if row.seconds.wait > 0
     ]
-    return Figure(
-        name="course-of-groups",
-        title="Groups over time, first repetition",
-        finding=_finding(rows),
-        reading=(
-            "A lane for each instance of a group, a bar from the beginning to the end of each "
-            "phase; between bars it computes or waits for others. What a bar waited inside of its "
-            "phase is drawn grey from its beginning on."
-        ),
-        spec=theme.whole(_spec(bars, waits, list(names.values()), paths)),
-        table=_table(rows, names, start),
+
+
+def _pauses(
+    between: Sequence[Paused], names: dict[tuple[str, int], str], start: float
+) -> list[dict[str, Any]]:
+    """Of many, the longest."""
+    found: list[dict[str, Any]] = [
+        {
+            "lane": names[one.group, one.instance],
+            "from": pause.at_s - start,
+            "to": pause.at_s - start + pause.seconds,
+            "does": WAITING if pause.waits else COMPUTING,
+        }
+        for one in between
+        if (one.group, one.instance) in names
+        for pause in one.pauses
+        if pause.seconds > 0
+    ]
+    return sorted(found, key=lambda pause: pause["from"] - pause["to"])[:_MOST_BARS]
+
+
+def _between(shapes: _Shapes) -> str:
+    if not shapes.pauses:
+        return "On the line between bars a group computes or waits for others."
+    return (
+        "Between bars a thick line is computing, a pale band is waiting for others, both as the "
+        "group's first rank saw them; a thin line is neither."
     )
+
+
+def _waiting(shapes: _Shapes) -> str:
+    """Which lane waited longest, in its phases and between them."""
+    waited: dict[str, float] = {}
+    for pause in (*shapes.waits, *(one for one in shapes.pauses if one["does"] == WAITING)):
+        waited[pause["lane"]] = waited.get(pause["lane"], 0.0) + pause["to"] - pause["from"]
+    if not waited or not shapes.pauses:
+        return ""
+    span = max(bar["to"] for bar in (*shapes.bars, *shapes.pauses))
+    lane, most = max(waited.items(), key=lambda entry: entry[1])
+    return f"{lane} waited longest for others: {quantity.percent(most / span)} of the time."
+
+
+def _idle(bars: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    lines = []
+    until: dict[str, float] = {}
+    for bar in sorted(bars, key=lambda bar: bar["from"]):
+        before = until.get(bar["lane"], 0.0)
+        if bar["from"] > before:
+            lines.append({"lane": bar["lane"], "from": before, "to": bar["from"]})
+        until[bar["lane"]] = max(before, bar["to"])
+    return lines
+
+
+def _steps(
+    rows: Sequence[PhaseRow], names: dict[tuple[str, int], str], start: float
+) -> list[dict[str, Any]]:
+    """The turn of the outermost loop above the first bar of each turn, where there is room."""
+    span = max(row.at_s + row.seconds.total for row in rows) - start
+    room_s = span * _NUMBER_PX / (theme.WIDTH - theme.NAME_PX)
+    last: dict[str, tuple[int, float]] = {}
+    steps = []
+    for row in sorted(rows, key=lambda row: row.at_s):
+        turn = next(iter(row.iteration.values()), None)
+        if turn is None:
+            continue
+        lane, at = names[row.group, row.instance], row.at_s - start
+        before = last.get(lane)
+        if before is None or (turn != before[0] and at - before[1] >= room_s):
+            steps.append({"lane": lane, "from": at, "step": str(turn)})
+            last[lane] = (turn, at)
+    return steps
 
 
 def overlap_s(rows: Sequence[PhaseRow]) -> float:
     """Seconds in which phases of two or more groups ran at the same time."""
+    return sum(end - begin for begin, end in _meetings(rows))
+
+
+def _meetings(rows: Sequence[PhaseRow]) -> list[tuple[float, float]]:
+    """From when to when that was."""
     edges = sorted(
         edge
         for row in rows
         for edge in ((row.at_s, 1, row.group), (row.at_s + row.seconds.total, -1, row.group))
     )
     running: Counter[str] = Counter()
-    total, before = 0.0, 0.0
+    found: list[tuple[float, float]] = []
+    before = 0.0
     for at, change, group in edges:
-        if sum(count > 0 for count in running.values()) > 1:
-            total += at - before
+        if sum(count > 0 for count in running.values()) > 1 and at > before:
+            joins = bool(found) and found[-1][1] == before
+            begin = found.pop()[0] if joins else before
+            found.append((begin, at))
         running[group] += change
         before = at
-    return total
+    return found
 
 
 def _first_repetition(record: Record) -> list[PhaseRow]:
@@ -113,15 +228,13 @@ def _finding(rows: Sequence[PhaseRow]) -> str:
     )
 
 
-def _spec(
-    bars: list[dict[str, Any]], waits: list[dict[str, Any]], lanes: list[str], paths: list[str]
-) -> dict[str, Any]:
+def _spec(shapes: _Shapes, lanes: list[str], paths: list[str]) -> dict[str, Any]:
     y = {
         "field": "lane",
         "type": "nominal",
         "sort": lanes,
         "axis": None,
-        "scale": {"paddingInner": 0.25},
+        "scale": {"domain": lanes, "paddingInner": 0.45, "paddingOuter": 0.3},
     }
     x = {
         "field": "from",
@@ -129,31 +242,79 @@ def _spec(
         "axis": {"title": "s since the repetition began", "titleAnchor": "end", "tickCount": 8},
         "scale": {"nice": False, "zero": True},
     }
-    colours = [_COLOURS[index % len(_COLOURS)] for index in range(len(paths))]
+    hues = [colour for colour, _ in SERIES if colour != MUTED]
+    colours = [hues[index % len(hues)] for index in range(len(paths))]
     scale = {"domain": paths, "range": colours}
-    mark = {"type": "bar", "strokeWidth": 1}
+    legend = {"columns": _LEGEND_COLUMNS, "symbolType": "square"}
+    place = {"x": x, "x2": {"field": "to"}, "y": y}
+    meetings = {
+        "data": {"values": shapes.meetings},
+        "mark": {"type": "rect", "color": GRID},
+        "encoding": {"x": x, "x2": {"field": "to"}},
+    }
+    pauses = _pause_layer(shapes.pauses, place, legend)
+    idle = {
+        "data": {"values": shapes.idle},
+        "mark": {"type": "rule", "color": MUTED, "strokeWidth": 1},
+        "encoding": place,
+    }
     phases = {
-        "data": {"values": bars},
-        "mark": mark,
+        "data": {"values": shapes.bars},
+        "mark": {"type": "bar", "strokeWidth": 1},
         "encoding": {
-            "x": x,
-            "x2": {"field": "to"},
-            "y": y,
-            "color": {"field": "phase", "type": "nominal", "sort": paths, "scale": scale},
+            **place,
+            "color": {
+                "field": "phase", "type": "nominal", "sort": paths, "scale": scale,
+                "legend": legend,
+            },
             # A bar that is too short to be seen has its edge.
             "stroke": {"field": "phase", "type": "nominal", "scale": scale, "legend": None},
         },
-    }
+    }  # fmt: skip
     waiting = {
-        "data": {"values": waits},
+        "data": {"values": shapes.waits},
         "mark": {"type": "bar", "color": SHADE, "stroke": PAPER, "strokeWidth": 0.6},
-        "encoding": {"x": x, "x2": {"field": "to"}, "y": y},
+        "encoding": place,
     }
+    steps = {
+        "data": {"values": shapes.steps},
+        "mark": {
+            "type": "text", "align": "left", "baseline": "bottom", "dy": -_LANE_PX / 3.4,
+            "fontSize": 11, "color": INK,
+        },
+        "encoding": {"x": x, "y": y, "text": {"field": "step"}},
+    }  # fmt: skip
     names = theme.names([{"lane": lane, "name": lane} for lane in lanes], y)
+    drawn = [
+        layer
+        for layer in (meetings, idle, pauses, phases, waiting, steps)
+        if layer["data"]["values"]  # type: ignore[index]
+    ]
     return {
         "width": theme.WIDTH - theme.NAME_PX,
         "height": _LANE_PX * len(lanes),
-        "layer": [phases, *([waiting] if waits else []), names],
+        "layer": [*drawn, names],
+        "resolve": {"scale": {"color": "independent"}},
+    }
+
+
+def _pause_layer(
+    pauses: list[dict[str, Any]], place: dict[str, Any], legend: dict[str, Any]
+) -> dict[str, Any]:
+    """A thick line where a group computes, a band where it waits."""
+    does = {
+        "field": "does", "type": "nominal", "sort": [COMPUTING, WAITING],
+        "scale": {"domain": [COMPUTING, WAITING], "range": [MUTED, SHADE]},
+        "legend": {**legend, "orient": "bottom", "offset": 4},
+    }  # fmt: skip
+    height = {
+        "condition": {"test": f"datum.does == '{WAITING}'", "value": _LANE_PX / 4},
+        "value": _LANE_PX / 10,
+    }
+    return {
+        "data": {"values": pauses},
+        "mark": {"type": "bar"},
+        "encoding": {**place, "color": does, "size": height},
     }
 
 

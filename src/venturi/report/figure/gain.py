@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from venturi.model.tuning import Durability, Effect, Trial
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
-from venturi.report.figure import theme
-from venturi.report.palette import BLUE, GREEN, INK, MUTED, PAPER, SHADE, VERMILLION
+from venturi.report.figure import marks, theme
+from venturi.report.palette import BLUE, GREEN, MUTED, SHADE, VERMILLION
 
-_ROW_PX = 34
 _VALUE_PX = 190
 _MOST_ROWS = 24
 _MARKS = {
@@ -31,7 +29,7 @@ _WORDS = {
 
 def _rows(trials: list[Trial]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Marks with their intervals, and the single pairs behind them."""
-    marks, dots = [], []
+    rows, dots = [], []
     for row, trial in enumerate(trials):
         gain = trial.gain
         ratio = gain.ratio if gain is not None else trial.seen_ratio
@@ -40,7 +38,7 @@ def _rows(trials: list[Trial]) -> tuple[list[dict[str, Any]], list[dict[str, Any
             pair for pair in trial.pairs if (pair.stage.value == "final") == (gain is not None)
         ]
         dots += [{"y": row, "x": pair.ratio} for pair in final if pair.ratio > 0]
-        marks.append(
+        rows.append(
             {
                 "y": row,
                 "x": ratio,
@@ -52,85 +50,15 @@ def _rows(trials: list[Trial]) -> tuple[list[dict[str, Any]], list[dict[str, Any
                 + (" *" if trial.meaning.durability is Durability.WEAKER else ""),
             }
         )
-    return marks, dots
-
-
-def _domain(marks: list[dict[str, Any]], dots: list[dict[str, Any]]) -> list[float]:
-    values = [m[key] for m in marks for key in ("low", "high", "x")] + [d["x"] for d in dots]
-    known = [value for value in values if value > 0]
-    return [min([*known, 0.8]) * 0.85, max([*known, 1.25]) * 1.15]
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    wide = high / low > 300
-    digits = (1,) if wide else (1, 2, 5)
-    return [d * 10.0**p for p in powers for d in digits if low <= d * 10.0**p <= high]
+    return rows, dots
 
 
 def _spec(trials: list[Trial]) -> dict[str, Any]:
-    marks, dots = _rows(trials)
-    domain = _domain(marks, dots)
-    width = theme.WIDTH - theme.NAME_PX - _VALUE_PX
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": domain, "nice": False},
-        "axis": {
-            "title": "I/O time relative to the workload as it is, logarithmic scale",
-            "titleAnchor": "end", "grid": True, "format": ",~g", "values": _ticks(*domain),
-        },
-    }  # fmt: skip
-    y = theme.rows(len(trials))
-    words = [word for word in _MARKS if any(mark["word"] == word for mark in marks)]
-    colour = {
-        "field": "word",
-        "type": "nominal",
-        "scale": {"domain": words, "range": [_MARKS[word][0] for word in words]},
-    }
-    shape = {
-        "field": "word",
-        "type": "nominal",
-        "scale": {"domain": words, "range": [_MARKS[word][1] for word in words]},
-    }
-    judged = [{**mark, "low": max(mark["low"], domain[0])} for mark in marks]
-    return {
-        "width": width,
-        "height": _ROW_PX * len(trials) + 8,
-        "layer": [
-            {
-                "data": {"values": [{"x": 1.0}]},
-                "mark": {"type": "rule", "color": INK, "strokeDash": [5, 4]},
-                "encoding": {"x": x},
-            },
-            {
-                "data": {"values": dots or [{}]},
-                "mark": {"type": "tick", "color": MUTED, "opacity": 0.55, "thickness": 1.5,
-                         "size": 13},
-                "encoding": {"x": x, "y": y},
-            },
-            {
-                "data": {"values": judged},
-                "mark": {"type": "rule", "strokeWidth": 3},
-                "encoding": {
-                    "x": {**x, "field": "low"}, "x2": {"field": "high"}, "y": y,
-                    "color": colour,
-                },
-            },
-            {
-                "data": {"values": marks},
-                "mark": {"type": "point", "filled": True, "size": 110, "opacity": 1,
-                         "stroke": PAPER, "strokeWidth": 0.5},
-                "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
-            },
-            theme.names([{"y": mark["y"], "name": mark["name"]} for mark in marks], y),
-            {
-                "data": {"values": marks},
-                "mark": {"type": "text", "align": "left", "fontSize": 13, "color": INK},
-                "encoding": {"x": {"value": width + 16}, "y": y, "text": {"field": "text"}},
-            },
-        ],
-    }  # fmt: skip
+    rows, dots = _rows(trials)
+    values = [row[key] for row in rows for key in ("low", "high", "x")] + [d["x"] for d in dots]
+    domain = marks.domain_of(values, 0.8, 1.25)
+    title = "I/O time relative to the workload as it is"
+    return marks.spec(rows, dots, _MARKS, domain, title, _VALUE_PX)
 
 
 def table(trials: list[Trial]) -> Table:

@@ -21,7 +21,7 @@ _WIDTH_PX = 860
 def over_sessions(series: Series, number: int, units: Units) -> Figure:
     """The figure of a series; `number` keeps its name apart from those of others."""
     values = [session.value for session in series.sessions]
-    factor, shown = _scale(max(values), series.unit, units)
+    factor, shown = _scale(max(values), series, units)
     bounds = [0, *(change.at for change in series.changes), len(values)]
     points = [
         {"n": n, "day": session.started[:10], "y": session.value / factor}
@@ -52,8 +52,13 @@ def over_sessions(series: Series, number: int, units: Units) -> Figure:
     )
 
 
-def _scale(highest: float, unit: str, units: Units) -> tuple[float, str]:
-    return quantity.rate_unit(highest, units) if unit == "B/s" else (1.0, unit)
+def _scale(highest: float, series: Series, units: Units) -> tuple[float, str]:
+    """What one unit of the axis is, and its name."""
+    if series.unit == "B/s":
+        return quantity.rate_unit(highest, units)
+    if series.of:
+        return quantity.operation_rate_unit(highest, series.of)
+    return 1.0, series.unit
 
 
 def _spec(
@@ -105,7 +110,7 @@ def _table(series: Series, units: Units) -> Table:
         (
             session.started[:16].replace("T", " "),
             session.session,
-            quantity.with_unit(session.value, series.unit, units),
+            quantity.with_unit(session.value, series.unit, units, series.of),
             quantity.count(session.repetitions),
         )
         for session in series.sessions

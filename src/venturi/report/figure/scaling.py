@@ -30,7 +30,7 @@ def over(rows: list[Row], name: str, finding: str) -> Figure | None:
         series.setdefault(label, []).append((row, metric))
     kept = _best(series)
     unit = found[0][1].unit
-    factor, shown = _scale(max(metric.high for _, metric in found), unit)
+    factor, shown = scale(max(metric.high for _, metric in found), unit)
     points = [
         {
             "x": number_of(row.parameters[along]),
@@ -54,7 +54,7 @@ def over(rows: list[Row], name: str, finding: str) -> Figure | None:
         title=f"{name} over {along}",
         finding=finding,
         reading=reading,
-        spec=theme.whole(_spec(points, kept, along, f"{name}, {shown}" if shown else name)),
+        spec=theme.whole(spec(points, kept, along, f"{name}, {shown}" if shown else name)),
         table=_table(found, along, others, name),
     )
 
@@ -99,14 +99,15 @@ def _best(series: dict[str, list[tuple[Row, MetricSummary]]]) -> list[str]:
     return [label for label in series if label in chosen]
 
 
-def _scale(highest: float, unit: str) -> tuple[float, str]:
+def scale(highest: float, unit: str) -> tuple[float, str]:
     """What values are divided by, and the unit that they then have."""
     if unit != "B/s":
         return 1.0, unit
     return (2.0**30, "GiB/s") if highest >= 2**31 else (2.0**20, "MiB/s")
 
 
-def _spec(points: list[dict[str, Any]], kept: list[str], along: str, title: str) -> dict[str, Any]:
+def spec(points: list[dict[str, Any]], kept: list[str], along: str, title: str) -> dict[str, Any]:
+    """Lines, bars and marks of `points`, which have x, label, y, low, high and series."""
     places = [point["x"] for point in points]
     is_wide = min(places) > 0 and max(places) / min(places) >= 8
     ticks = {point["x"]: point["label"] for point in points}

@@ -36,7 +36,8 @@ _LABEL_FROM = 0.09
 _DARK_FILLS = ("transfer", "sync", "names", "compute")
 _NAMES = (
     "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
-    "set_xattr", "get_xattr", "truncate", "find",
+    "set_xattr", "get_xattr", "truncate", "find", "copy", "clone", "seek",
+    "empty_read",
 )  # fmt: skip
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 from typing import Any
 
 from venturi.model.review import Limit, ReviewedPhase, Standing
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
-from venturi.report.figure import theme
-from venturi.report.palette import BLUE, GREEN, INK, MUTED, ORANGE, PAPER, VERMILLION
+from venturi.report.figure import marks, theme
+from venturi.report.palette import BLUE, GREEN, ORANGE, VERMILLION
 
-_ROW_PX = 32
 _VALUE_PX = 150
 _THIRDS = (1 / 3, 2 / 3)
 _MARKS = {
@@ -54,59 +52,9 @@ def _rows(
 
 def _spec(found: list[tuple[ReviewedPhase, Standing]]) -> dict[str, Any]:
     ours, theirs = _rows(found)
-    values = [one["x"] for one in ours + theirs]
-    domain = [min([*values, 0.5]) * 0.8, max([*values, 2.0]) * 1.25]
-    powers = range(math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])) + 1)
-    width = theme.WIDTH - theme.NAME_PX - _VALUE_PX
-    x = {
-        "field": "x",
-        "type": "quantitative",
-        "scale": {"type": "log", "domain": domain, "nice": False},
-        "axis": {
-            "title": "per process, relative to the median of the results, logarithmic scale",
-            "titleAnchor": "end", "grid": True, "format": ",~g",
-            "values": [10.0**p for p in powers if domain[0] <= 10.0**p <= domain[1]],
-        },
-    }  # fmt: skip
-    y = theme.rows(len(found))
-    words = [word for word in _MARKS if any(one["word"] == word for one in ours)]
-    scales = [
-        {"domain": words, "range": [_MARKS[word][index] for word in words]} for index in (0, 1)
-    ]
-    return {
-        "width": width,
-        "height": _ROW_PX * len(found) + 8,
-        "layer": [
-            {
-                "data": {"values": [{"x": 1.0}]},
-                "mark": {"type": "rule", "color": INK, "strokeDash": [5, 4]},
-                "encoding": {"x": x},
-            },
-            {
-                "data": {"values": theirs},
-                "mark": {"type": "tick", "color": MUTED, "opacity": 0.5, "thickness": 1.5,
-                         "size": 14},
-                "encoding": {"x": x, "y": y},
-            },
-            {
-                "data": {"values": ours},
-                "mark": {"type": "point", "filled": True, "size": 120, "opacity": 1,
-                         "stroke": PAPER, "strokeWidth": 0.5},
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "color": {"field": "word", "type": "nominal", "scale": scales[0]},
-                    "shape": {"field": "word", "type": "nominal", "scale": scales[1]},
-                },
-            },
-            theme.names(ours, y),
-            {
-                "data": {"values": ours},
-                "mark": {"type": "text", "align": "left", "fontSize": 13, "color": INK},
-                "encoding": {"x": {"value": width + 16}, "y": y, "text": {"field": "text"}},
-            },
-        ],
-    }  # fmt: skip
+    domain = marks.domain_of([one["x"] for one in ours + theirs], 0.5, 2.0)
+    title = "per process, relative to the median of the results"
+    return marks.spec(ours, theirs, _MARKS, domain, title, _VALUE_PX)
 
 
 def figure(phases: list[ReviewedPhase], finding: str) -> Figure | None:

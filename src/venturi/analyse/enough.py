@@ -1,0 +1,90 @@
+"""When repetitions are enough: by how well their medians are known, never by what these are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from statistics import stdev
+
+from venturi.analyse.two_samples import least_change
+from venturi.analyse.verdict import ENOUGH_REPETITIONS
+from venturi.model.aim import Aim
+from venturi.model.output import Better
+from venturi.model.statistic import median_interval
+
+Values = Mapping[str, Sequence[float]]
+_MOST_TOLD = 10_000
+
+
+def followed(
+    measured: Mapping[str, tuple[Better, Sequence[float]]], own: Collection[str]
+) -> dict[str, Sequence[float]]:
+    """The metrics that must be known well: those of `own` with a direction, or else all others.
+
+    Those with a value that is not above 0 are left out: no share of them can be told.
+    """
+    fit = {
+        name: values
+        for name, (better, values) in measured.items()
+        if better is not Better.NONE and values and min(values) > 0.0
+    }
+    return {name: fit[name] for name in fit if name in own} or fit
+
+
+def why_enough(aim: Aim, spent_s: float, values: Values) -> str:
+    """Why these repetitions are enough, in words; empty where more are wanted."""
+    if not values:
+        return "nothing that was measured is better high or low, so nothing says how many it takes"
+    count = min(len(own) for own in values.values())
+    reached = told = ""
+    if count >= ENOUGH_REPETITIONS:
+        reached, told = _detection(aim.detect, values) if aim.detect else _width(aim.within, values)
+    if reached:
+        return reached
+    if count >= aim.most:
+        return f"as many as may be; {told}" if told else "as many as may be"
+    if spent_s >= aim.budget_s:
+        return f"the {aim.budget_s:g} s for repetitions were over" + (f"; {told}" if told else "")
+    return ""
+
+
+def least_detected(values: Sequence[float]) -> float:
+    """The least change, as a share, that two samples like this one show four times out of five."""
+    return least_change(_deviation(values), len(values), len(values))
+
+
+def needed(values: Sequence[float], share: float) -> int:
+    """How many values of such a spread, on either side, show a change of this share."""
+    sigma = _deviation(values)
+    for count in range(ENOUGH_REPETITIONS, _MOST_TOLD):
+        if least_change(sigma, count, count) <= share:
+            return count
+    return _MOST_TOLD
+
+
+def _detection(share: float, values: Values) -> tuple[str, str]:
+    """The words for a change that would be seen, or else those for what would."""
+    name, seen = max(((n, least_detected(own)) for n, own in values.items()), key=lambda p: p[1])
+    text = f"two such runs show a change of {seen:.1%} in {name}, four times out of five"
+    if seen <= share:
+        return text, ""
+    count = needed(values[name], share)
+    about = f"about {count}" if count < _MOST_TOLD else f"more than {_MOST_TOLD}"
+    return "", f"{text}; for {100 * share:.3g}% it takes {about} repetitions"
+
+
+def _width(share: float, values: Values) -> tuple[str, str]:
+    """The words for intervals that are narrow enough, or else those for the widest."""
+    name, reach = max(((n, _reach(own)) for n, own in values.items()), key=lambda p: p[1])
+    text = f"the interval of {name} reaches {reach:.1%} from its median"
+    return (text, "") if reach <= share else ("", text)
+
+
+def _reach(values: Sequence[float]) -> float:
+    """How far the interval reaches from the median at most, as a share of it."""
+    interval = median_interval(values)
+    return max(interval.high - interval.median, interval.median - interval.low) / interval.median
+
+
+def _deviation(values: Sequence[float]) -> float:
+    return stdev(math.log(value) for value in values)
