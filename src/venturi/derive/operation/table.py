@@ -130,6 +130,8 @@ class Table:
     dealt: Column | None = None
     """Where tasks were dealt to the ranks: 1 for their rows, 2 for those of the last ones, which
     are too few for all ranks."""
+    job: Column | None = None
+    """The number of the job, of more than there were workers, that a row belongs to; -1: none."""
     arrays: dict[int, Array] = field(default_factory=dict)
     """Datasets that were read or written."""
     left: Counter[str] = field(default_factory=Counter)
@@ -222,6 +224,7 @@ def table_of(captured: Captured) -> Table:
         follows=follows[order],
         stretch=whole,
         pauses_ns=pauses,
+        job=actors.job[operations.process[rows]][order],
         arrays=arrays,
         left=left,
         assumed=actors.assumed + assumed + notes,
