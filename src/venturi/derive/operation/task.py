@@ -89,10 +89,10 @@ def dealt_in_turn(table: Table, streams: Streams) -> Iterator[tuple[Table, Tasks
     ways: list[tuple[int | None, _Found | None]] = [(None, _jobs(table, rows))]
     for stream, begins in _leading(table, streams, rows):
         ways.append((stream, _tasks(table, streams, rows, begins)))
-    for stream, found in ways:
-        stages = [] if found is None else _stages(table, streams, found)
-        if found is not None and stages:
-            found, stages = _of_stages(found, stages)
+    for stream, all_tasks in ways:
+        stages = [] if all_tasks is None else _stages(table, streams, all_tasks)
+        if all_tasks is not None and stages:
+            found, stages = _of_stages(all_tasks, stages)
             workers = len(np.unique(found.worker))
             turns = _turns(table, found, stages)
             first = streams.of_file[table.file[found.rows[found.first]]]
