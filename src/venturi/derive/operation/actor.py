@@ -70,7 +70,7 @@ def _without_launcher(
 def _active_jobs(
     processes: list[Process], workers: list[int], spans: tuple[Column, Column]
 ) -> list[tuple[int, int, list[int]]]:
-    """When each job that makes requests begins and ends, and its processes; in the order of time."""
+    """When each job that makes requests begins and ends, and its processes, in order of time."""
     first_ns, last_ns = spans
     found = []
     for members in jobs_of(processes, workers, first_ns, last_ns):

@@ -184,7 +184,6 @@ def table_of(captured: Captured) -> Table:
     start, end = operations.start_ns[rows], operations.end_ns[rows]
     owner = file * actors.ranks + rank
     order = np.argsort(owner, kind="stable")
-    follows = follows_of(file, rank)
     kind = operations.kind[rows]
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
@@ -221,7 +220,7 @@ def table_of(captured: Captured) -> Table:
         memory=np.where(moved, operations.detail[rows] & _OF_MEMORY, 0)[order],
         start_ns=start[order],
         end_ns=end[order],
-        follows=follows[order],
+        follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,
         job=actors.job[operations.process[rows]][order],

@@ -150,8 +150,8 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
         if tasks.are_processes:
             what = "a process with those that it started"
         texts.append(
-            f"{tasks.count} tasks, each {what}, are dealt to {tasks.workers} workers in turn, as they "
-            "came; who took which is not kept"
+            f"{tasks.count} tasks, each {what}, are dealt to {tasks.workers} workers in turn, as "
+            "they came; who took which is not kept"
         )
     for number in sorted(program.flat):
         texts.append(
