@@ -49,7 +49,7 @@ def test_a_stopped_rank_is_in_the_record(cli: Cli, tmp_path: Path) -> None:
     assert record["partial"]
     assert record["verdict"]["level"] == "INVALID"
     assert f"rank 1 on {host} completed nothing" in record["failure"]
-    assert "(second)" in record["failure"]
+    assert "(phase second)" in record["failure"]
     assert any(f"rank 1 on {host}: no completion" in word for word in record["warnings"])
     assert [row["path"] for row in record["phases"]] == ["first"]
     assert not list(cli.target.iterdir())
