@@ -1,7 +1,8 @@
 """How far the quick mode of io500 is from a run with a longer stonewall, in the same directory.
 
-Both run in turn, the long one with caches dropped before it reads, too, unless `--warm`; printed are the score's error (quick - long) / long for each pair, its median,
-and the phases that are furthest off. `--long 300` compares with a run of full length.
+Both run in turn, the long one with caches dropped before it reads, too, unless `--warm`. Printed
+are the score's error (quick - long) / long for each pair, its median, and the phases that are
+furthest off. `--long 300` compares with a run of full length.
 """
 
 from __future__ import annotations
