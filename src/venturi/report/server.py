@@ -16,8 +16,8 @@ _LEAD = (
 )
 _TELLS = "fuse.glusterfs"
 _UNTOLD = (
-    "No server could be told apart, so none is named, slow or not: on a volume that cuts files into "
-    "pieces (sharding) a client learns only where the first piece of a file is."
+    "No server could be told apart, so none is named, slow or not: on a volume that cuts files "
+    "into pieces (sharding) a client learns only where the first piece of a file is."
 )
 
 
