@@ -87,8 +87,8 @@ def dealt_in_turn(table: Table, streams: Streams) -> Iterator[tuple[Table, Tasks
     rows = np.flatnonzero(streams.of_file[table.file] >= 0)
     rows = rows[np.lexsort((table.start_ns[rows], table.rank[rows]))]
     ways: list[tuple[int | None, _Found | None]] = [(None, _jobs(table, rows))]
-    for stream, begins in _leading(table, streams, rows):
-        ways.append((stream, _tasks(table, streams, rows, begins)))
+    for number, begins in _leading(table, streams, rows):
+        ways.append((number, _tasks(table, streams, rows, begins)))
     for stream, all_tasks in ways:
         stages = [] if all_tasks is None else _stages(table, streams, all_tasks)
         if all_tasks is not None and stages:
