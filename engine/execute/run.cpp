@@ -141,7 +141,7 @@ class Run {
     agree_on_stop();
     if (is_first()) warn_of_foreign_files();
     if (has_file([](const schema::File& file) { return file.prestage.has_value(); })) {
-      prestage(context_);
+      prestage(context_, false);
       agree_on_stop();
     }
     first_position_ = context_.manifest->position();
@@ -211,6 +211,9 @@ class Run {
   void note_stages() {
     std::set<std::size_t> taken;
     for (const schema::Group& group : context_.plan.groups) {
+      for (const std::size_t file : removed_files(group.program)) {
+        context_.files[file].is_removed = true;
+      }
       const std::vector<std::size_t> used = used_files(group.program);
       for (const std::size_t file : used) {
         FileState& state = context_.files[file];
@@ -260,6 +263,10 @@ class Run {
       context_.slots[static_cast<std::size_t>(schema::Slot::kIteration)] =
           static_cast<std::int64_t>(i);
       forget_trees(context_);
+      if (i > 0) {
+        prestage(context_, true);
+        context_.agree_all_or_throw();
+      }
       if (has_file([](const schema::File& file) { return file.tree.has_value(); })) {
         make_trees(context_, EntryKind::kTree);
         context_.agree_all_or_throw();

@@ -106,12 +106,13 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
     flat: set[int] = set()
     joined: set[int] = set()
     apart: set[Key] = set()
+    lasting: set[int] = set()
     for _ in range(_MOST_TRIALS):
-        before, found, others = dict(staged), set(flat), len(apart)
-        program = Program(view, streams, staged, flat, apart)
+        before, found, others = dict(staged), set(flat), len(apart) + len(lasting)
+        program = Program(view, streams, staged, flat, apart, lasting)
         steps = program.write()
         new = flat - found
-        if new or len(apart) > others:
+        if new or len(apart) + len(lasting) > others:
             staged.clear()
         elif staged == before:
             break
@@ -146,9 +147,12 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
         texts.append(f"left out, because the language has no word for it: {counts}")
     tasks = program.view.tasks
     if tasks is not None:
+        what = f"with a file of {streams.kept[tasks.stream].name}"
+        if tasks.are_processes:
+            what = "a process with those that it started"
         texts.append(
-            f"{tasks.count} tasks, each with a file of {streams.kept[tasks.stream].name}, are "
-            f"dealt to {tasks.workers} workers in turn, as they came; who took which is not kept"
+            f"{tasks.count} tasks, each {what}, are dealt to {tasks.workers} workers in turn, as "
+            "they came; who took which is not kept"
         )
     for number in sorted(program.flat):
         texts.append(
