@@ -36,7 +36,7 @@ def derived(
     source, trace = str(PLANTED / f"{cause}.c"), where / "app.trace"
     subprocess.run(
         [*compiler.split(), *defines, source, "-o", "program"],
-        cwd=where, check=True, timeout=60, stdout=subprocess.DEVNULL,
+        cwd=where, check=True, timeout=600, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     subprocess.run(
