@@ -388,6 +388,12 @@ class Failed(Document):
     """Phase path, file or plan path."""
     exit_code: Count
 
+    @property
+    def sentence(self) -> str:
+        """What went wrong and, unless the message says it, where."""
+        told = self.message.endswith(f"({self.where})") or f"phase {self.where}" in self.message
+        return self.message if told or not self.where else f"{self.message} ({self.where})"
+
 
 class Finished(Document):
     """The run came to its end."""

@@ -209,8 +209,7 @@ def _completed(phases: Sequence[PhaseRow]) -> int:
 def _failure(events: Sequence[Event], finished: Finished | None, ending: Ending) -> str | None:
     failed = next((e for e in events if isinstance(e, Failed)), None)
     if failed is not None:
-        where = f" ({failed.where})" if failed.where else ""
-        return f"{failed.message}{where}{failed.hint and f'; {failed.hint}'}"
+        return f"{failed.sentence}{failed.hint and f'; {failed.hint}'}"
     if finished is not None:
         return None
     if ending.interrupted:

@@ -275,8 +275,7 @@ def _strange_end(code: int, errors: str) -> Warning:
 def _refusal(failed: Failed | None, code: int, errors: str) -> VenturiError:
     """Why the engine measured nothing."""
     if failed is not None:
-        message = failed.message + (f" ({failed.where})" if failed.where else "")
         kinds = {ExitCode.USAGE: UserError, ExitCode.TARGET: TargetProblem}
-        return kinds.get(ExitCode(failed.exit_code), RunFailed)(message, failed.hint)
+        return kinds.get(ExitCode(failed.exit_code), RunFailed)(failed.sentence, failed.hint)
     last = next((line for line in reversed(errors.splitlines()) if line.strip()), "no message")
     return RunFailed(f"the engine did not start (exit code {code}): {last}")
