@@ -144,10 +144,85 @@ d.close()
 END
 python program.py"""
 
+_MAKE = r"""python3 - <<'END'
+names = [f"unit{n}" for n in range(12)]
+with open("common.h", "w") as out:
+    out.write("".join(f"int {name}(int);\n" for name in names))
+for number, name in enumerate(names):
+    with open(f"{name}.c", "w") as out:
+        out.write('#include "common.h"\n#include <stdio.h>\n')
+        for i in range(100 * (number % 4 + 1)):
+            out.write(f"int {name}_{i}(int x) {{ return x * {i} + {number}; }}\n")
+        out.write(f"int {name}(int x) {{ return {name}_0(x); }}\n")
+with open("main.c", "w") as out:
+    out.write('#include "common.h"\nint main(void) { return unit0(0); }\n')
+objects = " ".join(f"{name}.o" for name in [*names, "main"])
+with open("Makefile", "w") as out:
+    out.write(f"app: {objects}\n\tcc -o $@ $^\n%.o: %.c common.h\n\tcc -O1 -c -o $@ $<\n")
+END"""
+_LOOSE = (
+    "mkdir source && cd source && git init -q . && for i in $(seq 1 6); do "
+    "for j in $(seq 1 8); do head -c $((j * 3000)) /dev/urandom > file.$j; done; git add . && "
+    "git -c user.name=n -c user.email=e commit -qm $i; done"
+)
+_MEMMAP = r"""cat > program.py <<'END'
+import numpy
+shape = (64, 256, 256)
+field = numpy.memmap("field.bin", "f4", "w+", shape=shape)
+for step in range(shape[0]):
+    field[step] = step
+    if step % 16 == 15:
+        field.flush()
+del field
+field = numpy.memmap("field.bin", "f4", "r", shape=shape)
+numpy.save("mean.npy", field.mean(axis=(1, 2)))
+numpy.save("slab.npy", field[:, 100])
+END"""
+_WAL = r"""cat > program.py <<'END'
+import sqlite3
+base = sqlite3.connect("base.db")
+base.execute("pragma journal_mode=wal")
+base.execute("create table t (id integer primary key, name text, value real)")
+base.execute("create index by_name on t (name)")
+for turn in range(60):
+    with base:
+        base.executemany("insert into t (name, value) values (?, ?)",
+                         [(f"n{(turn * 50 + i) * 7919 % 3000}", i) for i in range(50)])
+print(base.execute("select sum(value) from t where name < 'n2'").fetchone())
+base.close()
+END"""
+_ZARR = r"""cat > program.py <<'END'
+import zarr
+data = zarr.open("field.zarr", mode="r")
+print(sum(float(data[i : i + 16, 64:192].sum()) for i in range(0, 128, 16)))
+END
+cat > prepare.py <<'END'
+import numpy, zarr
+data = zarr.open("field.zarr", mode="w", shape=(128, 256), chunks=(16, 64), dtype="f8")
+data[:] = numpy.random.default_rng(1).random((128, 256))
+END
+python prepare.py"""
+
 APPLICATIONS = [
     Application("dd", "dd if=/dev/zero of=out bs=1M count=64 conv=fsync", programs=("dd",)),
     Application("cp -r", "cp -r source copy", _TREE, ("cp",)),
     Application("tar", "tar cf all.tar source", _TREE, ("tar",)),
+    Application("tar, gzip", "tar cf - source | gzip -1 > all.tar.gz", _TREE, ("tar", "gzip")),
+    Application("python -m zipfile -c", f"{PYTHON} -m zipfile -c all.zip source", _TREE),
+    Application("python -m zipfile -e", f"{PYTHON} -m zipfile -e all.zip copy",
+                f"({_TREE}) && python3 -m zipfile -c all.zip source"),
+    Application("xargs -P", "find source -type f | sort | xargs -P 3 -n 4 gzip -1", _TREE,
+                ("find", "xargs", "gzip")),
+    Application("make -j2", "make -s -j2", _MAKE, ("make", "cc")),
+    Application("git gc", "git -C source gc -q", _LOOSE, ("git",)),
+    Application("sqlite3, journal_mode=wal", f"{PYTHON} program.py", _WAL),
+    Application("numpy.memmap", f"{PYTHON} program.py", _MEMMAP, modules=("numpy",)),
+    Application("zarr", f"{PYTHON} program.py", _ZARR, modules=("zarr",)),
+    Application("ffmpeg",
+                "ffmpeg -v error -y -i in.mkv -c:v mpeg4 -c:a aac -f segment -segment_time 2 "
+                "out%03d.mp4",
+                "ffmpeg -v error -f lavfi -i testsrc=size=640x360:rate=25 -f lavfi -i sine -t 12 "
+                "-c:v ffv1 -c:a flac in.mkv", ("ffmpeg",)),
     Application("zip", "zip -qr all.zip source", _TREE, ("zip",)),
     Application("rsync", "rsync -a source/ copy", _TREE, ("rsync",)),
     Application("git clone", "git clone -q --no-local source copy", _GIT, ("git",)),

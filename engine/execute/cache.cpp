@@ -20,6 +20,9 @@ namespace {
 /// Pages that another rank of the node is just dropping, or that wait in a per-processor list, are
 /// passed over the first time.
 constexpr int kAttempts = 5;
+/// After so many files in a row that stayed (a file system in memory keeps all), none is waited
+/// for.
+constexpr int kPatience = 32;
 
 Residency residency_of(const Pages& pages) {
   if (pages.all == 0) return Residency::kNothing;
@@ -27,24 +30,52 @@ Residency residency_of(const Pages& pages) {
   return pages.resident * 10 >= pages.all * 9 ? Residency::kMemory : Residency::kPartly;
 }
 
-void drop_one(const std::string& name, Pages& pages) {
-  const base::Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (!file) return;
-  ::fsync(file.get());  // dirty pages cannot be dropped
-  Pages left;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    ::posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
-    left = {};
-    count_pages(file.get(), left);
-    if (residency_of(left) != Residency::kMemory && residency_of(left) != Residency::kPartly) break;
-    const timespec pause{.tv_sec = 0, .tv_nsec = 1'000'000};
-    ::nanosleep(&pause, nullptr);
+/// Drops pages of one file after another, and learns where that is of no use.
+class Dropping {
+ public:
+  void drop(const std::string& name) {
+    const base::Descriptor file(
+        ::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (!file) return;
+    Pages left = attempt(file.get());
+    if (left.resident > 0) {
+      ::fsync(file.get());  // dirty pages cannot be dropped; with clean ones it would be a flush
+      const int attempts = stuck_ < kPatience ? kAttempts : 1;
+      for (int again = 0; again < attempts && stays(left); ++again) {
+        if (again > 0) pause();
+        left = attempt(file.get());
+      }
+    }
+    if (left.all > 0) stuck_ = residency_of(left) == Residency::kMemory ? stuck_ + 1 : 0;
+    pages_.all += left.all;
+    pages_.resident += left.resident;
   }
-  pages.all += left.all;
-  pages.resident += left.resident;
-}
 
-void drop_tree(Context& context, FileState& file, Pages& pages) {
+  [[nodiscard]] const Pages& pages() const { return pages_; }
+
+ private:
+  static bool stays(const Pages& pages) {
+    const Residency found = residency_of(pages);
+    return found == Residency::kMemory || found == Residency::kPartly;
+  }
+
+  static Pages attempt(int descriptor) {
+    ::posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
+    Pages left;
+    count_pages(descriptor, left);
+    return left;
+  }
+
+  static void pause() {
+    const timespec time{.tv_sec = 0, .tv_nsec = 1'000'000};
+    ::nanosleep(&time, nullptr);
+  }
+
+  Pages pages_;
+  int stuck_ = 0;  // files in a row that stayed
+};
+
+void drop_tree(Context& context, FileState& file, Dropping& dropping) {
   const schema::Tree& plan = *file.plan->tree;
   OpenTree& tree = file.trees.get(context, file);
   const std::uint64_t items = context.evaluator.count(plan.items, context.slots, "tree.items");
@@ -53,7 +84,7 @@ void drop_tree(Context& context, FileState& file, Pages& pages) {
     const std::string directory =
         context.plan.directory + "/" + path_of_node(file, tree, node) + "/";
     for (std::uint64_t index = 0; index < items; ++index) {
-      drop_one(directory + tree.item_name(node, node * items + index, index), pages);
+      dropping.drop(directory + tree.item_name(node, node * items + index, index));
       context.tick(context.clock.now_ns());
     }
   }
@@ -65,14 +96,15 @@ void drop_caches(Context& context, const std::vector<std::size_t>& files) {
   for (const std::size_t index : files) {
     FileState& file = context.files[index];
     if (file.plan->foreign || !file.storage->traits().real_files) continue;
-    Pages pages;
-    if (file.plan->tree) drop_tree(context, file, pages);
+    Dropping dropping;
+    if (file.plan->tree) drop_tree(context, file, dropping);
     for (const std::string& path : file.touched) {
       for (const std::string& part : file.plain->parts(path)) {
-        drop_one(context.plan.directory + "/" + part, pages);
+        dropping.drop(context.plan.directory + "/" + part);
       }
       context.tick(context.clock.now_ns());
     }
+    const Pages& pages = dropping.pages();
     if (pages.all > 0) file.residency = residency_of(pages);
   }
 }

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(PROJECT / "schema"), str(PROJECT / "src")]
+if __name__ == "__main__":
+    os.environ["VENTURI_DOCUMENTED_MODELS"] = "1"  # before any of them is imported
 
 from generate import cpp, json_schema, reference  # noqa: E402
 from generate.documents import available  # noqa: E402

@@ -93,7 +93,7 @@ class SlurmDaemon:
         """Ends slurmctld as an administrator would."""
         assert self._controller is not None
         self._controller.terminate()
-        self._controller.wait(30)
+        self._controller.wait(600)
 
     def stop(self) -> None:
         """Ends everything that this Slurm started."""
@@ -102,14 +102,14 @@ class SlurmDaemon:
             if daemon is not None:
                 daemon.send_signal(signal.SIGTERM)
                 try:
-                    daemon.wait(15)
+                    daemon.wait(600)
                 except subprocess.TimeoutExpired:
                     daemon.kill()
 
     def asked(self, *words: str) -> str:
         """What one of Slurm's commands prints."""
         done = subprocess.run(
-            words, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+            words, env=self.environment, capture_output=True, text=True, timeout=600, check=False
         )
         return done.stdout
 
@@ -137,7 +137,7 @@ def free_port() -> int:
 
 def _wait(what: str, holds: object) -> None:
     assert callable(holds)
-    until_s = time.monotonic() + 60
+    until_s = time.monotonic() + 600
     while not holds():
-        assert time.monotonic() < until_s, f"no {what} in a minute"
+        assert time.monotonic() < until_s, f"no {what} in ten minutes"
         time.sleep(0.1)

@@ -120,7 +120,7 @@ class Site:
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "venturi", "campaign", *words, "--on", "m.yaml"],
-            cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=60,
+            cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=600,
             check=False,
         )  # fmt: skip
 

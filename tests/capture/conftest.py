@@ -77,7 +77,7 @@ class Capture:
     """Where commands run."""
 
     def __call__(
-        self, *command: str, options: tuple[str, ...] = (), code: int = 0, limit_s: float = 120
+        self, *command: str, options: tuple[str, ...] = (), code: int = 0, limit_s: float = 600
     ) -> Run:
         """Captures `command`; the capture must exit with `code`."""
         folder = self.place / f"{len(list(self.place.glob('*.trace')))}.trace"

@@ -164,7 +164,7 @@ def closed(application: Application, place: Path) -> tuple[Workload, FidelityCar
         (*venturi, "--", "bash", "--norc", "-c", application.command),
     ):
         done = subprocess.run(
-            words, cwd=here, env=surroundings, capture_output=True, text=True, timeout=120,
+            words, cwd=here, env=surroundings, capture_output=True, text=True, timeout=600,
             check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr

@@ -48,7 +48,7 @@ SIZE, COUNT = 65536, 128
 def venturi(place: Path, *words: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "venturi", *words], cwd=place, capture_output=True, text=True,
-        timeout=120, check=False, env={**os.environ, "VENTURI_STORE": str(place / "store")},
+        timeout=600, check=False, env={**os.environ, "VENTURI_STORE": str(place / "store")},
     )  # fmt: skip
     assert done.returncode in (0, 4), done.stderr
 

@@ -19,7 +19,7 @@ ENDLESS = "while true; do echo x >> out; sleep 0.01; done"
 
 
 def wait_for(is_there: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while not is_there():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
@@ -28,7 +28,7 @@ def wait_for(is_there: Callable[[], bool]) -> None:
 def recover(capture: Capture, *words: str) -> subprocess.CompletedProcess[str]:
     line = [*capture.line(Path("unused"))[:4], "--recover", *words]
     return subprocess.run(
-        line, cwd=capture.place, capture_output=True, text=True, timeout=60, check=False
+        line, cwd=capture.place, capture_output=True, text=True, timeout=600, check=False
     )
 
 
@@ -101,7 +101,7 @@ def test_the_next_capture_tells_of_it(capture: Capture) -> None:
         end_all(process)
     line = [*capture.line(Path())[:3], "derive", spool.name]
     derived = subprocess.run(
-        line, cwd=capture.place, capture_output=True, text=True, timeout=60, check=False
+        line, cwd=capture.place, capture_output=True, text=True, timeout=600, check=False
     )
     assert derived.returncode == 2
     assert f"venturi capture --recover {spool.name}" in derived.stderr
@@ -114,7 +114,7 @@ def test_the_next_capture_tells_of_it(capture: Capture) -> None:
 def capture_true(capture: Capture, name: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*capture.line(capture.place / name), "--", "true"],
-        cwd=capture.place, capture_output=True, text=True, timeout=60, check=True,
+        cwd=capture.place, capture_output=True, text=True, timeout=600, check=True,
     )  # fmt: skip
 
 
@@ -148,6 +148,6 @@ def test_a_capture_that_runs_is_not_recovered(capture: Capture) -> None:
     [spool] = capture.place.glob(".*.spool.*")
     done = recover(capture, spool.name)
     assert (done.returncode, "still runs" in done.stderr) == (2, True)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 0
     assert read_trace(capture.place / "0.trace").trace.operation_count > 0

@@ -30,7 +30,7 @@ class Cli:
     def line(self, *words: str) -> list[str]:
         return [sys.executable, "-m", "venturi", *words]
 
-    def __call__(self, *words: str, limit_s: float = 120) -> Finished:
+    def __call__(self, *words: str, limit_s: float = 600) -> Finished:
         return subprocess.run(
             self.line(*words),
             capture_output=True,
@@ -43,7 +43,7 @@ class Cli:
     def json(self, *words: str, code: int = 0) -> Any:
         """The one JSON document on stdout of a command that must exit with `code`."""
         done = self(*words, "--json")
-        assert done.returncode == code, done.stderr + done.stdout[:500]
+        assert done.returncode == code, told(done)
         return json.loads(done.stdout)
 
     def start(self, *words: str) -> subprocess.Popen[str]:
@@ -56,7 +56,7 @@ class Cli:
             env=self.environment(),
         )
 
-    def journal(self, limit_s: float = 60) -> Path:
+    def journal(self, limit_s: float = 600) -> Path:
         """The folder of the run under way, once its engine has finished a phase."""
         return wait_for(lambda: next(iter(self._measured()), None), limit_s)
 
@@ -72,7 +72,18 @@ class Cli:
         return [json.loads(p.read_text()) for p in sorted(self.store.glob("runs/*/record.json"))]
 
 
-def wait_for(look: Callable[[], Any], limit_s: float = 60) -> Any:
+def told(done: Finished) -> str:
+    """What a command said of why it did not end as it should: its record's own words, if any."""
+    try:
+        record = json.loads(done.stdout)
+        said = [record["failure"], record["verdict"], *record["warnings"]]
+        errors = [row["details"] for row in record["phases"] if row["errors"]]
+    except (ValueError, LookupError, TypeError):
+        return f"{done.stderr}\n{done.stdout[:500]}"
+    return "\n".join([f"exit code {done.returncode}", done.stderr, *map(str, said + errors)])
+
+
+def wait_for(look: Callable[[], Any], limit_s: float = 600) -> Any:
     """What `look` finds, as soon as it finds something."""
     end = time.monotonic() + limit_s
     while time.monotonic() < end:

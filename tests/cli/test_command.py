@@ -111,7 +111,7 @@ def test_the_readme_s_commands_work(cli: Cli, tmp_path: Path) -> None:
             cli.line(*words, *extra),
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
             env=cli.environment(),
             cwd=tmp_path,
             check=False,

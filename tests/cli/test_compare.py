@@ -21,7 +21,7 @@ def venturi(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """The command as a user types it."""
     command = [sys.executable, "-m", "venturi", *words]
     return subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, timeout=120, check=False
+        command, cwd=cwd, capture_output=True, text=True, timeout=600, check=False
     )
 
 

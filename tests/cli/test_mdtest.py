@@ -304,7 +304,7 @@ def traced(cli: Cli, *words: str) -> list[str]:
     done = subprocess.run(
         ["strace", "-f", "-q", "-e", "trace=openat,openat2,pwrite64,pread64,fsync,close,statx,"
          "newfstatat,unlinkat", *cli.line(*words)],
-        capture_output=True, text=True, env=cli.environment(), timeout=120, check=False,
+        capture_output=True, text=True, env=cli.environment(), timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-2000:]
     return item_calls(done.stderr)

@@ -142,7 +142,7 @@ def test_ctrl_c_keeps_what_there_is(cli: Cli, shm: Path, tmp_path: Path) -> None
     sheets = tmp_path / "machine.yaml.journal" / "sheets.jsonl"
     wait_for(lambda: sheets.is_file() and sheets.read_text().count("\n") >= 1, 60)
     running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=60)
+    out, _ = running.communicate(timeout=600)
     assert running.returncode == 130
     assert parse_json(Machine, json.dumps(json.loads(out))).profile is not None
     assert load_yaml(machine, Machine).profile is not None

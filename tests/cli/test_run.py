@@ -119,7 +119,7 @@ def test_a_disk_that_is_full_before_and_one_that_fills_up(cli: Cli, tmp_path: Pa
         with contextlib.suppress(OSError), (mount / "ballast").open("wb", buffering=0) as file:
             while file.write(b"x" * 4096):
                 pass
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=600)
         assert process.returncode == 3, errors
         (record,) = cli.records()
         assert "No space left" in record["failure"]
@@ -168,7 +168,7 @@ def test_kill_9_keeps_finished_phases(cli: Cli, slow_workload: Path, victim: str
     engines = engines_of(process.pid)
     assert len(engines) == 3
     os.kill(engines[0 if victim == "engine" else -1], signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 3
     (record,) = cli.records()
     assert record["partial"]
@@ -203,7 +203,7 @@ def test_ctrl_c_once_finishes_the_repetition(cli: Cli, tmp_path: Path) -> None:
     process = cli.start(*words)
     cli.journal()
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 130
     (record,) = cli.records()
     assert record["partial"]
@@ -218,7 +218,7 @@ def test_ctrl_c_twice_stops_now(cli: Cli, slow_workload: Path) -> None:
     process.send_signal(signal.SIGINT)
     wait_for(lambda: list(cli.store.glob("running/*/stop")))
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 130
     (record,) = cli.records()
     assert "first" in {row["path"] for row in record["phases"]}
@@ -283,7 +283,7 @@ def test_kill_9_of_mpirun_is_a_partial_record(cli: Cli, slow_workload: Path, mac
     cli.journal()
     launcher = descendants(process.pid)[0]
     os.kill(launcher, signal.SIGKILL)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=600)
     assert process.returncode == 3, errors
     (record,) = cli.records()
     assert record["partial"]

@@ -42,7 +42,7 @@ def test_a_stopped_rank_is_in_the_record(cli: Cli, tmp_path: Path) -> None:
     # Both ranks are in the second phase: each has written more than the first one's 32 KiB.
     wait_for(lambda: sum(size > 8 * 4096 for size in written()) == 2)
     os.kill(engines_of(process.pid)[2], signal.SIGSTOP)
-    process.communicate(timeout=60)
+    process.communicate(timeout=600)
     assert process.returncode == 3
     record = cli.records()[0]
     host = os.uname().nodename

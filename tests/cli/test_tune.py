@@ -80,7 +80,7 @@ def test_ctrl_c_prints_the_ranking_so_far(cli: Cli, synced: Path, tmp_path: Path
 
     wait_for(several, 60)
     running.send_signal(signal.SIGINT)
-    out, _ = running.communicate(timeout=60)
+    out, _ = running.communicate(timeout=600)
     assert running.returncode == 130
     assert "looked at" in out
     (line,) = [line for line in out.splitlines() if line.startswith(" report  ")]
@@ -96,7 +96,7 @@ def test_what_was_killed_is_removed_later(cli: Cli, synced: Path, tmp_path: Path
     running = cli.start(*words)
     wait_for(lambda: list(cli.target.glob("*/log*")), 60)
     running.kill()
-    running.communicate(timeout=60)
+    running.communicate(timeout=600)
 
     def gone() -> bool:
         cli("results", "ls")

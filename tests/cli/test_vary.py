@@ -62,7 +62,10 @@ def test_a_budget_ends_what_cannot_be_reached(cli: Cli, tmp_path: Path) -> None:
         (("--vary", "block=1,,2"), "this is not name=a,b,c"),
         (("--vary", "block=1,1"), "a value stands twice"),
         (("--vary", "block=1", "--vary", "block=2"), "block stands twice"),
-        (("--vary", "blok=1,2"), "did you mean 'block'?"),
+        (("--vary", "blok=1,2"), "(blok=1): --vary blok: ior has no such parameter did you mean"),
+        (("--vary", "transfer=1 MiB,0"), "(transfer=0): "),
+        (("--vary", "block=1,2", "--time", "soon"), "--time soon: a time from 1s"),
+        (("--time", "2m"), "--time belongs to --vary"),
         (("--vary", "block=1,2", "--set", "block=3"), "both set and varied"),
         (("--vary", "ranks=1,2", "-n", "2"), "the ranks are given twice"),
         (("--vary", "block=1 MiB,nonsense"), "nonsense"),
@@ -145,3 +148,18 @@ def test_a_workload_may_say_how_long_it_means_to_take(cli: Cli, tmp_path: Path) 
     assert record["enough"].startswith("none begins after the 0.001 s")
     said = cli.json("run", str(path), "-d", str(cli.target), "--repeat", "3")
     assert said["repetitions"] == 3
+
+
+def test_a_product_is_planned_without_a_place(cli: Cli, tmp_path: Path) -> None:
+    """`plan --vary` says what each run writes, and makes nothing."""
+    found = cli.json("plan", "ior", *SMALL, "--vary", "segments=1,3", "--repeat", "4")
+    assert [row["parameters"] for row in found["rows"]] == [{"segments": 1}, {"segments": 3}]
+    assert [row["bytes_written"] for row in found["rows"]] == [2**20, 3 * 2**20]
+    assert (found["points"], found["runs"], found["bytes_written"]) == (2, 8, 16 * 2**20)
+    assert not list(tmp_path.glob("*.campaign"))
+
+
+def test_a_run_of_a_product_may_be_given_its_time(cli: Cli) -> None:
+    words = ("run", "ior", "-d", str(cli.target), *SMALL, "--vary", "segments=1,3", "--dry-run")
+    hour, short = (cli.json(*words, "--repeat", "6", *time) for time in ((), ("--time", "90s")))
+    assert (hour["most_hours"], short["most_hours"]) == (12.0, 0.3)

@@ -287,6 +287,23 @@ def test_a_finding_fires_on_what_it_is_for_and_not_on_its_opposite(program: Prog
     assert name not in ids(operation_findings(program(False).captured()))
 
 
+@pytest.mark.parametrize("layer", [Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE])
+@pytest.mark.parametrize(("pieces", "detail"), [(500, 0), (500, 1), (1, 0)])
+def test_a_library_that_cuts_independent_calls_to_pieces_is_found(
+    layer: Layer, pieces: int, detail: int
+) -> None:
+    """Each rank's one call is large; what reaches POSIX is not, unless ranks call together."""
+    made, moved = CaptureFactory(2), 4 * MIB
+    for rank in range(2):
+        made.call(rank, Kind.WRITE, "/s/f", moved, 0, s=1.0, layer=layer, detail=detail)
+        size = moved // pieces
+        made.run(rank, Kind.WRITE, "/s/f", size, pieces, first=rank * size, s=1.0)
+    found = {f.id: f for f in operation_findings(made.captured())}
+    assert ("no-collective" in found) == (pieces > 1 and not detail)
+    if "no-collective" in found:
+        assert f"{2 * pieces} requests reach POSIX" in found["no-collective"].evidence
+
+
 def test_a_healthy_program_has_bursts_only() -> None:
     found = operation_findings(shared_file().captured())
     assert ids(found) == ["checkpoint-bursts"]

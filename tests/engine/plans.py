@@ -208,7 +208,7 @@ def compute(seconds: float) -> Compute:
 
 def hold() -> Exec:
     """All ranks wait here until the test lets them go on: see `running.meddled`."""
-    return Exec(number=0, command=[PathPart(text="hold")], limit_s=60)
+    return Exec(number=0, command=[PathPart(text="hold")], limit_s=600)
 
 
 def phase(path: str, *body: Step, **rest: Any) -> Phase:

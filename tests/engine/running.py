@@ -101,7 +101,7 @@ class Engine:
     def run(self, plan: Plan, comm: str = "forked") -> Outcome:
         """Runs a plan to its end."""
         done = subprocess.run(
-            self.command(plan, comm), capture_output=True, text=True, timeout=120, check=False
+            self.command(plan, comm), capture_output=True, text=True, timeout=600, check=False
         )
         return Outcome(done.returncode, parse(done.stdout), done.stderr)
 
@@ -129,12 +129,12 @@ def end(process: subprocess.Popen[str]) -> None:
     """Makes sure that a started run and all its processes are gone."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=600)
 
 
 def held(made: Plan) -> Path:
     """Waits until a run has come to its next `hold`; the file that then lets it go on."""
-    until_s = time.monotonic() + 60
+    until_s = time.monotonic() + 600
     while True:
         for wanted in Path(made.journal).glob("command.*.wanted"):
             answer = wanted.with_suffix(".answer")
@@ -158,7 +158,7 @@ def meddled(
                 answer = held(made)
                 act()
                 answer.touch()
-        code = process.wait(timeout=60)
+        code = process.wait(timeout=600)
         assert process.stderr is not None
         return Outcome(code, parse("".join(lines)), process.stderr.read())
     finally:
@@ -201,7 +201,7 @@ def traced(engine: Engine, made: Plan, calls: str) -> list[str]:
     log = Path(made.journal) / "strace"
     command = ["strace", "-f", "-o", str(log), "-e", f"trace={calls}"]
     done = subprocess.run(
-        [*command, *engine.command(made, "alone")], capture_output=True, check=False, timeout=60
+        [*command, *engine.command(made, "alone")], capture_output=True, check=False, timeout=600
     )
     assert done.returncode == 0, done.stdout
     return log.read_text().splitlines()

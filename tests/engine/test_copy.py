@@ -34,7 +34,7 @@ def without(engine: Engine, made: Plan, *calls: str) -> Outcome:
     log = Path(made.journal) / "strace"
     done = subprocess.run(
         ["strace", "-f", "-o", str(log), *refused, *engine.command(made, "alone")],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     return Outcome(done.returncode, parse(done.stdout), done.stderr)
 

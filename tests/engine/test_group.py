@@ -20,7 +20,7 @@ def probe(comm: str, ranks: int, *words: str) -> subprocess.CompletedProcess[str
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 

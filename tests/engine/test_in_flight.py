@@ -282,7 +282,7 @@ def test_no_operation_allocates(engine: Engine, tmp_path: Path, interface: str, 
             capture_output=True,
             text=True,
             check=True,
-            timeout=60,
+            timeout=600,
         )
         calls.append(int(done.stderr.split("calls ")[1]))
     # What is reported may differ in length by some progress events, not by 19 000 operations.

@@ -223,7 +223,7 @@ def test_a_full_file_system_is_an_error_for_a_mapped_file(engine: Engine, tmp_pa
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=600,
     )
     events = parse(done.stdout)
     assert done.returncode == 3, done.stderr

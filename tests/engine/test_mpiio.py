@@ -241,7 +241,7 @@ def test_an_engine_of_an_mpi_without_its_mpirun(engine: Engine, tmp_path: Path, 
         [engine.path(f"venturi-engine-{mpi}"), "run", name],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 2

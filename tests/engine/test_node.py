@@ -46,7 +46,7 @@ def on_nodes(engine: Engine, comm: str, made: Plan, ranks_per_node: int) -> Outc
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     return Outcome(done.returncode, parse(done.stdout), done.stderr)
 

@@ -38,7 +38,7 @@ def test_progress_is_told_while_others_work(engine: Engine, tmp_path: Path, comm
             if len(told) == 2:
                 break
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
     finally:
         end(process)
     first, second = told

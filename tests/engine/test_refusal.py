@@ -89,7 +89,7 @@ def test_edited_plans_are_refused_at_the_place(engine: Engine, tmp_path: Path, w
     name = Path(made.journal) / "plan.json"
     name.write_text(json.dumps(data))
     done = subprocess.run(
-        [engine.path(), "run", str(name)], check=False, capture_output=True, text=True, timeout=20
+        [engine.path(), "run", str(name)], check=False, capture_output=True, text=True, timeout=600
     )
     event = json.loads(done.stdout)
     assert (done.returncode, event["event"], event["code"]) == (2, "failed", "plan")
@@ -105,7 +105,7 @@ def test_zero_bytes_in_places_are_refused(engine: Engine, tmp_path: Path, where:
     name = Path(made.journal) / "plan.json"
     name.write_text(json.dumps(data))
     done = subprocess.run(
-        [engine.path(), "run", str(name)], check=False, capture_output=True, text=True, timeout=20
+        [engine.path(), "run", str(name)], check=False, capture_output=True, text=True, timeout=600
     )
     assert (done.returncode, json.loads(done.stdout)["where"]) == (2, where)
     assert not Path(made.directory).exists()

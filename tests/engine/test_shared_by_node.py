@@ -77,7 +77,7 @@ def run_on(engine: Engine, made: Plan, comm: str, node: str) -> Outcome:
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     return Outcome(done.returncode, parse(done.stdout), done.stderr)
 

@@ -217,7 +217,7 @@ def started(engine: Engine, plan: Plan, comm: str) -> subprocess.Popen[str]:
     """A run whose two groups are inside their first phases."""
     process = engine.start(plan, comm)
     journal = Path(plan.journal)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 600
     assert process.stdout is not None
     while '"phase_started"' not in process.stdout.readline():
         assert time.monotonic() < until
@@ -229,7 +229,7 @@ def started(engine: Engine, plan: Plan, comm: str) -> subprocess.Popen[str]:
 
 def finished(process: subprocess.Popen[str]) -> Outcome:
     """What it left; an `mpirun` that is interrupted speaks among the events."""
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     events = "".join(line for line in out.splitlines(keepends=True) if line.startswith("{"))
     return Outcome(process.returncode, parse(events), err)
 

@@ -73,7 +73,7 @@ def holders(comm: str, made: Plan) -> dict[int, int]:
 
 def holder(comm: str, made: Plan, rank: int) -> int:
     """The process of a rank, as soon as it has opened its manifest."""
-    until_s = time.monotonic() + 60
+    until_s = time.monotonic() + 600
     while rank not in (found := holders(comm, made)):
         assert time.monotonic() < until_s, f"rank {rank} did not start"
         time.sleep(0.02)
@@ -92,7 +92,7 @@ def stopped_run(engine: Engine, made: Plan, comm: str, mark: str, victim: int) -
                 break
         time.sleep(0.3)
         os.kill(holder(comm, made, victim), signal.SIGSTOP)
-        rest, errors = process.communicate(timeout=60)
+        rest, errors = process.communicate(timeout=600)
         said = "".join(lines) + rest
         if comm in LAUNCHERS:  # mpich's tells of killed ranks on stdout, too
             said = "\n".join(line for line in said.splitlines() if line.startswith("{"))
@@ -343,12 +343,12 @@ def test_a_slow_removal_is_a_remark_and_no_warning(
                 set_frozen(seen, False)
                 break
         lines += process.stdout.readlines()
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=600) == 0
     finally:
         with contextlib.suppress(OSError):
             set_frozen(seen, False)
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=600)
     outcome = Outcome(0, parse("".join(lines)), "")
     assert outcome.of("warning") == []
     assert outcome.of("remark")[0]["what"].startswith("still removing files on ")

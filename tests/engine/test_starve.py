@@ -97,7 +97,7 @@ def test_memory_is_occupied_while_the_phase_runs(engine: Engine, tmp_path: Path)
             go_on = held(made)
             locked.append([locked_kib(pid) for pid in children(process.pid)[:2]])
             go_on.touch()
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
     finally:
         end(process)
     assert process.returncode == 0

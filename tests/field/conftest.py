@@ -49,7 +49,7 @@ class Tool:
                 found[name] = os.pathsep.join(os.path.abspath(part) for part in parts)
         return found
 
-    def run(self, line: Sequence[str], limit_s: float = 120) -> Finished:
+    def run(self, line: Sequence[str], limit_s: float = 600) -> Finished:
         return subprocess.run(
             line,
             capture_output=True,

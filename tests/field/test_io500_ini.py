@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,7 @@ def test_keys_of_older_generations(tmp_path: Path) -> None:
         ("[mdtest-hard]\nfiles-per-dir = 10\n", "another benchmark"),
         ("[ior-hard]\nposix.odirect = TRUE\n", "[ior-hard] asks for O_DIRECT"),
         ("[ior-easy-read]\nAPI = POSIX --posix.odirect\n", "[ior-easy-read] asks for O_DIRECT"),
+        ("n = 3\n", "'n' stands before the first [section]"),
         ("", "this is no config.ini"),
         ("\x00\x01\x02", "this is no config.ini"),
     ],
@@ -102,6 +104,14 @@ def test_caches_that_are_kept_out(tool: Tool) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no such file"):
         read_ini(tmp_path / "nothing.ini")
+    with pytest.raises(UserError, match="this is no regular file"):
+        read_ini(tmp_path)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, math.inf])
+def test_a_stonewall_that_cannot_be(seconds: float) -> None:
+    with pytest.raises(UserError, match="seconds above 0 are needed"):
+        chosen("io500", Arguments(stonewall_s=seconds), 2, 1)
 
 
 def test_the_command_line_goes_before_the_ini(tmp_path: Path) -> None:

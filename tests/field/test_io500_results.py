@@ -204,6 +204,40 @@ def test_a_changed_digit_breaks_the_hash(tmp_path: Path) -> None:
     assert text_hash("ab") == 97 * 4 + 98
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "words"),
+    [
+        ("result.txt", b"", "result.txt: the file is empty"),
+        ("result.txt", bytes(range(256)), "result.txt: this is no text"),
+        ("config.ini", b"", "config.ini: the file is empty"),
+        ("config.ini", b"hello\n", "config.ini: it has no key"),
+        ("result.txt", None, "it is cut off"),
+    ],
+)
+def test_damage_beside_a_summary_is_named(
+    tmp_path: Path, name: str, data: bytes | None, words: str
+) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(REAL, folder)
+    whole = (folder / name).read_bytes()
+    (folder / name).write_bytes(whole[: len(whole) // 2] if data is None else data)
+    result = one(folder)
+    found = [flag.what for flag in result.flags if flag.id == "damaged-file"]
+    assert len(found) == 1
+    assert words in found[0]
+    assert Check.ABSENT in (result.score_hash, result.config_hash)
+    assert result.match
+
+
+def test_a_score_of_zero_beside_rates_is_one_mismatch(tmp_path: Path) -> None:
+    nothing = "[SCORE ] Bandwidth 0.0 GiB/s : IOPS 0.0 kiops : TOTAL 0.0"
+    result = written(tmp_path, new_text(EQUAL, nothing))
+    assert [flag.what for flag in result.flags] == [
+        "the published score is 0, but its phases give 6"
+    ]
+    assert not result.match
+
+
 def test_options_that_the_hash_does_not_show(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     shutil.copytree(REAL, folder)

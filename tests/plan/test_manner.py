@@ -253,3 +253,10 @@ def test_calls_together_that_could_not_know_who_reads(phase: str, message: str) 
     with pytest.raises(UserError) as caught:
         made_with(WRITTEN + phase, file="{path: f, interface: mpiio}")
     assert message in f"{caught.value.message} {caught.value.hint}"
+
+
+def test_pauses_between_requests_are_computing() -> None:
+    made = made_with(
+        "write | | create: f; write: {to: f, transfer: 64, count: 10, think: 20 ms}; compute: 1"
+    )
+    assert made.totals.seconds_computing == pytest.approx(1.2)

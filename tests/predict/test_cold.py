@@ -63,7 +63,7 @@ def record_of(text: str, tmp_path: Path) -> dict[str, Any]:
     words = ("run", "cold.yaml", "-d", ".", "--repeat", "1", "-q", "--json")
     done = subprocess.run(
         [sys.executable, "-m", "venturi", *words], cwd=tmp_path, capture_output=True, text=True,
-        timeout=120, check=False, env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
+        timeout=600, check=False, env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
     )  # fmt: skip
     assert done.stdout, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)

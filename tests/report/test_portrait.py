@@ -114,7 +114,7 @@ def test_a_browser_draws_the_page_of_a_capture(dark: bool, tmp_path: Path) -> No
     page.write_text(text, "utf-8")
     profile = f"--user-data-dir={tmp_path / 'profile'}"
     command = [str(BROWSER), *OPTIONS, profile, f"--screenshot={shot}", page.as_uri()]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True)
     assert "CONSOLE" not in done.stderr
     rows = grey_rows(shot.read_bytes())
     assert (rows[2][2] < 0x40) is dark

@@ -42,7 +42,7 @@ def test_two_stores_push_at_the_same_moment(tmp_path: Path, shared: Path) -> Non
             for number in range(TIMES):
                 one = result(f"20260101-000000-{machine}-{number:04d}", machine=machine)
                 keep(tmp_path / machine, one, {})
-                barrier.wait(timeout=120)
+                barrier.wait(timeout=600)
                 came.append(push(tmp_path / machine, str(shared), [one]))
         except BaseException as error:
             came.append(error)

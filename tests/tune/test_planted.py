@@ -121,7 +121,7 @@ def test_a_captured_application_is_tuned_and_its_run_foretold(tmp_path: Path) ->
     subprocess.run(
         [sys.executable, "-m", "venturi", "capture", "-q", "-o", str(trace), "--",
          sys.executable, "-c", program],
-        cwd=tmp_path, check=True, timeout=60,
+        cwd=tmp_path, check=True, timeout=600,
     )  # fmt: skip
     workload = slowed(derive(read_capture(trace), "app"), "sync")
     result = tuned(workload, tmp_path, "sync=end")

@@ -36,7 +36,7 @@ def derived(
     source, trace = str(PLANTED / f"{cause}.c"), where / "app.trace"
     subprocess.run(
         [*compiler.split(), *defines, source, "-o", "program"],
-        cwd=where, check=True, timeout=60, stdout=subprocess.DEVNULL,
+        cwd=where, check=True, timeout=600, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     subprocess.run(
@@ -80,13 +80,13 @@ def test_the_cause_comes_first_and_the_decoys_do_not(
     [
         ("serial_gather", {"COUNT": 20, "BYTES": 100_000}, "mpicc.openmpi -O1",
          "mpirun.openmpi --oversubscribe -np 2", "spread=rank", "state.dat"),
-        ("small_strided", {"COUNT": 300, "BYTES": 16}, "h5pcc.mpich -shlib -O1",
+        ("small_strided", {"COUNT": 20_000, "BYTES": 16}, "h5pcc.mpich -shlib -O1",
          "mpirun.mpich -np 2", "collective=on", "field.h5"),
         ("wrong_chunks", {"COUNT": 24, "BYTES": 8192}, "h5cc -shlib -O1", "", "chunks=call",
          "series.h5"),
     ],
 )  # fmt: skip
-def test_the_change_that_mends_a_parallel_program_is_in_the_field(
+def test_the_change_that_mends_a_parallel_program_is_looked_at_first(
     cause: str,
     numbers: dict[str, int],
     compiler: str,
@@ -100,14 +100,14 @@ def test_the_change_that_mends_a_parallel_program_is_in_the_field(
     for attempt in range(_ATTEMPTS):
         place = tmp_path / str(attempt)
         place.mkdir()
-        advice = _advice(derived(cause, place, numbers, compiler, start), change)
+        advice = _first_advice(derived(cause, place, numbers, compiler, start), change)
         if f"/{file}" in advice:
             return
-    pytest.fail(f"{change} does not name {file}: {advice or 'it does not apply'}")
+    pytest.fail(f"{change} does not name {file}: {advice or 'it is not looked at first'}")
 
 
-def _advice(workload: Workload, change: str) -> str:
-    """What a change says to do; empty where it does not apply."""
+def _first_advice(workload: Workload, change: str) -> str:
+    """What a change says to do, if it is the one that is looked at first; else empty."""
     built = frozenset(interface.value for interface in Interface)
     candidates, _ = applicable(scene_of(workload, Settings(), "ext4", built), Settings())
-    return "".join(each.variant.advice for each in candidates if each.name == change)
+    return candidates[0].variant.advice if candidates[0].name == change else ""

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from venturi.model.tuning import Effect, Pair, Stage
+from venturi.tune.bench import repetitions_for
 from venturi.tune.ranking import gain_of, sign_test
 from venturi.tune.search import (
     FINALISTS,
@@ -28,10 +29,12 @@ class Machine:
         self.asked: list[str | None] = []
         self.fails: set[str] = set()
         self.ends_at_s = float("inf")
+        self.pauses_s = 0.0
+        self.hasty = 0
         self._noise = noise
         self._random = random.Random(seed)
 
-    def measure(self, name: str | None) -> Run:
+    def measure(self, name: str | None, in_haste: bool = False) -> Run:
         if self.elapsed_s >= self.ends_at_s:
             raise Interrupted
         self.asked.append(name)
@@ -39,12 +42,17 @@ class Machine:
             raise TrialFailed("it does not start")
         ratio = 1.0 if name is None else self.ratios[name]
         io_s = ratio * self._random.lognormvariate(0.0, self._noise)
-        self.elapsed_s += io_s + 0.1
-        return Run(io_s, io_s + 0.1)
+        cost_s = io_s + 0.1 + (0.0 if in_haste else self.pauses_s)
+        self.elapsed_s += cost_s
+        self.hasty += in_haste
+        return Run(io_s, cost_s)
 
     def search(self, budget_s: float, seed: int = 1) -> State:
         keys = {name: name.partition("=")[0] for name in self.ratios}
-        return Search(keys, self.measure, lambda: self.elapsed_s, budget_s, seed).run()
+        search = Search(
+            keys, self.measure, lambda: self.elapsed_s, budget_s, seed, pauses_s=self.pauses_s
+        )
+        return search.run()
 
 
 def many(**good: float) -> dict[str, float]:
@@ -150,8 +158,8 @@ def test_a_slow_first_start_gives_nothing_up() -> None:
     machine = Machine({"good=1": 0.4} | many(), 0.05, 11)
     quick, starts = machine.measure, iter([9.0])
 
-    def measure(name: str | None) -> Run:
-        run, cold_s = quick(name), next(starts, 0.0)
+    def measure(name: str | None, in_haste: bool = False) -> Run:
+        run, cold_s = quick(name, in_haste), next(starts, 0.0)
         machine.elapsed_s += cold_s
         return Run(run.io_s, run.cost_s + cold_s)
 
@@ -159,6 +167,36 @@ def test_a_slow_first_start_gives_nothing_up() -> None:
     state = machine.search(30)
     assert state.finalists == ["good=1"]
     assert _effect(state.final("good=1"), 1) is Effect.HELPS
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_pauses_leave_no_time_for_is_looked_at_without_them(seed: int) -> None:
+    """A run takes 21 s, of which 20 are pauses: in ten minutes 28 of them, for 21 changes."""
+    machine = Machine(many(good=0.3), 0.2, seed)
+    machine.pauses_s = 20.0
+    state = machine.search(600, seed)
+    assert state.in_haste
+    assert machine.hasty > 30
+    assert _effect(state.final("good=1"), len(state.finalists)) is Effect.HELPS
+    assert len(state.base_s) + machine.hasty < len(machine.asked)
+    assert machine.elapsed_s < 600 * 1.05 + 4 * 21
+
+
+def test_where_there_is_time_nothing_is_done_in_haste() -> None:
+    machine = Machine(many(good=0.3), 0.2, 1)
+    machine.pauses_s = 5.0
+    assert not machine.search(600).in_haste
+    assert machine.hasty == 0
+
+
+@pytest.mark.parametrize(
+    ("once_s", "cost_s", "times"),
+    [(0.0, 1.0, 5), (0.1, 1.5, 5), (0.1, 0.9, 3), (0.1, 0.6, 1), (0.1, 0.3, 1), (2.0, 3.0, 1)],
+)
+def test_short_work_is_done_several_times_in_a_run(
+    once_s: float, cost_s: float, times: int
+) -> None:
+    assert repetitions_for(once_s, cost_s) == times
 
 
 def test_the_sign_test_is_exact() -> None:

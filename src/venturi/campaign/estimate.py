@@ -64,6 +64,12 @@ def _row(task: Task, runs: int, counted: _Counted) -> PlannedPoint:
     )
 
 
+def _called(task: Task) -> str:
+    """A point as people know it, whose folder is not there yet."""
+    said = ", ".join(f"{name}={value}" for name, value in task.parameters.items())
+    return f"{task.point} ({said})" if said else task.point
+
+
 class _Counted:
     """The bytes of a campaign's workloads."""
 
@@ -100,7 +106,7 @@ class _Counted:
         try:
             made = make_plan(workload, self._settings(task))
         except UserError as error:
-            raise UserError(f"{task.point}: {error.message}", error.hint) from None
+            raise UserError(f"{_called(task)}: {error.message}", error.hint) from None
         totals = made.totals
         self._planned[task.point] = (totals.bytes_written, totals.bytes_read, totals.files)
         said = {expectation.name for expectation in made.expectations if expectation.holds}
@@ -110,7 +116,7 @@ class _Counted:
         try:
             totals = promised_totals(self._workloads[task.workload], self._settings(task))
         except UserError as error:
-            raise UserError(f"{task.point}: {error.message}", error.hint) from None
+            raise UserError(f"{_called(task)}: {error.message}", error.hint) from None
         return totals["bytes_written"], totals["bytes_read"], totals.get("files")
 
     def _settings(self, task: Task) -> Settings:

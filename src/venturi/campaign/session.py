@@ -13,11 +13,9 @@ from pathlib import Path
 from venturi.campaign.build import fetch, source_at
 from venturi.campaign.estimate import estimate_of
 from venturi.campaign.folder import CANCEL, SESSION, write_whole
-from venturi.campaign.further import further_tasks
 from venturi.campaign.journal import Journal, entries
 from venturi.campaign.limit import check_limits
 from venturi.campaign.membership import Session
-from venturi.campaign.outcome import outcome_of
 from venturi.campaign.scheduler import scheduler_of
 from venturi.campaign.standing import Standing
 from venturi.campaign.supervise import Supervisor
@@ -65,6 +63,8 @@ class Opened:
 
     def outcome(self) -> CampaignResult:
         """What was found so far."""
+        from venturi.campaign.outcome import outcome_of
+
         self.standing.refresh()
         name = self.machine.name
         return outcome_of(self.campaign, self.standing, name, self.directory, self.points)
@@ -239,6 +239,8 @@ def _further(opened: Opened) -> list[Task]:
     """Repetitions that a campaign still wants, where it leaves their number open."""
     if opened.campaign.until is None:
         return []
+    from venturi.campaign.further import further_tasks
+
     return further_tasks(opened.campaign, opened.standing, opened.outcome().rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import product as cross
 
 from venturi.model.campaign import Sample, SampleMethod, Scalar, Space
@@ -43,7 +44,8 @@ def points_of(space: Space) -> list[Point]:
 
 def number_at(what: str, value: Scalar, point: Point) -> Number:
     """The number of an expression over a point's parameters; `what` names it in an error."""
-    return _value(what, value, point, {})
+    own = _number(value)
+    return _value(what, value, point, {}) if own is None else own
 
 
 def _crossed(space: Space) -> list[Point]:
@@ -90,10 +92,13 @@ def _refuse_twice(names: list[str]) -> None:
 
 def _number(value: Scalar) -> Number | None:
     """The number that a value is (`64 KiB` too), or None for a word."""
-    if not isinstance(value, str):
-        return value
+    return _number_in(value) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=4096)
+def _number_in(text: str) -> Number | None:
     try:
-        tree = tree_of(value)
+        tree = tree_of(text)
         return None if names_in(tree) else evaluate(compile_tree(tree, {}), [])
     except ExpressionError:
         return None

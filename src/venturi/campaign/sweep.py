@@ -13,8 +13,8 @@ from venturi.model.workload import Parameter, Workload
 from venturi.plan.setting import Settings
 
 _RANKS, _NODES = "ranks", "nodes"
-_LONGEST = "1 h"
-"""One run may take so long; a campaign's file can say something else."""
+_LONGEST_S = 3600.0
+"""One run may take so long where nothing else is said."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Sweep:
     """The levels of each name; `ranks` and `nodes` too."""
     settings: Settings
     repeat: int | None = None
+    most_s: float | None = None
+    """What one run may take."""
 
     def text(self) -> str:
         """The campaign's file; UserError for a name that is set and varied."""
@@ -43,7 +45,7 @@ class Sweep:
             "scale": self.settings.scale,
             "set": {**kept, **varied},
             "nodes": nodes,
-            "time": _LONGEST,
+            "time": f"{self.most_s or _LONGEST_S:g} s",
         }
         if ranks is not None:
             step["ranks"] = ranks

@@ -115,16 +115,21 @@ def parse_repeat(text: str | None) -> int | None:
 def budget_seconds(text: str, may_be_none: bool = False) -> float:
     """The seconds of `--budget`: `90s`, `3m`, `3 min`, `1h` or a bare number of seconds.
 
-    Raises UserError for anything else, and for less than a second, unless it is `0` where there may
-    be none, or more than ten days.
+    Raises UserError as `seconds_in`, unless it is `0` where there may be none.
     """
-    if may_be_none and text.strip() == "0":
-        return 0.0
+    return 0.0 if may_be_none and text.strip() == "0" else seconds_in("--budget", text)
+
+
+def seconds_in(option: str, text: str) -> float:
+    """The seconds of a time that an option was given.
+
+    Raises UserError for what is none, for less than a second, and for more than ten days.
+    """
     found = _BUDGET.fullmatch(text.strip())
     seconds = float(Fraction(found[1]) * _UNITS_S[found[2]]) if found else 0.0
     if not 1 <= seconds <= _MOST_S:
         raise UserError(
-            f"--budget {text}: a time from 1s to 240h is needed", "such as 90s, 3m or 1h"
+            f"{option} {text}: a time from 1s to 240h is needed", "such as 90s, 3m or 1h"
         )
     return seconds
 

@@ -26,8 +26,18 @@ _MOST_RANKS = 1_000_000
 @store_option
 @json_option
 @units_option
+@click.option("--vary", "varied", metavar="NAME=A,B,C", multiple=True, help="A plan for each.")
 def command(workload: str, store: str | None, as_json: bool, units: str, **options: Any) -> int:
-    """Totals, files, operations and time of WORKLOAD, without any I/O."""
+    """Totals, files, operations and time of WORKLOAD, without any I/O.
+
+    With --vary: what it writes and reads at every combination of the values.
+    """
+    if options.get("varied"):
+        from venturi.cli.vary import plan_varied
+
+        return plan_varied(
+            workload, {**options, "store": store, "as_json": as_json, "units": units}
+        )
     from dataclasses import replace
 
     from venturi.analyse.metric import check_metrics

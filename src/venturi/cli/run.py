@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 @click.option("--config", metavar="INI", help="io500: the official config.ini.")
 @click.option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
 @click.option("--vary", "varied", metavar="NAME=A,B,C", multiple=True, help="A run for each.")
+@click.option("--time", metavar="TIME", help="--vary: what one run may take (1h).")
 @click.option("-o", "--output", metavar="FOLDER", help="--vary: where it goes (NAME.campaign).")
 @click.option("--dry-run", is_flag=True, help="Print what would be done.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
@@ -61,6 +62,8 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
         from venturi.cli.vary import run_varied
 
         return run_varied(workload, directory, {**options, "as_json": as_json})
+    if options["time"] is not None:
+        raise UserError("--time belongs to --vary", "a workload's 'deadline' ends a single run")
     if options["output"] is not None:
         raise UserError("-o belongs to --vary", "venturi report RUN -o FILE writes a page")
     if workload == "io500-official" or options["binary"] is not None:
@@ -130,6 +133,13 @@ def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any])
 
         saved = str(store / "runs" / record.id) if options["verbose"] else None
         print_summary(record, stdout_console(), Units(options["units"]), saved)
+        if options.get("mode") == "quick":
+            from venturi.field.io500.quick import error_in_words
+            from venturi.store.archive import results
+            from venturi.store.result import result_of
+
+            kept = results(store, f"name:{record.name}")
+            click.echo(f" {error_in_words(result_of(record), kept)}")
     if record.interrupted:
         return ExitCode.INTERRUPTED
     return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE

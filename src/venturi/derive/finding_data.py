@@ -37,6 +37,11 @@ CUT_SHARE = 0.10
 SEEKS_EACH = 1.0
 """Own: seeks over requests."""
 
+CUT_CALLS = 4
+"""Own: requests at POSIX over a library's calls; with more, the library cuts them to pieces."""
+_NAMES = {
+    Layer.MPIIO: "MPI-IO", Layer.HDF5_DATASET: "HDF5", Layer.PNETCDF_VARIABLE: "PnetCDF",
+}  # fmt: skip
 _LIBRARIES = (Layer.MPIIO, Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)
 
 
@@ -110,18 +115,23 @@ def _read_modify_write(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _no_collective(rows: StreamRows) -> Iterator[Seen]:
-    if rows.layer is not Layer.MPIIO or not len(rows.shared) or len(rows.lanes) < 2:
+    if rows.layer not in _LIBRARIES or not len(rows.shared) or len(rows.lanes) < 2:
         return
     together = int(np.count_nonzero(rows.found.ops.detail[rows.data] & COLLECTIVE))
-    alone = len(rows.data) - together
-    large = rows.bytes(rows.data) >= SMALL_REQUEST_BYTES * len(rows.data)
-    if together < COLLECTIVE_SHARE * len(rows.data) and not large:
-        yield Seen(
-            f"{rows.name}: {len(rows.lanes)} ranks use one file with small independent calls.",
-            f"{alone} of {len(rows.data)} MPI-IO calls are independent, most often of "
-            f"{size_text(rows.common_size(rows.data))}",
-            at_stake_s=rows.longest_s(rows.data),
-        )
+    if together >= COLLECTIVE_SHARE * len(rows.data):
+        return
+    asked, below = rows.data, rows.at_posix(Kind.READ, Kind.WRITE)
+    is_cut = len(below) > CUT_CALLS * len(asked)
+    requests = below if is_cut else asked
+    if rows.bytes(requests) >= SMALL_REQUEST_BYTES * len(requests):
+        return
+    reached = f"; {len(below)} requests reach POSIX" if is_cut else ""
+    yield Seen(
+        f"{rows.name}: {len(rows.lanes)} ranks use one file with small independent calls.",
+        f"{len(asked) - together} of {len(asked)} calls of {_NAMES[rows.layer]} are independent"
+        f"{reached}, most often of {size_text(rows.common_size(requests))}",
+        at_stake_s=rows.longest_s(rows.data),
+    )
 
 
 def _chunk_cuts(rows: StreamRows) -> Iterator[Seen]:

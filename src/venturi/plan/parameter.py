@@ -30,9 +30,10 @@ def resolve_parameters(workload: Workload, settings: Settings) -> dict[str, Numb
     resolved: dict[str, Number] = {}
     for name in values:
         _resolve(name, values, resolved, ())
+    known: dict[str, Tree] = {key: Literal(value) for key, value in resolved.items()}
     for name, parameter in workload.parameters.items():
         if isinstance(parameter, Parameter):
-            _check_range(name, parameter, resolved, _sources_of(name, values))
+            _check_range(name, parameter, known, values)
     return resolved
 
 
@@ -103,17 +104,19 @@ def _resolve(
 
 
 def _check_range(
-    name: str, parameter: Parameter, resolved: dict[str, Number], sources: list[str]
+    name: str, parameter: Parameter, known: dict[str, Tree], values: dict[str, Value]
 ) -> None:
-    known: dict[str, Tree] = {key: Literal(value) for key, value in resolved.items()}
     for word, limit in (("least", parameter.least), ("most", parameter.most)):
         if limit is None:
             continue
         bound = bind(tree_of(limit), known)
         if isinstance(bound, Variable) or not isinstance(bound, Literal):
             raise UserError(f"parameter '{name}': '{word}' must be a number")
-        value = resolved[name]
+        own = known[name]
+        assert isinstance(own, Literal)
+        value = own.value
         if (value < bound.value) if word == "least" else (value > bound.value):
+            sources = _sources_of(name, values)
             about = f" ({parameter.about})" if sources and parameter.about else ""
             hint = f"choose another value with --set {name}=..."
             if sources:

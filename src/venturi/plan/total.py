@@ -44,7 +44,8 @@ _OWN_RANK = p.Instruction(operator=p.Operator.VARIABLE, integer=_RANK)
 class Totals:
     """Bytes, files and operations of all repetitions' worth of one repetition.
 
-    `seconds_computing` is the longest rank's; `largest_offset` the end of the last byte.
+    `seconds_computing` is the longest rank's, with its pauses between requests; `largest_offset`
+    the end of the last byte.
     """
 
     bytes_written: int = 0
@@ -277,7 +278,9 @@ class _Walker:
                 ranks = alone if self._by_rank else range(self._group.ranks)
                 self._writers.setdefault(step.file, set()).update(ranks)
             requests = requests_of(step, self._whole)
-            total.operations += looks_of(step, sum(count for _, _, count in requests))
+            calls = sum(count for _, _, count in requests)
+            total.operations += looks_of(step, calls)
+            total.seconds_computing += step.think_s * calls
             for direction, size, count in requests:
                 self._data(direction.value, count, size, total)
                 if step.sync is not p.SyncMode.NONE and direction is step.operation:

@@ -3,6 +3,8 @@
 Nothing is ever measured alone: beside each run with a change stands one without it. Looks that
 choose are not looks that count: who is lucky in the screening is measured again in the final, and
 only that is the result. How many final pairs there are is settled before the first of them.
+Where pauses would leave no time to look at all changes, looks that choose are made in haste:
+without pauses, on both sides of a pair.
 """
 
 from __future__ import annotations
@@ -20,6 +22,10 @@ FINALISTS = 3
 """Changes that are measured afresh at most, of different keys."""
 _SCREEN_SHARE = 0.45
 """Of the budget that screening may take."""
+_LOOKS = 1.5
+"""Runs that the screening takes for each change: two changes share one run without."""
+_LONG_PAUSES = 0.25
+"""Pauses are left out only where they are at least this share of what a run costs."""
 _FINAL_MARGIN = 0.95
 """Of the time left that the final plans with: runs vary."""
 _MOST_ROUNDS = 8
@@ -44,9 +50,9 @@ class Run:
     cost_s: float
 
 
-Measure = Callable[[str | None], Run]
-"""Runs the change of this name, or (None) the workload as it is. Raises TrialFailed for a change
-that cannot be run, and Interrupted."""
+Measure = Callable[[str | None, bool], Run]
+"""Runs the change of this name, or (None) the workload as it is; in haste (True) without pauses.
+Raises TrialFailed for a change that cannot be run, and Interrupted."""
 
 
 def pairs_needed(judged: int) -> int:
@@ -65,7 +71,10 @@ class State:
     stage: dict[str, Stage] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     base_s: list[float] = field(default_factory=list)
+    """Without those in haste."""
     runs: int = 0
+    in_haste: bool = False
+    """The looks that chose were made without pauses."""
     finalists: list[str] = field(default_factory=list)
     interrupted: bool = False
     broken: str = ""
@@ -98,14 +107,17 @@ class Search:
         budget_s: float,
         seed: int = 1,
         watch: Callable[[State], None] = lambda state: None,
+        pauses_s: float = 0.0,
     ) -> None:
+        """`pauses_s`: what a run in haste saves; 0: there is no haste."""
         self._keys = keys
         self._measure = measure
         self._elapsed = elapsed
         self._budget_s = budget_s
         self._random = random.Random(seed)
         self._watch = watch
-        self._cost_s: dict[str | None, list[float]] = {}
+        self._pauses_s = pauses_s
+        self._cost_s: dict[tuple[str | None, bool], list[float]] = {}
         self.state = State()
 
     def run(self) -> State:
@@ -119,6 +131,7 @@ class Search:
             if names and not self._affordable(names[:1]):
                 # What starts cold takes longer; nothing is given up because of that.
                 self._one(None, "second run")
+            self._hurry(len(names))
             if len(names) > FINALISTS:
                 names = self._race(self._screen(names)) or self._affordable(names[:1])
             self._final(self._chosen(names))
@@ -130,22 +143,34 @@ class Search:
             self.state.broken = error.message
         return self.state
 
-    def _one(self, name: str | None, stage: str) -> float:
+    def _hurry(self, changes: int) -> None:
+        """Looks will be made in haste where there are pauses, and no time for them."""
+        cost_s = self._expected_s(None)
+        short = _LOOKS * changes * cost_s > _SCREEN_SHARE * self._budget_s
+        if short and changes > FINALISTS and self._pauses_s > _LONG_PAUSES * cost_s:
+            self.state.in_haste = True
+            self._one(None, Stage.SCREEN)
+
+    def _one(self, name: str | None, stage: Stage | str) -> float:
         self.state.doing = f"{stage}: {name or 'as it is'}"
         self._watch(self.state)
-        run = self._measure(name)
+        in_haste = self._in_haste(stage)
+        run = self._measure(name, in_haste)
         self.state.runs += 1
-        self._cost_s.setdefault(name, []).append(run.cost_s)
-        if name is None:
+        self._cost_s.setdefault((name, in_haste), []).append(run.cost_s)
+        if name is None and not in_haste:
             self.state.base_s.append(run.io_s)
         return run.io_s
+
+    def _in_haste(self, stage: Stage | str) -> bool:
+        return self.state.in_haste and stage in (Stage.SCREEN, Stage.RACE)
 
     def _changed(self, name: str, stage: Stage) -> float | None:
         """The I/O time with a change; None where it failed, now or before."""
         if name in self.state.failures:
             return None
         try:
-            return self._one(name, stage.value)
+            return self._one(name, stage)
         except TrialFailed as why:
             self.state.failures[name] = str(why)
             return None
@@ -157,10 +182,11 @@ class Search:
         self.state.pairs.setdefault(name, []).append(pair)
         self.state.stage[name] = stage
 
-    def _expected_s(self, name: str | None) -> float:
+    def _expected_s(self, name: str | None, stage: Stage = Stage.FINAL) -> float:
         """What a run will cost, as far as is known."""
-        as_it_is = self._cost_s.get(None, [0.0])
-        known = self._cost_s.get(name) or as_it_is
+        in_haste = self._in_haste(stage)
+        as_it_is = self._cost_s.get((None, in_haste), [0.0])
+        known = self._cost_s.get((name, in_haste)) or as_it_is
         if known is as_it_is and len(known) > 1:
             known = known[1:]  # The first one started cold.
         return sum(known) / len(known)
@@ -169,11 +195,11 @@ class Search:
         """One run of each of up to two changes, and one of the workload between them."""
         first, *second = names
         if not second and self._random.random() < 0.5:
-            base_s = self._one(None, stage.value)
+            base_s = self._one(None, stage)
             self._pair(first, stage, base_s, self._changed(first, stage))
             return
         before_s = self._changed(first, stage)
-        base_s = self._one(None, stage.value)
+        base_s = self._one(None, stage)
         self._pair(first, stage, base_s, before_s)
         for name in second:
             self._pair(name, stage, base_s, self._changed(name, stage))
@@ -182,7 +208,7 @@ class Search:
         """A look at each, two by two; False where the time until then did not suffice."""
         for place in range(0, len(names), 2):
             block = list(names[place : place + 2])
-            wanted_s = self._expected_s(None) + sum(self._expected_s(name) for name in block)
+            wanted_s = sum(self._expected_s(name, stage) for name in (None, *block))
             if self._elapsed() + wanted_s > until_s:
                 return False
             self._random.shuffle(block)
@@ -270,7 +296,7 @@ class Search:
         times: dict[bool, list[float | None]] = {True: [], False: []}
         for is_base in (not inside_out, inside_out, inside_out, not inside_out):
             if is_base:
-                times[True].append(self._one(None, Stage.FINAL.value))
+                times[True].append(self._one(None, Stage.FINAL))
             else:
                 times[False].append(self._changed(name, Stage.FINAL))
             if len(times[True]) == len(times[False]):

@@ -20,6 +20,7 @@ from venturi.model.workload import Workload
 from venturi.store.place import make_store
 from venturi.tune.bench import Bench, Place
 from venturi.tune.catalogue import LEFT_OUT, Candidate, applicable, named, scene_of
+from venturi.tune.pace import pauses_s
 from venturi.tune.ranking import LEAST_GAIN, RULE, headline, ranked
 from venturi.tune.scene import Scene
 from venturi.tune.search import Search, State
@@ -65,6 +66,7 @@ def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
         wish.budget_s,
         place.settings.seed,
         watch,
+        pauses_s(scene),
     )
     with stopping.listening():
         state = search.run()
@@ -149,6 +151,11 @@ def _remarks(state: State) -> list[str]:
     remarks = []
     if state.broken:
         remarks.append(f"ended early: {state.broken}")
+    if state.in_haste:
+        remarks.append(
+            "changes were chosen by runs without pauses, since the budget has no time for those; "
+            "what counts was measured with them"
+        )
     if state.base_s and max(state.base_s) < SHORT_S:
         remarks.append(
             f"the workload's I/O takes under {1000 * SHORT_S:.0f} ms: what else the machine does "

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from venturi.derive.operation.lineage import jobs_of
 from venturi.model.operation import Column
 from venturi.model.trace import Process, Trace
 
@@ -22,6 +23,8 @@ class Actors:
 
     ranks: int
     of_process: Column
+    job: Column
+    """What each process worked for, where workers had more such than one; -1: nothing known."""
     assumed: list[str] = field(default_factory=list)
 
 
@@ -37,7 +40,7 @@ def actors_of(trace: Trace, first_ns: Column, last_ns: Column, moved_bytes: Colu
         ranks = max(trace.job.ranks, int(given.max()) + 1)
         outside = int(np.count_nonzero((given < 0) & (first_ns >= 0)))
         said = [f"{outside} processes without a rank (launchers, shells) are left out"]
-        return Actors(ranks, given, said if outside else [])
+        return Actors(ranks, given, np.full(len(given), -1), said if outside else [])
     return _without_launcher(trace.processes, first_ns, last_ns, moved_bytes)
 
 
@@ -48,24 +51,49 @@ def _without_launcher(
     workers, most = _workers(processes, active, first_ns, last_ns)
     work = moved_bytes[workers]
     are_alike = np.count_nonzero(work >= ALIKE_SHARE * work.max(initial=0)) * 2 > len(workers)
-    ranks = min(most, MOST_WORKERS) if are_alike else 1
-    of_process = np.zeros(len(first_ns), np.int32)
-    if ranks == 1:
+    of_process, job = np.zeros(len(first_ns), np.int32), np.full(len(first_ns), -1)
+    if most == 1 or not are_alike:
         several = len(active) > 1
         said = [f"{len(active)} processes without ranks act as one rank, in the order of time"]
-        return Actors(1, of_process, said if several else [])
+        return Actors(1, of_process, job, said if several else [])
+    jobs = _active_jobs(processes, workers, (first_ns, last_ns))
+    ranks = min(_at_a_time([(start, end) for start, end, _ in jobs]), MOST_WORKERS)
     free_at = [0] * ranks
-    for process in workers:
-        idle = [slot for slot in range(ranks) if free_at[slot] <= first_ns[process]]
+    for number, (start, end, members) in enumerate(jobs):
+        idle = [slot for slot in range(ranks) if free_at[slot] <= start]
         slot = idle[0] if idle else int(np.argmin(free_at))
-        of_process[process] = slot
-        free_at[slot] = int(last_ns[process])
-    name = processes[workers[0]].program
+        of_process[members], job[members] = slot, number
+        free_at[slot] = end
+    return Actors(ranks, of_process, job, [_said(processes, (active, workers), job, ranks)])
+
+
+def _active_jobs(
+    processes: list[Process], workers: list[int], spans: tuple[Column, Column]
+) -> list[tuple[int, int, list[int]]]:
+    """When each job that makes requests begins and ends, and its processes, in order of time."""
+    first_ns, last_ns = spans
+    found = []
+    for members in jobs_of(processes, workers, first_ns, last_ns):
+        own = [one for one in members if first_ns[one] >= 0]
+        if own:
+            found.append((int(first_ns[own].min()), int(last_ns[own].max()), members))
+    return sorted(found)
+
+
+def _said(
+    processes: list[Process], who: tuple[list[int], list[int]], job: Column, ranks: int
+) -> str:
+    """Who acts as which rank."""
+    active, workers = who
     numbers = {(processes[one].host, processes[one].process) for one in workers}
     word = "processes" if len(numbers) == len(workers) else "processes and threads"
-    text = f"{len(workers)} {word} of {name} act as {ranks} ranks: so many worked at a time"
-    others = len(active) - len(workers)
-    return Actors(ranks, of_process, [f"{text}; {others} others as rank 0" if others else text])
+    text = f"{len(workers)} {word} of {processes[workers[0]].program} act as {ranks} ranks: "
+    text += "so many worked at a time"
+    family = int(np.count_nonzero(job[active] >= 0)) - len(workers)
+    if family:
+        text += f"; {family} more processes of the same jobs with them"
+    others = len(active) - len(workers) - family
+    return f"{text}; {others} others as rank 0" if others else text
 
 
 def _workers(
@@ -81,10 +109,16 @@ def _workers(
     for name, members in by_program.items():
         if not name or len(members) < 2:
             continue
-        steps = [(int(first_ns[p]), 1) for p in members] + [(int(last_ns[p]), -1) for p in members]
-        level = 0
-        for _, change in sorted(steps):
-            level += change
-            if level > most:
-                best, most = members, level
+        at_a_time = _at_a_time([(int(first_ns[p]), int(last_ns[p])) for p in members])
+        if at_a_time > most:
+            best, most = members, at_a_time
     return best, most
+
+
+def _at_a_time(spans: list[tuple[int, int]]) -> int:
+    """How many of these overlap, at most."""
+    level = most = 0
+    for _, change in sorted(step for start, end in spans for step in ((start, 1), (end, -1))):
+        level += change
+        most = max(most, level)
+    return most

@@ -130,6 +130,8 @@ class Table:
     dealt: Column | None = None
     """Where tasks were dealt to the ranks: 1 for their rows, 2 for those of the last ones, which
     are too few for all ranks."""
+    job: Column | None = None
+    """The number of the job, of more than there were workers, that a row belongs to; -1: none."""
     arrays: dict[int, Array] = field(default_factory=dict)
     """Datasets that were read or written."""
     left: Counter[str] = field(default_factory=Counter)
@@ -182,7 +184,6 @@ def table_of(captured: Captured) -> Table:
     start, end = operations.start_ns[rows], operations.end_ns[rows]
     owner = file * actors.ranks + rank
     order = np.argsort(owner, kind="stable")
-    follows = follows_of(file, rank)
     kind = operations.kind[rows]
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
@@ -219,9 +220,10 @@ def table_of(captured: Captured) -> Table:
         memory=np.where(moved, operations.detail[rows] & _OF_MEMORY, 0)[order],
         start_ns=start[order],
         end_ns=end[order],
-        follows=follows[order],
+        follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,
+        job=actors.job[operations.process[rows]][order],
         arrays=arrays,
         left=left,
         assumed=actors.assumed + assumed + notes,

@@ -44,7 +44,9 @@ class Tasks:
     count: int
     workers: int
     stream: int
-    """Whose files tell the tasks apart: its number among those kept."""
+    """The number, among those kept, of the stream with whose files tasks begin."""
+    are_processes: bool = False
+    """Whether each task is a process, with those that it started, and not told by its files."""
 
 
 @dataclass(frozen=True)
@@ -84,22 +86,37 @@ def dealt_in_turn(table: Table, streams: Streams) -> Iterator[tuple[Table, Tasks
         return
     rows = np.flatnonzero(streams.of_file[table.file] >= 0)
     rows = rows[np.lexsort((table.start_ns[rows], table.rank[rows]))]
-    for stream, begins in _leading(table, streams, rows):
-        found = _tasks(table, streams, rows, stream, begins)
-        stages = [] if found is None else _stages(table, streams, found)
-        if found is not None and stages:
-            found, stages = _of_stages(found, stages)
+    ways: list[tuple[int | None, _Found | None]] = [(None, _jobs(table, rows))]
+    for number, begins in _leading(table, streams, rows):
+        ways.append((number, _tasks(table, streams, rows, begins)))
+    for stream, all_tasks in ways:
+        stages = [] if all_tasks is None else _stages(table, streams, all_tasks)
+        if all_tasks is not None and stages:
+            found, stages = _of_stages(all_tasks, stages)
             workers = len(np.unique(found.worker))
             turns = _turns(table, found, stages)
-            yield _dealt(table, found, turns), Tasks(len(found.start_ns), workers, stream)
+            first = streams.of_file[table.file[found.rows[found.first]]]
+            begun = int(np.bincount(first).argmax()) if stream is None else stream
+            tasks = Tasks(len(found.start_ns), workers, begun, are_processes=stream is None)
+            yield _dealt(table, found, turns), tasks
 
 
 # ---- what the tasks are
 
 
-def _tasks(
-    table: Table, streams: Streams, rows: Column, stream: int, begins: Column
-) -> _Found | None:
+def _jobs(table: Table, rows: Column) -> _Found | None:
+    """The tasks that are processes of their own, with those that they started."""
+    if table.job is None:
+        return None
+    rows = rows[table.job[rows] >= 0]
+    jobs, task = np.unique(table.job[rows], return_inverse=True)
+    if len(jobs) < LEAST_TURNS * max(len(np.unique(table.rank[rows])), 1):
+        return None
+    order = np.argsort(task, kind="stable")
+    return _found(table, rows[order], task[order])
+
+
+def _tasks(table: Table, streams: Streams, rows: Column, begins: Column) -> _Found | None:
     """The tasks of all workers: a new one begins with each other file of the leading stream."""
     task = np.cumsum(begins) - 1
     ranks, first = np.unique(table.rank[rows], return_index=True)
@@ -110,7 +127,11 @@ def _tasks(
     moves = _moving(table, streams, rows, task)
     if not np.any(moves):
         return None
-    rows, task = rows[moves], task[moves]
+    return _found(table, rows[moves], task[moves])
+
+
+def _found(table: Table, rows: Column, task: Column) -> _Found:
+    """The tasks in the order in which they began; `task` are their numbers, together."""
     edges = np.flatnonzero(np.concatenate([[True], task[1:] != task[:-1]]))
     start, end = table.start_ns[rows[edges]], np.maximum.reduceat(table.end_ns[rows], edges)
     order = np.argsort(start, kind="stable")

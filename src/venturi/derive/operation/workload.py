@@ -146,9 +146,12 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
         texts.append(f"left out, because the language has no word for it: {counts}")
     tasks = program.view.tasks
     if tasks is not None:
+        what = f"with a file of {streams.kept[tasks.stream].name}"
+        if tasks.are_processes:
+            what = "a process with those that it started"
         texts.append(
-            f"{tasks.count} tasks, each with a file of {streams.kept[tasks.stream].name}, are "
-            f"dealt to {tasks.workers} workers in turn, as they came; who took which is not kept"
+            f"{tasks.count} tasks, each {what}, are dealt to {tasks.workers} workers in turn, as "
+            "they came; who took which is not kept"
         )
     for number in sorted(program.flat):
         texts.append(

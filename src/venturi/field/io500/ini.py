@@ -90,7 +90,8 @@ def read_ini(path: Path) -> Chosen:
 
 def _read(path: Path) -> Sections:
     if not path.is_file():
-        raise UserError(f"{path}: there is no such file", "name the config.ini of io500")
+        why = "this is no regular file" if path.exists() else "there is no such file"
+        raise UserError(f"{path}: {why}", "name the config.ini of io500")
     if path.stat().st_size > MOST_BYTES:
         raise UserError(f"{path}: over {MOST_BYTES >> 20} MiB: no config.ini is so large")
     sections = read_settings(path)
@@ -118,6 +119,9 @@ def _known(section: str) -> frozenset[str]:
 
 def _check(path: Path, section: str, keys: dict[str, str]) -> None:
     known = _known(section)
+    if not section:
+        first = next(iter(keys), "")
+        raise UserError(f"{path}: '{first}' stands before the first [section]")
     if not known:
         near = difflib.get_close_matches(section, _KEYS, 1)
         hint = f"did you mean [{near[0]}]?" if near else f"sections: {', '.join(_KEYS)}"

@@ -35,7 +35,11 @@ def explain(
 ) -> list[Flag]:
     """A flag for each number that does not match, with the reason where there is a known one."""
     flags = []
-    for name, theirs, ours in differences(published, recomputed):
+    found = differences(published, recomputed)
+    if recomputed.score and published.bw == published.md == published.score == 0:
+        what = f"the published score is 0, but its phases give {recomputed.score:g}"
+        return [Flag(id="mismatch-score", what=what)]
+    for name, theirs, ours in found:
         reason = _reason(name, theirs, recomputed, phases, is_old)
         what = f"published {name} {theirs:g}, but its phases give {ours:g}"
         flags.append(Flag(id=f"mismatch-{name}", what=f"{what}{reason}"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 Sections = dict[str, dict[str, str]]
@@ -21,7 +20,7 @@ def read_settings(path: Path) -> Sections:
     """
     result: Sections = {}
     section = ""
-    for line in _lines(path):
+    for line in _text(path).splitlines():
         if line.startswith("["):
             section = line.strip().strip("[]")
         elif found := _KEY.match(line):
@@ -29,10 +28,21 @@ def read_settings(path: Path) -> Sections:
     return result
 
 
-def _lines(path: Path) -> Iterator[str]:
+def why_unreadable(path: Path) -> str:
+    """Why a file that is there has no key for anybody, in words; empty where it has, or is not."""
+    if not path.is_file():
+        return ""
+    if path.stat().st_size == 0:
+        return "the file is empty"
+    if not _text(path):
+        return "this is no text"
+    return "" if read_settings(path) else "it has no key"
+
+
+def _text(path: Path) -> str:
     try:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
-            return
-        yield from path.read_text("utf-8").splitlines()
+            return ""
+        return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
-        return
+        return ""

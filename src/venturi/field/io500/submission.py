@@ -12,7 +12,7 @@ from pathlib import Path
 from venturi.field.io500 import checksum, judge
 from venturi.field.io500.list_csv import read_list
 from venturi.field.io500.score import missing, score
-from venturi.field.io500.settings import MOST_BYTES, Sections, read_settings
+from venturi.field.io500.settings import MOST_BYTES, Sections, read_settings, why_unreadable
 from venturi.field.io500.summary import Summary, read_summary
 from venturi.model.error import UserError
 from venturi.model.published import Check, Flag, Io500Result, Io500Score
@@ -93,6 +93,7 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
     mismatches = _mismatches(summary, recomputed, extended)
     flags = mismatches + judge.judge(summary, config, result)
     hashes = checksum.score_hash(result), checksum.config_hash(result, config)
+    flags += _damaged(folder, result)
     flags += _hash_flags(hashes, config, read_settings(folder / "config-orig.ini"))
     return Io500Result(
         key=hashlib.sha256(data).hexdigest()[:KEY_DIGITS],
@@ -117,6 +118,19 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
         ranked=not missing(summary.phases) and not summary.invalid,
         flags=flags,
     )
+
+
+def _damaged(folder: Path, result: Sections) -> list[Flag]:
+    """Files beside the summary of which something is lost, so that they prove nothing."""
+    found = {name: why_unreadable(folder / name) for name in ("result.txt", "config.ini")}
+    if result and "SCORE" not in result:
+        last = next(reversed(result))
+        found["result.txt"] = f"it ends within [{last}] and has no score: it is cut off"
+    return [
+        Flag(id="damaged-file", what=f"{name}: {why}, so no hash could be checked with it")
+        for name, why in found.items()
+        if why
+    ]
 
 
 def _mismatches(
