@@ -171,8 +171,7 @@ class Checker {
 
   void name(const std::vector<schema::PathPart>& parts, const std::string& where) const {
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const schema::PathPart& part = parts[i];
-      if (part.value) expression(*part.value, fmt::format("{}.name[{}].value", where, i));
+      if (parts[i].value) expression(*parts[i].value, fmt::format("{}.name[{}].value", where, i));
     }
   }
 
@@ -235,29 +234,14 @@ class Checker {
     }
   }
 
-  /// A library through which ranks move data with those they share the file with, or not at all.
-  static base::Error only_together(const schema::File& file) {
-    const bool mpi_helps = file.interface == schema::Interface::kHdf5;
-    return plan_error(
-        fmt::format("files.{}", file.name),
-        fmt::format("{}{} moves data of a shared file with all its ranks at once, and here only "
-                    "some of them would",
-                    to_string(file.interface), mpi_helps ? " without MPI" : ""),
-        fmt::format("{}give these ranks files of their own ('shared: rank'), or use another "
-                    "interface",
-                    mpi_helps ? "run it with --on openmpi or --on mpich, " : ""));
-  }
-
   /// Calls together are waits, too. Under a limit those who share must be the same in all of them,
   /// because a rank that waits for the agreement is missed in a call with others.
   void together(const schema::Transfer& step, const schema::File& file, const std::string& where,
                 const Around& around) {
     Around waiting = around;
     waiting.limited = false;
-    if (file.sharing != schema::Sharing::kRank) {
-      if (around.uneven && !step.collective) throw only_together(file);
-      wait(where, waiting);
-    }
+    if (around.uneven) refuse_some(file, step);
+    if (file.sharing != schema::Sharing::kRank) wait(where, waiting);
     if (!around.limited) return;
     if (step.reads > 0.0) {
       throw plan_error(where + ".reads",
