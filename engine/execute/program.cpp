@@ -280,6 +280,19 @@ std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps
       steps, [](const schema::Manage& leaf) { return leaf.verb == schema::NameVerb::kMkdir; });
 }
 
+std::vector<std::size_t> removed_files(const std::vector<schema::Step>& steps) {
+  return files_where<schema::Manage, schema::Items>(steps, [](const auto& leaf) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(leaf)>, schema::Manage>) {
+      return leaf.verb == schema::NameVerb::kUnlink;
+    } else {
+      const auto removes = [](schema::ItemVerb verb) {
+        return verb == schema::ItemVerb::kUnlink || verb == schema::ItemVerb::kRmdir;
+      };
+      return std::any_of(leaf.verbs.begin(), leaf.verbs.end(), removes);
+    }
+  });
+}
+
 std::vector<std::size_t> moving_windows(const std::vector<schema::Step>& steps) {
   return files_where<schema::Items>(steps, [](const schema::Items& leaf) {
     return leaf.counted_from != schema::CountedFrom::kStart;
