@@ -1,7 +1,8 @@
 """How far the quick mode of io500 is from a run with a longer stonewall, in the same directory.
 
-Both run in turn; printed are the score's error (quick - long) / long for each pair, its median,
-and the phases that are furthest off. `--long 300` compares with a run of full length.
+Both run in turn, the long one with caches dropped before it reads, too, unless `--warm`. Printed
+are the score's error (quick - long) / long for each pair, its median, and the phases that are
+furthest off. `--long 300` compares with a run of full length.
 """
 
 from __future__ import annotations
@@ -45,14 +46,20 @@ def main() -> None:
     options.add_argument("--short", type=float, default=5, help="stonewall of the quick run, s")
     options.add_argument("--long", type=float, default=60, help="of the other one, s")
     options.add_argument("--pairs", type=int, default=3)
+    options.add_argument("--warm", action="store_true", help="the long run drops no caches")
+    options.add_argument("--set", action="append", default=[], help="for both, as run has it")
     chosen = options.parse_args()
     errors: list[float] = []
     ratios: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
+        cold = Path(folder) / "cold.ini"
+        cold.write_text("[global]\ndrop-caches = TRUE\n")
+        sets = [f"--set={text}" for text in chosen.set]
         for pair in range(chosen.pairs):
-            quick = ["--mode", "quick", "--stonewall", str(chosen.short)]
+            quick = ["--mode", "quick", "--stonewall", str(chosen.short), *sets]
             short = run(chosen.dir, Path(folder), chosen.ranks, quick)
-            whole = ["--stonewall", str(chosen.long)]
+            whole = ["--stonewall", str(chosen.long), *sets]
+            whole += [] if chosen.warm else ["--config", str(cold)]
             long = run(chosen.dir, Path(folder), chosen.ranks, whole)
             if short.recomputed.score is None or not long.recomputed.score:
                 raise SystemExit("a run has no score")

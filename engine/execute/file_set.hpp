@@ -63,6 +63,8 @@ struct FileState {
   bool used = false;
   /// This rank's group fills it before the run.
   bool stages = false;
+  /// The program removes what was filled before, so each repetition needs it anew.
+  bool is_removed = false;
   bool has_told_facts = false;
   /// Its storage says which server holds a file.
   bool tells_servers = false;

@@ -1,4 +1,4 @@
-// Data that must be there before the first repetition; written unmeasured and without faults.
+// Data that must be there before a repetition; written unmeasured and without faults.
 #include <algorithm>
 #include <cerrno>
 
@@ -144,10 +144,10 @@ void stage_names(Context& context, FileState& file, std::size_t depth) {
 
 }  // namespace
 
-void prestage(Context& context) {
-  make_trees(context, EntryKind::kStagedTree);
+void prestage(Context& context, bool again) {
+  if (!again) make_trees(context, EntryKind::kStagedTree);
   for (FileState& file : context.files) {
-    if (!file.plan->prestage) continue;
+    if (!file.plan->prestage || (again && !file.is_removed)) continue;
     if (file.plan->tree && file.stages) {
       context.guard([&] { create_items(context, file); });
     } else if (file.stages) {

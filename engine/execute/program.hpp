@@ -24,6 +24,9 @@ void reserve_arrays(Context& context, const std::vector<schema::Step>& steps);
 /// Whether all sharers of the file make each call of a transfer together: as asked for, or because
 /// the interface knows no other way.
 [[nodiscard]] bool is_together(const schema::Plan& plan, const schema::Transfer& step);
+/// Refuses a transfer that only some sharers of the file come to, where the interface moves data
+/// with all of them or not at all.
+void refuse_some(const schema::File& file, const schema::Transfer& step);
 /// Whether the sharers of the file meet before a transfer, to show each its own places.
 [[nodiscard]] bool meets_first(const schema::Plan& plan, const schema::Transfer& step);
 /// Whether the steps have calls that ranks make together.
@@ -36,6 +39,8 @@ void reserve_arrays(Context& context, const std::vector<schema::Step>& steps);
 [[nodiscard]] std::vector<std::size_t> used_files(const std::vector<schema::Step>& steps);
 /// The file entries whose directories the steps make.
 [[nodiscard]] std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps);
+/// The file entries whose files or items the steps remove.
+[[nodiscard]] std::vector<std::size_t> removed_files(const std::vector<schema::Step>& steps);
 /// The file entries of whose items the steps take windows that are counted from what is there.
 [[nodiscard]] std::vector<std::size_t> moving_windows(const std::vector<schema::Step>& steps);
 /// Whether a phase drops caches.

@@ -84,6 +84,12 @@ class Run {
     context_.hello_ns = static_cast<std::uint64_t>(
         static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns);
     auto problem = context_.agree_all(context_.hello_ns);
+    if (is_first()) say_hello();
+    context_.throw_on_all(std::move(problem));
+  }
+
+  /// Only who says it makes it: the time of day reads a file.
+  void say_hello() {
     const comm::Placement& placement = world_.placement();
     schema::Hello event;
     event.run = context_.plan.run;
@@ -98,8 +104,7 @@ class Run {
                    .offset_uncertainty_s = base::seconds(uncertainty_ns_)};
     event.time =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
-    report(std::move(event));
-    context_.throw_on_all(std::move(problem));
+    context_.report(std::move(event));
   }
 
   void measure_offset() {
@@ -136,7 +141,7 @@ class Run {
     agree_on_stop();
     if (is_first()) warn_of_foreign_files();
     if (has_file([](const schema::File& file) { return file.prestage.has_value(); })) {
-      prestage(context_);
+      prestage(context_, false);
       agree_on_stop();
     }
     first_position_ = context_.manifest->position();
@@ -206,6 +211,9 @@ class Run {
   void note_stages() {
     std::set<std::size_t> taken;
     for (const schema::Group& group : context_.plan.groups) {
+      for (const std::size_t file : removed_files(group.program)) {
+        context_.files[file].is_removed = true;
+      }
       const std::vector<std::size_t> used = used_files(group.program);
       for (const std::size_t file : used) {
         FileState& state = context_.files[file];
@@ -255,6 +263,10 @@ class Run {
       context_.slots[static_cast<std::size_t>(schema::Slot::kIteration)] =
           static_cast<std::int64_t>(i);
       forget_trees(context_);
+      if (i > 0) {
+        prestage(context_, true);
+        context_.agree_all_or_throw();
+      }
       if (has_file([](const schema::File& file) { return file.tree.has_value(); })) {
         make_trees(context_, EntryKind::kTree);
         context_.agree_all_or_throw();

@@ -40,7 +40,8 @@ void close_all(Context& context);
 void forget_trees(Context& context);
 /// Makes the directories of trees for which the program has no `mkdir`, unmeasured. Collective.
 void make_trees(Context& context, EntryKind kind);
-/// Writes the data that must be there before the first repetition. Collective.
-void prestage(Context& context);
+/// Writes the data that must be there before a repetition; `again`: only what the program of the
+/// one before may have removed. Collective.
+void prestage(Context& context, bool again);
 
 }  // namespace venturi::execute

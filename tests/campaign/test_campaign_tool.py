@@ -23,7 +23,7 @@ needs_outputs = pytest.mark.skipif(
 def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str, float]:
     shutil.copy(_OUTPUTS / file, tmp_path / "stdout")
     found = tool_metrics(tmp_path, tool_named(tool), confirm)
-    return {name: value for name, (value, _, _) in found.items()}
+    return {name: value for name, (value, *_) in found.items()}
 
 
 @needs_outputs

@@ -65,6 +65,15 @@ def task(number):
 with ThreadPoolExecutor(3) as pool:
     list(pool.map(task, range(25)))
 """
+MAPPED = """import mmap
+with open("field.bin", "w+b") as file:
+    file.truncate(8 << 20)
+    with mmap.mmap(file.fileno(), 0) as field:
+        for place in range(0, 8 << 20, 1 << 16):
+            field[place : place + (1 << 16)] = bytes(1 << 16)
+with open("sums.bin", "wb") as file:
+    file.write(bytes(1 << 20))
+"""
 MPI = """#include <mpi.h>
 #include <stdlib.h>
 int main(int argc, char** argv) {
@@ -126,6 +135,14 @@ APPLICATIONS = {
     "sqlite": Application(
         f"{sys.executable} program.py", 80, files={"program.py": SQL},
         near={"open operations": 0.02, "close operations": 0.02},
+    ),
+    "gzip": Application(
+        "gzip -1 source/d*/file.*", 50, TREE, ("gzip",),
+        near={"stat operations": 1.0},  # the engine looks at what it removes
+    ),
+    "mapped": Application(
+        f"{sys.executable} program.py", 35, files={"program.py": MAPPED},
+        near={"stat operations": 0.5},  # the engine asks for the length of what it maps
     ),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),
     "pool": Application(f"{sys.executable} program.py", 40, files={"program.py": POOL}),

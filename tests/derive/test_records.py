@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from traced_run import MS, TracedRun, check_exact, derived, moves_of
+from traced_run import MS, TracedRun, check_exact, derived, moves_of, steps_of
 
 from venturi.derive.operation.records import Form, form_of
 from venturi.model.operation import Kind
@@ -72,3 +72,22 @@ def test_sizes_without_a_period_are_no_records() -> None:
 )
 def test_the_shortest_form(sizes: list[int], form: Form | None) -> None:
     assert form_of(np.array(sizes)) == form
+
+
+@pytest.mark.parametrize("head", [[], [32], [32, 8]])
+def test_a_log_that_is_written_ahead_goes_on_from_turn_to_turn(head: list[int]) -> None:
+    run = TracedRun(1)
+    run.open(0, "log")
+    at = 0
+    for turn in range(16):
+        count = 9 + turn * 7 % 10
+        sizes = [*(head if turn == 0 else []), *[24, 4096] * count]
+        run.move(0, Kind.WRITE, "log", places(sizes, at))
+        run.call(0, Kind.SYNC, "log")
+        at += sum(sizes)
+    run.close(0, "log")
+    found = derived(run)
+    check_exact(run, found, files=1)
+    body = moves_of(found)[-1]
+    assert body.table == [[0, 24], [24, 4096]]
+    assert [step.when for step in steps_of(found) if step.when] == ["i == 0"] * bool(head)

@@ -10,6 +10,7 @@ from rich.console import Console
 from venturi.model.campaign import CampaignResult, MetricSummary, Row
 from venturi.model.output import Better
 from venturi.model.statistic import median_interval
+from venturi.report import quantity
 from venturi.report.block import Figure
 from venturi.report.campaign import best_of, page_of
 from venturi.report.campaign_text import print_result
@@ -109,3 +110,19 @@ def test_a_line_for_each_way_over_the_tasks() -> None:
 )
 def test_values_on_an_axis(value: int | str, number: float | None) -> None:
     assert number_of(value) == number
+
+
+@pytest.mark.parametrize(
+    ("unit", "of", "value", "axis"),
+    [
+        ("1/s", "stat", 4.0, "k stats/s"),
+        ("1/s", "", 4.0, "kIOPS"),
+        ("op/s", "", 4.0, "kIOPS"),
+        ("B/s", "", 3.90625, "KiB/s"),
+        ("GFLOP/s", "", 4000.0, "GFLOP/s"),
+    ],
+)
+def test_an_axis_has_the_unit_of_the_words(unit: str, of: str, value: float, axis: str) -> None:
+    factor, shown = quantity.axis_unit(4000.0, unit, of=of)
+    assert (4000.0 / factor, shown) == (value, axis)
+    assert quantity.with_unit(4000.0, unit, of=of).endswith(f" {axis}")

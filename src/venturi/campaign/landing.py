@@ -97,8 +97,8 @@ def _result(opened: Opened, session: Session, task: Task, begun: Begun) -> Resul
             "one repetition of a campaign" if good else f"{state.value}: {reason}".rstrip(": ")
         ],
         metrics={
-            name: Measure(unit=unit, better=better, values=[value])
-            for name, (value, unit, better) in values.items()
+            name: Measure(unit=found.unit, better=found.better, values=[found.value], of=found.of)
+            for name, found in values.items()
         },
         facts={"host": begun.host, "directory": opened.directory},
     )

@@ -6,13 +6,23 @@ import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from venturi.analyse.output import check_pattern, picked, texts_of
 from venturi.campaign.space import number_at
 from venturi.model.campaign import Better, Metric, Scalar, Tool
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
+
+
+class Found(NamedTuple):
+    """What one run measured of one metric."""
+
+    value: float
+    unit: str
+    better: Better
+    of: str = ""
+    """The operation that a rate in 1/s counts."""
 
 
 def check_metric(where: str, metric: Metric) -> None:
@@ -41,9 +51,7 @@ def metrics_in(
     return found
 
 
-def tool_metrics(
-    folder: Path, tool: Tool, confirm: Mapping[str, float]
-) -> dict[str, tuple[float, str, Better]]:
+def tool_metrics(folder: Path, tool: Tool, confirm: Mapping[str, float]) -> dict[str, Found]:
     """What a tool measured, as far as it was asked to; RunFailed where it measured nothing.
 
     Raises RunFailed, too, where it reports another setting than `confirm` says.
@@ -57,17 +65,17 @@ def tool_metrics(
         told = picked(name, tool.reported[name], folder)
         if told != wanted:
             raise RunFailed(f"{name}: {wanted:g} was asked for, the tool reports {told:g}")
-    found: dict[str, tuple[float, str, Better]] = {}
+    found: dict[str, Found] = {}
     for name, metric in tool.metrics.items():
         if texts_of(name, metric, folder):
-            found[name] = (picked(name, metric, folder), metric.unit, metric.better)
+            found[name] = Found(picked(name, metric, folder), metric.unit, metric.better)
     if not found:
         file = next(iter(tool.metrics.values())).file
         raise RunFailed(f"nothing in {file} is a metric of this tool ({tool.about})")
     return found
 
 
-def record_metrics(text: str) -> dict[str, tuple[float, str, Better]]:
+def record_metrics(text: str) -> dict[str, Found]:
     """What a record of `venturi run --json` measured: value, unit and direction by name.
 
     The rate and the time of each phase, and the workload's own metrics. Raises RunFailed for
@@ -75,20 +83,20 @@ def record_metrics(text: str) -> dict[str, tuple[float, str, Better]]:
     """
     try:
         record = json.loads(text)
-        found: dict[str, tuple[float, str, Better]] = {}
+        found: dict[str, Found] = {}
         for phase in record["phases"]:
             name = _phase_name(phase)
             seconds = phase["seconds"]["total"]
             if phase["bytes"]:
-                found[f"{name}.rate"] = (phase["bytes_per_second"], "B/s", Better.HIGHER)
+                found[f"{name}.rate"] = Found(phase["bytes_per_second"], "B/s", Better.HIGHER)
             elif phase["operations"] and seconds > 0:
-                found[f"{name}.rate"] = (phase["operations"] / seconds, "op/s", Better.HIGHER)
-            found[f"{name}.seconds"] = (seconds, "s", Better.LOWER)
+                found[f"{name}.rate"] = Found(phase["operations"] / seconds, "op/s", Better.HIGHER)
+            found[f"{name}.seconds"] = Found(seconds, "s", Better.LOWER)
         for name, metric in record["metrics"].items():
-            found[name] = (metric["median"], metric["unit"], Better.NONE)
+            found[name] = Found(metric["median"], metric["unit"], Better.NONE, metric.get("of", ""))
     except (ValueError, KeyError, TypeError) as error:
         raise RunFailed(f"what the run printed is no record: {error}") from None
-    return {name: value for name, value in found.items() if _is_number(value[0])}
+    return {name: value for name, value in found.items() if _is_number(value.value)}
 
 
 def _phase_name(phase: Mapping[str, Any]) -> str:

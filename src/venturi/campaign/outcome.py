@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from venturi.campaign.further import spent_s, why_no_more
-from venturi.campaign.metric import metrics_in, record_metrics, tool_metrics
+from venturi.campaign.metric import Found, metrics_in, record_metrics, tool_metrics
 from venturi.campaign.standing import Standing
 from venturi.campaign.task import Task
 from venturi.campaign.tool import tool_named
 from venturi.model.campaign import (
-    Better,
     Campaign,
     CampaignResult,
     MetricSummary,
@@ -18,7 +17,7 @@ from venturi.model.campaign import (
 from venturi.model.error import RunFailed
 from venturi.model.statistic import median_interval
 
-Values = dict[str, tuple[float, str, Better]]
+Values = dict[str, Found]
 
 
 def outcome_of(
@@ -50,12 +49,12 @@ def values_of(campaign: Campaign, standing: Standing, task: Task) -> Values:
     if step.tool:
         found |= tool_metrics(folder, tool_named(step.tool), task.confirm)
     for name, value in metrics_in(folder, step.metrics, task.parameters).items():
-        found[name] = (value, step.metrics[name].unit, step.metrics[name].better)
+        found[name] = Found(value, step.metrics[name].unit, step.metrics[name].better)
     return found
 
 
 def _row(campaign: Campaign, standing: Standing, tasks: list[Task]) -> Row:
-    found: dict[str, list[tuple[float, str, Better]]] = {}
+    found: dict[str, list[Found]] = {}
     reasons: list[str] = []
     tasks = sorted(tasks, key=lambda task: task.repetition)
     for task in tasks:
@@ -82,14 +81,15 @@ def _row(campaign: Campaign, standing: Standing, tasks: list[Task]) -> Row:
     )
 
 
-def _summary(name: str, values: list[tuple[float, str, Better]]) -> MetricSummary:
-    numbers = [value for value, _, _ in values]
+def _summary(name: str, values: list[Found]) -> MetricSummary:
+    numbers = [found.value for found in values]
     interval = median_interval(numbers)
-    _, unit, better = values[0]
+    first = values[0]
     return MetricSummary(
         name=name,
-        unit=unit,
-        better=better,
+        unit=first.unit,
+        of=first.of,
+        better=first.better,
         values=numbers,
         median=interval.median,
         low=interval.low,

@@ -133,6 +133,13 @@ def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any])
 
         saved = str(store / "runs" / record.id) if options["verbose"] else None
         print_summary(record, stdout_console(), Units(options["units"]), saved)
+        if options.get("mode") == "quick":
+            from venturi.field.io500.quick import error_in_words
+            from venturi.store.archive import results
+            from venturi.store.result import result_of
+
+            kept = results(store, f"name:{record.name}")
+            click.echo(f" {error_in_words(result_of(record), kept)}")
     if record.interrupted:
         return ExitCode.INTERRUPTED
     return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE

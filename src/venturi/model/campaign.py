@@ -291,6 +291,8 @@ class MetricSummary(Document):
     high: Real
     coverage: float
     """How sure the interval from low to high is; 95 % needs six repetitions."""
+    of: str = ""
+    """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
 
 
 class Row(Document):

@@ -144,7 +144,7 @@ def _finding(rows: list[Row], name: str, units: Units) -> str:
     metric = metric_of(best, name)
     assert metric is not None
     names = changing(rows)
-    value = quantity.with_unit(metric.median, metric.unit, units)
+    value = quantity.with_unit(metric.median, metric.unit, units, metric.of)
     text = f"Best: {_point_text(best, names)} with {value}"
     if not alike:
         return f"{text}; no other point's interval reaches it."

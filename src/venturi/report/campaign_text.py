@@ -125,7 +125,7 @@ def _metric_text(row: Row, name: str, units: Units) -> str:
 
 def metric_text(metric: MetricSummary, units: Units) -> str:
     """The median, and how far the interval reaches from it at most."""
-    text = quantity.with_unit(metric.median, metric.unit, units)
+    text = quantity.with_unit(metric.median, metric.unit, units, metric.of)
     if len(metric.values) > 1 and metric.median:
         reach = max(metric.high - metric.median, metric.median - metric.low)
         text += f" ±{quantity.percent(abs(reach / metric.median))}"

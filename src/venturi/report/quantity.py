@@ -98,6 +98,20 @@ def operation_rate_unit(per_s: float, kind: str = "") -> tuple[float, str]:
     return float(1000**step), name
 
 
+def axis_unit(
+    highest: float, unit: str, units: Units = Units.IEC, of: str = ""
+) -> tuple[float, str]:
+    """What values are divided by where they are drawn, and the unit that they then have.
+
+    It is the unit in which `with_unit` says the highest of them, where it is a rate.
+    """
+    if unit == "B/s":
+        return rate_unit(highest, units)
+    if unit in ("op/s", "1/s"):
+        return operation_rate_unit(highest, of)
+    return 1.0, unit
+
+
 def counted(value: int, noun: str) -> str:
     """A count with its noun, in the plural where it must be: `1 rank`, `4 ranks`."""
     return f"{count(value)} {noun}{'' if value == 1 else 's'}"

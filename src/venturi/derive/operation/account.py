@@ -11,6 +11,7 @@ from venturi.derive.operation.program import Program, Told
 from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
 from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.plan import Interface
 from venturi.model.trace import Trace
 from venturi.model.units import size_text
 from venturi.model.workload import (
@@ -25,6 +26,9 @@ _WORDS = {
     Kind.STAT: "stat", Kind.UNLINK: "unlink", Kind.MKDIR: "mkdir", Kind.RMDIR: "rmdir",
     Kind.RENAME: "rename", Kind.TRUNCATE: "truncate",
 }  # fmt: skip
+
+MAPPED_CONFIDENCE = 0.3
+MAPPED_RULE = "1: a mapping was seen, and which part; what was touched in it was not"
 
 
 def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
@@ -109,7 +113,10 @@ def _of_runs(stream: Stream, told: list[Told]) -> list[Confidence]:
     for one in list(seen.values())[:4]:
         direction = "write" if one.is_write else "read"
         value = f"{one.said.pattern}, {one.said.transfer}"
-        entries.append(_entry(stream, direction, value, one.said.confidence, one.said.rule))
+        sure, rule = one.said.confidence, one.said.rule
+        if stream.interface is Interface.MMAP:
+            sure, rule = min(sure, MAPPED_CONFIDENCE), MAPPED_RULE
+        entries.append(_entry(stream, direction, value, sure, rule))
     if len(seen) > 4:
         entries.append(_entry(stream, "others", str(len(seen) - 4), 0.5, "see the program"))
     return entries

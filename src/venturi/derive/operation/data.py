@@ -261,6 +261,8 @@ def _random_places(run: Run, keys: dict[str, Any], transfer: int) -> Said | None
     low, high = int(run.low.min()), int(run.end.max())
     most = int(run.count.max())
     slots = -(-(high - low) // transfer)
+    if run.written is not None and high <= run.written < low + slots * transfer:
+        slots = max(1, slots - 1)  # what lies beyond would be of a file that was there before
     own = max(1, -(-slots // world) if run.is_shared else slots)
     count = run.amount(run.count, False)
     if count is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,8 @@ class Pass:
     """(items, ranks)."""
     sizes: Column
     """Bytes moved of each; 0 without data."""
+    last: Column
+    """The last token of each."""
 
     @property
     def makes(self) -> bool:
@@ -102,7 +104,7 @@ class Trees:
                     return None
                 sizes = self.tokens.bytes[ids]
             verbs.append(verb)
-        return _sound(Pass(verbs, files, sizes))
+        return _sound(Pass(verbs, files, sizes, first + count - 1))
 
     def _verb(self, ids: Column) -> ItemVerb | None:
         kind = int(self.tokens.kind[ids].flat[0])
@@ -122,9 +124,9 @@ class Trees:
             found = (made, 0)
         name, shift = found
         tree = self.trees[name]
-        if tree.is_staged or (tree.exists and ItemVerb.CREATE in verbs):
+        if (tree.is_staged and tree.exists) or (tree.exists and ItemVerb.CREATE in verbs):
             verbs = [ItemVerb.OPEN if verb is ItemVerb.CREATE else verb for verb in verbs]
-        if tree.is_staged and not _REMOVING.isdisjoint(verbs):
+        if tree.is_staged and not _REMOVING.isdisjoint(verbs) and not self._ends(tree, done):
             self.notes.append(f"{name}: files that were there before are not removed")
             verbs = [verb for verb in verbs if verb not in _REMOVING]
         if ItemVerb.CREATE not in verbs and ItemVerb.RENAME in verbs:
@@ -139,6 +141,11 @@ class Trees:
         each = EachStep(on=name, do=verbs, **self._cut(tree, done))
         shifted: dict[str, Any] = {"from_": f"shift {shift}"} if shift else {}
         return StepSpec(each=each, **shifted)
+
+    def _ends(self, tree: Tree, done: Pass) -> bool:
+        """Whether a pass removes all items that were there before, and nobody uses them later."""
+        is_whole = done.verbs[-1] is ItemVerb.UNLINK and done.files.size == tree.files.size
+        return is_whole and self.tokens.are_last(done.last)
 
     def _cut(self, tree: Tree, done: Pass) -> dict[str, Any]:
         size = int(done.sizes.flat[0])
@@ -270,4 +277,4 @@ def _sound(done: Pass) -> Pass | None:
         return None
     if makes and ItemVerb.STAT in verbs[: verbs.index(ItemVerb.CREATE)]:
         return None
-    return Pass(verbs, done.files, done.sizes)
+    return replace(done, verbs=verbs)

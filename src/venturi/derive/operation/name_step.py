@@ -25,10 +25,12 @@ from venturi.derive.operation.table import (
     Table,
 )
 from venturi.derive.operation.token import Tokens
-from venturi.model.operation import Column, Kind
+from venturi.model.operation import KINDS, Column, Kind
 from venturi.model.plan import Interface
 from venturi.model.workload import RenameStep, StepSpec, TruncateStep
 
+_AGAIN = frozenset("%/")
+"""What a number that loops give may have if the same one comes again."""
 TRUNCATING = frozenset({Interface.POSIX, Interface.STDIO})
 """The interfaces on which files are truncated."""
 
@@ -42,6 +44,8 @@ class NameSteps:
     streams: Streams
     names: Names
     staged: dict[str, int]
+    lasting: set[int]
+    """Streams of which nothing that was there before may be removed; more may be found."""
     notes: Counter[str]
     state: State = field(default_factory=State)
     made_before: list[str] = field(default_factory=list)
@@ -109,9 +113,10 @@ class NameSteps:
             self.shut(name, None, closing)
             out += [StepSpec(when=condition, do=closing)] if condition else closing
 
-    def call(self, kind: Kind, scene: Scene, use: Use, out: Steps) -> None:
+    def call(self, ids: Column, scene: Scene, use: Use, out: Steps) -> None:
         """Any other call on a name."""
         state, name = self.state, use.name
+        kind = KINDS[int(self.tokens.kind[ids.flat[0]])]
         there = name in state.made or name in self.staged
         if kind is Kind.MKDIR:
             if not there:
@@ -123,6 +128,11 @@ class NameSteps:
                 self.staged.setdefault(name, 0)
             out.append(StepSpec(stat=state.said(name, self.names), **_shifted(use)))
             return
+        if kind is Kind.UNLINK and self._ends_here(ids, name, scene):
+            self.staged.setdefault(name, 0)
+            state.gone.add(name)
+            out.append(StepSpec(unlink=name, **_shifted(use)))
+            return
         if name in self.staged or not there or self._is_elsewhere(name, scene):
             self._note(f"{name}: '{kind.value}' of what was there before is left out")
             return
@@ -132,6 +142,24 @@ class NameSteps:
         state.aside.discard(name)
         call: dict[str, Any] = {"unlink": said} if kind is Kind.UNLINK else {"rmdir": said}
         out.append(StepSpec(**call, **_shifted(use)))
+
+    def used(self, name: str) -> None:
+        """An entry is used: its files must not be gone."""
+        if name in self.state.gone:
+            self.lasting.add(self.names.entries[name].stream)
+
+    def _ends_here(self, ids: Column, name: str, scene: Scene) -> bool:
+        """Whether what is removed was there before the run, each file by itself, and nobody uses it
+        afterwards."""
+        entry = self.names.entries[name]
+        chooses = entry.is_indexed and not _AGAIN.intersection(entry.index)
+        if name in self.state.made or name in self.state.opened or entry.made_by:
+            return False
+        if self.has_datasets(entry.stream) or entry.stream in self.lasting:
+            return False
+        if not (chooses or not scene.loops) or not self.tokens.are_last(ids):
+            return False
+        return len(np.unique(self.tokens.file[ids])) == (1 if entry.is_shared else ids.size)
 
     def _is_indexed(self, name: str) -> bool:
         return self.names.entries[name].is_indexed

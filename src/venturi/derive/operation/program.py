@@ -66,6 +66,8 @@ class Program:
     """Streams whose datasets are written as bytes of a file; more may be found."""
     apart: set[Key]
     """Files that are read beyond what other entries wrote; more may be found."""
+    lasting: set[int]
+    """Streams of which nothing that was there before may be removed; more may be found."""
     told: list[Told] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     lengths: dict[str, Value] = field(default_factory=dict)
@@ -79,7 +81,7 @@ class Program:
         self.trees = Trees(self.table, self.tokens, self.names)
         self.datasets = Datasets()
         self._named = NameSteps(
-            self.table, self.tokens, self.streams, self.names, self.staged, self.notes
+            self.table, self.tokens, self.streams, self.names, self.staged, self.lasting, self.notes
         )
         self._state = self._named.state
         self.titles = Titles(self.view, self.streams)
@@ -319,6 +321,7 @@ class Program:
         chosen = self.names.choice(part.stream, files, scene)
         is_anew = makes(self.tokens, visits, int(self.acts.count[act]))
         use = self._used(chosen, files, is_anew)
+        self._named.used(use.name)
         if chosen.note:
             self._note(f"{use.name}: {chosen.note}")
         if use.shift:
@@ -396,7 +399,7 @@ class Program:
         elif kind is Kind.TRUNCATE:
             self._named.truncate(ids, scene, use, out)
         else:
-            self._named.call(kind, scene, use, out)
+            self._named.call(ids, scene, use, out)
 
     # ---- names
 

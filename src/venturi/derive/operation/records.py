@@ -15,7 +15,7 @@ from venturi.derive.operation.fit import affine, linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.model.operation import Column
 from venturi.model.units import size_text
-from venturi.model.workload import PatternKind
+from venturi.model.workload import PatternKind, StepSpec
 
 MOST_PARTS = 8
 """A record of more requests is a table that nobody reads."""
@@ -61,9 +61,10 @@ def records(run: Run) -> Said | None:
         return None
     tokens = run.ids.ravel()
     form = form_of(run.table.bytes[run.rows(int(tokens[np.argmax(run.count)]))])
-    base = affine(run.base)
-    if form is None or base is None or not all(form.record):
+    if form is None or not all(form.record):
         return None
+    if affine(run.base) is None:
+        return _growing(run, form)
     found = [form.records_in(run.table.bytes[run.rows(int(token))]) for token in tokens]
     counts = np.array([-1 if one is None else one for one in found]).reshape(run.ids.shape)
     if np.any(counts < 0):
@@ -102,6 +103,41 @@ def _said(run: Run, form: Form, counts: Column) -> Said | None:
     rule = "6: records of the same sizes, one behind the other"
     text = ", ".join(size_text(size) for size in form.record[:3])
     return Said(run.guarded(steps), "records", text, rule, 0.9, reach)
+
+
+def _growing(run: Run, form: Form) -> Said | None:
+    """Records that go on from turn to turn, behind a head: a log that is written ahead."""
+    scene, record = run.scene, sum(form.record)
+    if form.lead or len(scene.loops) != 1 or len(scene.crew) != 1:
+        return None
+    sizes = [run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()]
+    heads = (n for n in range(MOST_LEAD + 1) if form.records_in(sizes[0][n:]) is not None)
+    head = sizes[0][: next(heads, 0)]
+    counts = [form.records_in(sizes[0][len(head) :]), *map(form.records_in, sizes[1:])]
+    known = np.array([-1 if one is None else one for one in counts])
+    start = int(run.base.flat[0]) + int(head.sum())
+    begins = start + record * (np.cumsum(known) - known)
+    if np.any(known < 0) or np.any(run.base.ravel()[1:] != begins[1:]):
+        return None
+    variable, turns = scene.loops[0]
+    each, more = divmod(int(known.sum()), turns)
+    at = linear_text(start, [(record * each, variable)])
+    at += f" + {record} * min({variable}, {more})" if more else ""
+    steps: Steps = []
+    if len(head):
+        first = run.step(pattern=PatternKind.TABLE, table=_table(tuple(head.tolist())),
+                         at=size_text(int(run.base.flat[0])))  # fmt: skip
+        steps.append(StepSpec(when=f"{variable} == 0", do=[first]))
+    amount = f"block({int(known.sum())}, {turns}, {variable})" if more else each
+    table, block = _table(form.record), size_text(record)
+    steps.append(
+        run.step(pattern=PatternKind.TABLE, table=table, segments=amount, block=block, at=at)
+    )
+    text = ", ".join(size_text(size) for size in form.record[:3])
+    rule = "6: records of the same sizes, one behind the other, from turn to turn"
+    sure = 0.9 if np.all(known == each) else 0.7
+    reach = np.array([start + record * int(known.sum())])
+    return Said(run.guarded(steps), "records", text, rule, sure, reach)
 
 
 def _table(sizes: tuple[int, ...]) -> list[list[int | float | str]]:

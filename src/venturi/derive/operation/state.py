@@ -29,6 +29,9 @@ class State:
     aside: set[str] = field(default_factory=set)
     """Made under another name, and not yet renamed."""
 
+    gone: set[str] = field(default_factory=set)
+    """There before the run, and removed."""
+
     def wrote(self, name: str, reach: Column, turns: Column | None, is_append: bool) -> None:
         """An entry's files were written so far."""
         before = self.reach.get(name, np.zeros(1, np.int64))

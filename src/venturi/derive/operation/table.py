@@ -16,6 +16,7 @@ from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
 from venturi.derive.operation.beside import Looks, looks_beside
+from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
@@ -165,17 +166,13 @@ def table_of(captured: Captured) -> Table:
     trace = captured.trace
     assert captured.operations is not None
     given, notes = said_plainly(captured.operations)
-    operations = replace(given, file=last_names(given, len(trace.files)))
+    plain = replace(given, file=last_names(given, len(trace.files)))
+    operations = with_maps_told(plain, notes)
     root = _roots(trace)
     own = _own(trace, root)
     actors = _actors(trace, given, own)
     rows, heights, left, assumed = _kept(operations, actors, root, own)
-    if not len(rows):
-        raise UserError(
-            f"'{trace.source.file}' holds {len(operations)} operations, but none of them is I/O "
-            "of the application (only systems, libraries and streams)",
-            "capture a job that reads, writes or opens files",
-        )
+    _refuse_nothing(trace, operations, rows)
     is_aside = operations.file[rows] != given.file[rows]
     used, file = np.unique(root[operations.file[rows]], return_inverse=True)
     from venturi.derive.operation.pause import stretches
@@ -204,7 +201,7 @@ def table_of(captured: Captured) -> Table:
     return Table(
         ranks=actors.ranks,
         paths=paths,
-        interfaces=[_HEIGHTS[height] for height in heights[used].tolist()],
+        interfaces=_interfaces(plain, heights, used),
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
@@ -229,6 +226,25 @@ def table_of(captured: Captured) -> Table:
         assumed=actors.assumed + assumed + notes,
         all_bytes=int(size.sum()),
     )
+
+
+def _refuse_nothing(trace: Trace, operations: Operations, rows: Column) -> None:
+    if not len(rows):
+        raise UserError(
+            f"'{trace.source.file}' holds {len(operations)} operations, but none of them is I/O "
+            "of the application (only systems, libraries and streams)",
+            "capture a job that reads, writes or opens files",
+        )
+
+
+def _interfaces(operations: Operations, heights: Column, used: Column) -> list[Interface]:
+    """The interface of each file; files that are used through mappings are mapped."""
+    mapped = np.isin(used, operations.file[mapping_rows(operations)])
+    found = [_HEIGHTS[height] for height in heights[used].tolist()]
+    return [
+        Interface.MMAP if is_mapped and one is Interface.POSIX else one
+        for one, is_mapped in zip(found, mapped.tolist(), strict=True)
+    ]
 
 
 def actors_in(trace: Trace, operations: Operations) -> Actors:

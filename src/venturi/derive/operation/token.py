@@ -65,6 +65,14 @@ class Tokens:
         first = int(self.first[token])
         return self.rows[first : first + int(self.count[token])]
 
+    def are_last(self, ids: Column) -> bool:
+        """Whether no file of these tokens is used after them."""
+        file = self.file[ids].ravel()
+        last = np.full(int(self.file.max()) + 1, np.iinfo(np.int64).max)
+        last[file] = 0
+        np.maximum.at(last, file, self.start_ns[ids].ravel())
+        return not np.any(self.start_ns > last[self.file])
+
     def is_kind(self, *kinds: Kind) -> Column:
         """A mask of the tokens of these kinds."""
         return np.isin(self.kind, [KIND_CODES[kind] for kind in kinds])

@@ -106,12 +106,13 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
     flat: set[int] = set()
     joined: set[int] = set()
     apart: set[Key] = set()
+    lasting: set[int] = set()
     for _ in range(_MOST_TRIALS):
-        before, found, others = dict(staged), set(flat), len(apart)
-        program = Program(view, streams, staged, flat, apart)
+        before, found, others = dict(staged), set(flat), len(apart) + len(lasting)
+        program = Program(view, streams, staged, flat, apart, lasting)
         steps = program.write()
         new = flat - found
-        if new or len(apart) > others:
+        if new or len(apart) + len(lasting) > others:
             staged.clear()
         elif staged == before:
             break

@@ -47,8 +47,7 @@ def chosen(name: str, arguments: Arguments, ranks: int | None, nodes: int) -> Ch
         result.notes.append(
             f"quick mode: a stonewall of {arguments.stonewall_s or QUICK_STONEWALL_S:g} s. "
             f"{DROPPED} before each phase that reads, because a full run's data "
-            "is mostly larger than memory: so the score stands for a full run's, with the error "
-            "that bench/io500_quick.py measures"
+            "is mostly larger than memory: so the score stands for a full run's"
         )
     if arguments.mode in _EXTENDED:
         result.assignments["extended"] = _EXTENDED[arguments.mode]

@@ -33,8 +33,9 @@ def _figure(record: Record, name: str, curve: Curve, units: Units) -> Figure | N
     points = _points(record, curve)
     if len({place for _, place, _ in points}) < 2 or len(curve.lines) > len(SERIES):
         return None
-    unit = points[0][2].unit
-    factor, shown = scaling.scale(max(value.high for *_, value in points), unit)
+    first = points[0][2]
+    highest = max(value.high for *_, value in points)
+    factor, shown = quantity.axis_unit(highest, first.unit, units, first.of)
     marks = [
         {
             "x": place,
@@ -85,7 +86,7 @@ def _finding(points: list[Point], curve: Curve, units: Units) -> str:
         if own:
             sign = -1 if curve.better is Better.LOWER else 1
             place, value = max(own, key=lambda pair: sign * pair[1].median)
-            best = quantity.with_unit(value.median, value.unit, units)
+            best = quantity.with_unit(value.median, value.unit, units, value.of)
             said.append(f"{line}: best with {place:g} ({best})")
     return "; ".join(said) + "."
 
@@ -95,7 +96,8 @@ def _table(points: list[Point], curve: Curve, units: Units) -> Table:
     rows = []
     for line, place, value in points:
         texts = [
-            quantity.with_unit(v, value.unit, units) for v in (value.median, value.low, value.high)
+            quantity.with_unit(v, value.unit, units, value.of)
+            for v in (value.median, value.low, value.high)
         ]
         rows.append((line, f"{place:g}", texts[0], f"{texts[1]} to {texts[2]}", str(value.n)))
     titles = ("Line", curve.over, "Median", "Interval", "Repetitions")

@@ -21,7 +21,7 @@ _WIDTH_PX = 860
 def over_sessions(series: Series, number: int, units: Units) -> Figure:
     """The figure of a series; `number` keeps its name apart from those of others."""
     values = [session.value for session in series.sessions]
-    factor, shown = _scale(max(values), series, units)
+    factor, shown = quantity.axis_unit(max(values), series.unit, units, series.of)
     bounds = [0, *(change.at for change in series.changes), len(values)]
     points = [
         {"n": n, "day": session.started[:10], "y": session.value / factor}
@@ -50,15 +50,6 @@ def over_sessions(series: Series, number: int, units: Units) -> Figure:
         spec=theme.whole(_spec(points, levels, changes, shown)),
         table=_table(series, units),
     )
-
-
-def _scale(highest: float, series: Series, units: Units) -> tuple[float, str]:
-    """What one unit of the axis is, and its name."""
-    if series.unit == "B/s":
-        return quantity.rate_unit(highest, units)
-    if series.of:
-        return quantity.operation_rate_unit(highest, series.of)
-    return 1.0, series.unit
 
 
 def _spec(

@@ -29,8 +29,9 @@ def over(rows: list[Row], name: str, finding: str) -> Figure | None:
         label = ", ".join(f"{other} {row.parameters[other]}" for other in others) or name
         series.setdefault(label, []).append((row, metric))
     kept = _best(series)
-    unit = found[0][1].unit
-    factor, shown = scale(max(metric.high for _, metric in found), unit)
+    first = found[0][1]
+    highest = max(metric.high for _, metric in found)
+    factor, shown = quantity.axis_unit(highest, first.unit, of=first.of)
     points = [
         {
             "x": number_of(row.parameters[along]),
@@ -99,13 +100,6 @@ def _best(series: dict[str, list[tuple[Row, MetricSummary]]]) -> list[str]:
     return [label for label in series if label in chosen]
 
 
-def scale(highest: float, unit: str) -> tuple[float, str]:
-    """What values are divided by, and the unit that they then have."""
-    if unit != "B/s":
-        return 1.0, unit
-    return (2.0**30, "GiB/s") if highest >= 2**31 else (2.0**20, "MiB/s")
-
-
 def spec(points: list[dict[str, Any]], kept: list[str], along: str, title: str) -> dict[str, Any]:
     """Lines, bars and marks of `points`, which have x, label, y, low, high and series."""
     places = [point["x"] for point in points]
@@ -168,12 +162,15 @@ def _table(
     titles = (*others, along, name, "interval", "repetitions")
     rows = []
     for row, metric in found:
-        low, high = (quantity.with_unit(v, metric.unit) for v in (metric.low, metric.high))
+        median, low, high = (
+            quantity.with_unit(v, metric.unit, of=metric.of)
+            for v in (metric.median, metric.low, metric.high)
+        )
         rows.append(
             (
                 *(str(row.parameters[other]) for other in others),
                 str(row.parameters[along]),
-                quantity.with_unit(metric.median, metric.unit),
+                median,
                 f"{low} to {high}",
                 str(len(metric.values)),
             )
