@@ -7,8 +7,10 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -143,6 +145,14 @@ inline int errno_of(int result) {
   return EIO;
 }
 
+/// The errno whose words end a text, else EIO: most errors of the system MPICH says in words only.
+inline int errno_said(std::string_view text) {
+  for (const int error : {ENOSPC, EDQUOT, EROFS, EFBIG, ESTALE, ENOTCONN, ETIMEDOUT, ENODEV}) {
+    if (text.ends_with(std::strerror(error))) return error;
+  }
+  return EIO;
+}
+
 /// Keeps the words of the last failure.
 class MpiErrors {
  public:
@@ -154,7 +164,8 @@ class MpiErrors {
     MPI_Error_string(result, text.data(), &length);
     text_ = std::string("the MPI library says: ") + text.data();
     std::replace(text_.begin(), text_.end(), '\n', ' ');
-    return errno_of(result);
+    const int error = errno_of(result);
+    return error == EIO ? errno_said(text_) : error;
   }
   [[nodiscard]] const char* text() const noexcept { return text_.c_str(); }
 

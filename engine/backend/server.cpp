@@ -44,7 +44,8 @@ base::Descriptor mount_of(int directory) {
 /// Whether a translator of the mount cuts files into pieces, or nobody can tell.
 bool may_cut(int directory) {
   const base::Descriptor root = mount_of(directory);
-  const int graph = ::openat(root.get(), kGraph, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+  const int graph = root ? ::openat(root.get(), kGraph, flags) : -1;
   const std::unique_ptr<DIR, int (*)(DIR*)> names(graph < 0 ? nullptr : ::fdopendir(graph),
                                                   &::closedir);
   if (!names) return true;

@@ -109,6 +109,7 @@ ItemWork::ItemWork(Context& context, FileState& file, backend::Backend& storage,
                              : ~std::uint64_t{0}),
       written_sizes_(context.meter(), OperationKind::kWrite),
       read_sizes_(context.meter(), OperationKind::kRead),
+      attribute_bytes_(static_cast<std::size_t>(step.attribute_bytes)),
       moves_(verbs_.has(ItemVerb::kWrite) || verbs_.has(ItemVerb::kRead)),
       names_itself_(verbs_.has(ItemVerb::kCreate) && verbs_.has(ItemVerb::kRename)) {
   const schema::Tree& plan = *file.plan->tree;
@@ -128,10 +129,10 @@ void ItemWork::prepare_data(std::uint64_t owner) {
   const std::uint64_t most_bytes = tree_.sizes.most_bytes();
   verify_ = file_.plan->content.verify;
   if (verify_) generation_ = context_.generation_of(file_);
-  const auto attribute = static_cast<std::uint64_t>(step_.attribute_bytes);
   const bool sets = verbs_.has(ItemVerb::kSetXattr);
   if (verbs_.has(ItemVerb::kWrite) || sets) {
-    write_data_ = context_.filler(*file_.plan, sets ? std::max(most_bytes, attribute) : most_bytes);
+    write_data_ =
+        context_.filler(*file_.plan, sets ? std::max(most_bytes, attribute_bytes_) : most_bytes);
   }
   if (verbs_.has(ItemVerb::kRead)) {
     read_data_ = context_.read_buffer.reserve(most_bytes + 1);
@@ -139,7 +140,7 @@ void ItemWork::prepare_data(std::uint64_t owner) {
   }
   if (verbs_.has(ItemVerb::kCopy)) context_.note_read(*source_, owner);
   if (verbs_.has(ItemVerb::kGetXattr)) {
-    read_data_ = context_.read_buffer.reserve(std::max(most_bytes, attribute) + 1);
+    read_data_ = context_.read_buffer.reserve(std::max(most_bytes, attribute_bytes_) + 1);
   }
 }
 
@@ -172,8 +173,6 @@ void ItemWork::prepare_data(std::uint64_t owner) {
 
 /// The one call of a verb; an errno.
 [[gnu::always_inline]] inline int ItemWork::call(ItemVerb verb) {
-  std::uint64_t count = 0;
-  const auto attribute_bytes = static_cast<std::size_t>(step_.attribute_bytes);
   switch (verb) {
     case ItemVerb::kCreate:
       return create();
@@ -202,16 +201,18 @@ void ItemWork::prepare_data(std::uint64_t owner) {
       return storage_.make_directory(directory_, name_);
     case ItemVerb::kRmdir:
       return storage_.remove_directory(directory_, name_);
-    case ItemVerb::kReadDir:
+    case ItemVerb::kReadDir: {
+      std::uint64_t count = 0;
       return storage_.read_directory(directory_, name_, count);
+    }
     case ItemVerb::kLink:
       return storage_.link(directory_, name_, with_suffix(pattern::kLinkSuffix));
     case ItemVerb::kSymlink:
       return storage_.symlink(directory_, name_, with_suffix(pattern::kSymlinkSuffix));
     case ItemVerb::kSetXattr:
-      return storage_.set_attribute(*handle_, kAttribute, {write_data_, attribute_bytes});
+      return storage_.set_attribute(*handle_, kAttribute, {write_data_, attribute_bytes_});
     case ItemVerb::kGetXattr:
-      return storage_.get_attribute(*handle_, kAttribute, {read_data_, attribute_bytes});
+      return storage_.get_attribute(*handle_, kAttribute, {read_data_, attribute_bytes_});
     case ItemVerb::kWrite:
     case ItemVerb::kRead:
     case ItemVerb::kRename:

@@ -109,6 +109,7 @@ class ItemWork {
   std::uint64_t generation_ = 0;
   std::byte* write_data_ = nullptr;
   std::byte* read_data_ = nullptr;
+  std::size_t attribute_bytes_;
   /// Something is written or read.
   bool moves_;
   backend::Directory directory_ = 0;

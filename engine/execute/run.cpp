@@ -84,6 +84,12 @@ class Run {
     context_.hello_ns = static_cast<std::uint64_t>(
         static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns);
     auto problem = context_.agree_all(context_.hello_ns);
+    if (is_first()) say_hello();
+    context_.throw_on_all(std::move(problem));
+  }
+
+  /// Only who says it makes it: the time of day reads a file.
+  void say_hello() {
     const comm::Placement& placement = world_.placement();
     schema::Hello event;
     event.run = context_.plan.run;
@@ -98,8 +104,7 @@ class Run {
                    .offset_uncertainty_s = base::seconds(uncertainty_ns_)};
     event.time =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
-    report(std::move(event));
-    context_.throw_on_all(std::move(problem));
+    context_.report(std::move(event));
   }
 
   void measure_offset() {

@@ -229,12 +229,20 @@ class Meter::Series {
       turn_ns_ = meter_.turn(kind_, sum_, end_ns);
       sum_ = {.last_ns = begin_ns, .begin_ns = begin_ns};
     }
-    const std::uint64_t took_ns = end_ns - begin_ns;
-    ++counts_[Histogram::bucket_of(took_ns)];
     if (log_ != nullptr) [[unlikely]] {
       log_->set_offset(offset);
       log_->add(kind_, begin_ns, end_ns, bytes);
     }
+    count(begin_ns, end_ns, bytes);
+  }
+  /// Whether an operation that ends then is counted and nothing else.
+  [[nodiscard]] bool only_counts(std::uint64_t end_ns) const noexcept {
+    return end_ns < turn_ns_ && log_ == nullptr;
+  }
+  /// `add_since` of an operation that is counted and nothing else.
+  void count(std::uint64_t begin_ns, std::uint64_t end_ns, std::uint64_t bytes) noexcept {
+    const std::uint64_t took_ns = end_ns - begin_ns;
+    ++counts_[Histogram::bucket_of(took_ns)];
     sum_.begin_ns += begin_ns - sum_.last_ns;
     sum_.last_ns = end_ns;
     sum_.least_ns = std::min(sum_.least_ns, took_ns);

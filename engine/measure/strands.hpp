@@ -23,17 +23,27 @@ class Strands {
   void add(schema::OperationKind kind, std::uint64_t begin_ns, std::uint64_t end_ns,
            std::uint64_t bytes) {
     std::optional<Meter::Series>& series = series_[static_cast<std::size_t>(kind)];
-    if (!series) [[unlikely]] {
-      series.emplace(meter_, kind, begin_ns);
-      used_[used_count_++] = &series;
+    if (series && series->only_counts(end_ns)) [[likely]] {
+      return series->count(begin_ns, end_ns, bytes);
     }
-    series->add_since(begin_ns, end_ns, OperationLog::kNoOffset, bytes);
+    add_rarely(kind, begin_ns, end_ns, bytes);
   }
   void settle() noexcept {
     while (used_count_ > 0) used_[--used_count_]->reset();
   }
 
  private:
+  /// Kept apart, so that counting needs no memory of its own.
+  [[gnu::noinline, gnu::cold]] void add_rarely(schema::OperationKind kind, std::uint64_t begin_ns,
+                                               std::uint64_t end_ns, std::uint64_t bytes) {
+    std::optional<Meter::Series>& series = series_[static_cast<std::size_t>(kind)];
+    if (!series) {
+      series.emplace(meter_, kind, begin_ns);
+      used_[used_count_++] = &series;
+    }
+    series->add_since(begin_ns, end_ns, OperationLog::kNoOffset, bytes);
+  }
+
   Meter& meter_;
   std::array<std::optional<Meter::Series>, kKinds> series_;
   std::array<std::optional<Meter::Series>*, kKinds> used_{};

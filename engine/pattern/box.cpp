@@ -86,6 +86,7 @@ BoxCursor::BoxCursor(const DatasetLayout& layout, const Box& first, std::vector<
 
 NestCursor BoxCursor::places(const DatasetLayout& layout) const {
   std::vector<NestCursor::Level> levels;
+  levels.reserve(levels_.size());
   for (const Level& level : levels_) levels.push_back({level.count, level.step_bytes, 0});
   const std::size_t outer = layout.run_dimension(box_);
   for (std::size_t dimension = 0; dimension < outer; ++dimension) {

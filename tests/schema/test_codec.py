@@ -8,7 +8,7 @@ import random
 from typing import Any
 
 import pytest
-from conftest import Codec
+from codec_program import Codec
 from invalid_documents import BASES, CASES, Case
 from pydantic import BaseModel
 from random_document import RandomDocuments

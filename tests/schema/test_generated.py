@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
-from conftest import PROJECT
+from codec_program import PROJECT
 from pydantic import BaseModel, Field, field_validator
 
 from generate.__main__ import generated

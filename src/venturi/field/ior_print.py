@@ -34,7 +34,9 @@ def form_of(test: IorTest, wanted: str | None) -> Form | None:
         return Form.TEXT if test.summary_file else None
     word = test.summary_format.lower()
     if word not in _WORDS:
-        raise UserError(f"{TOOL}: summaryFormat={test.summary_format}", "default, JSON or CSV")
+        raise UserError(
+            f"{TOOL}: there is no summaryFormat={test.summary_format}", "default, JSON or CSV"
+        )
     return _WORDS[word]
 
 

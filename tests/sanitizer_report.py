@@ -1,0 +1,44 @@
+"""A report of a sanitizer fails the test whose programs made it.
+
+Programs that were built with sanitizers write their reports into a folder, so none is lost in a
+stderr that nobody reads or behind an exit code that a test expects. Run the tests with sanitized
+engines by `VENTURI_ENGINE_DIR=build/asan`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SANITIZERS = ("ASAN", "LSAN", "TSAN", "UBSAN")
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the reports, in which programs find it by their environment."""
+    folder = tmp_path_factory.mktemp("sanitizers")
+    with pytest.MonkeyPatch.context() as environment:
+        for kind in SANITIZERS:
+            options = f"{kind}_OPTIONS"
+            known = os.environ.get(options, "")
+            environment.setenv(options, f"{known}:log_path={folder / kind}".lstrip(":"))
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def _no_report(reports: Path) -> Iterator[None]:
+    yield
+    if texts := taken(reports):
+        pytest.fail("a sanitizer reports:\n" + "\n".join(texts), pytrace=False)
+
+
+def taken(reports: Path) -> list[str]:
+    """The beginnings of all reports; they are removed, so that the next test is not blamed."""
+    texts = []
+    for path in sorted(reports.iterdir()):
+        texts.append(path.read_text()[:3000])
+        path.unlink()
+    return texts
