@@ -86,6 +86,30 @@ def test_the_nearest_curve_says_what_it_stands_for() -> None:
     assert surface.nearest(cold) is None
 
 
+@pytest.mark.parametrize(
+    ("interface", "place", "nearest"),
+    [
+        (Interface.HDF5, Place.SHARED, Interface.MPIIO),
+        (Interface.PNETCDF, Place.SHARED, Interface.MPIIO),
+        (Interface.HDF5, Place.OWN, Interface.POSIX),
+        (Interface.STDIO, Place.SHARED, Interface.POSIX),
+    ],
+)
+def test_libraries_above_mpi_io_are_like_it_on_shared_files(
+    interface: Interface, place: Place, nearest: Interface
+) -> None:
+    """Its ranks wait for each other when files are opened and closed, those of posix do not."""
+    by = {"order": Order.ITEM, "place": place}
+    known = [
+        curve("close", lambda size, ranks: 1e-6, interface=other, place=place)
+        for other in (Interface.POSIX, Interface.MPIIO)
+    ]
+    wanted = Manner(operation=OperationKind.CLOSE, interface=interface, **by)
+    found = Surface(profile(*known)).nearest(wanted)
+    assert found is not None
+    assert found[0].manner.interface is nearest
+
+
 def test_empty_files_and_full_ones() -> None:
     law = curve("create", lambda size, ranks: 2e-6 if size else 1e-6, sizes=(0, 4096))
     surface = Surface(profile(law))

@@ -280,6 +280,36 @@ def test_calls_of_all_ranks_together_have_a_curve_of_their_own(together: bool, r
     assert ("collective" in writes[0].by) == together
 
 
+@pytest.mark.parametrize(
+    ("split", "together", "count", "size"),
+    [
+        ([1, 2], False, 1000, 32),
+        ([2, 1], False, 1, 32_000),
+        ([1, 2], True, 1, 32_000),
+    ],
+)
+def test_a_part_of_a_dataset_costs_as_many_requests_as_it_has_pieces(
+    split: list[int], together: bool, count: int, size: int
+) -> None:
+    """Both MPIs were seen to make 1000 writes of a rank of such a call, and 1 of the other."""
+    manner = {"place": Place.SHARED, "interface": Interface.HDF5}
+    piece = {**manner, "interface": Interface.MPIIO, "order": Order.STRIDED}
+    joined = {**manner, "collective": True, "order": Order.STRIDED}
+    on = machine(
+        data("write", lambda size, ranks: 1e-3, "new", manner=manner),
+        data("write", lambda size, ranks: 2e-6, "new", manner=piece),
+        data("write", lambda size, ranks: 5e-3, "new", manner=joined),
+    )
+    field = {"type": "i8", "shape": [1000, 64], "split": split}
+    files = {"f": {"path": "f", "interface": "hdf5", "datasets": {"d": field}}}
+    step = {"write": {"to": "f.d", "collective": together}}
+    found = predicted([phase("p", step)], files, on, ranks=2)
+    (part,) = (part for part in found.phases[0].parts if part.operation == "write")
+    each_s = 5e-3 if together else 2e-6 if count > 1 else 1e-3
+    assert (part.count, part.bytes) == (count, size)
+    assert part.seconds.median == pytest.approx(each_s * count)
+
+
 COPIED = OWN | {"g": {"path": "g", "shared": "rank"}}
 ITEM = {"order": Order.ITEM}
 SHARE, KERNEL = 1e-5, 2e-10

@@ -39,6 +39,17 @@ def test_markdown_escapes_what_would_be_markup() -> None:
     assert all(r"\<b\>\*x\*\</b\> \`y\` \# z |" in row for row in rows)
 
 
+def test_servers_that_cannot_be_told_apart_are_spoken_of() -> None:
+    """On GlusterFS, that names them elsewhere; not on file systems that never do."""
+    made = record()
+    here = made.environment
+    kind = here.file_system.model_copy(update={"type": "fuse.glusterfs"})
+    there = here.model_copy(update={"file_system": kind})
+    text = render([made.model_copy(update={"environment": there})], "md")
+    assert "No server could be told apart" in text
+    assert "No server could be told apart" not in render([made], "md")
+
+
 def test_json_is_the_record() -> None:
     made = substituted()
     assert Record.model_validate_json(render([made], "json")) == made

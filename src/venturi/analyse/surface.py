@@ -16,6 +16,8 @@ from venturi.model.plan import Interface, OperationKind
 from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State, Volume
 
 _LEAST_S = 1e-12
+_BY_MPIIO = (Interface.HDF5, Interface.PNETCDF)
+"""They reach files that ranks share by MPI-IO."""
 _NEAR = 1.25
 """A size beyond the last point by no more than this factor is not called extrapolated."""
 
@@ -54,8 +56,8 @@ class Surface:
     def nearest(self, manner: Manner) -> tuple[Curve, str] | None:
         """The curve of a manner, or of what is most like it and a word on that; None: nothing is.
 
-        That all ranks call together is given up first, then the interface, then who shares, then
-        the order, then the data's state.
+        Of the interface is given up first what lies above MPI-IO, then that all ranks call
+        together, then the interface, then who shares, then the order, then the data's state.
         """
         for other, word in _likenesses(manner):
             curve = self._curves.get(other)
@@ -265,6 +267,11 @@ def _likenesses(manner: Manner) -> list[tuple[Manner, str]]:
 
 
 def _callers(manner: Manner) -> list[tuple[Interface, bool]]:
-    """Through what, and whether together: the manner's own first."""
-    own, alone = (manner.interface, manner.collective), (manner.interface, False)
-    return list(dict.fromkeys((own, alone, (Interface.POSIX, False))))
+    """Through what, and whether together: the manner's own first.
+
+    On shared files HDF5 and PnetCDF do everything by MPI-IO, whose ranks wait for each other.
+    """
+    by_mpi = manner.place is Place.SHARED and manner.interface in _BY_MPIIO
+    through = (manner.interface, Interface.MPIIO) if by_mpi else (manner.interface,)
+    found = [(each, together) for together in (manner.collective, False) for each in through]
+    return list(dict.fromkeys([*found, (Interface.POSIX, False)]))

@@ -10,6 +10,7 @@ otherwise it is cold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 from venturi.model import plan as p
@@ -21,6 +22,7 @@ from venturi.model.profile import Manner, Order, Place, State
 from venturi.plan.item import size_key, sizes_in, window_of
 from venturi.plan.request import end_of, requests_of
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
+from venturi.predict.pieces import is_cut, pieces_of
 
 _RANK, _RANKS, _WORLD = 0, 1, 2
 _MOST_TURNS = 64
@@ -166,13 +168,13 @@ class Walk:
             if direction is p.Direction.WRITE:
                 grows = start >= state.end_bytes
                 data = State.NEW if grows else State.CACHED
-                self._write(
-                    step, state, Demand(self._data(step, "write", order, data), size, calls)
-                )
+                demand = Demand(self._data(step, "write", order, data), size, calls)
+                self._write(step, state, self._in_pieces(step, direction, demand))
             else:
                 data = State.CACHED if self._is_cached(state) else State.COLD
                 manner = self._data(step, "read", order, data)
-                self._add(Demand(manner, size, calls * reach, self._read_note(step.file)))
+                demand = Demand(manner, size, calls * reach, self._read_note(step.file))
+                self._add(self._in_pieces(step, direction, demand))
         moved = sum(size * count for _, size, count in requests)
         if step.operation is p.Direction.WRITE:
             state.end_bytes = max(state.end_bytes, end)
@@ -181,6 +183,23 @@ class Walk:
             self._touched_bytes += moved * self._times
         else:
             state.cached = True
+
+    def _in_pieces(self, step: p.Transfer, direction: p.Direction, whole: Demand) -> Demand:
+        """Calls on a part of a dataset as what reaches a shared file, each piece a request."""
+        box, file = step.pattern, self._file(step.file)
+        if not isinstance(box, p.Box) or whole.manner.place is not Place.SHARED:
+            return whole
+        extent = [self._whole(length) for length in box.extent]
+        pieces = pieces_of(extent, file.datasets[box.dataset])
+        if pieces <= 1 or whole.bytes < pieces:
+            return whole
+        strided = whole.manner.model_copy(update={"order": Order.STRIDED})
+        if step.collective or not is_cut(file.interface, direction):
+            return replace(whole, manner=strided)
+        below = strided.model_copy(update={"interface": p.Interface.MPIIO})
+        name, each = file.interface.value, round(whole.bytes / pieces)
+        note = f"{name} is taken to move independent calls in pieces of {each} bytes, by MPI-IO"
+        return Demand(below, each, whole.count * pieces, note)
 
     def _write(self, step: p.Transfer, state: FileState, demand: Demand) -> None:
         """Add writes: into the cache, with a sync each, or above the limit to the device."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.record import PhaseRow, Record, SlowServer
 from venturi.model.statistic import median
 from venturi.report import quantity
-from venturi.report.block import Column, Section, Table
+from venturi.report.block import Column, Paragraph, Section, Table
 from venturi.report.phase import Phase, phases
 from venturi.report.quantity import Units
 
@@ -13,6 +13,11 @@ _LEAD = (
     "By the files of the ranks: the file system says on which server each one lies. The rate is "
     "all that was moved to or from a server's files, over the time in which ranks worked on them. "
     "A file counts once for each rank that used it."
+)
+_TELLS = "fuse.glusterfs"
+_UNTOLD = (
+    "No server could be told apart, so none is named, slow or not: on a volume that cuts files "
+    "into pieces (sharding) a client learns only where the first piece of a file is."
 )
 
 
@@ -29,10 +34,13 @@ def slow_in(phase: Phase) -> list[SlowServer]:
 
 
 def section(record: Record, units: Units) -> Section | None:
-    """Phase by phase and server by server; None where the file system told of none."""
+    """Phase by phase and server by server; None of a file system that never tells of servers."""
     rows = [row for phase in phases(record) for row in _rows(phase, units)]
     if not rows:
-        return None
+        told = record.environment.file_system.type == _TELLS and any(
+            row.bytes for row in record.phases
+        )
+        return Section("servers", "Server by server", "", (Paragraph(_UNTOLD),)) if told else None
     titles = ("Phase", "Server", "Ranks", "Files", "Data", "Rate", "Slow")
     columns = tuple(Column(title, 1 < index < 6) for index, title in enumerate(titles))
     named = {
