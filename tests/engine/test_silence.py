@@ -284,10 +284,13 @@ def said(process: subprocess.Popen[str], *words: str) -> bool:
 
 
 def test_a_slow_run_is_no_silent_one(engine: Engine, tmp_path: Path, comm: str) -> None:
-    """Ranks that wait for one that computes are alive; so is the one that computes."""
+    """Ranks that wait for one that computes are alive; so is the one that computes.
+
+    They use no disk: one that others fill can be silent for so long.
+    """
     body = [manage("create"), compute(PATIENT_S + 1.0), Barrier(), write(BLOCK, nest(0, (1, 0)))]
     ranks = ranks_of(comm)
-    made = plan(tmp_path, [file(per_rank=True)], [phase("p", *body)], ranks=ranks)
+    made = plan(tmp_path, [file(interface="null", per_rank=True)], [phase("p", *body)], ranks=ranks)
     made = with_deadline(made, stall_s=PATIENT_S)
     outcome = engine.run(made, comm)
     assert outcome.code == 0
