@@ -171,8 +171,7 @@ class Checker {
 
   void name(const std::vector<schema::PathPart>& parts, const std::string& where) const {
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      const schema::PathPart& part = parts[i];
-      if (part.value) expression(*part.value, fmt::format("{}.name[{}].value", where, i));
+      if (parts[i].value) expression(*parts[i].value, fmt::format("{}.name[{}].value", where, i));
     }
   }
 
@@ -241,6 +240,7 @@ class Checker {
                 const Around& around) {
     Around waiting = around;
     waiting.limited = false;
+    if (around.uneven) refuse_some(file, step);
     if (file.sharing != schema::Sharing::kRank) wait(where, waiting);
     if (!around.limited) return;
     if (step.reads > 0.0) {

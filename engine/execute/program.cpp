@@ -236,6 +236,19 @@ bool is_together(const schema::Plan& plan, const schema::Transfer& step) {
          backend::moves_together(plan.files[static_cast<std::size_t>(step.file)]);
 }
 
+void refuse_some(const schema::File& file, const schema::Transfer& step) {
+  if (step.collective || file.sharing == schema::Sharing::kRank) return;
+  const bool mpi_helps = file.interface == schema::Interface::kHdf5;
+  throw base::plan_error(
+      fmt::format("files.{}", file.name),
+      fmt::format("{}{} moves data of a shared file with all its ranks at once, and here only some "
+                  "of them would",
+                  to_string(file.interface), mpi_helps ? " without MPI" : ""),
+      fmt::format(
+          "{}give these ranks files of their own ('shared: rank'), or use another interface",
+          mpi_helps ? "run it with --on openmpi or --on mpich, " : ""));
+}
+
 bool meets_first(const schema::Plan& plan, const schema::Transfer& step) {
   return backend::shows_places(plan.files[static_cast<std::size_t>(step.file)]);
 }

@@ -24,6 +24,9 @@ void reserve_arrays(Context& context, const std::vector<schema::Step>& steps);
 /// Whether all sharers of the file make each call of a transfer together: as asked for, or because
 /// the interface knows no other way.
 [[nodiscard]] bool is_together(const schema::Plan& plan, const schema::Transfer& step);
+/// Refuses a transfer that only some sharers of the file come to, where the interface moves data
+/// with all of them or not at all.
+void refuse_some(const schema::File& file, const schema::Transfer& step);
 /// Whether the sharers of the file meet before a transfer, to show each its own places.
 [[nodiscard]] bool meets_first(const schema::Plan& plan, const schema::Transfer& step);
 /// Whether the steps have calls that ranks make together.

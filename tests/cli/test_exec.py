@@ -230,3 +230,9 @@ def test_a_plan_counts_commands_and_says_what_it_does_not_know(cli: Cli) -> None
     plan = cli.json("plan", EXAMPLE)
     assert plan["totals"]["operations_by_kind"]["exec"] == 1
     assert any("not known before they run" in warning for warning in plan["warnings"])
+
+
+def test_a_command_takes_whole_numbers_only() -> None:
+    text = workload({"command": "solve --share {share}"}, parameters={"share": 0.7})
+    with pytest.raises(UserError, match=r"'\{share\}' is 0\.7, and a command takes whole numbers"):
+        make_plan(Workload.model_validate(text), Settings())

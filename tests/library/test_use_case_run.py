@@ -91,6 +91,7 @@ REFUSED = {
     "ecmwf mpiio local": "works through MPI: start it under mpirun",
     "flash3-amr pnetcdf mpich": "PnetCDF is installed for openmpi only",
     "lqcd-a fieldstore local": "a field store has neither 'tree' nor 'prestage'",
+    "tsmp-a hdf5 local": "hdf5 without MPI moves data of a shared file with all its ranks at once",
     "lqcd-a hdf5 local": "'open' under a condition on the rank would wait for ever",
     "vorpal lime openmpi": "a file of lime holds one row of bytes, no datasets",
     "ecmwf hdf5 openmpi": "a file of hdf5 can be read only when it is closed",
@@ -176,7 +177,10 @@ def test_strangers_read_what_the_models_wrote(cli: Cli, tmp_path: Path) -> None:
         file["keep"] = True
     path = tmp_path / "kept.json"
     path.write_text(json.dumps(workload))
-    run(cli, str(path), "tsmp-a")
+    metrics = run(cli, str(path), "tsmp-a")["metrics"]
+    assert metrics["number"]["values"] == [2 + 2 + 2 + 4 * 2 + 2]
+    assert metrics["other_number"]["values"] == [2 + 2 * 2]
+    assert metrics["other_size"]["values"] == [100 + 2 * 2 * 2 * 13]
     (place,) = cli.target.iterdir()
     for name, size in (("cosmo_0001.nc", 1000), ("clm.r.0000.nc", 500), ("clm.h0.0001.nc", 300)):
         with netCDF4.Dataset(place / name) as file:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from venturi.model import plan as p
 from venturi.model.command import ExecStep
 from venturi.model.error import UserError
+from venturi.model.expression import Literal
 from venturi.plan.scope import Scope, duration
 from venturi.plan.template import Field, template_fields
 
@@ -21,7 +22,14 @@ def lower_exec(step: ExecStep, commands: list[ExecStep], scope: Scope, where: st
         if not isinstance(piece, Field):
             parts.append(p.PathPart(text=piece))
             continue
-        code = scope.code(piece.text, f"{where}.command")
+        tree = scope.tree(piece.text, f"{where}.command")
+        if isinstance(tree, Literal) and not isinstance(tree.value, int):
+            raise UserError(
+                f"{where}.command: '{{{piece.text}}}' is {tree.value}, and a command takes whole"
+                " numbers",
+                "write the number itself into the command, or floor(...)",
+            )
+        code = scope.compile(tree, f"{where}.command")
         parts.append(p.PathPart(value=code, width=piece.width))
     _check_inside({f"files.{name}": pattern for name, pattern in step.files.items()}, where)
     _check_inside({f"metrics.{name}": rule.file for name, rule in step.metrics.items()}, where)

@@ -20,6 +20,8 @@ VERMILLION = "#d55e00"
 GREEN = "#009e73"
 PURPLE = "#cc79a7"
 ORANGE = "#e69f00"
+BROWN = "#7a4419"
+"""Not theirs: a last one where phases have colours only."""
 
 SERIES = (
     (BLUE, "circle"), (VERMILLION, "square"), (GREEN, "triangle-up"), (PURPLE, "diamond"),
@@ -38,6 +40,7 @@ DARK = {
     GREEN: "#2fc196",
     PURPLE: "#dd93bb",
     ORANGE: "#b57d00",
+    BROWN: "#c9996b",
 }
 """Light colour to dark colour."""
 

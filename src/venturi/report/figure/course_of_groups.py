@@ -12,7 +12,7 @@ from venturi.model.record import PhaseRow, Record
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, Table
 from venturi.report.figure import theme
-from venturi.report.palette import GRID, INK, MUTED, PAPER, SERIES, SHADE
+from venturi.report.palette import BROWN, GRID, INK, MUTED, PAPER, SERIES, SHADE
 
 _LANE_PX = 34
 _NUMBER_PX = 16
@@ -122,7 +122,8 @@ def _between(shapes: _Shapes) -> str:
         return "On the line between bars a group computes or waits for others."
     return (
         "Between bars a thick line is computing, a pale band is waiting for others, both as the "
-        "group's first rank saw them; a thin line is neither."
+        "group's first rank saw them; on a thin line its ranks put together what they measured in "
+        "the phase before, which takes long where there are more ranks than cores."
     )
 
 
@@ -242,7 +243,7 @@ def _spec(shapes: _Shapes, lanes: list[str], paths: list[str]) -> dict[str, Any]
         "axis": {"title": "s since the repetition began", "titleAnchor": "end", "tickCount": 8},
         "scale": {"nice": False, "zero": True},
     }
-    hues = [colour for colour, _ in SERIES if colour != MUTED]
+    hues = [*(colour for colour, _ in SERIES if colour != MUTED), BROWN]
     colours = [hues[index % len(hues)] for index in range(len(paths))]
     scale = {"domain": paths, "range": colours}
     legend = {"columns": _LEGEND_COLUMNS, "symbolType": "square"}
