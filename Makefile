@@ -52,6 +52,8 @@ nightly: test tidy  ## what takes too long for every change: damaged captures an
 	    tests/capture/test_process_file.py
 	cmake --build --preset threads
 	$(PYTHON) -m pytest -m nightly tests/engine/test_unit.py
+	@packaging/prepare nightly
+	$(PYTHON) -m pytest -m nightly tests/cli/test_io500_ceph.py
 	VENTURI_SHAPES=30 $(PYTHON) -m pytest tests/capture/test_closure_of_shapes.py
 	VENTURI_CORRUPTIONS=10000 VENTURI_CLEAN_BLOCKS=1000000 \
 	    $(PYTHON) -m pytest tests/engine/test_verify.py

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 SANITIZERS = ("ASAN", "LSAN", "TSAN", "UBSAN")
+BESIDE = {"ASAN": ":verify_asan_link_order=0"}
+"""Some tests load a library of their own before all others."""
 
 
 @pytest.fixture(scope="session")
@@ -24,7 +26,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for kind in SANITIZERS:
             options = f"{kind}_OPTIONS"
             known = os.environ.get(options, "")
-            environment.setenv(options, f"{known}:log_path={folder / kind}".lstrip(":"))
+            said = f"{known}:log_path={folder / kind}{BESIDE.get(kind, '')}"
+            environment.setenv(options, said.lstrip(":"))
         yield folder
 
 

@@ -206,7 +206,7 @@ steps:
     command: "test {n} != 1 || {{ echo broken >&2; exit 7; }}"
   run:
     after: [first]
-    time: 20 if n != 3 else 0.3
+    time: 60 if n != 3 else 0.3
     command: "case {n} in 2) test -e {dir}/mended && echo v=2;; 3) sleep 60;; 4) echo v=4;; esac"
     metrics: {v: {regex: "v=(.*)"}}
 """

@@ -166,7 +166,8 @@ analyser: {name: an, use: p, analyse: {step: second, file: "*.out"}}
 @pytest.mark.parametrize(
     ("parameter", "line", "said"),
     [
-        ("{name: n, mode: perl, _: x}", 3, "parameter mode 'perl' is not supported"),
+        ("{name: n, mode: tag, _: x}", 3, "parameter mode 'tag' is not supported"),
+        ("{name: n, mode: perl, _: 2 ** 3}", 3, "have to be run as perl"),
         ("{name: n, update_mode: step, _: x}", 3, "update_mode 'step'"),
         ("{name: n, _: '$m,$n'}", 3, "circle"),
         ("{name: dir, _: x}", 3, "has a meaning of its own"),
@@ -203,16 +204,19 @@ def test_nothing_runs_while_a_file_is_read(tmp_path: Path) -> None:
 def test_a_trusted_snippet_has_its_own_process_and_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(script, "_PATIENCE_S", 0.3)
     monkeypatch.chdir(tmp_path)
     node = Node("parameter", tmp_path / "x.xml", 7)
     scripts = script.Scripts(True)
     assert scripts.value(node, "python", "','.join(str(2**i) for i in range(3))") == "1,2,4"
     assert scripts.value(node, "shell", "echo $((3 * 4)); touch left") == "12"
-    with pytest.raises(UserError, match=r"x.xml:7: .* did not end in 0.3 s"):
-        scripts.value(node, "python", "__import__('time').sleep(5)")
+    assert scripts.value(node, "perl", r"join(',', map {2 ** \$_} 0..2)") == "1,2,4"
     with pytest.raises(UserError, match="ZeroDivisionError"):
         scripts.value(node, "python", "1.5 / 0")
+    with pytest.raises(UserError, match=r"x.xml:7: '1 \+': "):
+        scripts.value(node, "perl", "1 +")
+    monkeypatch.setattr(script, "_PATIENCE_S", 0.3)
+    with pytest.raises(UserError, match=r"x.xml:7: .* did not end in 0.3 s"):
+        scripts.value(node, "python", "__import__('time').sleep(5)")
     assert not list(tmp_path.iterdir())
 
 

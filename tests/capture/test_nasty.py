@@ -169,8 +169,9 @@ def test_a_stopped_capture_keeps_what_there_is(
         start_new_session=True,
         stderr=subprocess.PIPE,
     )
+    out = capture.here / "out"
     end = time.monotonic() + 600
-    while not (capture.here / "out").exists() and time.monotonic() < end:
+    while not (out.exists() and out.stat().st_size > 20) and time.monotonic() < end:
         time.sleep(0.05)
     # Ctrl-C goes to all of the terminal's processes; a scheduler stops the command alone.
     os.kill(process.pid if number == signal.SIGTERM else -process.pid, number)

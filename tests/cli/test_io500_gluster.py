@@ -179,7 +179,7 @@ def test_other_layouts(cli: Cli, volume: Volume, layout: Layout) -> None:
 def test_a_brick_of_a_pair_dies(cli: Cli, volume: Volume) -> None:
     """The other one serves: no error reaches the run."""
     volume.start(2, layout=Layout.TWOFOLD)
-    line = words(volume.mount, "--stonewall", "2", *SMALL[:2], "--set=easy_block=4 MiB")
+    line = words(volume.mount, "--stonewall", "2", *SMALL[:2], "--set=hard_segments=4000")
     process = started(cli, line, "ior-hard-write")
     volume.bricks[0].kill()
     out, _ = process.communicate(timeout=600)
@@ -191,7 +191,7 @@ def test_a_brick_of_a_pair_dies(cli: Cli, volume: Volume) -> None:
 
 def test_a_brick_that_stops_answering(cli: Cli, volume: Volume) -> None:
     """The run ends with the storage's own reason; what is left is named, and can be removed."""
-    volume.start(1, ping_s=4)
+    volume.start(1, ping_s=8)
     line = words(volume.mount, "--stonewall", "30", *SMALL, "--set=hard_segments=400000")
     process = started(cli, line, "ior-hard-write")
     # A file whose creation is on its way would be there in the end, and not the run's by its word.
@@ -219,7 +219,7 @@ def test_a_brick_that_stops_answering(cli: Cli, volume: Volume) -> None:
 def test_a_pause_of_a_brick_is_in_the_latencies(cli: Cli, volume: Volume) -> None:
     """Shorter than what the client takes for a death, it fails nothing."""
     volume.start(1)
-    line = words(volume.mount, "--stonewall", "2", *SMALL[:2], "--set=hard_segments=400000")
+    line = words(volume.mount, "--stonewall", "2", *SMALL[:2], "--set=hard_segments=4000")
     process = started(cli, line, "ior-hard-write")
     volume.bricks[0].halt()
     time.sleep(1.2)

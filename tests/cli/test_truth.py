@@ -31,7 +31,7 @@ def test_a_stopped_rank_is_in_the_record(cli: Cli, tmp_path: Path) -> None:
         "heartbeat: 1 s\ngroups: {g: {ranks: np}}\nfiles: {f: {path: f, shared: rank}}\n"
         "program:\n  g:\n"
         "    - {phase: first, do: [{create: f}, {write: {to: f, transfer: 4 KiB, count: 8}}]}\n"
-        "    - phase: second\n      deadline: 6 s\n"
+        "    - phase: second\n      deadline: 10 s\n"
         "      do: [{write: {to: f, transfer: 4 KiB, count: 30000, think: 10 ms}}]\n",
     )
     process = cli.start("run", path, "-d", str(cli.target), "--repeat", "1", "-q")

@@ -78,7 +78,7 @@ def test_ctrl_c_prints_the_ranking_so_far(cli: Cli, synced: Path, tmp_path: Path
         seen.update(path.name for path in cli.store.glob("running/*"))
         return len(seen) >= 5
 
-    wait_for(several, 60)
+    wait_for(several)
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=600)
     assert running.returncode == 130
@@ -94,7 +94,7 @@ def test_ctrl_c_prints_the_ranking_so_far(cli: Cli, synced: Path, tmp_path: Path
 def test_what_was_killed_is_removed_later(cli: Cli, synced: Path, tmp_path: Path) -> None:
     words = ["tune", str(synced), "-d", str(cli.target), "-o", str(tmp_path / "o"), "-q"]
     running = cli.start(*words)
-    wait_for(lambda: list(cli.target.glob("*/log*")), 60)
+    wait_for(lambda: list(cli.target.glob("*/log*")))
     running.kill()
     running.communicate(timeout=600)
 
@@ -102,7 +102,7 @@ def test_what_was_killed_is_removed_later(cli: Cli, synced: Path, tmp_path: Path
         cli("results", "ls")
         return not list(cli.target.iterdir())
 
-    wait_for(gone, 60)
+    wait_for(gone)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ from engine.plans import (
 from engine.running import LAUNCHERS, Engine, Outcome, end, held, is_gone, parse
 
 BLOCK = 4096
-DEADLINE_S = 4.0
+DEADLINE_S = 6.0
 STALL_S = 1.0
 PATIENT_S = 3.0
 """Of ranks that must not be taken for silent: a busy machine leaves them standing for a while."""
@@ -80,8 +80,27 @@ def holder(comm: str, made: Plan, rank: int) -> int:
     return found[rank]
 
 
-def stopped_run(engine: Engine, made: Plan, comm: str, mark: str, victim: int) -> Outcome:
-    """Stops a rank soon after an event, as a rule when it has come to where it waits."""
+def ranks_in(comm: str, made: Plan, doing: str) -> int:
+    """How many ranks are there by their own word, in the memory that who watches looks at."""
+    found = {}
+    for pid in engines(comm, made):
+        with contextlib.suppress(OSError), Path(f"/proc/{pid}/mem").open("rb") as memory:
+            for line in Path(f"/proc/{pid}/maps").read_text().splitlines():
+                span, modes, _, _, inode, *name = line.split()
+                if modes == "rw-s" and "".join(name).startswith(("/dev/zero", "/dev/shm/venturi.")):
+                    begin, behind = (int(word, 16) for word in span.split("-"))
+                    memory.seek(begin)
+                    found[inode] = memory.read(behind - begin).count(doing.encode() + b"\0")
+    return sum(found.values())
+
+
+def stopped_run(
+    engine: Engine, made: Plan, comm: str, mark: str, victim: int, where: str = ""
+) -> Outcome:
+    """Stops a rank soon after an event, as a rule when it has come to where it waits.
+
+    The event is one rank's; `where` is what all must be at before one of them is stopped.
+    """
     process = engine.start(made, comm)
     lines = []
     try:
@@ -90,6 +109,10 @@ def stopped_run(engine: Engine, made: Plan, comm: str, mark: str, victim: int) -
             lines.append(line)
             if mark in line:
                 break
+        until_s = time.monotonic() + 600
+        while where and ranks_in(comm, made, where) < made.ranks and process.poll() is None:
+            assert time.monotonic() < until_s, f"not all ranks are in {where}"
+            time.sleep(0.01)
         time.sleep(0.3)
         os.kill(holder(comm, made, victim), signal.SIGSTOP)
         rest, errors = process.communicate(timeout=600)
@@ -186,7 +209,7 @@ def test_a_stopped_rank_is_named_and_ended(
 ) -> None:
     victim = ranks_of(comm) - 1
     made = with_deadline(WAITS[wait](tmp_path, ranks_of(comm), victim))
-    outcome = stopped_run(engine, made, comm, '"phase_started","path":"p"', victim)
+    outcome = stopped_run(engine, made, comm, '"phase_started","path":"p"', victim, "phase p")
     check(outcome, comm, victim, "phase p")
     assert outcome.failed["where"] == "p"
     if comm in ("alone", "forked"):
@@ -196,7 +219,7 @@ def test_a_stopped_rank_is_named_and_ended(
 @pytest.mark.parametrize("comm", ["forked", "openmpi", "mpich"])
 def test_rank_0_is_stopped(engine: Engine, tmp_path: Path, comm: str) -> None:
     made = with_deadline(in_transfer(tmp_path, 3, 0))
-    outcome = stopped_run(engine, made, comm, '"phase_started","path":"p"', 0)
+    outcome = stopped_run(engine, made, comm, '"phase_started","path":"p"', 0, "phase p")
     check(outcome, comm, 0, "phase p")
 
 
@@ -229,7 +252,7 @@ def test_finished_phases_stay(engine: Engine, tmp_path: Path) -> None:
         ranks=2,
     )
     mark = '"phase_started","path":"second"'
-    outcome = stopped_run(engine, with_deadline(made), "forked", mark, 1)
+    outcome = stopped_run(engine, with_deadline(made), "forked", mark, 1, "phase second")
     assert outcome.code == 3
     assert outcome.phase("first")["operations"] > 0
     assert outcome.failed["where"] == "second"
@@ -261,10 +284,13 @@ def said(process: subprocess.Popen[str], *words: str) -> bool:
 
 
 def test_a_slow_run_is_no_silent_one(engine: Engine, tmp_path: Path, comm: str) -> None:
-    """Ranks that wait for one that computes are alive; so is the one that computes."""
+    """Ranks that wait for one that computes are alive; so is the one that computes.
+
+    They use no disk: one that others fill can be silent for so long.
+    """
     body = [manage("create"), compute(PATIENT_S + 1.0), Barrier(), write(BLOCK, nest(0, (1, 0)))]
     ranks = ranks_of(comm)
-    made = plan(tmp_path, [file(per_rank=True)], [phase("p", *body)], ranks=ranks)
+    made = plan(tmp_path, [file(interface="null", per_rank=True)], [phase("p", *body)], ranks=ranks)
     made = with_deadline(made, stall_s=PATIENT_S)
     outcome = engine.run(made, comm)
     assert outcome.code == 0

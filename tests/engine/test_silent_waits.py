@@ -108,7 +108,7 @@ def test_a_stopped_rank_is_named_and_ended(
 ) -> None:
     wait = {**WAITS, **OF_MPI}[name]
     plan = made(tmp_path, wait)
-    outcome = stopped_run(engine, plan, comm, wait.mark, wait.victim)
+    outcome = stopped_run(engine, plan, comm, wait.mark, wait.victim, wait.where)
     check(outcome, comm, wait.victim, wait.where, exact=name not in OF_MPI)
     if comm == "forked":
         assert is_gone(plan)

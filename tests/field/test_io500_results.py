@@ -132,7 +132,7 @@ BAD = {
     "empty": (b"", "is empty"),
     "blank": (b"\n \n", "is empty"),
     "binary": (bytes(range(256)), "no text"),
-    "another text": (b"hello\nworld\n", "no summary of IO500"),
+    "another text": (b"hello\nworld\n", "nor a summary of IO500"),
     "negative": (
         new_text({**EQUAL, "find": -1.0}, NEW_SCORE),
         "line 8: -1.000000 is negative",

@@ -147,6 +147,9 @@ def test_what_is_damaged_or_unknown(tmp_path: Path) -> None:
     (tmp_path / "d.json").write_text(json.dumps(data))
     with pytest.raises(UserError, match=r"d\.json: not as its tool writes it: KeyError: 'bwMiB'"):
         take(tmp_path / "a", tmp_path / "d.json")
+    (tmp_path / "c.json").write_text(json.dumps(data)[:-9])
+    with pytest.raises(UserError, match=r"c\.json: JSON that is cut off or damaged: "):
+        take(tmp_path / "a", tmp_path / "c.json")
     (tmp_path / "x.txt").write_text("hello")
     assert take(tmp_path / "a", tmp_path / "x.txt") is None
     assert not (tmp_path / "a").exists()

@@ -86,6 +86,34 @@ def test_a_table_that_is_too_wide_cuts_no_number(width: int) -> None:
     assert ("tasks=2" in text) == (width == 55)
 
 
+def test_many_metrics_stand_below_each_other_beside_their_points() -> None:
+    rows = [_row(f"run-{n:04d}", [n * 1e6] * 6, Better.HIGHER, tasks=n) for n in (1, 2)]
+    names = [f"metric_{index}" for index in range(7)]
+    rows = [
+        row.model_copy(
+            update={"metrics": [row.metrics[0].model_copy(update={"name": n}) for n in names]}
+        )
+        for row in rows
+    ]
+    result = CampaignResult(
+        name="c", about="", machine="m", directory="/d", points=2, states={"done": 12}, rows=rows
+    )
+    console = Console(file=io.StringIO(), width=60)
+    print_result(result, console, Units.IEC, "c.campaign")
+    assert isinstance(console.file, io.StringIO)
+    lines = [line.split() for line in console.file.getvalue().splitlines() if line.strip()]
+    titles = [line[1:] for line in lines if line[0] == "TASKS"]
+    assert len(titles) > 1
+    assert [title for part in titles for title in part] == [
+        "RUNS",
+        *(name.upper() for name in names),
+    ]
+    for tasks, value in (("1", "977"), ("2", "1.91")):
+        own = [line for line in lines if line[0] == tasks and line[1] != "points;"]
+        assert len(own) == len(titles)
+        assert sum(line.count(value) for line in own) == len(names)
+
+
 def test_without_a_direction_nothing_is_best() -> None:
     assert best_of(_rows(Better.NONE), "rate") is None
 

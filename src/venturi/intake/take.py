@@ -79,7 +79,12 @@ def _readings(data: bytes, path: Path) -> list[Reading]:
         return elbencho.readings(text, str(path))
     try:
         document = json.loads(text[text.index("{") :]) if "{" in text[:_HEAD] else None
-    except ValueError:
+    except ValueError as error:
+        if text.lstrip().startswith("{"):
+            raise UserError(
+                f"{path}: JSON that is cut off or damaged: {error}",
+                "a tool that failed may leave such a file; import what it wrote to its end",
+            ) from None
         document = None
     if document is None:
         reading = reading_of(text, str(path))

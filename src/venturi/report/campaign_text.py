@@ -21,6 +21,8 @@ from venturi.report.quantity import Units
 if TYPE_CHECKING:
     from rich.console import Console
 
+_LEAST_PROSE = 16
+"""Fewer characters are no room for parameters in words."""
 _MOST_ROWS = 60
 _SURE = 0.95
 
@@ -73,7 +75,11 @@ def _print_step(out: Printer, rows: list[Row], units: Units) -> None:
         titles, *lines = [
             [left[0], *right, *last] for left, right, last in zip(own, measured, said, strict=True)
         ]
-        out.table(titles, lines, left=("PARAMETERS",), prose=True)
+        fixed = list(zip(titles, *lines, strict=True))[:-1]
+        if out.fits([*fixed, (" " * _LEAST_PROSE,)]):
+            out.table(titles, lines, left=("PARAMETERS",), prose=True)
+        else:
+            _print_in_parts(out, nameless if parameters else whole, own)
     if len(rows) > _MOST_ROWS:
         out.line(f" and {len(rows) - _MOST_ROWS} more; all of them: --json")
     for text in dict.fromkeys(row.enough for row in rows if row.enough):
@@ -81,6 +87,22 @@ def _print_step(out: Printer, rows: list[Row], units: Units) -> None:
         out.wrapped("- ", f"{', '.join(points)}: {text}")
     if any(metric.coverage < _SURE for row in rows for metric in row.metrics):
         out.wrapped("- ", "±: half the range of fewer than six repetitions, not a 95 % interval")
+
+
+def _print_in_parts(out: Printer, whole: list[list[str]], own: list[list[str]]) -> None:
+    """One table below the other, each with the points and as many metrics as fit beside them."""
+    columns = list(zip(*whole, strict=True))
+    kept = max(len(own[0]) - 1, 1)
+    named, metrics = columns[:kept], columns[kept:]
+    while metrics:
+        count = 1
+        while count < len(metrics) and out.fits([*named, *metrics[: count + 1]]):
+            count += 1
+        titles, *lines = map(list, zip(*named, *metrics[:count], strict=True))
+        out.table(titles, lines)
+        metrics = metrics[count:]
+        if metrics:
+            out.line()
 
 
 def _said(row: Row | PlannedPoint, parameters: list[str]) -> str:

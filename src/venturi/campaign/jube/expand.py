@@ -24,7 +24,7 @@ from venturi.model.expression import (
     tree_of,
 )
 
-_MODES = ("text", "python", "shell", "env")
+_MODES = ("text", "python", "shell", "perl", "env")
 _MOST_POINTS = 100_000
 _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
 

@@ -18,6 +18,9 @@ _WHOLE = re.compile(r"(?:[\s\d+*(),-]|//|%|\bmin\b|\bmax\b)+")
 """Arithmetic of whole numbers, which means the same in Python as here."""
 _PYTHON = "import sys\nprint(eval(sys.stdin.read().strip(), {}), end='')"
 
+_PERL = 'perl -e "print {}"'
+"""As JUBE has it: a line for the shell, which reads the text first."""
+
 
 class Scripts:
     """Evaluates each text once."""
@@ -52,10 +55,11 @@ class Scripts:
                 f"'{_short(text)}' would have to be run as {mode}",
                 "read it; --trust runs such snippets, each in a process of its own",
             )
+        line = _PERL.format(text) if mode == "perl" else text
         words = [sys.executable, "-I", "-S", "-c", _PYTHON]
         with tempfile.TemporaryDirectory() as folder:
             process = subprocess.Popen(
-                words if mode == "python" else ["/bin/sh", "-c", text],
+                words if mode == "python" else ["/bin/sh", "-c", line],
                 cwd=folder,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -125,7 +125,8 @@ class Run:
 
     def _looks(self) -> dict[str, Any]:
         """The keys of the calls that move nothing beside all of its requests."""
-        if not self.table.has_looks:
+        interface = self.table.interfaces[int(self.tokens.file[self.ids.flat[0]])]
+        if not self.table.has_looks or interface is Interface.MMAP:
             return {}
         span = slice(*self.span)
         rows = np.concatenate([self.rows(int(token))[span] for token in self.ids.ravel()])

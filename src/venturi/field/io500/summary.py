@@ -59,7 +59,7 @@ def read_summary(data: bytes, source: str) -> Summary:
         _take(line, f"{source}, line {number}", seen)
     if not seen.phases:
         raise UserError(
-            f"{source}: this is no summary of IO500: it has no phase",
+            f"{source}: neither what a known tool wrote nor a summary of IO500: no phase",
             "name a result_summary.txt, a folder that holds some, or a list as CSV",
         )
     if "" not in seen.scores:
