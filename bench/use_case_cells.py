@@ -57,6 +57,7 @@ class Cell:
         """Groups that run at once have a rank each, which is the least."""
         least = {
             "ecmwf": {"members": 1, "writers": 1, "readers": 1, "steps": 1},
+            "cryoem-stream": {},
             "tsmp-a": {"cosmo_ranks": 1, "parflow_ranks": 1},
             "tsmp-b": {"cosmo_ranks": 1, "parflow_ranks": 1},
         }
@@ -104,7 +105,8 @@ def run(cell: Cell) -> Seen:
                 "NO_COLOR": "1",
             },
         )  # fmt: skip
-        said = " ".join((done.stderr or done.stdout).split())
+        lines = (done.stderr or done.stdout).splitlines()
+        said = "; ".join(line.strip() for line in lines if line.strip())
         return Seen(done.returncode, said, any(target.iterdir()))
 
 

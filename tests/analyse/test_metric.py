@@ -88,6 +88,7 @@ def test_terms_over_executions_of_a_phase() -> None:
     assert {name: found[name].value for name in wanted} == pytest.approx(wanted)
     assert found["run"].value == pytest.approx(12.0)
     assert "none" not in found
+    assert "period" not in metrics_of(workload, {}, rows[:1])
     inside = sum(row.by_operation["write"].seconds for row in rows)
     assert found["inside"].value == pytest.approx(inside)
 

@@ -209,7 +209,7 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
     """A term over the executions of a phase, in seconds; None where there is none.
 
     `span`: from the first one's beginning to the last one's end. `period`: the mean distance of
-    their beginnings. `mean`, `shortest`, `longest`: of what each took.
+    their beginnings, None of a single one. `mean`, `shortest`, `longest`: of what each took.
     """
     if function == "time":
         return busy_seconds(rows)
@@ -228,7 +228,7 @@ def _of_phases(function: str, rows: Sequence[PhaseRow]) -> Number | None:
     if function == "span":
         return max(map(sum, zip(starts, totals, strict=True))) - min(starts)
     if function == "period":
-        return (max(starts) - min(starts)) / max(1, len(rows) - 1)
+        return (max(starts) - min(starts)) / (len(rows) - 1) if len(rows) > 1 else None
     return {"mean": sum(totals) / len(totals), "shortest": min(totals)}.get(function, max(totals))
 
 
