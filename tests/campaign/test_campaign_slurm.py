@@ -107,7 +107,7 @@ def test_twenty_four_points_through_cancel_timeout_memory_and_restarts(
     cancelled = _name_of(commands, 5)
     assert commands.start("cancel", "many.campaign", cancelled).wait(600) == 0
     second = commands.start("resume", "many.yaml", "--json", "-q")
-    out, err = second.communicate(timeout=180)
+    out, err = second.communicate(timeout=600)
     assert second.returncode == 3, err
     result = json.loads(out)
     assert result["states"] == {

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,6 +131,20 @@ def end(process: subprocess.Popen[str]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=600)
+
+
+def rest_of(process: subprocess.Popen[str], timeout_s: float = 600) -> tuple[str, str]:
+    """What a started run says until it ends; `communicate` would lose what was read ahead."""
+    streams = [process.stdout, process.stderr]
+    with ThreadPoolExecutor(len(streams)) as pool:
+        reading = [pool.submit(stream.read) for stream in streams if stream is not None]
+        try:
+            out, err = (each.result(timeout_s) for each in reading)
+        except TimeoutError:
+            end(process)
+            raise
+    process.wait(timeout_s)
+    return out, err
 
 
 def held(made: Plan) -> Path:

@@ -43,6 +43,7 @@ from engine.running import (
     is_gone,
     meddled,
     parse,
+    rest_of,
     size_of_group,
 )
 
@@ -263,7 +264,7 @@ def test_a_hang_ends_with_a_signal(engine: Engine, tmp_path: Path, comm: str) ->
         time.sleep(0.3)
         assert process.poll() is None
         os.kill(process.pid, signal.SIGTERM)
-        out, err = process.communicate(timeout=600)
+        out, err = rest_of(process)
         if comm in ("alone", "forked"):  # mpirun ends with codes of its own
             assert process.returncode == 130, err
             failed = parse(out)[-1]
@@ -324,7 +325,7 @@ def test_a_killed_rank_is_reported_and_nothing_stays(
         wait_for(process, '"event":"phase_started","path":"long"')
         time.sleep(0.2)
         os.kill(children(process.pid)[victim], signal.SIGKILL)
-        out, err = process.communicate(timeout=600)
+        out, err = rest_of(process)
         assert process.returncode == 3, err
         failed = parse(out)[-1]
         assert failed["code"] == "lost_rank"

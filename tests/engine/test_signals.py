@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine.running import Engine, Outcome, end, is_gone, parse
+from engine.running import Engine, Outcome, end, is_gone, parse, rest_of
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
@@ -229,7 +229,7 @@ def started(engine: Engine, plan: Plan, comm: str) -> subprocess.Popen[str]:
 
 def finished(process: subprocess.Popen[str]) -> Outcome:
     """What it left; an `mpirun` that is interrupted speaks among the events."""
-    out, err = process.communicate(timeout=600)
+    out, err = rest_of(process)
     events = "".join(line for line in out.splitlines(keepends=True) if line.startswith("{"))
     return Outcome(process.returncode, parse(events), err)
 

@@ -26,7 +26,7 @@ from engine.plans import (
     plan,
     write,
 )
-from engine.running import LAUNCHERS, Engine, Outcome, end, held, is_gone, parse
+from engine.running import LAUNCHERS, Engine, Outcome, end, held, is_gone, parse, rest_of
 
 BLOCK = 4096
 DEADLINE_S = 6.0
@@ -115,7 +115,7 @@ def stopped_run(
             time.sleep(0.01)
         time.sleep(0.3)
         os.kill(holder(comm, made, victim), signal.SIGSTOP)
-        rest, errors = process.communicate(timeout=600)
+        rest, errors = rest_of(process)
         said = "".join(lines) + rest
         if comm in LAUNCHERS:  # mpich's tells of killed ranks on stdout, too
             said = "\n".join(line for line in said.splitlines() if line.startswith("{"))
