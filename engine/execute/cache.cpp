@@ -9,8 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include "base/descriptor.hpp"
+#include "execute/item_reach.hpp"
 #include "execute/page_count.hpp"
 #include "pattern/tree.hpp"
 
@@ -75,18 +77,37 @@ class Dropping {
   int stuck_ = 0;  // files in a row that stayed
 };
 
+/// Names that no rank made, because a limit ended their phase, are not looked for.
 void drop_tree(Context& context, FileState& file, Dropping& dropping) {
   const schema::Tree& plan = *file.plan->tree;
   OpenTree& tree = file.trees.get(context, file);
   const std::uint64_t items = context.evaluator.count(plan.items, context.slots, "tree.items");
-  const std::uint64_t nodes = pattern::tree_nodes(plan.depth, plan.branch);
-  for (std::uint64_t node = pattern::first_item_node(plan); node < nodes; ++node) {
-    const std::string directory =
-        context.plan.directory + "/" + path_of_node(file, tree, node) + "/";
-    for (std::uint64_t index = 0; index < items; ++index) {
-      dropping.drop(directory + tree.item_name(node, node * items + index, index));
+  const std::uint64_t first_node = pattern::first_item_node(plan);
+  const std::uint64_t total = items * (pattern::tree_nodes(plan.depth, plan.branch) - first_node);
+  std::uint64_t entered = std::numeric_limits<std::uint64_t>::max();
+  std::string directory;
+  const auto drop_part = [&](pattern::ItemPart part, ItemReach::Span there) {
+    const std::uint64_t end = part.first + std::min(part.count, there.high);
+    for (std::uint64_t at = part.first + std::min(part.count, there.low); at < end; ++at) {
+      const std::uint64_t node = first_node + at / items;
+      const std::uint64_t index = at % items;
+      if (node != entered) directory = path_of_node(file, tree, node) + "/";
+      entered = node;
+      const char* name = tree.item_name(node, node * items + index, index);
+      dropping.drop(fmt::format("{}/{}{}", context.plan.directory, directory, name));
       context.tick(context.clock.now_ns());
     }
+  };
+  const std::uint64_t ranks = context.group.size();
+  switch (plan.owner) {
+    case schema::ItemOwner::kRank:
+      return drop_part({.count = total}, tree.reach->of(context.group.rank()));
+    case schema::ItemOwner::kShared:
+      return drop_part({.count = total}, {});
+    case schema::ItemOwner::kAll:
+      for (std::uint64_t owner = 0; owner < ranks; ++owner) {
+        drop_part(pattern::item_part(total, ranks, owner), tree.reach->of(owner));
+      }
   }
 }
 

@@ -56,13 +56,9 @@ class Walk {
       throw base::plan_error("tree.items", "the number of items does not fit into 64 bits");
     }
     if (tree.owner != schema::ItemOwner::kAll) return;
-    __extension__ using Wide = unsigned __int128;
-    const std::uint64_t ranks = context_.group.size();
-    const auto edge = [&](std::uint64_t rank) {
-      return static_cast<std::uint64_t>(Wide{total_} * rank / ranks);
-    };
-    base_ = edge(owner_);
-    total_ = edge(owner_ + 1) - base_;
+    const pattern::ItemPart own = pattern::item_part(total_, context_.group.size(), owner_);
+    base_ = own.first;
+    total_ = own.count;
   }
 
   void find_window(const ItemReach::Span& there) {

@@ -57,6 +57,14 @@ std::uint64_t first_item_node(const schema::Tree& tree) {
   return tree.leaves && tree.depth > 0 ? tree_nodes(tree.depth - 1, tree.branch) : 0;
 }
 
+ItemPart item_part(std::uint64_t total, std::uint64_t owners, std::uint64_t owner) noexcept {
+  __extension__ using Wide = unsigned __int128;
+  const auto edge = [&](std::uint64_t before) {
+    return static_cast<std::uint64_t>(Wide{total} * before / owners);
+  };
+  return {.first = edge(owner), .count = edge(owner + 1) - edge(owner)};
+}
+
 std::vector<schema::NamePart> item_name_parts(const schema::Tree& tree) {
   if (!tree.item_name.empty()) return tree.item_name;
   if (tree.owner != schema::ItemOwner::kRank) {

@@ -18,6 +18,15 @@ std::uint64_t tree_nodes(std::int64_t depth, std::int64_t branch);
 /// The first directory that holds items: the root, or the first of the deepest ones.
 std::uint64_t first_item_node(const schema::Tree& tree);
 
+/// A stretch of the items of a tree, by their positions.
+struct ItemPart {
+  std::uint64_t first = 0;
+  std::uint64_t count = 0;
+};
+
+/// What one of `owners` has of `total` items that belong to all of them together.
+ItemPart item_part(std::uint64_t total, std::uint64_t owners, std::uint64_t owner) noexcept;
+
 /// The parts of the names of a tree's items and of its directories below the root.
 std::vector<schema::NamePart> item_name_parts(const schema::Tree& tree);
 std::vector<schema::NamePart> directory_name_parts(const schema::Tree& tree);

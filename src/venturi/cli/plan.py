@@ -44,12 +44,23 @@ def command(workload: str, store: str | None, as_json: bool, units: str, **optio
     from venturi.execute.launcher import machine_named
     from venturi.plan.make import make_plan
     from venturi.plan.summary import summary_of
+    from venturi.report.one_line import OneLine
 
     opened, _ = open_workload(workload, store)
     machine = machine_named(options["machine"])
     # What is only planned may be for another machine.
     settings = replace(settings_of(options), most_ranks=max(machine.most_ranks, _MOST_RANKS))
-    made = make_plan(opened, settings)
+    line = OneLine()
+
+    def watch(group: str, rank: int, ranks: int) -> None:
+        if line.is_late:
+            line.show(f" {line.spent}   {group}: {rank} of {ranks} ranks counted")
+
+    try:
+        made = make_plan(opened, settings, watch)
+    finally:
+        if line.is_late:
+            line.close()
     check_metrics(opened, made.totals.phases)
     summary = summary_of(made, machine.bounds)
     if as_json:

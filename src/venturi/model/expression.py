@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 
 from venturi.model import shuffle
 from venturi.model.document import INT64_MAX
@@ -358,31 +359,58 @@ def _emit_choice(tree: Choice, slots: Mapping[str, int], code: list[Instruction]
     code[skip] = Instruction(operator=Operator.JUMP, integer=len(code))
 
 
+Compiled = Callable[[Sequence[Number]], Number]
+"""The value of an expression by the slots; raises as `evaluate`."""
+
+
 def evaluate(code: Sequence[Instruction], slots: Sequence[Number]) -> Number:
     """Run postfix code; raises ExpressionError where there is no value."""
-    stack: list[Number] = []
-    at = 0
-    while at < len(code):
+    return compiled(code)(slots)
+
+
+def compiled(code: Sequence[Instruction]) -> Compiled:
+    """Postfix code that is run many times."""
+    values = _compiled(code, 0, len(code))
+    if len(values) != 1:
+        raise ExpressionError("malformed expression")
+    return values[0]
+
+
+def _compiled(code: Sequence[Instruction], at: int, end: int) -> list[Compiled]:
+    stack: list[Compiled] = []
+    while at < end:
         step = code[at]
         at += 1
         if step.operator is Operator.INTEGER:
-            stack.append(step.integer)
+            stack.append(_constant(step.integer))
         elif step.operator is Operator.REAL:
-            stack.append(step.real)
+            stack.append(_constant(step.real))
         elif step.operator is Operator.VARIABLE:
-            stack.append(slots[step.integer])
-        elif step.operator is Operator.JUMP:
-            at = step.integer
+            stack.append(itemgetter(step.integer))
         elif step.operator is Operator.JUMP_IF_FALSE:
-            at = at if stack.pop() else step.integer
+            behind = code[step.integer - 1].integer
+            [then] = _compiled(code, at, step.integer - 1)
+            [otherwise] = _compiled(code, step.integer, behind)
+            stack.append(_chosen(stack.pop(), then, otherwise))
+            at = behind
         else:
             function, arity = _OPERATIONS[step.operator]
             arguments = stack[len(stack) - arity :]
             del stack[len(stack) - arity :]
-            stack.append(_applied(function, arguments))
-    if len(stack) != 1:
-        raise ExpressionError("malformed expression")
-    return stack[0]
+            stack.append(_application(function, arguments))
+    return stack
+
+
+def _constant(value: Number) -> Compiled:
+    return lambda slots: value
+
+
+def _chosen(condition: Compiled, then: Compiled, otherwise: Compiled) -> Compiled:
+    return lambda slots: then(slots) if condition(slots) else otherwise(slots)
+
+
+def _application(function: Callable[..., Number], arguments: list[Compiled]) -> Compiled:
+    return lambda slots: _applied(function, [argument(slots) for argument in arguments])
 
 
 def _applied(function: Callable[..., Number], arguments: list[Number]) -> Number:

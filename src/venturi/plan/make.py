@@ -28,7 +28,7 @@ from venturi.plan.scope import Scope, duration
 from venturi.plan.setting import Settings
 from venturi.plan.signal import all_signals, end_of, following, settle
 from venturi.plan.stage import with_staged_loops
-from venturi.plan.total import Totals, totals_of
+from venturi.plan.total import Totals, Watch, totals_of
 from venturi.plan.written import check_reads
 
 DEFAULT_REPETITIONS = 6
@@ -64,8 +64,11 @@ class Made:
     """No repetition begins later."""
 
 
-def make_plan(workload: Workload, settings: Settings) -> Made:
-    """The plan of a workload; raises UserError for whatever cannot be planned."""
+def make_plan(workload: Workload, settings: Settings, watch: Watch | None = None) -> Made:
+    """The plan of a workload; raises UserError for whatever cannot be planned.
+
+    `watch` is told what is counted, as by `totals_of`.
+    """
     parameters = resolve_parameters(workload, settings)
     workload = with_sharers(workload, parameters)
     sizes = sizes_of(workload, settings, parameters)
@@ -116,7 +119,7 @@ def make_plan(workload: Workload, settings: Settings) -> Made:
     plan = settled.plan
     if len(groups) > 1:
         check_sharing(plan.groups, workload, settled.awaited)
-    totals = totals_of(plan, settings.nodes)
+    totals = totals_of(plan, settings.nodes, watch)
     check_reads(plan, settings.nodes)
     plan = with_byte_datasets(plan, settings.nodes)
     check_holding(plan)

@@ -35,6 +35,8 @@ def requests_of(step: p.Transfer, whole: Whole) -> Requests:
         return [(step.operation, row.bytes, turns) for row in step.pattern.rows]
     count = count_of(step.pattern, whole)
     size = whole(step.size)
+    if not step.mix and not step.reads:
+        return [(step.operation, size, count)] if count > 0 else []
     parts = [(whole(part.bytes), part.weight) for part in step.mix] or [(size, 1)]
     weights = sum(weight for _, weight in parts)
     found: Requests = []

@@ -7,14 +7,14 @@ multiplied, and ranks are counted one by one only where the work depends on the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from math import prod
 
 from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.model.expression import Compiled, ExpressionError, Number, compiled
 from venturi.plan.group import staged_by
 from venturi.plan.item import (
     MAKING,
@@ -88,11 +88,18 @@ class Totals:
         self.seconds_computing = longest
 
 
-def totals_of(plan: p.Plan, nodes: int = 1) -> Totals:
-    """The totals of one repetition on so many nodes; UserError where an expression has no value."""
+Watch = Callable[[str, int, int], None]
+"""Is told of a group, which of its ranks was counted, and how many there are."""
+
+
+def totals_of(plan: p.Plan, nodes: int = 1, watch: Watch | None = None) -> Totals:
+    """The totals of one repetition on so many nodes; UserError where an expression has no value.
+
+    `watch` is told of each rank whose work is counted by itself.
+    """
     total = Totals()
     for group in plan.groups:
-        walker = _Walker(plan, group, nodes)
+        walker = _Walker(plan, group, nodes, watch)
         part = Totals()
         try:
             walker.count_group(part)
@@ -107,8 +114,11 @@ def totals_of(plan: p.Plan, nodes: int = 1) -> Totals:
 class _Walker:
     """Counts one group's program."""
 
-    def __init__(self, plan: p.Plan, group: p.Group, nodes: int) -> None:
+    def __init__(
+        self, plan: p.Plan, group: p.Group, nodes: int, watch: Watch | None = None
+    ) -> None:
         self._plan = plan
+        self._watch = watch
         self._group = group
         self._nodes = nodes
         self._seats = Seats(plan, group, nodes)
@@ -126,6 +136,8 @@ class _Walker:
         self._by_instance = False
         self._of_instances: set[int] = set()
         """Files whose names of all instances were counted one by one."""
+        self._compiled: dict[int, tuple[list[p.Instruction], Compiled]] = {}
+        """Expressions by the identity of their code, which lives as long as this does."""
         self._writers: dict[int, set[int]] = {}
         """Of each file, the ranks that write to it."""
         self._names: dict[int, set[tuple[int, ...]]] = {}
@@ -173,6 +185,8 @@ class _Walker:
             part = self._body(self._group.program)
             longest = max(longest, part.seconds_computing)
             total.add(part, 1 if by_rank else self._group.ranks)
+            if self._watch is not None and by_rank:
+                self._watch(self._group.name, rank + 1, self._group.ranks)
         total.seconds_computing = longest
         self._settle_shared(total)
         for rank in {0, self._group.ranks - 1}:
@@ -215,8 +229,14 @@ class _Walker:
             total.bytes_prestaged += times * sum(size * count for size, count in sizes.items())
         self.files[index] = max(self.files.get(index, 0), made)
 
+    def _value(self, code: list[p.Instruction]) -> Number:
+        known = self._compiled.get(id(code))
+        if known is None:
+            known = self._compiled[id(code)] = (code, compiled(code))
+        return known[1](self._slots)
+
     def _whole(self, code: list[p.Instruction]) -> int:
-        value = evaluate(code, self._slots)
+        value = self._value(code)
         if isinstance(value, float) and not value.is_integer():
             raise ExpressionError(f"a whole number is needed, not {value}")
         if value < 0:
@@ -224,7 +244,7 @@ class _Walker:
         return int(value)
 
     def _seconds(self, code: list[p.Instruction]) -> float:
-        value = float(evaluate(code, self._slots))
+        value = float(self._value(code))
         if not 0 <= value <= _MAX_SECONDS:
             raise ExpressionError(f"computing for {value:g} s: 0 to {_MAX_SECONDS:g} s can be done")
         return value
@@ -235,7 +255,7 @@ class _Walker:
             if isinstance(step, p.For):
                 self._for(step, total)
             elif isinstance(step, p.When):
-                if evaluate(step.condition, self._slots):
+                if self._value(step.condition):
                     total.add(self._body(step.body), 1)
             elif isinstance(step, p.Phase):
                 self.at = f"phase '{step.path}'"
@@ -279,7 +299,8 @@ class _Walker:
                 self._writers.setdefault(step.file, set()).update(ranks)
             requests = requests_of(step, self._whole)
             calls = sum(count for _, _, count in requests)
-            total.operations += looks_of(step, calls)
+            if step.seeks or step.empty_reads:
+                total.operations += looks_of(step, calls)
             total.seconds_computing += step.think_s * calls
             for direction, size, count in requests:
                 self._data(direction.value, count, size, total)
@@ -310,7 +331,8 @@ class _Walker:
         file = self._plan.files[step.file]
         calls = 1 if file.tree is None else directories_of(file.tree)
         if file.sharing is p.Sharing.RANK or step.verb not in WAITING_VERBS:
-            total.operations += Counter({word: calls * n for word, n in _calls(step.verb)})
+            for word, times in _calls(step.verb):
+                total.operations[word] += calls * times
         else:
             files = self._seats.files(file)
             for word, times in _calls(step.verb):
@@ -418,7 +440,7 @@ class _Walker:
                 if turns:
                     self._check_ends(step.body)
             elif isinstance(step, p.When):
-                if evaluate(step.condition, self._slots):
+                if self._value(step.condition):
                     self._check_ends(step.body)
             elif isinstance(step, p.Phase):
                 self.at = f"phase '{step.path}'"

@@ -12,6 +12,7 @@ from venturi.report.character import shown, speaks_utf8
 
 _LINE_EVERY_S = 10.0
 _COLUMNS = 78
+_LATE_S = 2.0
 
 
 class OneLine:
@@ -28,6 +29,11 @@ class OneLine:
     def spent(self) -> str:
         """The time since the beginning, as people read it."""
         return quantity.seconds(round(self._clock() - self._start_s))
+
+    @property
+    def is_late(self) -> bool:
+        """Whether people have waited long enough to want to know for what."""
+        return self._clock() - self._start_s >= _LATE_S
 
     def show(self, line: str) -> None:
         """Say this now; what does not fit into 78 columns is left out."""
