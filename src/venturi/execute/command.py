@@ -17,6 +17,8 @@ GRACE_S = 10.0
 _LOOK_S = 0.02
 _WATCH = f"read -r line; kill -s TERM -- -$1; sleep {GRACE_S:g}; kill -s KILL -- -$1"
 """Of the shell: nobody ever writes a line, so it is over when whoever could has died."""
+_HELD = 'read -r VENTURI_GO && exec /bin/sh -c "$1" </dev/null'
+"""Of the shell: the command begins when it gets a line, and never if whoever could has died."""
 
 
 @dataclass(frozen=True)
@@ -47,18 +49,19 @@ def run_command(command: Command, limit_s: float, stop: threading.Event) -> Ende
     Raises OSError where it cannot start.
     """
     said = command.output
-    begin_s = time.monotonic()
     with (said / "stdout").open("wb") as out, (said / "stderr").open("wb") as err:
         process = subprocess.Popen(
-            ["/bin/sh", "-c", command.line],
+            ["/bin/sh", "-c", _HELD, "venturi-command", command.line],
             cwd=command.folder,
             env={**os.environ, **command.variables},
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=out,
             stderr=err,
             start_new_session=True,
         )
         with _watched(process):
+            begin_s = time.monotonic()
+            _let_go(process)
             while True:
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     code = process.wait(_LOOK_S)
@@ -68,6 +71,13 @@ def run_command(command: Command, limit_s: float, stop: threading.Event) -> Ende
                 if stop.is_set() or time.monotonic() - begin_s > limit_s:
                     end_group(process)
                     return Ended(time.monotonic() - begin_s)
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    """Let a held command begin."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(b"\n")
 
 
 @contextlib.contextmanager
