@@ -5,14 +5,16 @@ With `Network` its bricks are in a network of their own, in which each has a kno
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -37,6 +39,18 @@ def refuse_where_missing() -> None:
         pytest.fail(f"missing: {', '.join(lacking)} (packaging/prepare test installs them)")
     if os.geteuid() != 0 or not Path("/dev/fuse").exists():
         pytest.fail("missing: a volume of GlusterFS needs root and /dev/fuse")
+
+
+@contextlib.contextmanager
+def volume_in_memory() -> Iterator[Volume]:
+    """A volume that is gone afterwards; where others fill a disk, syncs of bricks take minutes."""
+    refuse_where_missing()
+    made = Volume(Path(tempfile.mkdtemp(prefix="gluster", dir="/dev/shm")) / "v")
+    try:
+        yield made
+    finally:
+        made.stop()
+        made.folder.parent.rmdir()
 
 
 def _section(name: str, kind: str, options: dict[str, object], below: Sequence[str] = ()) -> str:

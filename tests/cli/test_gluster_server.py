@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Cli
-from cli.gluster import Brick, Layout, Volume, refuse_where_missing
+from cli.gluster import Brick, Layout, Volume, volume_in_memory
 
 WORKLOAD = """
 workload: 1
@@ -34,14 +33,8 @@ program:
 
 @pytest.fixture
 def volume() -> Iterator[Volume]:
-    refuse_where_missing()
-    # In memory: a busy disk would make all bricks slow.
-    made = Volume(Path(tempfile.mkdtemp(prefix="gluster", dir="/dev/shm")) / "v")
-    try:
+    with volume_in_memory() as made:
         yield made
-    finally:
-        made.stop()
-        made.folder.parent.rmdir()
 
 
 def record_of(cli: Cli, volume: Volume, tmp_path: Path) -> Any:

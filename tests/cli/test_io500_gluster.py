@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 
 from cli.conftest import Cli, wait_for
-from cli.gluster import Brick, Layout, Volume, refuse_where_missing
+from cli.gluster import Brick, Layout, Volume, volume_in_memory
 
 SMALL = ["--set=easy_items=60", "--set=hard_items=60", "--set=hard_segments=40",
          "--set=easy_block=4 MiB"]  # fmt: skip
@@ -20,14 +19,8 @@ SMALL = ["--set=easy_items=60", "--set=hard_items=60", "--set=hard_segments=40",
 
 @pytest.fixture
 def volume() -> Iterator[Volume]:
-    refuse_where_missing()
-    # In memory: where others fill a disk, its syncs take minutes.
-    made = Volume(Path(tempfile.mkdtemp(prefix="gluster", dir="/dev/shm")) / "v")
-    try:
+    with volume_in_memory() as made:
         yield made
-    finally:
-        made.stop()
-        made.folder.parent.rmdir()
 
 
 def words(target: Path, *more: str) -> list[str]:

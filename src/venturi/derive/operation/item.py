@@ -124,7 +124,7 @@ class Trees:
             found = (made, 0)
         name, shift = found
         tree = self.trees[name]
-        if (tree.is_staged and tree.exists) or (tree.exists and ItemVerb.CREATE in verbs):
+        if tree.exists:
             verbs = [ItemVerb.OPEN if verb is ItemVerb.CREATE else verb for verb in verbs]
         if tree.is_staged and not _REMOVING.isdisjoint(verbs) and not self._ends(tree, done):
             self.notes.append(f"{name}: files that were there before are not removed")
