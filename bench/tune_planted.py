@@ -200,7 +200,7 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
 
 
 def is_right(row: dict[str, Any]) -> bool:
-    """Whether the cause came first; or where mending it gains nothing, was told and not promised."""
+    """Whether the cause came first, or was told, without a promise, where mending gains nothing."""
     if row.get("first", False):
         return True
     costs_nothing = "real" in row and row["real"]["low"] <= 1 <= row["real"]["high"]
