@@ -33,8 +33,8 @@ LEAST_MIXED = 3
 """So many steps of one size each are one mix."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
-"""Sizes up to so many bytes are one group if they hold less than this share of the bytes, or if
-there is one request in each turn: lines of a log."""
+"""Sizes up to so many bytes are one group if they hold less than this share of the bytes, of the
+run or of all, or if there is one request in each turn: lines of a log."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 GAP_SHARE = 0.1
@@ -123,10 +123,9 @@ def dealt(run: Run) -> Said:
     if _is_in_positions(run):
         return _by_position(run)
     sizes = run.sizes()
-    is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
     bunches = (
         [_bunch(*np.unique(sizes, return_counts=True))]
-        if is_line
+        if _are_lines(run, sizes)
         else bunches_of(sizes, run.scene.units)
     )
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
@@ -146,6 +145,13 @@ def dealt(run: Run) -> Said:
         sure = 0.3
     reach = np.array([layout.least_end if run.is_write else layout.end])
     return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+
+
+def _are_lines(run: Run, sizes: Column) -> bool:
+    """Whether sizes are too small for anybody to tell them apart: lines of a log, or of a file
+    that hardly counts."""
+    is_little = int(sizes.sum()) < TINY_SHARE * run.table.all_bytes
+    return bool((is_little or np.all(run.count == 1)) and sizes.max() <= TINY_BYTES)
 
 
 def _is_in_positions(run: Run) -> bool:

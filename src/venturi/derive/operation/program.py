@@ -168,6 +168,8 @@ class Program:
         inner = scene.inside(node.count)
         body: Steps = []
         if self._is_one_phase(node):
+            for leaf in leaves_of(node.body):
+                self._note_rare(self.acts.pause_ns[leaf.places])
             name = self.titles.of(node.body)
             self._bodies(node.body, inner.loops, body)
             self._named.close(len(inner.loops), body)
@@ -185,7 +187,7 @@ class Program:
         inner = leaves_of(node.body)
         if self.view.is_task(inner):
             return True
-        if any(np.any(self.acts.pause_ns[leaf.places]) for leaf in inner):
+        if any(self._is_told(self.acts.pause_ns[leaf.places]) for leaf in inner):
             return False
         return node.count > MOST_PHASE_TURNS or not any(
             np.any(self.acts.bytes[leaf.places]) for leaf in inner
@@ -269,14 +271,20 @@ class Program:
         out.append(phase)
 
     def _pause(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
-        pauses = np.atleast_1d(self.acts.pause_ns[leaf.places]).ravel()
-        there = pauses[pauses > 0]
+        pauses = self.acts.pause_ns[leaf.places]
         is_odd = isinstance(loops[-1], SomeTurns) if loops else False
-        if len(there) and is_odd:
-            self._note("rare pauses between repeated acts are left out")
-        elif len(there) and len(there) >= LEAST_PAUSE_SHARE * len(pauses):
-            out.append(StepSpec(compute=seconds_text(float(there.mean()) / 1e9)))
-        elif len(there):
+        if not is_odd and self._is_told(pauses):
+            out.append(StepSpec(compute=seconds_text(float(pauses[pauses > 0].mean()) / 1e9)))
+        else:
+            self._note_rare(pauses)
+
+    def _is_told(self, pauses: Column) -> bool:
+        """Whether there is a pause before so many of the turns that it is no accident."""
+        there = int(np.count_nonzero(pauses))
+        return there > 0 and there >= LEAST_PAUSE_SHARE * np.size(pauses)
+
+    def _note_rare(self, pauses: Column) -> None:
+        if np.any(pauses):
             self._note("rare pauses between repeated acts are left out")
 
     # ---- trees

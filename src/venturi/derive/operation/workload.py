@@ -9,6 +9,7 @@ import numpy as np
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
 from venturi.derive.operation.account import confidence_of, observed_of
+from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.naming import Key
 from venturi.derive.operation.pause import without_pauses
@@ -120,11 +121,12 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
             flat -= new - joined
             joined |= new
             of_joined = np.isin(streams.of_file, list(joined))
-            cut = view_of(without_pauses(view.table, of_joined), streams)
+            whole = without_pauses(view.table, of_joined)
+            cut = view_of(whole, streams, view.are_names_apart)
             view = replace(view, table=cut.table, tokens=cut.tokens, parts=cut.parts, acts=cut.acts)
     for number in joined - flat:
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
-    return program, woven(program, with_copies(program, steps, copies))
+    return program, brief(program, woven(program, with_copies(program, steps, copies)))
 
 
 def _about(table: Table, streams: Streams) -> str:
