@@ -83,7 +83,9 @@ def _is_short(value: Any) -> bool:
         return True
     said = [_said(item) for item in value]
     if len(value) == 1 and isinstance(said[0], dict):
-        return all(_is_short(part) or not isinstance(part, dict | list) for part in said[0].values())
+        return all(
+            _is_short(part) or not isinstance(part, dict | list) for part in said[0].values()
+        )
     return not any(one is None or isinstance(one, dict | list) for one in said)
 
 
@@ -93,23 +95,20 @@ def _said(step: Any) -> Any:
 
 
 def _is_wrapped(value: Any) -> bool:
-    """Whether a value is rows of plain values, or plain values by their keys."""
-    inner = list(value.values()) if isinstance(value, dict) else value
+    """Whether a value is rows of plain values, or plain values and such rows by their keys."""
     if isinstance(value, dict):
-        return not any(isinstance(item, dict | list) for item in inner)
-    rows = [item.values() if isinstance(item, dict) else item for item in inner]
-    return all(isinstance(item, dict | list) for item in inner) and not any(
+        parts = [part for part in value.values() if isinstance(part, dict | list)]
+        return all(isinstance(part, list) and _is_wrapped(part) for part in parts)
+    rows = [item.values() if isinstance(item, dict) else item for item in value]
+    return all(isinstance(item, dict | list) for item in value) and not any(
         isinstance(part, dict | list) for row in rows for part in row
     )
 
 
 def _wrapped(lead: str, value: Any, indent: int) -> list[str]:
     """Items beside each other on as many lines as they need."""
-    if isinstance(value, dict):
-        pieces = [f"{_key(k)}: {_flow(v)}" for k, v in value.items()]
-    else:
-        pieces = [_flow(item) for item in value]
     brackets = "{}" if isinstance(value, dict) else "[]"
+    pieces = _pieces(value)
     lines = [f"{lead} {brackets[0]}{pieces[0]}"]
     for piece in pieces[1:]:
         if len(lines[-1]) + len(piece) + 3 <= MOST_COLUMNS:
@@ -119,6 +118,20 @@ def _wrapped(lead: str, value: Any, indent: int) -> list[str]:
             lines.append(f"{' ' * (indent + 4)}{piece}")
     lines[-1] += brackets[1]
     return lines
+
+
+def _pieces(value: Any) -> list[str]:
+    """What stands on one line in each case: a row, or a key with its value or its first row."""
+    if not isinstance(value, dict):
+        return [_flow(item) for item in value]
+    pieces: list[str] = []
+    for key, part in value.items():
+        rows = [_flow(row) for row in part] if isinstance(part, list) and part else [_flow(part)]
+        if isinstance(part, list) and part:
+            rows[0] = f"[{rows[0]}"
+            rows[-1] += "]"
+        pieces += [f"{_key(key)}: {rows[0]}", *rows[1:]]
+    return pieces
 
 
 def _item(item: Any, indent: int, columns: int = MOST_COLUMNS) -> list[str]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 
 from venturi.derive.operation.naming import named_in
+from venturi.derive.operation.one_way import with_whens_joined
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
 from venturi.derive.operation.scene import VARIABLES
@@ -26,12 +27,30 @@ def brief(program: Program, steps: Sequence[StepSpec | BareStep], depth: int = 0
     for step in steps:
         if isinstance(step, StepSpec) and step.do is not None:
             below = brief(program, step.do, depth + (step.for_ is not None))
-            inner.append(step.model_copy(update={"do": below}))
+            inner.append(_under_condition(step.model_copy(update={"do": below})))
         else:
             inner.append(step)
+    inner = with_whens_joined(inner)
     if program.table.ranks == 1:
         inner = _with_names_joined(program, inner, depth)
     return _as_loops(_with_loops_grown(program, inner), depth)
+
+
+def _under_condition(step: StepSpec) -> StepSpec:
+    """A loop of which all stands under one condition, which no turn changes, under that one."""
+    body = step.do or []
+    one = body[0] if step.for_ is not None and len(body) == 1 else None
+    if not isinstance(one, StepSpec) or not isinstance(one.when, str) or _has_phase(one):
+        return step
+    if re.search(rf"\b{step.for_}\b", one.when):
+        return step
+    return StepSpec(when=one.when, do=[step.model_copy(update={"do": one.do})])
+
+
+def _has_phase(step: StepSpec | BareStep) -> bool:
+    if not isinstance(step, StepSpec):
+        return False
+    return step.phase is not None or any(_has_phase(inner) for inner in step.do or [])
 
 
 # ---- phases

@@ -132,9 +132,7 @@ def _span(node: Node, turn: int | None = None) -> tuple[int, int]:
     return min(low for low, _ in there), max(high for _, high in there)
 
 
-def _with_odd(
-    nodes: list[Node], symbols: Column, odd: Column, light: Column
-) -> list[Node] | None:
+def _with_odd(nodes: list[Node], symbols: Column, odd: Column, light: Column) -> list[Node] | None:
     """The nodes with what is odd put where it happened."""
     spans = [_span(node) for node in nodes]
     slots: dict[int, list[tuple[int, int, int]]] = {}

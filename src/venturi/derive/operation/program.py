@@ -68,6 +68,8 @@ class Program:
     """Files that are read beyond what other entries wrote; more may be found."""
     lasting: set[int]
     """Streams of which nothing that was there before may be removed; more may be found."""
+    plain: set[int]
+    """Streams of whose files not all uses are those of a tree; more may be found."""
     told: list[Told] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     lengths: dict[str, Value] = field(default_factory=dict)
@@ -299,6 +301,8 @@ class Program:
         stream, crew = self.parts[number].stream, self._crews[number]
         if self.streams.kept[stream].is_shared or self._named.has_datasets(stream):
             return False
+        if stream in self.plain:
+            return False
         first = self.acts.visits(leaf.places, len(crew))
         done = self.trees.pass_of(first, int(self.acts.count[act]))
         if done is None or (not done.makes and self.holdings.has_all(done.files)):
@@ -328,6 +332,8 @@ class Program:
         files = self.tokens.file[visits]
         chosen = self.names.choice(part.stream, files, scene)
         is_anew = makes(self.tokens, visits, int(self.acts.count[act]))
+        if not is_anew and self.trees.has_any(part.stream, files):
+            self.plain.add(part.stream)
         use = self._used(chosen, files, is_anew)
         self._named.used(use.name)
         if chosen.note:

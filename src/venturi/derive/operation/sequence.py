@@ -68,9 +68,7 @@ def _phases(nodes: list[Node], acts: Acts) -> float:
     return sum(1.0 if is_moving else NAMES_WEIGHT for is_moving in moves)
 
 
-def _folded(
-    names: Column, pauses: Column, nests: bool, moves_nothing: Column
-) -> list[Node] | None:
+def _folded(names: Column, pauses: Column, nests: bool, moves_nothing: Column) -> list[Node] | None:
     _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
     symbols = _same_start(symbols, names, pauses)
     plain = fold(symbols, nests)

@@ -108,12 +108,14 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
     joined: set[int] = set()
     apart: set[Key] = set()
     lasting: set[int] = set()
+    plain: set[int] = set()
     for _ in range(_MOST_TRIALS):
-        before, found, others = dict(staged), set(flat), len(apart) + len(lasting)
-        program = Program(view, streams, staged, flat, apart, lasting)
+        before, found = dict(staged), set(flat)
+        others = len(apart) + len(lasting) + len(plain)
+        program = Program(view, streams, staged, flat, apart, lasting, plain)
         steps = program.write()
         new = flat - found
-        if new or len(apart) + len(lasting) > others:
+        if new or len(apart) + len(lasting) + len(plain) > others:
             staged.clear()
         elif staged == before:
             break
