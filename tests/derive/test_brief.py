@@ -1,4 +1,4 @@
-"""What is the same again is said once: equal steps, sizes that come again, files looked at first."""
+"""What is the same again is said once: equal steps, sizes that come again, files seen first."""
 
 from __future__ import annotations
 
