@@ -15,6 +15,7 @@ from venturi.derive.operation.account import (
     observed_of,
     with_walks_observed,
 )
+from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.naming import Key
 from venturi.derive.operation.pause import without_pauses
@@ -159,12 +160,14 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
     joined: set[int] = set()
     apart: set[Key] = set()
     lasting: set[int] = set()
+    plain: set[int] = set()
     for _ in range(_MOST_TRIALS):
-        before, found, others = dict(staged), set(flat), len(apart) + len(lasting)
-        program = Program(view, streams, staged, flat, apart, lasting)
+        before, found = dict(staged), set(flat)
+        others = len(apart) + len(lasting) + len(plain)
+        program = Program(view, streams, staged, flat, apart, lasting, plain)
         steps = program.write()
         new = flat - found
-        if new or len(apart) + len(lasting) > others:
+        if new or len(apart) + len(lasting) + len(plain) > others:
             staged.clear()
         elif staged == before:
             break
@@ -172,11 +175,12 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
             flat -= new - joined
             joined |= new
             of_joined = np.isin(streams.of_file, list(joined))
-            cut = view_of(without_pauses(view.table, of_joined), streams)
+            whole = without_pauses(view.table, of_joined)
+            cut = view_of(whole, streams, view.are_names_apart)
             view = replace(view, table=cut.table, tokens=cut.tokens, parts=cut.parts, acts=cut.acts)
     for number in joined - flat:
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
-    return program, woven(program, with_copies(program, steps, copies))
+    return program, brief(program, woven(program, with_copies(program, steps, copies)))
 
 
 def _about(table: Table, streams: Streams) -> str:
