@@ -300,9 +300,9 @@ def _housekeeping(
     works = (opens | closes | _is_data(kind)) & ~np.isin(file, directories)
     lists = (kind == KIND_CODES[Kind.LIST]) & ~is_root & ~drop
     used = np.flatnonzero(~is_root & ~drop & works)
-    last = used[-1:] if len(used) else np.flatnonzero(lists)[:1]
+    ends = used[-1:] if len(used) else np.flatnonzero(lists)[:1]
     after = np.flatnonzero(is_root & opens)
-    after = after[after > last] if len(last) else after[:0]
+    after = after[after > ends[0]] if len(ends) else after[:0]
     if len(after):
         drop[after[0] :] = True
     return drop

@@ -1,7 +1,7 @@
 """Files that were there before the run and are replaced in it, apart from what replaces them.
 
-Who saves safely writes `x.tmp` and renames it to `x`. If `x` was there before, it is another file than
-the one that gets its name: it is read (or only looked at) till then, and gone afterwards.
+Who saves safely writes `x.tmp` and renames it to `x`. If `x` was there before, it is another file
+than the one that gets its name: it is read (or only looked at) till then, and gone afterwards.
 """
 
 from __future__ import annotations

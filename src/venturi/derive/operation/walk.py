@@ -1,8 +1,8 @@
 """Looking through folders: names that are listed and looked at, but not used otherwise.
 
-`ls -lR`, `find`, a synchroniser and a file manager read folders and ask for the status of what is in
-them. What that costs depends on how many folders there are and how many names each holds, so a tree
-of as many stands for them: `read_dir` lists its folders, `stat` looks at its items.
+`ls -lR`, `find`, a synchroniser and a file manager read folders and ask for the status of what is
+in them. What that costs depends on how many folders there are and how many names each holds, so a
+tree of as many stands for them: `read_dir` lists its folders, `stat` looks at its items.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Walks through folders as steps of a program: a tree of as many folders and names, and its phase."""
+"""Walks through folders as steps of a program: a tree of as many folders and names, a phase."""
 
 from __future__ import annotations
 
