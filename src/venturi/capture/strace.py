@@ -9,7 +9,7 @@ from pathlib import Path
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
 
-CALLS = "%file,%desc,%process,msync"
+CALLS = "%file,%desc,%process"
 COST = "each system call takes about 50 microseconds more, so times are not the application's own"
 
 
