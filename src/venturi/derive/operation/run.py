@@ -10,7 +10,6 @@ import numpy as np
 from venturi.derive.operation.beside import look_keys
 from venturi.derive.operation.fit import affine, by_rank_text, linear_text
 from venturi.derive.operation.memory import memory_keys
-from venturi.derive.operation.pace import usual_ns
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.table import TOGETHER, Table
 from venturi.derive.operation.token import Tokens
@@ -109,7 +108,10 @@ class Run:
         if each:
             interface = self.table.interfaces[int(self.tokens.file[self.ids.flat[0]])]
             keys["sync"] = sync_mode(each - 1, interface)
-        keys |= self._between()
+        think = self.think_ns
+        if np.count_nonzero(think) * 2 > think.size:
+            keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
+        keys |= self._memory()
         keys |= self._looks()
         if keys.get("at") in ("0 B", "0", 0):
             del keys["at"]
@@ -117,18 +119,11 @@ class Run:
         shift: dict[str, Any] = {"from_": f"shift {self.shift}"} if self.shift else {}
         return StepSpec(write=data, **shift) if self.is_write else StepSpec(read=data, **shift)
 
-    def _between(self) -> dict[str, Any]:
-        """The keys of what is done between requests, and of the memory of the first rank's."""
+    def _memory(self) -> dict[str, Any]:
+        """The keys of the memory that the first of the ranks uses."""
         tokens = self.ids.reshape(-1, self.ids.shape[-1])[:, 0]
         rows = np.concatenate([self.rows(int(token)) for token in tokens])
-        think = self.think_ns
-        keys: dict[str, Any] = {}
-        if np.count_nonzero(think) * 2 > think.size:
-            keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
-        elif (computing := usual_ns(self.table.computing_ns[rows])) > 0:
-            keys["think"] = seconds_text(float(f"{computing / 1e9:.2g}"))
-        in_time = rows[np.argsort(self.table.start_ns[rows], kind="stable")]
-        return keys | memory_keys(self.table, in_time)
+        return memory_keys(self.table, rows[np.argsort(self.table.start_ns[rows], kind="stable")])
 
     def _looks(self) -> dict[str, Any]:
         """The keys of the calls that move nothing beside all of its requests."""
