@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import venturi.tune
 from venturi.model.error import UserError
 from venturi.model.plan import Interface
-from venturi.model.tuning import Skipped
-from venturi.model.workload import Workload
+from venturi.model.tuning import Cause, Skipped
+from venturi.model.workload import Finding, Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
 from venturi.tune.change import Change, Variant
@@ -101,12 +101,35 @@ def applicable(scene: Scene, settings: Settings) -> tuple[list[Candidate], list[
     return _in_turn(found, _looked_for(scene)), skipped
 
 
-def _looked_for(scene: Scene) -> list[str]:
-    """Keys that answer the findings of the capture, those with most time at stake first."""
+def _answered(scene: Scene) -> list[Finding]:
+    """The findings of the capture that a key answers, those with most time at stake first."""
     known = list(_BY_FINDING)
     findings = [finding for finding in scene.findings if finding.id in _BY_FINDING]
-    findings.sort(key=lambda finding: (-(finding.at_stake_s or 0.0), known.index(finding.id)))
-    return list(dict.fromkeys(key for finding in findings for key in _BY_FINDING[finding.id]))
+    return sorted(findings, key=lambda one: (-(one.at_stake_s or 0.0), known.index(one.id)))
+
+
+def _looked_for(scene: Scene) -> list[str]:
+    """Keys that answer the findings of the capture, those with most time at stake first."""
+    keys = (key for finding in _answered(scene) for key in _BY_FINDING[finding.id])
+    return list(dict.fromkeys(keys))
+
+
+def causes(scene: Scene, candidates: Sequence[Candidate]) -> list[Cause]:
+    """The findings that some of the candidates answer, those with most time at stake first."""
+    found = []
+    for finding in _answered(scene):
+        keys = _BY_FINDING[finding.id]
+        answers = [candidate.name for candidate in candidates if candidate.key in keys]
+        if answers:
+            found.append(
+                Cause(
+                    finding=finding.id,
+                    what=finding.what,
+                    evidence=finding.evidence,
+                    answers=answers,
+                )
+            )
+    return found
 
 
 def _skipped(change: Change, reasons: dict[str, str], is_found: bool) -> Iterator[Skipped]:

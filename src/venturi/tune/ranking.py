@@ -9,6 +9,7 @@ from venturi.analyse.paired import signed_error
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.statistic import median
 from venturi.model.tuning import (
+    Cause,
     Computing,
     Durability,
     Effect,
@@ -135,8 +136,43 @@ def _whole(gain: Gain, computing: Computing) -> Whole | None:
     )
 
 
-def headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
-    """One sentence: what helps most, or that nothing does; a run takes `cost_s` of the budget."""
+def weighed(causes: Sequence[Cause], trials: Sequence[Trial]) -> list[Cause]:
+    """The causes, each with what the trials that answer it say of its cost here."""
+    return [cause.model_copy(update={"says": _cost_text(cause, trials)}) for cause in causes]
+
+
+def _cost_text(cause: Cause, trials: Sequence[Trial]) -> str:
+    """Of the trials that answer a cause the best: they are ranked."""
+    own = [trial for trial in trials if trial.name in cause.answers]
+    best = next((trial for trial in own if trial.effect is not Effect.UNJUDGED), None)
+    if best is None or best.gain is None:
+        names = " or ".join(trial.name for trial in own[:2])
+        return f"What it costs here is not known: {names} would answer it, not measured enough."
+    takes = f"with {best.name} I/O takes {_ratio_text(best.gain)}"
+    if best.effect is Effect.HELPS:
+        return f"It costs time here: {takes}."
+    if _may_hide(best.gain):
+        return f"That it costs time here is not shown: {takes}; a gain may be hidden."
+    return f"It costs no time here that mending would gain: {takes}."
+
+
+def _may_hide(gain: Gain) -> bool:
+    return gain.low < 1 - LEAST_GAIN and gain.high > 1
+
+
+def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cost_s: float) -> str:
+    """What helps most, or that nothing does, with what the capture shows all the same.
+
+    `causes` are weighed ones; a run takes `cost_s` of the budget.
+    """
+    text = _headline(trials, state, cost_s)
+    if not causes or any(trial.effect is Effect.HELPS for trial in trials):
+        return text
+    return f"{text} The capture shows a problem: {causes[0].what} {causes[0].says}"
+
+
+def _headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
+    """One sentence of the trials."""
     best = trials[0] if trials else None
     if best is not None and best.effect is Effect.HELPS and best.gain is not None:
         text = f"{best.name} helps most: I/O takes {_ratio_text(best.gain)}"
@@ -149,7 +185,7 @@ def headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
     if judged:
         near = judged[0]
         assert near.gain is not None
-        hidden = near.gain.low < 1 - LEAST_GAIN and near.gain.high > 1
+        hidden = _may_hide(near.gain)
         says = "Nothing is shown to help" if hidden else "Nothing helps"
         but = "; runs vary so much that a gain may be hidden" if hidden else ""
         return _ended(
