@@ -90,6 +90,8 @@ Context::Context(const schema::Plan& the_plan, const Part& the_part, comm::Group
     if (node >= ranks_of_node_.size()) ranks_of_node_.resize(node + 1);
     place_on_node_.push_back(ranks_of_node_[node]++);
   }
+  const std::size_t on_node = ranks_of_node_[group.node_of(group.rank())];
+  has_processor_ = on_node <= static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   take_place_of(group.rank());
   slots[static_cast<std::size_t>(kRanks)] = number(group.size());
   slots[static_cast<std::size_t>(kWorld)] = number(world.size());
@@ -257,8 +259,10 @@ void Context::spin(double seconds) {
 }
 
 void Context::think(double seconds) {
-  constexpr double kLongestWorkS = 0.002;
-  return seconds > kLongestWorkS ? pause(seconds) : spin(seconds);
+  constexpr double kShortS = 0.002;
+  constexpr double kLongestWorkS = 1.0;
+  const bool works = seconds <= kShortS || (has_processor_ && seconds <= kLongestWorkS);
+  return works ? spin(seconds) : pause(seconds);
 }
 
 void Context::take_place_of(std::uint64_t rank) {

@@ -206,8 +206,9 @@ class Context {
   void pause(double seconds);
   /// Computes for so long, as an application does: what lay in the processor's caches is displaced.
   void spin(double seconds);
-  /// Spends the time between two requests: a short one at work, because an application does not
-  /// sleep for so long, and what follows a sleep finds a processor that idled.
+  /// Spends the time between two requests at work, as an application does: what follows a sleep
+  /// finds a processor that idled, and meanwhile the kernel had one to write back with. Where there
+  /// are more ranks than processors, or for more than a second, a long one sleeps.
   void think(double seconds);
 
   /// Makes expressions those of a rank: its number, its node, its place there.
@@ -299,6 +300,8 @@ class Context {
   /// Of each rank, its place on its node; of each node, how many ranks it has.
   std::vector<std::uint32_t> place_on_node_;
   std::vector<std::uint32_t> ranks_of_node_;
+  /// There are as many processors as ranks here.
+  bool has_processor_ = false;
   Filled write_buffer_;
   Filled cells_;
 };

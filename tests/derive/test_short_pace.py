@@ -27,7 +27,7 @@ def write_in_turn(run: TracedRun, between: int) -> None:
 
 @pytest.mark.parametrize(
     ("source", "between", "told"),
-    [("venturi", 3 * US, True), ("venturi", 60 * US, False), ("strace", 3 * US, False)],
+    [("venturi", 3 * US, True), ("venturi", 60 * US, True), ("strace", 3 * US, False)],
 )
 def test_computing_between_calls(source: str, between: int, told: bool) -> None:
     run = TracedRun(1)
@@ -44,6 +44,6 @@ def test_computing_between_calls(source: str, between: int, told: bool) -> None:
         return
     for think in thinks:
         amount, unit = think.split()
-        # Three microseconds, and what passes before every call of such a run.
+        # What passes before every call of such a run, and 0 to 5 % more.
         assert unit == "us"
-        assert 3.5 <= float(amount) <= 5.5, thinks
+        assert 0.5 <= float(amount) - between / US <= 2 + 0.05 * between / US, thinks

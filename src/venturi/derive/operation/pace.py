@@ -13,7 +13,9 @@ from venturi.model.operation import Column
 
 UNKNOWN = -1
 MOST_NS = 20_000
-"""What is longer may be waiting for others; a pause between requests on one file says it better."""
+"""Pauses that are longer are others than these."""
+FAR = 4.0
+"""Times the middle of long ones: what is longer is no computing of every turn."""
 LEAST_NS = 400
 """Less than this is the program's way from call to call, and what recording takes."""
 RECORDED_BY = "venturi"
@@ -33,9 +35,18 @@ def computing_ns(process: Column, start_ns: Column, end_ns: Column, source: str)
     return found
 
 
+def beside_pauses(computing: Column, stretch: Column, pauses_ns: Column) -> Column:
+    """The same, but UNKNOWN where a pause of all ranks was before, which is told by itself."""
+    pause = pauses_ns[stretch]
+    return np.where((pause > 0) & (computing >= pause), UNKNOWN, computing)
+
+
 def usual_ns(computing: Column) -> float:
-    """The mean of the short ones, where most are; 0 where operations follow each other at once."""
+    """The mean of the short ones, where most are, else of those that are nearly as long as most; 0
+    where operations follow each other at once."""
     known = computing[computing != UNKNOWN]
     short = known[known < MOST_NS]
-    mean = float(np.mean(short)) if 2 * len(short) > len(known) else 0.0
-    return mean if mean >= LEAST_NS else 0.0
+    if 2 * len(short) > len(known):
+        mean = float(np.mean(short))
+        return mean if mean >= LEAST_NS else 0.0
+    return float(np.mean(known[known <= FAR * np.median(known)])) if len(known) else 0.0

@@ -18,7 +18,7 @@ from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
 from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
-from venturi.derive.operation.pace import computing_ns
+from venturi.derive.operation.pace import beside_pauses, computing_ns
 from venturi.derive.operation.replaced import with_replaced_apart
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
@@ -189,6 +189,7 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
+    computing = computing_ns(operations.process[rows], start, end, trace.source.format)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
     offset = operations.offset[rows]
@@ -221,7 +222,7 @@ def table_of(captured: Captured) -> Table:
         memory=np.where(moved, operations.detail[rows] & _OF_MEMORY, 0)[order],
         start_ns=start[order],
         end_ns=end[order],
-        computing_ns=computing_ns(operations.process[rows], start, end, trace.source.format)[order],
+        computing_ns=beside_pauses(computing[order], whole, pauses),
         follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,
