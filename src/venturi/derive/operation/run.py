@@ -43,6 +43,8 @@ class Said:
     notes: list[str] = field(default_factory=list)
     turns: Column | None = None
     """The end of what each turn of each rank moves, where each has a file of its own."""
+    length: str = ""
+    """The same as an expression of the loop around it; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,19 @@ class Run:
             return linear_text(found.constant, terms, is_size)
         flat = values.reshape(-1, values.shape[-1])
         if np.any(flat != flat[0]):
-            return None
+            return self._amount_of_turns(values, is_size)
         return by_rank_text(flat[0], self.scene.crew.place, is_size)
+
+    def _amount_of_turns(self, values: Column, is_size: bool) -> str | None:
+        """A number that one of the loops chooses, the same for all ranks; None: it is none."""
+        loops = self.scene.loops
+        if np.any(values != values[..., :1]) or values.ndim != len(loops) + 1:
+            return None
+        for axis, (variable, turns) in enumerate(loops):
+            of_turn = np.moveaxis(values, axis, 0).reshape(turns, -1)
+            if np.all(of_turn == of_turn[:, :1]):
+                return by_rank_text(of_turn[:, 0], variable, is_size)
+        return None
 
     def step(self, **keys: Any) -> StepSpec:
         """A `write` or `read` with these keys; what goes without saying is left out."""
