@@ -19,6 +19,7 @@ from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
 from venturi.derive.operation.pace import computing_ns
+from venturi.derive.operation.replaced import with_replaced_apart
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
 from venturi.derive.operation.unseen import with_unseen
@@ -165,7 +166,7 @@ def _among(column: Column, kinds: tuple[Kind, ...]) -> Column:
 
 def table_of(captured: Captured) -> Table:
     """The table of a capture. Raises UserError where no I/O of an application is in it."""
-    captured = with_threads_apart(captured)
+    captured = with_replaced_apart(with_threads_apart(captured))
     trace = captured.trace
     assert captured.operations is not None
     given, notes = said_plainly(captured.operations)

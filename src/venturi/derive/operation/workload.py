@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
-from venturi.derive.operation.account import confidence_of, observed_of
+from venturi.derive.operation.account import (
+    confidence_of,
+    nothing_observed,
+    observed_of,
+    with_walks_observed,
+)
 from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.naming import Key
@@ -21,9 +27,12 @@ from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
 from venturi.derive.operation.view import View, view_of, views_of
+from venturi.derive.operation.walk import Walk, ranks_in, walks_in
+from venturi.derive.operation.walk_step import NOTE, with_walks
 from venturi.derive.operation.weave import woven
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
+from venturi.model.operation import Kind
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
@@ -38,7 +47,11 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     `ior` is the command line of IOR that does the same, where there is one.
     Raises UserError where they hold no I/O of the application.
     """
-    table = table_of(captured)
+    try:
+        table = table_of(captured)
+    except UserError:
+        return _only_walked(captured, name)
+    walks = walks_in(captured, set(table.paths))
     streams = streams_of(table, tokens_of(table))
     program, steps = _written(table, streams)
     trace = captured.trace
@@ -51,24 +64,63 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
         source=trace.source.file,
         method=_METHODS.get(trace.source.format, Method.TRACE),
         confidence=confidence_of(table, streams, program),
-        assumed=_assumed(table, streams, program),
+        assumed=_assumed(table, streams, program, walks),
         truncated=bool(trace.gaps),
-        observed=observed_of(trace, table, streams),
+        observed=with_walks_observed(observed_of(trace, table, streams), walks),
         findings=operation_findings(captured),
         ior=ior,
     )
     workload = _workload(table, program, steps, name, _about(table, streams))
-    return workload.model_copy(update={"origin": origin})
+    walked = with_walks(walks, table.ranks, steps, program)
+    program_steps, files = {GROUP: walked.steps}, workload.files | walked.files
+    return workload.model_copy(update={"origin": origin, "program": program_steps, "files": files})
+
+
+def _only_walked(captured: Captured, name: str) -> Workload:
+    """A proxy of a run that only looked through folders; UserError where it did not even that."""
+    trace = captured.trace
+    walks = walks_in(captured, set())
+    if not walks:
+        table_of(captured)  # says what is wrong
+    ranks = ranks_in(captured)
+    walked = with_walks(walks, ranks, [])
+    return Workload(
+        workload=1,
+        name=name,
+        about=f"Proxy of a run that looks through folders, on {ranks} rank{'s'[: ranks > 1]}",
+        origin=Origin(
+            source=trace.source.file,
+            method=_METHODS.get(trace.source.format, Method.TRACE),
+            confidence=[],
+            assumed=[NOTE],
+            truncated=bool(trace.gaps),
+            observed=with_walks_observed(nothing_observed(trace, ranks), walks),
+            findings=operation_findings(captured),
+        ),
+        parameters={RANKS: Parameter(default=ranks, role="ranks")},
+        groups={GROUP: GroupSpec(ranks=RANKS)},
+        files=walked.files,
+        program={GROUP: walked.steps},
+    )
 
 
 def known_streams(captured: Captured) -> list[str]:
     """For each file of a trace how a workload derived from it says that the application knows the
     files of its stream; empty where it leaves them out. Raises UserError as `derive_operations`."""
-    table = table_of(captured)
     names: dict[str, str] = {}
-    for stream in streams_of(table, tokens_of(table)).kept:
-        paths = [table.paths[file] for file in stream.files]
-        names |= dict.fromkeys(paths, known_name(paths))
+    told: set[str] = set()
+    try:
+        table = table_of(captured)
+    except UserError:
+        if not walks_in(captured, told):
+            raise
+    else:
+        told = set(table.paths)
+        for stream in streams_of(table, tokens_of(table)).kept:
+            paths = [table.paths[file] for file in stream.files]
+            names |= dict.fromkeys(paths, known_name(paths))
+    for walk in walks_in(captured, told):
+        names = dict.fromkeys(walk.files, known_name(walk.paths)) | names
     return [names.get(file.path, "") for file in captured.trace.files]
 
 
@@ -138,8 +190,10 @@ def _about(table: Table, streams: Streams) -> str:
     return f"Proxy of a run on {ranks} rank{'s' if ranks > 1 else ''}: {words}, from its operations"
 
 
-def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
+def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]) -> list[str]:
     texts = list(table.assumed)
+    if walks:
+        texts.append(NOTE)
     if streams.dropped:
         texts.append(
             f"{streams.dropped} small stream{'s are' if streams.dropped > 1 else ' is'} left out; "
@@ -147,8 +201,9 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
             f"{streams.coverage_bytes:.1%} of the bytes and "
             f"{streams.coverage_operations:.1%} of the operations"
         )
-    if table.left:
-        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(table.left.items()))
+    left = table.left - Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
+    if left:
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
         texts.append(f"left out, because the language has no word for it: {counts}")
     tasks = program.view.tasks
     if tasks is not None:
