@@ -1,4 +1,4 @@
-"""Runs of nearly equal records: a head of one size, then a block of nearly always the same (rule 6).
+"""Runs of nearly equal records: a head of one size, then a block of nearly the same (rule 6).
 
 Compressed blocks behind headers of fixed size are such. Sizes differ from record to record, so no
 table gives them exactly; that small and large requests take turns is what a mix would lose.
@@ -18,7 +18,7 @@ MOST_LEAD = 4
 """So many requests may come before the first record."""
 LEAST_RECORDS = 8
 NEAR = 1.25
-"""A part's largest size is at most so many times its smallest; those of two parts differ by more."""
+"""A part's largest size is at most so many times its smallest; those of two parts differ more."""
 MOST_LEFT = 0.1
 """By such a share of its requests a run may be no record."""
 
