@@ -23,6 +23,7 @@ from venturi.model.units import size_text
 from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
+from venturi.predict.cold import PHASE as FORGETTING
 from venturi.predict.copying import as_measured
 from venturi.predict.demand import Demand, PhaseDemand
 from venturi.predict.few_bytes import by_page
@@ -179,13 +180,11 @@ def _of_group(made: Made, group: p.Group, surface: Surface) -> list[PhaseForecas
         for path, total in _of_rank(made.plan, group, rank, surface, acting).items():
             if path not in slowest or total.seconds.median > slowest[path].seconds.median:
                 slowest[path] = total
-    # A phase that does nothing on any rank only drops caches.
-    acts = {
-        path: total
+    return [
+        _phase(made, group, path, total)
         for path, total in slowest.items()
-        if total.parts or total.unknown or total.computing_s
-    }
-    return [_phase(made, group, path, total) for path, total in (acts or slowest).items()]
+        if total.parts or path != FORGETTING
+    ]
 
 
 def _looked_at(group: p.Group) -> list[int]:
