@@ -159,8 +159,9 @@ class Names:
     def choice(self, stream: int, file: Column, scene: Scene) -> Choice:
         """How files with an axis for each loop and a last one for ranks are chosen."""
         kept = self.streams.kept[stream]
-        if stream in self.owners.given_away:
-            return self._given(stream, file, scene)
+        given = self._given(stream, file, scene)
+        if given is not None:
+            return given
         shift, note, names_all = 0, "", True
         nth = self.owners.nth[file]
         if not kept.is_shared:
@@ -175,12 +176,12 @@ class Names:
         crew = b"" if kept.is_shared else scene.crew.ranks.tobytes()
         return Choice((crew, stream, text), shift, note, names_all)
 
-    def _given(self, stream: int, file: Column, scene: Scene) -> Choice:
-        """How files that another rank may have made are chosen: by loops and the rank."""
+    def _given(self, stream: int, file: Column, scene: Scene) -> Choice | None:
+        """How files that another rank may have made are chosen, by loops and the rank; None where
+        none have, or no rule says which."""
         fitted = affine(self.owners.nth[file])
-        if fitted is None:
-            note = "which of its files a rank takes follows no rule; assumed in order"
-            return Choice((b"", stream, scene.unit), 0, note, names_all=False)
+        if fitted is None or stream not in self.owners.given_away:
+            return None
         *slopes, by_rank = fitted.slopes
         terms = [*scene.terms(tuple(slopes)), (by_rank, scene.crew.place)]
         text = linear_text(fitted.constant, terms, is_size=False)
@@ -211,7 +212,7 @@ class Names:
             key,
             self.streams.kept[stream].is_shared,
             home=home,
-            is_given_away=stream in self.owners.given_away,
+            is_given_away=key[0] == b"" and stream in self.owners.given_away,
         )
         return name
 
