@@ -29,6 +29,9 @@ MOST_BUNCHES = 6
 """Of more sizes those near each other are one, until there are no more than this."""
 MOST_POSITIONS = 6
 """So many requests of a turn are told one by one."""
+MOST_NUMBERS = 8
+"""So many different numbers of requests of turns that have a file each are told one by one."""
+LEAST_TURNS = 16
 LEAST_MIXED = 3
 """So many steps of one size each are one mix."""
 MOST_LEFT = 0.1
@@ -126,6 +129,8 @@ def dealt(run: Run) -> Said:
         return _one_each(run)
     if _is_in_positions(run):
         return _by_position(run)
+    if _is_by_number(run):
+        return _by_number(run)
     sizes = run.sizes()
     bunches = (
         [_bunch(*np.unique(sizes, return_counts=True))]
@@ -231,6 +236,46 @@ def _one_each(run: Run) -> Said:
     turns = base + np.repeat(*np.transpose(sizes))
     sure = 0.5 if is_exact else 0.3
     return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns)
+
+
+def _is_by_number(run: Run) -> bool:
+    """Whether every turn goes through a file of its own, with more or fewer requests."""
+    alone = len(run.scene.crew) == 1 or not run.is_shared
+    fits = run.ids.size == run.scene.units >= LEAST_TURNS and len(run.scene.loops) == 1 and alone
+    if (
+        not fits
+        or np.any(run.jumps)
+        or np.any(run.base != run.base.flat[0])
+        or run.base.flat[0] < 0
+    ):
+        return False
+    files = np.unique(run.tokens.file[run.ids])
+    return len(files) == run.ids.size and 1 < len(np.unique(run.count)) <= MOST_NUMBERS
+
+
+def _by_number(run: Run) -> Said:
+    """Requests of the mean size, as many as turns made: first the turns with the fewest."""
+    numbers, turns = np.unique(run.count, return_counts=True)
+    units, unit = run.scene.units, run.scene.unit
+    base = int(run.base.flat[0])
+    requests, moved = int((numbers * turns).sum()), int(run.bytes.sum())
+    transfer = -(-moved // requests)
+    ends = np.repeat(numbers, turns) * transfer
+    terms = [
+        f"({unit} >= {begin})" if more == 1 else f"{more} * ({unit} >= {begin})"
+        for begin, more in zip(np.cumsum(turns).tolist(), np.diff(numbers).tolist(), strict=False)
+    ]
+    size = f"{size_text(transfer)} * ({' + '.join([str(numbers[0]), *terms])})"
+    if lacks := requests * transfer - moved:
+        size += f" - block({lacks}, {units}, {unit})"
+        ends -= lacks // units + (np.arange(units) < lacks % units)
+    step = run.step(transfer=size_text(transfer), size=size, **run.at(size_text(base)))
+    notes = ["turns come in the order of how many requests they make, which have one size"]
+    rule = "6: turns differ in how many requests they make, one behind the other"
+    reach = np.array([base + (ends.min() if run.is_write else ends.max())])
+    known = f"{size_text(transfer)}, {numbers[0]} to {numbers[-1]} times"
+    length = f"{size_text(base)} + {size}" if base else size
+    return Said(run.guarded([step]), "sizes", known, rule, 0.4, reach, notes, base + ends, length)
 
 
 @dataclass(frozen=True)

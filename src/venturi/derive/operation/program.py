@@ -73,6 +73,8 @@ class Program:
     told: list[Told] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     lengths: dict[str, Value] = field(default_factory=dict)
+    turn_lengths: dict[str, str] = field(default_factory=dict)
+    """Of staged entries whose files differ, as an expression of the loop that chooses them."""
     """How long the files of an entry that were there before are, where loops tell."""
 
     def __post_init__(self) -> None:
@@ -470,6 +472,8 @@ class Program:
             return
         for each in staged or [use.name]:
             if each in self.staged or self._lacks(each, said, use):
+                same = self.turn_lengths.setdefault(each, said.length) == said.length
+                self.turn_lengths[each] = said.length if same else ""
                 self.staged[each] = max(self.staged.get(each, 0), int(said.reach.max()))
 
     def _on_datasets(self, ids: Column, scene: Scene, name: str, shift: int) -> Said | None:

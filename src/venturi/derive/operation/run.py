@@ -43,6 +43,8 @@ class Said:
     notes: list[str] = field(default_factory=list)
     turns: Column | None = None
     """The end of what each turn of each rank moves, where each has a file of its own."""
+    length: str = ""
+    """The same as an expression of the loop around it; empty: none."""
 
 
 @dataclass(frozen=True)
