@@ -26,8 +26,8 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
         entry.is_numbered |= several[entry.stream] > 1
         entry.is_given_away &= name not in program.staged
     used = named_in(steps)
-    paths = {name: path_of(program, entry) for name, entry in entries.items() if name in used}
     used |= {maker for name in used & entries.keys() for maker in entries[name].made_by}
+    paths = {name: path_of(program, entry) for name, entry in entries.items() if name in used}
     for name, entry in entries.items():
         if name not in used:
             continue
