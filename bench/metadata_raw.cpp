@@ -99,22 +99,11 @@ class Verbs {
   Calls calls_;
 };
 
-/// The processor's caches hold something else afterwards.
-void forget(std::vector<char>& other) {
-  for (std::size_t i = 0; i < other.size(); i += 64) ++other[i];
-}
-
-/// One round of phases of one pass each, which begin with cold caches of the processor; the files
-/// are gone at its end.
-void single(Verbs verbs, long other_bytes) {
-  std::vector<char> other(static_cast<std::size_t>(other_bytes));
-  forget(other);
+/// One round of phases of one pass each; the files are gone at its end.
+void single(Verbs verbs) {
   const double create = verbs.create();
-  forget(other);
   const double stat = verbs.stat();
-  forget(other);
   const double read = verbs.read();
-  forget(other);
   const double remove = verbs.remove();
   std::printf("{\"create\": %.9f, \"stat\": %.9f, \"read\": %.9f, \"remove\": %.9f}\n", create,
               stat, read, remove);
@@ -148,8 +137,8 @@ void objects(int at, long count, std::size_t bytes, long ahead) {
 
 }  // namespace
 
-/// Usage: metadata_raw WHAT DIRECTORY COUNT BYTES ROUNDS NUMBER, where WHAT is `single` (NUMBER:
-/// bytes that are touched between phases), `repeated` (passes) or `objects` (how many are ahead).
+/// Usage: metadata_raw WHAT DIRECTORY COUNT BYTES ROUNDS NUMBER, where WHAT is `single`, `repeated`
+/// (NUMBER: passes) or `objects` (NUMBER: how many are ahead).
 int main(int argc, char** argv) {
   if (argc != 7) return 2;
   const std::string_view what = argv[1];
@@ -164,7 +153,7 @@ int main(int argc, char** argv) {
     } else if (what == "repeated") {
       repeated(Verbs(at, count, bytes), number);
     } else {
-      single(Verbs(at, count, bytes), number);
+      single(Verbs(at, count, bytes));
     }
   }
   return 0;

@@ -92,4 +92,3 @@ def test_every_interface_says_that_it_is_full(
     assert outcome.code == 3, told
     assert FULL in told or GUESSED in told
     assert list(little.iterdir()) == []
-    print(told, "|", outcome.failed.get("hint"))
