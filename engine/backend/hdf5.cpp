@@ -299,7 +299,12 @@ int Hdf5::open_content(int descriptor, OpenMode mode, bool is_new, OpenHdf5& ope
 int Hdf5::make_file(const std::string& path, OpenHdf5& open, int& descriptor) {
   complaint_.clear();
   open.file = Id(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access_.get()), H5Fclose);
-  if (!open.file) return failure();
+  if (!open.file) {
+    const int error = failure();
+    // A name that was taken is EEXIST; here it was made, and there was no room for more.
+    if (error == ENOSPC || error == EDQUOT) ::unlink(path.c_str());
+    return error;
+  }
   void* own = nullptr;
   if (H5Fget_vfd_handle(open.file.get(), H5P_DEFAULT, &own) < 0) return failure();
   open.datasets.resize(plan().datasets.size());

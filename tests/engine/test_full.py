@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.running import Engine, Outcome
+from engine.running import Engine
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
