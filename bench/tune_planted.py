@@ -7,8 +7,10 @@ decoys (what looks bad and costs nothing) that follow from the seed: even seeds 
 and of each two neighbouring pairs one has decoys. Each is captured, tuned from its capture, and
 judged: is the cause ranked first, is nothing said to help where nothing is wrong? Then the mended
 program, in which the change was made, runs in turn with the application: is its gain within the
-interval that tune promised? Results are kept line by line in RESULTS; a second call goes on.
-Exit code 1: something was not found, or something that is not there was.
+interval that tune promised? Where mending gains nothing here (its interval holds 1), tune shall
+name the cause with its evidence and say that nothing is gained. Results are kept line by line in
+RESULTS; a second call goes on. Exit code 1: something was not found, or something that is not
+there was.
 """
 
 from __future__ import annotations
@@ -178,6 +180,11 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
     }  # fmt: skip
     if not cause.mended:
         return row
+    row["told"] = any(
+        answer.partition("=")[0] in cause.keys
+        for one in found["causes"]
+        for answer in one["answers"]
+    )
     gain = promise(found, cause.mended)
     if gain is None:
         only = ("--budget", budget, "--what-if", cause.mended, *machine)
@@ -190,6 +197,14 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
         row["inside"] = gain["low"] <= row["real"]["ratio"] <= gain["high"]
         row["agrees"] = row["real"]["low"] <= gain["high"] and gain["low"] <= row["real"]["high"]
     return row
+
+
+def is_right(row: dict[str, Any]) -> bool:
+    """Whether the cause came first, or was told, without a promise, where mending gains nothing."""
+    if row.get("first", False):
+        return True
+    costs_nothing = "real" in row and row["real"]["low"] <= 1 <= row["real"]["high"]
+    return costs_nothing and bool(row.get("told")) and not row["helps"]
 
 
 def name_of(trial: dict[str, Any]) -> str:
@@ -234,8 +249,9 @@ def line_of(row: dict[str, Any]) -> str:
 def summary(rows: list[dict[str, Any]]) -> list[str]:
     """How often each cause was found, and how often its promise held."""
     lines = [
-        "| cause | cases | found, ranked first | real gain inside the interval | intervals meet |",
-        "|---|---:|---:|---:|---:|",
+        "| cause | cases | found, ranked first | or told to cost nothing, as it does "
+        "| real gain inside the interval | intervals meet |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
     for cause in CAUSES:
         own = [row for row in rows if row["cause"] == cause]
@@ -245,7 +261,8 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
         first = sum(row.get("first", False) for row in own)
         inside, agrees = (sum(row[key] for row in real) for key in ("inside", "agrees"))
         held = f"{inside} of {len(real)} | {agrees} of {len(real)}" if real else "– | –"
-        lines.append(f"| {cause} | {len(own)} | {first} | {held} |")
+        also = sum(map(is_right, own)) - first
+        lines.append(f"| {cause} | {len(own)} | {first} | {also} | {held} |")
     return lines
 
 
@@ -282,7 +299,7 @@ def main() -> int:
                 kept.write(json.dumps(row) + "\n")
             print(line_of(row), flush=True)
     print("\n" + "\n".join(summary(rows)))
-    return int(not all(row.get("first", False) for row in rows))
+    return int(not all(map(is_right, rows)))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ set(VENTURI_TRACER_SOURCES
     descriptor.c
     filter.c
     library.c
+    mapping.c
     name.c
     note.c
     ring.c
@@ -28,6 +29,13 @@ if(VENTURI_HAS_SINGLE_THREADED)
 else()
   set(VENTURI_SINGLE none)
 endif()
+set(VENTURI_CALL none)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
+  # With an instruction of its own for system calls, the tracer can stand in for syscall().
+  set(VENTURI_CALL ${CMAKE_SYSTEM_PROCESSOR})
+  list(APPEND VENTURI_TRACER_SOURCES tracer/wrap_syscall.c)
+endif()
+configure_file(tracer/call_${VENTURI_CALL}.h ${VENTURI_GENERATED}/tracer/call.h COPYONLY)
 configure_file(tracer/single_${VENTURI_SINGLE}.h ${VENTURI_GENERATED}/tracer/single.h COPYONLY)
 configure_file(tracer/ticks_${VENTURI_COUNTER}.h ${VENTURI_GENERATED}/tracer/ticks.h COPYONLY)
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "note.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "mapping.h"
 #include "single.h"
 #include "spool.h"
 
@@ -176,9 +178,15 @@ void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_wr
   note(call, open->path, (What){kPosix, kMap, offset, (int64_t)bytes, detail});
 }
 
+void note_memory_sync(const Call* call, const void* address) {
+  Name* name = mapping_find(address);
+  if (name) note(call, name, (What){kPosix, kDataSync, UNKNOWN_OFFSET, 0, 0});
+}
+
 void note_entry(const Call* call, int fd, bool is_last) {
   Open* open = descriptor_find(fd);
   if (open == NULL) return;
+  if (is_last && open->list_start == 0) return;  // the end, seen once more
   if (open->list_start == 0) open->list_start = call->start;
   if (!is_last) ++open->entries;
   if (is_last) note_list_end(fd);
@@ -190,6 +198,16 @@ void note_list_end(int fd) {
   const Call call = {.start = open->list_start, .end = ticks_now()};
   note(&call, open->path, (What){kPosix, kList, UNKNOWN_OFFSET, open->entries, 0});
   open->entries = open->list_start = 0;
+}
+
+void note_names(const Call* call, int fd, const void* entries, int64_t bytes) {
+  if (bytes < 0) note_descriptor(call, fd, (What){kPosix, kList, UNKNOWN_OFFSET, 0, 0});
+  if (bytes == 0) note_entry(call, fd, true);
+  for (int64_t at = 0; at < bytes;) {
+    const struct dirent64* entry = (const struct dirent64*)((const char*)entries + at);
+    note_entry(call, fd, false);
+    at += entry->d_reclen;
+  }
 }
 
 void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset) {

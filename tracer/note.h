@@ -44,10 +44,14 @@ void note_copy(const Call* call, Kind kind, int to, int from, const int64_t* to_
 // Blocks of one file that become those of another one, too; 0 bytes: all up to its end.
 void note_clone(const Call* call, int to, int from, int64_t from_offset, int64_t bytes);
 void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_seen_through);
+// Memory of a mapped file is made persistent; nothing where the file is not known.
+void note_memory_sync(const Call* call, const void* address);
 
 // Reading a directory becomes one record per pass, not one per entry.
 void note_entry(const Call* call, int fd, bool is_last);
 void note_list_end(int fd);
+// The same of many entries at a time, as getdents64 gives them: so many bytes; 0: it was the end.
+void note_names(const Call* call, int fd, const void* entries, int64_t bytes);
 
 // Calls on paths.
 void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset);

@@ -12,16 +12,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "call.h"
+
 enum { kTriesForLock = 100000, kPaths = 32 };
 
 _Atomic uint32_t generation = 1;
 
 long raw(long number, long a, long b, long c, long d, long e, long f) {
-  const int before = errno;
-  long result = syscall(number, a, b, c, d, e, f);
-  if (result == -1) result = -errno;
-  errno = before;
-  return result;
+  const long parts[6] = {a, b, c, d, e, f};
+  return kernel(number, parts);
 }
 
 int64_t clock_ns(int clock) {

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "mapping.h"
 #include "wrap.h"
 
 #define ONLY_FD(kind) (What){kPosix, kind, UNKNOWN_OFFSET, 0, 0}
@@ -156,7 +157,10 @@ static void* map(void* address, size_t bytes, int protection, int flags, int fd,
   if (is_failure) errno = (int)-got;
   if (call.start == 0) return is_failure ? MAP_FAILED : (void*)got;
   call_ended(&call, is_failure);
-  note_map(&call, fd, at, bytes, (flags & MAP_SHARED) && (protection & PROT_WRITE));
+  const bool is_stored = (flags & MAP_SHARED) && (protection & PROT_WRITE);
+  note_map(&call, fd, at, bytes, is_stored);
+  const Open* open = is_stored && !is_failure ? descriptor_find(fd) : NULL;
+  if (open && open->path) mapping_made((void*)got, bytes, open->path);
   errno = call.errno_after;
   return is_failure ? MAP_FAILED : (void*)got;
 }
@@ -168,3 +172,10 @@ EXPORT void* mmap(void* address, size_t bytes, int protection, int flags, int fd
 EXPORT void* mmap64(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {
   return map(address, bytes, protection, flags, fd, at);
 }
+
+// Without MS_SYNC it does nothing. The kernel writes what an fdatasync of that part would.
+static void memory_synced(const Call* call, const void* address, int how) {
+  if (how & MS_SYNC) note_memory_sync(call, address);
+}
+WRAP(int, msync, (void* address, size_t bytes, int how), (address, bytes, how), MINUS_1,
+     memory_synced(&call, address, how))

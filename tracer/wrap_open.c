@@ -198,7 +198,7 @@ WRAP(struct dirent*, readdir, (DIR * folder), (folder), false,
 WRAP(struct dirent64*, readdir64, (DIR * folder), (folder), false,
      note_entry(&call, dirfd(folder), result == NULL))
 WRAP(ssize_t, getdents64, (int fd, void* entries, size_t room), (fd, entries, room), MINUS_1,
-     note_descriptor(&call, fd, (What){kPosix, kList, UNKNOWN_OFFSET, 0, 0}))
+     note_names(&call, fd, entries, result))
 
 EXPORT int closedir(DIR* folder) {
   static int (*_Atomic next)(DIR*);

@@ -267,8 +267,11 @@ void Context::pause(double seconds) {
 
 void Context::spin(double seconds) {
   if (clock.is_simulated()) return pause(seconds);
-  const std::uint64_t end = clock.now_ns() + waiting_ns(seconds);
-  for (std::uint64_t now = clock.now_ns(); now < end && !failed(); now = clock.now_ns()) {
+  const std::uint64_t begin = clock.now_ns();
+  const std::uint64_t end = begin + waiting_ns(seconds);
+  footprint_.begin();
+  for (std::uint64_t now = begin; now < end && !failed(); now = clock.now_ns()) {
+    footprint_.reach(now - begin);
     tick(now);
   }
 }

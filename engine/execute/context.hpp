@@ -15,6 +15,7 @@
 #include "comm/group.hpp"
 #include "execute/damage_log.hpp"
 #include "execute/file_set.hpp"
+#include "execute/footprint.hpp"
 #include "execute/limiter.hpp"
 #include "execute/manifest.hpp"
 #include "execute/phase_state.hpp"
@@ -203,6 +204,7 @@ class Context {
   /// Sleeps or advances the simulated clock; ends early with an exception when the run does.
   /// Throws base::Error (exit 2) unless 0 <= seconds <= 10^9.
   void pause(double seconds);
+  /// Computes for so long, as an application does: what lay in the processor's caches is displaced.
   void spin(double seconds);
   /// Spends the time between two requests: a short one at work, because an application does not
   /// sleep for so long, and what follows a sleep finds a processor that idled.
@@ -284,6 +286,7 @@ class Context {
 
   Report report_;
   std::vector<schema::Pause> pauses_;
+  Footprint footprint_;
   std::unique_ptr<measure::Meter> idle_meter_;
   std::optional<base::Problem> trouble_;
   bool halted_ = false;

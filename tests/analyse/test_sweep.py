@@ -6,7 +6,8 @@ import pytest
 from phase import phase
 
 from venturi import library
-from venturi.analyse.metric import check_metrics, metrics_of
+from venturi.analyse.metric import NODE_MEMORY, check_metrics, metrics_of
+from venturi.analyse.rule import rules_of
 from venturi.model.record import PhaseRow
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
@@ -78,9 +79,16 @@ def test_the_size_from_which_no_cache_serves(rates: list[float], part: int) -> N
 
 def test_a_sweep_that_fits_the_memory_excludes_nothing() -> None:
     workload = library.load("cache-sweep")
-    for memory in ("0", "1 GiB"):
+    read = rows("read", {size: [100.0] for size in SIZES}, "read")
+    for memory, node_bytes, excluded in (
+        ("0", 1 << 30, 0), ("0", 64 * MIB, 1), ("0", 64 * MIB + 1, 0), ("1 GiB", 1, 0),
+    ):  # fmt: skip
         made = make_plan(workload, Settings(assignments={"memory": memory}))
-        found = metrics_of(
-            workload, made.parameters, rows("read", {size: [100.0] for size in SIZES}, "read")
+        known = {**made.parameters, NODE_MEMORY: node_bytes}
+        assert metrics_of(workload, known, read)["excluded"].median == excluded
+        (rule,) = rules_of(workload, known, read, 1)
+        assert rule.holds == bool(excluded)
+        assert rule.holds or rule.says.startswith("a cache is not excluded: the largest files of")
+        assert ("twice its memory is 2 GiB" in rule.says) == (
+            "1 GiB" in memory or node_bytes > 2**29
         )
-        assert found["excluded"].median == 0

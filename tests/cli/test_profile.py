@@ -178,3 +178,20 @@ def test_a_machine_file_of_people_is_not_written_over(cli: Cli, tmp_path: Path) 
     done = cli("profile", str(cli.target), "-o", str(theirs))
     assert done.returncode == 2
     assert "with care" in theirs.read_text()
+
+
+def test_staged_input_is_in_memory_unless_caches_are_dropped(
+    cli: Cli, known: Path, tmp_path: Path
+) -> None:
+    workload = tmp_path / "w.yaml"
+    workload.write_text(
+        "workload: 1\nname: w\ngroups: {g: {ranks: 1}}\n"
+        "files: {f: {path: f, shared: rank, prestage: 4 MiB}}\n"
+        "program: {g: [{phase: look, do: [{open: f}, {read: {from: f, transfer: 1 MiB,"
+        " size: 4 MiB}}, {close: f}]}]}\n"
+    )
+    words = ("predict", str(workload), "--on", str(known))
+    kept, dropped = cli.json(*words), cli.json(*words, "--cache", "drop")
+    assert kept["unknown"] == []
+    assert any("--cache drop" in word for word in kept["assumed"])
+    assert any(word.startswith("read cold") for word in dropped["unknown"])

@@ -94,4 +94,6 @@ def test_files_in_an_order_of_their_own_are_copied_one_by_one() -> None:
     workload = derived(run)
     [found] = copies(workload)
     assert found.by is CopyWay.SEND
-    assert planned(workload).totals.bytes_written == 12_000_000
+    assert [step.create for step in steps_of(workload) if step.create] == [found.from_]
+    totals = planned(workload).totals
+    assert (totals.files, totals.operations["copy"]) == (40, 20)

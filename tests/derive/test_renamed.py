@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from traced_run import MS, REOPEN, TracedRun, check_exact, derived, planned, steps_of
+from traced_run import MS, REOPEN, TracedRun, check_exact, derived, steps_of
 
+from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
 from venturi.model.plan import ItemVerb
 from venturi.model.workload import RenameStep, TruncateStep, Workload
@@ -114,17 +115,43 @@ def test_many_files_are_items_that_get_their_names() -> None:
     assert made.totals.operations["rename"] == 40
 
 
-def test_a_name_that_was_there_before_stays() -> None:
+@pytest.mark.parametrize("saves", [1, 6])
+def test_what_was_there_before_is_read_and_then_replaced(saves: int) -> None:
     run = TracedRun(1)
     run.open(0, "state", REOPEN)
     run.move(0, Kind.READ, "state", PART)
     run.close(0, "state")
-    run.meet(50 * MS)
-    into_place(run, 0, "state")
+    for _ in range(saves):
+        run.meet(50 * MS)
+        into_place(run, 0, "state")
     found = derived(run)
-    planned(found)
-    assert found.origin is not None
-    assert renames(found) == [] or any("before" in said for said in found.origin.assumed)
+    made = check_exact(run, found)
+    assert made.totals.operations["rename"] == saves
+    staged = [file for file in found.files.values() if file.prestage is not None]
+    assert len(staged) == 1
+    assert len([step for step in steps_of(found) if step.for_]) == (saves > 1)
+
+
+def test_a_look_at_what_is_replaced_does_not_keep_it() -> None:
+    run = TracedRun(1)
+    for _ in range(6):
+        run.call(0, Kind.STAT, "state")
+        into_place(run, 0, "state")
+    made = check_exact(run, derived(run))
+    assert made.totals.operations["rename"] == 6
+
+
+def test_what_is_read_changed_and_replaced_is_one_loop() -> None:
+    run = TracedRun(1)
+    for _ in range(8):
+        run.open(0, "state", REOPEN)
+        run.move(0, Kind.READ, "state", PART)
+        run.close(0, "state")
+        into_place(run, 0, "state")
+    found = derived(run)
+    made = check_exact(run, found)
+    assert made.totals.operations["rename"] == 8
+    assert len([step for step in steps_of(found) if step.for_]) == 1
 
 
 def test_a_journal_that_is_cut_after_each_transaction() -> None:
@@ -158,3 +185,25 @@ def test_a_file_is_made_as_long_as_it_will_be() -> None:
     [cut] = [step.truncate for step in steps_of(found) if step.truncate is not None]
     assert isinstance(cut, TruncateStep)
     assert cut.size == "8 MiB"
+
+
+def test_files_that_are_looked_at_before_they_get_their_name_are_there() -> None:
+    run = TracedRun(1)
+    for number in range(12):
+        run.open(0, f"f{number}.part", 0o302)
+        run.move(0, Kind.WRITE, f"f{number}.part", [(0, 4096)])
+        run.close(0, f"f{number}.part")
+    run.meet(300 * MS)
+    for number in range(24):
+        run.call(0, Kind.STAT, f"f{number % 12}.part")
+    run.meet(300 * MS)
+    for number in range(12):
+        rename(run, 0, f"f{number}.part", f"f{number}")
+    found = derived(run)
+    check_exact(run, found)
+    made: set[str] = set()
+    for step in steps_of(found):
+        made |= {step.create} if step.create else set()
+        if step.stat:
+            spec = found.files[step.stat]
+            assert step.stat in made or spec.prestage is not None, to_yaml(found)

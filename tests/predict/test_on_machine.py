@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -13,13 +14,17 @@ from venturi.model.error import UserError
 from venturi.model.forecast import Forecast, Limit
 from venturi.model.machine import Machine
 from venturi.model.plan import Interface
-from venturi.model.profile import Order, Place
+from venturi.model.profile import Order, Place, State, Volume
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 from venturi.predict.on_machine import forecast
 
 NEW, CACHED, COLD, SYNC, CALL = 1e-9, 5e-10, 1e-8, 4e-9, 1e-6
+SESSION = 1.45
+"""What runs differ from a profile of another hour."""
+SEEK = 1e-4
+"""What a read waits for where none went before it."""
 MIB = 2**20
 
 
@@ -29,7 +34,8 @@ def here(**changes: Any) -> Machine:
         data("write", lambda size, ranks: CALL + NEW * size / 2, "cached"),
         data("read", lambda size, ranks: CALL + CACHED * size, "cached"),
         data("read", lambda size, ranks: CALL + COLD * size, "cold"),
-        data("read", lambda size, ranks: 1e-4, "cold", manner={"order": Order.RANDOM}),
+        data("read", lambda size, ranks: SEEK + COLD * size, "cold",
+             manner={"order": Order.RANDOM}),
         data("sync", lambda size, ranks: 1e-3 + SYNC * size, "new"),
         data("sync", lambda size, ranks: 1e-3 + SYNC * size, "cached"),
         *(curve(name, lambda size, ranks: CALL, sizes=(0, 4096)) for name in
@@ -81,7 +87,7 @@ def test_a_write_is_new_then_replaces_and_a_read_is_cached_until_dropped() -> No
     opened = 2 * CALL
     assert found["again"] == pytest.approx(4 * (CALL + CACHED * MIB) + opened)
     assert found["over"] == pytest.approx(4 * (CALL + NEW * MIB / 2) + opened)
-    assert found["cold"] == pytest.approx(4 * (CALL + COLD * MIB) + opened)
+    assert found["cold"] == pytest.approx(SEEK + 3 * CALL + 4 * COLD * MIB + opened)
     assert found["warm"] == pytest.approx(found["again"])
 
 
@@ -125,7 +131,7 @@ def test_data_beyond_memory_are_read_from_the_device() -> None:
         phase("read", moving("read", MIB, 64 * MIB)),
     ]
     found = predicted(steps, OWN, here(memory_bytes=64 * MIB))
-    assert times(found)["read"] == pytest.approx(64 * (CALL + COLD * MIB))
+    assert times(found)["read"] == pytest.approx(SEEK + 63 * CALL + 64 * COLD * MIB)
 
 
 def test_random_reads_have_their_own_curve() -> None:
@@ -135,7 +141,7 @@ def test_random_reads_have_their_own_curve() -> None:
         phase("read", moving("read", 4096, 4 * MIB, **random), cache="drop"),
     ]
     found = predicted(steps, OWN)
-    assert times(found)["read"] == pytest.approx(100 * 1e-4)
+    assert times(found)["read"] == pytest.approx(100 * (SEEK + COLD * 4096))
     assert found.phases[1].limit is Limit.DEVICE_LATENCY
 
 
@@ -364,3 +370,113 @@ def test_a_library_takes_its_own_time_for_names() -> None:
     found = predicted(steps, files, on.model_copy(update={"profile": profile}))
     assert times(found)["p"] == pytest.approx(0.5 + 2 * CALL)
     assert [text.partition(" is")[0] for text in found.assumed] == ["'close of items own stdio'"]
+
+
+STAGED = {"f": {"path": "f", "shared": "rank", "prestage": 4 * MIB}}
+
+
+def test_what_is_read_in_parts_is_cold_once_and_then_warm() -> None:
+    nobody = [{"open": "f"}, moving("read", MIB, MIB), {"close": "f"}]
+    drop = phase("forget", {"when": "rank < 0", "do": nobody}, cache="drop")
+    parts = {"for": "i", "in": 4, "do": [moving("read", MIB, MIB, at="i * 1048576")]}
+    first = phase("first", {"open": "f"}, parts, {"close": "f"})
+    again = phase("again", {"open": "f"}, parts, {"close": "f"})
+    found = times(predicted([drop, first, again], STAGED))
+    behind = 3 * (CALL + COLD * MIB)
+    assert found["first"] == pytest.approx(2 * CALL + SEEK + COLD * MIB + behind)
+    assert found["again"] == pytest.approx(2 * CALL + 4 * (CALL + CACHED * MIB))
+
+
+@pytest.mark.parametrize("is_cold", [True, False])
+def test_a_small_file_comes_from_the_device_at_once(is_cold: bool) -> None:
+    files = {"f": {"path": "f{i}", "shared": "rank", "prestage": 32768}}
+    once = {"open": "f"}, moving("read", 8192, 32768), {"close": "f"}
+    loop = {"for": "i", "in": 100, "do": list(once)}
+    drop = {"for": "i", "in": 100, "do": [{"when": "rank < 0", "do": list(once)}]}
+    steps = [*([phase("forget", drop, cache="drop")] if is_cold else []), phase("read", loop)]
+    item = {"order": Order.ITEM}
+    on = machine(
+        data("read", lambda size, ranks: CALL + CACHED * size, "cached"),
+        data("read", lambda size, ranks: SEEK + COLD * size, "cold", manner=item),
+        *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("open", "close")),
+    )
+    cold = SEEK + COLD * 32768
+    warm = 4 * (CALL + CACHED * 8192)
+    found = times(predicted(steps, files, on))
+    assert found["read"] == pytest.approx(100 * (2 * CALL + (cold if is_cold else warm)))
+
+
+def test_turns_that_differ_are_all_counted() -> None:
+    turns = {
+        "for": "i",
+        "in": 300,
+        "do": [
+            {"write": {"to": "f", "transfer": 4096, "size": "4096 * (i // 100)"}},
+            {"when": "i == 177", "do": [moving("write", MIB, MIB)]},
+        ],
+    }
+    found = predicted([phase("write", {"create": "f"}, turns)], OWN)
+    counts = Counter[tuple[str, int]]()
+    for part in found.phases[0].parts:
+        counts[part.operation, part.bytes] += part.count
+    assert counts == {("create", 0): 1, ("write", 4096): 300, ("write", MIB): 1}
+
+
+def test_a_rank_that_acts_alone_has_nobody_in_its_way() -> None:
+    on = machine(
+        data("write", lambda size, ranks: ranks * NEW * size, "new"),
+        *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("create", "close")),
+    )
+    write = {"create": "f"}, moving("write", MIB, MIB), {"close": "f"}
+    steps = [phase("all", *write), phase("one", {"when": "rank == 0", "do": list(write)})]
+    found = times(predicted(steps, OWN, on, ranks=2))
+    assert found["all"] == pytest.approx(2 * CALL + 2 * NEW * MIB)
+    assert found["one"] == pytest.approx(2 * CALL + NEW * MIB)
+
+
+@pytest.mark.parametrize("interface", ["hdf5", "uring", "posix"])
+def test_an_interface_that_was_not_measured_cannot_be_known(interface: str) -> None:
+    files = {"f": {"path": "f", "shared": "rank", "interface": interface}}
+    steps = [phase("write", {"create": "f"}, moving("write", MIB, MIB), {"close": "f"})]
+    unknown = predicted(steps, files).unknown
+    assert len(unknown) == (interface != "posix")
+    assert all(f"no calls through {interface} were measured" in word for word in unknown)
+
+
+@pytest.mark.parametrize(
+    ("taken", "ranks", "slower"), [(None, 2, 1.0), (0.5, 1, 1.0), (0.5, 2, 2.0), (0.9, 1, 5.0)]
+)
+def test_what_others_took_from_a_profile_is_said_and_in_the_interval(
+    taken: float | None, ranks: int, slower: float
+) -> None:
+    steps = [phase("write", {"create": "f"}, moving("write", MIB, MIB), {"close": "f"})]
+    quiet = predicted(steps, OWN, here(), ranks=ranks)
+    busy = predicted(steps, OWN, here(others_share=taken), ranks=ranks)
+    assert busy.seconds.median == quiet.seconds.median
+    most = quiet.seconds.median * slower if slower > 1 else quiet.seconds.high / SESSION
+    assert busy.seconds.high == pytest.approx(most * SESSION)
+    least = quiet.seconds.median / slower if slower > 1 else quiet.seconds.low * SESSION
+    assert busy.seconds.low == pytest.approx(least / SESSION)
+    assert any("of the processors" in word for word in busy.assumed) == (slower > 1)
+
+
+def test_few_bytes_need_a_new_page_only_as_often_as_they_fill_one() -> None:
+    steps = [phase("write", {"create": "f"}, moving("write", 4, 4096))]
+    page, call = CALL + NEW * 512, CALL + NEW * 512 / 2
+    small = 1024 * (page * 4 / 512 + call * 508 / 512)
+    assert times(predicted(steps, OWN))["write"] == pytest.approx(small + CALL)
+
+
+def test_only_pages_that_were_given_back_are_in_the_processors_caches() -> None:
+    small = {"order": Order.SEQUENTIAL, "place": Place.OWN, "volume": Volume.SMALL}
+    on = machine(
+        data("write", lambda size, ranks: NEW * size, "new"),
+        curve("write", lambda size, ranks: NEW * size / 4, state=State.NEW, **small),
+        *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("create", "close",
+                                                                         "unlink")),
+    )  # fmt: skip
+    write = {"create": "f"}, moving("write", MIB, MIB), {"close": "f"}
+    steps = [phase("first", *write), phase("second", *write)]
+    found = times(predicted(steps, OWN, on))
+    assert found["first"] == pytest.approx(2 * CALL + NEW * MIB)
+    assert found["second"] == pytest.approx(2 * CALL + NEW * MIB / 4)

@@ -11,6 +11,7 @@ from venturi.model.document import parse_json
 from venturi.model.record import FileSystem
 from venturi.model.tuning import (
     TUNING_SCHEMA,
+    Cause,
     Computing,
     Durability,
     Effect,
@@ -96,6 +97,16 @@ WHOLE = tuning(
     trial("files=rank", 2.5, Effect.HARMS),
     looked_at("depth=8", 0.8),
     looked_at("stripe=4", None),
+    causes=[
+        Cause(
+            finding="no-collective",
+            what="f: 2 ranks use one file.",
+            evidence="all of 9 calls are independent",
+            advice="Call together.",
+            answers=["collective=on"],
+            says="It costs no time here.",
+        )
+    ],
 )
 
 
@@ -116,6 +127,10 @@ def test_the_page_says_what_to_change_and_what_that_costs() -> None:
         "The rule.",
         "4 changes measured, 3 of them afresh: 1 of these helps.",
         "the whole run 0.802 x",
+        "f: 2 ranks use one file.",
+        "all of 9 calls are independent",
+        "It costs no time here.",
+        "Call together.",
     ):
         assert words in text, words
     assert "<change>" not in text
@@ -145,6 +160,7 @@ def test_the_terminal_shows_the_ranking_within_80_columns() -> None:
     assert "* persists less" in text
     assert "depth=8 0.800 x" in text
     assert "no time for: stripe=4" in text
+    assert "- f: 2 ranks use one file. It costs no time here." in text
     assert "venturi report app.tune" in text
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,6 +13,7 @@ from venturi.tune.ranking import gain_of, sign_test
 from venturi.tune.search import (
     FINALISTS,
     Interrupted,
+    Known,
     Run,
     Search,
     State,
@@ -47,10 +49,16 @@ class Machine:
         self.hasty += in_haste
         return Run(io_s, cost_s)
 
-    def search(self, budget_s: float, seed: int = 1) -> State:
+    def search(self, budget_s: float, seed: int = 1, suspects: Sequence[str] = ()) -> State:
         keys = {name: name.partition("=")[0] for name in self.ratios}
+        begin_s = self.elapsed_s
         search = Search(
-            keys, self.measure, lambda: self.elapsed_s, budget_s, seed, pauses_s=self.pauses_s
+            keys,
+            self.measure,
+            lambda: self.elapsed_s - begin_s,
+            budget_s,
+            seed,
+            known=Known(self.pauses_s, suspects),
         )
         return search.run()
 
@@ -136,6 +144,16 @@ def test_few_changes_are_measured_afresh_at_once() -> None:
     state = Machine({"a=1": 0.5, "b=1": 1.0}, 0.1, 8).search(100)
     assert not state.seen("a=1")
     assert len(state.final("a=1")) >= pairs_needed(2)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_suspect_is_judged_although_others_promise_more(seed: int) -> None:
+    """What would be asked of it is answered, be the answer that it gains nothing."""
+    machine = Machine(many(a=0.5, b=0.6, c=0.7, bad=1.0), 0.05, seed)
+    state = machine.search(300, seed, suspects=("bad=1", "none=1"))
+    assert state.finalists == ["a=1", "b=1", "bad=1"]
+    assert _effect(state.final("bad=1"), FINALISTS) is Effect.NO_GAIN
+    assert machine.search(300, seed).finalists == ["a=1", "b=1", "c=1"]
 
 
 def test_a_small_budget_judges_nothing() -> None:

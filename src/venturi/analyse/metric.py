@@ -24,6 +24,8 @@ _OF_PHASES = {
 }  # fmt: skip
 """Terms over whole executions of a phase."""
 _ALL = "all"
+NODE_MEMORY = "node_memory"
+"""Memory of the node that starts the run, in bytes, as metrics and rules may name it."""
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
     "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "truncate",

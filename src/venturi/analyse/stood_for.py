@@ -19,7 +19,7 @@ from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly
 from venturi.derive.operation.workload import known_streams
 from venturi.model.error import UserError
-from venturi.model.operation import COPIES, KIND_CODES, Column, Kind, Operations
+from venturi.model.operation import COPIES, KIND_CODES, NO_FILE, Column, Kind, Operations
 from venturi.model.trace import TracedFile
 from venturi.model.trace_folder import Captured
 
@@ -71,7 +71,7 @@ def _stood(captured: Captured, streams: list[str]) -> Stood:
         operations.kind == KIND_CODES[Kind.SEEK],
     )
     in_file = operations.is_layer(*DATASET_LAYERS) & ~data
-    kept = operations.take(~np.logical_or.reduce((*masks, in_file)))
+    kept = operations.take(~np.logical_or.reduce((*masks, in_file, _of_lists(operations))))
     files = captured.trace.files
     called = {
         name: known_name([f.path for f, own in zip(files, streams, strict=True) if own == name])
@@ -116,6 +116,14 @@ def _left_out(
     mask = np.array([*is_lost, False])[np.minimum(operations.file, len(streams))]
     moved = mask & operations.is_kind(Kind.READ, Kind.WRITE)
     return int(operations.bytes[moved].sum()), int(np.count_nonzero(mask))
+
+
+def _of_lists(operations: Operations) -> Column:
+    """Mask: what is done to folders that are listed, beside that: opening, asking, closing."""
+    listed = operations.file[operations.is_kind(Kind.LIST)]
+    around = operations.is_kind(Kind.OPEN, Kind.CLOSE, Kind.STAT)
+    found: Column = around & np.isin(operations.file, np.setdiff1d(listed, [NO_FILE]))
+    return found
 
 
 def _by_stream(

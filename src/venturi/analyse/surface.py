@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from venturi.model.document import INT64_MAX
 from venturi.model.forecast import Range
 from venturi.model.plan import Interface, OperationKind
 from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State, Volume
@@ -18,6 +19,9 @@ from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, S
 _LEAST_S = 1e-12
 _BY_MPIIO = (Interface.HDF5, Interface.PNETCDF)
 """They reach files that ranks share by MPI-IO."""
+_IN_MEMORY = ("tmpfs", "ramfs")
+_LEAST_LEFT = 0.02
+"""Of all cores; below, the ticks that were counted tell no ratio."""
 _NEAR = 1.25
 """A size beyond the last point by no more than this factor is not called extrapolated."""
 
@@ -53,17 +57,44 @@ class Surface:
         self._curves = {curve.manner: curve for curve in profile.curves}
         self.most_ranks = max(point.ranks for curve in profile.curves for point in curve.points)
 
-    def nearest(self, manner: Manner) -> tuple[Curve, str] | None:
+    @property
+    def in_memory(self) -> bool:
+        """Whether its data are nowhere but in memory."""
+        return self.profile.file_system.type in _IN_MEMORY
+
+    def nearest(self, manner: Manner, size_bytes: int = INT64_MAX) -> tuple[Curve, str] | None:
         """The curve of a manner, or of what is most like it and a word on that; None: nothing is.
 
         Of the interface is given up first what lies above MPI-IO, then that all ranks call
         together, then the interface, then who shares, then the order, then the data's state.
+        Syncs in another order were measured of much data only; of less than these, `size_bytes`,
+        a sync takes what it does in order.
         """
+        known = self._curves.get(manner)
+        if manner.operation is OperationKind.SYNC and manner.order is Order.RANDOM and known:
+            least = min(point.bytes for point in known.points)
+            if size_bytes * _NEAR < least:
+                manner = manner.model_copy(update={"order": Order.SEQUENTIAL})
         for other, word in _likenesses(manner):
             curve = self._curves.get(other)
             if curve is not None:
                 return curve, word
         return None
+
+    def slowed(self, ranks: int) -> float:
+        """By what factor others may have made work of the processor longer when it was measured.
+
+        It is what the ranks wanted of the cores over what others left of them.
+        """
+        cores, taken = self.profile.cores, self.profile.others_share
+        if taken is None:
+            return 1.0
+        return max(1.0, min(ranks, cores) / (cores * max(1.0 - taken, _LEAST_LEFT)))
+
+    def knows(self, manner: Manner) -> bool:
+        """Whether a manner's interface was measured, or the one that it does everything by."""
+        through = {interface for interface, _ in _callers(manner)[:-1]} or {manner.interface}
+        return any(curve.manner.interface in through for curve in self.profile.curves)
 
     def in_volume(self, manner: Manner, size_bytes: int, ranks: int, volume_bytes: int) -> float:
         """By what a call's time is multiplied when a rank moves no more than this at a time.
@@ -177,7 +208,10 @@ def _on_line(points: Sequence[Point], size: int) -> _Value:
         point = (nothing or sized)[0]
         return _value(point, slope=0.0, beyond=bool(size) != bool(point.bytes))
     if size <= sized[0].bytes:
-        return _value(sized[0], slope=0.0, beyond=size * _NEAR < sized[0].bytes)
+        value = _value(sized[0], slope=0.0, beyond=size * _NEAR < sized[0].bytes)
+        # A sync of less than was measured takes no less than one that has nothing to write.
+        idle = [_log(point.low) for point in points if point.bytes == 0 and value.beyond]
+        return replace(value, low=min([value.low, *idle]))
     if size >= sized[-1].bytes:
         slope = _slope(sized[-2], sized[-1]) if len(sized) > 1 else 1.0
         beyond = size > sized[-1].bytes * _NEAR

@@ -149,8 +149,9 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
         mine = np.flatnonzero(ops.process == process)
         kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], staged)
     kept &= ~(ops.is_kind(Kind.MKDIR) & np.append(_hold(names, staged), False)[file])
-    kept &= ~np.append(_are_of_trees(names, workload), False)[file]
-    chosen = _with_own_syncs(ops.take(kept))
+    lists = ops.is_kind(Kind.LIST)
+    kept &= lists | ~np.append(_are_of_trees(names, workload), False)[file]
+    chosen = _with_own_syncs(ops.take(kept & ~_of_mappings(ops, holder)))
     changed = trace.model_copy(
         update={
             "processes": processes,
@@ -167,6 +168,18 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
         }
     )
     return Captured(changed, _from_zero(chosen))
+
+
+def _of_mappings(ops: Operations, holder: Column) -> Column:
+    """Mask: the msync with which the engine begins an fsync of a file that it maps."""
+    order = np.lexsort((np.arange(len(ops)), ops.thread, ops.process))
+    place, kind = holder[order], ops.kind[order]
+    found = np.zeros(len(ops), bool)
+    begins = (kind[:-1] == KIND_CODES[Kind.DATA_SYNC]) & (kind[1:] == KIND_CODES[Kind.SYNC])
+    mapped = np.unique(holder[ops.is_kind(Kind.MAP)])
+    same = (place[1:] == place[:-1]) & (ops.process[order][1:] == ops.process[order][:-1])
+    found[order[:-1]] = begins & same & np.isin(place[:-1], mapped)
+    return found
 
 
 def _with_own_syncs(ops: Operations) -> Operations:
@@ -268,6 +281,7 @@ def _housekeeping(
     gone = kind == KIND_CODES[Kind.UNLINK]
     drop[:-1] |= stats[:-1] & gone[1:] & (file[1:] == file[:-1])
     drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
+    drop |= _around_renames(kind, file, detail)
     seen: set[int] = set()
     for at in np.flatnonzero(opens & ~is_root):
         name = int(file[at])
@@ -285,10 +299,12 @@ def _housekeeping(
         drop[at : last + 1] |= file[at : last + 1] == name
     directories = np.unique(file[opens & (detail & _DIRECTORY_FLAG > 0)])
     works = (opens | closes | _is_data(kind)) & ~np.isin(file, directories)
+    lists = (kind == KIND_CODES[Kind.LIST]) & ~is_root & ~drop
     used = np.flatnonzero(~is_root & ~drop & works)
+    ends = used[-1:] if len(used) else np.flatnonzero(lists)[:1]
     after = np.flatnonzero(is_root & opens)
-    after = after[after > (used[-1] if len(used) else -1)]
-    if len(after) and len(used):
+    after = after[after > ends[0]] if len(ends) else after[:0]
+    if len(after):
         drop[after[0] :] = True
     return drop
 
@@ -308,6 +324,21 @@ def _begun_anew(opens: Column, kind: Column, file: Column, error: Column, detail
         found[at] = True
         near = slice(at, at + 5)
         found[near] |= others[near] & (file[near] == file[at])
+    return found
+
+
+def _around_renames(kind: Column, file: Column, detail: Column) -> Column:
+    """Mask: the looks at both names before the engine renames a file, and at the new one after."""
+    found = np.zeros(len(kind), bool)
+    stats = kind == KIND_CODES[Kind.STAT]
+    at = np.flatnonzero(kind == KIND_CODES[Kind.RENAME])
+    at = at[at > 1]
+    at = at[
+        stats[at - 1] & (file[at - 1] == file[at]) & stats[at - 2] & (file[at - 2] == detail[at])
+    ]
+    found[at - 1] = found[at - 2] = True
+    after = at[at + 1 < len(kind)]
+    found[after + 1] = stats[after + 1] & (file[after + 1] == detail[after])
     return found
 
 

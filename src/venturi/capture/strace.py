@@ -9,7 +9,7 @@ from pathlib import Path
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
 
-CALLS = "%file,%desc,%process"
+CALLS = "%file,%desc,%process,msync"
 COST = "each system call takes about 50 microseconds more, so times are not the application's own"
 
 

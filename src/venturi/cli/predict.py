@@ -22,7 +22,7 @@ from venturi.cli.option import (
 )
 from venturi.model.error import ExitCode, UserError
 
-_OF_AGAINST = ("prepare", "directory", "repeat", "budget", "cache", "unlike", "no_baselines")
+_OF_AGAINST = ("prepare", "directory", "repeat", "budget", "unlike", "no_baselines")
 _OF_ON = ("assignments", "scale", "scale_ranks")
 
 
@@ -47,8 +47,8 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
 @click.option(
     "--cache",
     type=click.Choice(["drop", "keep"]),
-    default="drop",
-    help="Page cache before each run of either (default: written out and dropped).",
+    help="Page cache before each run (--against: drop, that is written out and dropped; --on: "
+    "keep, so that staged input is in memory).",
 )
 @click.option("--unlike", is_flag=True, help="Go on where both move different amounts.")
 @click.option("--no-baselines", is_flag=True, help="No simpler predictions beside it.")
@@ -105,6 +105,7 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
     """Print, and keep where asked, the forecast for a profiled machine, or those of a folder."""
     from venturi.execute.launcher import machine_named
     from venturi.model.forecast import Forecast
+    from venturi.predict.cold import with_cold_input
     from venturi.predict.of_folder import forecast_each, is_folder_of_workloads
     from venturi.predict.on_machine import forecast_of
     from venturi.report.forecast import print_forecast
@@ -114,8 +115,11 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
     machine = machine_named(name)
     settings = _settings_on(machine, options)
 
+    is_cold = options["cache"] == "drop"
+
     def one(path: str) -> Forecast:
         opened, _ = open_or_derive(path, options["store"])
+        opened = with_cold_input(opened) if is_cold else opened
         return forecast_of(opened, settings, machine, options["scale_ranks"])
 
     units = Units(options["units"])
@@ -193,7 +197,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
         ranks=options["ranks"],
         rounds=options["repeat"],
         budget_s=budget_seconds(options["budget"], may_be_none=True),
-        cache=CachePolicy(options["cache"]),
+        cache=CachePolicy(options["cache"] or "drop"),
         unlike=options["unlike"],
         baselines=not options["no_baselines"],
         beside=None if beside is None else open_or_derive(beside, options["store"]),

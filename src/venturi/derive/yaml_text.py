@@ -10,13 +10,17 @@ from typing import Any
 from venturi.model.workload import Workload
 
 MOST_COLUMNS = 120
+MOST_FLAT_COLUMNS = 100
+"""For steps within a line."""
 WIDE_COLUMNS = 160
 """For rows of tables: lists in `origin`, one entry in each line."""
 WIDE_KEYS = frozenset({"confidence", "request_sizes"})
 WRAPPED_KEYS = frozenset({"table", "mix", "sizes", "write", "read"})
 """Rows that stand beside each other, and steps of one line that may go on in the next."""
 MOST_BESIDE = 4
-"""A list of so many plain values may stand within a line."""
+"""A list of so many plain values, or of steps that only name a file, may stand within a line."""
+PHASE = "phase"
+"""What is measured stands on a line of its own."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ ./%()-]*$")
 _SIZE = re.compile(r"\d+ [kKMGTPE]?i?B$")
 _WORDS = frozenset({"true", "false", "null", "yes", "no", "on", "off", "y", "n"})
@@ -51,6 +55,8 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
         return [flat]
     if len(flat) <= MOST_COLUMNS and not _is_tall(value, indent):
         return [flat]
+    if len(flat) <= MOST_FLAT_COLUMNS and _is_short(value):
+        return [flat]
     if key in WRAPPED_KEYS and _is_wrapped(value):
         return _wrapped(lead, value, indent)
     if isinstance(value, dict):
@@ -69,29 +75,40 @@ def _is_tall(value: Any, indent: int) -> bool:
 
 
 def _is_short(value: Any) -> bool:
-    """Whether a value is a list of few plain values, which stands well beside others."""
-    plain = isinstance(value, list) and not any(isinstance(item, dict | list) for item in value)
-    return plain and len(value) <= MOST_BESIDE
+    """Whether a value is a list of few plain values, of few steps that do no more than say a verb
+    and a name, or of one step without more within it: it stands well beside others."""
+    if not isinstance(value, list) or len(value) > MOST_BESIDE:
+        return False
+    if not any(isinstance(item, dict | list) for item in value):
+        return True
+    said = [_said(item) for item in value]
+    if len(value) == 1 and isinstance(said[0], dict):
+        return all(
+            _is_short(part) or not isinstance(part, dict | list) for part in said[0].values()
+        )
+    return not any(one is None or isinstance(one, dict | list) for one in said)
+
+
+def _said(step: Any) -> Any:
+    """What a step of one key says; None: it is no such step."""
+    return next(iter(step.values())) if isinstance(step, dict) and len(step) == 1 else None
 
 
 def _is_wrapped(value: Any) -> bool:
-    """Whether a value is rows of plain values, or plain values by their keys."""
-    inner = list(value.values()) if isinstance(value, dict) else value
+    """Whether a value is rows of plain values, or plain values and such rows by their keys."""
     if isinstance(value, dict):
-        return not any(isinstance(item, dict | list) for item in inner)
-    rows = [item.values() if isinstance(item, dict) else item for item in inner]
-    return all(isinstance(item, dict | list) for item in inner) and not any(
+        parts = [part for part in value.values() if isinstance(part, dict | list)]
+        return all(isinstance(part, list) and _is_wrapped(part) for part in parts)
+    rows = [item.values() if isinstance(item, dict) else item for item in value]
+    return all(isinstance(item, dict | list) for item in value) and not any(
         isinstance(part, dict | list) for row in rows for part in row
     )
 
 
 def _wrapped(lead: str, value: Any, indent: int) -> list[str]:
     """Items beside each other on as many lines as they need."""
-    if isinstance(value, dict):
-        pieces = [f"{_key(k)}: {_flow(v)}" for k, v in value.items()]
-    else:
-        pieces = [_flow(item) for item in value]
     brackets = "{}" if isinstance(value, dict) else "[]"
+    pieces = _pieces(value)
     lines = [f"{lead} {brackets[0]}{pieces[0]}"]
     for piece in pieces[1:]:
         if len(lines[-1]) + len(piece) + 3 <= MOST_COLUMNS:
@@ -103,15 +120,30 @@ def _wrapped(lead: str, value: Any, indent: int) -> list[str]:
     return lines
 
 
+def _pieces(value: Any) -> list[str]:
+    """What stands on one line in each case: a row, or a key with its value or its first row."""
+    if not isinstance(value, dict):
+        return [_flow(item) for item in value]
+    pieces: list[str] = []
+    for key, part in value.items():
+        rows = [_flow(row) for row in part] if isinstance(part, list) and part else [_flow(part)]
+        if isinstance(part, list) and part:
+            rows[0] = f"[{rows[0]}"
+            rows[-1] += "]"
+        pieces += [f"{_key(key)}: {rows[0]}", *rows[1:]]
+    return pieces
+
+
 def _item(item: Any, indent: int, columns: int = MOST_COLUMNS) -> list[str]:
     lead = f"{' ' * indent}- "
     flat = lead + _flow(item)
     if not isinstance(item, dict | list) or not item:
         return [flat]
-    deep = isinstance(item, dict) and any(
-        isinstance(value, list) and not _is_short(value) for value in item.values()
+    deep = isinstance(item, dict) and (
+        PHASE in item
+        or any(isinstance(value, list) and not _is_short(value) for value in item.values())
     )
-    if len(flat) <= columns and not deep:
+    if len(flat) <= (MOST_FLAT_COLUMNS if "do" in item else columns) and not deep:
         one = len(item) == 1 and isinstance(item, dict)
         return [lead + _flow(item)[1:-1]] if one else [flat]
     if isinstance(item, list):

@@ -45,7 +45,7 @@ class Rule(Document):
     """A condition under which a result counts, as those who set the benchmark ask for it."""
 
     holds: str
-    """An expression like a metric's, also over `found(phase)` and `nodes`; 0: broken."""
+    """An expression like a metric's, also over `nodes` and `node_memory` (bytes); 0: broken."""
     says: str
     """What is broken then; `{expression}` in it is replaced by its value."""
 

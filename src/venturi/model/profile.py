@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.document import Count, Document, Fraction, Positive, Real, Seconds
 from venturi.model.plan import Interface, OperationKind
 from venturi.model.record import FileSystem
 
@@ -81,7 +81,8 @@ class Manner(Document):
 class Point(Document):
     """One measured point of a curve.
 
-    `seconds` is the median over the repetitions of the slowest rank's time per operation.
+    `seconds` is the median over the repetitions (of an even number the lower middle one) of the
+    slowest rank's time per operation.
     """
 
     bytes: Count
@@ -138,6 +139,9 @@ class Profile(Document):
     """And in large ones."""
     load_average: Real
     """Of the last minute, when it was begun."""
+    others_share: Fraction | None = None
+    """Of the time of all processors, what other processes had while it was measured; None: not
+    known. In this profile work of the processor takes as much longer as that left too little."""
     venturi: str
     notes: list[str] = []
     """What a reader must know: what was left out and why."""

@@ -124,6 +124,21 @@ class Skipped(Document):
     why: str
 
 
+class Cause(Document):
+    """Something that the application does badly, and changes that answer it."""
+
+    finding: str
+    """The finding's stable word."""
+    what: str
+    evidence: str
+    advice: str
+    """What to do about it, in general."""
+    answers: list[str]
+    """Names of the trials (`key=value`) that answer it; none where no such change applies."""
+    says: str = ""
+    """What measuring them said of its cost here, in one sentence."""
+
+
 class Computing(Document):
     """The time of a run that is not I/O, and who says so."""
 
@@ -157,6 +172,9 @@ class Tuning(Document):
     computing: Computing
     trials: list[Trial]
     """Those that help first, the largest gain first."""
+    causes: list[Cause] = []
+    """What the capture shows and a change here answers, with most time at stake first; also
+    where mending it gains nothing."""
     skipped: list[Skipped]
     left_out: list[str]
     """Changes that the language of workloads cannot say."""

@@ -20,8 +20,8 @@ def as_measured(demand: Demand, surface: Surface) -> list[Demand]:
     operation = demand.manner.operation
     if operation not in (OperationKind.CLONE, OperationKind.COPY):
         return [demand]
-    is_cold = demand.manner.state is State.COLD
-    there = {"state": State.CACHED} if is_cold else {}
+    is_cold = demand.manner.state is State.COLD and not surface.in_memory
+    there = {"state": State.CACHED} if demand.manner.state is State.COLD else {}
     if operation is OperationKind.CLONE:
         shared = _other(demand, OperationKind.CLONE, **there)
         if surface.nearest(shared.manner) is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from venturi.model.plan import OperationKind
 from venturi.model.profile import Manner, Order, Place, State
+from venturi.predict.warm import Warm
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Demand:
     """What was assumed to say this much."""
     written_back: bool = False
     """A write that waits for the device, because memory for unwritten data is full."""
+    on_fresh_pages: bool = False
+    """A write whose pages no file gave back before, so that they are in no processor's cache."""
 
     def cut_to(self, share: float) -> Demand:
         """The same when a limit of time lets only a share of the data be moved before it."""
@@ -40,6 +43,20 @@ class PhaseDemand:
     computing_s: float = 0.0
     demands: list[Demand] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
+    _places: dict[Demand, int] = field(default_factory=dict)
+    """Of demands that are alike but for their count, which is 0 here."""
+
+    def add(self, demand: Demand) -> None:
+        """One more; equal ones are put together where no time is kept, which cuts some of them."""
+        if self.limit_s is not None or self.at_least_s > 0:
+            self.demands.append(demand)
+            return
+        place = self._places.setdefault(replace(demand, count=0), len(self.demands))
+        if place == len(self.demands):
+            self.demands.append(demand)
+            return
+        before = self.demands[place]
+        self.demands[place] = replace(before, count=before.count + demand.count)
 
 
 @dataclass
@@ -49,12 +66,20 @@ class FileState:
     end_bytes: int = 0
     """Bytes that were written, from the beginning."""
     cached: bool = False
+    """All of it is in memory."""
+    warm: Warm = field(default_factory=Warm)
+    """What of it is in memory where not all is."""
     dirty_bytes: int = 0
     """Of this rank, not yet made persistent."""
     dirty_order: Order = Order.SEQUENTIAL
     dirty_state: State = State.NEW
     entries: set[int] = field(default_factory=set)
     """The plan's files that mean it."""
+
+    def forget(self) -> None:
+        """Nothing of it is in memory any more, and all was written out."""
+        self.cached, self.dirty_bytes = False, 0
+        self.warm = Warm()
 
 
 def sync_of(state: FileState, like: Manner) -> Demand:

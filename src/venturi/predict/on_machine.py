@@ -18,19 +18,19 @@ from venturi.model.expression import ExpressionError
 from venturi.model.forecast import NO_TIME, Forecast, Limit, Part, PhaseForecast, Range
 from venturi.model.machine import Machine
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Manner, Order, Profile, State
+from venturi.model.profile import Manner, Order, Place, Profile, State
 from venturi.model.units import size_text
 from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
+from venturi.predict.cold import PHASE as FORGETTING
 from venturi.predict.copying import as_measured
 from venturi.predict.demand import Demand, PhaseDemand
-from venturi.predict.walk import Walk
+from venturi.predict.few_bytes import by_page
+from venturi.predict.walk import Settle, Walk
 
 _STEEP = 0.5
 _CROWDED = 1.6
-_IN_MEMORY = ("tmpfs", "ramfs")
-"""File systems whose data are nowhere but in memory."""
 _SESSION = 1.45
 """By which factor, up or down, a run differs from its profile beyond the profile's own spread.
 
@@ -81,6 +81,13 @@ def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> For
         computing = max(computing, sum(phase.computing_s for phase in phases))
         found += phases
     assumed = [part.assumed for phase in found for part in phase.parts if part.assumed]
+    slowed = surface.slowed(plan.ranks)
+    if slowed >= _MORE:
+        assumed.append(
+            f"others had {100 * (profile.others_share or 0.0):.0f} % of the processors while the "
+            f"profile was measured; without them it may take down to 1/{slowed:.2g} of the time, "
+            f"and beside them up to {slowed:.2g} times, because short points slip in between them"
+        )
     if len(plan.groups) > 1:
         assumed.append("groups are taken to leave each other's I/O alone")
     return Forecast(
@@ -127,11 +134,15 @@ def _extrapolated(phases: Iterable[PhaseForecast], ranks: int, most: int) -> lis
     words = []
     if ranks > most:
         words.append(f"{ranks} ranks, measured were at most {most}")
+    sizes: dict[tuple[str, str], list[int]] = {}
     for phase in phases:
         for part in phase.parts:
             if part.extrapolated and ranks <= most:
-                words.append(f"{part.operation} of {size_text(part.bytes)} ({part.by})")
-    return list(dict.fromkeys(words))
+                sizes.setdefault((part.operation, part.by), []).append(part.bytes)
+    for (operation, by), found in sizes.items():
+        ends = dict.fromkeys(size_text(size) for size in (min(found), max(found)))
+        words.append(f"{operation} of {' to '.join(ends)} ({by})")
+    return words
 
 
 def _unsaturated(phases: Iterable[PhaseForecast], surface: Surface) -> list[str]:
@@ -164,29 +175,74 @@ class _Total:
 def _of_group(made: Made, group: p.Group, surface: Surface) -> list[PhaseForecast]:
     """The phases of a group; of each, the rank that takes longest."""
     slowest: dict[str, _Total] = {}
-    for rank in sorted({0, 1, group.ranks // 2, group.ranks - 1} & set(range(group.ranks))):
-        try:
-            totals = _of_rank(made.plan, group, rank, surface)
-        except ExpressionError as error:
-            raise UserError(f"group '{group.name}', rank {rank}: {error}") from None
-        for path, total in totals.items():
+    acting = _acting(made.plan, group, surface.profile)
+    for rank in _looked_at(group):
+        for path, total in _of_rank(made.plan, group, rank, surface, acting).items():
             if path not in slowest or total.seconds.median > slowest[path].seconds.median:
                 slowest[path] = total
-    return [_phase(made, group, path, total) for path, total in slowest.items()]
+    return [
+        _phase(made, group, path, total)
+        for path, total in slowest.items()
+        if total.parts or path != FORGETTING
+    ]
 
 
-def _of_rank(plan: p.Plan, group: p.Group, rank: int, surface: Surface) -> dict[str, _Total]:
-    profile = surface.profile
+def _looked_at(group: p.Group) -> list[int]:
+    """Ranks that stand for all."""
+    return sorted({0, 1, group.ranks // 2, group.ranks - 1} & set(range(group.ranks)))
+
+
+def _walk(
+    plan: p.Plan, group: p.Group, rank: int, profile: Profile, settle: Settle
+) -> None:  # fmt: skip
+    """Follow a rank's program; UserError names the rank where it cannot be evaluated."""
     walk = Walk(plan, group, rank, profile.memory_bytes, profile.dirty_limit_bytes)
+    try:
+        for _ in walk.phases(settle):
+            pass
+    except ExpressionError as error:
+        raise UserError(f"group '{group.name}', rank {rank}: {error}") from None
+
+
+def _acting(plan: p.Plan, group: p.Group, profile: Profile) -> dict[str, set[int]]:
+    """By phase, which of the ranks that are looked at have something to do in it."""
+    found: dict[str, set[int]] = {}
+    if group.ranks == 1:
+        return found
+
+    def note(phase: PhaseDemand) -> float:
+        ranks = found.setdefault(phase.path, set())
+        if phase.demands:
+            ranks.add(rank)
+        return 1.0
+
+    for rank in _looked_at(group):
+        _walk(plan, group, rank, profile, note)
+    return found
+
+
+def _of_rank(
+    plan: p.Plan, group: p.Group, rank: int, surface: Surface, acting: dict[str, set[int]]
+) -> dict[str, _Total]:
     totals: dict[str, _Total] = {}
     world = group.ranks * group.instances
 
     def settle(phase: PhaseDemand) -> float:
         total = totals.setdefault(phase.path, _Total(phase))
+        if len(acting.get(phase.path, ())) == 1 and group.instances == 1:
+            # The others wait: no rank is in its way, and nobody shares its files.
+            alone = {"place": Place.OWN}
+            phase = replace(
+                phase,
+                demands=[
+                    replace(one, manner=one.manner.model_copy(update=alone))
+                    for one in phase.demands
+                ],
+            )
+            return _settle(phase, total, surface, 1)
         return _settle(phase, total, surface, world)
 
-    for _ in walk.phases(settle):
-        pass
+    _walk(plan, group, rank, surface.profile, settle)
     return totals
 
 
@@ -195,7 +251,12 @@ def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> 
 
     What is done once (open, close, a sync at the end) is done whatever the limit cuts.
     """
-    demands = [known for one in phase.demands for known in as_measured(one, surface)]
+    demands = [
+        known
+        for one in phase.demands
+        for part in by_page(one, surface)
+        for known in as_measured(part, surface)
+    ]
     phase = replace(phase, demands=demands)
     volume = _volume_of(phase)
     work = [one for one in phase.demands if one.count > 1]
@@ -210,6 +271,12 @@ def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> 
                 f"{demand.count:.0f} operations are not in the time"
             )
             continue
+        if not surface.knows(demand.manner):
+            name = demand.manner.interface.value
+            total.unknown.append(
+                f"no calls through {name} were measured, others stand for them, so the time may "
+                f"be many times too short (venturi profile --interfaces {name} measures them)"
+            )
         if surface.profile.has_journal is False and demand.manner.operation in _NAMES_MADE:
             total.unknown.append(f"{demand.manner.text()}: {_NO_JOURNAL}")
         factor = share if demand.count > 1 else 1.0
@@ -258,15 +325,14 @@ def _volume_of(phase: PhaseDemand) -> int:
 
 def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Part | None:
     """What the operations take; None where the profile has nothing near."""
-    near = surface.nearest(demand.manner)
+    near = surface.nearest(demand.manner, demand.bytes)
     if near is None:
         return None
     curve, word = near
     estimate = surface.at(curve, demand.bytes, world)
     factor = 1.0
-    if curve.manner.order is not Order.ITEM:
+    if curve.manner.order is not Order.ITEM and not demand.on_fresh_pages:
         factor = surface.in_volume(curve.manner, demand.bytes, world, volume_bytes)
-    in_memory = surface.profile.file_system.type in _IN_MEMORY
     seconds = estimate.seconds.times(demand.count * factor)
     growth = None
     if world < surface.most_ranks:
@@ -278,10 +344,12 @@ def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Pa
         bytes=demand.bytes,
         count=round(demand.count),
         seconds=Range(
-            median=seconds.median, low=seconds.low / _SESSION, high=seconds.high * _SESSION
+            median=seconds.median,
+            low=min(seconds.low, seconds.median / surface.slowed(world)) / _SESSION,
+            high=max(seconds.high, seconds.median * surface.slowed(world)) * _SESSION,
         ),
         by=curve.manner.text(),
-        limit=_limit(demand, curve.manner, estimate, in_memory),
+        limit=_limit(demand, curve.manner, estimate, surface.in_memory),
         rate_growth=growth,
         extrapolated=estimate.extrapolated,
         assumed="; ".join(text for text in (word, demand.note) if text),

@@ -20,13 +20,18 @@ from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.plan import OperationKind
 from venturi.model.profile import Manner, Order, Place, State
 from venturi.plan.item import size_key, sizes_in, window_of
-from venturi.plan.request import end_of, requests_of
+from venturi.plan.request import end_of, looks_of, requests_of
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
 from venturi.predict.pieces import is_cut, pieces_of
+from venturi.predict.warm import READ_AHEAD, brought_by
 
 _RANK, _RANKS, _WORLD = 0, 1, 2
-_MOST_TURNS = 64
-"""Loops with more are followed twice; the other turns are taken to be like the second."""
+_MOST_TURNS = 4096
+"""Turns, with those of the loops around, that are followed one by one. Where a loop has more, and
+more than _FEW, two are followed; the other turns are taken to be like the second."""
+_FEW = 64
+_STAGED = "what is there before the run is taken to be in memory (--cache drop: it is not)"
+_EMPTY = "reads behind a file's end are taken to cost what the smallest ones do"
 _MEMORY_SHARE = 0.8
 _BLOCK = 4096
 _AROUND_COPY = (
@@ -61,7 +66,10 @@ class Walk:
         self._times = 1
         self._phase = PhaseDemand("", 1)
         self._made: set[int] = set()
-        self._dropped = False
+        self._followed = 1
+        self._freed_bytes = 0
+        """Given back by files that were removed or made anew, less what was taken since."""
+        self._forgotten: set[int] = set()
 
     def phases(self, settle: Settle) -> Iterator[PhaseDemand]:
         """Every phase in the order of the program; `settle` is asked at each one's end."""
@@ -71,10 +79,7 @@ class Walk:
     def _stage(self) -> None:
         for index, file in enumerate(self._plan.files):
             if file.prestage is not None:
-                size = self._whole(file.prestage)
-                state = self._state(index)
-                state.end_bytes, state.cached = INT64_MAX, True
-                self._touched_bytes += size
+                self._state(index)
 
     def _steps(self, steps: list[p.Step], settle: Settle) -> Iterator[PhaseDemand]:
         for step in steps:
@@ -90,10 +95,13 @@ class Walk:
     def _turns(self, step: p.For) -> Iterator[None]:
         """The turns of a loop; many alike ones are one that counts many times."""
         count = self._whole(step.count)
-        if count <= _MOST_TURNS:
+        before = self._followed
+        if count <= _FEW or count * before <= _MOST_TURNS:
+            self._followed = max(1, count) * before
             for turn in range(count):
                 self._slots[step.variable] = turn
                 yield
+            self._followed = before
             return
         for turn, times in ((0, 1), (1, count - 1)):
             self._slots[step.variable] = turn
@@ -109,8 +117,8 @@ class Walk:
             used = set(_files_in(step.body))
             for state in self._states.values():
                 if state.entries & used:
-                    state.cached = False
-                    state.dirty_bytes = 0
+                    state.forget()
+            self._forgotten |= used
         self._body(step.body)
         share = settle(self._phase)
         for file in self._made:
@@ -159,30 +167,94 @@ class Walk:
     def _transfer(self, step: p.Transfer) -> None:
         state = self._state(step.file)
         requests = requests_of(step, self._whole)
+        if not requests:
+            return
         order = self._order(step)
-        reach = self._reach.get(step.file, 1.0)
         start, end = self._extent(step, requests)
         self._phase.computing_s += step.think_s * sum(n for _, _, n in requests) * self._times
+        grows = self._share_beyond(step, state, (start, end))
         for direction, size, count in requests:
             calls = count * self._times
             if direction is p.Direction.WRITE:
-                grows = start >= state.end_bytes
-                data = State.NEW if grows else State.CACHED
-                demand = Demand(self._data(step, "write", order, data), size, calls)
-                self._write(step, state, self._in_pieces(step, direction, demand))
+                for data, share in ((State.CACHED, 1.0 - grows), (State.NEW, grows)):
+                    demand = Demand(self._data(step, "write", order, data), size, calls * share)
+                    if data is State.NEW:
+                        self._freed_bytes -= round(size * calls * share)
+                        demand = replace(demand, on_fresh_pages=self._freed_bytes < 0)
+                    if share > 0:
+                        self._write(step, state, self._in_pieces(step, direction, demand))
             else:
-                data = State.CACHED if self._is_cached(state) else State.COLD
-                manner = self._data(step, "read", order, data)
-                demand = Demand(manner, size, calls * reach, self._read_note(step.file))
-                self._add(self._in_pieces(step, direction, demand))
+                self._read(step, state, (order, size, calls), (start, end))
+        empty = looks_of(step, sum(n for _, _, n in requests))[OperationKind.EMPTY_READ.value]
+        nothing = self._data(step, "read", Order.SEQUENTIAL, State.CACHED)
+        self._add(Demand(nothing, 1, empty * self._times, _EMPTY))
         moved = sum(size * count for _, size, count in requests)
         if step.operation is p.Direction.WRITE:
             state.end_bytes = max(state.end_bytes, end)
             state.cached = True
             self._made.add(step.file)
             self._touched_bytes += moved * self._times
+        elif self._is_followed(step):
+            state.warm.add(start, end)
         else:
             state.cached = True
+
+    def _read(
+        self, step: p.Transfer, state: FileState, calls: tuple[Order, int, float],
+        extent: tuple[int, int],
+    ) -> None:  # fmt: skip
+        """Add reads: of what is in memory, and of what the device brings.
+
+        What does not go on behind an earlier read waits for the device as a random one does. A
+        file that is no larger than what is read ahead comes by windows, each with one access.
+        """
+        order, size, count = calls
+        count *= self._reach.get(step.file, 1.0)
+        cold = count * (1.0 - self._share_in_memory(step, state, extent))
+        note = self._read_note(step.file)
+        if cold > 0 and self._is_followed(step):
+            here = Demand(self._data(step, "read", order, State.COLD), size, cold, note)
+            if 0 < state.end_bytes <= READ_AHEAD:
+                # One access brings a window, which holds all of these requests, or most.
+                begin = extent[0]
+                window = min(max(extent[1], begin + brought_by(size)), state.end_bytes)
+                manner = here.manner.model_copy(
+                    update={"order": Order.ITEM, "interface": p.Interface.POSIX}
+                )
+                moved = round(size * cold / self._times)
+                once = min(cold, self._times)
+                self._add(replace(here, manner=manner, bytes=moved, count=once))
+                state.warm.add(begin, window)
+                count, cold = count - cold, 0.0
+            elif order is Order.SEQUENTIAL and not state.warm.goes_on(extent[0]):
+                first = min(cold, self._times)
+                manner = here.manner.model_copy(update={"order": Order.RANDOM})
+                self._add(replace(here, manner=manner, count=first))
+                count, cold = count - first, cold - first
+        for data, done in ((State.CACHED, count - cold), (State.COLD, cold)):
+            demand = Demand(self._data(step, "read", order, data), size, done, note)
+            self._add(self._in_pieces(step, p.Direction.READ, demand))
+
+    def _share_beyond(self, step: p.Transfer, state: FileState, extent: tuple[int, int]) -> float:
+        """How much of what a step writes makes its file longer."""
+        start, end = extent
+        if end <= start or not self._is_followed(step):
+            return float(start >= state.end_bytes)
+        return max(0, end - max(start, state.end_bytes)) / (end - start)
+
+    def _is_followed(self, step: p.Transfer) -> bool:
+        """Whether it is known which bytes reads have brought to memory: one rank's, in order."""
+        alone = self._group.ranks == 1 or self._file(step.file).sharing is p.Sharing.RANK
+        return alone and isinstance(step.pattern, p.Nest | p.Table)
+
+    def _share_in_memory(
+        self, step: p.Transfer, state: FileState, extent: tuple[int, int]
+    ) -> float:
+        """How much of what a step reads is in memory."""
+        if self._is_cached(state):
+            return 1.0
+        fits = self._fits_memory() and self._is_followed(step)
+        return state.warm.share(*extent) if fits else 0.0
 
     def _in_pieces(self, step: p.Transfer, direction: p.Direction, whole: Demand) -> Demand:
         """Calls on a part of a dataset as what reaches a shared file, each piece a request."""
@@ -283,6 +355,8 @@ class Walk:
         alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
         first = alone or self._rank % self._sharers(file) == 0
         state = self._state(step.file)
+        if verb in (p.NameVerb.CREATE, p.NameVerb.UNLINK) and state.end_bytes < INT64_MAX:
+            self._freed_bytes = max(self._freed_bytes, 0) + state.end_bytes
         if verb is p.NameVerb.CREATE:
             state.end_bytes = state.dirty_bytes = 0
             self._made.add(step.file)
@@ -358,7 +432,7 @@ class Walk:
 
     def _add(self, demand: Demand) -> None:
         if demand.count > 0:
-            self._phase.demands.append(demand)
+            self._phase.add(demand)
 
     def _data(self, step: p.Transfer, operation: str, order: Order, state: State) -> Manner:
         file = self._file(step.file)
@@ -403,12 +477,16 @@ class Walk:
         return start, end_of(step, self._whole)
 
     def _is_cached(self, state: FileState) -> bool:
-        fits = self._touched_bytes * self._world <= _MEMORY_SHARE * self._memory_bytes
-        return state.cached and fits
+        return state.cached and self._fits_memory()
+
+    def _fits_memory(self) -> bool:
+        return self._touched_bytes * self._world <= _MEMORY_SHARE * self._memory_bytes
 
     def _read_note(self, index: int) -> str:
         if self._file(index).foreign:
             return "somebody's file is taken to be on the device only"
+        if self._file(index).prestage is not None and index not in self._forgotten:
+            return _STAGED
         return ""
 
     def _state(self, index: int) -> FileState:
@@ -421,9 +499,22 @@ class Walk:
             key = (index,)
         finally:
             self._slots[_RANK] = before
-        state = self._states.setdefault(key, FileState())
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = self._as_staged(index)
         state.entries.add(index)
         return state
+
+    def _as_staged(self, index: int) -> FileState:
+        """A file that is met first: what was written into it before the program, if that was."""
+        file = self._file(index)
+        if file.prestage is None:
+            return FileState()
+        size = self._whole(file.prestage)
+        self._touched_bytes += size * self._times
+        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        end = size if alone else INT64_MAX
+        return FileState(end_bytes=end, cached=index not in self._forgotten)
 
     def _file(self, index: int) -> p.File:
         return self._plan.files[index]

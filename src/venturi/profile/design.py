@@ -7,12 +7,14 @@ gap whose middle was predicted within the noise is left alone.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from venturi.analyse.surface import bend_at, lines_of
 from venturi.model.plan import Interface, OperationKind
 from venturi.model.profile import Curve, Manner, Order, Place, Point, State, Volume
+from venturi.model.statistic import median
 from venturi.profile.sheet import Cell, Family, Setup
 
 _KIB, _MIB = 1024, 1024**2
@@ -24,10 +26,12 @@ _COARSE = {
     Family.EACH: (512, 64 * _KIB, 4 * _MIB),
     Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB),
 }
+_BUFFERED = (8,)
+"""Requests of a few bytes: a library that gathers them makes fewer calls, so they have a price."""
 _IN_TURN = (
     (Family.STREAM, Family.SMALL),
-    (Family.ITEM,),
-    (Family.RANDOM, Family.EACH),
+    (Family.ITEM, Family.EACH),
+    (Family.RANDOM,),
     (Family.STRIDED,),
 )
 """Families by start of the engine."""
@@ -81,11 +85,17 @@ def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[Cell]]]:
                 Cell(family, size)
                 for family in families
                 if _belongs(family, setup)
-                for size in _COARSE[family]
+                for size in _sizes(family, setup.interface)
             ]
             if cells:
                 found.append((setup, cells))
     return sorted(found, key=_turn)
+
+
+def _sizes(family: Family, interface: Interface) -> tuple[int, ...]:
+    if family is Family.STREAM and interface is Interface.STDIO:
+        return _BUFFERED + _COARSE[family]
+    return _COARSE[family]
 
 
 def _turn(sheet: tuple[Setup, list[Cell]]) -> int:
@@ -131,6 +141,20 @@ def gaps(
                 worst[key] = max(worst.get(key, 0.0), miss)
     found = [Gap(*key, miss) for key, miss in worst.items() if miss > _LEAST_MISS]
     return sorted(found, key=lambda gap: -gap.miss)
+
+
+def noise_of(curves: Iterable[Curve]) -> dict[tuple[Setup, Family], float]:
+    """By setup and family, how far repetitions differ: the median of log(longest / shortest)."""
+    found: dict[tuple[Setup, Family], list[float]] = {}
+    for curve in curves:
+        family = _family_of(curve.manner)
+        if family is None:
+            continue
+        for point in curve.points:
+            if point.low > 0:
+                setup = _setup_of(point.ranks, curve.manner)
+                found.setdefault((setup, family), []).append(math.log(point.high / point.low))
+    return {key: median(logs) for key, logs in found.items()}
 
 
 def _setup_of(ranks: int, manner: Manner) -> Setup:

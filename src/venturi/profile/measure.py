@@ -17,9 +17,10 @@ from venturi.model.plan import Interface
 from venturi.model.profile import Place, Profile
 from venturi.model.record import Record
 from venturi.plan.setting import Settings
-from venturi.profile.design import coarse, gaps, setups_of
+from venturi.profile.design import coarse, gaps, noise_of, setups_of
 from venturi.profile.facts import Facts, facts_of
 from venturi.profile.journal import Entry, Journal
+from venturi.profile.others import Others
 from venturi.profile.sample import curves_of, samples_of
 from venturi.profile.sheet import SMALL_BYTES, Cell, Family, Setup, sheet_of
 from venturi.store.journal import sweep
@@ -100,6 +101,7 @@ class _Work:
         self._before_s = sum(entry.seconds for entry in entries)
         self.entries = entries
         self.notes: list[str] = []
+        self._others = Others()
         self._stopping = Stopping()
         self.complete = False
         self._tried: set[tuple[Setup, Cell]] = set()
@@ -135,6 +137,7 @@ class _Work:
             **{name: getattr(self._facts, name) for name in Facts.model_fields},
             seconds=round(self._spent_s(), 1),
             complete=self.complete,
+            others_share=self._others.share(),
             small_bytes=SMALL_BYTES,
             large_bytes=self._volume,
             notes=list(dict.fromkeys(self.notes)),
@@ -186,11 +189,15 @@ class _Work:
             self._measure(setup, cells, f"refining, {worst}")
 
     def _again(self) -> None:
-        """Everything once more, in the other direction each time, while there is time."""
+        """Everything once more while there is time, first where repetitions differ most."""
         for visit in range(2, _MOST_VISITS + 1):
-            sheets = self._sheets()
+            samples = [sample for entry in self.entries for sample in entry.samples]
+            noise = noise_of(curves_of(samples))
+            sheets = sorted(
+                self._sheets(), key=lambda sheet: -noise.get((sheet[0], sheet[1][0].family), 0.0)
+            )
             fitted = 0
-            for setup, cells in reversed(sheets) if visit % 2 == 0 else sheets:
+            for setup, cells in sheets:
                 if self.interrupted:
                     return
                 if self._left_s() >= self._cost_s(setup, cells):
@@ -242,6 +249,7 @@ class _Work:
         self._tell(f"{spent:5.0f} of {budget:.0f} s  {words}: {setup.text}")
         begun = time.monotonic()
         sheet = sheet_of(setup, cells, self._volume)
+        self._others.begin()
         try:
             record = self._run(sheet.workload)
         except VenturiError as error:
@@ -249,6 +257,7 @@ class _Work:
                 raise
             self.notes.append(f"{setup.text}: {error.message}")
             return
+        self._others.end()
         self._stopping.asked |= record.interrupted
         if record.failure is not None and not record.interrupted:
             self.notes.append(f"{setup.text}: {record.failure}")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from statistics import median_low
 
 from venturi.model.document import Count, Document, Positive, Seconds
 from venturi.model.profile import Curve, Manner, Point
 from venturi.model.record import Record
-from venturi.model.statistic import median
 from venturi.profile.sheet import Sheet
 
 
@@ -56,11 +56,12 @@ def curves_of(samples: Iterable[Sample]) -> list[Curve]:
 
 
 def _point(samples: Sequence[Sample]) -> Point:
+    # Of an even number the lower middle one: what disturbs a repetition only lengthens it.
     seconds = [sample.seconds for sample in samples]
     return Point(
         bytes=samples[0].bytes,
         ranks=samples[0].ranks,
-        seconds=_digits(median(seconds)),
+        seconds=_digits(median_low(seconds)),
         low=_digits(min(seconds)),
         high=_digits(max(seconds)),
         n=len(seconds),

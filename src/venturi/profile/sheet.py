@@ -194,9 +194,14 @@ def _stream(draft: _Draft, size: int) -> None:
         f"again-{size}",
         [{"open": name}, read, sync, {"close": name}],
         draft.reading(_READ, order, State.CACHED, size),
+        *draft.names(OperationKind.OPEN, OperationKind.CLOSE),
+    )
+    draft.phase(
+        # A read may have left a time of access to write; only this sync has nothing at all.
+        f"still-{size}",
+        [{"open": name}, sync, {"close": name}],
         draft.reading(_SYNC, order, State.NEW, 0),
         draft.reading(_SYNC, order, State.CACHED, 0),
-        *draft.names(OperationKind.OPEN, OperationKind.CLOSE),
     )
     draft.phase(
         f"over-{size}",
@@ -350,6 +355,7 @@ def _item(draft: _Draft, size: int) -> None:
     draft.phase(f"stat-{size}", verbs("stat"), of(kind.STAT))
     draft.phase(f"look-{size}", verbs(*look), of(kind.OPEN), *read)
     if size:
+        draft.phase(f"look-cold-{size}", verbs(*look), of(_READ, State.COLD), cold=True)
         _copies(draft, name, calls, size)
     if size == 0:
         draft.phase("rename-0", verbs("rename"), of(kind.RENAME))

@@ -97,14 +97,15 @@ def names_table(profile: Profile) -> Table:
     ]
     ranks = sorted({point.ranks for curve in curves for point in curve.points})
     columns = (
-        Column("Call"), Column("Directory"),
+        Column("Call"), Column("Through"), Column("Directory"),
         *(Column(quantity.counted(count, "rank"), True) for count in ranks),
     )  # fmt: skip
     rows = []
     for curve in curves:
         where = "each rank's own" if curve.manner.place is Place.OWN else "shared by all"
         cells = tuple(_cell(curve, count) for count in ranks)
-        rows.append((curve.manner.operation.value, where, *cells))
+        through = curve.manner.interface.value
+        rows.append((curve.manner.operation.value, through, where, *cells))
     return Table("Calls on names of empty files", columns, tuple(rows))
 
 
@@ -135,6 +136,12 @@ def _facts(machine: Machine, profile: Profile, units: Units) -> Facts:
                 "Venturi, without MPI" if profile.started_by == "local" else profile.started_by,
             ),
             ("Load before", quantity.number(profile.load_average)),
+            (
+                "Processors' time of others",
+                "not known"
+                if profile.others_share is None
+                else quantity.percent(profile.others_share),
+            ),
             (
                 "Time spent",
                 f"{quantity.seconds(profile.seconds)} of {quantity.seconds(profile.budget_s)}",

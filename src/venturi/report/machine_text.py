@@ -44,7 +44,7 @@ def print_profile(machine: Machine, path: str, console: Console, units: Units = 
     names = names_table(profile)
     if names.rows:
         titles = [column.title.upper() for column in names.columns]
-        out.table(titles, names.rows, left=("DIRECTORY",))
+        out.table(titles, names.rows, left=("THROUGH", "DIRECTORY"))
         out.line()
     if not profile.complete:
         out.wrapped("- ", "the coarse grid was not finished: give it more --budget, or --resume")

@@ -41,7 +41,9 @@ _SOURCES = {
 def page_of(tuning: Tuning, units: Units) -> Page:
     """The whole page."""
     del units
-    sections = (_gains(tuning), _advice(tuning), _others(tuning), _making(tuning))
+    sections = (
+        _gains(tuning), _advice(tuning), _causes(tuning), _others(tuning), _making(tuning)
+    )  # fmt: skip
     chapter = Chapter(
         name="tuning",
         title=tuning.name,
@@ -122,7 +124,10 @@ def _advice(tuning: Tuning) -> Section | None:
             effect_text(trial),
             _TONES[trial.effect],
             f"{trial.name}: {trial.what}",
-            (("Do", trial.advice), ("Takes for granted", trial.meaning.assumes)),
+            (
+                ("Do" if trial.effect is Effect.HELPS else "Was changed", trial.advice),
+                ("Takes for granted", trial.meaning.assumes),
+            ),
         )
         for trial in judged
     )
@@ -130,7 +135,25 @@ def _advice(tuning: Tuning) -> Section | None:
     best = judged[0]
     if best.effect is Effect.HELPS:
         blocks.append(Code(f"The workload with {best.name}", best.workload_text, folded=True))
-    return Section("advice", "What to change", "Changes that were measured afresh.", tuple(blocks))
+    title = "What to change" if best.effect is Effect.HELPS else "What was tried"
+    return Section("advice", title, "Changes that were measured afresh.", tuple(blocks))
+
+
+def _causes(tuning: Tuning) -> Section | None:
+    if not tuning.causes:
+        return None
+    notes = tuple(
+        Note(
+            cause.finding,
+            "plain",
+            cause.what,
+            (("Evidence", cause.evidence), ("Costs here", cause.says),
+             ("Do", cause.advice), ("Measured as", ", ".join(cause.answers))),
+        )
+        for cause in tuning.causes
+    )  # fmt: skip
+    about = "What looks bad in the capture, also where mending it gains nothing here."
+    return Section("causes", "What the capture shows", about, (Notes(notes),))
 
 
 def _others(tuning: Tuning) -> Section | None:

@@ -69,6 +69,12 @@ def print_tuning(tuning: Tuning, console: Console, saved: str) -> None:
     for trial in judged:
         if trial.effect is Effect.HELPS:
             _print_advice(trial, out)
+    if tuning.causes:
+        out.line(" found in the capture:")
+        for cause in tuning.causes:
+            do = "" if cause.answers else f" {cause.advice}"
+            out.wrapped("   - ", f"{cause.what} {cause.says}{do} ({cause.evidence})")
+        out.line()
     _print_others(tuning, out)
     for remark in tuning.remarks:
         out.wrapped("- ", remark)

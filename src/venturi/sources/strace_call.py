@@ -40,6 +40,9 @@ class Call(NamedTuple):
     """In the file, where the arguments are those of a call at another place."""
 
 
+MOST_MAPPED = 1024
+"""Mappings of a process, the last ones, that an msync is looked up in."""
+
 Handler = Callable[[World, Task, Call], None]
 
 _POSIX = LAYER_CODES[Layer.POSIX]
@@ -54,6 +57,7 @@ _CLONE = re.compile(r"flags=([A-Z_|0-9x]+)")
 _SIZE = re.compile(r"S_IFREG.*?(?:st|stx)_size=(\d{1,18})(?!\d)")
 _ENTRIES = re.compile(r"/\* (\d{1,9}) entries \*/")
 _MAPPED = re.compile(r"^[^,]*, (\d{1,18}), .*, (-?\d{1,9})(?:<(.*?)>)?, (0x[0-9a-f]{1,15}|\d)$")
+_ADDRESS = re.compile(r"0x[0-9a-f]{1,16}(?=,)")
 _RANGES = re.compile(r"(\d{1,9})(?:<(.*?)>)?, (NULL|\[-?\d{1,18}\])")
 _SHARED = re.compile(
     r"FICLONE(?:, |RANGE, \{src_fd=)(\d{1,9})(?:<(.*?)>)?"
@@ -352,10 +356,25 @@ def _map(world: World, task: Task, call: Call) -> None:
     opened = world.opened(task, (int(found[2]), unescaped(found[3] or "")))
     offset = int(found[4], 0)
     reaches = "MAP_SHARED" in call.arguments and "PROT_WRITE" in call.arguments
+    if reaches and opened is not None and not call.error:
+        task.process.mapped.append((call.result, call.result + int(found[1]), opened.file))
+        del task.process.mapped[:-MOST_MAPPED]
     _row(
         world, task, call, Kind.MAP, world.file_of(opened), STORES_REACH_FILE if reaches else 0,
         offset, int(found[1]),
     )  # fmt: skip
+
+
+def _memory_sync(world: World, task: Task, call: Call) -> None:
+    """msync(address, bytes, flags): of the file that was mapped there last."""
+    found = _ADDRESS.match(call.arguments)
+    if found is None or "MS_SYNC" not in call.arguments:
+        return
+    at = int(found[0], 16)
+    mapped = reversed(task.process.mapped)
+    file = next((file for begin, end, file in mapped if begin <= at < end), NO_FILE)
+    if file != NO_FILE:
+        _row(world, task, call, Kind.DATA_SYNC, file)
 
 
 def _copy(world: World, task: Task, call: Call) -> None:
@@ -452,7 +471,7 @@ def _table() -> dict[str, Handler]:
         "pwritev": _at(_WRITE, 1, _write), "pwritev2": _at(_WRITE, 2, _write),
         "lseek": _seek, "close": _close, "close_range": _close_range, "fcntl": _fcntl,
         "unlink": _on_path(Kind.UNLINK), "unlinkat": _unlinkat, "rmdir": _on_path(Kind.RMDIR),
-        "sync": _on_nothing(Kind.SYNC), "msync": _on_nothing(Kind.SYNC),
+        "sync": _on_nothing(Kind.SYNC), "msync": _memory_sync,
         "getdents": _list, "getdents64": _list, "truncate": _truncate, "ftruncate": _truncate,
         "fallocate": _allocate, "mmap": _map, "copy_file_range": _copy, "sendfile": _copy,
         "ioctl": _share,

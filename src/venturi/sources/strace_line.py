@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 _WHO = r"(?:(?:\[pid +)?(\d{1,9})\]? +)?(\d{5,9}|[1-8]\d{9})\.(\d{3,9}) "
-_RESULT = r"\) += (\?|-?\d{1,18}|0x[0-9a-f]{1,16})(.*?)(?: <(\d{1,9})\.(\d{1,9})>)?$"
+_RESULT = r"\) += (\?|0x[0-9a-f]{1,16}|-?\d{1,18})(.*?)(?: <(\d{1,9})\.(\d{1,9})>)?$"
 
 COMPLETE = re.compile(_WHO + r"(\w+)\((.*)" + _RESULT)
 """Process, seconds, their fraction, name, arguments, result, note, seconds that it took."""

@@ -58,6 +58,8 @@ class TracedProcess:
     program: str = ""
     rank: int = -1
     threads: int = 0
+    mapped: list[tuple[int, int, int]] = field(default_factory=list)
+    """Where memory through which stores reach a file begins and ends, and the file."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from venturi.analyse.fidelity import fidelity_of
-from venturi.analyse.metric import metrics_of
+from venturi.analyse.metric import NODE_MEMORY, metrics_of
 from venturi.analyse.rule import rules_of
 from venturi.analyse.server import slow_servers_of
 from venturi.analyse.straggler import stragglers_of
@@ -115,7 +115,8 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Endin
     failure = _failure(events, finished, ending)
     clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
     nodes = len(hello.hosts) if hello else 1
-    rules = rules_of(workload, dict(facts.parameters), phases, nodes)
+    known = {**facts.parameters, NODE_MEMORY: facts.memory_bytes}
+    rules = rules_of(workload, known, phases, nodes)
     verdict = verdict_of(
         VerdictFacts(
             phases=phases,
@@ -155,7 +156,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Endin
         verdict=verdict,
         phases=phases,
         pauses=[e for e in events if isinstance(e, Paused)],
-        metrics=metrics_of(workload, facts.parameters, phases, ending.commands),
+        metrics=metrics_of(workload, known, phases, ending.commands),
         rules=rules,
         substituted=facts.substituted,
         fidelity=_fidelity(workload, phases),

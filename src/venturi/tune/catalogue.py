@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
 import venturi.tune
 from venturi.model.error import UserError
 from venturi.model.plan import Interface
-from venturi.model.tuning import Skipped
-from venturi.model.workload import Workload
+from venturi.model.tuning import Cause, Skipped
+from venturi.model.workload import Finding, Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
 from venturi.tune.change import Change, Variant
@@ -51,6 +51,10 @@ _BY_FINDING = {
     "misaligned": ("align",),
 }
 """Keys that answer what was found in a capture; of two with as much at stake the special first."""
+
+
+_LEAST_STAKE = 0.01
+"""Of the time in I/O: findings with less at stake are not told of."""
 
 
 @cache
@@ -101,12 +105,47 @@ def applicable(scene: Scene, settings: Settings) -> tuple[list[Candidate], list[
     return _in_turn(found, _looked_for(scene)), skipped
 
 
-def _looked_for(scene: Scene) -> list[str]:
-    """Keys that answer the findings of the capture, those with most time at stake first."""
+def _answered(scene: Scene) -> list[Finding]:
+    """The findings of the capture that a key answers, those with most time at stake first."""
     known = list(_BY_FINDING)
     findings = [finding for finding in scene.findings if finding.id in _BY_FINDING]
-    findings.sort(key=lambda finding: (-(finding.at_stake_s or 0.0), known.index(finding.id)))
-    return list(dict.fromkeys(key for finding in findings for key in _BY_FINDING[finding.id]))
+    return sorted(findings, key=lambda one: (-(one.at_stake_s or 0.0), known.index(one.id)))
+
+
+def _looked_for(scene: Scene) -> list[str]:
+    """Keys that answer the findings of the capture, those with most time at stake first."""
+    keys = (key for finding in _answered(scene) for key in _BY_FINDING[finding.id])
+    return list(dict.fromkeys(keys))
+
+
+def causes(
+    scene: Scene, candidates: Sequence[Candidate], skipped: Sequence[Skipped], io_s: float
+) -> list[Cause]:
+    """The findings that a key answers, those with most time at stake first.
+
+    Those with little at stake of the `io_s` that the capture saw (0: not known) are left out.
+    Where no candidate answers one, it says why.
+    """
+    found = []
+    for finding in _answered(scene):
+        keys = _BY_FINDING[finding.id]
+        if finding.at_stake_s is not None and finding.at_stake_s < _LEAST_STAKE * io_s:
+            continue
+        answers = [candidate.name for candidate in candidates if candidate.key in keys]
+        why = [f"{one.name}: {one.why}" for one in skipped if one.name.partition("=")[0] in keys]
+        if not answers and not why:
+            continue
+        found.append(
+            Cause(
+                finding=finding.id,
+                what=finding.what,
+                evidence=finding.evidence,
+                advice=finding.advice,
+                answers=answers,
+                says="" if answers else f"No change can be measured for it ({'; '.join(why)}).",
+            )
+        )
+    return found
 
 
 def _skipped(change: Change, reasons: dict[str, str], is_found: bool) -> Iterator[Skipped]:

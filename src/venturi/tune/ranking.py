@@ -9,6 +9,7 @@ from venturi.analyse.paired import signed_error
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.statistic import median
 from venturi.model.tuning import (
+    Cause,
     Computing,
     Durability,
     Effect,
@@ -135,8 +136,56 @@ def _whole(gain: Gain, computing: Computing) -> Whole | None:
     )
 
 
-def headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
-    """One sentence: what helps most, or that nothing does; a run takes `cost_s` of the budget."""
+def weighed(causes: Sequence[Cause], trials: Sequence[Trial]) -> list[Cause]:
+    """The causes, each with what the trials that answer it say of its cost here.
+
+    What a trial gains is told of the first cause that it answers: most of it belongs there.
+    """
+    told: set[str] = set()
+    result = []
+    for cause in causes:
+        own = [trial for trial in trials if trial.name in cause.answers]
+        says = cause.says
+        if own and own[0].name in told:
+            says = f"{own[0].name} answers it, too."
+        elif own:
+            says = _cost_text(own)
+            told.add(own[0].name)
+        result.append(cause.model_copy(update={"says": says}))
+    return result
+
+
+def _cost_text(own: Sequence[Trial]) -> str:
+    """Of the trials that answer a cause the best: they are ranked."""
+    best = next((trial for trial in own if trial.effect is not Effect.UNJUDGED), None)
+    if best is None or best.gain is None:
+        names = " or ".join(trial.name for trial in own[:2])
+        return f"What it costs here is not known: {names} would answer it, not measured enough."
+    takes = f"with {best.name} I/O takes {_ratio_text(best.gain)}"
+    if best.effect is Effect.HELPS:
+        return f"It costs time here: {takes}."
+    if _may_hide(best.gain):
+        return f"That it costs time here is not shown: {takes}; a gain may be hidden."
+    return f"It costs no time here that mending would gain: {takes}."
+
+
+def _may_hide(gain: Gain) -> bool:
+    return gain.low < 1 - LEAST_GAIN and gain.high > 1
+
+
+def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cost_s: float) -> str:
+    """What helps most, or that nothing does, with what the capture shows all the same.
+
+    `causes` are weighed ones; a run takes `cost_s` of the budget.
+    """
+    text = _headline(trials, state, cost_s)
+    if not causes or any(trial.effect is Effect.HELPS for trial in trials):
+        return text
+    return f"{text} The capture shows a problem all the same: {causes[0].what}"
+
+
+def _headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
+    """One sentence of the trials."""
     best = trials[0] if trials else None
     if best is not None and best.effect is Effect.HELPS and best.gain is not None:
         text = f"{best.name} helps most: I/O takes {_ratio_text(best.gain)}"
@@ -149,7 +198,7 @@ def headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
     if judged:
         near = judged[0]
         assert near.gain is not None
-        hidden = near.gain.low < 1 - LEAST_GAIN and near.gain.high > 1
+        hidden = _may_hide(near.gain)
         says = "Nothing is shown to help" if hidden else "Nothing helps"
         but = "; runs vary so much that a gain may be hidden" if hidden else ""
         return _ended(
@@ -183,7 +232,7 @@ def _counted(judged: Sequence[Trial]) -> str:
 
 def _ratio_text(gain: Gain) -> str:
     return (
-        f"{gain.ratio:.2g} times as long as before "
+        f"{gain.ratio:.3g} times as long as before "
         f"({gain.confidence:.0%} interval {gain.low:.2g} to {gain.high:.2g})"
     )
 

@@ -96,6 +96,16 @@ class State:
         return median(ratios) if ratios else math.inf
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is known of a workload before it runs."""
+
+    pauses_s: float = 0.0
+    """What a run in haste saves; 0: there is no haste."""
+    suspects: Sequence[str] = ()
+    """Changes that answer what costs most, as far as is known; one of them is judged."""
+
+
 class Search:
     """One search over named changes; each name belongs to a key."""
 
@@ -107,16 +117,16 @@ class Search:
         budget_s: float,
         seed: int = 1,
         watch: Callable[[State], None] = lambda state: None,
-        pauses_s: float = 0.0,
+        known: Known = Known(),
     ) -> None:
-        """`pauses_s`: what a run in haste saves; 0: there is no haste."""
         self._keys = keys
         self._measure = measure
         self._elapsed = elapsed
         self._budget_s = budget_s
         self._random = random.Random(seed)
         self._watch = watch
-        self._pauses_s = pauses_s
+        self._pauses_s = known.pauses_s
+        self._suspects = frozenset(known.suspects)
         self._cost_s: dict[tuple[str | None, bool], list[float]] = {}
         self.state = State()
 
@@ -259,7 +269,8 @@ class Search:
     def _chosen(self, names: Sequence[str]) -> list[str]:
         """The best of each key that promise something, as many as can be measured well in time.
 
-        Where none does, the best of all: so that it is measured that nothing helps.
+        Where none does, the best of all: so that it is measured that nothing helps. The best
+        suspect is among them even if it promises nothing: whoever knows the suspicion asks.
         """
         best: dict[str, str] = {}
         for name in names:
@@ -268,6 +279,9 @@ class Search:
         chosen = list(best.values())[:FINALISTS]
         if len(self._keys) > FINALISTS:
             chosen = [name for name in chosen if self.state.ratio(name) < 1] or chosen[:1]
+            suspect = next((name for name in best.values() if name in self._suspects), None)
+            if suspect is not None and self._suspects.isdisjoint(chosen):
+                chosen = [*chosen[: FINALISTS - 1], suspect]
         while len(chosen) > 1 and self._elapsed() + self._reserve_s(chosen) > self._budget_s:
             chosen.pop()
         return chosen

@@ -15,15 +15,15 @@ from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory, check_type, file_system_of
 from venturi.model.record import FileSystem
 from venturi.model.statistic import median
-from venturi.model.tuning import TUNING_SCHEMA, Computing, Skipped, Tuning
+from venturi.model.tuning import TUNING_SCHEMA, Cause, Computing, Skipped, Tuning
 from venturi.model.workload import Workload
 from venturi.store.place import make_store
 from venturi.tune.bench import Bench, Place
-from venturi.tune.catalogue import LEFT_OUT, Candidate, applicable, named, scene_of
+from venturi.tune.catalogue import LEFT_OUT, Candidate, applicable, causes, named, scene_of
 from venturi.tune.pace import pauses_s
-from venturi.tune.ranking import LEAST_GAIN, RULE, headline, ranked
+from venturi.tune.ranking import LEAST_GAIN, RULE, headline, ranked, weighed
 from venturi.tune.scene import Scene
-from venturi.tune.search import Search, State
+from venturi.tune.search import Known, Search, State
 
 SHORT_S = 0.01
 """I/O of a shorter run says more of the machine's other work."""
@@ -58,6 +58,8 @@ def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
     started = datetime.now(UTC).isoformat(timespec="seconds")
     stopping, begin_s = Stopping(), time.monotonic()
     variants = {candidate.name: candidate.variant.workload for candidate in candidates}
+    found_bad = causes(scene, candidates, skipped, _captured_io_s(wish.workload))
+    suspects = next((cause.answers for cause in found_bad if cause.answers), [])
     bench = Bench(place, scene.workload, variants, stopping)
     search = Search(
         {candidate.name: candidate.key for candidate in candidates},
@@ -66,12 +68,13 @@ def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
         wish.budget_s,
         place.settings.seed,
         watch,
-        pauses_s(scene),
+        Known(pauses_s(scene), suspects),
     )
     with stopping.listening():
         state = search.run()
     spent_s = time.monotonic() - begin_s
-    return _document(wish, scene, _Found(candidates, skipped, state), file_system, started, spent_s)
+    found = _Found(candidates, skipped, found_bad, state)
+    return _document(wish, scene, found, file_system, started, spent_s)
 
 
 def _candidates(wish: Wish, scene: Scene) -> tuple[list[Candidate], list[Skipped]]:
@@ -84,6 +87,7 @@ def _candidates(wish: Wish, scene: Scene) -> tuple[list[Candidate], list[Skipped
 class _Found:
     candidates: list[Candidate]
     skipped: list[Skipped]
+    causes: list[Cause]
     state: State
 
 
@@ -94,6 +98,7 @@ def _document(
     observed = wish.workload.origin.observed if wish.workload.origin else None
     untouched = 1 - observed.coverage_seconds if observed is not None else 0.0
     trials = ranked(found.candidates, found.state, computing, untouched)
+    known = weighed(found.causes, trials)
     place = wish.place
     return Tuning(
         schema_=TUNING_SCHEMA,
@@ -101,7 +106,7 @@ def _document(
         about=wish.workload.about,
         started=started,
         command=place.command,
-        headline=headline(trials, found.state, spent_s / max(1, found.state.runs)),
+        headline=headline(trials, known, found.state, spent_s / max(1, found.state.runs)),
         rule=RULE,
         interrupted=found.state.interrupted,
         budget_s=wish.budget_s,
@@ -112,6 +117,7 @@ def _document(
         base_s=found.state.base_s,
         computing=computing,
         trials=trials,
+        causes=known,
         skipped=found.skipped,
         left_out=[] if wish.what_if is not None else list(LEFT_OUT),
         remarks=[*_remarks(found.state), *_overlap(found.state, computing)],
@@ -121,6 +127,12 @@ def _document(
         venturi=venturi.__version__,
         workload_text=to_yaml(scene.workload),
     )
+
+
+def _captured_io_s(workload: Workload) -> float:
+    """The time inside I/O calls that the capture saw; 0: not known."""
+    observed = workload.origin.observed if workload.origin else None
+    return (observed.io_seconds if observed is not None else None) or 0.0
 
 
 def computing_of(workload: Workload, scene: Scene) -> Computing:

@@ -61,6 +61,11 @@ static void copy(int from) {
   void* mapped = mmap(NULL, 384, PROT_READ, MAP_SHARED, to, 0);
   expect(mapped == MAP_FAILED ? -1 : 0);
   munmap(mapped, 384);
+  mapped = mmap(NULL, 384, PROT_READ | PROT_WRITE, MAP_SHARED, to, 0);
+  expect(mapped == MAP_FAILED ? -1 : 0);
+  expect(msync(mapped, 384, MS_ASYNC));
+  expect(msync(mapped, 384, MS_SYNC));
+  munmap(mapped, 384);
   const int again = dup(to);
   expect(write(again, data, 10));
   expect(dup2(again, 77));

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from venturi.derive.observed import MOST_LISTED_RANKS
 from venturi.derive.operation.program import Program, Told
 from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
+from venturi.derive.operation.walk import Walk
 from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.plan import Interface
 from venturi.model.trace import Trace
@@ -54,6 +56,30 @@ def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
         coverage_bytes=streams.coverage_bytes,
         coverage_operations=streams.coverage_operations,
         coverage_seconds=round(streams.coverage_seconds, 6),
+    )
+
+
+def with_walks_observed(observed: Observed, walks: Sequence[Walk]) -> Observed:
+    """The totals with those of walks through folders."""
+    counts = Counter(observed.operations)
+    counts += Counter(
+        read_dir=sum(walk.lists for walk in walks), stat=sum(walk.stats for walk in walks)
+    )
+    return observed.model_copy(update={"operations": dict(counts)})
+
+
+def nothing_observed(trace: Trace, ranks: int) -> Observed:
+    """The totals of a run that moved nothing and opened no file."""
+    return Observed(
+        layer=Interface.POSIX.value,
+        ranks=ranks,
+        seconds=round(trace.job.seconds, 6),
+        bytes_written=0,
+        bytes_read=0,
+        operations={},
+        request_sizes=[],
+        coverage_bytes=1.0,
+        coverage_operations=1.0,
     )
 
 

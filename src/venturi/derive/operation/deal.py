@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from venturi.derive.operation.fit import linear_text
+from venturi.derive.operation.near_record import LEAST_RECORDS, NearRecords, near_records
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.sizes import Parts, mix_of, parts_of
@@ -29,12 +30,19 @@ MOST_BUNCHES = 6
 """Of more sizes those near each other are one, until there are no more than this."""
 MOST_POSITIONS = 6
 """So many requests of a turn are told one by one."""
+MOST_NUMBERS = 8
+"""So many different numbers of requests of turns that have a file each are told one by one."""
+LEAST_TURNS = 16
 LEAST_MIXED = 3
 """So many steps of one size each are one mix."""
+MOST_LEFT = 0.1
+"""A mix that leaves more than this share of the requests is none."""
+SIZES_IN_LINE = 4
+"""So many sizes of a mix stand in a line."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
-"""Sizes up to so many bytes are one group if they hold less than this share of the bytes, or if
-there is one request in each turn: lines of a log."""
+"""Sizes up to so many bytes are one group if they hold less than this share of the bytes, of the
+run or of all, or if there is one request in each turn: lines of a log."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 GAP_SHARE = 0.1
@@ -122,19 +130,24 @@ def dealt(run: Run) -> Said:
         return _one_each(run)
     if _is_in_positions(run):
         return _by_position(run)
+    if _is_by_number(run):
+        return _by_number(run)
     sizes = run.sizes()
-    is_line = np.all(run.count == 1) and sizes.max() <= TINY_BYTES
     bunches = (
         [_bunch(*np.unique(sizes, return_counts=True))]
-        if is_line
+        if _are_lines(run, sizes)
         else bunches_of(sizes, run.scene.units)
     )
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
-    shares = _as_mix(shares)
+    shares = min(_as_mix(shares), _mostly_mixed(bunches, shares, run.scene), key=_lines_of)
+    in_records = _in_records(run)
+    if in_records is not None:
+        shares = in_records
     layout = _Layout(run, _span(shares, run))
     steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
-    notes = ["sizes come one after the other; order and places are not kept"]
+    order = "order and places are not kept" if in_records is None else "records are their mean"
+    notes = [f"sizes come one after the other; {order}"]
     is_exact = all(bunch.smallest == bunch.largest for bunch in bunches)
     is_near = all(bunch.is_near for bunch in bunches)
     rule, sure = "6: no regular places; sizes and their number", 0.4
@@ -146,6 +159,13 @@ def dealt(run: Run) -> Said:
         sure = 0.3
     reach = np.array([layout.least_end if run.is_write else layout.end])
     return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+
+
+def _are_lines(run: Run, sizes: Column) -> bool:
+    """Whether sizes are too small for anybody to tell them apart: lines of a log, or of a file
+    that hardly counts."""
+    is_little = int(sizes.sum()) < TINY_SHARE * run.table.all_bytes
+    return bool((is_little or np.all(run.count == 1)) and sizes.max() <= TINY_BYTES)
 
 
 def _is_in_positions(run: Run) -> bool:
@@ -223,6 +243,46 @@ def _one_each(run: Run) -> Said:
     return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns)
 
 
+def _is_by_number(run: Run) -> bool:
+    """Whether every turn goes through a file of its own, with more or fewer requests."""
+    alone = len(run.scene.crew) == 1 or not run.is_shared
+    fits = run.ids.size == run.scene.units >= LEAST_TURNS and len(run.scene.loops) == 1 and alone
+    if (
+        not fits
+        or np.any(run.jumps)
+        or np.any(run.base != run.base.flat[0])
+        or run.base.flat[0] < 0
+    ):
+        return False
+    files = np.unique(run.tokens.file[run.ids])
+    return len(files) == run.ids.size and 1 < len(np.unique(run.count)) <= MOST_NUMBERS
+
+
+def _by_number(run: Run) -> Said:
+    """Requests of the mean size, as many as turns made: first the turns with the fewest."""
+    numbers, turns = np.unique(run.count, return_counts=True)
+    units, unit = run.scene.units, run.scene.unit
+    base = int(run.base.flat[0])
+    requests, moved = int((numbers * turns).sum()), int(run.bytes.sum())
+    transfer = -(-moved // requests)
+    ends = np.repeat(numbers, turns) * transfer
+    terms = [
+        f"({unit} >= {begin})" if more == 1 else f"{more} * ({unit} >= {begin})"
+        for begin, more in zip(np.cumsum(turns).tolist(), np.diff(numbers).tolist(), strict=False)
+    ]
+    size = f"{size_text(transfer)} * ({' + '.join([str(numbers[0]), *terms])})"
+    if lacks := requests * transfer - moved:
+        size += f" - block({lacks}, {units}, {unit})"
+        ends -= lacks // units + (np.arange(units) < lacks % units)
+    step = run.step(transfer=size_text(transfer), size=size, **run.at(size_text(base)))
+    notes = ["turns come in the order of how many requests they make, which have one size"]
+    rule = "6: turns differ in how many requests they make, one behind the other"
+    reach = np.array([base + (ends.min() if run.is_write else ends.max())])
+    known = f"{size_text(transfer)}, {numbers[0]} to {numbers[-1]} times"
+    length = f"{size_text(base)} + {size}" if base else size
+    return Said(run.guarded([step]), "sizes", known, rule, 0.4, reach, notes, base + ends, length)
+
+
 @dataclass(frozen=True)
 class _Share:
     """What each turn of each rank moves of a bunch."""
@@ -247,6 +307,61 @@ def _as_mix(shares: list[_Share]) -> list[_Share]:
         return shares
     moved = sum(share.most_bytes for share in shares)
     return [_Share({"mix": mix, "count": counts.total()}, moved, moved)]
+
+
+def _mostly_mixed(bunches: list[Bunch], shares: list[_Share], scene: Scene) -> list[_Share]:
+    """The shares as a mix, which every turn moves, and what is left of all sizes dealt to turns."""
+    counts: Counter[int] = Counter()
+    for bunch in bunches:
+        small, longer = divmod(bunch.bytes, bunch.requests)
+        counts[small] += bunch.requests - longer
+        counts[small + 1] += longer
+    units = scene.units
+    parts = [(size, count // units) for size, count in counts.items() if size and count >= units]
+    mix = mix_of(sorted(parts, key=lambda part: -part[0] * part[1])) if parts else None
+    requests = sum(bunch.requests for bunch in bunches) - units * sum(n for _, n in parts)
+    moved = sum(bunch.bytes for bunch in bunches)
+    each = sum(size * count for size, count in parts)
+    is_most = 0 < requests <= MOST_LEFT * sum(bunch.requests for bunch in bunches)
+    if mix is None or len(parts) < LEAST_MIXED or not is_most:
+        return shares
+    largest = max(size for size, count in counts.items() if count % units)
+    rest = Bunch(requests, moved - units * each, 0, largest)
+    keys = {"mix": mix, "count": sum(count for _, count in parts)}
+    return [_Share(keys, each, each), *_shares(rest, scene)]
+
+
+def _in_records(run: Run) -> list[_Share] | None:
+    """Nearly equal records, the same in every turn, and what is left of all sizes; None where a
+    run is none."""
+    found = records_in(run)
+    if found is None:
+        return None
+    ends = np.cumsum(found.parts)
+    table = [[int(end) - size, size] for end, size in zip(ends, found.parts, strict=True)]
+    keys: dict[str, Any] = {"pattern": PatternKind.TABLE, "table": table}
+    keys |= {"block": size_text(found.bytes), "segments": found.count}
+    units, each = run.scene.units, found.count * found.bytes
+    requests = int(run.count.sum()) - units * found.count * len(found.parts)
+    moved = int(run.bytes.sum()) - units * each
+    if requests < units or moved < requests:
+        return None
+    return [_Share(keys, each, each), *_shares(Bunch(requests, moved, 0, moved), run.scene)]
+
+
+def records_in(run: Run) -> NearRecords | None:
+    """The nearly equal records that every turn of a run on files of its ranks' own consists of."""
+    is_packed = not np.any(run.jumps) and not (run.is_write and np.all(run.flags & APPENDS))
+    if not is_packed or (run.is_shared and run.ids.shape[-1] > 1):
+        return None
+    if run.ids.size != run.scene.units or int(run.count.min()) < 2 * LEAST_RECORDS:
+        return None
+    return near_records([run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()])
+
+
+def _lines_of(shares: list[_Share]) -> int:
+    """How many lines the steps of some shares take, or nearly."""
+    return sum(1 + len(share.keys.get("mix", [])) // SIZES_IN_LINE for share in shares)
 
 
 def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
@@ -355,6 +470,8 @@ def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:
     loops = run.scene.loops
     if np.any(run.base < 0):
         return [], 0, 0
+    if not loops and run.ids.size == 1 and not np.any(run.jumps):
+        return [], int(run.base.flat[0]), 0
     if not loops or np.any(run.tokens.file[run.ids] != run.tokens.file[run.ids.flat[0]]):
         gap = int(run.end.max()) - span
         return [], gap if run.is_write and 0 < gap <= GAP_SHARE * span else 0, 0

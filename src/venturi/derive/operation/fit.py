@@ -118,7 +118,7 @@ def _steps(values: Column, place: str, is_size: bool) -> str | None:
 def _turns(values: Column, place: str, is_size: bool) -> str | None:
     """The same every few places: aggregators, one rank of each node."""
     for period in range(2, min(len(values) // 2, 4096) + 1):
-        if not np.array_equal(values[period:], values[:-period]):
+        if values[period] != values[0] or not np.array_equal(values[period:], values[:-period]):
             continue
         return by_rank_text(values[:period], f"{_factor(place)} % {period}", is_size)
     return None

@@ -142,6 +142,13 @@ class Trees:
         shifted: dict[str, Any] = {"from_": f"shift {shift}"} if shift else {}
         return StepSpec(each=each, **shifted)
 
+    def has_any(self, stream: int, files: Column) -> bool:
+        """Whether a tree of the stream has some of these files."""
+        return any(
+            self.names.entries[name].stream == stream and bool(np.isin(files, tree.files).any())
+            for name, tree in self.trees.items()
+        )
+
     def _ends(self, tree: Tree, done: Pass) -> bool:
         """Whether a pass removes all items that were there before, and nobody uses them later."""
         is_whole = done.verbs[-1] is ItemVerb.UNLINK and done.files.size == tree.files.size
@@ -171,9 +178,19 @@ class Trees:
             owner = (np.arange(ranks) + shift) % ranks
             if not np.array_equal(tree.files[:, owner], columns):
                 continue
+            if tree.is_staged and not np.any(tree.sizes):
+                self._sized(tree, done)
             if self._fits(tree, done):
                 return name, shift
         return None
+
+    def _sized(self, tree: Tree, done: Pass) -> None:
+        """Gives a tree, which was only looked at so far, the sizes that a pass reads."""
+        shape = self._shape(done) if np.any(done.sizes) else None
+        if shape is not None and ItemVerb.READ in done.verbs:
+            sizes = {key: getattr(shape[0], key) for key in ("size", "sizes")}
+            tree.spec = tree.spec.model_copy(update=sizes)
+            tree.in_order, tree.sizes = done.files, done.sizes
 
     def _fits(self, tree: Tree, done: Pass) -> bool:
         """Whether the tree's items are there, or are made, and have the sizes of the pass."""

@@ -24,19 +24,24 @@ LEAST_TAIL = 2
 """So many acts of a turn are one that is cut short."""
 
 
-def fold_oddly(symbols: Column) -> list[Node] | None:
-    """The sequence as loops with odd turns; None where there are none, or too many."""
+def fold_oddly(symbols: Column, light: Column | None = None) -> list[Node] | None:
+    """The sequence as loops with odd turns; None where there are none, or too many.
+
+    `light` is a mask of the symbols that move nothing, beside which an odd act may stand.
+    """
+    if light is None:
+        light = np.zeros(int(symbols.max(initial=0)) + 1, bool)
     counts = np.bincount(symbols) if len(symbols) else np.zeros(1)
     if counts.max() < LEAST_TURNS:
         return None
     once = counts <= MOST_TIMES
     few = once | ((counts <= MOST_ODD) & (counts * 2 <= counts.max()))
     tried = [once] if np.array_equal(once, few) else [once, few]
-    found = [nodes for one in tried if (nodes := _folded_without(one, symbols)) is not None]
+    found = [nodes for one in tried if (nodes := _folded_without(one, symbols, light))]
     return min(found, key=length, default=None)
 
 
-def _folded_without(few: Column, symbols: Column) -> list[Node] | None:
+def _folded_without(few: Column, symbols: Column, light: Column) -> list[Node] | None:
     """The sequence as loops into which the symbols that are few are put."""
     odd = np.flatnonzero(few[symbols])
     nodes = _without(odd, symbols)
@@ -47,7 +52,7 @@ def _folded_without(few: Column, symbols: Column) -> list[Node] | None:
     if len(inside) < len(odd):
         odd = np.array(inside, np.int64)
         nodes = _without(odd, symbols)
-    return None if nodes is None else _with_odd(_with_tails(nodes), symbols, odd)
+    return None if nodes is None else _with_odd(_with_tails(nodes), symbols, odd, light)
 
 
 def _inside(odd: Column, symbols: Column, spans: list[tuple[int, int]]) -> list[int]:
@@ -127,7 +132,7 @@ def _span(node: Node, turn: int | None = None) -> tuple[int, int]:
     return min(low for low, _ in there), max(high for _, high in there)
 
 
-def _with_odd(nodes: list[Node], symbols: Column, odd: Column) -> list[Node] | None:
+def _with_odd(nodes: list[Node], symbols: Column, odd: Column, light: Column) -> list[Node] | None:
     """The nodes with what is odd put where it happened."""
     spans = [_span(node) for node in nodes]
     slots: dict[int, list[tuple[int, int, int]]] = {}
@@ -144,7 +149,7 @@ def _with_odd(nodes: list[Node], symbols: Column, odd: Column) -> list[Node] | N
             between.append((place, Leaf(int(symbols[place]), np.array(place))))
             continue
         node = nodes[around[0]]
-        slot = _slot(node, place) if isinstance(node, Loop) else None
+        slot = _slot(node, place, light[symbols]) if isinstance(node, Loop) else None
         if slot is None:
             return None
         slots.setdefault(around[0], []).append((*slot, place))
@@ -157,16 +162,23 @@ def _with_odd(nodes: list[Node], symbols: Column, odd: Column) -> list[Node] | N
     return [node for _, node in sorted(between, key=lambda one: one[0])]
 
 
-def _slot(loop: Loop, place: int) -> tuple[int, int] | None:
-    """Before which node of a loop's body, and in which turn, an act stands between two others."""
+def _slot(loop: Loop, place: int, is_light: Column) -> tuple[int, int] | None:
+    """Before which node of a loop's body, and in which turn, an act stands between two others.
+
+    Within a node it may stand before all that moves something, or behind it.
+    """
     if not _is_long(loop):
         return None
     starts = np.array([_span(loop.body[0], turn)[0] for turn in range(loop.count)])
     turn = int(np.searchsorted(starts, place)) - 1
     spans = [_span(node, turn) for node in loop.body]
-    if any(low < place < high for low, high in spans):
-        return None
-    return sum(1 for _, high in spans if 0 <= high < place), turn
+    before = sum(1 for _, high in spans if 0 <= high < place)
+    for low, high in spans:
+        if low < place < high and not np.all(is_light[low:place]):
+            if not np.all(is_light[place + 1 : high + 1]):
+                return None
+            before += 1
+    return before, turn
 
 
 def _filled(loop: Loop, found: list[tuple[int, int, int]], symbols: Column) -> tuple[Node, ...]:

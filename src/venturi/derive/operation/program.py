@@ -68,9 +68,13 @@ class Program:
     """Files that are read beyond what other entries wrote; more may be found."""
     lasting: set[int]
     """Streams of which nothing that was there before may be removed; more may be found."""
+    plain: set[int]
+    """Streams of whose files not all uses are those of a tree; more may be found."""
     told: list[Told] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     lengths: dict[str, Value] = field(default_factory=dict)
+    turn_lengths: dict[str, str] = field(default_factory=dict)
+    """Of staged entries whose files differ, as an expression of the loop that chooses them."""
     """How long the files of an entry that were there before are, where loops tell."""
 
     def __post_init__(self) -> None:
@@ -92,6 +96,9 @@ class Program:
         self._has_tasks = False
         self._stream = -1
         self.is_ordered = True
+        self.is_sound = True
+        """Whether no rule of others would name files while they have the names they are made
+        under; else they are told as other files."""
 
     # ---- the program
 
@@ -168,6 +175,8 @@ class Program:
         inner = scene.inside(node.count)
         body: Steps = []
         if self._is_one_phase(node):
+            for leaf in leaves_of(node.body):
+                self._note_rare(self.acts.pause_ns[leaf.places])
             name = self.titles.of(node.body)
             self._bodies(node.body, inner.loops, body)
             self._named.close(len(inner.loops), body)
@@ -185,7 +194,7 @@ class Program:
         inner = leaves_of(node.body)
         if self.view.is_task(inner):
             return True
-        if any(np.any(self.acts.pause_ns[leaf.places]) for leaf in inner):
+        if any(self._is_told(self.acts.pause_ns[leaf.places]) for leaf in inner):
             return False
         return node.count > MOST_PHASE_TURNS or not any(
             np.any(self.acts.bytes[leaf.places]) for leaf in inner
@@ -269,14 +278,20 @@ class Program:
         out.append(phase)
 
     def _pause(self, leaf: Leaf, loops: Loops, out: Steps) -> None:
-        pauses = np.atleast_1d(self.acts.pause_ns[leaf.places]).ravel()
-        there = pauses[pauses > 0]
+        pauses = self.acts.pause_ns[leaf.places]
         is_odd = isinstance(loops[-1], SomeTurns) if loops else False
-        if len(there) and is_odd:
-            self._note("rare pauses between repeated acts are left out")
-        elif len(there) and len(there) >= LEAST_PAUSE_SHARE * len(pauses):
-            out.append(StepSpec(compute=seconds_text(float(there.mean()) / 1e9)))
-        elif len(there):
+        if not is_odd and self._is_told(pauses):
+            out.append(StepSpec(compute=seconds_text(float(pauses[pauses > 0].mean()) / 1e9)))
+        else:
+            self._note_rare(pauses)
+
+    def _is_told(self, pauses: Column) -> bool:
+        """Whether there is a pause before so many of the turns that it is no accident."""
+        there = int(np.count_nonzero(pauses))
+        return there > 0 and there >= LEAST_PAUSE_SHARE * np.size(pauses)
+
+    def _note_rare(self, pauses: Column) -> None:
+        if np.any(pauses):
             self._note("rare pauses between repeated acts are left out")
 
     # ---- trees
@@ -290,6 +305,8 @@ class Program:
         number = int(self.acts.part[act])
         stream, crew = self.parts[number].stream, self._crews[number]
         if self.streams.kept[stream].is_shared or self._named.has_datasets(stream):
+            return False
+        if stream in self.plain:
             return False
         first = self.acts.visits(leaf.places, len(crew))
         done = self.trees.pass_of(first, int(self.acts.count[act]))
@@ -320,6 +337,8 @@ class Program:
         files = self.tokens.file[visits]
         chosen = self.names.choice(part.stream, files, scene)
         is_anew = makes(self.tokens, visits, int(self.acts.count[act]))
+        if not is_anew and self.trees.has_any(part.stream, files):
+            self.plain.add(part.stream)
         use = self._used(chosen, files, is_anew)
         self._named.used(use.name)
         if chosen.note:
@@ -412,7 +431,8 @@ class Program:
             and not self._named.has_datasets(chosen.key[1])
         ):
             makers = self.holdings.makers(chosen, files)
-        if not makers:
+        self.is_sound &= self._state.aside.isdisjoint(makers)
+        if not makers or not self._state.aside.isdisjoint(makers):
             return self.names.use(chosen)
         use = self.names.use(chosen, is_again=True)
         self.holdings.link(use.name, makers)
@@ -456,6 +476,8 @@ class Program:
             return
         for each in staged or [use.name]:
             if each in self.staged or self._lacks(each, said, use):
+                same = self.turn_lengths.setdefault(each, said.length) == said.length
+                self.turn_lengths[each] = said.length if same else ""
                 self.staged[each] = max(self.staged.get(each, 0), int(said.reach.max()))
 
     def _on_datasets(self, ids: Column, scene: Scene, name: str, shift: int) -> Said | None:

@@ -10,6 +10,7 @@ import numpy as np
 from venturi.derive.operation.beside import look_keys
 from venturi.derive.operation.fit import affine, by_rank_text, linear_text
 from venturi.derive.operation.memory import memory_keys
+from venturi.derive.operation.pace import usual_ns
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.table import TOGETHER, Table
 from venturi.derive.operation.token import Tokens
@@ -42,6 +43,8 @@ class Said:
     notes: list[str] = field(default_factory=list)
     turns: Column | None = None
     """The end of what each turn of each rank moves, where each has a file of its own."""
+    length: str = ""
+    """The same as an expression of the loop around it; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,19 @@ class Run:
             return linear_text(found.constant, terms, is_size)
         flat = values.reshape(-1, values.shape[-1])
         if np.any(flat != flat[0]):
-            return None
+            return self._amount_of_turns(values, is_size)
         return by_rank_text(flat[0], self.scene.crew.place, is_size)
+
+    def _amount_of_turns(self, values: Column, is_size: bool) -> str | None:
+        """A number that one of the loops chooses, the same for all ranks; None: it is none."""
+        loops = self.scene.loops
+        if np.any(values != values[..., :1]) or values.ndim != len(loops) + 1:
+            return None
+        for axis, (variable, turns) in enumerate(loops):
+            of_turn = np.moveaxis(values, axis, 0).reshape(turns, -1)
+            if np.all(of_turn == of_turn[:, :1]):
+                return by_rank_text(of_turn[:, 0], variable, is_size)
+        return None
 
     def step(self, **keys: Any) -> StepSpec:
         """A `write` or `read` with these keys; what goes without saying is left out."""
@@ -106,10 +120,7 @@ class Run:
         if each:
             interface = self.table.interfaces[int(self.tokens.file[self.ids.flat[0]])]
             keys["sync"] = sync_mode(each - 1, interface)
-        think = self.think_ns
-        if np.count_nonzero(think) * 2 > think.size:
-            keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
-        keys |= self._memory()
+        keys |= self._between()
         keys |= self._looks()
         if keys.get("at") in ("0 B", "0", 0):
             del keys["at"]
@@ -117,11 +128,18 @@ class Run:
         shift: dict[str, Any] = {"from_": f"shift {self.shift}"} if self.shift else {}
         return StepSpec(write=data, **shift) if self.is_write else StepSpec(read=data, **shift)
 
-    def _memory(self) -> dict[str, Any]:
-        """The keys of the memory that the first of the ranks uses."""
+    def _between(self) -> dict[str, Any]:
+        """The keys of what is done between requests, and of the memory of the first rank's."""
         tokens = self.ids.reshape(-1, self.ids.shape[-1])[:, 0]
         rows = np.concatenate([self.rows(int(token)) for token in tokens])
-        return memory_keys(self.table, rows[np.argsort(self.table.start_ns[rows], kind="stable")])
+        think = self.think_ns
+        keys: dict[str, Any] = {}
+        if np.count_nonzero(think) * 2 > think.size:
+            keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
+        elif (computing := usual_ns(self.table.computing_ns[rows])) > 0:
+            keys["think"] = seconds_text(float(f"{computing / 1e9:.2g}"))
+        in_time = rows[np.argsort(self.table.start_ns[rows], kind="stable")]
+        return keys | memory_keys(self.table, in_time)
 
     def _looks(self) -> dict[str, Any]:
         """The keys of the calls that move nothing beside all of its requests."""

@@ -50,7 +50,7 @@ def sequence_of(acts: Acts, nests: bool = True) -> tuple[list[Node], bool]:
     ]
     best: list[Node] | None = None
     for names, flags, gain in trials:
-        nodes = _folded(names, flags, nests)
+        nodes = _folded(names, flags, nests, acts.bytes == 0)
         if nodes is None:
             continue
         is_long = best is None or _phases(best, acts) > MOST_PHASES
@@ -68,11 +68,13 @@ def _phases(nodes: list[Node], acts: Acts) -> float:
     return sum(1.0 if is_moving else NAMES_WEIGHT for is_moving in moves)
 
 
-def _folded(names: Column, pauses: Column, nests: bool) -> list[Node] | None:
+def _folded(names: Column, pauses: Column, nests: bool, moves_nothing: Column) -> list[Node] | None:
     _, symbols = np.unique(names + pauses.astype(np.uint64), return_inverse=True)
     symbols = _same_start(symbols, names, pauses)
     plain = fold(symbols, nests)
-    odd = fold_oddly(symbols) if nests else None
+    light = np.ones(int(symbols.max()) + 1, bool)
+    light[symbols[~moves_nothing]] = False
+    odd = fold_oddly(symbols, light) if nests else None
     return odd if odd is not None and (plain is None or length(odd) < length(plain)) else plain
 
 

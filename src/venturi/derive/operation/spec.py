@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from venturi.derive.known_name import known_name
@@ -12,17 +13,21 @@ from venturi.derive.operation.run import Steps
 from venturi.model.units import size_text
 from venturi.model.workload import FileSpec, Value
 
+_LOOP = re.compile(r"\b[i-n]\b")
+"""Names of loops."""
+
 
 def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
     """The files that these steps, the program's, use."""
     found = {}
     entries = program.names.entries
     several = Counter(entry.stream for entry in entries.values() if not entry.is_aside)
-    for entry in entries.values():
+    for name, entry in entries.items():
         entry.is_numbered |= several[entry.stream] > 1
+        entry.is_given_away &= name not in program.staged
     used = named_in(steps)
-    paths = {name: path_of(program, entry) for name, entry in entries.items() if name in used}
     used |= {maker for name in used & entries.keys() for maker in entries[name].made_by}
+    paths = {name: path_of(program, entry) for name, entry in entries.items() if name in used}
     for name, entry in entries.items():
         if name not in used:
             continue
@@ -47,7 +52,7 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
             options=_options(program, name),
             shared="all" if entry.is_shared or entry.holds_others else "rank",
             datasets=program.datasets.files.get(name, {}),
-            prestage=_prestage(program, name, entry),
+            prestage=_prestage(program, name, entry, paths[name]),
             made_by=entry.made_by,
         )
     return found
@@ -59,12 +64,15 @@ def _options(program: Program, entry: str) -> dict[str, str | int | float | bool
     return {"chunk_cache": size_text(max(caches))} if caches else {}
 
 
-def _prestage(program: Program, name: str, entry: Entry) -> Value | None:
+def _prestage(program: Program, name: str, entry: Entry, path: str) -> Value | None:
     """What is there before the run; files that others make are staged as theirs."""
     if entry.made_by:
         return None
     reach = program.staged.get(name)
     if program.lengths.get(name) or reach is None:
         return program.lengths.get(name)
+    length = program.turn_lengths.get(name, "")
+    if length and all(f"{{{loop}}}" in path for loop in _LOOP.findall(length)):
+        return length
     each = -(-reach // program.table.ranks) if entry.is_shared else reach
     return size_text(each) if each else 0

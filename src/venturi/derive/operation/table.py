@@ -18,6 +18,8 @@ from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
 from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
+from venturi.derive.operation.pace import computing_ns
+from venturi.derive.operation.replaced import with_replaced_apart
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
 from venturi.derive.operation.unseen import with_unseen
@@ -122,6 +124,8 @@ class Table:
     """Of reads and writes, the bits of `detail` that say where their memory is."""
     start_ns: Column
     end_ns: Column
+    computing_ns: Column
+    """What the process did just before, or UNKNOWN (`pace`)."""
     follows: Column
     """Whether the rank's operation just before was on the same file."""
     stretch: Column
@@ -162,7 +166,7 @@ def _among(column: Column, kinds: tuple[Kind, ...]) -> Column:
 
 def table_of(captured: Captured) -> Table:
     """The table of a capture. Raises UserError where no I/O of an application is in it."""
-    captured = with_threads_apart(captured)
+    captured = with_replaced_apart(with_threads_apart(captured))
     trace = captured.trace
     assert captured.operations is not None
     given, notes = said_plainly(captured.operations)
@@ -217,6 +221,7 @@ def table_of(captured: Captured) -> Table:
         memory=np.where(moved, operations.detail[rows] & _OF_MEMORY, 0)[order],
         start_ns=start[order],
         end_ns=end[order],
+        computing_ns=computing_ns(operations.process[rows], start, end, trace.source.format)[order],
         follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,

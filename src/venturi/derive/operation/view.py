@@ -72,6 +72,8 @@ class View:
     """By how many lines its program may be longer than others, for what it tells."""
     tasks: Tasks | None = None
     """What was dealt to the ranks in turn."""
+    are_names_apart: bool = False
+    """Whether each call on a name alone is an act."""
 
     def is_task(self, leaves: Sequence[Leaf]) -> bool:
         """Whether these acts are those of tasks, which no rank begins together with others."""
@@ -82,10 +84,11 @@ class View:
         return bool(np.all(self.table.dealt[rows]))
 
 
-def view_of(table: Table, streams: Streams) -> View:
+def view_of(table: Table, streams: Streams, are_names_apart: bool = False) -> View:
     """The acts of a table as it is."""
     tokens = tokens_of(table)
-    return View(table, tokens, *acts_of(table, tokens, streams))
+    parts, acts = acts_of(table, tokens, streams, are_names_apart)
+    return View(table, tokens, parts, acts, are_names_apart=are_names_apart)
 
 
 def views_of(table: Table, streams: Streams) -> list[View]:
@@ -102,7 +105,9 @@ def views_of(table: Table, streams: Streams) -> list[View]:
         )
     for other, tasks in dealt_in_turn(table, streams):
         found.append(replace(view_of(other, streams), worth_lines=TASKS_LINES, tasks=tasks))
-    return [replace(view, nests=nests) for view in found for nests in (False, True)]
+    views = [replace(view, nests=nests) for view in found for nests in (False, True)]
+    apart = view_of(found[0].table, streams, are_names_apart=True)
+    return views if len(apart.acts) == len(found[0].acts) else [*views, apart]
 
 
 def _best_pauses(first: View, streams: Streams) -> View:

@@ -71,11 +71,13 @@ class Acts:
         return self.first[self.at[acts][..., None] + np.arange(ranks)]
 
 
-def acts_of(table: Table, tokens: Tokens, streams: Streams) -> tuple[list[Part], Acts]:
-    """The parts and their acts."""
+def acts_of(
+    table: Table, tokens: Tokens, streams: Streams, are_names_apart: bool = False
+) -> tuple[list[Part], Acts]:
+    """The parts and their acts; with `are_names_apart` each call on a name alone is one."""
     stream = streams.of_file[tokens.file]
     long = np.cumsum(table.pauses_ns > 0)[tokens.stretch]
-    begins = _begins(tokens, stream, streams, table.ranks, long)
+    begins = _begins(tokens, stream, _are_many(streams, table.ranks, are_names_apart), long)
     first = np.flatnonzero(begins & (stream >= 0))
     group = _groups(table, tokens, stream, begins)
     first = first[np.lexsort((tokens.start_ns[first], tokens.rank[first], group[first]))]
@@ -108,7 +110,15 @@ class _Visits:
     strict: Column
 
 
-def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int, long: Column) -> Column:
+def _are_many(streams: Streams, ranks: int, are_names_apart: bool) -> Column:
+    """For each stream whether its files are so many that calls beside each other are one visit."""
+    files = np.array([len(s.files) for s in streams.kept] or [0])
+    shared = np.array([s.is_shared for s in streams.kept] or [False])
+    many: Column = (files / np.where(shared, 1, ranks) >= MANY_FILES) & (not are_names_apart)
+    return many
+
+
+def _begins(tokens: Tokens, stream: Column, are_many: Column, long: Column) -> Column:
     """The tokens with which visits begin; `long` numbers the stretches between pauses."""
     begins = np.ones(len(tokens), bool)
     same = (tokens.file[1:] == tokens.file[:-1]) & (tokens.rank[1:] == tokens.rank[:-1])
@@ -122,9 +132,7 @@ def _begins(tokens: Tokens, stream: Column, streams: Streams, ranks: int, long: 
     depth = np.cumsum(opens.astype(np.int64) - closes) - opens + closes
     start = np.maximum.accumulate(np.where(new_owner, np.arange(len(tokens)), 0))
     depth = depth - depth[start]  # openings before the token, within its file and rank
-    files = np.array([len(s.files) for s in streams.kept] or [0])
-    shared = np.array([s.is_shared for s in streams.kept] or [False])
-    many = (files / np.where(shared, 1, ranks) >= MANY_FILES)[np.maximum(stream, 0)]
+    many = are_many[np.maximum(stream, 0)]
     named = np.concatenate([[False], ~(opens | within)[:-1]])  # a call on the name came before
     joins = np.zeros(len(tokens), bool)
     joins |= within

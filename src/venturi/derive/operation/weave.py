@@ -29,7 +29,7 @@ MOST_AHEAD = 0.1
 """By such a share of its requests one may be ahead of the other."""
 NEAR_TURNS = 0.1
 """The number of turns may differ by such a share where requests are dealt evenly then."""
-_PLAIN = {"to", "from_", "transfer", "size", "count", "at", "memory", "fresh", "seeks",
+_PLAIN = {"to", "from_", "transfer", "size", "count", "at", "memory", "fresh", "think", "seeks",
           "empty_reads", "pattern"}  # fmt: skip
 
 

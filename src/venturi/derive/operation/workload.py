@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
-from venturi.derive.operation.account import confidence_of, observed_of
+from venturi.derive.operation.account import (
+    confidence_of,
+    nothing_observed,
+    observed_of,
+    with_walks_observed,
+)
+from venturi.derive.operation.again import used_too_soon
+from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.naming import Key
 from venturi.derive.operation.pause import without_pauses
@@ -20,9 +28,12 @@ from venturi.derive.operation.stream import Streams, streams_of
 from venturi.derive.operation.table import Table, table_of
 from venturi.derive.operation.token import tokens_of
 from venturi.derive.operation.view import View, view_of, views_of
+from venturi.derive.operation.walk import Walk, ranks_in, walks_in
+from venturi.derive.operation.walk_step import NOTE, with_walks
 from venturi.derive.operation.weave import woven
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
+from venturi.model.operation import Kind
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
@@ -37,7 +48,11 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     `ior` is the command line of IOR that does the same, where there is one.
     Raises UserError where they hold no I/O of the application.
     """
-    table = table_of(captured)
+    try:
+        table = table_of(captured)
+    except UserError:
+        return _only_walked(captured, name)
+    walks = walks_in(captured, set(table.paths))
     streams = streams_of(table, tokens_of(table))
     program, steps = _written(table, streams)
     trace = captured.trace
@@ -50,24 +65,63 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
         source=trace.source.file,
         method=_METHODS.get(trace.source.format, Method.TRACE),
         confidence=confidence_of(table, streams, program),
-        assumed=_assumed(table, streams, program),
+        assumed=_assumed(table, streams, program, walks),
         truncated=bool(trace.gaps),
-        observed=observed_of(trace, table, streams),
+        observed=with_walks_observed(observed_of(trace, table, streams), walks),
         findings=operation_findings(captured),
         ior=ior,
     )
     workload = _workload(table, program, steps, name, _about(table, streams))
-    return workload.model_copy(update={"origin": origin})
+    walked = with_walks(walks, table.ranks, steps, program)
+    program_steps, files = {GROUP: walked.steps}, workload.files | walked.files
+    return workload.model_copy(update={"origin": origin, "program": program_steps, "files": files})
+
+
+def _only_walked(captured: Captured, name: str) -> Workload:
+    """A proxy of a run that only looked through folders; UserError where it did not even that."""
+    trace = captured.trace
+    walks = walks_in(captured, set())
+    if not walks:
+        table_of(captured)  # says what is wrong
+    ranks = ranks_in(captured)
+    walked = with_walks(walks, ranks, [])
+    return Workload(
+        workload=1,
+        name=name,
+        about=f"Proxy of a run that looks through folders, on {ranks} rank{'s'[: ranks > 1]}",
+        origin=Origin(
+            source=trace.source.file,
+            method=_METHODS.get(trace.source.format, Method.TRACE),
+            confidence=[],
+            assumed=[NOTE],
+            truncated=bool(trace.gaps),
+            observed=with_walks_observed(nothing_observed(trace, ranks), walks),
+            findings=operation_findings(captured),
+        ),
+        parameters={RANKS: Parameter(default=ranks, role="ranks")},
+        groups={GROUP: GroupSpec(ranks=RANKS)},
+        files=walked.files,
+        program={GROUP: walked.steps},
+    )
 
 
 def known_streams(captured: Captured) -> list[str]:
     """For each file of a trace how a workload derived from it says that the application knows the
     files of its stream; empty where it leaves them out. Raises UserError as `derive_operations`."""
-    table = table_of(captured)
     names: dict[str, str] = {}
-    for stream in streams_of(table, tokens_of(table)).kept:
-        paths = [table.paths[file] for file in stream.files]
-        names |= dict.fromkeys(paths, known_name(paths))
+    told: set[str] = set()
+    try:
+        table = table_of(captured)
+    except UserError:
+        if not walks_in(captured, told):
+            raise
+    else:
+        told = set(table.paths)
+        for stream in streams_of(table, tokens_of(table)).kept:
+            paths = [table.paths[file] for file in stream.files]
+            names |= dict.fromkeys(paths, known_name(paths))
+    for walk in walks_in(captured, told):
+        names = dict.fromkeys(walk.files, known_name(walk.paths)) | names
     return [names.get(file.path, "") for file in captured.trace.files]
 
 
@@ -75,7 +129,8 @@ def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
     """The shortest program, weighed against what its view tells."""
     copies = copies_in(table)
     written = [_in_view(view, streams, copies) for view in views_of(table, streams)]
-    return min(written, key=lambda one: _lines(table, *one) - one[0].view.worth_lines)
+    sound = [one for one in written if one[0].is_sound]
+    return min(sound or written, key=lambda one: _lines(table, *one) - one[0].view.worth_lines)
 
 
 def _lines(table: Table, program: Program, steps: Steps) -> int:
@@ -107,12 +162,15 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
     joined: set[int] = set()
     apart: set[Key] = set()
     lasting: set[int] = set()
+    plain: set[int] = set()
     for _ in range(_MOST_TRIALS):
-        before, found, others = dict(staged), set(flat), len(apart) + len(lasting)
-        program = Program(view, streams, staged, flat, apart, lasting)
+        before, found = dict(staged), set(flat)
+        others = len(apart) + len(lasting) + len(plain)
+        program = Program(view, streams, staged, flat, apart, lasting, plain)
         steps = program.write()
+        apart |= used_too_soon(steps, program.names)
         new = flat - found
-        if new or len(apart) + len(lasting) > others:
+        if new or len(apart) + len(lasting) + len(plain) > others:
             staged.clear()
         elif staged == before:
             break
@@ -120,11 +178,12 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
             flat -= new - joined
             joined |= new
             of_joined = np.isin(streams.of_file, list(joined))
-            cut = view_of(without_pauses(view.table, of_joined), streams)
+            whole = without_pauses(view.table, of_joined)
+            cut = view_of(whole, streams, view.are_names_apart)
             view = replace(view, table=cut.table, tokens=cut.tokens, parts=cut.parts, acts=cut.acts)
     for number in joined - flat:
         program.notes[f"{streams.kept[number].name}: pauses while it is open are left out"] = 1
-    return program, woven(program, with_copies(program, steps, copies))
+    return program, brief(program, woven(program, with_copies(program, steps, copies)))
 
 
 def _about(table: Table, streams: Streams) -> str:
@@ -133,8 +192,10 @@ def _about(table: Table, streams: Streams) -> str:
     return f"Proxy of a run on {ranks} rank{'s' if ranks > 1 else ''}: {words}, from its operations"
 
 
-def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
+def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]) -> list[str]:
     texts = list(table.assumed)
+    if walks:
+        texts.append(NOTE)
     if streams.dropped:
         texts.append(
             f"{streams.dropped} small stream{'s are' if streams.dropped > 1 else ' is'} left out; "
@@ -142,8 +203,9 @@ def _assumed(table: Table, streams: Streams, program: Program) -> list[str]:
             f"{streams.coverage_bytes:.1%} of the bytes and "
             f"{streams.coverage_operations:.1%} of the operations"
         )
-    if table.left:
-        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(table.left.items()))
+    left = table.left - Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
+    if left:
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
         texts.append(f"left out, because the language has no word for it: {counts}")
     tasks = program.view.tasks
     if tasks is not None:

@@ -30,6 +30,7 @@ _LINES = {
     "small volumes, cached": (GREEN, (9, 3)),
     "small files, new": (PURPLE, (8, 2, 2, 2)),
     "small files, cached": (ORANGE, (8, 2, 2, 2)),
+    "small files, cold": (VERMILLION, (8, 2, 2, 2)),
     "other": (INK, (1, 0)),
 }
 _DATA = (OperationKind.WRITE, OperationKind.READ, OperationKind.SYNC)
@@ -167,7 +168,12 @@ def _plot(
                 "field": "line",
                 "type": "nominal",
                 "scale": colour,
-                "legend": {"columns": _LEGEND_COLUMNS},
+                "legend": {
+                    "columns": _LEGEND_COLUMNS,
+                    "symbolType": "stroke",
+                    "symbolSize": 900,
+                    "symbolStrokeWidth": 2,
+                },
             },
         },
         "layer": layers,

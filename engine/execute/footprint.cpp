@@ -1,0 +1,34 @@
+// What computing leaves behind in the processor's caches: an application's data in place of ours.
+#include "execute/footprint.hpp"
+
+namespace venturi::execute {
+
+namespace {
+
+constexpr std::size_t kLineBytes = 64;
+/// More than a core's own caches (1 to 2 MiB), so that what lies in them is displaced.
+constexpr std::size_t kMemoryBytes = std::size_t{4} << 20U;
+/// A line each 8 ns. Measured on sqlite and gdal_translate on tmpfs: with 1, 2, 4 and 8 bytes per
+/// ns their proxies spend 19, 18, 12 and 1 % less time in I/O (sqlite), 23 % without.
+constexpr std::uint64_t kBytesPerNs = 8;
+constexpr std::uint64_t kStepBytes = 1024;
+
+}  // namespace
+
+void Footprint::begin() {
+  if (memory_.empty()) memory_.resize(kMemoryBytes);
+  used_bytes_ = 0;
+}
+
+void Footprint::reach(std::uint64_t elapsed_ns) {
+  const std::uint64_t wanted_bytes = elapsed_ns * kBytesPerNs;
+  if (wanted_bytes > used_bytes_ + kMemoryBytes) used_bytes_ = wanted_bytes - kMemoryBytes;
+  for (; used_bytes_ < wanted_bytes; used_bytes_ += kStepBytes) {
+    for (const std::size_t end = at_ + kStepBytes; at_ < end; at_ += kLineBytes) {
+      memory_[at_] ^= std::byte{1};
+    }
+    at_ %= kMemoryBytes;
+  }
+}
+
+}  // namespace venturi::execute

@@ -1,0 +1,45 @@
+// Computing uses up the caches at its rate, and catches up with no more than they hold.
+#include "execute/footprint.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace venturi::execute {
+namespace {
+
+/// The lines that were used an odd number of times.
+std::ptrdiff_t lines(const Footprint& footprint) {
+  return std::ranges::count(footprint.memory(), std::byte{1});
+}
+
+TEST(Footprint, usesMemoryAsTimePasses) {
+  Footprint footprint;
+  footprint.begin();
+  footprint.reach(1000);
+  EXPECT_EQ(footprint.used_bytes(), 8192U);
+  EXPECT_EQ(lines(footprint), 8192 / 64);
+  footprint.reach(1500);
+  EXPECT_EQ(lines(footprint), 12288 / 64);
+}
+
+TEST(Footprint, goesOnWhereItWasAtTheNextPause) {
+  Footprint footprint;
+  for (int i = 0; i < 10; ++i) {
+    footprint.begin();
+    footprint.reach(128);
+  }
+  EXPECT_EQ(lines(footprint), 10 * 1024 / 64);
+}
+
+TEST(Footprint, skipsWhatPassedWhileOthersHadTheProcessor) {
+  Footprint footprint;
+  footprint.begin();
+  footprint.reach(10'000'000'000);
+  EXPECT_GE(footprint.used_bytes(), 80'000'000'000U);
+  // Each line of it once: all of the memory was used, and none twice.
+  EXPECT_EQ(lines(footprint), static_cast<std::ptrdiff_t>(footprint.memory().size() / 64));
+}
+
+}  // namespace
+}  // namespace venturi::execute

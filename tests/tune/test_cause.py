@@ -1,0 +1,100 @@
+"""What the capture shows beside what measuring its answers said."""
+
+from __future__ import annotations
+
+import pytest
+
+from venturi.model.tuning import Cause, Computing, Effect, Pair, Skipped, Stage, Trial
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import parse_yaml
+from venturi.plan.setting import Settings
+from venturi.tune.catalogue import Candidate, applicable, causes, scene_of
+from venturi.tune.change import Variant
+from venturi.tune.ranking import headline, ranked, weighed
+from venturi.tune.search import State
+
+TEXT = """
+workload: 1
+name: synced
+origin:
+  source: log
+  findings:
+    - {id: misaligned, severity: note, what: Misaligned., evidence: all, advice: Align.}
+    - {id: sync-each-write, severity: high, what: "log: synced.", evidence: 9 of 9,
+       advice: Once., at_stake_s: 2}
+    - {id: imbalance, severity: high, what: Uneven., evidence: much, advice: Deal., at_stake_s: 9}
+groups: {g: {ranks: 1}}
+files: {log: {path: log}}
+program:
+  g:
+    - phase: work
+      do:
+        - create: log
+        - write: {to: log, transfer: 512, count: 15, sync: fsync}
+        - close: log
+"""
+CAUSE = Cause(
+    finding="sync-each-write",
+    what="log: synced.",
+    evidence="9 of 9",
+    advice="Once.",
+    answers=["sync=end"],
+)
+
+
+def said(ratio: float | None, jitter: float = 0.0) -> tuple[list[Trial], State]:
+    """A trial of `sync=end` whose pairs differ by up to the jitter; None: it was not measured."""
+    workload = parse_yaml(TEXT, "synced.yaml", Workload)
+    candidates = [Candidate("sync", "end", Variant(workload, "one sync", "Call fsync() once."))]
+    state = State()
+    if ratio is not None:
+        state.finalists = ["sync=end"]
+        state.stage["sync=end"] = Stage.FINAL
+        state.pairs["sync=end"] = [
+            Pair(stage=Stage.FINAL, base_s=1.0, changed_s=ratio + jitter * (n % 3 - 1))
+            for n in range(12)
+        ]
+    return ranked(candidates, state, Computing(seconds=0, source="unknown"), 0.0), state
+
+
+def test_a_cause_names_the_changes_that_answer_it() -> None:
+    """Neither what no change answers, nor what no change that applies does."""
+    scene = scene_of(parse_yaml(TEXT, "x", Workload), Settings(), "ext4", frozenset({"posix"}))
+    candidates, skipped = applicable(scene, Settings())
+    found = causes(scene, candidates, skipped, 0.0)
+    assert found[0].finding == "sync-each-write"
+    assert {"sync=end", "sync=fdatasync"} <= set(found[0].answers)
+    assert all(name.startswith(("sync=", "transfer=")) for name in found[0].answers)
+    assert "imbalance" not in {cause.finding for cause in found}
+    (cause,) = causes(scene, [], [Skipped(name="sync=end", why="nothing is synced")], 0.0)
+    assert causes(scene, candidates, skipped, 201.0) == [found[-1]]  # without a known stake
+    assert cause.answers == []
+    assert cause.says == "No change can be measured for it (sync=end: nothing is synced)."
+
+
+@pytest.mark.parametrize(
+    ("ratio", "jitter", "effect", "words"),
+    [
+        (0.3, 0.0, Effect.HELPS, "It costs time here: with sync=end I/O takes 0.3 times"),
+        (1.0, 0.01, Effect.NO_GAIN, "It costs no time here that mending would gain"),
+        (1.0, 0.5, Effect.NO_GAIN, "a gain may be hidden"),
+        (None, 0.0, Effect.UNJUDGED, "sync=end would answer it, not measured enough"),
+    ],
+)
+def test_what_a_cause_costs_is_what_mending_it_was_measured_to_gain(
+    ratio: float | None, jitter: float, effect: Effect, words: str
+) -> None:
+    trials, state = said(ratio, jitter)
+    assert trials[0].effect is effect
+    (cause,) = weighed([CAUSE], trials)
+    assert words in cause.says
+    text = headline(trials, [cause], state, 1.0)
+    assert ("log: synced." in text) == (effect is not Effect.HELPS)
+    assert headline(trials, [], state, 1.0) in text
+
+
+def test_a_gain_is_told_of_one_cause() -> None:
+    trials, _ = said(0.3)
+    first, second = weighed([CAUSE, CAUSE.model_copy(update={"finding": "other"})], trials)
+    assert "0.3 times" in first.says
+    assert second.says == "sync=end answers it, too."
