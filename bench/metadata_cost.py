@@ -156,6 +156,24 @@ def compare(
         )
 
 
+def compare_phases(engine: str, raw: str, base: Path, pairs: int, size: int) -> None:
+    """Long phases and short ones, on files of one size."""
+    print(f"files of {size} bytes, {PASSES} passes in a phase")
+    compare(
+        base,
+        pairs,
+        lambda at: repeated(engine, at, "posix", FEW, size, PASSES),
+        lambda at: bare(raw, "repeated", at, FEW, size, PASSES),
+    )
+    print(f"files of {size} bytes, one short pass in a phase")
+    compare(
+        base,
+        pairs,
+        lambda at: single(engine, at, "posix", MANY, size),
+        lambda at: bare(raw, "single", at, MANY, size, 0),
+    )
+
+
 def null_object(engine: str, count: int) -> None:
     """What the engine adds to an object: eight operations in two steps of one item each."""
     with tempfile.TemporaryDirectory() as name:
@@ -181,20 +199,7 @@ def main() -> None:
         subprocess.run(["c++", "-O2", "-std=c++20", "-o", raw, source], check=True)
         print(f"on {base}: bare loop's time / ours, {pairs} pairs")
         for size in (0, 3901):
-            print(f"files of {size} bytes, {PASSES} passes in a phase")
-            compare(
-                base,
-                pairs,
-                lambda at, size=size: repeated(engine, at, "posix", FEW, size, PASSES),  # type: ignore[misc]
-                lambda at, size=size: bare(raw, "repeated", at, FEW, size, PASSES),  # type: ignore[misc]
-            )
-            print(f"files of {size} bytes, one short pass in a phase")
-            compare(
-                base,
-                pairs,
-                lambda at, size=size: single(engine, at, "posix", MANY, size),  # type: ignore[misc]
-                lambda at, size=size: bare(raw, "single", at, MANY, size, 0),  # type: ignore[misc]
-            )
+            compare_phases(engine, raw, base, pairs, size)
         print("objects of md-workbench's working set, 3901 bytes")
         compare(
             base,
