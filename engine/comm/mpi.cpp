@@ -80,7 +80,6 @@ class World {
     MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
     return any != 0;
   }
-
   [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
   void check() {
     if (board_->aborted()) throw base::Broken(board_->problem());
