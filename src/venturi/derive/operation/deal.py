@@ -350,11 +350,15 @@ def _in_records(run: Run) -> list[_Share] | None:
 
 
 def records_in(run: Run) -> NearRecords | None:
-    """The nearly equal records that every turn of a run on files of its ranks' own consists of."""
+    """The nearly equal records that every turn of writes to files of its ranks' own consists of."""
     is_packed = not np.any(run.jumps) and not (run.is_write and np.all(run.flags & APPENDS))
     if not is_packed or (run.is_shared and run.ids.shape[-1] > 1):
         return None
-    if run.ids.size != run.scene.units or int(run.count.min()) < 2 * LEAST_RECORDS:
+    if (
+        not run.is_write
+        or run.ids.size != run.scene.units
+        or int(run.count.min()) < 2 * LEAST_RECORDS
+    ):
         return None
     return near_records([run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()])
 
