@@ -9,7 +9,7 @@ STAMP   := $(VENV)/.installed-$(shell echo '$(FOUND)' | cksum | cut -d' ' -f1)
 SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
-.PHONY: help setup build test check tidy nightly gen fmt bench demo docs clean
+.PHONY: help setup build test check tidy sanitized nightly gen fmt bench demo docs clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -47,7 +47,14 @@ tidy: setup      ## clang-tidy over the engine and the tracer
 	git ls-files 'engine/*.cpp' 'tracer/*.c' | grep -v 'mpi.cpp$$' | \
 	    xargs -P $$(nproc) -n 1 $(VENV)/bin/clang-tidy -p build/dev --quiet
 
-nightly: test tidy  ## what takes too long for every change: damaged captures and blocks, shapes
+sanitized: setup ## the engine's tests and the cases with sanitized engines
+	@packaging/prepare test
+	@cmake --preset asan >/dev/null
+	cmake --build --preset asan
+	VENTURI_ENGINE_DIR=$(CURDIR)/build/asan $(PYTHON) -m pytest --numprocesses $$((2 * $$(nproc))) \
+	    --dist worksteal --ignore tests/engine/test_unit.py tests/engine tests/case
+
+nightly: test tidy sanitized  ## what takes too long for every change: damaged captures and blocks, shapes
 	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py \
 	    tests/capture/test_process_file.py
 	cmake --build --preset threads

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -68,21 +69,57 @@ double seconds_of(long count, const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// One round of the phases; the files are gone at its end.
-void phases(int at, long count, std::size_t bytes) {
-  Calls calls(bytes);
-  const double create = seconds_of(count, [&](long, const char* name) {
-    return bytes > 0 ? calls.create(at, name) : calls.create_empty(at, name);
-  });
-  const double stat =
-      seconds_of(count, [&](long, const char* name) { return Calls::look(at, name); });
-  const double read = seconds_of(count, [&](long, const char* name) {
-    return bytes > 0 ? calls.read(at, name) : calls.open_only(at, name);
-  });
-  const double remove =
-      seconds_of(count, [&](long, const char* name) { return unlinkat(at, name, 0) == 0; });
+/// The verbs of a phase, on all files in turn.
+class Verbs {
+ public:
+  Verbs(int at, long count, std::size_t bytes)
+      : at_(at), count_(count), bytes_(bytes), calls_(bytes) {}
+
+  double create() {
+    return seconds_of(count_, [&](long, const char* name) {
+      return bytes_ > 0 ? calls_.create(at_, name) : calls_.create_empty(at_, name);
+    });
+  }
+  double stat() {
+    return seconds_of(count_, [&](long, const char* name) { return Calls::look(at_, name); });
+  }
+  double read() {
+    return seconds_of(count_, [&](long, const char* name) {
+      return bytes_ > 0 ? calls_.read(at_, name) : calls_.open_only(at_, name);
+    });
+  }
+  double remove() {
+    return seconds_of(count_, [&](long, const char* name) { return unlinkat(at_, name, 0) == 0; });
+  }
+
+ private:
+  int at_;
+  long count_;
+  std::size_t bytes_;
+  Calls calls_;
+};
+
+/// One round of phases of one pass each; the files are gone at its end.
+void single(Verbs verbs) {
+  const double create = verbs.create();
+  const double stat = verbs.stat();
+  const double read = verbs.read();
+  const double remove = verbs.remove();
   std::printf("{\"create\": %.9f, \"stat\": %.9f, \"read\": %.9f, \"remove\": %.9f}\n", create,
               stat, read, remove);
+}
+
+/// One round of phases of many passes each; the files are gone at its end.
+void repeated(Verbs verbs, long passes) {
+  verbs.create();
+  double stat = 0;
+  for (long pass = 0; pass < passes; ++pass) stat += verbs.stat();
+  double read = 0;
+  for (long pass = 0; pass < passes; ++pass) read += verbs.read();
+  double renew = 0;
+  for (long pass = 0; pass < passes; ++pass) renew += verbs.remove() + verbs.create();
+  verbs.remove();
+  std::printf("{\"stat\": %.9f, \"read\": %.9f, \"renew\": %.9f}\n", stat, read, renew);
 }
 
 /// One round of md-workbench's objects: one is looked at, read and removed, another one is made.
@@ -100,19 +137,23 @@ void objects(int at, long count, std::size_t bytes, long ahead) {
 
 }  // namespace
 
-/// Usage: metadata_raw DIRECTORY COUNT BYTES ROUNDS AHEAD; with AHEAD > 0, objects.
+/// Usage: metadata_raw WHAT DIRECTORY COUNT BYTES ROUNDS NUMBER, where WHAT is `single`, `repeated`
+/// (NUMBER: passes) or `objects` (NUMBER: how many are ahead).
 int main(int argc, char** argv) {
-  if (argc != 6) return 2;
-  const long count = std::atol(argv[2]);
-  const auto bytes = static_cast<std::size_t>(std::atol(argv[3]));
-  const long ahead = std::atol(argv[5]);
-  const int at = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (argc != 7) return 2;
+  const std::string_view what = argv[1];
+  const long count = std::atol(argv[3]);
+  const auto bytes = static_cast<std::size_t>(std::atol(argv[4]));
+  const long number = std::atol(argv[6]);
+  const int at = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (at < 0) return 1;
-  for (long round = std::atol(argv[4]); round > 0; --round) {
-    if (ahead > 0) {
-      objects(at, count, bytes, ahead);
+  for (long round = std::atol(argv[5]); round > 0; --round) {
+    if (what == "objects") {
+      objects(at, count, bytes, number);
+    } else if (what == "repeated") {
+      repeated(Verbs(at, count, bytes), number);
     } else {
-      phases(at, count, bytes);
+      single(Verbs(at, count, bytes));
     }
   }
   return 0;

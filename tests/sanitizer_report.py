@@ -2,13 +2,15 @@
 
 Programs that were built with sanitizers write their reports into a folder, so none is lost in a
 stderr that nobody reads or behind an exit code that a test expects. Run the tests with sanitized
-engines by `VENTURI_ENGINE_DIR=build/asan`.
+engines by `make sanitized`, or some of them by `VENTURI_ENGINE_DIR=$PWD/build/asan`. What a
+sanitizer itself makes impossible is marked: `@pytest.mark.unsanitized("why")`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,6 +38,20 @@ def _no_report(reports: Path) -> Iterator[None]:
     yield
     if texts := taken(reports):
         pytest.fail("a sanitizer reports:\n" + "\n".join(texts), pytrace=False)
+
+
+@pytest.fixture(autouse=True)
+def _no_sanitizer(request: pytest.FixtureRequest) -> None:
+    mark = request.node.get_closest_marker("unsanitized")
+    if mark and sanitized(os.environ.get("VENTURI_ENGINE_DIR", "")):
+        pytest.skip(mark.args[0])
+
+
+@cache
+def sanitized(engines: str) -> bool:
+    """Whether the engines of a folder were built with the address sanitizer."""
+    engine = Path(engines) / "venturi-engine"
+    return engine.is_file() and b"__asan_init" in engine.read_bytes()
 
 
 def taken(reports: Path) -> list[str]:

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -79,7 +80,9 @@ struct Complaint {
 herr_t read_complaint(unsigned depth, const H5E_error2_t* entry, void* out) {
   auto& complaint = *static_cast<Complaint*>(out);
   const std::string text = entry->desc == nullptr ? "" : entry->desc;
-  if (depth == 0 || complaint.text.empty()) complaint.text = text;
+  // What follows is for those who read HDF5's code: the time, addresses in memory.
+  const std::string words = text.substr(0, std::min(text.find(": time = "), text.find('\n')));
+  if (depth == 0 || complaint.text.empty()) complaint.text = words;
   if (entry->min_num == H5E_FILEEXISTS) complaint.error = EEXIST;
   constexpr std::string_view kMark = "errno = ";
   const std::size_t at = text.find(kMark);
@@ -141,6 +144,14 @@ bool set_chunk_cache(hid_t access_list, std::uint64_t bytes) {
 
 class Hdf5 final : public LibraryNames<OpenHdf5> {
  public:
+  Hdf5(const Hdf5&) = delete;
+  Hdf5& operator=(const Hdf5&) = delete;
+  ~Hdf5() override {
+    for (OpenHdf5& open : all()) {
+      if (!release(open)) note_broken();
+    }
+  }
+
   /// `shares`: all sharers have the library's file open, not only the first of them.
   Hdf5(const Environment& environment, const Settings& settings, bool shares);
 
@@ -150,6 +161,7 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
   }
   int close(Handle file) override {
     const int error = release(at(file)) ? 0 : failure();
+    if (error != 0) note_broken();
     const int closed = DescriptorNames::close(file);
     return error != 0 ? error : closed;
   }
@@ -200,6 +212,22 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
     open.memory.reset();
     open.datasets.clear();
     return open.file.reset();
+  }
+
+  /// Ends what could not be filled. With MPI closing is a call of all sharers, and where one of
+  /// them failed HDF5 waits in different places for the others: then nothing is closed any more.
+  void give_up(OpenHdf5& open) {
+    if (!shares_) {
+      release(open);
+      return;
+    }
+    for (OpenDataset& dataset : open.datasets) dataset.id.abandon();
+    open.file.abandon();
+    note_broken();
+  }
+  /// HDF5 closes what is left when MPI ends, and would hang or crash there.
+  void note_broken() {
+    if (shares_) sharers_->own_counters().holds_broken = 1;
   }
 
   bool make_dataset(OpenHdf5& open, const schema::Dataset& dataset, OpenDataset& made) const;
@@ -258,17 +286,25 @@ int Hdf5::open_content(int descriptor, OpenMode mode, bool is_new, OpenHdf5& ope
   open.file = Id(is_new ? H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access_.get())
                         : H5Fopen(path.c_str(), flags, access_.get()),
                  H5Fclose);
-  if (!open.file) return failure();
   open.datasets.resize(plan().datasets.size());
-  const int error = is_new ? make_datasets(open) : 0;
-  if (error != 0) release(open);
+  int error = open.file ? 0 : failure();
+  if (error == 0 && is_new) error = make_datasets(open);
+  const std::uint64_t any =
+      shares_ ? sharers_->maximum(static_cast<std::uint64_t>(error)) : std::uint64_t{0};
+  if (error == 0 && any != 0) error = ECANCELED;
+  if (error != 0) give_up(open);
   return error;
 }
 
 int Hdf5::make_file(const std::string& path, OpenHdf5& open, int& descriptor) {
   complaint_.clear();
   open.file = Id(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access_.get()), H5Fclose);
-  if (!open.file) return failure();
+  if (!open.file) {
+    const int error = failure();
+    // A name that was taken is EEXIST; here it was made, and there was no room for more.
+    if (error == ENOSPC || error == EDQUOT) ::unlink(path.c_str());
+    return error;
+  }
   void* own = nullptr;
   if (H5Fget_vfd_handle(open.file.get(), H5P_DEFAULT, &own) < 0) return failure();
   open.datasets.resize(plan().datasets.size());
@@ -277,6 +313,7 @@ int Hdf5::make_file(const std::string& path, OpenHdf5& open, int& descriptor) {
   if (descriptor >= 0) return 0;
   const int why = error != 0 ? error : errno;
   release(open);
+  ::unlink(path.c_str());  // it was made above, and nobody has listed it yet
   return why;
 }
 

@@ -41,6 +41,9 @@ class Id {
     return value < 0 || close_(value) >= 0;
   }
 
+  /// Leaves it as it is, for good.
+  void abandon() noexcept { value_ = -1; }
+
  private:
   hid_t value_ = -1;
   Close close_ = nullptr;

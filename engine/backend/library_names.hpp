@@ -54,6 +54,8 @@ class LibraryNames : public DescriptorNames {
   virtual std::uint64_t agreed_bytes(std::uint64_t bytes) { return bytes; }
 
   [[nodiscard]] const schema::File& plan() const noexcept { return plan_; }
+  /// Of all descriptors so far; most are not open any more.
+  [[nodiscard]] std::vector<Open>& all() noexcept { return files_; }
   [[nodiscard]] Open& at(Handle file) { return files_[static_cast<std::size_t>(file)]; }
   [[nodiscard]] const Open& at(Handle file) const { return files_[static_cast<std::size_t>(file)]; }
 

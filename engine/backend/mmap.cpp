@@ -3,7 +3,6 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "backend/bus_guard.hpp"
 #include "backend/descriptor_names.hpp"
 #include "backend/table.hpp"
+#include "base/room.hpp"
 
 namespace venturi::backend {
 namespace {
@@ -175,7 +175,7 @@ class Mmap final : public DescriptorNames {
     if (error == 0) error = map(descriptor, mapping, end);
     if (error != 0) return {0, 0, error};
     if (!copy_guarded(mapping.begin + request.offset, request.data, request.bytes)) {
-      return {0, 0, why_no_page(descriptor)};
+      return {0, 0, base::is_full(descriptor) ? ENOSPC : EIO};  // the likely cause
     }
     mapping.content_bytes = std::max(mapping.content_bytes, end);
     return {0, request.bytes, forget(mapping, request.offset, request.bytes)};
@@ -200,14 +200,6 @@ class Mmap final : public DescriptorNames {
     if (advice_ != MADV_DONTNEED) return 0;
     const std::uint64_t first = offset / page_bytes_ * page_bytes_;
     return ::madvise(mapping.begin + first, offset + bytes - first, MADV_DONTNEED) == 0 ? 0 : errno;
-  }
-
-  /// The likely cause of a page that could not be written.
-  [[nodiscard]] int why_no_page(int descriptor) const {
-    struct statvfs system{};
-    const bool full = ::fstatvfs(descriptor, &system) == 0 && system.f_blocks > 0 &&
-                      system.f_bavail * system.f_frsize < page_bytes_;
-    return full ? ENOSPC : EIO;
   }
 
   int advice_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <pnetcdf.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <string>
@@ -12,6 +13,7 @@
 #include "backend/netcdf_type.hpp"
 #include "backend/selection.hpp"
 #include "backend/table.hpp"
+#include "base/room.hpp"
 #include "pattern/dataset.hpp"
 
 namespace venturi::backend {
@@ -92,6 +94,8 @@ struct OpenPnetcdf : OpenName {
   std::vector<int> variables;
   /// In the mode in which each process moves data on its own.
   bool independent = false;
+  /// The file reaches at least so far by what this rank wrote.
+  std::uint64_t written_end = 0;
   /// Requests in flight, and those that `reap` still has to name.
   std::vector<int> begun;
   std::vector<Done> tags;
@@ -109,7 +113,8 @@ class Pnetcdf final : public MpiNames<OpenPnetcdf> {
   int close(Handle file) override {
     const OpenPnetcdf open = files().take(file);
     if (open.independent) ncmpi_end_indep_data(open.id);
-    return note(ncmpi_close(open.id));
+    const int error = note(ncmpi_close(open.id));
+    return error != 0 ? error : find_loss(open);
   }
 
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
@@ -165,6 +170,8 @@ class Pnetcdf final : public MpiNames<OpenPnetcdf> {
 
   int define(OpenPnetcdf& open);
   int find(OpenPnetcdf& open);
+  void note_written(OpenPnetcdf& open, const Selection& selection, int variable) const;
+  int find_loss(const OpenPnetcdf& open);
   int move(OpenPnetcdf& open, schema::Direction direction, const Request& request, bool together);
   [[nodiscard]] const schema::Dataset& dataset_of(const Selection& selection) const {
     return plan_.datasets[selection.box.dataset];
@@ -220,6 +227,40 @@ int Pnetcdf::find(OpenPnetcdf& open) {
   return 0;
 }
 
+void Pnetcdf::note_written(OpenPnetcdf& open, const Selection& selection, int variable) const {
+  MPI_Offset begin = 0;
+  if (selection.elements == 0 || ncmpi_inq_varoffset(open.id, variable, &begin) != NC_NOERR) return;
+  const schema::Dataset& dataset = dataset_of(selection);
+  std::uint64_t last = 0;
+  for (std::size_t d = 0; d < selection.box.dimensions; ++d) {
+    last = last * static_cast<std::uint64_t>(dataset.shape[d]) + selection.box.start[d] +
+           selection.box.extent[d] - 1;
+  }
+  const std::uint64_t end =
+      static_cast<std::uint64_t>(begin) + (last + 1) * pattern::element_bytes(dataset.type);
+  open.written_end = std::max(open.written_end, end);
+}
+
+/// Open MPI reports a write that storage refused as a short one, and PnetCDF 1.12 does not look how
+/// much was written. So a closed file is looked at, whether it reaches as far as it must.
+int Pnetcdf::find_loss(const OpenPnetcdf& open) {
+  Identity found;
+  if (look_up(open.at, open.name.c_str(), found) != 0 || found.bytes >= open.written_end) return 0;
+  // A remote file system may have remembered an earlier size: it asks again when a file is opened.
+  Handle descriptor = -1;
+  if (DescriptorNames::open(open.at, open.name.c_str(), OpenMode::kRead, descriptor) != 0) return 0;
+  const int unknown = DescriptorNames::identify(descriptor, found);
+  const bool full = base::is_full(static_cast<int>(descriptor));
+  DescriptorNames::close(descriptor);
+  if (unknown != 0 || found.bytes >= open.written_end) return 0;
+  complaint_ = fmt::format(
+      "the file has {} bytes instead of at least {}: writes failed, and neither PnetCDF nor the "
+      "MPI "
+      "library says so",
+      found.bytes, open.written_end);
+  return full ? ENOSPC : EIO;
+}
+
 int Pnetcdf::move(OpenPnetcdf& open, schema::Direction direction, const Request& request,
                   bool together) {
   // Who has nothing to move selects nothing of the first variable.
@@ -233,10 +274,12 @@ int Pnetcdf::move(OpenPnetcdf& open, schema::Direction direction, const Request&
   const auto put = together ? ncmpi_put_vara_all : ncmpi_put_vara;
   const auto get = together ? ncmpi_get_vara_all : ncmpi_get_vara;
   const MPI_Offset elements = request.bytes == 0 ? 0 : selection.elements;
-  return note(writes ? put(open.id, variable, selection.start.data(), selection.extent.data(),
-                           request.data, elements, type)
-                     : get(open.id, variable, selection.start.data(), selection.extent.data(),
-                           request.data, elements, type));
+  const int error = note(writes ? put(open.id, variable, selection.start.data(),
+                                      selection.extent.data(), request.data, elements, type)
+                                : get(open.id, variable, selection.start.data(),
+                                      selection.extent.data(), request.data, elements, type));
+  if (writes && error == 0 && request.bytes > 0) note_written(open, selection, variable);
+  return error;
 }
 
 int Pnetcdf::begin(Handle file, schema::Direction direction, const Request& request,
@@ -254,6 +297,7 @@ int Pnetcdf::begin(Handle file, schema::Direction direction, const Request& requ
           : ncmpi_iget_vara(open.id, variable, selection.start.data(), selection.extent.data(),
                             request.data, selection.elements, type, &begun);
   if (const int error = note(result)) return error;
+  if (direction == schema::Direction::kWrite) note_written(open, selection, variable);
   open.begun.push_back(begun);
   open.tags.push_back({tag, {0, request.bytes, 0}});
   return 0;

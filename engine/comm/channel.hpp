@@ -54,6 +54,8 @@ struct alignas(64) Counters {
   std::atomic<std::uint64_t> failed = 0;
   /// Text, by `set_doing`.
   std::array<std::atomic<std::uint64_t>, 12> doing{};
+  /// A library that failed holds what it would wait for, or break on, when MPI ends.
+  std::atomic<std::uint64_t> holds_broken = 0;
 };
 
 /// How often a rank was told of an event, and the latest moment that came with it.

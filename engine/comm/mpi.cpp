@@ -74,6 +74,12 @@ class World {
   [[nodiscard]] Board& board() noexcept { return *board_; }
   [[nodiscard]] bool is_complete() const noexcept { return own_ != nullptr; }
 
+  /// Whether some rank's library must not see MPI end. Collective.
+  [[nodiscard]] bool any_holds_broken() const {
+    std::uint64_t any = own_->holds_broken.load(std::memory_order_relaxed);
+    MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    return any != 0;
+  }
   [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
   void check() {
     if (board_->aborted()) throw base::Broken(board_->problem());
@@ -579,6 +585,7 @@ int launch_mpi(const Launch& how) {
     try {
       Group group(std::make_unique<Mpi>(world));
       code = how.body(group);
+      if (world.any_holds_broken() && code != 0) abort_job(code);
     } catch (const base::Error& error) {
       end_job(how, world, error.problem());
     } catch (const std::exception& error) {

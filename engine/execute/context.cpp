@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <utility>
 
 #include "base/random.hpp"
+#include "base/room.hpp"
 #include "pattern/name.hpp"
 
 namespace venturi::execute {
@@ -45,6 +47,23 @@ void check_signals() {
   throw base::Broken({.code = "interrupted",
                       .message = "a signal asked the engine to stop",
                       .exit_code = base::kExitInterrupted});
+}
+
+/// Operations for which storage may need room.
+bool takes_room(schema::OperationKind kind) {
+  using enum schema::OperationKind;
+  return kind == kWrite || kind == kCreate || kind == kOpen || kind == kSync || kind == kClose ||
+         kind == kCopy;
+}
+
+/// What can be known where the cause was lost: libraries say of a full disk that something failed,
+/// or that less was written.
+const char* likely_cause(const measure::Fault& fault, const std::string& directory) {
+  const bool is_short = fault.error == 0 && fault.kind == schema::OperationKind::kWrite;
+  const bool is_vague = is_short || fault.error == EIO;
+  return is_vague && takes_room(fault.kind) && base::is_full(directory.c_str())
+             ? " (the file system is full)"
+             : "";
 }
 
 /// Seconds of waiting as nanoseconds. Throws base::Error (exit 2) for more than a clock can count.
@@ -181,8 +200,9 @@ void Context::look_at_others() {
 }
 
 void Context::fail_operation(measure::Fault fault, const char* hint) {
-  const std::string reason = fault.error != 0 ? std::strerror(fault.error) : fault.what;
-  fault.what = fault.what.empty() ? reason : fault.what;
+  const std::string said = fault.error != 0 ? std::strerror(fault.error) : fault.what;
+  const std::string reason = said + likely_cause(fault, plan.directory);
+  if (fault.what.empty() || fault.what == said) fault.what = reason;
   fault.at_ns = clock.now_ns();
   const std::string where = phases.empty() ? fault.path : phases.back().plan->path;
   set_trouble(

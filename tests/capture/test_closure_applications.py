@@ -65,12 +65,43 @@ def task(number):
 with ThreadPoolExecutor(3) as pool:
     list(pool.map(task, range(25)))
 """
+INPUTS = """import multiprocessing, time
+def task(number):
+    with open(f"in{number}.bin", "rb", buffering=0) as file:
+        while file.read(65536):
+            pass
+    time.sleep(0.004 * (number * number % 7))
+    with open(f"out{number}.bin", "wb", buffering=0) as file:
+        file.write(bytes(100000))
+if __name__ == "__main__":
+    for number in range(25):
+        with open(f"in{number}.bin", "wb", buffering=0) as file:
+            file.write(bytes(262144))
+    with multiprocessing.Pool(3) as pool:
+        list(pool.imap_unordered(task, range(25)))
+"""
+SAVED = """import os
+for turn in range(40):
+    with open("state", "rb") as file:
+        file.read()
+    with open("state.tmp", "wb") as file:
+        file.write(bytes(20000))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace("state.tmp", "state")
+"""
+MANY = (
+    "for i in $(seq 10); do mkdir -p top/d$i; for j in $(seq 30); do echo $i > top/d$i/f$j; done; "
+    "done"
+)
 MAPPED = """import mmap
 with open("field.bin", "w+b") as file:
     file.truncate(8 << 20)
     with mmap.mmap(file.fileno(), 0) as field:
         for place in range(0, 8 << 20, 1 << 16):
             field[place : place + (1 << 16)] = bytes(1 << 16)
+            if place % (1 << 20) == 0:
+                field.flush()
 with open("sums.bin", "wb") as file:
     file.write(bytes(1 << 20))
 """
@@ -144,6 +175,15 @@ APPLICATIONS = {
         f"{sys.executable} program.py", 35, files={"program.py": MAPPED},
         near={"stat operations": 0.5},  # the engine asks for the length of what it maps
     ),
+    "listed": Application(
+        "ls -lR top > /dev/null; cp top/d1/f1 copy", 35, MANY,
+        near={"stat operations": 0.01},  # what cp asks about its folder
+    ),
+    "saved": Application(
+        f"{sys.executable} program.py", 40, "head -c 20000 /dev/zero > state",
+        files={"program.py": SAVED},
+    ),
+    "inputs": Application(f"{sys.executable} program.py", 65, files={"program.py": INPUTS}),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),
     "pool": Application(f"{sys.executable} program.py", 40, files={"program.py": POOL}),
     "threads": Application(f"{sys.executable} program.py", 45, files={"program.py": THREADS}),
@@ -155,7 +195,8 @@ APPLICATIONS = {
 
 JUDGED = (
     "bytes written", "bytes read", "write operations", "read operations", "open operations",
-    "close operations", "sync operations", "mkdir operations", "unlink operations",
+    "close operations", "sync operations", "data_sync operations", "list operations",
+    "mkdir operations", "unlink operations",
     "rename operations", "stat operations", "streams", "ranks",
 )  # fmt: skip
 

@@ -211,10 +211,20 @@ def one_request_of_one_file_waits(made: CaptureFactory) -> None:
         made.call(0, Kind.CLOSE, f"/s/part{i}")
 
 
+def small_files_are_read_again_and_again(made: CaptureFactory) -> None:
+    for turn in range(160):
+        name = f"/s/conf{turn % 8}"
+        made.call(0, Kind.OPEN, name, s=1e-3)
+        made.call(0, Kind.READ, name, 300, 0, s=1e-3)
+        made.call(0, Kind.READ, name, 0, 300, s=1e-4)
+        made.call(0, Kind.CLOSE, name)
+
+
 UNNOTED: tuple[tuple[str, Decoy], ...] = (
     ("random-access", a_header_is_looked_at_before_the_rest),
     ("too-many-opens", streams_are_made_of_open_descriptors),
     ("slow-file", one_request_of_one_file_waits),
+    ("random-access", small_files_are_read_again_and_again),
 )
 
 DECOYS: tuple[tuple[str, Decoy], ...] = (

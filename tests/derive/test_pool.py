@@ -122,9 +122,35 @@ def test_who_makes_the_inputs_alone_makes_them_alone() -> None:
         with_input(run, rank, number)
         run.now[rank] += MS * (1 + number * 7 % 5)
     found = derived(run)
-    check_exact(run, found)
+    check_exact(run, found, files=48)
     assert tasks_of(found) == ["24 over 3 workers"]
     assert {step.when for step in steps_of(found)} - {None} == {"rank == 0", "rank >= 1"}
+    assert all(file.prestage is None for file in found.files.values())
+    [again] = [file for file in found.files.values() if file.made_by]
+    [maker] = [found.files[name] for name in again.made_by]
+    assert "rank" in again.path
+    assert "rank" in maker.path  # so none of them gets the number of a rank
+
+
+def test_inputs_that_are_made_while_others_are_read_are_there_before() -> None:
+    """Nobody waits for them within a phase."""
+    run = TracedRun(3)
+    for number in range(200):
+        run.open(0, f"in.{number}")
+        run.move(0, Kind.WRITE, f"in.{number}", [(0, 1000)])
+        run.close(0, f"in.{number}")
+        run.meet()
+        reader = 1 + number % 2
+        run.open(reader, f"in.{number}", REOPEN)
+        run.move(reader, Kind.READ, f"in.{number}", [(0, 1000)])
+        run.close(reader, f"in.{number}")
+        run.meet()
+    found = derived(run)
+    check_exact(run, found)
+    for phase in [step for step in steps_of(found) if step.phase]:
+        text = str(phase)
+        for file in found.files.values():
+            assert not any(f"create='{name}'" in text for name in file.made_by), to_yaml(found)
 
 
 def test_what_a_worker_keeps_for_all_of_its_tasks_stays_with_it() -> None:

@@ -85,6 +85,7 @@ def locked_kib(pid: int) -> int:
     return 0
 
 
+@pytest.mark.unsanitized("the address sanitizer ignores mlock")
 def test_memory_is_occupied_while_the_phase_runs(engine: Engine, tmp_path: Path) -> None:
     total_kib = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 1024
     body = [manage("create"), write(BLOCK, nest(0, (1, 0))), hold()]

@@ -29,9 +29,10 @@ def doctor(path: str, usable: bool) -> dict[str, Any]:
         "engines": [{"name": "venturi-engine", "built": True, "reason": "",
                      "libraries": ["HDF5 1.10.8", "netCDF 4.9.0"]}],
         "interfaces": [{"name": "hdf5", "built": False, "reason": "needs parallel HDF5"},
-                       {"name": "posix", "built": True, "reason": "",
-                        "options": [{"name": "direct", "default": "false"}]}],
-        "tools": [{"name": "mpirun", "path": ""}],
+                       {"name": "posix", "built": True, "reason": "needs this",
+                        "options": [{"name": "direct", "default": "false"},
+                                    {"name": "lattice", "default": ""}]}],
+        "tools": [{"name": "mpirun", "path": "", "use": "for ranks"}],
     }  # fmt: skip
 
 
@@ -59,12 +60,12 @@ def test_the_doctor_names_the_place_and_what_is_missing(usable: bool) -> None:
     text = said(to)
     assert "/scratch/[/bold]" in text
     assert "\x1b" not in text
-    assert "options: direct (false)" in text
+    assert "posix  built      needs this; options: direct=false, lattice" in text
     assert "venturi-engine  built  HDF5 1.10.8, netCDF 4.9.0" in text
     assert ("1 GiB of 2 GiB free" in text) is usable
     assert ("it is read-only" in text) is not usable
     assert "not built  needs parallel HDF5" in text
-    assert "mpirun" in text
+    assert "mpirun (for ranks)" in text
 
 
 def test_the_library_gives_a_sentence_each() -> None:

@@ -102,6 +102,7 @@ WHOLE = tuning(
             finding="no-collective",
             what="f: 2 ranks use one file.",
             evidence="all of 9 calls are independent",
+            advice="Call together.",
             answers=["collective=on"],
             says="It costs no time here.",
         )
@@ -129,6 +130,7 @@ def test_the_page_says_what_to_change_and_what_that_costs() -> None:
         "f: 2 ranks use one file.",
         "all of 9 calls are independent",
         "It costs no time here.",
+        "Call together.",
     ):
         assert words in text, words
     assert "<change>" not in text

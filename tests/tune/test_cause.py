@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from venturi.model.tuning import Cause, Computing, Effect, Pair, Stage, Trial
+from venturi.model.tuning import Cause, Computing, Effect, Pair, Skipped, Stage, Trial
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.setting import Settings
@@ -34,7 +34,11 @@ program:
         - close: log
 """
 CAUSE = Cause(
-    finding="sync-each-write", what="log: synced.", evidence="9 of 9", answers=["sync=end"]
+    finding="sync-each-write",
+    what="log: synced.",
+    evidence="9 of 9",
+    advice="Once.",
+    answers=["sync=end"],
 )
 
 
@@ -56,13 +60,16 @@ def said(ratio: float | None, jitter: float = 0.0) -> tuple[list[Trial], State]:
 def test_a_cause_names_the_changes_that_answer_it() -> None:
     """Neither what no change answers, nor what no change that applies does."""
     scene = scene_of(parse_yaml(TEXT, "x", Workload), Settings(), "ext4", frozenset({"posix"}))
-    candidates, _ = applicable(scene, Settings())
-    found = causes(scene, candidates)
+    candidates, skipped = applicable(scene, Settings())
+    found = causes(scene, candidates, skipped, 0.0)
     assert found[0].finding == "sync-each-write"
     assert {"sync=end", "sync=fdatasync"} <= set(found[0].answers)
     assert all(name.startswith(("sync=", "transfer=")) for name in found[0].answers)
     assert "imbalance" not in {cause.finding for cause in found}
-    assert causes(scene, []) == []
+    (cause,) = causes(scene, [], [Skipped(name="sync=end", why="nothing is synced")], 0.0)
+    assert causes(scene, candidates, skipped, 201.0) == [found[-1]]  # without a known stake
+    assert cause.answers == []
+    assert cause.says == "No change can be measured for it (sync=end: nothing is synced)."
 
 
 @pytest.mark.parametrize(
@@ -83,4 +90,11 @@ def test_what_a_cause_costs_is_what_mending_it_was_measured_to_gain(
     assert words in cause.says
     text = headline(trials, [cause], state, 1.0)
     assert ("log: synced." in text) == (effect is not Effect.HELPS)
-    assert (words in text) == (effect is not Effect.HELPS)
+    assert headline(trials, [], state, 1.0) in text
+
+
+def test_a_gain_is_told_of_one_cause() -> None:
+    trials, _ = said(0.3)
+    first, second = weighed([CAUSE, CAUSE.model_copy(update={"finding": "other"})], trials)
+    assert "0.3 times" in first.says
+    assert second.says == "sync=end answers it, too."

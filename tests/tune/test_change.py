@@ -233,6 +233,13 @@ def test_interfaces_depth_and_buffers() -> None:
     assert "setvbuf" in candidate.variant.advice
 
 
+def test_what_is_appended_is_not_mapped() -> None:
+    assert _interfaces(changed("interface=mmap", simple("transfer: 4 KiB, count: 32")))
+    appended = simple("pattern: append, transfer: 4 KiB, count: 32")
+    with pytest.raises(UserError, match="reached otherwise than by mmap"):
+        changed("interface=mmap", appended)
+
+
 def _interfaces(candidate: Candidate) -> set[Interface]:
     return {spec.interface for spec in candidate.variant.workload.files.values()}
 

@@ -281,6 +281,7 @@ def _housekeeping(
     gone = kind == KIND_CODES[Kind.UNLINK]
     drop[:-1] |= stats[:-1] & gone[1:] & (file[1:] == file[:-1])
     drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
+    drop |= _around_renames(kind, file, detail)
     seen: set[int] = set()
     for at in np.flatnonzero(opens & ~is_root):
         name = int(file[at])
@@ -323,6 +324,21 @@ def _begun_anew(opens: Column, kind: Column, file: Column, error: Column, detail
         found[at] = True
         near = slice(at, at + 5)
         found[near] |= others[near] & (file[near] == file[at])
+    return found
+
+
+def _around_renames(kind: Column, file: Column, detail: Column) -> Column:
+    """Mask: the looks at both names before the engine renames a file, and at the new one after."""
+    found = np.zeros(len(kind), bool)
+    stats = kind == KIND_CODES[Kind.STAT]
+    at = np.flatnonzero(kind == KIND_CODES[Kind.RENAME])
+    at = at[at > 1]
+    at = at[
+        stats[at - 1] & (file[at - 1] == file[at]) & stats[at - 2] & (file[at - 2] == detail[at])
+    ]
+    found[at - 1] = found[at - 2] = True
+    after = at[at + 1 < len(kind)]
+    found[after + 1] = stats[after + 1] & (file[after + 1] == detail[after])
     return found
 
 

@@ -58,12 +58,13 @@ def _random_access(rows: StreamRows) -> Iterator[Seen]:
             continue
         ops = rows.found.ops
         ends = np.roll(ops.offset[chain] + ops.bytes[chain], 1)
-        back = chain[follows & (ops.offset[chain] < ends)]
+        # A file that is read, or written, once more from its beginning is in order.
+        back = chain[follows & (ops.offset[chain] < ends) & (ops.offset[chain] > 0)]
         if len(back) > RANDOM_SHARE * int(follows.sum()):
             yield Seen(
                 f"{rows.name}: {word} come in random order.",
                 f"{len(back)} of {int(follows.sum())} {word} go backwards (threshold "
-                f"{RANDOM_SHARE:.0%}), most often of {size_text(rows.common_size(part))}",
+                f"{RANDOM_SHARE:.0%}), most often of {size_text(rows.common_size(moved))}",
                 at_stake_s=rows.longest_s(part),
             )
 

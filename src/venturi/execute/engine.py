@@ -56,6 +56,10 @@ def describe(engine: Path) -> dict[str, Any]:
             [str(engine), "describe"], capture_output=True, timeout=_DESCRIBE_LIMIT_S, check=True
         )
         described: dict[str, Any] = json.loads(done.stdout)
+    except subprocess.CalledProcessError as error:
+        said = error.stderr.decode(errors="replace").strip().splitlines()
+        how = said[-1] if said else f"it ends with {error.returncode} and says nothing"
+        raise VenturiError(f"{engine} does not work here: {how}") from None
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         raise VenturiError(f"{engine} does not answer: {error}") from None
     return described

@@ -131,8 +131,10 @@ class Cause(Document):
     """The finding's stable word."""
     what: str
     evidence: str
+    advice: str
+    """What to do about it, in general."""
     answers: list[str]
-    """Names of the trials (`key=value`) that answer it."""
+    """Names of the trials (`key=value`) that answer it; none where no such change applies."""
     says: str = ""
     """What measuring them said of its cost here, in one sentence."""
 

@@ -23,6 +23,7 @@ from venturi.model.units import size_text
 from venturi.model.workload import Workload
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
+from venturi.predict.cold import PHASE as FORGETTING
 from venturi.predict.copying import as_measured
 from venturi.predict.demand import Demand, PhaseDemand
 from venturi.predict.few_bytes import by_page
@@ -84,8 +85,8 @@ def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> For
     if slowed >= _MORE:
         assumed.append(
             f"others had {100 * (profile.others_share or 0.0):.0f} % of the processors while the "
-            f"profile was measured, and have as much again; without them it may take down to "
-            f"1/{slowed:.2g} of the time"
+            f"profile was measured; without them it may take down to 1/{slowed:.2g} of the time, "
+            f"and beside them up to {slowed:.2g} times, because short points slip in between them"
         )
     if len(plan.groups) > 1:
         assumed.append("groups are taken to leave each other's I/O alone")
@@ -133,11 +134,15 @@ def _extrapolated(phases: Iterable[PhaseForecast], ranks: int, most: int) -> lis
     words = []
     if ranks > most:
         words.append(f"{ranks} ranks, measured were at most {most}")
+    sizes: dict[tuple[str, str], list[int]] = {}
     for phase in phases:
         for part in phase.parts:
             if part.extrapolated and ranks <= most:
-                words.append(f"{part.operation} of {size_text(part.bytes)} ({part.by})")
-    return list(dict.fromkeys(words))
+                sizes.setdefault((part.operation, part.by), []).append(part.bytes)
+    for (operation, by), found in sizes.items():
+        ends = dict.fromkeys(size_text(size) for size in (min(found), max(found)))
+        words.append(f"{operation} of {' to '.join(ends)} ({by})")
+    return words
 
 
 def _unsaturated(phases: Iterable[PhaseForecast], surface: Surface) -> list[str]:
@@ -175,7 +180,11 @@ def _of_group(made: Made, group: p.Group, surface: Surface) -> list[PhaseForecas
         for path, total in _of_rank(made.plan, group, rank, surface, acting).items():
             if path not in slowest or total.seconds.median > slowest[path].seconds.median:
                 slowest[path] = total
-    return [_phase(made, group, path, total) for path, total in slowest.items()]
+    return [
+        _phase(made, group, path, total)
+        for path, total in slowest.items()
+        if total.parts or path != FORGETTING
+    ]
 
 
 def _looked_at(group: p.Group) -> list[int]:
@@ -336,8 +345,8 @@ def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Pa
         count=round(demand.count),
         seconds=Range(
             median=seconds.median,
-            low=seconds.low / (_SESSION * surface.slowed(world)),
-            high=seconds.high * _SESSION,
+            low=min(seconds.low, seconds.median / surface.slowed(world)) / _SESSION,
+            high=max(seconds.high, seconds.median * surface.slowed(world)) * _SESSION,
         ),
         by=curve.manner.text(),
         limit=_limit(demand, curve.manner, estimate, surface.in_memory),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from venturi.model.forecast import Forecast, PhaseForecast, Range
+from venturi.model.forecast import Forecast, Part, PhaseForecast, Range
 from venturi.report import quantity
 from venturi.report.block import (
     Block,
@@ -26,6 +26,10 @@ from venturi.report.quantity import Units
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+_LEAST_SHARE = 0.01
+"""Of a phase: parts that take less are not listed."""
 
 
 def interval(time: Range) -> str:
@@ -160,10 +164,23 @@ def _parts(forecast: Forecast, units: Units) -> tuple[Block, ...]:
             part.limit.value,
         )
         for phase in forecast.phases
-        for part in phase.parts
+        for part in _longest(phase)
     )
     columns = tuple(Column(title, 1 < index < 5) for index, title in enumerate(titles))
-    return (Table("Operations", columns, rows),)
+    named = sum(len(_longest(phase)) for phase in forecast.phases)
+    left_out = sum(len(phase.parts) for phase in forecast.phases) - named
+    if not left_out:
+        return (Table("Operations", columns, rows),)
+    least = quantity.percent(_LEAST_SHARE)
+    text = f"{quantity.counted(left_out, 'more kind')} of less than {least} of a phase each."
+    return Table("Operations", columns, rows), Paragraph(text)
+
+
+def _longest(phase: PhaseForecast) -> list[Part]:
+    """The parts that count, the longest first."""
+    parts = sorted(phase.parts, key=lambda part: -part.seconds.median)
+    whole = sum(part.seconds.median for part in parts)
+    return [part for part in parts if part.seconds.median >= _LEAST_SHARE * whole]
 
 
 def time_bars(times: Iterable[tuple[str, Range]]) -> dict[str, Any]:

@@ -72,11 +72,13 @@ def print_archive(
 
 
 def _remark(entry: Mapping[str, Any]) -> str:
-    """Why something is not built, or the libraries or options of what is."""
-    if entry.get("libraries"):
-        return ", ".join(entry["libraries"])
-    options = [f"{option['name']} ({option['default']})" for option in entry.get("options", [])]
-    return str(entry["reason"]) or ("options: " + ", ".join(options) if options else "")
+    """Where something is missing and why, with the libraries or the options of what is built."""
+    options = [
+        f"{option['name']}={option['default']}" if option["default"] else str(option["name"])
+        for option in entry.get("options", [])
+    ]
+    told = "options: " + ", ".join(options) if options else ", ".join(entry.get("libraries", []))
+    return "; ".join(text for text in (str(entry["reason"]), told) if text)
 
 
 def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) -> None:
@@ -105,6 +107,6 @@ def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) ->
             for entry in findings[key]
         ]
         out.table(("", "", ""), rows, left=("",), prose=True)
-    missing = [tool["name"] for tool in findings["tools"] if not tool["path"]]
-    if missing:
-        out.line((" not found   ", "bold"), ", ".join(missing))
+    missing = [f"{tool['name']} ({tool['use']})" for tool in findings["tools"] if not tool["path"]]
+    for place, text in enumerate(missing):
+        out.line((" not found   " if place == 0 else " " * 13, "bold"), text)

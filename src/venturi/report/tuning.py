@@ -124,7 +124,10 @@ def _advice(tuning: Tuning) -> Section | None:
             effect_text(trial),
             _TONES[trial.effect],
             f"{trial.name}: {trial.what}",
-            (("Do", trial.advice), ("Takes for granted", trial.meaning.assumes)),
+            (
+                ("Do" if trial.effect is Effect.HELPS else "Was changed", trial.advice),
+                ("Takes for granted", trial.meaning.assumes),
+            ),
         )
         for trial in judged
     )
@@ -132,7 +135,8 @@ def _advice(tuning: Tuning) -> Section | None:
     best = judged[0]
     if best.effect is Effect.HELPS:
         blocks.append(Code(f"The workload with {best.name}", best.workload_text, folded=True))
-    return Section("advice", "What to change", "Changes that were measured afresh.", tuple(blocks))
+    title = "What to change" if best.effect is Effect.HELPS else "What was tried"
+    return Section("advice", title, "Changes that were measured afresh.", tuple(blocks))
 
 
 def _causes(tuning: Tuning) -> Section | None:
@@ -144,7 +148,7 @@ def _causes(tuning: Tuning) -> Section | None:
             "plain",
             cause.what,
             (("Evidence", cause.evidence), ("Costs here", cause.says),
-             ("Answered by", ", ".join(cause.answers))),
+             ("Do", cause.advice), ("Measured as", ", ".join(cause.answers))),
         )
         for cause in tuning.causes
     )  # fmt: skip

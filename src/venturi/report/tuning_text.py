@@ -72,7 +72,8 @@ def print_tuning(tuning: Tuning, console: Console, saved: str) -> None:
     if tuning.causes:
         out.line(" found in the capture:")
         for cause in tuning.causes:
-            out.wrapped("   - ", f"{cause.what} {cause.says} ({cause.evidence})")
+            do = "" if cause.answers else f" {cause.advice}"
+            out.wrapped("   - ", f"{cause.what} {cause.says}{do} ({cause.evidence})")
         out.line()
     _print_others(tuning, out)
     for remark in tuning.remarks:

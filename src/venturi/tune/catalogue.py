@@ -53,6 +53,10 @@ _BY_FINDING = {
 """Keys that answer what was found in a capture; of two with as much at stake the special first."""
 
 
+_LEAST_STAKE = 0.01
+"""Of the time in I/O: findings with less at stake are not told of."""
+
+
 @cache
 def changes() -> tuple[Change, ...]:
     """The catalogue, in the order in which changes are looked at."""
@@ -114,21 +118,33 @@ def _looked_for(scene: Scene) -> list[str]:
     return list(dict.fromkeys(keys))
 
 
-def causes(scene: Scene, candidates: Sequence[Candidate]) -> list[Cause]:
-    """The findings that some of the candidates answer, those with most time at stake first."""
+def causes(
+    scene: Scene, candidates: Sequence[Candidate], skipped: Sequence[Skipped], io_s: float
+) -> list[Cause]:
+    """The findings that a key answers, those with most time at stake first.
+
+    Those with little at stake of the `io_s` that the capture saw (0: not known) are left out.
+    Where no candidate answers one, it says why.
+    """
     found = []
     for finding in _answered(scene):
         keys = _BY_FINDING[finding.id]
+        if finding.at_stake_s is not None and finding.at_stake_s < _LEAST_STAKE * io_s:
+            continue
         answers = [candidate.name for candidate in candidates if candidate.key in keys]
-        if answers:
-            found.append(
-                Cause(
-                    finding=finding.id,
-                    what=finding.what,
-                    evidence=finding.evidence,
-                    answers=answers,
-                )
+        why = [f"{one.name}: {one.why}" for one in skipped if one.name.partition("=")[0] in keys]
+        if not answers and not why:
+            continue
+        found.append(
+            Cause(
+                finding=finding.id,
+                what=finding.what,
+                evidence=finding.evidence,
+                advice=finding.advice,
+                answers=answers,
+                says="" if answers else f"No change can be measured for it ({'; '.join(why)}).",
             )
+        )
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
-from venturi.model.workload import FileSpec
+from venturi.model.workload import FileSpec, PatternKind
 from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.rewrite import with_files
 from venturi.tune.scene import DoesNotApply, Scene, uses_of
@@ -24,6 +24,9 @@ def _values(scene: Scene) -> list[str]:
 def _make(scene: Scene, value: str) -> Variant:
     wanted = Interface(one_of(value, "interface", [word.value for word in _PLAIN]))
     used = {use.name for use in uses_of(scene.workload)}
+    if wanted is Interface.MMAP:
+        uses = list(uses_of(scene.workload))
+        used -= {use.name for use in uses if use.step.pattern is PatternKind.APPEND}
     touched: list[str] = []
 
     def reach(name: str, spec: FileSpec) -> FileSpec | None:

@@ -22,7 +22,10 @@ def _make(scene: Scene, value: str) -> Variant:
     touched: dict[str, bool] = {}
     workload = with_steps(scene.workload, lambda step: _held(step, scene.workload, touched))
     if not touched:
-        raise DoesNotApply("no file is opened and closed in a loop inside of a phase")
+        raise DoesNotApply(
+            "no file is opened and closed in a loop inside of a phase; many files that take turns "
+            "cannot be kept open by a workload"
+        )
     assumes = "nobody waits for the close to see the data"
     remade = [name for name, is_made in touched.items() if is_made]
     if remade:

@@ -137,13 +137,26 @@ def _whole(gain: Gain, computing: Computing) -> Whole | None:
 
 
 def weighed(causes: Sequence[Cause], trials: Sequence[Trial]) -> list[Cause]:
-    """The causes, each with what the trials that answer it say of its cost here."""
-    return [cause.model_copy(update={"says": _cost_text(cause, trials)}) for cause in causes]
+    """The causes, each with what the trials that answer it say of its cost here.
+
+    What a trial gains is told of the first cause that it answers: most of it belongs there.
+    """
+    told: set[str] = set()
+    result = []
+    for cause in causes:
+        own = [trial for trial in trials if trial.name in cause.answers]
+        says = cause.says
+        if own and own[0].name in told:
+            says = f"{own[0].name} answers it, too."
+        elif own:
+            says = _cost_text(own)
+            told.add(own[0].name)
+        result.append(cause.model_copy(update={"says": says}))
+    return result
 
 
-def _cost_text(cause: Cause, trials: Sequence[Trial]) -> str:
+def _cost_text(own: Sequence[Trial]) -> str:
     """Of the trials that answer a cause the best: they are ranked."""
-    own = [trial for trial in trials if trial.name in cause.answers]
     best = next((trial for trial in own if trial.effect is not Effect.UNJUDGED), None)
     if best is None or best.gain is None:
         names = " or ".join(trial.name for trial in own[:2])
@@ -168,7 +181,7 @@ def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cos
     text = _headline(trials, state, cost_s)
     if not causes or any(trial.effect is Effect.HELPS for trial in trials):
         return text
-    return f"{text} The capture shows a problem: {causes[0].what} {causes[0].says}"
+    return f"{text} The capture shows a problem all the same: {causes[0].what}"
 
 
 def _headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
@@ -219,7 +232,7 @@ def _counted(judged: Sequence[Trial]) -> str:
 
 def _ratio_text(gain: Gain) -> str:
     return (
-        f"{gain.ratio:.2g} times as long as before "
+        f"{gain.ratio:.3g} times as long as before "
         f"({gain.confidence:.0%} interval {gain.low:.2g} to {gain.high:.2g})"
     )
 

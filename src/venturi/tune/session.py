@@ -58,7 +58,8 @@ def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
     started = datetime.now(UTC).isoformat(timespec="seconds")
     stopping, begin_s = Stopping(), time.monotonic()
     variants = {candidate.name: candidate.variant.workload for candidate in candidates}
-    found_bad = causes(scene, candidates)
+    found_bad = causes(scene, candidates, skipped, _captured_io_s(wish.workload))
+    suspects = next((cause.answers for cause in found_bad if cause.answers), [])
     bench = Bench(place, scene.workload, variants, stopping)
     search = Search(
         {candidate.name: candidate.key for candidate in candidates},
@@ -67,7 +68,7 @@ def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
         wish.budget_s,
         place.settings.seed,
         watch,
-        Known(pauses_s(scene), found_bad[0].answers if found_bad else ()),
+        Known(pauses_s(scene), suspects),
     )
     with stopping.listening():
         state = search.run()
@@ -126,6 +127,12 @@ def _document(
         venturi=venturi.__version__,
         workload_text=to_yaml(scene.workload),
     )
+
+
+def _captured_io_s(workload: Workload) -> float:
+    """The time inside I/O calls that the capture saw; 0: not known."""
+    observed = workload.origin.observed if workload.origin else None
+    return (observed.io_seconds if observed is not None else None) or 0.0
 
 
 def computing_of(workload: Workload, scene: Scene) -> Computing:

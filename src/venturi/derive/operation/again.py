@@ -7,17 +7,18 @@ entry of its own names it, says who makes it, and shares the path of those entri
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from venturi.derive.operation.fold import Leaf, Loop, Node
-from venturi.derive.operation.naming import Choice, Names
+from venturi.derive.operation.naming import Choice, Key, Names, named_in
 from venturi.derive.operation.table import CREATES
 from venturi.derive.operation.token import Tokens
 from venturi.derive.operation.visit import Acts
 from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.workload import BareStep, StepSpec
 
 MOST_CUTS = 3
 """A loop over files that follow more rules than so many and one has none."""
@@ -74,6 +75,31 @@ def makes(tokens: Tokens, first: Column, count: int) -> bool:
     ids = first.reshape(-1)[:, None] + np.arange(count)
     opens = tokens.kind[ids] == KIND_CODES[Kind.OPEN]
     return bool(np.any(opens & (tokens.flags[ids] & CREATES > 0)))
+
+
+def used_too_soon(steps: Sequence[StepSpec | BareStep], names: Names) -> set[Key]:
+    """Entries of files that one rank makes and others use within the same phase, where nobody waits
+    for it."""
+    found: set[Key] = set()
+    for step in steps:
+        if not isinstance(step, StepSpec) or step.phase is None:
+            inner = step.do or [] if isinstance(step, StepSpec) else []
+            found |= used_too_soon(inner, names)
+            continue
+        made = _made_in(step.do or [])
+        for name in named_in([step]) & names.entries.keys():
+            entry = names.entries[name]
+            if entry.is_given_away and made & set(entry.made_by):
+                found.add(entry.key)
+    return found
+
+
+def _made_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
+    """Entries that steps make, those within others too."""
+    plain = [step for step in steps if isinstance(step, StepSpec)]
+    return {step.create for step in plain if step.create}.union(
+        *(_made_in(step.do or []) for step in plain)
+    )
 
 
 def least_reach(reach: Mapping[str, Column], makers: list[str]) -> Column | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from venturi.derive.operation.deal import dealt
+from venturi.derive.operation.deal import dealt, records_in
 from venturi.derive.operation.fit import Affine, affine, by_rank_text, linear_text
 from venturi.derive.operation.headed import headed
 from venturi.derive.operation.place import (
@@ -382,7 +382,7 @@ def _mixed(run: Run) -> Said | None:
         return None
     parts, exact = parts_of(run.sizes())
     mix = mix_of(parts)
-    if mix is None or not exact or not _alike(run, parts):
+    if mix is None or not exact or not _alike(run, parts) or records_in(run) is not None:
         return None
     fitted = _base(run, run.base)
     if fitted is None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from venturi.derive.operation.fit import linear_text
+from venturi.derive.operation.near_record import LEAST_RECORDS, NearRecords, near_records
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
 from venturi.derive.operation.sizes import Parts, mix_of, parts_of
@@ -139,10 +140,14 @@ def dealt(run: Run) -> Said:
     )
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
     shares = min(_as_mix(shares), _mostly_mixed(bunches, shares, run.scene), key=_lines_of)
+    in_records = _in_records(run)
+    if in_records is not None:
+        shares = in_records
     layout = _Layout(run, _span(shares, run))
     steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
-    notes = ["sizes come one after the other; order and places are not kept"]
+    order = "order and places are not kept" if in_records is None else "records are their mean"
+    notes = [f"sizes come one after the other; {order}"]
     is_exact = all(bunch.smallest == bunch.largest for bunch in bunches)
     is_near = all(bunch.is_near for bunch in bunches)
     rule, sure = "6: no regular places; sizes and their number", 0.4
@@ -326,6 +331,38 @@ def _mostly_mixed(bunches: list[Bunch], shares: list[_Share], scene: Scene) -> l
     return [_Share(keys, each, each), *_shares(rest, scene)]
 
 
+def _in_records(run: Run) -> list[_Share] | None:
+    """Nearly equal records, the same in every turn, and what is left of all sizes; None where a
+    run is none."""
+    found = records_in(run)
+    if found is None:
+        return None
+    ends = np.cumsum(found.parts)
+    table = [[int(end) - size, size] for end, size in zip(ends, found.parts, strict=True)]
+    keys: dict[str, Any] = {"pattern": PatternKind.TABLE, "table": table}
+    keys |= {"block": size_text(found.bytes), "segments": found.count}
+    units, each = run.scene.units, found.count * found.bytes
+    requests = int(run.count.sum()) - units * found.count * len(found.parts)
+    moved = int(run.bytes.sum()) - units * each
+    if requests < units or moved < requests:
+        return None
+    return [_Share(keys, each, each), *_shares(Bunch(requests, moved, 0, moved), run.scene)]
+
+
+def records_in(run: Run) -> NearRecords | None:
+    """The nearly equal records that every turn of writes to files of its ranks' own consists of."""
+    is_packed = not np.any(run.jumps) and not (run.is_write and np.all(run.flags & APPENDS))
+    if not is_packed or (run.is_shared and run.ids.shape[-1] > 1):
+        return None
+    if (
+        not run.is_write
+        or run.ids.size != run.scene.units
+        or int(run.count.min()) < 2 * LEAST_RECORDS
+    ):
+        return None
+    return near_records([run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()])
+
+
 def _lines_of(shares: list[_Share]) -> int:
     """How many lines the steps of some shares take, or nearly."""
     return sum(1 + len(share.keys.get("mix", [])) // SIZES_IN_LINE for share in shares)
@@ -437,6 +474,8 @@ def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:
     loops = run.scene.loops
     if np.any(run.base < 0):
         return [], 0, 0
+    if not loops and run.ids.size == 1 and not np.any(run.jumps):
+        return [], int(run.base.flat[0]), 0
     if not loops or np.any(run.tokens.file[run.ids] != run.tokens.file[run.ids.flat[0]]):
         gap = int(run.end.max()) - span
         return [], gap if run.is_write and 0 < gap <= GAP_SHARE * span else 0, 0

@@ -23,7 +23,7 @@ MOST_UNEVEN = 2.0
 def path_of(program: Program, entry: Entry) -> str:
     """The template of an entry's names: below folders where its files lie in several, which are
     those that another entry makes, where the application made them."""
-    each = files_in_each(_homes(program, entry))
+    each = 0 if entry.is_given_away else files_in_each(_homes(program, entry))
     if not each or not (entry.is_indexed or entry.is_numbered):
         return entry.path
     if entry.is_indexed:

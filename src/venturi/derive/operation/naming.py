@@ -10,9 +10,9 @@ import numpy as np
 from venturi.derive.operation.fit import affine, linear_text
 from venturi.derive.operation.scene import Crew, Scene
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import Table
+from venturi.derive.operation.table import CREATES, Table
 from venturi.derive.operation.token import Tokens
-from venturi.model.operation import Column
+from venturi.model.operation import Column, Kind
 from venturi.model.workload import (
     BareStep,
     CopyStep,
@@ -31,6 +31,8 @@ class Owners:
 
     owner: Column
     nth: Column
+    given_away: frozenset[int] = frozenset()
+    """Streams whose files one rank makes and others use: numbers name them, whoever does it."""
 
 
 def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
@@ -52,7 +54,22 @@ def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
         edges = np.flatnonzero(np.concatenate([[True], sorted_owner[1:] != sorted_owner[:-1]]))
         length = np.diff(np.append(edges, len(files)))
         nth[files[by_owner]] = np.arange(len(files)) - np.repeat(edges, length)
-    return Owners(owner, nth)
+    return Owners(owner, nth, _given_away(tokens, streams, owner))
+
+
+def _given_away(tokens: Tokens, streams: Streams, owner: Column) -> frozenset[int]:
+    """Streams of files that all are made by one rank, of which others use some."""
+    found = set()
+    makes = tokens.is_kind(Kind.OPEN) & (tokens.flags & CREATES > 0)
+    made = np.bincount(tokens.file[makes], minlength=len(owner)) > 0
+    for number, stream in enumerate(streams.kept):
+        makers = np.unique(owner[stream.files])
+        if stream.is_shared or len(makers) > 1 or not np.all(made[stream.files]):
+            continue
+        own = streams.of_file[tokens.file] == number
+        if np.any(tokens.rank[own] != makers[0]) and np.all(tokens.rank[own & makes] == makers[0]):
+            found.add(number)
+    return frozenset(found)
 
 
 Key = tuple[bytes, int, str]
@@ -94,6 +111,8 @@ class Entry:
     """The entries that make its files, if it does not."""
     is_aside: bool = False
     """Its files get the names of another entry's."""
+    is_given_away: bool = False
+    """One rank makes its files and others use them, so no rank adds its number to their names."""
     holds_others: bool = False
     """Its files are folders in which another entry's files lie."""
 
@@ -115,6 +134,9 @@ class Entry:
     @property
     def path(self) -> str:
         """The template of its names."""
+        if self.is_given_away:
+            number = self.index if "rank" in self.index else f"{self.index} + 0 * rank"
+            return f"{self.home}.{{{number}}}"
         if self.is_indexed:
             return f"{self.home}.{{{self.index}}}"
         return f"{self.home}.{self.index}" if self.is_numbered else self.home
@@ -137,6 +159,9 @@ class Names:
     def choice(self, stream: int, file: Column, scene: Scene) -> Choice:
         """How files with an axis for each loop and a last one for ranks are chosen."""
         kept = self.streams.kept[stream]
+        given = self._given(stream, file, scene)
+        if given is not None:
+            return given
         shift, note, names_all = 0, "", True
         nth = self.owners.nth[file]
         if not kept.is_shared:
@@ -150,6 +175,17 @@ class Names:
             text = linear_text(fitted.constant, scene.terms(fitted.slopes), is_size=False)
         crew = b"" if kept.is_shared else scene.crew.ranks.tobytes()
         return Choice((crew, stream, text), shift, note, names_all)
+
+    def _given(self, stream: int, file: Column, scene: Scene) -> Choice | None:
+        """How files that another rank may have made are chosen, by loops and the rank; None where
+        none have, or no rule says which."""
+        fitted = affine(self.owners.nth[file])
+        if fitted is None or stream not in self.owners.given_away:
+            return None
+        *slopes, by_rank = fitted.slopes
+        terms = [*scene.terms(tuple(slopes)), (by_rank, scene.crew.place)]
+        text = linear_text(fitted.constant, terms, is_size=False)
+        return Choice((b"", stream, text), 0)
 
     def known(self, key: Key) -> str | None:
         """The entry that makes, or finds, the files of this key, if there is one."""
@@ -172,7 +208,12 @@ class Names:
         suffix = "" if not used else letters[used - 1] if used <= len(letters) else f"_{used}"
         name = base + suffix
         home = f"stream{_letters(stream)}{used + 1}"
-        self.entries[name] = Entry(key, self.streams.kept[stream].is_shared, home=home)
+        self.entries[name] = Entry(
+            key,
+            self.streams.kept[stream].is_shared,
+            home=home,
+            is_given_away=key[0] == b"" and stream in self.owners.given_away,
+        )
         return name
 
     def aside(self, name: str) -> str:

@@ -96,6 +96,9 @@ class Program:
         self._has_tasks = False
         self._stream = -1
         self.is_ordered = True
+        self.is_sound = True
+        """Whether no rule of others would name files while they have the names they are made
+        under; else they are told as other files."""
 
     # ---- the program
 
@@ -428,7 +431,8 @@ class Program:
             and not self._named.has_datasets(chosen.key[1])
         ):
             makers = self.holdings.makers(chosen, files)
-        if not makers:
+        self.is_sound &= self._state.aside.isdisjoint(makers)
+        if not makers or not self._state.aside.isdisjoint(makers):
             return self.names.use(chosen)
         use = self.names.use(chosen, is_again=True)
         self.holdings.link(use.name, makers)

@@ -22,11 +22,12 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
     found = {}
     entries = program.names.entries
     several = Counter(entry.stream for entry in entries.values() if not entry.is_aside)
-    for entry in entries.values():
+    for name, entry in entries.items():
         entry.is_numbered |= several[entry.stream] > 1
+        entry.is_given_away &= name not in program.staged
     used = named_in(steps)
-    paths = {name: path_of(program, entry) for name, entry in entries.items() if name in used}
     used |= {maker for name in used & entries.keys() for maker in entries[name].made_by}
+    paths = {name: path_of(program, entry) for name, entry in entries.items() if name in used}
     for name, entry in entries.items():
         if name not in used:
             continue

@@ -239,7 +239,7 @@ def _turns(table: Table, found: _Found, stages: list[Column]) -> _Turns:
     for tasks in stages:
         workers = np.unique(found.worker[tasks])
         known = np.array([place.get(int(one), _NONE) for one in lead[tasks]])
-        order = _near_order(len(workers), known, size[tasks])
+        order = _near_order(len(workers), known, (lead[tasks], size[tasks]))
         nth = np.empty(len(tasks), np.int64)
         nth[order] = np.arange(len(tasks))
         for one, at in zip(lead[tasks].tolist(), nth.tolist(), strict=True):
@@ -251,11 +251,13 @@ def _turns(table: Table, found: _Found, stages: list[Column]) -> _Turns:
     return _Turns(rank, turn, is_last)
 
 
-def _near_order(ranks: int, known: Column, size: Column) -> Column:
-    """The order of tasks: that of their files before, or of sizes, if they began nearly so."""
+def _near_order(ranks: int, known: Column, by: tuple[Column, Column]) -> Column:
+    """The order of tasks: that of their files before, that in which these were first named, or of
+    sizes, if they began nearly so."""
+    named, size = by
     began = np.arange(len(size))
     keys = [] if np.any(known == _NONE) else [known]
-    for key in (*keys, size, -size):
+    for key in (*keys, named, size, -size):
         order: Column = np.argsort(key, kind="stable")
         moved = np.abs(order - began)
         if moved.max() < MOST_MOVED_TURNS * ranks and moved.mean() < USUALLY_MOVED_TURNS * ranks:

@@ -15,6 +15,7 @@ from venturi.derive.operation.account import (
     observed_of,
     with_walks_observed,
 )
+from venturi.derive.operation.again import used_too_soon
 from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
 from venturi.derive.operation.naming import Key
@@ -128,7 +129,8 @@ def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
     """The shortest program, weighed against what its view tells."""
     copies = copies_in(table)
     written = [_in_view(view, streams, copies) for view in views_of(table, streams)]
-    return min(written, key=lambda one: _lines(table, *one) - one[0].view.worth_lines)
+    sound = [one for one in written if one[0].is_sound]
+    return min(sound or written, key=lambda one: _lines(table, *one) - one[0].view.worth_lines)
 
 
 def _lines(table: Table, program: Program, steps: Steps) -> int:
@@ -166,6 +168,7 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
         others = len(apart) + len(lasting) + len(plain)
         program = Program(view, streams, staged, flat, apart, lasting, plain)
         steps = program.write()
+        apart |= used_too_soon(steps, program.names)
         new = flat - found
         if new or len(apart) + len(lasting) + len(plain) > others:
             staged.clear()

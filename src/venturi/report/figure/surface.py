@@ -168,7 +168,12 @@ def _plot(
                 "field": "line",
                 "type": "nominal",
                 "scale": colour,
-                "legend": {"columns": _LEGEND_COLUMNS},
+                "legend": {
+                    "columns": _LEGEND_COLUMNS,
+                    "symbolType": "stroke",
+                    "symbolSize": 900,
+                    "symbolStrokeWidth": 2,
+                },
             },
         },
         "layer": layers,
