@@ -101,6 +101,13 @@ def test_appended_files_are_marked() -> None:
     assert made.totals.bytes_written == 80
 
 
+@pytest.mark.parametrize("size", ["45", "43 + 2 * rank", "block(90, ranks, rank)"])
+def test_what_is_appended_ends_with_a_shorter_request(size: str) -> None:
+    made = made_of(f"{{to: f, pattern: append, transfer: 10, size: '{size}'}}", 2)
+    wanted = 88 if "+" in size else 90
+    assert (made.totals.bytes_written, made.totals.operations["write"]) == (wanted, 10)
+
+
 def test_a_phase_that_lasts_repeats_its_transfers_and_nothing_else() -> None:
     made = made_with(
         "w|at_least: 2 s|create: f; write: {to: f, transfer: 3, size: 10}; compute: 1 ms; "
