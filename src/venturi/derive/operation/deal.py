@@ -35,10 +35,6 @@ MOST_NUMBERS = 8
 LEAST_TURNS = 16
 LEAST_MIXED = 3
 """So many steps of one size each are one mix."""
-MOST_LEFT = 0.1
-"""A mix that leaves more than this share of the requests is none."""
-SIZES_IN_LINE = 4
-"""So many sizes of a mix stand in a line."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
 """Sizes up to so many bytes are one group if they hold less than this share of the bytes, of the
@@ -139,7 +135,7 @@ def dealt(run: Run) -> Said:
         else bunches_of(sizes, run.scene.units)
     )
     shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
-    shares = min(_as_mix(shares), _mostly_mixed(bunches, shares, run.scene), key=_lines_of)
+    shares = _as_mix(shares)
     in_records = _in_records(run)
     if in_records is not None:
         shares = in_records
@@ -309,28 +305,6 @@ def _as_mix(shares: list[_Share]) -> list[_Share]:
     return [_Share({"mix": mix, "count": counts.total()}, moved, moved)]
 
 
-def _mostly_mixed(bunches: list[Bunch], shares: list[_Share], scene: Scene) -> list[_Share]:
-    """The shares as a mix, which every turn moves, and what is left of all sizes dealt to turns."""
-    counts: Counter[int] = Counter()
-    for bunch in bunches:
-        small, longer = divmod(bunch.bytes, bunch.requests)
-        counts[small] += bunch.requests - longer
-        counts[small + 1] += longer
-    units = scene.units
-    parts = [(size, count // units) for size, count in counts.items() if size and count >= units]
-    mix = mix_of(sorted(parts, key=lambda part: -part[0] * part[1])) if parts else None
-    requests = sum(bunch.requests for bunch in bunches) - units * sum(n for _, n in parts)
-    moved = sum(bunch.bytes for bunch in bunches)
-    each = sum(size * count for size, count in parts)
-    is_most = 0 < requests <= MOST_LEFT * sum(bunch.requests for bunch in bunches)
-    if mix is None or len(parts) < LEAST_MIXED or not is_most:
-        return shares
-    largest = max(size for size, count in counts.items() if count % units)
-    rest = Bunch(requests, moved - units * each, 0, largest)
-    keys = {"mix": mix, "count": sum(count for _, count in parts)}
-    return [_Share(keys, each, each), *_shares(rest, scene)]
-
-
 def _in_records(run: Run) -> list[_Share] | None:
     """Nearly equal records, the same in every turn, and what is left of all sizes; None where a
     run is none."""
@@ -361,11 +335,6 @@ def records_in(run: Run) -> NearRecords | None:
     ):
         return None
     return near_records([run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()])
-
-
-def _lines_of(shares: list[_Share]) -> int:
-    """How many lines the steps of some shares take, or nearly."""
-    return sum(1 + len(share.keys.get("mix", [])) // SIZES_IN_LINE for share in shares)
 
 
 def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
