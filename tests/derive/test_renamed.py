@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from traced_run import MS, REOPEN, TracedRun, check_exact, derived, steps_of
 
-from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
 from venturi.model.plan import ItemVerb
 from venturi.model.workload import RenameStep, TruncateStep, Workload
@@ -185,25 +184,3 @@ def test_a_file_is_made_as_long_as_it_will_be() -> None:
     [cut] = [step.truncate for step in steps_of(found) if step.truncate is not None]
     assert isinstance(cut, TruncateStep)
     assert cut.size == "8 MiB"
-
-
-def test_files_that_are_looked_at_before_they_get_their_name_are_there() -> None:
-    run = TracedRun(1)
-    for number in range(12):
-        run.open(0, f"f{number}.part", 0o302)
-        run.move(0, Kind.WRITE, f"f{number}.part", [(0, 4096)])
-        run.close(0, f"f{number}.part")
-    run.meet(300 * MS)
-    for number in range(24):
-        run.call(0, Kind.STAT, f"f{number % 12}.part")
-    run.meet(300 * MS)
-    for number in range(12):
-        rename(run, 0, f"f{number}.part", f"f{number}")
-    found = derived(run)
-    check_exact(run, found)
-    made: set[str] = set()
-    for step in steps_of(found):
-        made |= {step.create} if step.create else set()
-        if step.stat:
-            spec = found.files[step.stat]
-            assert step.stat in made or spec.prestage is not None, to_yaml(found)
