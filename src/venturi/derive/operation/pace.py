@@ -7,6 +7,8 @@ next request takes longer than one of a bare loop: sqlite's 4 KiB in memory a qu
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from venturi.model.operation import Column
@@ -18,6 +20,8 @@ FAR = 4.0
 """Times the middle of long ones: what is longer is no computing of every turn."""
 LEAST_NS = 400
 """Less than this is the program's way from call to call, and what recording takes."""
+LEAST_REQUESTS = 8
+"""What is done a few times is as fast in the proxy as makes no difference."""
 RECORDED_BY = "venturi"
 """The format of our own captures: others take microseconds to record a call, or leave calls out."""
 
@@ -42,11 +46,24 @@ def beside_pauses(computing: Column, stretch: Column, pauses_ns: Column) -> Colu
 
 
 def usual_ns(computing: Column) -> float:
-    """The mean of the short ones, where most are, else of those that are nearly as long as most; 0
-    where operations follow each other at once."""
+    """What usually comes before an operation; 0 where they follow each other at once, or are few.
+
+    The mean of the short ones where most are, roughly, so that what is alike looks alike; else that
+    of the ones that are nearly as long as most."""
     known = computing[computing != UNKNOWN]
+    if len(known) < LEAST_REQUESTS:
+        return 0.0
     short = known[known < MOST_NS]
     if 2 * len(short) > len(known):
         mean = float(np.mean(short))
-        return mean if mean >= LEAST_NS else 0.0
-    return float(np.mean(known[known <= FAR * np.median(known)])) if len(known) else 0.0
+        return _nearest(mean) if mean >= LEAST_NS else 0.0
+    mean = float(np.mean(known[known <= FAR * np.median(known)]))
+    return float(f"{mean:.2g}")
+
+
+def _nearest(value: float) -> float:
+    """1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(value))
+    return float(
+        min((1.0, 2.0, 5.0, 10.0), key=lambda step: abs(math.log(value / power / step))) * power
+    )

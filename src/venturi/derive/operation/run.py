@@ -137,7 +137,7 @@ class Run:
         if np.count_nonzero(think) * 2 > think.size:
             keys["think"] = seconds_text(float(np.mean(think[think > 0])) / 1e9)
         elif (computing := usual_ns(self.table.computing_ns[rows])) > 0:
-            keys["think"] = seconds_text(float(f"{computing / 1e9:.2g}"))
+            keys["think"] = seconds_text(computing / 1e9)
         in_time = rows[np.argsort(self.table.start_ns[rows], kind="stable")]
         return keys | memory_keys(self.table, in_time)
 
