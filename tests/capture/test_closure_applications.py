@@ -13,6 +13,7 @@ import pytest
 
 from venturi.analyse.fidelity_card import fidelity
 from venturi.capture.proxy import capture_proxy, machine_for
+from venturi.derive.operation.walk import LEAST_LISTS
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.card import FidelityCard, Match
@@ -247,6 +248,8 @@ def test_the_proxy_is_short_and_does_what_the_application_did(name: str, tmp_pat
     assert [stream.name for stream in card.streams if not stream.counterpart] == []
     found = {field.name: field for field in card.total.fields if field.name in JUDGED}
     assert found["bytes written"].application > 0
+    if found["list operations"].application < LEAST_LISTS:  # a program's start, which is left out
+        del found["list operations"]
     off = {
         name: (field.application, field.proxy)
         for name, field in found.items()

@@ -151,7 +151,7 @@ def test_what_is_walked_over_is_known_by_its_name() -> None:
     run = TracedRun(1)
     walk(run, 0, "top", 10, 30)
     captured = run.captured()
-    known = known_streams(captured)
+    known = known_streams(captured).streams
     assert all(known)
     [spec] = derived(run).files.values()
     assert set(known) == {spec.about}

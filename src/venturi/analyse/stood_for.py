@@ -19,7 +19,7 @@ from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly
 from venturi.derive.operation.workload import known_streams
 from venturi.model.error import UserError
-from venturi.model.operation import COPIES, KIND_CODES, NO_FILE, Column, Kind, Operations
+from venturi.model.operation import COPIES, KIND_CODES, Column, Kind, Operations
 from venturi.model.trace import TracedFile
 from venturi.model.trace_folder import Captured
 
@@ -54,12 +54,17 @@ def stood_for(application: Captured, proxy: Captured) -> tuple[Stood, Stood] | N
         ours = known_streams(application)
     except UserError:
         return None
-    if not set(theirs) & set(ours) - {""}:
+    if not set(theirs) & set(ours.streams) - {""}:
         return None
-    return _stood(application, ours), _stood(proxy, theirs)
+    listed = proxy.operations.file[proxy.operations.is_kind(Kind.LIST)]
+    is_listed = np.isin(np.arange(len(theirs)), listed)
+    return (
+        _stood(application, ours.streams, np.array(ours.is_listed, bool)),
+        _stood(proxy, theirs, is_listed),
+    )
 
 
-def _stood(captured: Captured, streams: list[str]) -> Stood:
+def _stood(captured: Captured, streams: list[str], is_listed: Column) -> Stood:
     captured = _by_rank(captured)
     assert captured.operations is not None
     said, _ = said_plainly(captured.operations)
@@ -71,7 +76,9 @@ def _stood(captured: Captured, streams: list[str]) -> Stood:
         operations.kind == KIND_CODES[Kind.SEEK],
     )
     in_file = operations.is_layer(*DATASET_LAYERS) & ~data
-    kept = operations.take(~np.logical_or.reduce((*masks, in_file, _of_lists(operations))))
+    kept = operations.take(
+        ~np.logical_or.reduce((*masks, in_file, _of_lists(operations, is_listed)))
+    )
     files = captured.trace.files
     called = {
         name: known_name([f.path for f, own in zip(files, streams, strict=True) if own == name])
@@ -118,11 +125,12 @@ def _left_out(
     return int(operations.bytes[moved].sum()), int(np.count_nonzero(mask))
 
 
-def _of_lists(operations: Operations) -> Column:
+def _of_lists(operations: Operations, is_listed: Column) -> Column:
     """Mask: what is done to folders that are listed, beside that: opening, asking, closing."""
-    listed = operations.file[operations.is_kind(Kind.LIST)]
     around = operations.is_kind(Kind.OPEN, Kind.CLOSE, Kind.STAT)
-    found: Column = around & np.isin(operations.file, np.setdiff1d(listed, [NO_FILE]))
+    found: Column = (
+        around & np.append(is_listed, False)[np.minimum(operations.file, len(is_listed))]
+    )
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -105,9 +105,18 @@ def _only_walked(captured: Captured, name: str) -> Workload:
     )
 
 
-def known_streams(captured: Captured) -> list[str]:
-    """For each file of a trace how a workload derived from it says that the application knows the
-    files of its stream; empty where it leaves them out. Raises UserError as `derive_operations`."""
+@dataclass(frozen=True)
+class Known:
+    """How a workload derived from a capture says that the application knows its files."""
+
+    streams: list[str]
+    """For each file of the trace, the files of its stream; empty where it is left out."""
+    is_listed: list[bool]
+    """Whether it is a folder of which a workload says that it is listed."""
+
+
+def known_streams(captured: Captured) -> Known:
+    """What is known of each file of a trace. Raises UserError as `derive_operations`."""
     names: dict[str, str] = {}
     told: set[str] = set()
     try:
@@ -120,9 +129,12 @@ def known_streams(captured: Captured) -> list[str]:
         for stream in streams_of(table, tokens_of(table)).kept:
             paths = [table.paths[file] for file in stream.files]
             names |= dict.fromkeys(paths, known_name(paths))
-    for walk in walks_in(captured, told):
-        names = dict.fromkeys(walk.files, known_name(walk.paths)) | names
-    return [names.get(file.path, "") for file in captured.trace.files]
+    walks = walks_in(captured, told)
+    listed = {path for walk in walks for path in walk.paths}
+    for walk in walks:
+        names |= dict.fromkeys(walk.files, known_name(walk.paths))
+    paths = [file.path for file in captured.trace.files]
+    return Known([names.get(path, "") for path in paths], [path in listed for path in paths])
 
 
 def _written(table: Table, streams: Streams) -> tuple[Program, Steps]:
