@@ -255,8 +255,7 @@ int Pnetcdf::find_loss(const OpenPnetcdf& open) {
   if (unknown != 0 || found.bytes >= open.written_end) return 0;
   complaint_ = fmt::format(
       "the file has {} bytes instead of at least {}: writes failed, and neither PnetCDF nor the "
-      "MPI "
-      "library says so",
+      "MPI library says so",
       found.bytes, open.written_end);
   return full ? ENOSPC : EIO;
 }

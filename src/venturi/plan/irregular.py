@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from venturi.model.error import UserError
 from venturi.model.expression import Literal, Tree
-from venturi.model.plan import Operator
 from venturi.model.workload import DataStep, PatternKind
-from venturi.plan.part import Access, MixShare, Rows, Run, Sharers, Shuffle, Sizes, part_start
-from venturi.plan.scope import Scope, apply, minus, over, plus, rest, times
+from venturi.plan.part import (
+    Access,
+    MixShare,
+    Rows,
+    Run,
+    Sharers,
+    Shuffle,
+    Sizes,
+    part_start,
+    requests_of,
+)
+from venturi.plan.scope import Scope, minus, over, plus, times
 
 _MOST_ROWS = 4096
 _MOST_ZIPF = 100
@@ -37,17 +46,10 @@ def append(sizes: Sizes) -> list[Access]:
     if sizes.at != Literal(0):
         raise UserError(f"{sizes.where}: 'at' does not go with 'append'")
     if sizes.count is not None or sizes.size is None:
-        return [_appended(transfer, sizes.need_count(transfer))]
-    found = [_appended(transfer, over(sizes.size, transfer))]
-    tail = rest(sizes.size, transfer)
-    if tail != Literal(0):
-        is_there = apply(Operator.GREATER, tail, 0)
-        found.append(_appended(apply(Operator.MAXIMUM, tail, 1), is_there))
-    return found
-
-
-def _appended(transfer: Tree, count: Tree) -> Access:
-    return Access(transfer, Literal(0), run=Run(count, appends=True))
+        requests = [(transfer, sizes.need_count(transfer))]
+    else:
+        requests = requests_of(sizes.size, transfer)
+    return [Access(size, Literal(0), run=Run(count, appends=True)) for size, count in requests]
 
 
 def table(step: DataStep, sizes: Sizes, scope: Scope) -> list[Access]:

@@ -197,12 +197,21 @@ def part_start(part: Tree, sharers: Sharers, sizes: Sizes) -> Tree:
     return times(sharers.index, part)
 
 
-def pieces(base: Tree, part: Tree, transfer: Tree) -> list[Access]:
-    """A part in requests of `transfer`, the last one shorter where it does not divide."""
+def requests_of(part: Tree, transfer: Tree) -> list[tuple[Tree, Tree]]:
+    """A part as (bytes of a request, how many), the last one shorter where the transfer does not
+    divide it."""
     full, tail = over(part, transfer), rest(part, transfer)
-    found = [] if full == Literal(0) else [Access(transfer, base, [(full, transfer)])]
+    found = [] if full == Literal(0) else [(transfer, full)]
     if tail != Literal(0):
         is_there = apply(Operator.GREATER, tail, 0)
-        size = apply(Operator.MAXIMUM, tail, 1)
-        found.append(Access(size, plus(base, times(full, transfer)), [(is_there, size)]))
+        found.append((apply(Operator.MAXIMUM, tail, 1), is_there))
     return found
+
+
+def pieces(base: Tree, part: Tree, transfer: Tree) -> list[Access]:
+    """A part in requests of `transfer`, the last one shorter where it does not divide."""
+    before = times(over(part, transfer), transfer)
+    return [
+        Access(size, base if size is transfer else plus(base, before), [(count, size)])
+        for size, count in requests_of(part, transfer)
+    ]

@@ -164,13 +164,19 @@ def _are_lines(run: Run, sizes: Column) -> bool:
     return bool((is_little or np.all(run.count == 1)) and sizes.max() <= TINY_BYTES)
 
 
+def _begins_alike(run: Run) -> bool:
+    """Whether every turn of every rank begins at one known place, in files that are its own."""
+    alone = len(run.scene.crew) == 1 or not run.is_shared
+    base = int(run.base.flat[0])
+    fits = run.ids.size == run.scene.units and base >= 0 and alone
+    return bool(fits and np.all(run.base == base))
+
+
 def _is_in_positions(run: Run) -> bool:
     """Whether every turn makes the same few requests, one behind the other from one place on, or
     each at a place of its own."""
-    count, base = int(run.count.flat[0]), int(run.base.flat[0])
-    alone = len(run.scene.crew) == 1 or not run.is_shared
-    fits = 1 < count <= MOST_POSITIONS and run.ids.size == run.scene.units and base >= 0 and alone
-    if not fits or np.any(run.count != count) or np.any(run.base != base):
+    count = int(run.count.flat[0])
+    if not 1 < count <= MOST_POSITIONS or np.any(run.count != count) or not _begins_alike(run):
         return False
     return not np.any(run.jumps) or _fixed_places(run) is not None
 
@@ -212,10 +218,7 @@ def _by_position(run: Run) -> Said:
 
 def _is_one_each(run: Run) -> bool:
     """Whether every turn moves one request at the same place of a file of its own."""
-    alone = len(run.scene.crew) == 1 or not run.is_shared
-    base = int(run.base.flat[0])
-    fits = run.ids.size == run.scene.units and base >= 0 and alone
-    return bool(fits and np.all(run.count == 1) and np.all(run.base == base))
+    return _begins_alike(run) and bool(np.all(run.count == 1))
 
 
 def _one_each(run: Run) -> Said:
@@ -241,14 +244,8 @@ def _one_each(run: Run) -> Said:
 
 def _is_by_number(run: Run) -> bool:
     """Whether every turn goes through a file of its own, with more or fewer requests."""
-    alone = len(run.scene.crew) == 1 or not run.is_shared
-    fits = run.ids.size == run.scene.units >= LEAST_TURNS and len(run.scene.loops) == 1 and alone
-    if (
-        not fits
-        or np.any(run.jumps)
-        or np.any(run.base != run.base.flat[0])
-        or run.base.flat[0] < 0
-    ):
+    fits = run.scene.units >= LEAST_TURNS and len(run.scene.loops) == 1 and _begins_alike(run)
+    if not fits or np.any(run.jumps):
         return False
     files = np.unique(run.tokens.file[run.ids])
     return len(files) == run.ids.size and 1 < len(np.unique(run.count)) <= MOST_NUMBERS

@@ -10,11 +10,11 @@ from venturi.derive.operation.folder import path_of
 from venturi.derive.operation.naming import Entry, named_in
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
+from venturi.derive.operation.scene import VARIABLES
 from venturi.model.units import size_text
 from venturi.model.workload import FileSpec, Value
 
-_LOOP = re.compile(r"\b[i-n]\b")
-"""Names of loops."""
+_LOOP = re.compile(rf"\b({'|'.join(VARIABLES)})\b")
 
 
 def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
