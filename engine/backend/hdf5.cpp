@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -148,7 +149,12 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
   Hdf5& operator=(const Hdf5&) = delete;
   ~Hdf5() override {
     for (OpenHdf5& open : all()) {
-      if (!release(open)) note_broken();
+      // When the group is broken the others do not come to the end of a file.
+      if (std::uncaught_exceptions() > 0) {
+        give_up(open);
+      } else if (!release(open)) {
+        note_broken();
+      }
     }
   }
 
