@@ -248,7 +248,10 @@ void Context::fail_verification(measure::Fault fault, const payload::Finding& fi
 }
 
 void Context::agree_or_throw() {
-  if (auto problem = agree(group, trouble_)) throw RunFailed(std::move(*problem));
+  auto problem = agree(group, trouble_);
+  if (!problem) return;
+  group.own_counters().failed.store(1, std::memory_order_relaxed);
+  throw RunFailed(std::move(*problem));
 }
 
 void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
@@ -258,6 +261,7 @@ void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
 void Context::throw_on_all(std::optional<base::Problem> problem) {
   if (!problem) return;
   all_halted_ = true;
+  group.own_counters().failed.store(1, std::memory_order_relaxed);
   // What ranks of other nodes were told arrives before the ranks part.
   world.forget_told();
   throw RunFailed(std::move(*problem));
