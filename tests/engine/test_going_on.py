@@ -140,7 +140,7 @@ def test_a_name_that_cannot_be_had_ends_the_run_all_the_same(
     plan = made(tmp_path, Kind(whole(), file={"shared": "rank", "faults": [one]}))
     outcome = engine.run(plan)
     assert outcome.code == 3
-    assert f"create of data.{VICTIM}" in outcome.failed["message"]
+    assert f"create of data.{VICTIM:08d}" in outcome.failed["message"]
     assert "behind" not in {event["path"] for event in outcome.of("phase_started")}
 
 

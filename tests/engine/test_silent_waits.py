@@ -61,9 +61,7 @@ WAITS = {
         where="",
     ),
     "gathering": Wait(alone({"create": "f"}, {"write": WRITE}), "write", GATHERED),
-    "finding": Wait(
-        alone({"compute": "60 if rank == 0 else 0"}, {"find": {"in": ".", "name": "*"}})
-    ),
+    "finding": Wait(alone({"compute": "60 if rank == 0 else 0"}, {"find": {"name": "*"}})),
     "command": Wait(alone({"exec": {"command": "true", "time": "60 s"}})),
     "many phases": Wait(
         {"g": [{"for": "i", "in": 10**9, "do": [{"phase": "p", "do": [{"compute": 0}]}]}]},
