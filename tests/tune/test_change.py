@@ -151,6 +151,55 @@ def test_a_file_that_is_made_in_a_loop_stays_open_if_it_grows(pattern: str, appl
     assert "not to begin anew" in candidate.variant.meaning.assumes
 
 
+def reads_of(path: str, loop: str, files: int) -> Scene:
+    """Files that are there already, each opened, read and closed where `loop` says."""
+    each = "{open: o}, {read: {from: o, size: 10}}, {close: o}"
+    return scene(
+        f'files: {{f: {{path: "f{{i}}", shared: rank}}, o: {{path: "{path}", shared: rank, '
+        "made_by: [f]}}\n"
+        f"program:\n  g:\n    - for: i\n      in: {files}\n      do:\n        - phase: p\n"
+        "          do: [{create: f}, {write: {to: f, size: 10}}, {close: f}]\n"
+        f"    - phase: q\n      do: [{loop.replace('EACH', each)}]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "loop", "files", "opens"),
+    [
+        ("f{i % 6}", "{for: i, in: 600, do: [EACH]}", 6, 600),
+        ("f{(i + 2) % 6}", "{for: i, in: 100, do: [EACH]}", 6, 100),
+        ("f{5 - i % 6}", "{for: i, in: 7, do: [EACH]}", 6, 7),
+        ("f{i}", "{for: t, in: 50, do: [{for: i, in: 6, do: [EACH]}]}", 6, 300),
+        ("f{i % 6}", "{for: t, in: 3, do: [{for: i, in: 60, do: [EACH]}]}", 6, 180),
+    ],
+)
+def test_files_that_take_turns_stay_open(path: str, loop: str, files: int, opens: int) -> None:
+    before = reads_of(path, loop, files)
+    assert before.made.totals.operations["open"] == 4 * opens
+    candidate = changed("opens=once", before)
+    after = planned(candidate).totals
+    times = 3 if "in: 3," in loop else 1
+    assert after.operations["open"] == 4 * files * times
+    assert after.operations["close"] == 4 * (files * times + files)
+    assert after.operations["read"] == before.made.totals.operations["read"]
+    assert "6 files may be open at once" in candidate.variant.meaning.assumes
+
+
+@pytest.mark.parametrize(
+    ("path", "loop", "files"),
+    [
+        ("f{i}", "{for: i, in: 6, do: [EACH]}", 6),
+        ("f{i % 300}", "{for: i, in: 600, do: [EACH]}", 300),
+        ("f{i // 100}", "{for: i, in: 600, do: [EACH]}", 6),
+    ],
+)
+def test_files_that_do_not_come_again_or_are_too_many_are_left(
+    path: str, loop: str, files: int
+) -> None:
+    with pytest.raises(UserError, match="does not apply"):
+        changed("opens=once", reads_of(path, loop, files))
+
+
 def test_a_file_of_each_turn_is_opened_in_each() -> None:
     before = scene(
         'files: {f: {path: "f{i}", shared: rank}}\n'
