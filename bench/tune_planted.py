@@ -39,6 +39,8 @@ _SERIAL, _MPI = ("gcc",), ("mpicc.openmpi",)
 _HDF5, _PARALLEL_HDF5 = ("h5cc", "-shlib"), ("h5pcc.mpich", "-shlib")
 _START = {"openmpi": "mpirun.openmpi --oversubscribe -np", "mpich": "mpirun.mpich -np"}
 RANKS = 2
+MPI_TIMES = 4
+"""So many times the budget where every run starts under MPI."""
 _PATIENCE_S = 3600
 """No command of a case takes so long, on however busy a machine; one that hangs is a failure."""
 LARGE = 3
@@ -168,7 +170,11 @@ def ratio_of(commands: tuple[str, str], trace: Path, target: Path, pairs: int) -
 
 def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dict[str, Any]:
     """One case from its program to its result; `place` is a scratch folder and the target."""
+    from venturi.cli.option import budget_seconds
+
     (scratch, target), cause = place, CAUSES[case.cause]
+    if cause.mpi:
+        budget = f"{MPI_TIMES * budget_seconds(budget):.0f}s"
     trace = scratch / "application.trace"
     shutil.rmtree(trace, ignore_errors=True)
     command = case.compile(scratch, mended=False)
@@ -343,7 +349,7 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=20, help="how many (20)")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed (0)")
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()))
-    parser.add_argument("--budget", default="30s", help="of each tuning (30s)")
+    parser.add_argument("--budget", default="30s", help="of a tuning (30s), under MPI four times")
     parser.add_argument("--pairs", type=int, default=8, help="of application and mended (8)")
     parser.add_argument("--only", action="append", choices=CAUSES)
     parser.add_argument("--table", action="store_true", help="only say what is known, run nothing")
@@ -352,6 +358,13 @@ def main() -> int:
     os.environ["PYTHONPATH"] = f"{ROOT / 'src'}:{os.environ.get('PYTHONPATH', '')}"
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    from venturi.cli.option import budget_seconds
+    from venturi.model.error import UserError
+
+    try:
+        budget_seconds(arguments.budget)
+    except UserError as error:
+        parser.error(str(error))
     rows = known_in(arguments.output)
     ended = False
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -285,7 +286,7 @@ def test_interfaces_depth_and_buffers() -> None:
 def test_what_is_appended_is_not_mapped() -> None:
     assert _interfaces(changed("interface=mmap", simple("transfer: 4 KiB, count: 32")))
     appended = simple("pattern: append, transfer: 4 KiB, count: 32")
-    with pytest.raises(UserError, match="reached otherwise than by mmap"):
+    with pytest.raises(UserError, match="is reached otherwise than by mmap"):
         changed("interface=mmap", appended)
 
 
@@ -305,6 +306,49 @@ def test_libraries_have_calls_together_hints_and_chunks() -> None:
     assert parts.chunks == [1, 64]
     assert changed("chunks=none", before).variant.workload.files["f"].datasets["d"].chunks == []
     assert changed("deflate=1", before).variant.workload.files["f"].datasets["d"].deflate == 1
+
+
+DATASET = (
+    "files:\n  f:\n    path: f\n    interface: hdf5\n    hints: {cb_nodes: 1}\n    datasets:\n"
+    "      d: {shape: [4, 64], split: [4, 1]}\nprogram:\n  g:\n    - phase: p\n      do:\n"
+    "        - create: f\n        - write: f.d\n        - close: f\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "assumes", "hints"),
+    [
+        ("pnetcdf", "who reads the files knows that format", {"cb_nodes": 1}),
+        ("netcdf", "who reads the files knows that format", {"cb_nodes": 1}),
+        ("mpiio", "the files are bare data", {"cb_nodes": 1}),
+        ("posix", "the files are bare data", {}),
+    ],
+)
+def test_a_library_s_data_in_another_format(
+    wanted: str, assumes: str, hints: dict[str, int]
+) -> None:
+    before = scene(DATASET)
+    candidate = changed(f"interface={wanted}", before)
+    assert _interfaces(candidate) == {Interface(wanted)}
+    assert candidate.variant.workload.files["f"].hints == hints
+    assert planned(candidate).totals.bytes_written == before.made.totals.bytes_written
+    assert assumes in candidate.variant.meaning.assumes
+    assert "instead of HDF5 (H5Dwrite()" in candidate.variant.advice
+
+
+def test_mpi_io_may_become_posix_but_not_the_other_way() -> None:
+    before = simple("transfer: 4 KiB, count: 32", "{path: f, interface: mpiio}")
+    assert _interfaces(changed("interface=posix", before)) == {Interface.POSIX}
+    with pytest.raises(UserError, match="does not apply"):
+        changed("interface=mpiio", simple("transfer: 4 KiB, count: 32"))
+    with pytest.raises(UserError, match="does not apply"):
+        changed("interface=hdf5", before)
+
+
+def test_what_needs_mpi_does_not_apply_without() -> None:
+    without = replace(scene(DATASET), has_mpi=False)
+    with pytest.raises(UserError, match="the ranks run without MPI"):
+        changed("interface=pnetcdf", without)
 
 
 def test_stripes_are_for_file_systems_that_have_them() -> None:

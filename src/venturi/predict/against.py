@@ -21,7 +21,7 @@ from venturi.model.plan import Interface
 from venturi.model.prediction import Place, Prediction
 from venturi.model.workload import Workload
 from venturi.predict.account import Account, layers_of
-from venturi.predict.alike import check_alike
+from venturi.predict.alike import check_alike, check_captured
 from venturi.predict.baseline import peak_of, replayed
 from venturi.predict.cache import ABOUT, CachePolicy
 from venturi.predict.cold import with_cold_input
@@ -70,7 +70,6 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     _check_seen(wanted.workload)
     if wanted.beside is not None:
         return _beside(wanted, wanted.beside, say)
-    apart = check_alike(wanted.workload, None, wanted.unlike)
     layers = layers_of(wanted.workload)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     load_before = os.getloadavg()[0]
@@ -82,6 +81,7 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
         )
         say("rehearsal: application")
         captured = application.captured()
+        apart = check_captured(wanted.workload, captured, wanted.unlike)
         machine = machine_for(workload, captured.trace)
         run = ProxyRun(workload, text, wanted.directory, wanted.ranks, machine)
         proxy = Proxy(run, layers, wanted.cache)
