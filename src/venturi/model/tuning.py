@@ -58,9 +58,10 @@ class Pair(Document):
     stage: Stage
     base_s: Seconds
     changed_s: Seconds
-    base_first_s: Seconds
-    changed_first_s: Seconds
-    """Of each run the first repetition alone; an application does its work once."""
+    base_first_s: Seconds = 0.0
+    changed_first_s: Seconds = 0.0
+    """Of each run the first repetition alone, since an application does its work once; 0: not
+    known."""
 
     @property
     def ratio(self) -> float:
