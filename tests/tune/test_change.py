@@ -190,7 +190,7 @@ def test_files_that_take_turns_stay_open(path: str, loop: str, files: int, opens
     ("path", "loop", "files"),
     [
         ("f{i}", "{for: i, in: 6, do: [EACH]}", 6),
-        ("f{i % 300}", "{for: i, in: 600, do: [EACH]}", 300),
+        ("f{i % 800}", "{for: i, in: 1600, do: [EACH]}", 800),
         ("f{i // 100}", "{for: i, in: 600, do: [EACH]}", 6),
     ],
 )

@@ -14,7 +14,7 @@ from venturi.tune.file_turn import files_in_turn
 from venturi.tune.rewrite import Steps, named_in, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, use_of
 
-_MOST_OPEN = 256
+_MOST_OPEN = 768
 """Files that stay open at once: a process may have 1024 descriptors, and needs others, too."""
 
 
@@ -61,8 +61,8 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         "files stay open",
-        f"Open {scene.listed(list(touched))} once before the loop and close() it behind it, "
-        "instead of at every turn.",
+        f"Open {scene.listed(list(touched))} once{' each' * (many > 1)} before the loop and close() "
+        f"{'them' if many > 1 or len(touched) > 1 else 'it'} behind it, instead of at every turn.",
         Meaning(assumes=assumes),
     )
 
