@@ -28,7 +28,8 @@ _NEED_MPI = (Interface.MPIIO, Interface.PNETCDF)
 
 
 def _values(scene: Scene) -> list[str]:
-    return [word.value for word in _CALLS if word in scene.interfaces]
+    """Not the libraries: another format is more than a change of calls, and waits to be asked for."""
+    return [word.value for word in _PLAIN if word in scene.interfaces]
 
 
 def _make(scene: Scene, value: str) -> Variant:
@@ -69,7 +70,7 @@ def _may_become(spec: FileSpec, wanted: Interface) -> bool:
         return wanted in _PLAIN
     if now is Interface.MPIIO:
         return wanted is Interface.POSIX
-    return now in _FORMATS and wanted in (*_FORMATS, Interface.MPIIO, Interface.POSIX)
+    return now in _FORMATS and wanted in (*_FORMATS, Interface.MPIIO)
 
 
 def _assumed(now: Interface, wanted: Interface) -> str:
