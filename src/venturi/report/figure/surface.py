@@ -92,7 +92,7 @@ def _lines(profile: Profile, panel: _Panel) -> list[tuple[Curve, list[Point]]]:
     found = []
     for curve in profile.curves:
         manner = curve.manner
-        posix = manner.interface is Interface.POSIX
+        posix = manner.interface is Interface.POSIX and not manner.think_s
         if manner.operation is panel.operation and manner.place is panel.place and posix:
             points = [p for p in curve.points if p.ranks == panel.ranks and p.bytes > 0]
             if points:
