@@ -32,8 +32,8 @@ class Kind(StrEnum):
 
     OPEN = "open"
     """`detail`: the flags of open(2) as Linux numbers them; O_CREAT among them makes a create.
-    OPENED_TOGETHER is set beside them where several ranks made the call together, OPENED_HINTED where
-    it gives MPI-IO hints of its own."""
+    OPENED_TOGETHER is set beside them where several ranks made the call together, OPENED_HINTED
+    where it gives MPI-IO hints of its own."""
     CLOSE = "close"
     READ = "read"
     WRITE = "write"

@@ -28,7 +28,7 @@ _NEED_MPI = (Interface.MPIIO, Interface.PNETCDF)
 
 
 def _values(scene: Scene) -> list[str]:
-    """Not the libraries: another format is more than a change of calls, and waits to be asked for."""
+    """Not the libraries: another format is more than a change of calls, so it must be asked for."""
     return [word.value for word in _PLAIN if word in scene.interfaces]
 
 

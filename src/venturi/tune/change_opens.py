@@ -58,11 +58,12 @@ def _make(scene: Scene, value: str) -> Variant:
     many = max(kept.files for kept in touched.values())
     if many > 1:
         assumes += f"; {many} files may be open at once"
+    once, them = ("once each", "them") if many > 1 else ("once", "it")
     return Variant(
         workload,
         "files stay open",
-        f"Open {scene.listed(list(touched))} once{' each' * (many > 1)} before the loop and close() "
-        f"{'them' if many > 1 or len(touched) > 1 else 'it'} behind it, instead of at every turn.",
+        f"Open {scene.listed(list(touched))} {once} before the loop and close() {them} behind it, "
+        "instead of at every turn.",
         Meaning(assumes=assumes),
     )
 
