@@ -40,11 +40,12 @@ _WORDS = {
     Order.STRIDED: "ranks in turn, ",
     Order.ITEM: "small files, ",
 }
-_TIME_TEXT = (
+TIME_TEXT = (
     "datum.value < 1e-6 ? format(datum.value * 1e9, '~g') + ' ns' : datum.value < 1e-3 ? "
     "format(datum.value * 1e6, '~g') + ' µs' : datum.value < 1 ? "
     "format(datum.value * 1e3, '~g') + ' ms' : format(datum.value, '~g') + ' s'"
 )
+"""Labels of an axis of seconds."""
 _SIZES = (
     (2**30, "GiB"),
     (2**20, "MiB"),
@@ -132,12 +133,12 @@ def _plot(
         "axis": {"values": [2**9, 2**15, 2**21, 2**27], "title": None, "grid": True,
                  "labelExpr": f"{size_text} : datum.value + ' B'"},
     }  # fmt: skip
-    text = _TIME_TEXT if field == "y" else _rate_text()
+    text = TIME_TEXT if field == "y" else _rate_text()
     y = {
         "field": field,
         "type": "quantitative",
         "scale": {"type": "log", "domain": domain, "nice": False},
-        "axis": {"title": None, "grid": True, "labelExpr": text, "values": _decades(domain)},
+        "axis": {"title": None, "grid": True, "labelExpr": text, "values": decades(domain)},
     }
     layers: list[dict[str, Any]] = [
         {
@@ -217,7 +218,7 @@ def _domain(
     return [min(values, default=1.0) / 1.5, max(values, default=1.0) * 1.5]
 
 
-def _decades(domain: list[float]) -> list[float]:
+def decades(domain: list[float]) -> list[float]:
     """Powers of ten, and thrice these where there are few."""
     powers = range(math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])) + 1)
     tens = [10.0**power for power in powers]
@@ -306,7 +307,8 @@ def _rates(profile: Profile, units: Units) -> Table:
     """Bytes per second of all ranks, at a few sizes."""
     rows = []
     for curve in profile.curves:
-        if curve.manner.operation is OperationKind.SYNC or curve.manner.order is Order.ITEM:
+        manner = curve.manner
+        if manner.operation is OperationKind.SYNC or manner.order is Order.ITEM or manner.think_s:
             continue
         by_place = {(p.ranks, p.bytes): p for p in curve.points}
         for ranks in sorted({p.ranks for p in curve.points}):
