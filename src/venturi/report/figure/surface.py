@@ -229,7 +229,7 @@ def decades(domain: list[float]) -> list[float]:
 
 
 def _finding(profile: Profile) -> str:
-    """The two ends of the plain write and read of one rank."""
+    """The two ends of the plain write and read of one rank, in a stream."""
     words = []
     for operation, state in ((OperationKind.WRITE, State.NEW), (OperationKind.READ, State.COLD)):
         manner = Manner(operation=operation, order=Order.SEQUENTIAL, state=state)
@@ -248,7 +248,35 @@ def _finding(profile: Profile) -> str:
                 f"{quantity.rate(large.bytes / max(large.seconds, 1e-12))}"
             )
     text = "; ".join(words)
-    return f"{text[:1].upper()}{text[1:]} (one rank)." if text else ""
+    if not text:
+        return ""
+    ahead = ", of reads most are read ahead" if "cold read" in text else ""
+    return f"{text[:1].upper()}{text[1:]} (one rank, in order{ahead})."
+
+
+def _best(profile: Profile) -> str:
+    """The highest rates in a stream of large volume: into memory, from it, and from the device."""
+    words = []
+    for operation, state in (
+        (OperationKind.WRITE, State.NEW), (OperationKind.READ, State.CACHED),
+        (OperationKind.READ, State.COLD),
+    ):  # fmt: skip
+        rates = [
+            (point.bytes * point.ranks / max(point.seconds, 1e-12), point)
+            for curve in profile.curves
+            if curve.manner.operation is operation and curve.manner.state is state
+            and curve.manner.interface is Interface.POSIX
+            and curve.manner.order is Order.SEQUENTIAL and curve.manner.volume is Volume.LARGE
+            for point in curve.points
+            if point.bytes > 0
+        ]  # fmt: skip
+        if rates:
+            rate, point = max(rates, key=lambda entry: entry[0])
+            words.append(
+                f"{state.value} {operation.value}s {quantity.rate(rate)} "
+                f"({quantity.size(point.bytes)}, {quantity.counted(point.ranks, 'rank')})"
+            )
+    return f"Most in order: {'; '.join(words)}." if words else ""
 
 
 def table(profile: Profile, units: Units) -> Table:
@@ -305,14 +333,16 @@ def figures(profile: Profile, units: Units) -> list[Figure]:
     reading = (
         "Both axes are logarithmic. Bars: the extremes of the repetitions. 'new': the write makes "
         "the file longer; 'cached': the pages are in memory; 'cold': they are on the device only; "
-        "'ranks in turn': requests of the ranks alternate in one file. A sync is drawn over what "
-        "it has to make persistent."
+        "'random': requests at places without order; 'ranks in turn': requests of the ranks "
+        "alternate in one file; 'small volumes': 1 MiB again and again, which stays in the "
+        "processor's caches; 'small files': one request each. All others are one behind the other. "
+        "A sync is drawn over what it has to make persistent."
     )
     moved = [entry for entry in drawn if entry[0].operation is not OperationKind.SYNC]
     return [
         Figure("surface-time", "How long one call takes", _finding(profile), reading,
                _spec(drawn, "y", columns), points),
-        Figure("surface-rate", "Bytes per second of all ranks together", "",
+        Figure("surface-rate", "Bytes per second of all ranks together", _best(profile),
                "The same points as a rate while the calls run: size × ranks / seconds of a call.",
                _spec(moved, "rate", columns), _rates(profile, units)),
     ]  # fmt: skip
