@@ -388,7 +388,7 @@ def test_what_is_read_in_parts_is_cold_once_and_then_warm() -> None:
 
 
 @pytest.mark.parametrize("is_cold", [True, False])
-def test_a_small_file_comes_from_the_device_at_once(is_cold: bool) -> None:
+def test_a_small_file_comes_from_the_device_by_windows(is_cold: bool) -> None:
     files = {"f": {"path": "f{i}", "shared": "rank", "prestage": 32768}}
     once = {"open": "f"}, moving("read", 8192, 32768), {"close": "f"}
     loop = {"for": "i", "in": 100, "do": list(once)}
@@ -400,7 +400,7 @@ def test_a_small_file_comes_from_the_device_at_once(is_cold: bool) -> None:
         data("read", lambda size, ranks: SEEK + COLD * size, "cold", manner=item),
         *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("open", "close")),
     )
-    cold = SEEK + COLD * 32768
+    cold = 2 * (SEEK + COLD * 16384)
     warm = 4 * (CALL + CACHED * 8192)
     found = times(predicted(steps, files, on))
     assert found["read"] == pytest.approx(100 * (2 * CALL + (cold if is_cold else warm)))

@@ -24,7 +24,7 @@ from venturi.plan.request import end_of, looks_of, requests_of
 from venturi.predict.chunked import filled_bytes, passes_cache
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
 from venturi.predict.pieces import is_cut, pieces_of
-from venturi.predict.warm import READ_AHEAD, brought_by
+from venturi.predict.warm import READ_AHEAD, windows_of
 
 _RANK, _RANKS, _WORLD = 0, 1, 2
 _MOST_TURNS = 4096
@@ -236,16 +236,16 @@ class Walk:
         if cold > 0 and self._is_followed(step):
             here = Demand(self._data(step, "read", order, State.COLD), size, cold, note)
             if 0 < state.end_bytes <= READ_AHEAD:
-                # One access brings a window, which holds all of these requests, or most.
-                begin = extent[0]
-                window = min(max(extent[1], begin + brought_by(size)), state.end_bytes)
+                # Each window is one access; together they hold all of these requests, or most.
+                begin, end = extent
+                windows = windows_of(begin, end, size, state.end_bytes)
                 manner = here.manner.model_copy(
                     update={"order": Order.ITEM, "interface": p.Interface.POSIX}
                 )
-                moved = round(size * cold / self._times)
                 once = min(cold, self._times)
-                self._add(replace(here, manner=manner, bytes=moved, count=once))
-                state.warm.add(begin, window)
+                for window in windows:
+                    self._add(replace(here, manner=manner, bytes=window, count=once))
+                state.warm.add(begin, begin + sum(windows))
                 count, cold = count - cold, 0.0
             elif order is Order.SEQUENTIAL and not state.warm.goes_on(extent[0]):
                 first = min(cold, self._times)
