@@ -43,6 +43,11 @@ def command(
 
     Without -o the workload goes to stdout and the findings to stderr. With --check, the proxy
     runs once below DIR, captured as the application was, and both are compared field by field.
+
+    \b
+    Examples:
+      venturi derive app.trace -o app.yaml
+      venturi derive app.darshan --check -d /scratch/me
     """
     from venturi.derive.workload import derive
     from venturi.derive.yaml_text import to_yaml

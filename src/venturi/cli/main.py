@@ -41,9 +41,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        from venturi.cli.complete import taught
+
         module = importlib.import_module(f"venturi.cli.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
-        return command
+        return taught(module.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

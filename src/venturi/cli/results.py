@@ -128,7 +128,13 @@ def remove(run: str, files: bool, yes: bool, store: str | None) -> None:
 @click.argument("choices", metavar="RUN...", nargs=-1, required=True)
 @store_option
 def tag_results(name: str, choices: tuple[str, ...], store: str | None) -> None:
-    """Give runs a TAG, by which compare, history and push choose them. RUN as in `results ls`."""
+    """Give runs a TAG, by which compare, history and push choose them. RUN as in `results ls`.
+
+    \b
+    Examples:
+      venturi results tag golden @last
+      venturi results tag spring campaign:nightly,machine:alpha
+    """
     from venturi.store.archive import chosen
     from venturi.store.place import store_directory
     from venturi.store.result import tag
@@ -186,6 +192,10 @@ def push_results(
     Default: all runs. Only what may be public goes: figures, parameters, and facts that do not
     say who or where; host names, paths and logs stay. Where the repository does not answer, the
     runs wait in the store, and the next push sends them (exit code 5).
+
+    \b
+    Examples:
+      venturi results push git@host:results.git tag:golden --machine alpha
     """
     from venturi.store.archive import results
     from venturi.store.place import store_directory
@@ -219,6 +229,11 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
     (JSON, CSV), folders of JUBE. Published results of IO500 (summaries with what lies beside
     them, folders of them, lists as CSV): scores and hashes are computed again, and what a reader
     must know is flagged.
+
+    \b
+    Examples:
+      venturi results import ior.json --machine alpha
+      venturi results import published.csv
     """
     from pathlib import Path
 
@@ -269,11 +284,13 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[st
 @command.command("rank")
 @click.option("--by", default="score", metavar="NUMBER", help="score, bw, md, or a phase.")
 @click.option("--per", type=click.Choice(["run", "process", "node"]), default="run")
-@click.option("--nodes", type=click.IntRange(min=1), help="Only with so many client nodes (10).")
+@click.option(
+    "--nodes", type=click.IntRange(min=1), metavar="N", help="Only with so many client nodes (10)."
+)
 @click.option("--filesystem", default="", metavar="TEXT", help="Only with TEXT in its name.")
-@click.option("--year", type=int, help="Only of that year.")
+@click.option("--year", type=int, metavar="YEAR", help="Only of that year.")
 @click.option("--all", "every", is_flag=True, help="Also those that may not stand in a list.")
-@click.option("--top", type=click.IntRange(min=1), help="Only the first so many.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first so many.")
 @click.option("--run", "runs", metavar="RUN", multiple=True, help="With this run of ours.")
 @store_option
 @json_option
