@@ -86,7 +86,7 @@ def main() -> None:
         click.echo(error.format_message(), err=True)
         sys.exit(ExitCode.USAGE)
     except click.ClickException as error:
-        _complain(error.format_message(), "")
+        _complain(error.format_message(), _help_of(error))
         sys.exit(ExitCode.USAGE)
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not change the code
@@ -106,6 +106,14 @@ def main() -> None:
             raise
         sys.exit(ExitCode.FAULT)
     sys.exit(outcome if isinstance(outcome, int) else ExitCode.FINE)
+
+
+def _help_of(error: click.ClickException) -> str:
+    """Where help with wrong use is, unless the error says so itself."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None or "--help" in error.message:
+        return ""
+    return f"see {context.command_path} --help"
 
 
 def _complain(message: str, hint: str) -> None:
