@@ -33,6 +33,7 @@ _SEVERITY_STYLES = {
 _UNSTEADY = 0.25
 _UNBALANCED = 0.2
 _FAR_OFF = 0.3
+_MOST_NAMES = 6
 
 
 def notes(phase: Phase) -> str:
@@ -175,8 +176,11 @@ def print_workload_plan(
     ]  # fmt: skip
     kinds = totals.get("operations_by_kind", {})
     rows += [(f"  {kind}", quantity.count(n), "") for kind, n in kinds.items() if n]
-    out.table(("ONE REPETITION", "TOTAL", "EXACTLY"), rows)
+    limits = summary.get("limits", [])
+    out.table(("ONE REPETITION", "TOTAL", "AT MOST" if limits else "EXACTLY"), rows)
     out.line()
+    if limits:
+        out.wrapped(" ", _limits_text(limits))
     out.wrapped(" ", _time_text(summary))
     expected = summary.get("expect", [])
     if expected:
@@ -195,6 +199,18 @@ def print_workload_plan(
         out.wrapped("- ", f"{entry['file']}: {entry['used']} stands in for {entry['wanted']}")
     for warning in summary.get("warnings", []):
         out.wrapped("- warning: ", warning)
+
+
+def _limits_text(limits: Sequence[Mapping[str, Any]]) -> str:
+    """Which phases end before all is done, if their time is over."""
+    by_time: dict[float, list[str]] = {}
+    for entry in limits:
+        by_time.setdefault(entry["seconds"], []).append(entry["phase"])
+    parts = []
+    for limit_s, names in by_time.items():
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        parts.append(f"{', '.join(names[:_MOST_NAMES])}{more} after {quantity.seconds(limit_s)}")
+    return f"Ended by time, done or not: {'; '.join(parts)}"
 
 
 def _time_text(summary: Mapping[str, Any]) -> str:
