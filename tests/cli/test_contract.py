@@ -117,3 +117,14 @@ def test_each_exit_code_of_a_run(cli: Cli, workload: str) -> None:
     assert cli("run", str(failing), *here).returncode == 3
     assert cli("run", workload, "-d", f"{cli.target}/none").returncode == 5
     assert [row["verdict"]["level"] for row in cli.records()] == ["INDICATIVE", "INVALID"]
+
+
+def test_changed_bytes_of_the_store_are_one_document(cli: Cli, workload: str) -> None:
+    cli("run", workload, "-d", str(cli.target), "--repeat", "1")
+    assert cli.json("results", "verify") == {"runs": 1, "unsealed": 0, "changed": {}}
+    (record,) = cli.store.glob("runs/*/record.json")
+    record.chmod(0o600)
+    record.write_text(record.read_text().replace("small", "large", 1))
+    found = cli.json("results", "verify", code=3)
+    assert list(found["changed"]) == [record.parent.name]
+    assert any("record.json" in fault for fault in found["changed"][record.parent.name])

@@ -149,7 +149,8 @@ def tag_results(name: str, choices: tuple[str, ...], store: str | None) -> None:
 @click.argument("runs", metavar="[RUN]...", nargs=-1)
 @click.option("--seal", "sealing", is_flag=True, help="Seal the runs of early versions.")
 @store_option
-def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None) -> int:
+@json_option
+def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None, as_json: bool) -> int:
     """Compare every byte of the runs with their digests. Exit code 3 where one was changed."""
     from venturi.report.one_line import OneLine
     from venturi.store.archive import verify
@@ -157,7 +158,8 @@ def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None) -> i
     from venturi.store.seal import seal
 
     place = store_directory(store)
-    line, count, changed, unsealed = OneLine(), 0, 0, 0
+    line, count, unsealed = OneLine(), 0, 0
+    changed: dict[str, list[str]] = {}
     for run, faults in verify(place, list(runs)):
         count += 1
         line.show(f" {line.spent}   {count} runs")
@@ -166,12 +168,14 @@ def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None) -> i
             if sealing:
                 seal(place / "runs" / run)
         elif faults:
-            changed += 1
+            changed[run] = list(faults)
             line.close()
             for fault in faults:
-                click.echo(f"{run}: {fault}")
+                click.echo(f"{run}: {fault}", err=as_json)
     line.close()
-    click.echo(f"{count} run{'s' if count != 1 else ''}, {changed} changed", err=True)
+    if as_json:
+        click.echo(json.dumps({"runs": count, "unsealed": unsealed, "changed": changed}, indent=1))
+    click.echo(f"{count} run{'s' if count != 1 else ''}, {len(changed)} changed", err=True)
     if unsealed:
         done = "sealed now" if sealing else "not sealed; --seal does it"
         click.echo(f"{unsealed} of an early version: {done}", err=True)
