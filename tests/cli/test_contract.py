@@ -1,4 +1,4 @@
-"""Fields of `--json` and exit codes that scripts rely on: none may vanish or be called otherwise."""
+"""Fields of `--json` and exit codes that scripts rely on: none may vanish, or change its name."""
 
 from __future__ import annotations
 

@@ -251,7 +251,7 @@ def _streams(table: Table, out: Printer) -> None:
     width = max(len(stream[0]) for stream in streams)
     for title, *values in streams:
         told = zip(names[1:], values, strict=True)
-        said = [(n.lower(), v.replace("; ", ", ")) for n, v in told if v != application.NOTHING]
+        said = [(n.lower(), v.replace("; ", " / ")) for n, v in told if v != application.NOTHING]
         out.wrapped(f"{title:<{width}}  ", "; ".join(map(" ".join, said)), "bold")
 
 
