@@ -28,7 +28,8 @@ def test_json_is_all_there_is_on_standard_output(capture: Capture) -> None:
 
 def test_what_the_kernel_copies_is_told(capture: Capture) -> None:
     code = (
-        "import os; open('from', 'wb').write(bytes(5000)); a = os.open('from', os.O_RDONLY); b = os.open('to', os.O_WRONLY | os.O_CREAT);"
+        "import os; open('from', 'wb').write(bytes(5000)); "
+        "a = os.open('from', os.O_RDONLY); b = os.open('to', os.O_WRONLY | os.O_CREAT);"
         "assert os.copy_file_range(a, b, 5000) == 5000"
     )
     run = capture(sys.executable, "-c", code, options=("--json",))
