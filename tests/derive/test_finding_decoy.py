@@ -262,6 +262,7 @@ def a_state_is_replaced_each_time(made: CaptureFactory) -> None:
         made.call(0, Kind.OPEN, "/s/state.new", detail=O_WRONLY | O_CREAT | O_TRUNC)
         made.run(0, Kind.WRITE, "/s/state.new", MIB, 4, s=0.02)
         made.call(0, Kind.RENAME, "/s/state.new", detail=made.file("/s/state"))
+        made.run(0, Kind.READ, "/s/state", MIB, 4, s=0.02)
 
 
 UNNOTED: tuple[tuple[str, Decoy], ...] = (
@@ -272,6 +273,9 @@ UNNOTED: tuple[tuple[str, Decoy], ...] = (
     ("write-then-truncate", a_queue_is_read_and_emptied),
     ("redundant-writes", a_queue_is_read_and_emptied),
     ("redundant-writes", a_state_is_replaced_each_time),
+    ("redundant-reads", a_state_is_replaced_each_time),
+    ("write-then-truncate", a_state_is_replaced_each_time),
+    ("too-many-opens", a_state_is_replaced_each_time),
     ("random-access", a_header_is_looked_at_before_the_rest),
     ("too-many-opens", streams_are_made_of_open_descriptors),
     ("slow-file", one_request_of_one_file_waits),

@@ -29,6 +29,8 @@ LOOKUPS = 200
 MISSES_SHARE = 0.5
 NO_ENTRY = 2
 """ENOENT."""
+CREATE_FLAG = 0o100
+"""O_CREAT of open(2) on Linux."""
 
 
 def _repeated(rows: StreamRows, calls: Column, least: int) -> tuple[Column, str] | None:
@@ -47,6 +49,9 @@ def _opens(rows: StreamRows) -> Iterator[Seen]:
     """Files that are opened often: in one layer, for a stream that is made of a descriptor
     (`fdopen`) is no opening of its own."""
     opens = rows.names_of_kind(Kind.OPEN)
+    # What is made under a name and renamed is another file each time.
+    makes = (rows.found.ops.detail[opens] & CREATE_FLAG) != 0
+    opens = opens[~(makes & np.isin(rows.found.root[opens], rows.found.renamed))]
     layers = rows.found.ops.layer[opens]
     each = [_repeated(rows, opens[layers == layer], OPENS_EACH) for layer in np.unique(layers)]
     found = max((one for one in each if one is not None), key=lambda one: len(one[0]), default=None)
@@ -147,7 +152,7 @@ def _walks(found: Footprint) -> Iterator[Seen]:
     """Folders that are listed, and names in them that are looked at and used in no other way."""
     lists = found.names & found.kind(Kind.LIST) & (found.ops.error == 0)
     listed = np.unique(found.root[lists])
-    stats = found.names & found.kind(Kind.STAT)
+    stats = found.names & found.kind(Kind.STAT, Kind.ATTRIBUTE)
     used = np.unique(found.root[found.own & ~stats])
     folders = {found.path(root) for root in listed.tolist()}
     asked = np.setdiff1d(found.root[stats], used).tolist()

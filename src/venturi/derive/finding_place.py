@@ -17,6 +17,7 @@ from venturi.derive.finding_counter import (
     SMALL_REQUEST_BYTES,
 )
 from venturi.derive.finding_rule import Rule, Seen, amount_text
+from venturi.derive.footprint import TRUNCATE_FLAG
 from venturi.derive.stream_rows import StreamRows
 from venturi.model.operation import COLLECTIVE, IN_VIEW, UNKNOWN_OFFSET, Column, Kind
 from venturi.model.units import size_text
@@ -31,9 +32,8 @@ SWITCH_SHARE = 0.25
 LEAST_SWITCHES = 16
 LEAST_ORDERED = 8
 """Own: fewer requests of a file have no order to speak of."""
-TRUNCATE_FLAG = 0o1000
 APPEND_FLAG = 0o2000
-"""O_TRUNC and O_APPEND of open(2) on Linux."""
+"""O_APPEND of open(2) on Linux."""
 
 
 def _misaligned(rows: StreamRows) -> Iterator[Seen]:
@@ -109,6 +109,7 @@ def _append_contention(rows: StreamRows) -> Iterator[Seen]:
 
 def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
     reads = _placed(rows, rows.reads)
+    reads = reads[~np.isin(rows.found.root[reads], rows.found.replaced)]
     if not len(reads):
         return
     read, extent = rows.bytes(reads), _extent(rows, reads)
@@ -129,14 +130,8 @@ def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
 def _redundant_writes(rows: StreamRows) -> Iterator[Seen]:
     """Bytes that are written over in place; what is cut off, replaced or removed is another file
     afterwards."""
-    ops, root = rows.found.ops, rows.found.root
-    cuts = rows.of_kind(Kind.OPEN)
-    cuts = cuts[(ops.detail[cuts] & TRUNCATE_FLAG) != 0]
-    first = np.unique(root[cuts], return_index=True)[1]
-    changes = rows.of_kind(Kind.UNLINK, Kind.RENAME, Kind.TRUNCATE)
-    changed = np.unique(root[np.append(np.delete(cuts, first), changes)])
     writes = _placed(rows, rows.writes)
-    writes = writes[~np.isin(root[writes], changed)]
+    writes = writes[~np.isin(rows.found.root[writes], rows.found.replaced)]
     if not len(writes):
         return
     written, extent = rows.bytes(writes), _extent(rows, writes)
@@ -184,7 +179,7 @@ def _switches(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
-    """Writes to a file that is cut or emptied afterwards, and was not read in between."""
+    """Writes to a file that is cut or emptied afterwards, and was not read or renamed till then."""
     ops = rows.found.ops
     cuts = rows.of_kind(Kind.TRUNCATE)
     cuts = cuts[ops.offset[cuts] != UNKNOWN_OFFSET]
@@ -199,9 +194,10 @@ def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
     until[rows.found.root[cuts]] = ops.start_ns[cuts]
     is_truncate = rows.found.kind(Kind.TRUNCATE)[cuts]
     keeps[rows.found.root[cuts]] = np.where(is_truncate, ops.offset[cuts], 0)
-    reads = rows.reads[ops.start_ns[rows.reads] <= until[rows.found.root[rows.reads]]]
+    uses = np.append(rows.reads, rows.of_kind(Kind.RENAME))
+    uses = uses[ops.start_ns[uses] <= until[rows.found.root[uses]]]
     used = np.full(files, -1, np.int64)
-    np.maximum.at(used, rows.found.root[reads], ops.start_ns[reads])
+    np.maximum.at(used, rows.found.root[uses], ops.start_ns[uses])
     roots = rows.found.root[rows.writes]
     ended = ops.end_ns[rows.writes]
     is_before = (ended <= until[roots]) & (ended > used[roots])
