@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,6 +51,39 @@ static void lock_in(void) {
   const struct sock_fprog rules = {.len = sizeof lines / sizeof *lines, .filter = lines};
   prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
   if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &rules) != 0) exit(9);
+}
+
+static bool write_by_number(void) {
+  static char block[1 << 20];
+  for (int i = 0; i < 8; ++i)
+    if (syscall(SYS_write, out, block, sizeof block) != sizeof block) return false;
+  return true;
+}
+
+// Ways that have to do with system calls and users; false: it went wrong.
+static bool behave(const char* way) {
+  if (strcmp(way, "asks whether it could") == 0) {
+    // How programs find out what the system can do.
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0) return false;
+    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) == 0) return false;
+    put(5000);
+  } else if (strcmp(way, "own rules") == 0) {
+    lock_in();
+    put(5000);
+  } else if (strcmp(way, "own calls") == 0) {
+    return write_by_number();
+  } else if (strcmp(way, "own end") == 0) {
+    if (write_by_number()) syscall(SYS_exit_group, 0);
+    return false;
+  } else if (strcmp(way, "child without a file") == 0) {
+    if (fork() == 0) {
+      if (setgid(65534) != 0 || setuid(65534) != 0) _exit(9);
+      put(10);
+      _exit(0);
+    }
+    wait_for_all();
+  }
+  return true;
 }
 
 int main(int count, char** words) {
@@ -116,34 +150,8 @@ int main(int count, char** words) {
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) return 9;
     put(5);
     syscall(SYS_exit, 0);
-  } else if (strcmp(way, "asks whether it could") == 0) {
-    // How programs find out what the system can do.
-    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0) return 9;
-    if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL) == 0) return 9;
-    put(5000);
-  } else if (strcmp(way, "own rules") == 0) {
-    lock_in();
-    put(5000);
-  } else if (strcmp(way, "own calls") == 0) {
-    static char block[1 << 20];
-    for (int i = 0; i < 8; ++i)
-      if (syscall(SYS_write, out, block, sizeof block) != sizeof block) return 9;
-  } else if (strcmp(way, "own end") == 0) {
-    static char block[1 << 20];
-    for (int i = 0; i < 8; ++i)
-      if (syscall(SYS_write, out, block, sizeof block) != sizeof block) return 9;
-    syscall(SYS_exit_group, 0);
-  } else if (strcmp(way, "child without a file") == 0) {
-    const pid_t child = fork();
-    if (child == 0) {
-      if (setgid(65534) != 0 || setuid(65534) != 0) _exit(9);
-      put(10);
-      _exit(0);
-    }
-    wait_for_all();
   } else if (strcmp(way, "limit") == 0) {
     put(100000);
   }
-  put(1);
-  return 0;
+  return behave(way) ? (put(1), 0) : 9;
 }
