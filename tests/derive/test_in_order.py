@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from traced_run import TracedRun, check_exact, derived, moves_of
+from traced_run import MS, TracedRun, check_exact, derived, moves_of, steps_of
 
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
@@ -107,10 +107,58 @@ def test_what_is_beyond_some_size_begins_elsewhere() -> None:
 
 def test_a_file_needs_no_more_lines_than_its_text() -> None:
     run = TracedRun(1)
-    path = "a/folder/with/a/name/that/is/far/too/long/for/a/line/beside/all/else/of/the/file.bin"
+    path = "a/folder/with/a/name/that/is/too/long/beside/all/that/is/said.bin"
     run.open(0, path)
     run.move(0, Kind.WRITE, path, behind([4096] * 20))
     run.close(0, path)
     text = to_yaml(derived(run))
     lines = text[text.index("files:") : text.index("# what the ranks do")].split("\n")
     assert len([line for line in lines if line]) == 3, text
+
+
+def test_turns_go_on_where_the_one_before_stopped() -> None:
+    """Blocks that are read and written in turns, the reader's index now and then elsewhere."""
+    run = TracedRun(1)
+    run.open(0, "in", detail=0)
+    run.open(0, "out")
+    at, pages = 100_000, iter([8192, 0, 20_480, 4096])
+    for turn in range(36):
+        count = 25 - turn % 2
+        if turn % 10 == 3:
+            run.move(0, Kind.READ, "in", [(next(pages), 4096)])
+        run.move(0, Kind.READ, "in", behind([8000] * count, at))
+        at += 8000 * count
+        run.move(0, Kind.WRITE, "out", behind([65_536] * 12, turn * 12 * 65_536))
+    run.close(0, "in")
+    run.close(0, "out")
+    workload = derived(run)
+    check_exact(run, workload)
+    reads = [move for move in moves_of(workload) if move.from_ is not None]
+    first, odd, main, last = reads
+    assert (first.at, last.at) == ("100 kB", "6964 kB")
+    assert odd.at in (None, 0)
+    assert sorted(int(str(row[0])) for row in odd.table) == [0, 4096, 8192, 20_480]
+    assert main.count == "(i + 1) * 833 // 34 - i * 833 // 34"
+    assert main.at == "300 kB + 8 kB * (i * 833 // 34)"
+
+
+def test_a_stall_within_one_opening_leaves_a_loop_whole() -> None:
+    """A journal that is written before and after a table; once somebody is held up between."""
+    run = TracedRun(1, seed=5)
+    run.open(0, "table")
+    for turn in range(40):
+        run.open(0, "journal", detail=0 if turn else 0o1102)
+        if turn == 17:
+            run.meet(30 * MS)
+        run.move(0, Kind.WRITE, "journal", behind([512] + [4096] * run.chance.randint(3, 6)))
+        run.call(0, Kind.SYNC, "journal")
+        run.move(0, Kind.WRITE, "table", behind([4096] * 4, 16_384 * turn))
+        run.call(0, Kind.SYNC, "table")
+        run.move(0, Kind.WRITE, "journal", [(0, 12)])
+        run.call(0, Kind.SYNC, "journal")
+        run.close(0, "journal")
+    run.close(0, "table")
+    workload = derived(run)
+    check_exact(run, workload)
+    loops = [step.in_ for step in steps_of(workload) if step.for_ is not None]
+    assert loops == [40], to_yaml(workload)

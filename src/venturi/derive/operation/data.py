@@ -13,6 +13,7 @@ import numpy as np
 
 from venturi.derive.operation.deal import dealt, turn_by_turn
 from venturi.derive.operation.fit import Affine, affine, by_rank_text, linear_text
+from venturi.derive.operation.go_on import goes_on
 from venturi.derive.operation.headed import headed
 from venturi.derive.operation.in_order import in_exact_order, in_order, takes_turns
 from venturi.derive.operation.place import (
@@ -409,6 +410,7 @@ _RULES = (
     records,
     in_exact_order,
     _mixed,
+    goes_on,
     scattered,
     turn_by_turn,
     in_order,

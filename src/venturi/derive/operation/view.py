@@ -47,12 +47,12 @@ STALL_WEIGHT = 0.02
 little weight."""
 SYNC_TURNS_LINES = 40
 """A program that tells how files take turns between syncs may be longer by so many lines ..."""
-BATCHES_LINES = 16
+BATCHES_LINES = 20
 """... and one that tells how reading and writing do by so many."""
 LEAST_BATCHES = 4
 """So many times that a rank reads one file and writes another say that they take turns ..."""
 LEAST_IN_BATCH = 8
-"""... in batches of so many requests in the mean: of fewer, no loop tells the order."""
+"""... in batches of so many requests, most of them: of fewer, no loop tells the order."""
 TASKS_LINES = -24
 """A program that deals tasks does not tell who did which: it must be shorter by so many."""
 GAIN = 0.75
@@ -261,7 +261,8 @@ def _batches(table: Table, rows: Column) -> Column | None:
     turns = np.zeros(len(data), bool)
     turns[1:] = reads[1:] & ~reads[:-1] & (file[1:] != file[:-1]) & (rank[1:] == rank[:-1])
     count = int(np.count_nonzero(turns))
-    if count < LEAST_BATCHES * table.ranks or len(data) < LEAST_IN_BATCH * count:
+    sizes = np.diff(np.append(np.flatnonzero(turns), len(data)))
+    if count < LEAST_BATCHES * table.ranks or np.median(sizes) < LEAST_IN_BATCH:
         return None
     begins = np.zeros(len(rows), np.int64)
     begins[data[turns]] = 1
