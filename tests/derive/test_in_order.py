@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from traced_run import MS, TracedRun, check_exact, derived, moves_of, steps_of
 
+from venturi.derive.operation.stream import streams_of
+from venturi.derive.operation.table import table_of
+from venturi.derive.operation.token import tokens_of
+from venturi.derive.operation.view import with_turns
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import Kind
 from venturi.model.workload import DataStep, PatternKind, Workload
@@ -142,23 +147,40 @@ def test_turns_go_on_where_the_one_before_stopped() -> None:
     assert main.at == "300 kB + 8 kB * (i * 833 // 34)"
 
 
-def test_a_stall_within_one_opening_leaves_a_loop_whole() -> None:
-    """A journal that is written before and after a table; once somebody is held up between."""
+def journal(first: int) -> TracedRun:
+    """A journal that is written before and after a table; once somebody is held up between.
+
+    `first` are the flags with which the journal is opened first.
+    """
     run = TracedRun(1, seed=5)
     run.open(0, "table")
     for turn in range(40):
-        run.open(0, "journal", detail=0 if turn else 0o1102)
-        if turn == 17:
-            run.meet(30 * MS)
+        run.open(0, "journal", detail=0o2 if turn else first)
         run.move(0, Kind.WRITE, "journal", behind([512] + [4096] * run.chance.randint(3, 6)))
         run.call(0, Kind.SYNC, "journal")
+        if turn == 17:
+            run.meet(30 * MS)
         run.move(0, Kind.WRITE, "table", behind([4096] * 4, 16_384 * turn))
         run.call(0, Kind.SYNC, "table")
         run.move(0, Kind.WRITE, "journal", [(0, 12)])
         run.call(0, Kind.SYNC, "journal")
         run.close(0, "journal")
     run.close(0, "table")
+    return run
+
+
+@pytest.mark.parametrize("first", [0o102, 0o1102])
+def test_a_stall_within_one_opening_leaves_a_loop_whole(first: int) -> None:
+    run = journal(first)
     workload = derived(run)
-    check_exact(run, workload)
-    loops = [step.in_ for step in steps_of(workload) if step.for_ is not None]
+    made = check_exact(run, workload)
+    assert made.totals.operations["open"] + made.totals.operations["create"] == 42
+    loops = [step.in_ for step in steps_of(workload) if step.for_ is not None or step.when]
     assert loops == [40], to_yaml(workload)
+
+
+def test_a_stall_is_one_pause_where_files_take_turns() -> None:
+    table = table_of(journal(0o102).captured())
+    found = with_turns(table, streams_of(table, tokens_of(table)))
+    assert found is not None
+    assert np.count_nonzero(table.pauses_ns) == np.count_nonzero(found[0].pauses_ns) == 1
