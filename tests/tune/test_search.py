@@ -47,7 +47,7 @@ class Machine:
         cost_s = io_s + 0.1 + (0.0 if in_haste else self.pauses_s)
         self.elapsed_s += cost_s
         self.hasty += in_haste
-        return Run(io_s, cost_s)
+        return Run(io_s, cost_s, io_s)
 
     def search(self, budget_s: float, seed: int = 1, suspects: Sequence[str] = ()) -> State:
         keys = {name: name.partition("=")[0] for name in self.ratios}
@@ -179,7 +179,7 @@ def test_a_slow_first_start_gives_nothing_up() -> None:
     def measure(name: str | None, in_haste: bool = False) -> Run:
         run, cold_s = quick(name, in_haste), next(starts, 0.0)
         machine.elapsed_s += cold_s
-        return Run(run.io_s, run.cost_s + cold_s)
+        return Run(run.io_s, run.cost_s + cold_s, run.first_s)
 
     machine.measure = measure  # type: ignore[method-assign]
     state = machine.search(30)
