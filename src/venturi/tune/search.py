@@ -279,7 +279,9 @@ class Search:
         """The best of each key that promise something, as many as can be measured well in time.
 
         Where none does, the best of all: so that it is measured that nothing helps. The best
-        suspect is among them even if it promises nothing: whoever knows the suspicion asks.
+        suspect is among them even if it promises nothing: whoever knows the suspicion asks. Where
+        there is time for fewer, a suspect that promises something stays longest: a single look at
+        another one may have been lucky.
         """
         best: dict[str, str] = {}
         for name in names:
@@ -292,8 +294,13 @@ class Search:
             if suspect is not None and self._suspects.isdisjoint(chosen):
                 chosen = [*chosen[: FINALISTS - 1], suspect]
         while len(chosen) > 1 and self._elapsed() + self._reserve_s(chosen) > self._budget_s:
-            chosen.pop()
+            others = [name for name in chosen if not self._is_likely(name)]
+            chosen.remove((others or chosen)[-1])
         return chosen
+
+    def _is_likely(self, name: str) -> bool:
+        """Whether what is known beforehand speaks for a change, and looks do not speak against."""
+        return name in self._suspects and self.state.ratio(name) < 1
 
     def _final(self, names: list[str]) -> None:
         """Fresh pairs, in ABBA blocks; their number is settled before."""
