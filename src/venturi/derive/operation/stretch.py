@@ -1,4 +1,4 @@
-"""Runs of requests as stretches: nearly equal ones, records of nearly equal parts, odd ones (rule 6).
+"""Requests in stretches: nearly equal ones, records of nearly equal parts, odd ones (rule 6).
 
 A header, then compressed blocks, then an index; a look at a file's end before it is read from the
 beginning. Sizes differ from block to block, so no table gives them exactly; that small and large
