@@ -16,7 +16,7 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
-from venturi.derive.operation.sizes import Parts, mix_of, parts_of
+from venturi.derive.operation.sizes import MOST_LISTED, Parts, mix_of, parts_of
 from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
@@ -229,7 +229,7 @@ def _is_one_each(run: Run) -> bool:
 
 def _one_each(run: Run) -> Said:
     """One request of one of the sizes in each turn: all turns of a size, one size after another."""
-    sizes, is_exact = parts_of(run.sizes())
+    sizes, is_exact = parts_of(run.sizes(), MOST_LISTED)
     text, end = size_text(sizes[-1][0]), run.scene.units - sizes[-1][1]
     for size, count in reversed(sizes[:-1]):
         text = f"{size_text(size)} if {run.scene.unit} < {end} else {text}"
