@@ -22,7 +22,7 @@ enum { kStatusBytes = 256, kFiles = 512 };
 typedef struct {
   _Atomic Word handle;
   Name* name;
-  bool has_view;
+  int64_t element_bytes;  // of what offsets count in a view; 0: there is none, they count bytes
 } File;
 static File files[kFiles];
 
@@ -37,7 +37,7 @@ static void remember(Word handle, Name* name) {
     Word none = 0;
     if (atomic_compare_exchange_strong(&files[i].handle, &none, handle)) {
       files[i].name = name;
-      files[i].has_view = false;
+      files[i].element_bytes = 0;
       return;
     }
   }
@@ -73,9 +73,27 @@ static Offset position(Route route, Word handle, bool is_shared) {
   return get && get(handle, &at) == 0 ? at : UNKNOWN_OFFSET;
 }
 
-static void note_mpi(const Call* call, Word handle, What what) {
+// Where a request through a view lies in the file, and whether the view leaves holes between its
+// bytes; its offset counts elements still where the library does not tell.
+static What in_view(Route route, Word handle, const File* file, What what) {
+  const Offset elements = what.bytes / file->element_bytes;
+  int (*tell)(Word, Offset, Offset*) =
+      IN_MPI(int (*)(Word, Offset, Offset*), "PMPI_File_get_byte_offset");
+  Offset first = 0, last = 0;
+  what.detail |= kInView;
+  if (elements <= 0 || what.offset == UNKNOWN_OFFSET || tell == NULL ||
+      tell(handle, what.offset, &first) != 0 ||
+      tell(handle, what.offset + elements - 1, &last) != 0)
+    return what;
+  what.offset = first;
+  if (last - first == (elements - 1) * file->element_bytes) what.detail &= ~(uint32_t)kInView;
+  return what;
+}
+
+static void note_mpi(Route route, const Call* call, Word handle, What what) {
   File* file = file_of(handle);
-  if (file && file->has_view && (what.kind == kRead || what.kind == kWrite)) what.detail |= kInView;
+  const bool moves = what.kind == kRead || what.kind == kWrite;
+  if (file && file->element_bytes > 0 && moves) what = in_view(route, handle, file, what);
   note(call, file ? file->name : NULL, what);
 }
 
@@ -147,7 +165,7 @@ WRAP_OPEN(PMPI_File_open)
     const int result = next(handle);                                       \
     if (call.start == 0) return result;                                    \
     MPI_END(result != 0)                                                   \
-    note_mpi(&call, closed, (What){kMpiio, kClose, UNKNOWN_OFFSET, 0, 0}); \
+    note_mpi(route, &call, closed, (What){kMpiio, kClose, UNKNOWN_OFFSET, 0, 0}); \
     File* file = file_of(closed);                                          \
     if (file) atomic_store(&file->handle, 0);                              \
     return result;                                                         \
@@ -162,8 +180,9 @@ WRAP_CLOSE(PMPI_File_close)
     if (call.start == 0) return result;                                                            \
     MPI_END(result != 0)                                                                           \
     File* file = file_of(handle);                                                                  \
-    if (file && result == 0)                                                                       \
-      file->has_view = at != 0 || element != type || size_of(route, type) != 1;                    \
+    const int64_t bytes = size_of(route, element);                                                 \
+    const bool is_plain = at == 0 && element == type && bytes == 1;                                \
+    if (file && result == 0) file->element_bytes = is_plain ? 0 : bytes;                           \
     return result;                                                                                 \
   }
 WRAP_VIEW(MPI_File_set_view)
@@ -187,7 +206,7 @@ WRAP_DELETE(PMPI_File_delete)
     const int result = next arguments;                                      \
     if (call.start == 0) return result;                                     \
     MPI_END(result != 0)                                                    \
-    note_mpi(&call, handle, (What){kMpiio, the_kind, the_offset, 0, 0});    \
+    note_mpi(route, &call, handle, (What){kMpiio, the_kind, the_offset, 0, 0});    \
     return result;                                                          \
   }
 BOTH(WRAP_FILE, File_sync, kSync, (Word handle), (handle), (Word), UNKNOWN_OFFSET)
@@ -214,7 +233,7 @@ BOTH(WRAP_FILE, File_seek_shared, kSeek, (Word handle, Offset at, int whence), (
     STATUS                                                                                     \
     const int result = next(handle, at, data, count, type, status);                            \
     MPI_END(result != 0)                                                                       \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
+    note_mpi(route, &call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
     return result;                                                                             \
   }
 DATA(WRAP_AT, File_read_at, kRead, 0)
@@ -232,7 +251,7 @@ DATA(WRAP_AT, File_write_at_all, kWrite, kCollective)
     call.start = begin();                                                                      \
     const int result = next(handle, data, count, type, status);                                \
     MPI_END(result != 0)                                                                       \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
+    note_mpi(route, &call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
     return result;                                                                             \
   }
 DATA(WRAP_POINTER, File_read, kRead, 0, false)
@@ -251,7 +270,7 @@ DATA(WRAP_POINTER, File_write_ordered, kWrite, kCollective, true)
     const int result = next pass;                                                         \
     if (call.start == 0) return result;                                                   \
     MPI_END(result != 0)                                                                  \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
+    note_mpi(route, &call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
     return result;                                                                        \
   }
 #define REQUEST_AT(Count) \
@@ -281,7 +300,7 @@ DATA(WRAP_BEGIN_AT, File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLI
     const int result = next pass;                                                         \
     if (call.start == 0) return result;                                                   \
     MPI_END(result != 0)                                                                  \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
+    note_mpi(route, &call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
     return result;                                                                        \
   }
 #define REQUEST(Count) (Word handle, void* data, Count count, Word type, Word* request)

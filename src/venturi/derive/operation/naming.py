@@ -10,7 +10,7 @@ import numpy as np
 from venturi.derive.operation.fit import affine, linear_text
 from venturi.derive.operation.scene import Crew, Scene
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, Table
+from venturi.derive.operation.table import CREATES, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column, Kind
 from venturi.model.workload import (
@@ -58,7 +58,10 @@ def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
 
 
 def _given_away(tokens: Tokens, streams: Streams, owner: Column) -> frozenset[int]:
-    """Streams of files that all are made by one rank, of which others use some."""
+    """Streams of files that all are made by one rank, of which others use some.
+
+    Others may ask for a file to be made that is there; they do not begin it anew.
+    """
     found = set()
     makes = tokens.is_kind(Kind.OPEN) & (tokens.flags & CREATES > 0)
     made = np.bincount(tokens.file[makes], minlength=len(owner)) > 0
@@ -67,7 +70,8 @@ def _given_away(tokens: Tokens, streams: Streams, owner: Column) -> frozenset[in
         if stream.is_shared or len(makers) > 1 or not np.all(made[stream.files]):
             continue
         own = streams.of_file[tokens.file] == number
-        if np.any(tokens.rank[own] != makers[0]) and np.all(tokens.rank[own & makes] == makers[0]):
+        others = own & (tokens.rank != makers[0])
+        if np.any(others) and not np.any(others & makes & (tokens.flags & TRUNCATES > 0)):
             found.add(number)
     return frozenset(found)
 
