@@ -58,7 +58,7 @@ def test_an_index_beside_its_data() -> None:
     found = derived(run)
     check_exact(run, found, files=1)
     data, index = moves_of(found)
-    assert (data.at, data.size) == ("1 MiB + 3000 B * i", "3000 B")
+    assert (data.at, data.size) == ("1 MiB + 3 kB * i", "3 kB")
     assert (index.at, index.size) == ("4 KiB + 16 B * i", "16 B")
 
 
@@ -83,13 +83,13 @@ def test_parts_of_records_at_equal_distances(turns: int) -> None:
     run.meet(50 * MS)
     run.open(0, "base", REOPEN)
     for turn in range(turns):
-        run.move(0, Kind.READ, "base", [(50000 * turn, 8191), (50000 * turn + 8191, 809)])
+        run.move(0, Kind.READ, "base", [(50000 * turn, 8191), (50000 * turn + 8191, 15813)])
     run.close(0, "base")
     found = derived(run)
     check_exact(run, found, files=1)
     _, read = moves_of(found)
-    assert read.table == [[0, 8191], [8191, 809]]
-    assert (read.segments, read.block) == (turns, "50000 B")
+    assert read.table == [[0, 8191], [8191, 15813]]
+    assert (read.segments, read.block) == (turns, "50 kB")
 
 
 @pytest.mark.parametrize("turns", [9, 60])

@@ -45,7 +45,9 @@ def test_places_that_only_go_forward_are_not_random() -> None:
     run = updates([sum(steps[:i]) for i in range(200)])
     found = derived(run)
     check_exact(run, found)
-    assert not any("permute(" in str(move.at) or "draw(" in str(move.at) for move in moves_of(found))
+    assert not any(
+        "permute(" in str(move.at) or "draw(" in str(move.at) for move in moves_of(found)
+    )
 
 
 def test_pages_that_turns_take_stay_whole() -> None:

@@ -34,7 +34,6 @@ from venturi.model.operation import Column
 from venturi.model.units import size_text
 from venturi.model.workload import PatternKind, StepSpec
 
-
 LEAST_PASSES = 2
 """Jumps within a region that is touched so often on the mean are in no order."""
 
@@ -260,7 +259,7 @@ def _returns(run: Run) -> bool:
         ends = offset + run.table.bytes[rows]
         jumps = offset[1:] > ends[:-1]
         forward += int(np.count_nonzero(jumps))
-        back += int(np.count_nonzero(jumps & (offset[1:] == np.maximum.accumulate(ends)[:-1])))
+        back += int(np.count_nonzero(jumps & (offset[1:] >= np.maximum.accumulate(ends)[:-1])))
     return back * 2 > forward
 
 
@@ -324,7 +323,7 @@ def _random_places(run: Run, keys: dict[str, Any], transfer: int) -> Said | None
 def _passes(run: Run, slots: int) -> int:
     """How often every place of the region is touched, where all are equally often: the epochs of
     one that goes through its samples in a new order each time. 0: that is no rule here."""
-    if run.scene.loops or len(np.unique(run.unit)) > 1 or not run.is_shared and run.ids.size > 1:
+    if run.scene.loops or len(np.unique(run.unit)) > 1 or (not run.is_shared and run.ids.size > 1):
         return 0
     if run.is_shared and (not run.scene.crew.is_all or slots % run.ids.size):
         return 0

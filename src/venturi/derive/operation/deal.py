@@ -141,7 +141,7 @@ def dealt(run: Run) -> Said:
     in_records = _in_records(run)
     if in_records is not None:
         shares = in_records
-    layout = _Layout(run, _span(shares, run))
+    layout = _Layout(run, _span(shares, run), shares[-1].most_bytes - shares[-1].least_bytes)
     steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
     order = "order and places are not kept" if in_records is None else "records are their mean"
@@ -399,12 +399,12 @@ def _span(shares: list[_Share], run: Run) -> int:
 class _Layout:
     """Where the parts lie: one behind the other, turns where the run's turns began."""
 
-    def __init__(self, run: Run, span: int) -> None:
+    def __init__(self, run: Run, span: int, slack: int) -> None:
         self._run = run
         self._terms, self._first, self._last = _turns_of(run, span)
         self._most = _most_of(run)
         if self._most is not None and self._first + self._last + span > self._most:
-            self._terms, self._first, self._last = self._less(self._most - span)
+            self._terms, self._first, self._last = self._less(self._most - span - slack)
         self.end = self._first + self._last
         self.least_end = 0
         self._offset = self._first

@@ -65,8 +65,12 @@ def lanes(run: Run) -> Said | None:
 
 
 def _lanes_in(requests: Column, count: int) -> list[Lane]:
-    """So many lanes that all of these requests are; none where they are not."""
-    found = []
+    """So many lanes that all of these requests are, with a jump in each turn; none where they are
+    not."""
+    jumps = np.count_nonzero(np.diff(requests[:, 0]) != requests[:-1, 1])
+    found: list[Lane] = []
+    if jumps < len(requests) // count - 1:
+        return []
     for place in range(count):
         lane = _lane(*requests[place::count].T)
         if lane is None:

@@ -61,9 +61,7 @@ def manners_of(
     times = np.bincount(file[makes], minlength=count)
     allocated, told = _allocated(operations, known, times, written)
     kinds = np.where(sync, 2, np.where(data_sync, 1, 0))
-    found = [
-        Manner(bool(direct[i]), SYNCS[kinds[i]], int(allocated[i])) for i in range(count)
-    ]
+    found = [Manner(bool(direct[i]), SYNCS[kinds[i]], int(allocated[i])) for i in range(count)]
     return found, told
 
 

@@ -35,8 +35,11 @@ class Owners:
     """Streams whose files one rank makes and others use: numbers name them, whoever does it."""
 
 
-def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
-    """A file belongs to the rank that used it first; shared ones are counted in their stream."""
+def owners_of(table: Table, tokens: Tokens, streams: Streams, private: set[int]) -> Owners:
+    """A file belongs to the rank that used it first; shared ones are counted in their stream.
+
+    Those of `private` streams are not given away where more than one rank asks for them to be made.
+    """
     count = len(table.paths)
     order = np.argsort(tokens.start_ns, kind="stable")[::-1]
     owner = np.zeros(count, np.int64)
@@ -54,10 +57,12 @@ def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
         edges = np.flatnonzero(np.concatenate([[True], sorted_owner[1:] != sorted_owner[:-1]]))
         length = np.diff(np.append(edges, len(files)))
         nth[files[by_owner]] = np.arange(len(files)) - np.repeat(edges, length)
-    return Owners(owner, nth, _given_away(tokens, streams, owner))
+    return Owners(owner, nth, _given_away(tokens, streams, owner, private))
 
 
-def _given_away(tokens: Tokens, streams: Streams, owner: Column) -> frozenset[int]:
+def _given_away(
+    tokens: Tokens, streams: Streams, owner: Column, private: set[int]
+) -> frozenset[int]:
     """Streams of files that all are made by one rank, of which others use some.
 
     Others may ask for a file to be made that is there; they do not begin it anew.
@@ -71,7 +76,8 @@ def _given_away(tokens: Tokens, streams: Streams, owner: Column) -> frozenset[in
             continue
         own = streams.of_file[tokens.file] == number
         others = own & (tokens.rank != makers[0])
-        if np.any(others) and not np.any(others & makes & (tokens.flags & TRUNCATES > 0)):
+        anew = others & makes & (number in private or tokens.flags & TRUNCATES > 0)
+        if np.any(others) and not np.any(anew):
             found.add(number)
     return frozenset(found)
 
