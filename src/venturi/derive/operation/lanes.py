@@ -1,8 +1,8 @@
-"""Requests that take turns between a few places in a file, each of which goes on by itself (rule 6).
+"""Requests that take turns between a few places in a file, each of which goes on by itself.
 
-A table to whose end a record is added and whose head is then written anew, an index beside its data,
-an array read from two ends: told as so many requests of each size, one after the other, the head
-would be written a thousand times in a row, or behind the records.
+A table to whose end a record is added and whose head is then written anew, an index beside its
+data, an array read from two ends: told as so many requests of each size, one after the other, the
+head would be written a thousand times in a row, or behind the records (rule 6).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Turns each of which goes to another place, in no order: a record is read, changed and written back
-(rule 5).
+"""Turns each of which goes to another place, in no order: a record is read, changed, written back.
 
-In one run such places are random requests. Where something else comes between them, each is a run of
-its own, and all turns at one place, or one behind the other, would never leave the caches.
+In one run such places are random requests. Where something else comes between them, each is a run
+of its own, and all turns at one place, or one behind the other, would never leave the caches
+(rule 5).
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ KEYS = 1000
 
 
 def random_turns(run: Run) -> Said | None:
-    """The step of turns that each make a request at a place of their own, or equally many one behind
-    the other, if these places go back and forth."""
+    """The step of turns that each make a request at a place of their own, or equally many one
+    behind the other, if these places go back and forth."""
     scene, unit = run.scene, int(run.unit.max())
     if not scene.loops or run.ids.size != scene.units or np.any(run.base < 0):
         return None

@@ -197,11 +197,7 @@ def table_of(captured: Captured) -> Table:
     computing = computing_ns(operations.process[rows], start, end, trace.source.format)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
-    in_view = moved & (operations.detail[rows] & IN_VIEW > 0)
-    offset = np.where(in_view, UNKNOWN_OFFSET, operations.offset[rows])
-    if np.any(in_view):
-        seen = int(np.count_nonzero(in_view))
-        notes.append(f"{seen} requests through file views with holes: which bytes is not seen")
+    offset = _places(operations, rows, moved, notes)
     anew = _among(kind, (Kind.OPEN,)) & (operations.detail[rows] & (O_TRUNC | O_EXCL) > 0)
     streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
     size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
@@ -211,15 +207,13 @@ def table_of(captured: Captured) -> Table:
         )
     looks = _looks(operations, rows, heights, (actors, root, own), left)
     flags = _flags(operations, rows, file, rank)
-    manners, allocations = _manners(operations, rows, file, flags, root)
-    left -= Counter({Kind.ALLOCATE.value: allocations})
     dataset = _datasets(operations, rows, len(root))
     arrays = {i: array_of(trace.files[i]) for i in np.unique(dataset).tolist() if i != NO_DATASET}
     return Table(
         ranks=actors.ranks,
         paths=paths,
         interfaces=_interfaces(plain, heights, used),
-        manners=manners,
+        manners=_manners(operations, rows, file, flags, root, left),
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
@@ -266,13 +260,30 @@ def _interfaces(operations: Operations, heights: Column, used: Column) -> list[I
     ]
 
 
+def _places(operations: Operations, rows: Column, moved: Column, notes: list[str]) -> Column:
+    """The offset of each row; of requests through file views with holes none is known."""
+    in_view = moved & (operations.detail[rows] & IN_VIEW > 0)
+    if np.any(in_view):
+        seen = int(np.count_nonzero(in_view))
+        notes.append(f"{seen} requests through file views with holes: which bytes is not seen")
+    return np.where(in_view, UNKNOWN_OFFSET, operations.offset[rows])
+
+
 def _manners(
-    operations: Operations, rows: Column, file: Column, flags: Column, root: Column
-) -> tuple[list[Manner], int]:
-    """How each file is opened, and how many calls that allocate that tells."""
+    operations: Operations,
+    rows: Column,
+    file: Column,
+    flags: Column,
+    root: Column,
+    left: Counter[str],
+) -> list[Manner]:
+    """How each file is opened; allocations that this tells are no longer left out."""
     number = np.full(len(root), -1)
     number[root[operations.file[rows]]] = file
-    return manners_of(operations, rows, file, flags & CREATES > 0, number[root])
+    manners, told = manners_of(operations, rows, file, flags & CREATES > 0, number[root])
+    if told:
+        left -= Counter({Kind.ALLOCATE.value: told})
+    return manners
 
 
 def actors_in(trace: Trace, operations: Operations) -> Actors:
