@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from venturi.derive.operation.deal import GROUP_NOTE, NEAR, dealt, records_in
+from venturi.derive.operation.deal import GROUP_NOTE, NEAR, dealt, turn_by_turn
 from venturi.derive.operation.fit import Affine, affine, by_rank_text, linear_text
+from venturi.derive.operation.go_on import goes_on
 from venturi.derive.operation.headed import headed
+from venturi.derive.operation.in_order import in_exact_order, in_order, takes_turns
 from venturi.derive.operation.lanes import lanes
 from venturi.derive.operation.place import (
     LEAST_RANDOM,
@@ -40,7 +42,7 @@ LEAST_PASSES = 2
 
 def data_steps(run: Run) -> Said:
     """The steps of a run, the axes of whose tokens are the scene's loops and, last, its ranks."""
-    for rule in RULES:
+    for rule in _RULES:
         said = rule(run)
         if said is not None:
             return said
@@ -170,9 +172,10 @@ def _rows(run: Run, places: Rows, base: _Base) -> Said:
         moved = _Base(places.shift, base.terms, 0, base.other)
     at = moved.text(run.scene.crew.place)
     table: list[list[int | float | str]] = [[offset, size] for offset, size in places.rows]
-    step = run.step(pattern=PatternKind.TABLE, table=table, at=at)
+    keys = {"transfer": size_text(places.transfer)} if places.transfer else {}
+    step = run.step(pattern=PatternKind.TABLE, **keys, table=table, at=at)
     text = f"{len(table)} places"
-    rule = "5: no nest; each request is listed"
+    rule = "5: no nest; each request, or run of equal ones, is listed"
     return Said(run.guarded([step]), "table", text, rule, 0.8, run.reach())
 
 
@@ -412,7 +415,8 @@ def _uneven_start(run: Run) -> str | None:
     loops = affine(base[..., 0])
     first = base.reshape(-1, base.shape[-1])[0]
     if amount is None or loops is None or np.any(base - first != (base - first)[..., :1]):
-        return None
+        found = run.amount(base, True)
+        return None if found is None else str(found)
     return _triangle(run, amount, loops, first)
 
 
@@ -440,7 +444,7 @@ def _mixed(run: Run) -> Said | None:
         return None
     parts, exact = parts_of(run.sizes())
     mix = mix_of(parts)
-    if mix is None or not exact or not _alike(run, parts) or records_in(run) is not None:
+    if mix is None or not exact or not _alike(run, parts) or takes_turns(run):
         return None
     fitted = _base(run, run.base)
     if fitted is None:
@@ -455,7 +459,20 @@ def _mixed(run: Run) -> Said | None:
     return Said(run.guarded([step]), "contiguous", text, rule, 0.7, run.reach())
 
 
-RULES = (
-    _appended, _same, lanes, _random, _uneven, headed, records, _mixed, scattered, random_turns,
-)  # fmt: skip
-"""In this order; what no one fits is dealt."""
+_RULES = (
+    _appended,
+    _same,
+    lanes,
+    _random,
+    _uneven,
+    headed,
+    records,
+    in_exact_order,
+    _mixed,
+    goes_on,
+    scattered,
+    random_turns,
+    turn_by_turn,
+    in_order,
+)
+"""The first that fits is taken."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, TOGETHER, Table
+from venturi.derive.operation.table import CREATES, TOGETHER, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
 from venturi.model.operation import KIND_CODES, Column, Kind
 
@@ -206,7 +206,9 @@ def _hashes(
     strict = mixed_hash(
         strict + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
     )
-    loose = mixed_hash(manner - np.where(is_first, CREATES, 0).astype(np.uint64) + places)
+    # Of a file that is made, it says nothing that it is emptied, too.
+    made = np.where(is_first, tokens.flags & (CREATES | TRUNCATES), 0)
+    loose = mixed_hash(manner - made.astype(np.uint64) + places)
     near = mixed_hash(loose + (tokens.jumps > 0))
     kinds = tokens.kind.astype(np.uint64) * np.uint64(256) + (tokens.flags & TOGETHER)
     each = (loose, near, strict, mixed_hash(kinds + places))
