@@ -215,7 +215,8 @@ class _Reader:
 
     def _resume(self, number: int, name: str, rest: str) -> None:
         """The second half of a call."""
-        if number not in self._halves and self._halves.get(_NOBODY, ("",))[0] == name:
+        is_known = self._halves.get(number, ("",))[0] == name
+        if not is_known and self._halves.get(_NOBODY, ("",))[0] == name:
             # The first process has no number in the text as long as it is the only one.
             first = self._task(_NOBODY, self._halves[_NOBODY][2])
             if self.world.tasks.setdefault(number, first) is first:
