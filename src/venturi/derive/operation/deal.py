@@ -16,7 +16,7 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
-from venturi.derive.operation.sizes import Parts, mix_of, parts_of
+from venturi.derive.operation.sizes import MOST_LISTED, Parts, mix_of, parts_of
 from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
@@ -42,6 +42,8 @@ TINY_BYTES = 4096
 TINY_SHARE = 0.01
 """Sizes up to so many bytes are one group if they hold less than this share of the bytes, of the
 run or of all, or if there is one request in each turn: lines of a log."""
+LEAST_STEP = 512
+"""Places that are multiples of so much, or more, stay such."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 GAP_SHARE = 0.1
@@ -160,7 +162,9 @@ def dealt(run: Run) -> Said:
         notes.append(GROUP_NOTE)
         sure = 0.3
     reach = np.array([layout.least_end if run.is_write else layout.end])
-    return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+    said = Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+    said.has_sizes = is_exact
+    return said
 
 
 def are_lines(run: Run, sizes: Column) -> bool:
@@ -200,6 +204,7 @@ def _by_position(run: Run) -> Said:
     places = _fixed_places(run) if np.any(run.jumps) else None
     steps: Steps = []
     at, are_exact, are_near = int(run.base.flat[0]), True, True
+    before = np.full(run.ids.shape, at)
     ends = np.zeros(run.ids.size, np.int64)
     for number, position in enumerate(np.moveaxis(sizes, -1, 0)):
         amount, moved = run.amount(position, is_size=True), position.ravel()
@@ -209,9 +214,13 @@ def _by_position(run: Run) -> Said:
             moved = total // units + (np.arange(units) < total % units)
             are_exact, are_near = False, are_near and int(position.max()) <= NEAR * position.min()
         at = at if places is None else places[number]
-        steps.append(run.step(size=amount, **run.at(size_text(at))))
+        text = size_text(at)
+        if places is None and are_exact and (begins := run.amount(before, is_size=True)):
+            text, moved = str(begins), moved + before.ravel() - at
+        steps.append(run.step(size=amount, **run.at(text)))
         ends = np.maximum(ends, at + moved)
         at += int(moved.max())
+        before = before + position
     notes = [] if are_exact else [NEAR_NOTE if are_near else GROUP_NOTE]
     means = [round(float(one.mean())) for one in np.moveaxis(sizes, -1, 0)]
     known = ", ".join(size_text(mean) for mean in means[:3])
@@ -219,33 +228,50 @@ def _by_position(run: Run) -> Said:
     rule = f"6: the same few requests in each turn, {way}"
     reach = np.array([ends.min() if run.is_write else ends.max()])
     sure = 0.7 if are_exact else 0.5
-    return Said(run.guarded(steps), "sizes", known, rule, sure, reach, notes, ends)
+    said = Said(run.guarded(steps), "sizes", known, rule, sure, reach, notes, ends)
+    said.has_sizes = are_exact
+    return said
 
 
 def _is_one_each(run: Run) -> bool:
-    """Whether every turn moves one request at the same place of a file of its own."""
-    return _begins_alike(run) and bool(np.all(run.count == 1))
+    """Whether every turn moves one request at the same place of a file of its own, or requests of
+    one size up to one of few lengths."""
+    if not _begins_alike(run):
+        return False
+    if np.all(run.count == 1):
+        return True
+    unit = int(run.unit.max())
+    alike = not np.any(run.jumps) and np.all((run.unit == unit) | (run.count == 1))
+    files = len(np.unique(run.tokens.file[run.ids]))
+    few = len(np.unique(run.bytes)) <= MOST_LISTED
+    return bool(alike and np.all(run.unit > 0) and few and files == run.ids.size)
 
 
 def _one_each(run: Run) -> Said:
-    """One request of one of the sizes in each turn: all turns of a size, one size after another."""
-    sizes, is_exact = parts_of(run.sizes())
+    """What each turn moves, one of few sizes: all turns of a size, one size after another."""
+    sizes, is_exact = parts_of(run.bytes.ravel(), MOST_LISTED)
     text, end = size_text(sizes[-1][0]), run.scene.units - sizes[-1][1]
     for size, count in reversed(sizes[:-1]):
         text = f"{size_text(size)} if {run.scene.unit} < {end} else {text}"
         end -= count
     base = int(run.base.flat[0])
-    step = run.step(size=text, **run.at(size_text(base)))
+    keys = {} if np.all(run.count == 1) else {"transfer": size_text(int(run.unit.max()))}
+    step = run.step(**keys, size=text, **run.at(size_text(base)))
     notes = ["sizes come one after the other; their order is not kept"]
     if not is_exact:
         notes.append(GROUP_NOTE)
     known = ", ".join(size_text(size) for size, _ in sizes[:3])
     rule = "6: one request of one of few sizes in each turn"
+    if keys:
+        rule = "6: requests of one size up to one of few lengths in each turn"
     extent = min(sizes) if run.is_write else max(sizes)
     reach = np.array([base + extent[0]])
     turns = base + np.repeat(*np.transpose(sizes))
     sure = 0.5 if is_exact else 0.3
-    return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns)
+    length = "" if base else text
+    said = Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns, length)
+    said.has_sizes = is_exact
+    return said
 
 
 def _is_by_number(run: Run) -> bool:
@@ -279,7 +305,9 @@ def _by_number(run: Run) -> Said:
     reach = np.array([base + (ends.min() if run.is_write else ends.max())])
     known = f"{size_text(transfer)}, {numbers[0]} to {numbers[-1]} times"
     length = f"{size_text(base)} + {size}" if base else size
-    return Said(run.guarded([step]), "sizes", known, rule, 0.4, reach, notes, base + ends, length)
+    said = Said(run.guarded([step]), "sizes", known, rule, 0.4, reach, notes, base + ends, length)
+    said.has_sizes = False
+    return said
 
 
 @dataclass(frozen=True)
@@ -390,14 +418,24 @@ class Layout:
 
     def __init__(self, run: Run, shares: list[Share]) -> None:
         self._run, span = run, _span(shares, run)
+        slack = shares[-1].most_bytes - shares[-1].least_bytes
         self._terms, self._first, self._last = _turns_of(run, span)
         self._most = most_of(run)
         if self._most is not None and self._first + self._last + span > self._most:
-            self._terms, self._first, self._last = [], 0, 0
+            self._terms, self._first, self._last = self._less(self._most - span - slack)
         self.end = self._first + self._last
         self.least_end = 0
         self.offset = self._first
         self._appends = run.is_write and bool(np.all(run.flags & APPENDS))
+
+    def _less(self, room: int) -> tuple[list[tuple[int, str]], int, int]:
+        """What `_turns_of` gives, in shorter steps that end before `room`; no steps where there is
+        no room, or several loops are around."""
+        loops, first = self._run.scene.loops, self._first
+        if len(loops) != 1 or not self._terms or loops[0][1] < 2 or first >= room:
+            return [], 0, 0
+        slope = (room - first) // (loops[0][1] - 1)
+        return self._run.scene.terms((slope,)), first, slope * (loops[0][1] - 1)
 
     def step(self, share: Share, start: int | None = None) -> Any:
         """The step of a share, at `start` or behind those before it."""
@@ -462,11 +500,20 @@ def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:
         last += slope * (turns - 1)
     first = int(low.min())
     lacks = int(run.end.max()) - first - span
-    if not last and lacks > 0 and loops[0][1] > 1 and (run.jumps > 0).any():
+    wanders = (run.jumps > 0).any() or len(np.unique(low)) * 2 > low.size
+    if not last and lacks > 0 and loops[0][1] > 1 and wanders:
         step = _step_of(run)
         slopes[0] = -(-lacks // (step * (loops[0][1] - 1))) * step
         last = slopes[0] * (loops[0][1] - 1)
+    elif len(loops) == 1 and last and (step := _step_of(run)) >= LEAST_STEP and slopes[0] % step:
+        return [_whole_steps(loops[0], moved, step)], first, moved
     return run.scene.terms(tuple(slopes)), first, last
+
+
+def _whole_steps(loop: tuple[str, int], moved: int, step: int) -> tuple[int, str]:
+    """Turns that come so much further together, each by whole steps: pages stay pages."""
+    variable, turns = loop
+    return step, f"{variable} * {moved // step} // {turns - 1}"
 
 
 def _step_of(run: Run) -> int:

@@ -137,7 +137,9 @@ def _said(run: Run, parts: list[_Part]) -> Said | None:
     text = ", ".join(size_text(mean) for mean in means[:3])
     notes = [] if is_exact else [NOTE if all(part.is_near for part in parts) else GROUP_NOTE]
     sure = 0.8 if is_exact else 0.6 if NOTE in notes else 0.5
-    return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+    said = Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+    said.has_sizes = is_exact
+    return said
 
 
 def _start(parts: list[_Part], ends: list[int]) -> int | None:
