@@ -61,6 +61,8 @@ enum { kStoresReachFile = 1 };
 
 // Beside the flags of an open: made by several ranks together.
 #define kCollectiveOpen (UINT32_C(1) << 31)
+// With hints of the caller's own for MPI-IO.
+#define kHintedOpen (UINT32_C(1) << 30)
 
 #define NO_FILE UINT32_MAX
 #define UNKNOWN_OFFSET INT64_C(-1)
@@ -84,6 +86,12 @@ typedef struct {
   int64_t monotonic_ns;
 } Reading;
 
+// Bytes that the kernel counted for a process, whoever made the calls.
+typedef struct {
+  uint64_t read;
+  uint64_t written;
+} Moved;
+
 typedef struct {
   char magic[8];
   uint32_t version;
@@ -104,6 +112,11 @@ typedef struct {
   char host[64];
   char program[256];
   char counters[2048];  // names of the counters, in their order, by spaces
+  // By all threads and by children that were waited for, then by the first thread; when recording
+  // began, and at an orderly end (nothing read: not known).
+  Moved moved_first[2];
+  Moved moved_last[2];
+  _Atomic uint64_t unrecorded;  // children that could not make a file of their own
 } Header;
 
 typedef enum { kRecords = 1, kNames = 2, kCounters = 3 } WindowKind;

@@ -93,6 +93,26 @@ def test_a_derived_workload_shows_streams_ior_and_findings_by_severity() -> None
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("streams", [4, 6])
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_what_is_said_of_streams_is_never_cut(streams: int, width: int) -> None:
+    data = workload()
+    told = data["origin"]["confidence"]
+    data["origin"]["confidence"] = [
+        {**entry, "stream": f"stream{number}"} for number in range(streams) for entry in told
+    ]
+    to = console(width=width)
+    terminal.print_derived(Workload.model_validate_json(json.dumps(data)), to)
+    text = said(to)
+    assert max(map(len, text.splitlines())) <= width
+    flat = " ".join(text.split())
+    assert "…" not in flat
+    for number in range(streams):
+        assert f"stream{number}" in flat.lower()
+    for entry in told:
+        assert flat.count(entry["value"]) >= streams
+
+
 @pytest.mark.parametrize(("holds", "word"), [(True, "holds"), (False, "DIFFERS")])
 def test_a_plan_says_whether_promises_hold(holds: bool, word: str) -> None:
     to = console()

@@ -35,6 +35,12 @@ def command(
     and for each kind of files; times stand beside. Where one has counters only, counters are
     compared. Runs (ids, @last, folders): the metrics of their phases with intervals. Sets of runs
     (tag:T, machine:M, session:S, campaign:C, name:N): point by point.
+
+    \b
+    Examples:
+      venturi compare @last~1 @last
+      venturi compare app.trace proxy.trace
+      venturi compare tag:before tag:after --check
     """
     from venturi.cli.option import write_text
     from venturi.model.error import ExitCode

@@ -57,6 +57,12 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     With --vary it runs at every combination of the values, repetitions interleaved: a record each,
     and one table at the end. io500-official drives the site's own program instead, imports its
     result and packs it.
+
+    \b
+    Examples:
+      venturi run quick -d /scratch/me
+      venturi run ior -d /scratch/me -n 4 --on openmpi --set transfer="1 MiB"
+      venturi run ior -d /scratch/me --vary transfer="64 KiB,1 MiB" -n 4
     """
     if options["varied"]:
         from venturi.cli.vary import run_varied

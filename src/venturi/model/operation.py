@@ -32,14 +32,16 @@ class Kind(StrEnum):
 
     OPEN = "open"
     """`detail`: the flags of open(2) as Linux numbers them; O_CREAT among them makes a create.
-    OPENED_TOGETHER is set beside them where several ranks made the call together."""
+    OPENED_TOGETHER is set beside them where several ranks made the call together, OPENED_HINTED
+    where it gives MPI-IO hints of its own."""
     CLOSE = "close"
     READ = "read"
     WRITE = "write"
     """`detail` of read and write: bit 0 collective, bit 1 non-blocking, bit 2 through a file view
-    (the offset counts in the view), bit 3 on a pipe, socket or terminal, bit 4 of a dataset's
-    elements that fill no box (strides, points), bit 5 the memory was looked at, bit 6 it had no
-    pages yet; bits 7 to 31: where the memory is, in units of 16 bytes, modulo 512 MiB; 0: unknown.
+    with holes between its bytes (the offset is that of the first), bit 3 on a pipe, socket or
+    terminal, bit 4 of a dataset's elements that fill no box (strides, points), bit 5 the memory
+    was looked at, bit 6 it had no pages yet; bits 7 to 31: where the memory is, in units of 16
+    bytes, modulo 512 MiB; 0: unknown.
     """
     SEEK = "seek"
     """`offset`: where it led."""
@@ -94,6 +96,7 @@ FRESH = 64
 MEMORY_SHIFT = 7
 MEMORY_UNIT = 16
 OPENED_TOGETHER = 1 << 31
+OPENED_HINTED = 1 << 30
 
 _TYPES: dict[str, str] = {
     "process": "<u4",

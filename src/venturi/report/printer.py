@@ -37,8 +37,8 @@ class Printer:
         line = Text.assemble(*((shown(part, self._utf8), style) for part, style in parts))
         self._console.print(line, soft_wrap=True)
 
-    def wrapped(self, lead: str, text: str) -> None:
-        """A paragraph whose lines begin below the first one's text, behind `lead`."""
+    def wrapped(self, lead: str, text: str, style: str = "") -> None:
+        """A paragraph whose lines begin below the first one's text, behind `lead` in a style."""
         from rich.padding import Padding
         from rich.table import Table
         from rich.text import Text
@@ -48,7 +48,10 @@ class Printer:
             grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         parts = (lead, text) if lead else (text,)
-        grid.add_row(*(Text(shown(part, self._utf8)) for part in parts))
+        cells = [Text(shown(part, self._utf8)) for part in parts]
+        if lead:
+            cells[0].stylize(style)
+        grid.add_row(*cells)
         self._console.print(Padding(grid, (0, 0, 0, 1), expand=False))
 
     def fits(self, columns: Sequence[Sequence[str]]) -> bool:

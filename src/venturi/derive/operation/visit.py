@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, TOGETHER, Table
+from venturi.derive.operation.table import CREATES, TOGETHER, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
 from venturi.model.operation import KIND_CODES, Column, Kind
 
@@ -206,7 +206,9 @@ def _hashes(
     strict = mixed_hash(
         strict + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
     )
-    loose = mixed_hash(manner - np.where(is_first, CREATES, 0).astype(np.uint64) + places)
+    # Of a file that is made, it says nothing that it is emptied, too.
+    made = np.where(is_first, tokens.flags & (CREATES | TRUNCATES), 0)
+    loose = mixed_hash(manner - made.astype(np.uint64) + places)
     near = mixed_hash(loose + (tokens.jumps > 0))
     kinds = tokens.kind.astype(np.uint64) * np.uint64(256) + (tokens.flags & TOGETHER)
     each = (loose, near, strict, mixed_hash(kinds + places))
@@ -267,6 +269,7 @@ def _ordered(
     part, first, at, count, strict = [], [], [], [], []
     near, loose, size, start, end, stretch = [], [], [], [], [], []
     before = 0
+    begins_ns = _begins_ns(tokens, visits)
     moved = np.concatenate([[0], np.cumsum(tokens.bytes)])
     for number, matrix, ranks in collected:
         salt = mixed_hash(ranks.astype(np.uint64))[:, None]
@@ -283,7 +286,7 @@ def _ordered(
         near.append(mixed_hash(visits.near[matrix] + salt).sum(axis=0) + name)
         loose.append(visits.loose[matrix[0]] + name)
         size.append((moved[finish + 1] - moved[begin]).sum(axis=0))
-        start.append(tokens.start_ns[begin].min(axis=0))
+        start.append(begins_ns[begin].min(axis=0))
         end.append(tokens.end_ns[finish].max(axis=0))
         stretch.append(tokens.stretch[begin].min(axis=0))
     if not collected:
@@ -306,6 +309,27 @@ def _ordered(
         end_ns=np.concatenate(end)[order],
         pause_ns=np.where(is_new, table.pauses_ns[stretches], 0),
     )
+
+
+def _begins_ns(tokens: Tokens, visits: _Visits) -> Column:
+    """When visits begin, at their first tokens: who reads what another rank writes begins when data
+    comes, however long the file has been open."""
+    found = tokens.start_ns.copy()
+    reads = np.flatnonzero(tokens.is_kind(Kind.READ))
+    writes = tokens.is_kind(Kind.WRITE)
+    if not len(reads) or not np.any(writes):
+        return found
+    least = np.full(int(tokens.file.max()) + 1, np.iinfo(np.int64).max)
+    most = np.full(len(least), -1)
+    np.minimum.at(least, tokens.file[writes], tokens.rank[writes])
+    np.maximum.at(most, tokens.file[writes], tokens.rank[writes])
+    file, rank = tokens.file[visits.first], tokens.rank[visits.first]
+    by_others = (most[file] >= 0) & ((least[file] != rank) | (most[file] != rank))
+    after = reads[np.minimum(np.searchsorted(reads, visits.first), len(reads) - 1)]
+    is_own = (after >= visits.first) & (after < visits.first + visits.count)
+    chosen = by_others & is_own
+    found[visits.first[chosen]] = tokens.start_ns[after[chosen]]
+    return found
 
 
 __all__ = ["CREATES", "KIND_CODES", "Acts", "Part", "acts_of"]
