@@ -37,7 +37,8 @@ def row(name: str, ratio: float | None, change: Change, is_worse: bool = False) 
 def runs(*rows: ComparisonRow, name: str = "ior") -> RunComparison:
     return RunComparison(
         first="one", second="other", name=name, ranks=2, rows=list(rows),
-        differences=[Difference(what="kernel", first="6.1", second="6.2")], headline="It is slower.",
+        differences=[Difference(what="kernel", first="6.1", second="6.2")],
+        headline="It is slower.",
     )  # fmt: skip
 
 
