@@ -266,7 +266,7 @@ class SizeSpec(Document):
     """A size of items and its weight, a whole number."""
 
     bytes: Value
-    weight: Value
+    weight: Value = 1
 
 
 class TreeSpec(Document):
