@@ -71,6 +71,7 @@ class ItemWork {
   int make_node(std::uint64_t node);
   bool apply(schema::ItemVerb verb);
   int call(schema::ItemVerb verb);
+  int set_status(backend::StatusPart part);
   int open(backend::OpenMode mode);
   int create();
   bool copy();

@@ -184,6 +184,14 @@ APPLICATIONS = {
         f"{sys.executable} program.py", 40, "head -c 20000 /dev/zero > state",
         files={"program.py": SAVED},
     ),
+    "attributes": Application(
+        "cp -a source copy && chmod -R g+w copy && touch copy/*/*", 60, TREE,
+    ),
+    "links": Application(
+        "cp -r source copy && cp -al copy linked && for i in $(seq 20); do "
+        "ln -s ../copy/d1/file.1 copy/link$i; done; rm -r linked",
+        90, TREE,
+    ),
     "inputs": Application(f"{sys.executable} program.py", 65, files={"program.py": INPUTS}),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),
     "pool": Application(f"{sys.executable} program.py", 40, files={"program.py": POOL}),
@@ -198,7 +206,8 @@ JUDGED = (
     "bytes written", "bytes read", "write operations", "read operations", "open operations",
     "close operations", "sync operations", "data_sync operations", "list operations",
     "mkdir operations", "unlink operations",
-    "rename operations", "stat operations", "streams", "ranks",
+    "rename operations", "stat operations", "attribute operations", "link operations",
+    "rmdir operations", "streams", "ranks",
 )  # fmt: skip
 
 
