@@ -306,7 +306,8 @@ def _housekeeping(
     drop[1:] |= stats[1:] & makes[:-1] & (file[1:] == file[:-1])
     gone = kind == KIND_CODES[Kind.UNLINK]
     drop[:-1] |= stats[:-1] & gone[1:] & (file[1:] == file[:-1])
-    drop[:-1] |= stats[:-1] & _looked_at(kind, opens, closes, file, single)[1:]
+    opened = opens & (ops.error[mine] == 0)
+    drop[:-1] |= stats[:-1] & _looked_at(kind, opened, closes, file, single)[1:]
     drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
     drop |= _around_renames(kind, file, detail)
     seen: set[int] = set()

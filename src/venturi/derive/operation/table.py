@@ -89,7 +89,7 @@ SAID = (
 )  # fmt: skip
 """What the language can say of a file; `seek` follows from the places of requests."""
 _UNSAID = (Kind.LIST, Kind.ALLOCATE, Kind.MAP)
-_MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.RENAME, Kind.TRUNCATE)
+_MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
 """What is done to a file that is only looked at, or was there before."""
 
 SIDE_FILE_BYTES = 4096
