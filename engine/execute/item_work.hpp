@@ -80,6 +80,7 @@ class ItemWork {
   bool name_item();
   void end_chain();
   bool finish_call(schema::OperationKind kind, int error);
+  [[nodiscard]] bool is_as_it_should_be(schema::OperationKind kind, int error) const noexcept;
   void note(schema::OperationKind kind, std::uint64_t end_ns, std::uint64_t bytes);
   void settle();
   bool move(schema::Direction direction, std::byte* data);

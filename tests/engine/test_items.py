@@ -355,6 +355,31 @@ def test_attributes_are_set_of_items_and_of_names(
         assert (status.st_mode & 0o777, status.st_mtime) == (0o755, 1_000_000_000)
 
 
+def test_every_repetition_finds_staged_items_as_they_were(
+    engine: Engine, tmp_path: Path, comm: str
+) -> None:
+    """Without the links that the one before made, and with the folders that it removed."""
+    ranks = size_of_group(comm)
+    folders = tree(4, 0, kind=ItemKind.DIRECTORY)
+    made = plan(
+        tmp_path,
+        [file("d", tree=tree(3), prestage=number(0)), file("e", tree=folders, prestage=number(0))],
+        [
+            phase("links", items("link", "symlink")),
+            phase("gone", items("rmdir", index=1).model_copy(update={"count": number(2)})),
+        ],
+        ranks=ranks,
+        repetitions=3,
+    )
+    outcome = engine.run(made, comm)
+    assert outcome.code == 0, outcome.events
+    found = [e for e in outcome.events if e["event"] == "phase_finished"]
+    assert [kinds(event) for event in found] == [
+        {"link": 3 * ranks, "symlink": 3 * ranks}, {"rmdir": 2 * ranks},
+    ] * 3  # fmt: skip
+    assert is_gone(made)
+
+
 def test_waiting_is_in_proportion_to_the_work(engine: Engine, tmp_path: Path) -> None:
     step = items("create", "close").model_copy(update={"wait_factor": 2.5})
     made = plan(

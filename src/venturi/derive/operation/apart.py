@@ -68,9 +68,11 @@ class Apart:
 
     def _step(self, name: str, verb: ItemVerb) -> StepSpec:
         entry = self.names.entries[name]
-        keys: dict[str, Any] = {} if entry.index == "0" else {"first": entry.index}
         tree = self._tree(name, entry, ItemKind.DIRECTORY if verb is ItemVerb.RMDIR else None)
-        return StepSpec(each=EachStep(on=tree, do=[verb], count=1, **keys))
+        keys: dict[str, Any] = {} if entry.index == "0" else {"first": entry.index}
+        if self.trees.trees[tree].spec.items != 1:
+            keys["count"] = 1
+        return StepSpec(each=EachStep(on=tree, do=[verb], **keys))
 
     def _tree(self, name: str, entry: Entry, kind: ItemKind | None) -> str:
         """The tree beside an entry, with an item for each file of its stream."""
