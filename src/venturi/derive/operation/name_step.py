@@ -135,7 +135,8 @@ class NameSteps:
             if word not in VERBS:
                 self._note(f"{name}: '{word}' of what is no item of many is left out")
                 return
-            out.append(StepSpec(**{word: state.said(name, self.names)}, **_shifted(use)))
+            said: dict[str, Any] = {word: state.said(name, self.names)}
+            out.append(StepSpec(**said, **_shifted(use)))
             return
         link = link_verb_of(KIND_CODES[kind], int(self.tokens.flags[ids.flat[0]]))
         if link is not None:
@@ -152,11 +153,11 @@ class NameSteps:
         if name in self.staged or not there or self._is_elsewhere(name, scene):
             self._note(f"{name}: '{kind.value}' of what was there before is left out")
             return
-        said = state.said(name, self.names)
+        gone = state.said(name, self.names)
         del state.made[name]
         state.forget(name)
         state.aside.discard(name)
-        call: dict[str, Any] = {"unlink": said} if kind is Kind.UNLINK else {"rmdir": said}
+        call: dict[str, Any] = {"unlink": gone} if kind is Kind.UNLINK else {"rmdir": gone}
         out.append(StepSpec(**call, **_shifted(use)))
 
     def _beside(self, name: str, kind: Kind, step: StepSpec | None, use: Use, out: Steps) -> None:
