@@ -1,6 +1,7 @@
 """Whether `venturi tune` finds a problem that was planted, and whether its promise holds.
 
     bench/tune_planted.py [--seeds 20] [--dir DIR] [--budget 30s] [--only CAUSE] [-o RESULTS]
+    bench/tune_planted.py --table [-o RESULTS]
 
 Small applications (`bench/planted/`) with one problem each, or none, are made in sizes and with
 decoys (what looks bad and costs nothing) that follow from the seed: even seeds are small ones,
@@ -9,8 +10,9 @@ judged: is the cause ranked first, is nothing said to help where nothing is wron
 program, in which the change was made, runs in turn with the application: is its gain within the
 interval that tune promised? Where mending gains nothing here (its interval holds 1), tune shall
 name the cause with its evidence and say that nothing is gained. Results are kept line by line in
-RESULTS; a second call goes on. Exit code 1: something was not found, or something that is not
-there was.
+RESULTS; a second call goes on, and tries again what failed. However it ends, the table of all that
+is known is printed (`--table` prints nothing else and runs nothing). Exit code 1: something was not
+found, something that is not there was, or something failed.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,6 +39,10 @@ _SERIAL, _MPI = ("gcc",), ("mpicc.openmpi",)
 _HDF5, _PARALLEL_HDF5 = ("h5cc", "-shlib"), ("h5pcc.mpich", "-shlib")
 _START = {"openmpi": "mpirun.openmpi --oversubscribe -np", "mpich": "mpirun.mpich -np"}
 RANKS = 2
+MPI_TIMES = 4
+"""So many times the budget where every run starts under MPI."""
+_PATIENCE_S = 3600
+"""No command of a case takes so long, on however busy a machine; one that hangs is a failure."""
 LARGE = 3
 """So many times as much is done in the large size."""
 
@@ -110,7 +117,7 @@ class Case:
         subprocess.run(
             [*cause.compiler, "-O1", *defines, f"-DMENDED={int(mended)}",
              str(PLANTED / f"{self.cause}.c"), "-o", str(program)],
-            check=True, cwd=folder, stdout=subprocess.DEVNULL,
+            check=True, cwd=folder, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S,
         )  # fmt: skip
         return f"{_START[cause.mpi]} {RANKS} {program}" if cause.mpi else str(program)
 
@@ -119,7 +126,7 @@ def venturi(*words: str | Path, where: Path) -> str:
     """Standard output of a command of Venturi; RuntimeError where it fails."""
     done = subprocess.run(
         [sys.executable, "-m", "venturi", *map(str, words)], cwd=where,
-        capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False, timeout=_PATIENCE_S,
     )  # fmt: skip
     if done.returncode != 0:
         raise RuntimeError(f"venturi {words[0]}: {done.stderr.strip().splitlines()[-1:]}")
@@ -163,7 +170,11 @@ def ratio_of(commands: tuple[str, str], trace: Path, target: Path, pairs: int) -
 
 def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dict[str, Any]:
     """One case from its program to its result; `place` is a scratch folder and the target."""
+    from venturi.cli.option import budget_seconds
+
     (scratch, target), cause = place, CAUSES[case.cause]
+    if cause.mpi:
+        budget = f"{MPI_TIMES * budget_seconds(budget):.0f}s"
     trace = scratch / "application.trace"
     shutil.rmtree(trace, ignore_errors=True)
     command = case.compile(scratch, mended=False)
@@ -175,6 +186,9 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
     row: dict[str, Any] = {
         "cause": case.cause, "seed": case.seed, "numbers": case.numbers(),
         "headline": found["headline"], "runs": found["runs"], "base_s": found["base_s"],
+        "spent_s": found["spent_s"], "load": os.getloadavg()[0], "remarks": found["remarks"],
+        "causes": [f"{one['what']} {one['says']}" for one in found["causes"]],
+        "trials": [course_of(trial) for trial in found["trials"]],
         "helps": {name_of(trial): trial["gain"]["ratio"] for trial in helps},
         "first": bool(helps) and helps[0]["key"] in cause.keys if cause.keys else not helps,
     }  # fmt: skip
@@ -197,6 +211,19 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
         row["inside"] = gain["low"] <= row["real"]["ratio"] <= gain["high"]
         row["agrees"] = row["real"]["low"] <= gain["high"] and gain["low"] <= row["real"]["high"]
     return row
+
+
+def course_of(trial: dict[str, Any]) -> str:
+    """How far a change came in the search, and what was seen of it: a miss is read from this."""
+    seen, gain = trial["seen_ratio"], trial["gain"]
+    looks = sum(pair["stage"] != "final" for pair in trial["pairs"])
+    text = f"{name_of(trial)}: {trial['stage']}"
+    if seen is not None:
+        text += f", {seen:.3g} in {looks} looks"
+    if gain is not None:
+        interval = f"{gain['low']:.3g} to {gain['high']:.3g}"
+        text += f", {gain['ratio']:.3g} ({interval}) in {gain['pairs']} pairs: {trial['effect']}"
+    return text + (f", failed: {trial['failure']}" if trial["failure"] else "")
 
 
 def is_right(row: dict[str, Any]) -> bool:
@@ -250,8 +277,8 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
     """How often each cause was found, and how often its promise held."""
     lines = [
         "| cause | cases | found, ranked first | or told to cost nothing, as it does "
-        "| real gain inside the interval | intervals meet |",
-        "|---|---:|---:|---:|---:|---:|",
+        "| real gain inside the interval | intervals meet | failed |",
+        "|---|---:|---:|---:|---:|---:|---:|",
     ]
     for cause in CAUSES:
         own = [row for row in rows if row["cause"] == cause]
@@ -262,8 +289,58 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
         inside, agrees = (sum(row[key] for row in real) for key in ("inside", "agrees"))
         held = f"{inside} of {len(real)} | {agrees} of {len(real)}" if real else "– | –"
         also = sum(map(is_right, own)) - first
-        lines.append(f"| {cause} | {len(own)} | {first} | {also} | {held} |")
+        failed = sum("failed" in row for row in own)
+        lines.append(f"| {cause} | {len(own)} | {first} | {also} | {held} | {failed} |")
     return lines
+
+
+Rows = dict[tuple[str, int], dict[str, Any]]
+"""What is known of each cause and seed."""
+
+
+def known_in(path: Path) -> Rows:
+    """What earlier calls found; of a case that was tried again the last, no line that is cut."""
+    rows: Rows = {}
+    for line in path.read_text("utf-8").splitlines() if path.exists() else []:
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError:
+            continue
+        rows[row["cause"], row["seed"]] = row
+    return rows
+
+
+def measured(case: Case, arguments: argparse.Namespace) -> dict[str, Any]:
+    """One case in a scratch folder of its own; a failure is a row, too."""
+    from venturi.model.error import VenturiError
+
+    with tempfile.TemporaryDirectory(prefix="planted-") as scratch:
+        os.environ["VENTURI_STORE"] = str(Path(scratch, "store"))
+        place = Path(scratch), arguments.dir.absolute()
+        try:
+            return judged(case, place, arguments.budget, arguments.pairs)
+        except (RuntimeError, VenturiError, subprocess.SubprocessError, OSError) as error:
+            return {"cause": case.cause, "seed": case.seed, "failed": str(error)}
+
+
+def run_all(arguments: argparse.Namespace, rows: Rows) -> None:
+    """Every case that is not known yet, each kept as soon as it is."""
+    print("| cause | seed | size | cause first | promised | real |\n|---|---:|---|---|---|---|")
+    for seed in range(arguments.first, arguments.first + arguments.seeds):
+        for cause in arguments.only or CAUSES:
+            if "failed" not in rows.get((cause, seed), {"failed": ""}):
+                continue
+            row = measured(Case(cause, seed), arguments)
+            rows[cause, seed] = row
+            with arguments.output.open("a", encoding="utf-8") as kept:
+                kept.write("\n" * is_cut(arguments.output) + json.dumps(row) + "\n")
+            print(line_of(row), flush=True)
+
+
+def is_cut(path: Path) -> bool:
+    """Whether a file ends within a line: what wrote it was killed."""
+    text = path.read_bytes()
+    return bool(text) and not text.endswith(b"\n")
 
 
 def main() -> int:
@@ -272,34 +349,34 @@ def main() -> int:
     parser.add_argument("--seeds", type=int, default=20, help="how many (20)")
     parser.add_argument("--from", dest="first", type=int, default=0, help="the first seed (0)")
     parser.add_argument("--dir", type=Path, default=Path(tempfile.gettempdir()))
-    parser.add_argument("--budget", default="30s", help="of each tuning (30s)")
+    parser.add_argument("--budget", default="30s", help="of a tuning (30s), under MPI four times")
     parser.add_argument("--pairs", type=int, default=8, help="of application and mended (8)")
     parser.add_argument("--only", action="append", choices=CAUSES)
+    parser.add_argument("--table", action="store_true", help="only say what is known, run nothing")
     parser.add_argument("-o", "--output", type=Path, default=Path("tune_planted.jsonl"))
     arguments = parser.parse_args()
     os.environ["PYTHONPATH"] = f"{ROOT / 'src'}:{os.environ.get('PYTHONPATH', '')}"
     os.environ["OMPI_ALLOW_RUN_AS_ROOT"] = os.environ["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1"
-    known = arguments.output.read_text("utf-8") if arguments.output.exists() else ""
-    rows = [json.loads(line) for line in known.splitlines()]
-    done = {(row["cause"], row["seed"]) for row in rows}
-    print("| cause | seed | size | cause first | promised | real |\n|---|---:|---|---|---|---|")
-    for seed in range(arguments.first, arguments.first + arguments.seeds):
-        for cause in arguments.only or CAUSES:
-            if (cause, seed) in done:
-                continue
-            with tempfile.TemporaryDirectory() as scratch:
-                os.environ["VENTURI_STORE"] = str(Path(scratch, "store"))
-                place = Path(scratch), arguments.dir.absolute()
-                try:
-                    row = judged(Case(cause, seed), place, arguments.budget, arguments.pairs)
-                except RuntimeError as error:
-                    row = {"cause": cause, "seed": seed, "failed": str(error)}
-            rows.append(row)
-            with arguments.output.open("a", encoding="utf-8") as kept:
-                kept.write(json.dumps(row) + "\n")
-            print(line_of(row), flush=True)
-    print("\n" + "\n".join(summary(rows)))
-    return int(not all(map(is_right, rows)))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    from venturi.cli.option import budget_seconds
+    from venturi.model.error import UserError
+
+    try:
+        budget_seconds(arguments.budget)
+    except UserError as error:
+        parser.error(str(error))
+    rows = known_in(arguments.output)
+    ended = False
+    try:
+        if not arguments.table:
+            run_all(arguments, rows)
+    except KeyboardInterrupt:
+        ended = True
+    found = [rows[key] for key in sorted(rows)]
+    if arguments.table:
+        print("\n".join(map(line_of, found)))
+    print("\n" + "\n".join(summary(found)))
+    return 130 if ended else int(not all(map(is_right, found)))
 
 
 if __name__ == "__main__":

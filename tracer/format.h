@@ -67,6 +67,8 @@ enum { kStoresReachFile = 1 };
 
 // Beside the flags of an open: made by several ranks together.
 #define kCollectiveOpen (UINT32_C(1) << 31)
+// With hints of the caller's own for MPI-IO.
+#define kHintedOpen (UINT32_C(1) << 30)
 
 #define NO_FILE UINT32_MAX
 #define UNKNOWN_OFFSET INT64_C(-1)

@@ -57,6 +57,17 @@ static int group_size(Route route, Word group) {
   return size && size(group, &ranks) == 0 ? ranks : 1;
 }
 
+// Whether the caller gives hints. MPI_INFO_NULL, of which no number may be asked, is this integer
+// in MPICH and the address of this object in Open MPI.
+static bool has_hints(Route route, Word hints) {
+  enum { kNullOfMpich = 0x1c000000 };
+  if ((uint32_t)hints == kNullOfMpich) return false;
+  if (hints == (Word)function_in(route.scope, "ompi_mpi_info_null")) return false;
+  int keys = 0;
+  int (*count)(Word, int*) = IN_MPI(int (*)(Word, int*), "PMPI_Info_get_nkeys");
+  return count && count(hints, &keys) == 0 && keys > 0;
+}
+
 // What was moved, by the status; what was asked for where the status does not tell.
 static int64_t moved(Route route, const void* status, Offset count, Word datatype) {
   int got = -1;
@@ -133,7 +144,8 @@ static uint32_t flags_of(int mode, bool is_collective) {
     MPI_END(result != 0)                                                              \
     Name* file = name_of_file(path);                                                  \
     if (result == 0) remember(*handle, file);                                         \
-    const uint32_t flags = flags_of(mode, group_size(route, group) > 1);              \
+    const uint32_t flags = flags_of(mode, group_size(route, group) > 1) |             \
+                           (has_hints(route, hints) ? kHintedOpen : 0);               \
     note(&call, file, (What){kMpiio, kOpen, UNKNOWN_OFFSET, 0, flags});               \
     return result;                                                                    \
   }

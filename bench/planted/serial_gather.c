@@ -11,8 +11,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (rank == 0) decoys();
   MPI_Barrier(MPI_COMM_WORLD);
-  char* own = calloc(1, BYTES);
-  char* all = rank == 0 ? calloc(ranks, BYTES) : NULL;
+  char* own = computed(BYTES);
+  char* all = rank == 0 ? computed((size_t)ranks * BYTES) : NULL;
   char name[64] = "state.dat";
   if (MENDED) snprintf(name, sizeof name, "state.%d.dat", rank);
   const int file = MENDED || rank == 0 ? open(name, O_CREAT | O_TRUNC | O_WRONLY, 0644) : -1;

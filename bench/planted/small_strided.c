@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
       H5Dcreate2(file, "field", H5T_STD_U8LE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
   const hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
   H5Pset_dxpl_mpio(transfer, MENDED ? H5FD_MPIO_COLLECTIVE : H5FD_MPIO_INDEPENDENT);
-  char* data = calloc(COUNT, BYTES);
+  char* data = computed((size_t)COUNT * BYTES);
   H5Sselect_hyperslab(space, H5S_SELECT_SET, begin, NULL, part, NULL);
   must(H5Dwrite(field, H5T_STD_U8LE, memory, space, transfer, data) >= 0, "H5Dwrite");
   H5Dclose(field);

@@ -3,7 +3,7 @@
 
 int main(void) {
   decoys();
-  char* block = calloc(1, BYTES);
+  char* block = computed(BYTES);
   const int file = open("dump.dat", O_CREAT | O_TRUNC | O_WRONLY, 0644);
   must(file >= 0, "dump.dat");
   for (int i = 0; i < COUNT; ++i) must(write(file, block, BYTES) == BYTES, "dump.dat");

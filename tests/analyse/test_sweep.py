@@ -74,7 +74,7 @@ def test_the_size_from_which_no_cache_serves(rates: list[float], part: int) -> N
     series = {size: [float(rate)] * 6 for size, rate in zip(SIZES, rates, strict=True)}
     found = metrics_of(workload, made.parameters, rows("read", series, "read"))
     assert found["safe_size"].median == 2**30 // part
-    assert found["excluded"].median == 1
+    assert found["cache_excluded"].median == 1
 
 
 def test_a_sweep_that_fits_the_memory_excludes_nothing() -> None:
@@ -85,7 +85,7 @@ def test_a_sweep_that_fits_the_memory_excludes_nothing() -> None:
     ):  # fmt: skip
         made = make_plan(workload, Settings(assignments={"memory": memory}))
         known = {**made.parameters, NODE_MEMORY: node_bytes}
-        assert metrics_of(workload, known, read)["excluded"].median == excluded
+        assert metrics_of(workload, known, read)["cache_excluded"].median == excluded
         (rule,) = rules_of(workload, known, read, 1)
         assert rule.holds == bool(excluded)
         assert rule.holds or rule.says.startswith("a cache is not excluded: the largest files of")

@@ -39,6 +39,13 @@ def test_a_good_directory(small: Path) -> None:
     assert found.total_bytes == 2**20
 
 
+@pytest.mark.parametrize("directory", ["/proc", "/proc/sys", "/sys"])
+def test_what_the_kernel_shows_is_no_storage(directory: str) -> None:
+    with pytest.raises(TargetProblem, match="no storage") as refused:
+        check_directory(Path(directory))
+    assert refused.value.hint == "choose another directory with -d DIR"
+
+
 def test_the_expected_type(small: Path) -> None:
     check_type(small, "tmpfs")
     check_type(small, "")

@@ -408,7 +408,7 @@ def test_what_is_read_in_parts_is_cold_once_and_then_warm() -> None:
 
 
 @pytest.mark.parametrize("is_cold", [True, False])
-def test_a_small_file_comes_from_the_device_at_once(is_cold: bool) -> None:
+def test_a_small_file_comes_from_the_device_by_windows(is_cold: bool) -> None:
     files = {"f": {"path": "f{i}", "shared": "rank", "prestage": 32768}}
     once = {"open": "f"}, moving("read", 8192, 32768), {"close": "f"}
     loop = {"for": "i", "in": 100, "do": list(once)}
@@ -420,7 +420,7 @@ def test_a_small_file_comes_from_the_device_at_once(is_cold: bool) -> None:
         data("read", lambda size, ranks: SEEK + COLD * size, "cold", manner=item),
         *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("open", "close")),
     )
-    cold = SEEK + COLD * 32768
+    cold = 2 * (SEEK + COLD * 16384)
     warm = 4 * (CALL + CACHED * 8192)
     found = times(predicted(steps, files, on))
     assert found["read"] == pytest.approx(100 * (2 * CALL + (cold if is_cold else warm)))
@@ -500,3 +500,109 @@ def test_only_pages_that_were_given_back_are_in_the_processors_caches() -> None:
     found = times(predicted(steps, OWN, on))
     assert found["first"] == pytest.approx(2 * CALL + NEW * MIB)
     assert found["second"] == pytest.approx(2 * CALL + NEW * MIB / 4)
+
+
+PACES_S = (1e-7, 1e-5, 1e-3)
+
+
+def paced() -> Machine:
+    """A call takes 1, 2 and 4 us longer or nothing, by what is computed before it."""
+    plain = here()
+    assert plain.profile is not None
+    curves = [
+        data("write", lambda size, ranks, more=more: 5 * CALL + more * CALL, "new",
+             ranks=(1,), sizes=(512, 65536), manner={"think_s": think_s})
+        for more, think_s in zip((0, 1, 3), PACES_S, strict=True)
+    ]  # fmt: skip
+    curves += [
+        curve("stat", lambda size, ranks, more=more: more * CALL, ranks=(1,), sizes=(0,),
+              think_s=think_s)
+        for more, think_s in zip((1, 2, 4), PACES_S, strict=True)
+    ]  # fmt: skip
+    return machine(*plain.profile.curves, *curves)
+
+
+@pytest.mark.parametrize(
+    ("think", "more"), [("0 s", 0), ("100 ns", 0), ("1 us", 0.5), ("10 us", 1), ("100 us", 2),
+                        ("1 ms", 3), ("1 s", 3)],
+)  # fmt: skip
+def test_a_call_after_computing_takes_longer(think: str, more: float) -> None:
+    write = moving("write", 4096, 32 * MIB, think=think)
+    found = times(predicted([phase("write", {"create": "f"}, write)], OWN, paced()))
+    calls = 32 * MIB // 4096
+    expected = calls * (CALL + NEW * 4096 + more * CALL) + CALL
+    assert found["write"] == pytest.approx(expected)
+
+
+def test_computing_before_a_name_counts_for_that_call_only() -> None:
+    stat = {"stat": "f"}
+    steps = [
+        phase("make", {"create": "f"}),
+        phase("plain", stat, stat),
+        phase("paced", {"compute": "1 ms"}, stat, stat),
+    ]
+    found = times(predicted(steps, OWN, paced()))
+    assert found["plain"] == pytest.approx(2 * CALL)
+    assert found["paced"] == pytest.approx(5 * CALL)
+
+
+def test_computing_uses_up_the_caches_that_small_volumes_stay_in() -> None:
+    def small(think: str) -> float:
+        steps = [
+            phase("make", {"create": "f"}, moving("write", 4096, MIB)),
+            phase("over", moving("write", 4096, MIB, think=think)),
+        ]
+        quick = data(
+            "write", lambda size, ranks: CALL / 2, "cached", manner={"volume": Volume.SMALL}
+        )
+        plain = here()
+        assert plain.profile is not None
+        return times(predicted(steps, OWN, machine(*plain.profile.curves, quick)))["over"]
+
+    assert small("0 s") == pytest.approx(256 * CALL / 2)
+    assert small("1 ms") == pytest.approx(256 * (CALL + NEW * 4096 / 2))
+
+
+def chunked(cache: str, chunks: list[int]) -> dict[str, Any]:
+    dataset = {"shape": [1024, 1024], "split": [1, 1], "chunks": chunks}
+    file = {"path": "f", "interface": "hdf5", "options": {"chunk_cache": cache}}
+    return {"f": {**file, "shared": "rank", "datasets": {"d": dataset}}}
+
+
+@pytest.mark.parametrize(
+    ("cache", "times_copied"), [("8 MiB", 1), ("128 KiB", 1), ("64 KiB", 0)]
+)  # fmt: skip
+def test_chunks_that_a_library_keeps_are_copied_once_more(cache: str, times_copied: int) -> None:
+    steps = [
+        phase("make", {"create": "f"}),
+        phase("write", {"write": {"to": "f.d", "transfer": MIB}}, {"close": "f"}),
+    ]
+    found = times(predicted(steps, chunked(cache, [128, 128])))
+    copied = times_copied * (CALL + CACHED * MIB)
+    assert found["write"] == pytest.approx(8 * (CALL + NEW * MIB + copied) + CALL)
+
+
+def test_chunks_that_ranks_share_are_filled_as_they_are_made() -> None:
+    dataset = {"shape": [2048, 1024], "split": [2, 1], "chunks": [1024, 1024]}
+    files = {"f": {"path": "f", "interface": "hdf5", "datasets": {"d": dataset}}}
+    steps = [
+        phase("make", {"create": "f"}),
+        phase("write", {"write": {"to": "f.d"}}, {"close": "f"}),
+    ]
+    found = times(predicted(steps, files, ranks=2))
+    whole = 8 * MIB
+    assert found["make"] == pytest.approx(CALL + NEW * whole + CALL)
+    assert found["write"] == pytest.approx(CALL + NEW * whole / 2 + CALL)
+
+
+def test_seeks_have_their_price() -> None:
+    seeks = curve("seek", lambda size, ranks: 2 * CALL, ranks=(1,), sizes=(0,))
+    plain = here()
+    assert plain.profile is not None
+    steps = [
+        phase("write", {"create": "f"}, moving("write", 4096, 32 * MIB)),
+        phase("read", moving("read", 4096, 32 * MIB, seeks=0.5)),
+    ]
+    found = times(predicted(steps, OWN, machine(*plain.profile.curves, seeks)))
+    calls = 32 * MIB // 4096
+    assert found["read"] == pytest.approx(calls * (CALL + CACHED * 4096 + CALL), rel=1e-3)

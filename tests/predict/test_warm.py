@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from venturi.predict.warm import READ_AHEAD, Warm, brought_by
+from venturi.predict.warm import READ_AHEAD, Warm, brought_by, windows_of
 
 
 def test_parts_join_where_they_touch() -> None:
@@ -34,3 +34,17 @@ def test_nothing_is_in_memory_before_it_is_read_and_no_bytes_are_no_share() -> N
 )  # fmt: skip
 def test_a_first_read_brings_a_window(request_bytes: int, window: int) -> None:
     assert brought_by(request_bytes) == window
+
+
+@pytest.mark.parametrize(
+    ("extent", "windows"),
+    [
+        ((0, 40_000), [16384, 23616]),
+        ((0, 100), [16384]),
+        ((30_000, 40_000), [10_000]),
+        ((0, 0), []),
+        ((5, 5), []),
+    ],
+)
+def test_a_file_comes_by_windows_that_grow(extent: tuple[int, int], windows: list[int]) -> None:
+    assert windows_of(*extent, 8192, 40_000) == windows

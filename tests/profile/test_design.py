@@ -41,8 +41,17 @@ def test_the_grid_begins_with_streams_and_names_and_ends_with_the_orders_of_posi
     assert {cell.family for cell in SHEETS[0][1]} == {Family.STREAM, Family.SMALL}
     stdio = [place for place, (interface, _) in enumerate(turns) if interface is Interface.STDIO]
     before = {family for interface, family in turns[: stdio[0]]}
-    assert before == {Family.STREAM, Family.ITEM}
+    assert before == {Family.STREAM, Family.ITEM, Family.PACED}
     assert {family for _, family in turns[stdio[-1] + 1 :]} == {Family.RANDOM, Family.STRIDED}
+
+
+def test_what_computing_costs_is_measured_by_one_rank_through_posix() -> None:
+    paced = [(setup, cells) for setup, cells in SHEETS if cells[0].family is Family.PACED]
+    assert [setup for setup, _ in paced] == [OWN]
+    readings = sheet_of(OWN, paced[0][1], 4 * 2**20).readings.values()
+    thinks = {each.manner.think_s for found in readings for each in found}
+    assert thinks >= {1e-7, 5e-4}
+    assert 0.0 not in thinks
 
 
 def test_calls_of_all_ranks_together_are_measured_under_mpi_only() -> None:

@@ -39,6 +39,13 @@ def test_marks_stand_where_the_workload_says() -> None:
     assert [row[1] for row in figure.table.rows] == ["2", "4"]
 
 
+def test_places_have_their_unit() -> None:
+    (figure,) = figures(measured(unit="B", at=["np * 512", "np * 1 KiB"]), Units.IEC)
+    assert [mark["label"] for mark in figure.spec["data"]["values"]] == ["2 KiB", "4 KiB"]
+    assert "a file: best with 4 KiB" in figure.finding
+    assert [row[1] for row in figure.table.rows] == ["2 KiB", "4 KiB"]
+
+
 def test_what_was_not_measured_is_not_drawn() -> None:
     assert figures(measured(lines={"a file": ["half", "gone"]}), Units.IEC) == []
     assert figures(measured(at=["np // 2", "unknown"]), Units.IEC) == []

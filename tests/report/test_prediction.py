@@ -95,11 +95,38 @@ def test_the_page_is_whole_and_escapes_what_was_typed() -> None:
         (0.09, 0.01, "WITHIN 10 %"),
         (-0.09, 0.01, "WITHIN 10 %"),
         (0.2, 0.3, "WITHIN ITS SPREAD"),
-        (-0.2, 0.1, "OFF"),
+        (-0.2, 0.1, "MORE THAN 10 % OFF"),
     ],
 )
 def test_the_verdict_follows_error_and_spread(signed: float, spread: float, word: str) -> None:
     assert f"**{word}**" in render_document(prediction(signed, spread), "md")
+
+
+@pytest.mark.parametrize(
+    ("width", "words"),
+    [(0.15, "ask again with more runs"), (0.01, "They differ most in write; 'venturi derive LOG")],
+)
+def test_who_is_off_is_told_what_to_do(width: float, words: str) -> None:
+    found = prediction(-0.2, 0.1)
+    error = SignedError(signed=-0.2, low=-0.2 - width, high=-0.2 + width)
+    assert words in render_document(found.model_copy(update={"error": error}), "md")
+
+
+def test_parts_that_are_too_short_or_missing_have_no_interval() -> None:
+    whole = SignedError(signed=-1.0, low=-1.0, high=-1.0)
+    parts = [
+        Part(
+            name="write", application=1.0, proxy=1.1, error=SignedError(signed=0.1, low=0, high=1)
+        ),
+        Part(name="metadata", application=0.3, proxy=0.0, error=whole),
+        Part(name="sync", application=0.01, proxy=0.0, error=whole),
+        Part(name="read", application=0.0, proxy=0.2, error=None),
+    ]
+    cells = [row[3:] for row in turns.parts_table("", parts).rows]
+    assert cells[1:] == [
+        ("−100 %", "the proxy has none"), ("–", "under 1 % of the time"), ("–", "–"),
+    ]  # fmt: skip
+    assert cells[0][0] == "+10 %"
 
 
 def test_a_busy_machine_and_few_runs_are_said() -> None:

@@ -51,6 +51,16 @@ def test_durations(value: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [(1, "ranks", "1 rank"), (2, "ranks", "2 ranks"), (1, "entries", "1 entry"), (1, "ms", "1 ms"),
+     (1, "phases", "1 phase"), (1, "process", "1 process"), (1, "processes", "1 process"),
+     (1, "GB/s", "1 GB/s"), (1.5, "ranks", "1.50 ranks"), (1, "", "1")],
+)  # fmt: skip
+def test_one_of_a_unit_is_no_plural(value: float, unit: str, text: str) -> None:
+    assert quantity.with_unit(value, unit) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0 %"), (0.0001, "< 0.1 %"), (0.032, "3.2 %"), (0.5, "50 %"), (1, "100 %"),
      (0.9999, "99.99 %"), (0.99999999, "just under 100 %")],

@@ -28,6 +28,15 @@ from venturi.report.render import render_document
 from venturi.report.tuning_text import Progress, print_tuning
 
 
+def pair(stage: Stage, base_s: float, ratio: float) -> Pair:
+    """One measurement, in which every time is like the first."""
+    changed_s = base_s * ratio
+    return Pair(
+        stage=stage, base_s=base_s, changed_s=changed_s, base_first_s=base_s,
+        changed_first_s=changed_s,
+    )  # fmt: skip
+
+
 def trial(name: str, ratio: float, effect: Effect, **changes: object) -> Trial:
     """A change that came to the final."""
     key, _, value = name.partition("=")
@@ -44,7 +53,7 @@ def trial(name: str, ratio: float, effect: Effect, **changes: object) -> Trial:
             changed_s=2.0 * ratio,
         ),
         seen_ratio=ratio,
-        pairs=[Pair(stage=Stage.FINAL, base_s=2.0, changed_s=2.0 * ratio)] * 8,
+        pairs=[pair(Stage.FINAL, 2.0, ratio)] * 8,
         whole=Whole(before_s=10.0, after_s=8.0 + 2.0 * ratio),
         workload_text="workload: 1\n",
     )  # fmt: skip
@@ -52,7 +61,7 @@ def trial(name: str, ratio: float, effect: Effect, **changes: object) -> Trial:
 
 
 def looked_at(name: str, ratio: float | None) -> Trial:
-    pairs = [] if ratio is None else [Pair(stage=Stage.SCREEN, base_s=1.0, changed_s=ratio)]
+    pairs = [] if ratio is None else [pair(Stage.SCREEN, 1.0, ratio)]
     stage = Stage.NONE if ratio is None else Stage.SCREEN
     return trial(
         name, 1.0, Effect.UNJUDGED, stage=stage, gain=None, whole=None, seen_ratio=ratio,

@@ -87,6 +87,13 @@ def test_a_page_has_every_cell_and_every_miss(form: str) -> None:
     assert "https:" not in text
 
 
+def test_numbers_that_two_pictures_share_stand_once() -> None:
+    text = render_document(MIXED, "md")
+    assert text.count("| dump | xfs |") == 1
+    assert text.count("**Every pair**") == 1
+    assert "Its numbers are those of the table *Every pair*." in text
+
+
 def test_the_pictures_show_all_that_was_compared() -> None:
     points = json.dumps(foretold.against(MIXED).spec)
     assert points.count('"system": "xfs"') == 2

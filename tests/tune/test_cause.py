@@ -42,6 +42,17 @@ CAUSE = Cause(
 )
 
 
+def pair_of(base_s: float, changed_s: float, first: float = 1.0) -> Pair:
+    """A final pair; the change takes `first` times as long for the first time."""
+    return Pair(
+        stage=Stage.FINAL,
+        base_s=base_s,
+        changed_s=changed_s,
+        base_first_s=base_s,
+        changed_first_s=first * changed_s,
+    )
+
+
 def said(ratio: float | None, jitter: float = 0.0) -> tuple[list[Trial], State]:
     """A trial of `sync=end` whose pairs differ by up to the jitter; None: it was not measured."""
     workload = parse_yaml(TEXT, "synced.yaml", Workload)
@@ -50,11 +61,27 @@ def said(ratio: float | None, jitter: float = 0.0) -> tuple[list[Trial], State]:
     if ratio is not None:
         state.finalists = ["sync=end"]
         state.stage["sync=end"] = Stage.FINAL
-        state.pairs["sync=end"] = [
-            Pair(stage=Stage.FINAL, base_s=1.0, changed_s=ratio + jitter * (n % 3 - 1))
-            for n in range(12)
-        ]
+        state.pairs["sync=end"] = [pair_of(1.0, ratio + jitter * (n % 3 - 1)) for n in range(12)]
     return ranked(candidates, state, Computing(seconds=0, source="unknown"), 0.0), state
+
+
+@pytest.mark.parametrize(("first", "low", "high"), [(1.0, 1, 1), (2.5, 1, 2.5), (0.5, 0.5, 1)])
+def test_an_interval_holds_what_a_first_time_takes(first: float, low: float, high: float) -> None:
+    """Whether it helps is told by the medians of repetitions, as before."""
+    (warm,), state = said(0.01, 0.001)
+    state.pairs["sync=end"] = [
+        pair_of(pair.base_s, pair.changed_s, first) for pair in state.pairs["sync=end"]
+    ]
+    workload = parse_yaml(TEXT, "synced.yaml", Workload)
+    candidates = [Candidate("sync", "end", Variant(workload, "one sync", "Call fsync() once."))]
+    (cold,) = ranked(candidates, state, Computing(seconds=0, source="unknown"), 0.0)
+    assert warm.gain is not None
+    assert cold.gain is not None
+    assert cold.gain.ratio == warm.gain.ratio
+    assert (cold.gain.low, cold.gain.high) == (
+        pytest.approx(low * warm.gain.low), pytest.approx(high * warm.gain.high)
+    )  # fmt: skip
+    assert cold.effect is warm.effect is Effect.HELPS
 
 
 def test_a_cause_names_the_changes_that_answer_it() -> None:

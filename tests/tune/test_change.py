@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -151,6 +152,55 @@ def test_a_file_that_is_made_in_a_loop_stays_open_if_it_grows(pattern: str, appl
     assert "not to begin anew" in candidate.variant.meaning.assumes
 
 
+def reads_of(path: str, loop: str, files: int) -> Scene:
+    """Files that are there already, each opened, read and closed where `loop` says."""
+    each = "{open: o}, {read: {from: o, size: 10}}, {close: o}"
+    return scene(
+        f'files: {{f: {{path: "f{{i}}", shared: rank}}, o: {{path: "{path}", shared: rank, '
+        "made_by: [f]}}\n"
+        f"program:\n  g:\n    - for: i\n      in: {files}\n      do:\n        - phase: p\n"
+        "          do: [{create: f}, {write: {to: f, size: 10}}, {close: f}]\n"
+        f"    - phase: q\n      do: [{loop.replace('EACH', each)}]\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "loop", "files", "opens"),
+    [
+        ("f{i % 6}", "{for: i, in: 600, do: [EACH]}", 6, 600),
+        ("f{(i + 2) % 6}", "{for: i, in: 100, do: [EACH]}", 6, 100),
+        ("f{5 - i % 6}", "{for: i, in: 7, do: [EACH]}", 6, 7),
+        ("f{i}", "{for: t, in: 50, do: [{for: i, in: 6, do: [EACH]}]}", 6, 300),
+        ("f{i % 6}", "{for: t, in: 3, do: [{for: i, in: 60, do: [EACH]}]}", 6, 180),
+    ],
+)
+def test_files_that_take_turns_stay_open(path: str, loop: str, files: int, opens: int) -> None:
+    before = reads_of(path, loop, files)
+    assert before.made.totals.operations["open"] == 4 * opens
+    candidate = changed("opens=once", before)
+    after = planned(candidate).totals
+    times = 3 if "in: 3," in loop else 1
+    assert after.operations["open"] == 4 * files * times
+    assert after.operations["close"] == 4 * (files * times + files)
+    assert after.operations["read"] == before.made.totals.operations["read"]
+    assert "6 files may be open at once" in candidate.variant.meaning.assumes
+
+
+@pytest.mark.parametrize(
+    ("path", "loop", "files"),
+    [
+        ("f{i}", "{for: i, in: 6, do: [EACH]}", 6),
+        ("f{i % 800}", "{for: i, in: 1600, do: [EACH]}", 800),
+        ("f{i // 100}", "{for: i, in: 600, do: [EACH]}", 6),
+    ],
+)
+def test_files_that_do_not_come_again_or_are_too_many_are_left(
+    path: str, loop: str, files: int
+) -> None:
+    with pytest.raises(UserError, match="does not apply"):
+        changed("opens=once", reads_of(path, loop, files))
+
+
 def test_a_file_of_each_turn_is_opened_in_each() -> None:
     before = scene(
         'files: {f: {path: "f{i}", shared: rank}}\n'
@@ -236,7 +286,7 @@ def test_interfaces_depth_and_buffers() -> None:
 def test_what_is_appended_is_not_mapped() -> None:
     assert _interfaces(changed("interface=mmap", simple("transfer: 4 KiB, count: 32")))
     appended = simple("pattern: append, transfer: 4 KiB, count: 32")
-    with pytest.raises(UserError, match="reached otherwise than by mmap"):
+    with pytest.raises(UserError, match="is reached otherwise than by mmap"):
         changed("interface=mmap", appended)
 
 
@@ -256,6 +306,51 @@ def test_libraries_have_calls_together_hints_and_chunks() -> None:
     assert parts.chunks == [1, 64]
     assert changed("chunks=none", before).variant.workload.files["f"].datasets["d"].chunks == []
     assert changed("deflate=1", before).variant.workload.files["f"].datasets["d"].deflate == 1
+
+
+DATASET = (
+    "files:\n  f:\n    path: f\n    interface: hdf5\n    hints: {cb_nodes: 1}\n    datasets:\n"
+    "      d: {shape: [4, 64], split: [4, 1]}\nprogram:\n  g:\n    - phase: p\n      do:\n"
+    "        - create: f\n        - write: f.d\n        - close: f\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "assumes"),
+    [
+        ("pnetcdf", "who reads the files knows that format"),
+        ("netcdf", "who reads the files knows that format"),
+        ("mpiio", "the files are bare data"),
+    ],
+)
+def test_a_library_s_data_in_another_format_where_asked_for(wanted: str, assumes: str) -> None:
+    before = scene(DATASET)
+    candidate = changed(f"interface={wanted}", before)
+    assert _interfaces(candidate) == {Interface(wanted)}
+    assert candidate.variant.workload.files["f"].hints == {"cb_nodes": 1}
+    assert planned(candidate).totals.bytes_written == before.made.totals.bytes_written
+    assert assumes in candidate.variant.meaning.assumes
+    assert "instead of HDF5 (H5Dwrite()" in candidate.variant.advice
+    assert not any(each.key == "interface" for each in applicable(before, SETTINGS)[0])
+
+
+def test_mpi_io_may_become_posix_but_not_the_other_way() -> None:
+    before = simple(
+        "transfer: 4 KiB, count: 32", "{path: f, interface: mpiio, hints: {cb_nodes: 1}}"
+    )
+    candidate = changed("interface=posix", before)
+    assert _interfaces(candidate) == {Interface.POSIX}
+    assert candidate.variant.workload.files["f"].hints == {}
+    with pytest.raises(UserError, match="does not apply"):
+        changed("interface=mpiio", simple("transfer: 4 KiB, count: 32"))
+    with pytest.raises(UserError, match="does not apply"):
+        changed("interface=hdf5", before)
+
+
+def test_what_needs_mpi_does_not_apply_without() -> None:
+    without = replace(scene(DATASET), has_mpi=False)
+    with pytest.raises(UserError, match="the ranks run without MPI"):
+        changed("interface=pnetcdf", without)
 
 
 def test_stripes_are_for_file_systems_that_have_them() -> None:

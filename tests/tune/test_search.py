@@ -47,7 +47,7 @@ class Machine:
         cost_s = io_s + 0.1 + (0.0 if in_haste else self.pauses_s)
         self.elapsed_s += cost_s
         self.hasty += in_haste
-        return Run(io_s, cost_s)
+        return Run(io_s, cost_s, io_s)
 
     def search(self, budget_s: float, seed: int = 1, suspects: Sequence[str] = ()) -> State:
         keys = {name: name.partition("=")[0] for name in self.ratios}
@@ -156,6 +156,16 @@ def test_a_suspect_is_judged_although_others_promise_more(seed: int) -> None:
     assert machine.search(300, seed).finalists == ["a=1", "b=1", "c=1"]
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize(("bad", "judged"), [(0.9, "bad=1"), (1.3, "a=1")])
+def test_where_one_is_judged_it_is_a_likely_suspect(bad: float, judged: str, seed: int) -> None:
+    """Not what a single look spoke for; but the look must not speak against the suspect."""
+    machine = Machine({"bad=1": bad, "a=1": 0.3, "b=1": 0.4, "c=1": 1.0}, 0.01, seed)
+    state = machine.search(18, seed, suspects=("bad=1",))
+    assert state.finalists == [judged]
+    assert _effect(state.final(judged), 1) is Effect.HELPS
+
+
 def test_a_small_budget_judges_nothing() -> None:
     state = Machine(many(good=0.2), 0.1, 9).search(3)
     for name in state.finalists:
@@ -179,7 +189,7 @@ def test_a_slow_first_start_gives_nothing_up() -> None:
     def measure(name: str | None, in_haste: bool = False) -> Run:
         run, cold_s = quick(name, in_haste), next(starts, 0.0)
         machine.elapsed_s += cold_s
-        return Run(run.io_s, run.cost_s + cold_s)
+        return Run(run.io_s, run.cost_s + cold_s, run.first_s)
 
     machine.measure = measure  # type: ignore[method-assign]
     state = machine.search(30)

@@ -19,6 +19,8 @@ from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, S
 _LEAST_S = 1e-12
 _BY_MPIIO = (Interface.HDF5, Interface.PNETCDF)
 """They reach files that ranks share by MPI-IO."""
+_MOVED = {OperationKind.WRITE: State.NEW, OperationKind.READ: State.CACHED}
+"""The state of data in which calls after computing were measured."""
 _IN_MEMORY = ("tmpfs", "ramfs")
 _LEAST_LEFT = 0.02
 """Of all cores; below, the ticks that were counted tell no ratio."""
@@ -55,6 +57,7 @@ class Surface:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self._curves = {curve.manner: curve for curve in profile.curves}
+        self._thinks_s = sorted({m.think_s for m in self._curves if m.think_s})
         self.most_ranks = max(point.ranks for curve in profile.curves for point in curve.points)
 
     @property
@@ -123,6 +126,41 @@ class Surface:
                 share = math.log(profile.large_bytes / max(volume_bytes, 1)) / whole
                 return math.exp(min(share, 1.0) * (_log(few) - _log(many)))
         return 1.0
+
+    def after_computing(self, manner: Manner, size_bytes: int, think_s: float) -> float:
+        """Seconds by which computing before a call makes it longer; 0 where none was measured.
+
+        It uses up the processor's caches, so the call brings its code and data from memory again.
+        Between the times that were measured it grows in proportion to their logarithm.
+        """
+        known = [(self._paced(manner, size_bytes, one), one) for one in self._thinks_s]
+        found = [(seconds, one) for seconds, one in known if seconds is not None]
+        if not found or think_s <= found[0][1]:
+            return 0.0
+        first = found[0][0]
+        grown, before = 0.0, found[0][1]
+        for seconds, one in found[1:]:
+            more = max(grown, seconds - first)
+            if think_s <= one:
+                share = math.log(think_s / before) / math.log(one / before)
+                return grown + share * (more - grown)
+            grown, before = more, one
+        return grown
+
+    def _paced(self, manner: Manner, size_bytes: int, think_s: float) -> float | None:
+        """Seconds of a call after computing for so long, of one rank and by posix."""
+        moves = _MOVED.get(manner.operation)
+        like = Manner(
+            operation=manner.operation,
+            order=Order.SEQUENTIAL if moves else Order.ITEM,
+            state=moves or State.NONE,
+            think_s=think_s,
+        )
+        curve = self._curves.get(like)
+        if curve is None:
+            return None
+        size = min(size_bytes, max(point.bytes for point in curve.points))
+        return self.at(curve, size, 1).seconds.median
 
     def at(self, curve: Curve, size_bytes: int, ranks: int) -> Estimate:
         """Seconds per operation of `size_bytes` when so many ranks do it at the same time."""

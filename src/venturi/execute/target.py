@@ -12,6 +12,11 @@ from venturi.model.record import FileSystem
 _MOUNTS = Path("/proc/self/mountinfo")
 _SILENT = (errno.ENOTCONN, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EHOSTDOWN)
 """What a mount says whose server is gone."""
+_OF_THE_KERNEL = (
+    "proc", "sysfs", "cgroup", "cgroup2", "devpts", "securityfs", "debugfs", "tracefs", "bpf",
+    "configfs", "mqueue", "pstore", "efivarfs", "fusectl", "binfmt_misc", "selinuxfs", "autofs",
+)  # fmt: skip
+"""File systems that show what the kernel knows and hold no files of users."""
 
 
 def check_directory(directory: Path) -> None:
@@ -36,6 +41,12 @@ def check_directory(directory: Path) -> None:
         raise TargetProblem(f"{directory}: there is no such directory", f"mkdir -p {directory}")
     if not directory.is_dir():
         raise TargetProblem(f"{directory}: this is not a directory", "choose another with -d DIR")
+    kind = file_system_of(directory).type
+    if kind in _OF_THE_KERNEL:
+        raise TargetProblem(
+            f"{directory}: it is no storage, but a view of the kernel ({kind})",
+            "choose another directory with -d DIR",
+        )
     if not os.access(directory, os.W_OK | os.X_OK) or is_read_only(directory):
         raise TargetProblem(
             f"{directory}: nothing can be written there (permission or read-only file system)",

@@ -27,6 +27,8 @@ class Curve(Document):
     """What stands below the axis: `ranks that write`."""
     at: Annotated[list[Value], Field(min_length=2)]
     """The places along it: expressions over parameters."""
+    unit: str = ""
+    """Of the places; `B` for bytes."""
     lines: Annotated[dict[str, list[str]], Field(min_length=1)]
     """The phase at each place, for each line."""
     better: Better = Better.HIGHER

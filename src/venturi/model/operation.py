@@ -32,7 +32,8 @@ class Kind(StrEnum):
 
     OPEN = "open"
     """`detail`: the flags of open(2) as Linux numbers them; O_CREAT among them makes a create.
-    OPENED_TOGETHER is set beside them where several ranks made the call together."""
+    OPENED_TOGETHER is set beside them where several ranks made the call together, OPENED_HINTED
+    where it gives MPI-IO hints of its own."""
     CLOSE = "close"
     READ = "read"
     WRITE = "write"
@@ -109,6 +110,7 @@ FRESH = 64
 MEMORY_SHIFT = 7
 MEMORY_UNIT = 16
 OPENED_TOGETHER = 1 << 31
+OPENED_HINTED = 1 << 30
 
 _TYPES: dict[str, str] = {
     "process": "<u4",

@@ -61,6 +61,8 @@ class Manner(Document):
     volume: Volume = Volume.LARGE
     collective: bool = False
     """All ranks make the request together."""
+    think_s: Seconds = 0.0
+    """What the rank computes before each operation, which uses up the processor's caches."""
 
     def text(self) -> str:
         """The manner in words, as pages and messages name it."""
@@ -75,6 +77,8 @@ class Manner(Document):
             words.append("collective")
         if self.volume is Volume.SMALL:
             words.append("in small volumes")
+        if self.think_s:
+            words.append(f"after {1e6 * self.think_s:g} us of computing")
         return " ".join(words)
 
 

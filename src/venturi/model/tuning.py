@@ -58,6 +58,10 @@ class Pair(Document):
     stage: Stage
     base_s: Seconds
     changed_s: Seconds
+    base_first_s: Seconds = 0.0
+    changed_first_s: Seconds = 0.0
+    """Of each run the first repetition alone, since an application does its work once; 0: not
+    known."""
 
     @property
     def ratio(self) -> float:
@@ -72,8 +76,8 @@ class Gain(Document):
     """The median of the pairs' ratios: 0.25 is four times as fast."""
     low: Real
     high: Real
-    """One of both also reaches to where the change leaves those files of the application as slow
-    as they are that the workload leaves out."""
+    """One of both also reaches to the ratio of the first repetitions, and to where the change
+    leaves those files of the application as slow as they are that the workload leaves out."""
     confidence: Fraction
     """Of the interval; higher than 95 % where several changes are judged together."""
     pairs: Positive

@@ -21,6 +21,7 @@ from venturi.model.plan import Interface
 from venturi.model.prediction import Place, Prediction
 from venturi.model.workload import Workload
 from venturi.predict.account import Account, layers_of
+from venturi.predict.alike import check_alike, check_captured
 from venturi.predict.baseline import peak_of, replayed
 from venturi.predict.cache import ABOUT, CachePolicy
 from venturi.predict.cold import with_cold_input
@@ -80,10 +81,11 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
         )
         say("rehearsal: application")
         captured = application.captured()
+        apart = check_captured(wanted.workload, captured, wanted.unlike)
         machine = machine_for(workload, captured.trace)
         run = ProxyRun(workload, text, wanted.directory, wanted.ranks, machine)
         proxy = Proxy(run, layers, wanted.cache)
-        remarks = _rehearse(application.account(captured), proxy, wanted, say)
+        remarks = [*apart, *_rehearse(application.account(captured), proxy, wanted, say)]
         runs, why = _measure(application, proxy, wanted, say)
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -98,6 +100,7 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
 def _beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Prediction:
     """The same where a workload stands in the application's stead: our engine runs both."""
     _check_seen(other[0])
+    apart = check_alike(wanted.workload, other[0], wanted.unlike)
     layers = tuple(dict.fromkeys((*layers_of(other[0]), *layers_of(wanted.workload))))
     started = datetime.now(UTC).isoformat(timespec="seconds")
     load_before = os.getloadavg()[0]
@@ -113,7 +116,7 @@ def _beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Predic
         )
     ]  # fmt: skip
     say("rehearsal: application")
-    remarks = _rehearse(sides[0].run(), sides[1], wanted, say)
+    remarks = [*apart, *_rehearse(sides[0].run(), sides[1], wanted, say)]
     runs, why = _measure(sides[0], sides[1], wanted, say)
     baselines = peak_of(runs, sides[1].proxy, wanted.cache, say) if wanted.baselines else []
     return conclude(_facts(wanted, text, (started, load_before), remarks, why), runs, baselines)

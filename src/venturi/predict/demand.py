@@ -23,6 +23,10 @@ class Demand:
     """A write that waits for the device, because memory for unwritten data is full."""
     on_fresh_pages: bool = False
     """A write whose pages no file gave back before, so that they are in no processor's cache."""
+    think_s: float = 0.0
+    """What the rank computes before each."""
+    passes_cache: bool = False
+    """Its data are copied once more in memory, because a library keeps chunks there."""
 
     def cut_to(self, share: float) -> Demand:
         """The same when a limit of time lets only a share of the data be moved before it."""
@@ -73,6 +77,8 @@ class FileState:
     """Of this rank, not yet made persistent."""
     dirty_order: Order = Order.SEQUENTIAL
     dirty_state: State = State.NEW
+    filled: bool = False
+    """All of it was written as it was created."""
     entries: set[int] = field(default_factory=set)
     """The plan's files that mean it."""
 

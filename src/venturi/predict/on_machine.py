@@ -37,6 +37,8 @@ _SESSION = 1.45
 Of 21 phases on a quiet machine (docs/profile.md) nine in ten were within 1.37 of what was
 predicted on ext4, and within 1.19 on tmpfs; 1.96 / 1.645 times the logarithm of the larger.
 """
+_WALKED_BYTES_PER_S = 8e9
+"""Of memory that computing walks through, as the engine does while it thinks."""
 _MORE = 1.1
 """More ranks are worth a word from so many times the rate on."""
 _NAMES_MADE = (OperationKind.CREATE, OperationKind.MKDIR)
@@ -44,6 +46,8 @@ _NO_JOURNAL = (
     "this ext4 has no journal, so each new name steps over all that were removed in its group in "
     "the last minutes (up to 60 times as long was seen, 20 µs became 1.4 ms)"
 )
+_COPIED = Manner(operation=OperationKind.READ, order=Order.SEQUENTIAL, state=State.CACHED)
+"""What takes as long as a copy in memory, and a call."""
 _SIZED = (OperationKind.WRITE, OperationKind.READ, OperationKind.SYNC)
 
 
@@ -315,12 +319,15 @@ def _merge(total: _Total, part: Part, demand: Demand, factor: float) -> None:
 
 
 def _volume_of(phase: PhaseDemand) -> int:
-    """What a rank writes, or reads if that is more, in one turn of a phase."""
+    """What passes through a processor's caches in one turn of a phase.
+
+    It is what a rank writes, or reads if that is more, and what its computing walks through.
+    """
     moved = {OperationKind.WRITE: 0.0, OperationKind.READ: 0.0}
     for demand in phase.demands:
         if demand.manner.operation in moved and not demand.written_back:
             moved[demand.manner.operation] += demand.bytes * demand.count
-    return round(max(moved.values()))
+    return round(max(moved.values()) + phase.computing_s * _WALKED_BYTES_PER_S)
 
 
 def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Part | None:
@@ -330,10 +337,15 @@ def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Pa
         return None
     curve, word = near
     estimate = surface.at(curve, demand.bytes, world)
+    if demand.passes_cache and (copied := surface.nearest(_COPIED)) is not None:
+        more = surface.at(copied[0], demand.bytes, world).seconds
+        estimate = replace(estimate, seconds=estimate.seconds.plus(more))
     factor = 1.0
     if curve.manner.order is not Order.ITEM and not demand.on_fresh_pages:
         factor = surface.in_volume(curve.manner, demand.bytes, world, volume_bytes)
+    more_s = surface.after_computing(curve.manner, demand.bytes, demand.think_s) * demand.count
     seconds = estimate.seconds.times(demand.count * factor)
+    seconds = seconds.plus(Range(median=more_s, low=more_s, high=more_s))
     growth = None
     if world < surface.most_ranks:
         most = surface.at(curve, demand.bytes, surface.most_ranks).seconds.median

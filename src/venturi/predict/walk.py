@@ -9,7 +9,7 @@ otherwise it is cold.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
@@ -22,9 +22,10 @@ from venturi.model.profile import Manner, Order, Place, State
 from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
 from venturi.plan.item import size_key, sizes_in, window_of
 from venturi.plan.request import end_of, looks_of, requests_of
+from venturi.predict.chunked import filled_bytes, passes_cache
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
 from venturi.predict.pieces import is_cut, pieces_of
-from venturi.predict.warm import READ_AHEAD, brought_by
+from venturi.predict.warm import READ_AHEAD, windows_of
 
 _RANK, _RANKS, _WORLD = 0, 1, 2
 _MOST_TURNS = 4096
@@ -33,6 +34,7 @@ more than _FEW, two are followed; the other turns are taken to be like the secon
 _FEW = 64
 _STAGED = "what is there before the run is taken to be in memory (--cache drop: it is not)"
 _EMPTY = "reads behind a file's end are taken to cost what the smallest ones do"
+_FILLED = "HDF5 is taken to fill the chunks of files that ranks share as it creates them"
 _MEMORY_SHARE = 0.8
 _BLOCK = 4096
 _AROUND_COPY = (
@@ -75,6 +77,8 @@ class Walk:
         self._freed_bytes = 0
         """Given back by files that were removed or made anew, less what was taken since."""
         self._forgotten: set[int] = set()
+        self._pause_s = 0.0
+        """Computing since the last call, or before each call of a step."""
 
     def phases(self, settle: Settle) -> Iterator[PhaseDemand]:
         """Every phase in the order of the program; `settle` is asked at each one's end."""
@@ -153,9 +157,12 @@ class Walk:
             case p.Compute():
                 seconds = float(evaluate(step.seconds, self._slots))
                 self._phase.computing_s += seconds * self._times
+                self._pause_s += seconds
+                return
             case p.Transfer():
                 self._transfer(step)
             case p.Items():
+                self._pause_s = 0.0
                 self._items(step)
             case p.Manage():
                 self._manage(step)
@@ -168,6 +175,7 @@ class Walk:
                 )
             case _:
                 pass
+        self._pause_s = 0.0
 
     def _transfer(self, step: p.Transfer) -> None:
         state = self._state(step.file)
@@ -176,13 +184,20 @@ class Walk:
             return
         order = self._order(step)
         start, end = self._extent(step, requests)
-        self._phase.computing_s += step.think_s * sum(n for _, _, n in requests) * self._times
+        number = sum(n for _, _, n in requests)
+        self._phase.computing_s += step.think_s * number * self._times
+        self._pause_s = step.think_s or (self._pause_s if number == 1 else 0.0)
         grows = self._share_beyond(step, state, (start, end))
         for direction, size, count in requests:
             calls = count * self._times
             if direction is p.Direction.WRITE:
                 for data, share in ((State.CACHED, 1.0 - grows), (State.NEW, grows)):
-                    demand = Demand(self._data(step, "write", order, data), size, calls * share)
+                    demand = Demand(
+                        self._data(step, "write", order, data),
+                        size,
+                        calls * share,
+                        passes_cache=self._passes_cache(step),
+                    )
                     if data is State.NEW:
                         self._freed_bytes -= round(size * calls * share)
                         demand = replace(demand, on_fresh_pages=self._freed_bytes < 0)
@@ -190,9 +205,7 @@ class Walk:
                         self._write(step, state, self._in_pieces(step, direction, demand))
             else:
                 self._read(step, state, (order, size, calls), (start, end))
-        empty = looks_of(step, sum(n for _, _, n in requests))[OperationKind.EMPTY_READ.value]
-        nothing = self._data(step, "read", Order.SEQUENTIAL, State.CACHED)
-        self._add(Demand(nothing, 1, empty * self._times, _EMPTY))
+        self._look(step, looks_of(step, number))
         moved = sum(size * count for _, size, count in requests)
         if step.operation is p.Direction.WRITE:
             state.end_bytes = max(state.end_bytes, end)
@@ -203,6 +216,14 @@ class Walk:
             state.warm.add(start, end)
         else:
             state.cached = True
+
+    def _look(self, step: p.Transfer, looks: Mapping[str, int]) -> None:
+        """Add the calls that move nothing."""
+        nothing = self._data(step, "read", Order.SEQUENTIAL, State.CACHED)
+        empty = looks.get(OperationKind.EMPTY_READ.value, 0)
+        self._add(Demand(nothing, 1, empty * self._times, _EMPTY))
+        seek = Manner(operation=OperationKind.SEEK, place=nothing.place)
+        self._add(Demand(seek, 0, looks.get(OperationKind.SEEK.value, 0) * self._times))
 
     def _read(
         self, step: p.Transfer, state: FileState, calls: tuple[Order, int, float],
@@ -220,29 +241,33 @@ class Walk:
         if cold > 0 and self._is_followed(step):
             here = Demand(self._data(step, "read", order, State.COLD), size, cold, note)
             if 0 < state.end_bytes <= READ_AHEAD:
-                # One access brings a window, which holds all of these requests, or most.
-                begin = extent[0]
-                window = min(max(extent[1], begin + brought_by(size)), state.end_bytes)
+                # Each window is one access; together they hold all of these requests, or most.
+                begin, end = extent
+                windows = windows_of(begin, end, size, state.end_bytes)
                 manner = here.manner.model_copy(
                     update={"order": Order.ITEM, "interface": p.Interface.POSIX}
                 )
-                moved = round(size * cold / self._times)
                 once = min(cold, self._times)
-                self._add(replace(here, manner=manner, bytes=moved, count=once))
-                state.warm.add(begin, window)
+                for window in windows:
+                    self._add(replace(here, manner=manner, bytes=window, count=once))
+                state.warm.add(begin, begin + sum(windows))
                 count, cold = count - cold, 0.0
             elif order is Order.SEQUENTIAL and not state.warm.goes_on(extent[0]):
                 first = min(cold, self._times)
                 manner = here.manner.model_copy(update={"order": Order.RANDOM})
                 self._add(replace(here, manner=manner, count=first))
                 count, cold = count - first, cold - first
+        through = self._passes_cache(step)
         for data, done in ((State.CACHED, count - cold), (State.COLD, cold)):
-            demand = Demand(self._data(step, "read", order, data), size, done, note)
+            manner = self._data(step, "read", order, data)
+            demand = Demand(manner, size, done, note, passes_cache=through)
             self._add(self._in_pieces(step, p.Direction.READ, demand))
 
     def _share_beyond(self, step: p.Transfer, state: FileState, extent: tuple[int, int]) -> float:
         """How much of what a step writes makes its file longer."""
         start, end = extent
+        if state.filled:
+            return 0.0
         if end <= start or not self._is_followed(step):
             return float(start >= state.end_bytes)
         return max(0, end - max(start, state.end_bytes)) / (end - start)
@@ -277,6 +302,16 @@ class Walk:
         name, each = file.interface.value, round(whole.bytes / pieces)
         note = f"{name} is taken to move independent calls in pieces of {each} bytes, by MPI-IO"
         return Demand(below, each, whole.count * pieces, note)
+
+    def _passes_cache(self, step: p.Transfer) -> bool:
+        """Whether a library keeps the chunks that a step moves parts of."""
+        file, box = self._file(step.file), step.pattern
+        if not isinstance(box, p.Box):
+            return False
+        return passes_cache(file, file.datasets[box.dataset], self._is_shared(file))
+
+    def _is_shared(self, file: p.File) -> bool:
+        return self._group.ranks > 1 and file.sharing is not p.Sharing.RANK
 
     def _write(self, step: p.Transfer, state: FileState, demand: Demand) -> None:
         """Add writes: into the cache, with a sync each, or above the limit to the device."""
@@ -364,6 +399,7 @@ class Walk:
         if verb is p.NameVerb.CREATE:
             state.end_bytes = state.dirty_bytes = 0
             self._made.add(step.file)
+            self._fill(file, state)
             verb = verb if first else p.NameVerb.OPEN
         elif not first and verb not in _BY_EACH:
             return
@@ -385,6 +421,21 @@ class Walk:
             interface=file.interface if verb in _BY_LIBRARY else p.Interface.POSIX,
         )
         self._add(Demand(manner, 0, self._times))
+
+    def _fill(self, file: p.File, state: FileState) -> None:
+        """What a library writes into all chunks when ranks create a file together."""
+        whole = filled_bytes(file, self._is_shared(file))
+        state.filled = whole > 0
+        if not state.filled:
+            return
+        manner = Manner(
+            operation=OperationKind.WRITE,
+            order=Order.SEQUENTIAL,
+            place=Place.SHARED,
+            interface=file.interface,
+            state=State.NEW,
+        )
+        self._add(Demand(manner, whole // self._sharers(file), self._times, _FILLED))
 
     def _copied(self, step: p.Manage, target: int, place: Place) -> None:
         one, other = self._state(step.file), self._state(target)
@@ -436,7 +487,7 @@ class Walk:
 
     def _add(self, demand: Demand) -> None:
         if demand.count > 0:
-            self._phase.add(demand)
+            self._phase.add(replace(demand, think_s=self._pause_s) if self._pause_s else demand)
 
     def _data(self, step: p.Transfer, operation: str, order: Order, state: State) -> Manner:
         file = self._file(step.file)

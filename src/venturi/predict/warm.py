@@ -15,6 +15,19 @@ def brought_by(request_bytes: int) -> int:
     return min(2 * pages * _PAGE, READ_AHEAD)
 
 
+def windows_of(begin: int, end: int, request_bytes: int, file_bytes: int) -> list[int]:
+    """Bytes that come one after the other as a file is read from `begin` to before `end`.
+
+    The first window is what the first request brings, each further one is twice the one before.
+    """
+    found, at, window = [], begin, max(brought_by(request_bytes), _PAGE)
+    while at < min(end, file_bytes):
+        found.append(min(window, file_bytes - at))
+        at += found[-1]
+        window = min(2 * window, READ_AHEAD)
+    return found
+
+
 class Warm:
     """Parts of a file, in bytes, each from its begin to before its end."""
 

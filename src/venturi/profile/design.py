@@ -24,6 +24,7 @@ _COARSE = {
     Family.STRIDED: (512, 4 * _KIB, 64 * _KIB, _MIB),
     Family.RANDOM: (512, 4 * _KIB, 64 * _KIB, _MIB),
     Family.EACH: (512, 64 * _KIB, 4 * _MIB),
+    Family.PACED: (0, 512, 4 * _KIB, 64 * _KIB),
     Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB),
 }
 _BUFFERED = (8,)
@@ -31,6 +32,7 @@ _BUFFERED = (8,)
 _IN_TURN = (
     (Family.STREAM, Family.SMALL),
     (Family.ITEM, Family.EACH),
+    (Family.PACED,),
     (Family.RANDOM,),
     (Family.STRIDED,),
 )
@@ -99,12 +101,12 @@ def _sizes(family: Family, interface: Interface) -> tuple[int, ...]:
 
 
 def _turn(sheet: tuple[Setup, list[Cell]]) -> int:
-    """Streams and names of posix, then streams of the other interfaces, then the rest.
+    """Streams, names and pace of posix, then streams of the other interfaces, then the rest.
 
     What is missing is read from the nearest curve: of another interface that is the farthest.
     """
     setup, cells = sheet
-    if cells[0].family not in (Family.STREAM, Family.ITEM):
+    if cells[0].family not in (Family.STREAM, Family.ITEM, Family.PACED):
         return 2
     return 0 if setup.interface is Interface.POSIX else 1
 
@@ -117,6 +119,8 @@ def _belongs(family: Family, setup: Setup) -> bool:
     if family is Family.STRIDED:
         every = setup.interface is Interface.POSIX or setup.interface in COLLECTIVE
         return setup.place is Place.SHARED and every
+    if family is Family.PACED:
+        return setup == Setup(1, Place.OWN)
     return family is Family.STREAM or setup.interface is Interface.POSIX
 
 
@@ -182,7 +186,9 @@ def _middle(a: int, b: int) -> int:
 
 
 def _family_of(manner: Manner) -> Family | None:
-    """The family whose cells refine a manner's curve."""
+    """The family whose cells refine a manner's curve; None: it is not refined."""
+    if manner.think_s:
+        return None
     if manner.operation is OperationKind.SYNC:
         return Family.EACH if manner.order is Order.SEQUENTIAL else None
     if manner.volume is Volume.SMALL:

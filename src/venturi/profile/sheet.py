@@ -25,6 +25,13 @@ _COLD_CALLS = 512
 _FEWEST_CALLS = 4
 SMALL_BYTES = _MIB
 _TURNS = 12
+_THINKS_S = (1e-7, 1e-6, 5e-6, 5e-5, 5e-4)
+"""Computing before each call: the shortest leaves all in the processor's caches, the longest
+nothing."""
+_PACED_CALLS = 400
+_PACED_S = 0.02
+"""Of computing in one phase."""
+_FEWEST_PACED = 40
 _BLOCK = 4 * _KIB
 
 
@@ -38,6 +45,8 @@ class Family(StrEnum):
     RANDOM = "random"
     EACH = "each"
     """A sync after every write."""
+    PACED = "paced"
+    """Calls with computing between them, which find less in the processor's caches."""
     ITEM = "item"
     """Files that are moved at once, and names."""
 
@@ -131,6 +140,7 @@ class _Draft:
         state: State,
         size_bytes: int,
         volume: Volume = Volume.LARGE,
+        think_s: float = 0.0,
     ) -> Reading:
         moves = operation in (OperationKind.WRITE, OperationKind.READ)
         manner = Manner(
@@ -141,6 +151,7 @@ class _Draft:
             state=state,
             volume=volume,
             collective=self.setup.collective and moves,
+            think_s=think_s,
         )
         return Reading(operation, manner, size_bytes)
 
@@ -335,6 +346,56 @@ def _each(draft: _Draft, size: int) -> None:
     draft.phase(f"each-gone-{size}", [{"unlink": name}])
 
 
+def _paced(draft: _Draft, size: int) -> None:
+    """The same calls with more and more computing before each."""
+    for number, think_s in enumerate(_THINKS_S):
+        calls = max(_FEWEST_PACED, min(_PACED_CALLS, round(_PACED_S / think_s)))
+        steps = _paced_data if size else _paced_names
+        steps(draft, f"paced{number}_{size}", size, calls, think_s)
+
+
+def _paced_data(draft: _Draft, name: str, size: int, calls: int, think_s: float) -> None:
+    draft.file(name)
+    write, read = draft.moves(name, transfer=size, count=calls, think=_seconds(think_s))
+    for verb, step, operation, state in (
+        ("new", write, _WRITE, State.NEW),
+        ("again", read, _READ, State.CACHED),
+    ):
+        opened = {"create" if verb == "new" else "open": name}
+        draft.phase(
+            f"{name}-{verb}",
+            [opened, step, {"close": name}],
+            draft.reading(operation, Order.SEQUENTIAL, state, size, think_s=think_s),
+        )
+    draft.phase(f"{name}-gone", [{"unlink": name}])
+
+
+def _paced_names(draft: _Draft, name: str, size: int, calls: int, think_s: float) -> None:
+    draft.file(name, path=f"{name}.{{i}}")
+    kind = OperationKind
+
+    def each(*verbs: str) -> list[dict[str, Any]]:
+        pace = {"compute": _seconds(think_s)}
+        steps = [step for verb in verbs for step in (pace, {verb: name})]
+        return [{"for": "i", "in": calls, "do": steps}]
+
+    for verbs, operations in (
+        (("create", "close"), (kind.CREATE,)),
+        (("stat",), (kind.STAT,)),
+        (("open", "close"), (kind.OPEN, kind.CLOSE)),
+        (("unlink",), (kind.UNLINK,)),
+    ):
+        told = (
+            draft.reading(operation, Order.ITEM, State.NONE, size, think_s=think_s)
+            for operation in operations
+        )
+        draft.phase(f"{name}-{verbs[0]}", each(*verbs), *told)
+
+
+def _seconds(think_s: float) -> str:
+    return f"{1e9 * think_s:.0f} ns"
+
+
 def _item(draft: _Draft, size: int) -> None:
     name, kind = f"item{size}", OperationKind
     calls = calls_for(max(size, 16 * _KIB), draft.volume_bytes // 2, 1000)
@@ -370,6 +431,22 @@ def _item(draft: _Draft, size: int) -> None:
         each = {"on": "directories"}
         draft.phase("mkdir-0", [{"each": {**each, "do": ["mkdir"]}}], of(kind.MKDIR))
         draft.phase("rmdir-0", [{"each": {**each, "do": ["rmdir"]}}], of(kind.RMDIR))
+        _seeks(draft, calls)
+
+
+def _seeks(draft: _Draft, calls: int) -> None:
+    """Seeks, one before each read of a small file."""
+    name, size = "sought", 512
+    draft.file(name)
+    write, read = draft.moves(name, transfer=size, count=calls)
+    sought = {"read": {**read["read"], "seeks": 1}}
+    draft.phase("sought-0", [{"create": name}, write, {"close": name}])
+    draft.phase(
+        "seek-0",
+        [{"open": name}, sought, {"close": name}],
+        draft.reading(OperationKind.SEEK, Order.ITEM, State.NONE, 0),
+    )
+    draft.phase("sought-gone", [{"unlink": name}])
 
 
 def _copies(draft: _Draft, source: str, calls: int, size: int) -> None:
@@ -397,5 +474,6 @@ _FAMILIES: dict[Family, Callable[[_Draft, int], None]] = {
     Family.STRIDED: _strided,
     Family.RANDOM: _random,
     Family.EACH: _each,
+    Family.PACED: _paced,
     Family.ITEM: _item,
 }

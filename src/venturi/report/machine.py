@@ -1,4 +1,4 @@
-"""The page of a machine that was profiled: its surface, names, and how it was measured."""
+"""The page of a machine that was profiled: surface, pace, names, and how it was measured."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from venturi.report.block import (
     Section,
     Table,
 )
-from venturi.report.figure import surface
+from venturi.report.figure import pace, surface
 from venturi.report.quantity import Units
 
 _NAMES = (
@@ -36,8 +36,10 @@ def page_of(machine: Machine, units: Units) -> Page:
     profile = machine.profile
     assert profile is not None
     figures = tuple(surface.figures(profile, units))
+    paced = pace.figure(profile, units)
     sections = (
         Section("surface", "The surface of this machine", _lead(profile), figures),
+        *([Section("pace", "Computing between calls", "", (paced,))] if paced else []),
         Section("names", "Names", "Seconds of one call, by ranks and by whose directory it is.",
                 (names_table(profile),)),
         Section("making", "How it was measured", "", (_facts(machine, profile, units),)),
@@ -94,7 +96,9 @@ def names_table(profile: Profile) -> Table:
         curve
         for operation in _NAMES
         for curve in profile.curves
-        if curve.manner.operation is operation and curve.manner.order is Order.ITEM
+        if curve.manner.operation is operation
+        and curve.manner.order is Order.ITEM
+        and not curve.manner.think_s
     ]
     ranks = sorted({point.ranks for curve in curves for point in curve.points})
     columns = (

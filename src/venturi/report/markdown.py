@@ -43,7 +43,19 @@ def _notes(block: Notes) -> list[str]:
     return [*lines, ""]
 
 
-def _block(block: Block) -> list[str]:
+def _figure(figure: Figure, told: list[Table]) -> list[str]:
+    """Its finding, and its numbers unless a picture of the chapter had the same ones before."""
+    lines = [f"**{_plain(figure.title)}.** {_plain(figure.finding)}", ""]
+    if not figure.table.rows:
+        return lines
+    if figure.table in told:
+        return [*lines, f"Its numbers are those of the table *{_plain(figure.table.title)}*.", ""]
+    told.append(figure.table)
+    return [*lines, *_table(figure.table)]
+
+
+def _block(block: Block, told: list[Table]) -> list[str]:
+    """One block; `told` are the tables of pictures that the chapter has so far."""
     match block:
         case Paragraph():
             mark = "> " if block.tone != "plain" else ""
@@ -51,7 +63,7 @@ def _block(block: Block) -> list[str]:
         case Table():
             return _table(block)
         case Figure():
-            return [f"**{_plain(block.title)}.** {_plain(block.finding)}", "", *_table(block.table)]
+            return _figure(block, told)
         case Facts():
             return [*(f"- {_plain(name)}: {_plain(value)}" for name, value in block.rows), ""]
         case Notes():
@@ -62,6 +74,7 @@ def _block(block: Block) -> list[str]:
 
 def _chapter(chapter: Chapter, level: int) -> list[str]:
     head = "#" * level
+    told: list[Table] = []
     lines = [f"{head} {_plain(chapter.title)}", ""]
     if chapter.about:
         lines += [_plain(chapter.about), ""]
@@ -73,7 +86,7 @@ def _chapter(chapter: Chapter, level: int) -> list[str]:
     if chapter.withheld:
         lines += [_plain(chapter.withheld), ""]
     for remark in chapter.remarks:
-        lines += _block(remark)
+        lines += _block(remark, told)
     for headline in chapter.headlines:
         parts = (headline.name, headline.value, headline.beside, headline.detail)
         name, value, beside, detail = (_plain(part) for part in parts)
@@ -84,7 +97,7 @@ def _chapter(chapter: Chapter, level: int) -> list[str]:
         if section.lead:
             lines += [_plain(section.lead), ""]
         for block in section.blocks:
-            lines += _block(block)
+            lines += _block(block, told)
     return lines
 
 

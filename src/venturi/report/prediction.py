@@ -77,8 +77,25 @@ def _verdict(found: Prediction) -> tuple[Tone, str, str]:
     if found.within_spread:
         meaning = "the error is no larger than the spread of the application's own runs"
         return "fair", "WITHIN ITS SPREAD", meaning
-    meaning = "the error is above 10 % and above the spread of the application's own runs"
-    return "bad", "OFF", meaning
+    meaning = (
+        "the error is above 10 % and above the spread of the application's own runs, so this proxy "
+        f"does not stand for it here. {_what_next(found)}"
+    )
+    return "bad", "MORE THAN 10 % OFF", meaning
+
+
+def _what_next(found: Prediction) -> str:
+    """What to do about a proxy that misses, as a sentence without its full stop."""
+    if found.error.low <= AIM and found.error.high >= -AIM:
+        return (
+            "The interval reaches to where it would: ask again with more runs (--budget, --repeat)"
+        )
+    apart = max(found.sorts, key=lambda part: abs(part.proxy - part.application), default=None)
+    where = f"They differ most in {apart.name}" if apart is not None else "See where they differ"
+    return (
+        f"{where}; 'venturi derive LOG --check' says whether the proxy does what the application "
+        "did, and docs/predict.md what made other proxies miss"
+    )
 
 
 def remarks(found: Prediction) -> list[str]:
@@ -210,9 +227,11 @@ def print_prediction(found: Prediction, console: Console, units: Units = Units.I
     """The prediction on a terminal."""
     out = Printer(console)
     styles: dict[Tone, str] = {"good": "bold green", "fair": "bold yellow", "bad": "bold red"}
-    tone, level, _ = _verdict(found)
+    tone, level, meaning = _verdict(found)
     out.line((f" {level}", styles[tone]))
     out.wrapped("", found.headline)
+    if tone == "bad":
+        out.wrapped("", f"{_capital(meaning)}.")
     out.line()
     rows = [
         ("I/O time", quantity.seconds(found.application.seconds),

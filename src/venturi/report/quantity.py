@@ -9,6 +9,9 @@ _IEC = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _SI = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 _PREFIXES = ("", "k", "M", "G", "T", "P", "E")
 _INFINITE_EDGE_BYTES = 2**63 - 1
+_SHORTEST_PLURAL = 4
+_PLURALS = (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("shes", "sh"), ("ss", "ss"), ("s", ""))
+"""Endings of plurals, the first that fits, and what stands in their place for one."""
 
 
 class Units(StrEnum):
@@ -163,6 +166,16 @@ def signed_percent(fraction: float) -> str:
     return f"{'+' if fraction > 0 else '−'}{text.replace('< ', 'under ')}"
 
 
+def _singular(unit: str) -> str:
+    """A unit that is an English plural, for one of it: `ranks` is `rank`, `ms` stays."""
+    if len(unit) < _SHORTEST_PLURAL or not (unit.isascii() and unit.isalpha() and unit.islower()):
+        return unit
+    for ending, one in _PLURALS:
+        if unit.endswith(ending):
+            return unit.removesuffix(ending) + one
+    return unit
+
+
 def with_unit(value: float, unit: str, units: Units = Units.IEC, of: str = "") -> str:
     """A value whose unit is known by name only: bytes, rates and seconds get their own form.
 
@@ -178,5 +191,7 @@ def with_unit(value: float, unit: str, units: Units = Units.IEC, of: str = "") -
     }
     if value >= 0 and unit in forms:
         return forms[unit]()
+    if value == 1:
+        unit = _singular(unit)
     text = count(int(value)) if value == int(value) and abs(value) < 1e15 else number(value)
     return f"{text} {unit}".rstrip()

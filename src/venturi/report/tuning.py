@@ -179,6 +179,8 @@ def _making(tuning: Tuning) -> Section:
             ("Rule", tuning.rule),
             ("I/O time", "the slowest rank's time inside I/O calls; start-up and computing apart"),
             ("Pairs", "each run with a change beside one without, in ABBA blocks in the final"),
+            ("Interval", "also holds the ratio of first repetitions, since an application does its "
+             "work once, and files that the workload leaves out"),
             ("Computing", f"{quantity.seconds(computing.seconds)}, {_SOURCES[computing.source]}"
              if computing.source != "unknown" else _SOURCES["unknown"]),
             ("Runs", f"{tuning.runs} in {quantity.seconds(tuning.spent_s)} of "

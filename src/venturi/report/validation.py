@@ -127,7 +127,7 @@ def _matrix(found: Validation) -> Section:
     )
     lead = (
         "Error of the I/O time, its 95 % interval, and the application's own I/O time with the "
-        "spread of its runs."
+        "spread of its runs. ! is an error beyond 10 % and beyond that spread."
     )
     table = Table("Applications by file systems", columns, rows)
     return Section("matrix", "Application by application", lead, (table,))

@@ -85,7 +85,7 @@ class Bench:
             self._times.setdefault(in_haste, repetitions_for(_end_s(record), cost_s))
             if self._patience_s is None:
                 self._patience_s = max(_PATIENCE_S, _PATIENCE * cost_s)
-        return Run(_io_seconds(record), cost_s)
+        return Run(_io_seconds(record), cost_s, _io_seconds_each(record)[0])
 
     def _form(self, name: str | None, in_haste: bool) -> Workload:
         form = self._base if name is None else self._guarded(self._variants[name])
@@ -131,7 +131,12 @@ def _end_s(record: Record) -> float:
 
 def _io_seconds(record: Record) -> float:
     """The median over the repetitions."""
+    return median(_io_seconds_each(record))
+
+
+def _io_seconds_each(record: Record) -> list[float]:
+    """Of every repetition, in their order; 0 where nothing was measured."""
     by_repetition: dict[int, list[PhaseRow]] = defaultdict(list)
     for row in record.phases:
         by_repetition[row.repetition].append(row)
-    return median([io_seconds(rows) for rows in by_repetition.values()] or [0.0])
+    return [io_seconds(by_repetition[number]) for number in sorted(by_repetition)] or [0.0]

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from venturi.model.tuning import Meaning
-from venturi.model.workload import BareStep, PatternKind, StepSpec, Workload
+from venturi.model.workload import BareStep, PatternKind, StepSpec, Value, Workload
 from venturi.plan.file import template_names
 from venturi.tune.change import Change, Variant, one_of
-from venturi.tune.rewrite import Steps, with_steps
+from venturi.tune.file_turn import files_in_turn
+from venturi.tune.rewrite import Steps, named_in, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, use_of
+
+_MOST_OPEN = 768
+"""Files that stay open at once: a process may have 1024 descriptors, and needs others, too."""
 
 
 def _values(scene: Scene) -> list[str]:
@@ -17,70 +23,166 @@ def _values(scene: Scene) -> list[str]:
     return ["once"]
 
 
+@dataclass(frozen=True)
+class _Kept:
+    """A file of a loop, or files that take turns in it, around which the loop can be put."""
+
+    name: str
+    opened: StepSpec
+    closed: StepSpec
+    loop: StepSpec
+    """Whose variable tells the files apart."""
+    files: int
+    """The first so many turns of that loop take each file once; 1: it is one file."""
+
+    def alone(self, step: StepSpec) -> StepSpec:
+        """The opening or closing of all files."""
+        if self.files == 1:
+            return step
+        return self.loop.model_copy(update={"in_": self.files, "do": [step]})
+
+
 def _make(scene: Scene, value: str) -> Variant:
     one_of(value, "opens", ("once",))
-    touched: dict[str, bool] = {}
-    workload = with_steps(scene.workload, lambda step: _held(step, scene.workload, touched))
+    touched: dict[str, _Kept] = {}
+    workload = with_steps(scene.workload, lambda step: _held(step, scene, touched))
     if not touched:
         raise DoesNotApply(
-            "no file is opened and closed in a loop inside of a phase; many files that take turns "
-            "cannot be kept open by a workload"
+            "no file is opened and closed again and again in a loop inside of a phase, or more "
+            f"than {_MOST_OPEN} take turns"
         )
     assumes = "nobody waits for the close to see the data"
-    remade = [name for name, is_made in touched.items() if is_made]
+    remade = [name for name, kept in touched.items() if kept.opened.create is not None]
     if remade:
         assumes += f"; {scene.listed(remade)} is opened to append, not to begin anew"
+    many = max(kept.files for kept in touched.values())
+    if many > 1:
+        assumes += f"; {many} files may be open at once"
+    once, them = ("once each", "them") if many > 1 else ("once", "it")
     return Variant(
         workload,
         "files stay open",
-        f"Open {scene.listed(list(touched))} once before the loop and close() it behind it, "
+        f"Open {scene.listed(list(touched))} {once} before the loop and close() {them} behind it, "
         "instead of at every turn.",
         Meaning(assumes=assumes),
     )
 
 
-def _held(step: StepSpec, workload: Workload, touched: dict[str, bool]) -> Steps | None:
+def _held(step: StepSpec, scene: Scene, touched: dict[str, _Kept]) -> Steps | None:
     """A loop with the opens and closes of its files around it.
 
-    Files are noted in `touched`, with whether every turn made them.
+    Files are noted in `touched`.
     """
     if step.for_ is None or step.do is None:
         return None
-    names = [
-        name
-        for name in dict.fromkeys(filter(None, (_opened(inner) for inner in step.do)))
-        if _can_stay(name, step, workload)
-    ]
-    if not names:
+    kept = [*_of_turns(step, scene), *_of_loops_inside(step, scene)]
+    if not kept:
         return None
-    opens = [inner for inner in step.do if _opened(inner) in names]
-    closes = [s for s in step.do if isinstance(s, StepSpec) and s.close in names and s.close]
-    rest = [inner for inner in step.do if inner not in opens and inner not in closes]
-    for inner in step.do:
-        name = _opened(inner)
-        if name in names and name and isinstance(inner, StepSpec):
-            touched[name] = touched.get(name, False) or inner.create is not None
+    for each in kept:
+        touched[each.name] = each
+    around = [each.opened for each in kept] + [each.closed for each in kept]
+    rest = _without(step.do, around)
     loop = [step.model_copy(update={"do": rest})] if rest else []
-    return [*opens, *loop, *closes]
+    return [
+        *(each.alone(each.opened) for each in kept),
+        *loop,
+        *(each.alone(each.closed) for each in kept),
+    ]
 
 
-def _opened(step: StepSpec | BareStep) -> str | None:
-    """The file that a step opens, or makes and opens."""
-    return (step.open or step.create) if isinstance(step, StepSpec) else None
+def _without(steps: Sequence[StepSpec | BareStep], gone: Sequence[StepSpec]) -> Steps:
+    """The steps without some, also in loops of these, and without loops that are empty then."""
+    rest: Steps = []
+    for step in steps:
+        if step in gone:
+            continue
+        if isinstance(step, StepSpec) and step.for_ is not None and step.do is not None:
+            inner = _without(step.do, gone)
+            if inner:
+                rest.append(step.model_copy(update={"do": inner}))
+            continue
+        rest.append(step)
+    return rest
 
 
-def _can_stay(name: str, loop: StepSpec, workload: Workload) -> bool:
-    """Whether the same file is opened and closed, once each, in every turn of a loop."""
-    steps = [step for step in loop.do or [] if isinstance(step, StepSpec)]
-    opens = [step for step in steps if _opened(step) == name]
-    closes = [step for step in steps if step.close == name]
-    if len(opens) != 1 or len(closes) != 1 or any(step.unlink == name for step in steps):
-        return False
+def _of_turns(loop: StepSpec, scene: Scene) -> list[_Kept]:
+    """The files that turns of a loop open and close, of which there are fewer than turns."""
+    found = []
+    for name, opened, closed in _opened_once(loop, scene.workload):
+        files = 1 if not _reads(scene, name, loop) else _files(scene, name, loop)
+        if files is not None:
+            found.append(_Kept(name, opened, closed, loop, files))
+    return found
+
+
+def _files(scene: Scene, name: str, loop: StepSpec) -> int | None:
+    """How many files take turns in a loop; None where that is not known, or nothing comes again."""
+    turns = scene.whole(loop.in_)
     assert loop.for_ is not None
-    varies = loop.for_ in template_names(workload.files[name].path) or any(
-        re.search(rf"\b{re.escape(loop.for_)}\b", step.from_) for step in (*opens, *closes)
-    )
-    return not varies and (opens[0].create is None or _only_appended(name, steps, workload))
+    if turns is None:
+        return None
+    path = scene.workload.files[name].path
+    files = files_in_turn(path, loop.for_, turns, scene.parameters, _MOST_OPEN)
+    return files if files is not None and files < turns else None
+
+
+def _of_loops_inside(loop: StepSpec, scene: Scene) -> list[_Kept]:
+    """The files that loops inside of a loop open one by one, in each of its turns again."""
+    found = []
+    for inner in loop.do or []:
+        if not isinstance(inner, StepSpec) or inner.for_ is None or inner.do is None:
+            continue
+        files = scene.whole(inner.in_)
+        if files is None or files > _MOST_OPEN:
+            continue
+        others = named_in([step for step in loop.do or [] if step is not inner])
+        found += [
+            _Kept(name, opened, closed, inner, files)
+            for name, opened, closed in _opened_once(inner, scene.workload)
+            if name not in others
+            and not _reads(scene, name, loop)
+            and _files_are(files, scene, name, inner)
+        ]
+    return found
+
+
+def _files_are(files: int, scene: Scene, name: str, loop: StepSpec) -> bool:
+    """Whether each turn of a loop takes another file."""
+    assert loop.for_ is not None
+    path = scene.workload.files[name].path
+    return files_in_turn(path, loop.for_, files, scene.parameters, _MOST_OPEN) == files
+
+
+def _opened_once(loop: StepSpec, workload: Workload) -> list[tuple[str, StepSpec, StepSpec]]:
+    """The files that every turn of a loop opens and closes, once each, with both steps."""
+    assert loop.for_ is not None
+    steps = [step for step in loop.do or [] if isinstance(step, StepSpec)]
+    found = []
+    for name in dict.fromkeys(filter(None, map(_opened, steps))):
+        opens = [step for step in steps if _opened(step) == name]
+        closes = [step for step in steps if step.close == name]
+        removed = any(step.unlink == name for step in steps)
+        if len(opens) != 1 or len(closes) != 1 or removed:
+            continue
+        if any(_names(loop.for_, step.from_) for step in (*opens, *closes)):
+            continue
+        if opens[0].create is None or _only_appended(name, steps, workload):
+            found.append((name, opens[0], closes[0]))
+    return found
+
+
+def _opened(step: StepSpec) -> str | None:
+    """The file that a step opens, or makes and opens."""
+    return step.open or step.create
+
+
+def _reads(scene: Scene, name: str, loop: StepSpec) -> bool:
+    """Whether the path of a file differs from turn to turn of a loop."""
+    return loop.for_ in template_names(scene.workload.files[name].path)
+
+
+def _names(variable: str, text: Value) -> bool:
+    return re.search(rf"\b{re.escape(variable)}\b", str(text)) is not None
 
 
 def _only_appended(name: str, steps: list[StepSpec], workload: Workload) -> bool:

@@ -47,7 +47,10 @@ class Run:
     """What one run gave: its I/O time, and what it cost of the budget."""
 
     io_s: float
+    """The median, where it did its work several times."""
     cost_s: float
+    first_s: float
+    """I/O time of the first time."""
 
 
 Measure = Callable[[str | None, bool], Run]
@@ -161,7 +164,7 @@ class Search:
             self.state.in_haste = True
             self._one(None, Stage.SCREEN)
 
-    def _one(self, name: str | None, stage: Stage | str) -> float:
+    def _one(self, name: str | None, stage: Stage | str) -> Run:
         self.state.doing = f"{stage}: {name or 'as it is'}"
         self._watch(self.state)
         in_haste = self._in_haste(stage)
@@ -170,13 +173,13 @@ class Search:
         self._cost_s.setdefault((name, in_haste), []).append(run.cost_s)
         if name is None and not in_haste:
             self.state.base_s.append(run.io_s)
-        return run.io_s
+        return run
 
     def _in_haste(self, stage: Stage | str) -> bool:
         return self.state.in_haste and stage in (Stage.SCREEN, Stage.RACE)
 
-    def _changed(self, name: str, stage: Stage) -> float | None:
-        """The I/O time with a change; None where it failed, now or before."""
+    def _changed(self, name: str, stage: Stage) -> Run | None:
+        """A run with a change; None where it failed, now or before."""
         if name in self.state.failures:
             return None
         try:
@@ -185,10 +188,16 @@ class Search:
             self.state.failures[name] = str(why)
             return None
 
-    def _pair(self, name: str, stage: Stage, base_s: float, changed_s: float | None) -> None:
-        if changed_s is None:
+    def _pair(self, name: str, stage: Stage, base: Run, changed: Run | None) -> None:
+        if changed is None:
             return
-        pair = Pair(stage=stage, base_s=base_s, changed_s=changed_s)
+        pair = Pair(
+            stage=stage,
+            base_s=base.io_s,
+            changed_s=changed.io_s,
+            base_first_s=base.first_s,
+            changed_first_s=changed.first_s,
+        )
         self.state.pairs.setdefault(name, []).append(pair)
         self.state.stage[name] = stage
 
@@ -205,14 +214,14 @@ class Search:
         """One run of each of up to two changes, and one of the workload between them."""
         first, *second = names
         if not second and self._random.random() < 0.5:
-            base_s = self._one(None, stage)
-            self._pair(first, stage, base_s, self._changed(first, stage))
+            base = self._one(None, stage)
+            self._pair(first, stage, base, self._changed(first, stage))
             return
-        before_s = self._changed(first, stage)
-        base_s = self._one(None, stage)
-        self._pair(first, stage, base_s, before_s)
+        before = self._changed(first, stage)
+        base = self._one(None, stage)
+        self._pair(first, stage, base, before)
         for name in second:
-            self._pair(name, stage, base_s, self._changed(name, stage))
+            self._pair(name, stage, base, self._changed(name, stage))
 
     def _round(self, names: Sequence[str], stage: Stage, until_s: float) -> bool:
         """A look at each, two by two; False where the time until then did not suffice."""
@@ -270,7 +279,9 @@ class Search:
         """The best of each key that promise something, as many as can be measured well in time.
 
         Where none does, the best of all: so that it is measured that nothing helps. The best
-        suspect is among them even if it promises nothing: whoever knows the suspicion asks.
+        suspect is among them even if it promises nothing: whoever knows the suspicion asks. Where
+        there is time for fewer, a suspect that promises something stays longest: a single look at
+        another one may have been lucky.
         """
         best: dict[str, str] = {}
         for name in names:
@@ -283,8 +294,13 @@ class Search:
             if suspect is not None and self._suspects.isdisjoint(chosen):
                 chosen = [*chosen[: FINALISTS - 1], suspect]
         while len(chosen) > 1 and self._elapsed() + self._reserve_s(chosen) > self._budget_s:
-            chosen.pop()
+            others = [name for name in chosen if not self._is_likely(name)]
+            chosen.remove((others or chosen)[-1])
         return chosen
+
+    def _is_likely(self, name: str) -> bool:
+        """Whether what is known beforehand speaks for a change, and looks do not speak against."""
+        return name in self._suspects and self.state.ratio(name) < 1
 
     def _final(self, names: list[str]) -> None:
         """Fresh pairs, in ABBA blocks; their number is settled before."""
@@ -307,13 +323,12 @@ class Search:
         """Base, changed, changed, base; or the other way round."""
         if name in self.state.failures:
             return
-        times: dict[bool, list[float | None]] = {True: [], False: []}
+        base: list[Run] = []
+        changed: list[Run | None] = []
         for is_base in (not inside_out, inside_out, inside_out, not inside_out):
             if is_base:
-                times[True].append(self._one(None, Stage.FINAL))
+                base.append(self._one(None, Stage.FINAL))
             else:
-                times[False].append(self._changed(name, Stage.FINAL))
-            if len(times[True]) == len(times[False]):
-                base_s = times[True][-1]
-                assert base_s is not None
-                self._pair(name, Stage.FINAL, base_s, times[False][-1])
+                changed.append(self._changed(name, Stage.FINAL))
+            if len(base) == len(changed):
+                self._pair(name, Stage.FINAL, base[-1], changed[-1])

@@ -39,7 +39,7 @@ def _figure(record: Record, name: str, curve: Curve, units: Units) -> Figure | N
     marks = [
         {
             "x": place,
-            "label": f"{place:g}",
+            "label": _said(place, curve, units),
             "y": value.median / factor,
             "low": value.low / factor,
             "high": value.high / factor,
@@ -78,6 +78,11 @@ def _number(text: int | float | str, record: Record) -> Number | None:
         return None
 
 
+def _said(place: Number, curve: Curve, units: Units) -> str:
+    """A place along a curve, in words."""
+    return quantity.with_unit(place, curve.unit, units) if curve.unit else f"{place:g}"
+
+
 def _finding(points: list[Point], curve: Curve, units: Units) -> str:
     """Where each line is at its best."""
     said = []
@@ -87,7 +92,7 @@ def _finding(points: list[Point], curve: Curve, units: Units) -> str:
             sign = -1 if curve.better is Better.LOWER else 1
             place, value = max(own, key=lambda pair: sign * pair[1].median)
             best = quantity.with_unit(value.median, value.unit, units, value.of)
-            said.append(f"{line}: best with {place:g} ({best})")
+            said.append(f"{line}: best with {_said(place, curve, units)} ({best})")
     return "; ".join(said) + "."
 
 
@@ -99,7 +104,8 @@ def _table(points: list[Point], curve: Curve, units: Units) -> Table:
             quantity.with_unit(v, value.unit, units, value.of)
             for v in (value.median, value.low, value.high)
         ]
-        rows.append((line, f"{place:g}", texts[0], f"{texts[1]} to {texts[2]}", str(value.n)))
+        where = _said(place, curve, units)
+        rows.append((line, where, texts[0], f"{texts[1]} to {texts[2]}", str(value.n)))
     titles = ("Line", curve.over, "Median", "Interval", "Repetitions")
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
     return Table("The numbers", columns, tuple(rows), folded=True)

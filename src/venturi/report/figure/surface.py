@@ -40,11 +40,12 @@ _WORDS = {
     Order.STRIDED: "ranks in turn, ",
     Order.ITEM: "small files, ",
 }
-_TIME_TEXT = (
+TIME_TEXT = (
     "datum.value < 1e-6 ? format(datum.value * 1e9, '~g') + ' ns' : datum.value < 1e-3 ? "
     "format(datum.value * 1e6, '~g') + ' µs' : datum.value < 1 ? "
     "format(datum.value * 1e3, '~g') + ' ms' : format(datum.value, '~g') + ' s'"
 )
+"""Labels of an axis of seconds."""
 _SIZES = (
     (2**30, "GiB"),
     (2**20, "MiB"),
@@ -92,7 +93,7 @@ def _lines(profile: Profile, panel: _Panel) -> list[tuple[Curve, list[Point]]]:
     found = []
     for curve in profile.curves:
         manner = curve.manner
-        posix = manner.interface is Interface.POSIX
+        posix = manner.interface is Interface.POSIX and not manner.think_s
         if manner.operation is panel.operation and manner.place is panel.place and posix:
             points = [p for p in curve.points if p.ranks == panel.ranks and p.bytes > 0]
             if points:
@@ -132,12 +133,12 @@ def _plot(
         "axis": {"values": [2**9, 2**15, 2**21, 2**27], "title": None, "grid": True,
                  "labelExpr": f"{size_text} : datum.value + ' B'"},
     }  # fmt: skip
-    text = _TIME_TEXT if field == "y" else _rate_text()
+    text = TIME_TEXT if field == "y" else _rate_text()
     y = {
         "field": field,
         "type": "quantitative",
         "scale": {"type": "log", "domain": domain, "nice": False},
-        "axis": {"title": None, "grid": True, "labelExpr": text, "values": _decades(domain)},
+        "axis": {"title": None, "grid": True, "labelExpr": text, "values": decades(domain)},
     }
     layers: list[dict[str, Any]] = [
         {
@@ -217,7 +218,7 @@ def _domain(
     return [min(values, default=1.0) / 1.5, max(values, default=1.0) * 1.5]
 
 
-def _decades(domain: list[float]) -> list[float]:
+def decades(domain: list[float]) -> list[float]:
     """Powers of ten, and thrice these where there are few."""
     powers = range(math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])) + 1)
     tens = [10.0**power for power in powers]
@@ -228,7 +229,7 @@ def _decades(domain: list[float]) -> list[float]:
 
 
 def _finding(profile: Profile) -> str:
-    """The two ends of the plain write and read of one rank."""
+    """The two ends of the plain write and read of one rank, in a stream."""
     words = []
     for operation, state in ((OperationKind.WRITE, State.NEW), (OperationKind.READ, State.COLD)):
         manner = Manner(operation=operation, order=Order.SEQUENTIAL, state=state)
@@ -247,7 +248,35 @@ def _finding(profile: Profile) -> str:
                 f"{quantity.rate(large.bytes / max(large.seconds, 1e-12))}"
             )
     text = "; ".join(words)
-    return f"{text[:1].upper()}{text[1:]} (one rank)." if text else ""
+    if not text:
+        return ""
+    ahead = ", of reads most are read ahead" if "cold read" in text else ""
+    return f"{text[:1].upper()}{text[1:]} (one rank, in order{ahead})."
+
+
+def _best(profile: Profile) -> str:
+    """The highest rates in a stream of large volume: into memory, from it, and from the device."""
+    words = []
+    for operation, state in (
+        (OperationKind.WRITE, State.NEW), (OperationKind.READ, State.CACHED),
+        (OperationKind.READ, State.COLD),
+    ):  # fmt: skip
+        rates = [
+            (point.bytes * point.ranks / max(point.seconds, 1e-12), point)
+            for curve in profile.curves
+            if curve.manner.operation is operation and curve.manner.state is state
+            and curve.manner.interface is Interface.POSIX
+            and curve.manner.order is Order.SEQUENTIAL and curve.manner.volume is Volume.LARGE
+            for point in curve.points
+            if point.bytes > 0
+        ]  # fmt: skip
+        if rates:
+            rate, point = max(rates, key=lambda entry: entry[0])
+            words.append(
+                f"{state.value} {operation.value}s {quantity.rate(rate)} "
+                f"({quantity.size(point.bytes)}, {quantity.counted(point.ranks, 'rank')})"
+            )
+    return f"Most in order: {'; '.join(words)}." if words else ""
 
 
 def table(profile: Profile, units: Units) -> Table:
@@ -278,7 +307,8 @@ def _rates(profile: Profile, units: Units) -> Table:
     """Bytes per second of all ranks, at a few sizes."""
     rows = []
     for curve in profile.curves:
-        if curve.manner.operation is OperationKind.SYNC or curve.manner.order is Order.ITEM:
+        manner = curve.manner
+        if manner.operation is OperationKind.SYNC or manner.order is Order.ITEM or manner.think_s:
             continue
         by_place = {(p.ranks, p.bytes): p for p in curve.points}
         for ranks in sorted({p.ranks for p in curve.points}):
@@ -303,14 +333,16 @@ def figures(profile: Profile, units: Units) -> list[Figure]:
     reading = (
         "Both axes are logarithmic. Bars: the extremes of the repetitions. 'new': the write makes "
         "the file longer; 'cached': the pages are in memory; 'cold': they are on the device only; "
-        "'ranks in turn': requests of the ranks alternate in one file. A sync is drawn over what "
-        "it has to make persistent."
+        "'random': requests at places without order; 'ranks in turn': requests of the ranks "
+        "alternate in one file; 'small volumes': 1 MiB again and again, which stays in the "
+        "processor's caches; 'small files': one request each. All others are one behind the other. "
+        "A sync is drawn over what it has to make persistent."
     )
     moved = [entry for entry in drawn if entry[0].operation is not OperationKind.SYNC]
     return [
         Figure("surface-time", "How long one call takes", _finding(profile), reading,
                _spec(drawn, "y", columns), points),
-        Figure("surface-rate", "Bytes per second of all ranks together", "",
+        Figure("surface-rate", "Bytes per second of all ranks together", _best(profile),
                "The same points as a rate while the calls run: size × ranks / seconds of a call.",
                _spec(moved, "rate", columns), _rates(profile, units)),
     ]  # fmt: skip

@@ -18,6 +18,8 @@ _SHAPES = {"domain": list(_NAMES), "range": ["circle", "square"]}
 _DASHES = {"domain": list(_NAMES), "range": [[1, 0], [6, 4]]}
 _HEIGHT = 240
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+_LEAST_SHARE = 0.01
+"""Of the time of all parts: a part with less on both sides has no error that says anything."""
 
 
 def unit_of(longest_s: float) -> tuple[float, str]:
@@ -157,19 +159,31 @@ def bars(found: Prediction) -> Figure | None:
 
 
 def parts_table(title: str, parts: list[Part]) -> Table:
-    """Parts with both sides' times and the error."""
+    """Parts with both sides' times and the error, or why there is none."""
     titles = ("", "Application", "Proxy", "Error", "95 % interval")
+    least = _LEAST_SHARE * max(sum(p.application for p in parts), sum(p.proxy for p in parts))
     rows = tuple(
         (
             part.name,
             quantity.seconds(part.application),
             quantity.seconds(part.proxy),
-            "–" if part.error is None else quantity.signed_percent(part.error.signed),
-            "–" if part.error is None else interval(part.error.low, part.error.high),
+            *_error_cells(part, least),
         )
         for part in parts
     )
     return Table(title, tuple(Column(t, i > 0) for i, t in enumerate(titles)), rows)
+
+
+def _error_cells(part: Part, least_s: float) -> tuple[str, str]:
+    """The error and its interval; of a part that is too short, or one-sided, a few words."""
+    if max(part.application, part.proxy) < least_s:
+        return "–", "under 1 % of the time"
+    if part.error is None:
+        return "–", "–"
+    signed = quantity.signed_percent(part.error.signed)
+    if part.proxy == 0:
+        return signed, "the proxy has none"
+    return signed, interval(part.error.low, part.error.high)
 
 
 def interval(low: float, high: float) -> str:
