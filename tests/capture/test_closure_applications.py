@@ -185,12 +185,12 @@ APPLICATIONS = {
         files={"program.py": SAVED},
     ),
     "attributes": Application(
-        "cp -a source copy && chmod -R g+w copy && touch copy/*/*", 60, TREE,
+        "cp -a source copy && chmod -R g+w copy && touch copy/*/*", 100, TREE,
     ),
     "links": Application(
         "cp -r source copy && cp -al copy linked && for i in $(seq 20); do "
-        "ln -s ../copy/d1/file.1 copy/link$i; done; rm -r linked",
-        90, TREE,
+        "ln -s ../copy/d1/file.1 copy/link$i; done; rm copy/link*",
+        100, TREE,
     ),
     "inputs": Application(f"{sys.executable} program.py", 65, files={"program.py": INPUTS}),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),

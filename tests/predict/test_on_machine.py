@@ -178,26 +178,6 @@ def test_trees_are_names() -> None:
     assert found.phases[0].limit is Limit.NAMES
 
 
-def test_attributes_and_links_have_curves_of_their_own() -> None:
-    files = {"t": {"path": "t", "tree": {"items": 10}}, **OWN}
-    steps = [
-        phase("make", {"each": {"on": "t", "do": ["create", "close"]}}),
-        phase("set", {"set_times": "t"}, {"create": "f"}, {"set_mode": "f"}, {"close": "f"}),
-        phase("links", {"each": {"on": "t", "do": ["link", "symlink"]}}),
-    ]
-    unknown = predicted(steps, files).unknown
-    for word in ("set_attribute", "link", "symlink"):
-        assert any(said.startswith(word) for said in unknown)
-    profiled = here().profile
-    assert profiled is not None
-    names = (("set_attribute", 2e-6), ("link", 3e-6), ("symlink", 4e-6))
-    curves = [curve(name, lambda size, ranks, s=s: s, sizes=(0,)) for name, s in names]
-    found = predicted(steps, files, machine(*profiled.curves, *curves))
-    assert found.unknown == []
-    assert times(found)["set"] == pytest.approx(11 * 2e-6 + 2 * CALL)
-    assert times(found)["links"] == pytest.approx(10 * 7e-6)
-
-
 def test_what_is_not_known_is_said_and_not_guessed() -> None:
     files = {"t": {"path": "t", "shared": "rank", "tree": {"depth": 0, "items": 5, "size": 0}}}
     steps = [phase("make", {"create": "t"}),

@@ -128,13 +128,13 @@ class NameSteps:
                 out.append(StepSpec(mkdir=name))
             return
         if kind in (Kind.STAT, Kind.ATTRIBUTE):
-            if not there:
-                self.staged.setdefault(name, 0)
             flags = int(self.tokens.flags[ids.flat[0]])
             word = "stat" if kind is Kind.STAT else attribute_of(flags).value
             if word not in VERBS:
                 self._note(f"{name}: '{word}' of what is no item of many is left out")
                 return
+            if not there:
+                self.staged.setdefault(name, 0)
             said: dict[str, Any] = {word: state.said(name, self.names)}
             out.append(StepSpec(**said, **_shifted(use)))
             return
