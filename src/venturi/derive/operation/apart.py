@@ -15,68 +15,68 @@ from venturi.derive.operation.item import Tree, Trees
 from venturi.derive.operation.naming import Entry, Names
 from venturi.derive.operation.run import Steps
 from venturi.derive.operation.scene import Loops
+from venturi.model.operation import Column
 from venturi.model.plan import ItemKind, ItemVerb
 from venturi.model.workload import EachStep, StepSpec, TreeSpec
 
 _LINKS = {ItemVerb.LINK: ItemVerb.UNLINK_LINK, ItemVerb.SYMLINK: ItemVerb.UNLINK_SYMLINK}
-_AGAIN = frozenset("%/")
-"""What a number that loops give may have if the same one comes again."""
 
 
 @dataclass
 class Apart:
-    """Such trees, by the entries beside which they stand."""
+    """Such trees, one for each stream and kind of item."""
 
     names: Names
     trees: Trees
+    is_exact: bool = True
+    """Whether the files of the act that is being told are named one by one."""
+    _links: dict[tuple[int, ItemVerb], set[int]] = field(default_factory=dict)
+    """By stream and by what removes them: the numbers of names that are links now."""
+    _again: dict[tuple[int, ItemVerb], Loops] = field(default_factory=dict)
+    """Those of which each turn of loops makes the same one, and these loops."""
     _mistaken: set[str] = field(default_factory=set)
-    _linked: dict[tuple[str, ItemVerb], Loops] = field(default_factory=dict)
-    """Names that are links now, by what removes them, and the loops around their making."""
 
-    def linked(self, name: str, verb: ItemVerb, loops: Loops) -> StepSpec | None:
-        """The step that makes a link, or removes one; None where it could not be done again."""
-        removes = _LINKS.get(verb)
-        if removes is None:
-            around = self._linked.pop((name, verb), None)
-            if around == loops:
-                return self._step(name, verb)
-            self._mistaken.add(_tree_name(name, None))
+    def linked(self, name: str, verb: ItemVerb, files: Column, loops: Loops) -> StepSpec | None:
+        """The step that makes links, or removes them; None where it could not be done again.
+
+        `files` are those of all turns.
+        """
+        stream = self.names.entries[name].stream
+        key = stream, _LINKS.get(verb, verb)
+        numbers = set(self.names.owners.nth[files].ravel().tolist())
+        there = self._links.setdefault(key, set())
+        is_new, is_again = verb in _LINKS, len(np.unique(files)) < files.size
+        fits = numbers.isdisjoint(there) if is_new else numbers <= there
+        if not is_new and (is_again or key in self._again):
+            fits &= self._again.pop(key, None) == loops
+        if not (fits and self.is_exact):
+            self._mistaken.add(self._tree_name(stream, None))
             return None
-        if (name, removes) in self._linked:
-            return None
-        self._linked[name, removes] = loops
+        self._links[key] = there | numbers if is_new else there - numbers
+        if is_new and is_again:
+            self._again[key] = loops
         return self._step(name, verb)
 
     def mistaken(self) -> set[str]:
-        """Trees of which some item would be made a link twice."""
-        lasting = {
-            _tree_name(name, None)
-            for (name, _), loops in self._linked.items()
-            if loops and not self._is_once(name)
-        }
-        return self._mistaken | lasting
+        """Trees of which some item would be made a link twice, or be removed twice."""
+        return self._mistaken | {self._tree_name(stream, None) for stream, _ in self._again}
 
-    def removed(self, name: str, loops: Loops) -> StepSpec | None:
-        """The step that removes a folder which was there; None where it would be gone before."""
-        is_there = self._is_once(name) or not loops
-        return self._step(name, ItemVerb.RMDIR) if is_there else None
-
-    def _is_once(self, name: str) -> bool:
-        """Whether loops choose each file once."""
-        entry = self.names.entries[name]
-        return entry.is_indexed and not _AGAIN.intersection(entry.index)
+    def removed(self, name: str, files: Column) -> StepSpec | None:
+        """The step that removes folders which were there; None where one would be gone before."""
+        is_once = len(np.unique(files)) == files.size
+        return self._step(name, ItemVerb.RMDIR) if is_once and self.is_exact else None
 
     def _step(self, name: str, verb: ItemVerb) -> StepSpec:
         entry = self.names.entries[name]
-        tree = self._tree(name, entry, ItemKind.DIRECTORY if verb is ItemVerb.RMDIR else None)
+        tree = self._tree(entry, ItemKind.DIRECTORY if verb is ItemVerb.RMDIR else None)
         keys: dict[str, Any] = {} if entry.index == "0" else {"first": entry.index}
         if self.trees.trees[tree].spec.items != 1:
             keys["count"] = 1
         return StepSpec(each=EachStep(on=tree, do=[verb], **keys))
 
-    def _tree(self, name: str, entry: Entry, kind: ItemKind | None) -> str:
-        """The tree beside an entry, with an item for each file of its stream."""
-        tree = _tree_name(name, kind)
+    def _tree(self, entry: Entry, kind: ItemKind | None) -> str:
+        """The tree of an entry's stream, with an item for each of its files."""
+        tree = self._tree_name(entry.stream, kind)
         if tree not in self.names.entries:
             self.names.entries[tree] = Entry(entry.key, is_shared=False, is_aside=True)
             files = self.names.streams.kept[entry.stream].files
@@ -86,9 +86,8 @@ class Apart:
             self.trees.trees[tree] = Tree(none, none, none, spec, True, True, True)
         return tree
 
-
-def _tree_name(name: str, kind: ItemKind | None) -> str:
-    return f"{name}_{'folders' if kind else 'links'}"
+    def _tree_name(self, stream: int, kind: ItemKind | None) -> str:
+        return f"{self.names.streams.kept[stream].name}_{'folders' if kind else 'links'}"
 
 
 def without(steps: Steps, names: set[str]) -> Steps:

@@ -140,7 +140,13 @@ class NameSteps:
             return
         link = link_verb_of(KIND_CODES[kind], int(self.tokens.flags[ids.flat[0]]))
         if link is not None:
-            self._beside(name, kind, self.apart.linked(name, link, scene.loops), use, out)
+            self._beside(
+                name,
+                kind,
+                self.apart.linked(name, link, self.tokens.file[ids], scene.loops),
+                use,
+                out,
+            )
             return
         if kind is Kind.UNLINK and self._ends_here(ids, name, scene):
             self.staged.setdefault(name, 0)
@@ -148,7 +154,7 @@ class NameSteps:
             out.append(StepSpec(unlink=name, **_shifted(use)))
             return
         if kind is Kind.RMDIR and name not in state.made and self.tokens.are_last(ids):
-            self._beside(name, kind, self.apart.removed(name, scene.loops), use, out)
+            self._beside(name, kind, self.apart.removed(name, self.tokens.file[ids]), use, out)
             return
         if name in self.staged or not there or self._is_elsewhere(name, scene):
             self._note(f"{name}: '{kind.value}' of what was there before is left out")

@@ -106,7 +106,7 @@ class Program:
         self.is_ordered = True
         self.is_sound = True
         """Whether no rule of others would name files while they have the names they are made
-        under; else they are told as other files."""
+        under, else they are told as other files, and no links are left out."""
 
     # ---- the program
 
@@ -132,6 +132,7 @@ class Program:
             if not crew.is_true:
                 self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
         mistaken = self._named.apart.mistaken()
+        self.is_sound &= not mistaken
         for name in sorted(mistaken):
             self._note(f"{name}: left out, because which link is removed when follows no rule")
         return without(steps, mistaken) if mistaken else steps
@@ -352,6 +353,7 @@ class Program:
             self.plain.add(part.stream)
         use = self._used(chosen, files, is_anew)
         self._named.used(use.name)
+        self._named.apart.is_exact = chosen.names_all
         if chosen.note:
             self._note(f"{use.name}: {chosen.note}")
         if use.shift:
