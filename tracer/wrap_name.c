@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
@@ -143,6 +144,13 @@ WRAP_ATTRIBUTE_AT(kTimes, utimensat,
 WRAP_ATTRIBUTE_OF_FD(kTimes, int, futimens, (int fd, const struct timespec times[2]), (fd, times))
 WRAP_ATTRIBUTE_OF_FD(kTimes, int, futimes, (int fd, const struct timeval times[2]), (fd, times))
 
+// What is set by this key; the key of a call that failed may be no text. The list of access rights
+// that programs copy with a file is its mode where it has no more than the three usual entries.
+static Attribute set_by(const Call* call, const char* key) {
+  static const char kRights[] = "system.posix_acl_access";
+  return call->error == 0 && strcmp(key, kRights) == 0 ? kMode : kSetExtended;
+}
+
 #define KEY const char* key
 WRAP_ATTRIBUTE(kGetExtended, ssize_t, getxattr, (const char* path, KEY, void* value, size_t bytes),
                (path, key, value, bytes))
@@ -150,13 +158,13 @@ WRAP_ATTRIBUTE(kGetExtended, ssize_t, lgetxattr, (const char* path, KEY, void* v
                (path, key, value, bytes))
 WRAP_ATTRIBUTE_OF_FD(kGetExtended, ssize_t, fgetxattr, (int fd, KEY, void* value, size_t bytes),
                      (fd, key, value, bytes))
-WRAP_ATTRIBUTE(kSetExtended, int, setxattr,
+WRAP_ATTRIBUTE(set_by(&call, key), int, setxattr,
                (const char* path, KEY, const void* value, size_t bytes, int how),
                (path, key, value, bytes, how))
-WRAP_ATTRIBUTE(kSetExtended, int, lsetxattr,
+WRAP_ATTRIBUTE(set_by(&call, key), int, lsetxattr,
                (const char* path, KEY, const void* value, size_t bytes, int how),
                (path, key, value, bytes, how))
-WRAP_ATTRIBUTE_OF_FD(kSetExtended, int, fsetxattr,
+WRAP_ATTRIBUTE_OF_FD(set_by(&call, key), int, fsetxattr,
                      (int fd, KEY, const void* value, size_t bytes, int how),
                      (fd, key, value, bytes, how))
 WRAP_ATTRIBUTE(kGetExtended, ssize_t, listxattr, (const char* path, char* list, size_t bytes),

@@ -91,6 +91,28 @@ for turn in range(40):
         os.fsync(file.fileno())
     os.replace("state.tmp", "state")
 """
+KEPT = """import os
+for number in range(24):
+    with open(f"part{number}", "wb", buffering=0) as file:
+        file.write(bytes(20000))
+        os.utime(file.fileno(), (1, 2))
+    os.chmod(f"part{number}", 0o600)
+for number in range(24):
+    os.chown(f"part{number}", -1, -1)
+"""
+LINKED = """import os
+with open("target", "wb", buffering=0) as file:
+    for _ in range(9):
+        file.write(bytes(20000))
+for number in range(24):
+    os.symlink("target", f"symbolic{number}")
+for number in range(24):
+    os.link("target", f"hard{number}")
+for number in range(24):
+    os.unlink(f"symbolic{number}")
+for number in range(1, 25):
+    os.rmdir(f"tree/d{number}")
+"""
 MANY = (
     "for i in $(seq 10); do mkdir -p top/d$i; for j in $(seq 30); do echo $i > top/d$i/f$j; done; "
     "done"
@@ -185,12 +207,12 @@ APPLICATIONS = {
         files={"program.py": SAVED},
     ),
     "attributes": Application(
-        "cp -a source copy && chmod -R g+w copy && touch copy/*/*", 100, TREE,
+        f"{sys.executable} program.py", 40, files={"program.py": KEPT},
+        near={"stat operations": 1.0},  # behind a create they are taken for the engine's looks
     ),
     "links": Application(
-        "cp -r source copy && cp -al copy linked && for i in $(seq 20); do "
-        "ln -s ../copy/d1/file.1 copy/link$i; done; rm copy/link*",
-        100, TREE,
+        f"{sys.executable} program.py", 50, "mkdir tree; for i in $(seq 24); do mkdir tree/d$i; done",
+        files={"program.py": LINKED},
     ),
     "inputs": Application(f"{sys.executable} program.py", 65, files={"program.py": INPUTS}),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),

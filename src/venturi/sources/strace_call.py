@@ -274,6 +274,9 @@ def _on_path(kind: Kind, detail: int = 0) -> Handler:
     return handle
 
 
+_RIGHTS = '"system.posix_acl_access"'
+
+
 def _attribute(what: Attribute) -> Handler:
     """On a path or, where there is none, on a descriptor; the name of an extended attribute, which
     stands in quotes as well, is no path."""
@@ -281,6 +284,9 @@ def _attribute(what: Attribute) -> Handler:
     on_path, on_descriptor = (each(Kind.ATTRIBUTE, detail) for each in (_on_path, _on_descriptor))
 
     def handle(world: World, task: Task, call: Call) -> None:
+        if what is Attribute.SET_EXTENDED and not call.error and _RIGHTS in call.arguments:
+            _attribute(Attribute.MODE)(world, task, call)  # as the mode that they are
+            return
         is_open = call.name.startswith("f") and not call.name.endswith(("at", "at2"))
         (on_descriptor if is_open else on_path)(world, task, call)
 
