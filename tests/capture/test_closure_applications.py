@@ -180,6 +180,7 @@ APPLICATIONS = {
             "open operations": 0.15, "close operations": 0.15, "stat operations": 0.15,
             "rename operations": 0.5, "write operations": 0.1, "bytes written": 0.05,
             "unlink operations": 1.0,  # of three names at most, by how the temporary ones fall
+            "attribute operations": 0.3,
         },
     ),
     "gcc": Application(
