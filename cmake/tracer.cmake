@@ -6,6 +6,7 @@ set(VENTURI_TRACER_SOURCES
     filter.c
     library.c
     mapping.c
+    moved.c
     name.c
     note.c
     ring.c

@@ -92,6 +92,12 @@ typedef struct {
   int64_t monotonic_ns;
 } Reading;
 
+// Bytes that the kernel counted for a process, whoever made the calls.
+typedef struct {
+  uint64_t read;
+  uint64_t written;
+} Moved;
+
 typedef struct {
   char magic[8];
   uint32_t version;
@@ -112,6 +118,11 @@ typedef struct {
   char host[64];
   char program[256];
   char counters[2048];  // names of the counters, in their order, by spaces
+  // By all threads and by children that were waited for, then by the first thread; when recording
+  // began, and at an orderly end (nothing read: not known).
+  Moved moved_first[2];
+  Moved moved_last[2];
+  _Atomic uint64_t unrecorded;  // children that could not make a file of their own
 } Header;
 
 typedef enum { kRecords = 1, kNames = 2, kCounters = 3 } WindowKind;

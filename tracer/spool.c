@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "counter.h"
+#include "moved.h"
 #include "ticks.h"
 
 enum {
@@ -45,6 +46,7 @@ static int idle_count;
 static _Atomic uint32_t threads;
 static pthread_key_t thread_end;
 static bool has_thread_end;
+static _Atomic uint64_t zeroes_written;  // by us, and counted by the kernel as the program's
 
 typedef struct {
   Window* window;
@@ -100,6 +102,7 @@ static int allocate(long fd, uint64_t offset, uint64_t bytes) {
     const long got = raw(SYS_pwrite64, fd, (long)zeroes, (long)size, (long)(offset + done), 0, 0);
     if (got <= 0) return got == 0 ? ENOSPC : (int)-got;
     done += (uint64_t)got;
+    atomic_fetch_add(&zeroes_written, (uint64_t)got);
   }
   return 0;
 }
@@ -231,6 +234,8 @@ static void fill_header(void) {
   read_link("/proc/self/exe", header->program, sizeof header->program);
   copy_counter_names(header->counters, sizeof header->counters);
   atomic_store(&header->file_bytes, kHeaderBytes);
+  for (int i = 0; i < 2; ++i) header->moved_first[i] = moved_now(i == 1);
+  atomic_store(&zeroes_written, 0);
   header->version = kVersion;
 }
 
@@ -265,11 +270,12 @@ bool spool_awake(void) {
   if (!is_wanted) return false;
   const Held held = lock_for_all(&start_lock);
   if (held.taken && atomic_load(&live->on) == 0 && is_wanted) {
+    Header* const parents = header;
     header = NULL;
     atomic_fetch_add(&generation, 1);
     atomic_store(&is_reading, false);
     idle_count = 0;
-    spool_start();
+    if (!spool_start() && parents) atomic_fetch_add(&parents->unrecorded, 1);
   }
   unlock(&start_lock, held);
   return atomic_load(&live->on) != 0;
@@ -285,6 +291,10 @@ void spool_forked(void) {
 void spool_end(void) {
   if (header == NULL || atomic_load(&live->on) == 0) return;
   note_clocks();
+  for (int i = 0; i < 2; ++i) {
+    header->moved_last[i] = moved_now(i == 1);
+    header->moved_last[i].written -= atomic_load(&zeroes_written);
+  }
   atomic_store(&header->ended_ns, clock_ns(CLOCK_MONOTONIC));
 }
 

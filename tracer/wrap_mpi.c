@@ -22,7 +22,7 @@ enum { kStatusBytes = 256, kFiles = 512 };
 typedef struct {
   _Atomic Word handle;
   Name* name;
-  bool has_view;
+  int64_t element_bytes;  // of what offsets count in a view; 0: there is none, they count bytes
 } File;
 static File files[kFiles];
 
@@ -37,7 +37,7 @@ static void remember(Word handle, Name* name) {
     Word none = 0;
     if (atomic_compare_exchange_strong(&files[i].handle, &none, handle)) {
       files[i].name = name;
-      files[i].has_view = false;
+      files[i].element_bytes = 0;
       return;
     }
   }
@@ -84,9 +84,27 @@ static Offset position(Route route, Word handle, bool is_shared) {
   return get && get(handle, &at) == 0 ? at : UNKNOWN_OFFSET;
 }
 
-static void note_mpi(const Call* call, Word handle, What what) {
+// Where a request through a view lies in the file, and whether the view leaves holes between its
+// bytes; its offset counts elements still where the library does not tell.
+static What in_view(Route route, Word handle, const File* file, What what) {
+  const Offset elements = what.bytes / file->element_bytes;
+  int (*tell)(Word, Offset, Offset*) =
+      IN_MPI(int (*)(Word, Offset, Offset*), "PMPI_File_get_byte_offset");
+  Offset first = 0, last = 0;
+  what.detail |= kInView;
+  if (elements <= 0 || what.offset == UNKNOWN_OFFSET || tell == NULL ||
+      tell(handle, what.offset, &first) != 0 ||
+      tell(handle, what.offset + elements - 1, &last) != 0)
+    return what;
+  what.offset = first;
+  if (last - first == (elements - 1) * file->element_bytes) what.detail &= ~(uint32_t)kInView;
+  return what;
+}
+
+static void note_mpi(Route route, const Call* call, Word handle, What what) {
   File* file = file_of(handle);
-  if (file && file->has_view && (what.kind == kRead || what.kind == kWrite)) what.detail |= kInView;
+  const bool moves = what.kind == kRead || what.kind == kWrite;
+  if (file && file->element_bytes > 0 && moves) what = in_view(route, handle, file, what);
   note(call, file ? file->name : NULL, what);
 }
 
@@ -152,17 +170,17 @@ static uint32_t flags_of(int mode, bool is_collective) {
 WRAP_OPEN(MPI_File_open)
 WRAP_OPEN(PMPI_File_open)
 
-#define WRAP_CLOSE(name)                                                   \
-  EXPORT int name(Word* handle) {                                          \
-    MPI_BEGIN(name, (Word*))                                               \
-    const Word closed = handle ? *handle : 0;                              \
-    const int result = next(handle);                                       \
-    if (call.start == 0) return result;                                    \
-    MPI_END(result != 0)                                                   \
-    note_mpi(&call, closed, (What){kMpiio, kClose, UNKNOWN_OFFSET, 0, 0}); \
-    File* file = file_of(closed);                                          \
-    if (file) atomic_store(&file->handle, 0);                              \
-    return result;                                                         \
+#define WRAP_CLOSE(name)                                                          \
+  EXPORT int name(Word* handle) {                                                 \
+    MPI_BEGIN(name, (Word*))                                                      \
+    const Word closed = handle ? *handle : 0;                                     \
+    const int result = next(handle);                                              \
+    if (call.start == 0) return result;                                           \
+    MPI_END(result != 0)                                                          \
+    note_mpi(route, &call, closed, (What){kMpiio, kClose, UNKNOWN_OFFSET, 0, 0}); \
+    File* file = file_of(closed);                                                 \
+    if (file) atomic_store(&file->handle, 0);                                     \
+    return result;                                                                \
   }
 WRAP_CLOSE(MPI_File_close)
 WRAP_CLOSE(PMPI_File_close)
@@ -174,8 +192,9 @@ WRAP_CLOSE(PMPI_File_close)
     if (call.start == 0) return result;                                                            \
     MPI_END(result != 0)                                                                           \
     File* file = file_of(handle);                                                                  \
-    if (file && result == 0)                                                                       \
-      file->has_view = at != 0 || element != type || size_of(route, type) != 1;                    \
+    const int64_t bytes = size_of(route, element);                                                 \
+    const bool is_plain = at == 0 && element == type && bytes == 1;                                \
+    if (file && result == 0) file->element_bytes = is_plain ? 0 : bytes;                           \
     return result;                                                                                 \
   }
 WRAP_VIEW(MPI_File_set_view)
@@ -193,14 +212,14 @@ WRAP_VIEW(PMPI_File_set_view)
 WRAP_DELETE(MPI_File_delete)
 WRAP_DELETE(PMPI_File_delete)
 
-#define WRAP_FILE(name, the_kind, parameters, arguments, types, the_offset) \
-  EXPORT int name parameters {                                              \
-    MPI_BEGIN(name, types)                                                  \
-    const int result = next arguments;                                      \
-    if (call.start == 0) return result;                                     \
-    MPI_END(result != 0)                                                    \
-    note_mpi(&call, handle, (What){kMpiio, the_kind, the_offset, 0, 0});    \
-    return result;                                                          \
+#define WRAP_FILE(name, the_kind, parameters, arguments, types, the_offset)     \
+  EXPORT int name parameters {                                                  \
+    MPI_BEGIN(name, types)                                                      \
+    const int result = next arguments;                                          \
+    if (call.start == 0) return result;                                         \
+    MPI_END(result != 0)                                                        \
+    note_mpi(route, &call, handle, (What){kMpiio, the_kind, the_offset, 0, 0}); \
+    return result;                                                              \
   }
 BOTH(WRAP_FILE, File_sync, kSync, (Word handle), (handle), (Word), UNKNOWN_OFFSET)
 BOTH(WRAP_FILE, File_set_size, kTruncate, (Word handle, Offset size), (handle, size),
@@ -219,15 +238,16 @@ BOTH(WRAP_FILE, File_seek_shared, kSeek, (Word handle, Offset at, int whence), (
   if ((Word)asked <= 1) status = own;
 
 // At an offset that the call names.
-#define WRAP_AT(name, Count, kind, how)                                                        \
-  EXPORT int name(Word handle, Offset at, void* data, Count count, Word type, void* status) {  \
-    MPI_BEGIN(name, (Word, Offset, void*, Count, Word, void*))                                 \
-    if (call.start == 0) return next(handle, at, data, count, type, status);                   \
-    STATUS                                                                                     \
-    const int result = next(handle, at, data, count, type, status);                            \
-    MPI_END(result != 0)                                                                       \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
-    return result;                                                                             \
+#define WRAP_AT(name, Count, kind, how)                                                       \
+  EXPORT int name(Word handle, Offset at, void* data, Count count, Word type, void* status) { \
+    MPI_BEGIN(name, (Word, Offset, void*, Count, Word, void*))                                \
+    if (call.start == 0) return next(handle, at, data, count, type, status);                  \
+    STATUS                                                                                    \
+    const int result = next(handle, at, data, count, type, status);                           \
+    MPI_END(result != 0)                                                                      \
+    note_mpi(route, &call, handle,                                                            \
+             (What){kMpiio, kind, at, moved(route, status, count, type), how});               \
+    return result;                                                                            \
   }
 DATA(WRAP_AT, File_read_at, kRead, 0)
 DATA(WRAP_AT, File_read_at_all, kRead, kCollective)
@@ -235,17 +255,18 @@ DATA(WRAP_AT, File_write_at, kWrite, 0)
 DATA(WRAP_AT, File_write_at_all, kWrite, kCollective)
 
 // At the file's own or the shared pointer.
-#define WRAP_POINTER(name, Count, kind, how, is_shared)                                        \
-  EXPORT int name(Word handle, void* data, Count count, Word type, void* status) {             \
-    MPI_BEGIN(name, (Word, void*, Count, Word, void*))                                         \
-    if (call.start == 0) return next(handle, data, count, type, status);                       \
-    STATUS                                                                                     \
-    const Offset at = is_shared ? UNKNOWN_OFFSET : position(route, handle, is_shared);         \
-    call.start = begin();                                                                      \
-    const int result = next(handle, data, count, type, status);                                \
-    MPI_END(result != 0)                                                                       \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, moved(route, status, count, type), how}); \
-    return result;                                                                             \
+#define WRAP_POINTER(name, Count, kind, how, is_shared)                                \
+  EXPORT int name(Word handle, void* data, Count count, Word type, void* status) {     \
+    MPI_BEGIN(name, (Word, void*, Count, Word, void*))                                 \
+    if (call.start == 0) return next(handle, data, count, type, status);               \
+    STATUS                                                                             \
+    const Offset at = is_shared ? UNKNOWN_OFFSET : position(route, handle, is_shared); \
+    call.start = begin();                                                              \
+    const int result = next(handle, data, count, type, status);                        \
+    MPI_END(result != 0)                                                               \
+    note_mpi(route, &call, handle,                                                     \
+             (What){kMpiio, kind, at, moved(route, status, count, type), how});        \
+    return result;                                                                     \
   }
 DATA(WRAP_POINTER, File_read, kRead, 0, false)
 DATA(WRAP_POINTER, File_read_all, kRead, kCollective, false)
@@ -257,14 +278,14 @@ DATA(WRAP_POINTER, File_write_shared, kWrite, 0, true)
 DATA(WRAP_POINTER, File_write_ordered, kWrite, kCollective, true)
 
 // Begun here, ended somewhere else: bytes are those asked for, the time is that of beginning.
-#define WRAP_BEGIN_AT(name, Count, kind, how, with_request, with_types, pass)             \
-  EXPORT int name with_request(Count) {                                                   \
-    MPI_BEGIN(name, with_types(Count))                                                    \
-    const int result = next pass;                                                         \
-    if (call.start == 0) return result;                                                   \
-    MPI_END(result != 0)                                                                  \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
-    return result;                                                                        \
+#define WRAP_BEGIN_AT(name, Count, kind, how, with_request, with_types, pass)                    \
+  EXPORT int name with_request(Count) {                                                          \
+    MPI_BEGIN(name, with_types(Count))                                                           \
+    const int result = next pass;                                                                \
+    if (call.start == 0) return result;                                                          \
+    MPI_END(result != 0)                                                                         \
+    note_mpi(route, &call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
+    return result;                                                                               \
   }
 #define REQUEST_AT(Count) \
   (Word handle, Offset at, void* data, Count count, Word type, Word* request)
@@ -286,15 +307,15 @@ DATA(WRAP_BEGIN_AT, File_read_at_all_begin, kRead, kCollective, SPLIT_AT, SPLIT_
 DATA(WRAP_BEGIN_AT, File_write_at_all_begin, kWrite, kCollective, SPLIT_AT, SPLIT_AT_TYPES,
      SPLIT_AT_PASS)
 
-#define WRAP_BEGIN(name, Count, kind, how, with_request, with_types, pass)                \
-  EXPORT int name with_request(Count) {                                                   \
-    MPI_BEGIN(name, with_types(Count))                                                    \
-    const Offset at = call.start ? position(route, handle, false) : UNKNOWN_OFFSET;       \
-    const int result = next pass;                                                         \
-    if (call.start == 0) return result;                                                   \
-    MPI_END(result != 0)                                                                  \
-    note_mpi(&call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
-    return result;                                                                        \
+#define WRAP_BEGIN(name, Count, kind, how, with_request, with_types, pass)                       \
+  EXPORT int name with_request(Count) {                                                          \
+    MPI_BEGIN(name, with_types(Count))                                                           \
+    const Offset at = call.start ? position(route, handle, false) : UNKNOWN_OFFSET;              \
+    const int result = next pass;                                                                \
+    if (call.start == 0) return result;                                                          \
+    MPI_END(result != 0)                                                                         \
+    note_mpi(route, &call, handle, (What){kMpiio, kind, at, count * size_of(route, type), how}); \
+    return result;                                                                               \
   }
 #define REQUEST(Count) (Word handle, void* data, Count count, Word type, Word* request)
 #define REQUEST_TYPES(Count) (Word, void*, Count, Word, Word*)

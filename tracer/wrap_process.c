@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <alloca.h>
 #include <limits.h>
+#include <linux/seccomp.h>
 #include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -137,7 +138,9 @@ EXPORT int prctl(int option, ...) {
   for (int i = 0; i < 4; ++i) values[i] = va_arg(list, unsigned long);
   va_end(list);
   const bool hides_time = option == PR_SET_TSC && values[0] == PR_TSC_SIGSEGV;
-  if (option == PR_SET_SECCOMP || hides_time) spool_stop();
+  const bool locks_in =
+      option == PR_SET_SECCOMP && (values[0] == SECCOMP_MODE_STRICT || values[1] != 0);
+  if (locks_in || hides_time) spool_stop();
   return next(option, values[0], values[1], values[2], values[3]);
 }
 

@@ -38,6 +38,14 @@ def test_a_metric_over_an_unknown_phase_is_refused() -> None:
         check_metrics(broken, ["checkpoint"])
 
 
+def test_an_unknown_function_names_those_over_phases() -> None:
+    metric = Metric(value="rate(checkpoint)")
+    broken = library.load("flash3").model_copy(update={"metrics": {"x": metric}})
+    with pytest.raises(UserError, match="no function 'rate'") as caught:
+        check_metrics(broken, ["checkpoint"])
+    assert "bytes, time, operations" in caught.value.hint
+
+
 def observed(**changes: object) -> Observed:
     data = {
         "layer": "posix",

@@ -63,6 +63,53 @@ def test_a_program_that_locks_itself_in_goes_on(capture: Capture) -> None:
     assert ["recording stopped" in gap.what for gap in run.trace.gaps] == [True]
 
 
+def test_rules_that_are_set_by_number_kill_nobody(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "own rules")
+    assert (capture.here / "out").stat().st_size == 50_110
+    assert run.count()["write", "out"] == 10
+    assert ["recording stopped" in gap.what for gap in run.trace.gaps] == [True]
+
+
+def test_who_only_asks_for_rules_is_traced_on(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "asks whether it could")
+    assert run.count()["write", "out"] == 5011
+    assert run.trace.gaps == []
+
+
+@pytest.mark.parametrize("options", [(), ("--counters",), ("--skip", "*")])
+def test_system_calls_of_its_own_are_noticed(capture: Capture, options: tuple[str, ...]) -> None:
+    run = capture(capture.program("nasty"), "own calls", options=options)
+    [gap] = run.trace.gaps
+    assert gap.what.startswith("'nasty' wrote 8 MiB by calls that are not seen")
+
+
+def test_a_process_that_ends_by_its_own_call_is_noticed(capture: Capture) -> None:
+    run = capture("sh", "-c", f"{capture.program('nasty')} 'own end'; true")
+    [gap] = run.trace.gaps
+    assert gap.what.startswith("processes (likely 'nasty') wrote 8 MiB by calls that are not seen")
+
+
+def test_a_child_that_cannot_record_is_noticed(capture: Capture) -> None:
+    if os.geteuid() != 0:
+        pytest.fail("becoming another user needs root")
+    run = capture(capture.program("nasty"), "child without a file")
+    assert (capture.here / "out").stat().st_size == 210
+    assert ["'nasty' started could not record" in gap.what for gap in run.trace.gaps] == [True]
+
+
+STREAMS = """
+head -c 9000000 /dev/zero | tr '\\0' x > data
+cat data data | wc -c; cp data copy; sort -o sorted data; gzip -k data; dd if=data of=d bs=9M
+python3 -c "open('text', 'w').write('line' * 3000000); sum(map(len, open('text')))"
+awk '{print}' text > again; cat < text | python3 -c "import sys; sys.stdin.read()"
+"""
+
+
+def test_what_is_seen_is_not_called_unseen(capture: Capture) -> None:
+    run = capture("bash", "-c", STREAMS)
+    assert [gap.what for gap in run.trace.gaps if "not seen" in gap.what] == []
+
+
 def test_a_fork_that_the_library_does_not_know(capture: Capture) -> None:
     run = capture(capture.program("nasty"), "raw fork")
     assert run.count()["write", "out"] == 31

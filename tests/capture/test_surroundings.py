@@ -26,6 +26,20 @@ def test_json_is_all_there_is_on_standard_output(capture: Capture) -> None:
     assert len(said) == 3, "nothing but the exit code's meaning"
 
 
+def test_what_the_kernel_copies_is_told(capture: Capture) -> None:
+    code = (
+        "import os; open('from', 'wb').write(bytes(5000)); "
+        "a = os.open('from', os.O_RDONLY); b = os.open('to', os.O_WRONLY | os.O_CREAT);"
+        "assert os.copy_file_range(a, b, 5000) == 5000"
+    )
+    run = capture(sys.executable, "-c", code, options=("--json",))
+    [posix] = [row for row in json.loads(run.done.stdout)["layers"] if row["layer"] == "posix"]
+    assert (posix["copies"], posix["bytes_copies"], posix["bytes_writes"]) == (1, 5000, 5000)
+    run = capture(sys.executable, "-c", code)
+    assert "COPIED" in run.done.stderr
+    assert "4.88 KiB" in run.done.stderr
+
+
 @pytest.mark.parametrize(
     ("variables", "rank"),
     [

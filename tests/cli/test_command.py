@@ -56,6 +56,17 @@ def test_plan_as_json(cli: Cli) -> None:
     ]
 
 
+def test_what_a_limit_may_cut_is_told_as_the_most(cli: Cli) -> None:
+    summary = cli.json("plan", "quick", "--set", "limit=3 s")
+    assert {"phase": "create", "seconds": 3.0} in summary["limits"]
+    assert len(summary["limits"]) == 7
+    text = cli("plan", "quick", "--set", "limit=3 s").stdout
+    assert "AT MOST" in text
+    assert "and 1 more after 3.00 s" in " ".join(text.split())
+    assert cli.json("plan", "flash3")["limits"] == []
+    assert "EXACTLY" in cli("plan", "flash3").stdout
+
+
 def test_a_broken_promise_is_an_error(cli: Cli, tmp_path: Path) -> None:
     text = cli("library", "show", "flash3").stdout.replace("dumps * np", "dumps * 3 * np")
     (tmp_path / "w.yaml").write_text(text)

@@ -32,6 +32,22 @@ def test_an_unknown_workload_names_the_nearest(cli: Cli, words: tuple[str, ...])
 
 
 @pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("run",), "see venturi run --help"),
+        (("run", "quick", "--place", "x"), "see venturi run --help"),
+        (("results", "push"), "see venturi results push --help"),
+        (("nothing",), "venturi --help lists them"),
+    ],
+)
+def test_wrong_use_says_where_help_is(cli: Cli, words: tuple[str, ...], hint: str) -> None:
+    done = cli(*words)
+    assert done.returncode == 2
+    assert hint in done.stderr
+    assert done.stderr.count("--help") == 1
+
+
+@pytest.mark.parametrize(
     ("text", "seconds"), [("90", 90), ("90s", 90), ("3m", 180), ("3 min", 180), ("1.5h", 5400)]
 )
 def test_budgets_are_written_as_people_write_times(text: str, seconds: float) -> None:

@@ -151,6 +151,18 @@ def test_every_rank_reading_all_is_not_a_repetition() -> None:
     assert "redundant-reads" in {finding.id for finding in origin_of(workload).findings}
 
 
+@pytest.mark.parametrize("times", [1, 3])
+def test_bytes_that_are_written_over_are_found(times: int) -> None:
+    log = RankLog()
+    log.open(1.0)
+    for turn in range(times):
+        log.run("write", [(i * 4096, 4096) for i in range(20)], 1.0 + turn)
+    found = {
+        one.id for one in origin_of(derive(trace_of_files([("f", {0: log})], 1), "f")).findings
+    }
+    assert ("redundant-writes" in found) == (times > 1)
+
+
 def test_repetitions_open_the_file_again() -> None:
     logs = {}
     for rank in range(2):

@@ -220,7 +220,62 @@ def small_files_are_read_again_and_again(made: CaptureFactory) -> None:
         made.call(0, Kind.CLOSE, name)
 
 
+def datasets(made: CaptureFactory) -> list[str]:
+    """Three of them in one file."""
+    holder = made.file("/s/f.h5")
+    names = ["u", "v", "w"]
+    for name in names:
+        made.file(name, within=holder, shape=[100, 8192], element_bytes=8)
+    return names
+
+
+def variables_are_written_step_by_step(made: CaptureFactory) -> None:
+    names = datasets(made)
+    for step in range(100):
+        for name in names:
+            made.call(0, Kind.WRITE, name, 65536, step * 65536, layer=Layer.HDF5_DATASET)
+
+
+def columns_are_read_one_after_the_other(made: CaptureFactory) -> None:
+    for name in datasets(made):
+        for column in range(4):
+            place, size = column * 65536 // 4, 100 * 65536 // 4
+            made.call(0, Kind.READ, name, size, place, layer=Layer.HDF5_DATASET, s=0.5)
+
+
+def an_old_output_is_removed_first(made: CaptureFactory) -> None:
+    made.call(0, Kind.UNLINK, "/s/old")
+    made.call(0, Kind.UNLINK, "/s/new", error=ENOENT)
+    for name in ("/s/old", "/s/new"):
+        made.whole(0, Kind.WRITE, name, 4 * MIB, 20, s=0.02)
+
+
+def a_queue_is_read_and_emptied(made: CaptureFactory) -> None:
+    for _ in range(50):
+        made.call(0, Kind.WRITE, "/s/queue", MIB, 0, s=0.02)
+        made.call(0, Kind.READ, "/s/queue", MIB, 0, s=0.02)
+        made.call(0, Kind.TRUNCATE, "/s/queue", offset=0)
+
+
+def a_state_is_replaced_each_time(made: CaptureFactory) -> None:
+    for _ in range(20):
+        made.call(0, Kind.OPEN, "/s/state.new", detail=O_WRONLY | O_CREAT | O_TRUNC)
+        made.run(0, Kind.WRITE, "/s/state.new", MIB, 4, s=0.02)
+        made.call(0, Kind.RENAME, "/s/state.new", detail=made.file("/s/state"))
+        made.run(0, Kind.READ, "/s/state", MIB, 4, s=0.02)
+
+
 UNNOTED: tuple[tuple[str, Decoy], ...] = (
+    ("random-access", variables_are_written_step_by_step),
+    ("redundant-writes", variables_are_written_step_by_step),
+    ("redundant-reads", columns_are_read_one_after_the_other),
+    ("temporary-files", an_old_output_is_removed_first),
+    ("write-then-truncate", a_queue_is_read_and_emptied),
+    ("redundant-writes", a_queue_is_read_and_emptied),
+    ("redundant-writes", a_state_is_replaced_each_time),
+    ("redundant-reads", a_state_is_replaced_each_time),
+    ("write-then-truncate", a_state_is_replaced_each_time),
+    ("too-many-opens", a_state_is_replaced_each_time),
     ("random-access", a_header_is_looked_at_before_the_rest),
     ("too-many-opens", streams_are_made_of_open_descriptors),
     ("slow-file", one_request_of_one_file_waits),

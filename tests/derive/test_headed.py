@@ -27,7 +27,12 @@ def test_what_follows_the_head_stays_aligned(counts: tuple[int, ...], last: int)
         run.meet(60 * MS)
     workload = derived(run)
     check_exact(run, workload, files=len(counts))
-    table, rest, *others = moves_of(workload)
+    table, *others = moves_of(workload)
+    if not others:  # all turns are alike: the body is the table's last row
+        assert (table.transfer, len(table.table)) == ("8 KiB", len(HEAD))
+        assert table.table[-1] == [0, 8192 * (1 + counts[0]) + last]
+        return
+    rest, *others = others
     assert len(others) == (last > 8192)
     assert table.pattern is PatternKind.TABLE
     assert [tuple(row) for row in table.table] == HEAD[:-1]
@@ -38,7 +43,7 @@ def test_what_follows_the_head_stays_aligned(counts: tuple[int, ...], last: int)
 
 def test_sizes_without_order_are_a_mix_still() -> None:
     run = TracedRun(1)
-    sizes = [4096 if i % 3 else 512 + 8 * (i % 5) for i in range(60)]
+    sizes = [4096 if i % 3 else 512 + 8 * (i % 5) for i in range(180)]
     run.chance.shuffle(sizes)
     places = [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
     run.open(0, "out")

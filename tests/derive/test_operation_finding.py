@@ -135,6 +135,24 @@ def redundant_reads(bad: bool) -> CaptureFactory:
     return made
 
 
+def redundant_writes(bad: bool) -> CaptureFactory:
+    made = CaptureFactory(1)
+    for i in range(5):
+        made.run(0, Kind.WRITE, "/s/state", MIB, 20, first=0 if bad else i * 20 * MIB, s=0.01)
+    return made
+
+
+def folder_walk(bad: bool) -> CaptureFactory:
+    made = CaptureFactory(1)
+    for i in range(20):
+        made.call(0, Kind.LIST, f"/s/d{i}", 12, s=0.01)
+        for j in range(10):
+            made.call(0, Kind.STAT, f"/s/d{i}/f{j}", s=0.001)
+            if not bad:
+                made.whole(0, Kind.READ, f"/s/d{i}/f{j}", MIB, 1)
+    return made
+
+
 def read_write_switches(bad: bool) -> CaptureFactory:
     made = CaptureFactory(1)
     for i in range(100):
@@ -262,7 +280,8 @@ def checkpoint_bursts(bad: bool) -> CaptureFactory:
 PROGRAMS: tuple[Program, ...] = (
     small_requests, stdio_bulk, sync_each_write, sync_time, read_modify_write, no_collective,
     chunk_cuts, too_many_seeks, misaligned, random_access, shared_file_contention,
-    append_contention, redundant_reads, read_write_switches, write_then_truncate, temporary_files,
+    append_contention, redundant_reads, redundant_writes, folder_walk,
+    read_write_switches, write_then_truncate, temporary_files,
     too_many_opens, repeated_stats, metadata_heavy, tiny_files, file_per_process, import_storm,
     failed_lookups, imbalance, straggler, slow_file, serial_io, checkpoint_bursts,
 )  # fmt: skip

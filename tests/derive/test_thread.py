@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 from test_pool import of_one_size, pool, tasks_of
 from traced_run import TracedRun, check_exact, moves_of
 
@@ -13,16 +12,21 @@ from venturi.model.operation import Kind
 from venturi.model.trace_folder import Captured
 
 
-def in_threads(run: TracedRun, rank: int = -1) -> Captured:
-    """The run with a thread of one process for each of its ranks."""
+def in_threads(run: TracedRun, rank: int = -1, each: int = 0) -> Captured:
+    """The run with a thread of one process for each of its ranks; of `each` threads a process."""
     captured = run.captured(with_ranks=False)
     assert captured.operations is not None
-    process = captured.trace.processes[0].model_copy(update={"rank": rank})
-    operations = captured.operations
-    job = captured.trace.job.model_copy(update={"ranks": 1})
+    operations, each = captured.operations, each or len(captured.trace.processes)
+    first = captured.trace.processes[0]
+    processes = [
+        first.model_copy(update={"rank": rank + i, "process": first.process + i})
+        for i in range(len(captured.trace.processes) // each)
+    ]
+    job = captured.trace.job.model_copy(update={"ranks": len(processes)})
+    thread = operations.process % each
     return Captured(
-        captured.trace.model_copy(update={"processes": [process], "job": job}),
-        replace(operations, process=np.zeros_like(operations.process), thread=operations.process),
+        captured.trace.model_copy(update={"processes": processes, "job": job}),
+        replace(operations, process=operations.process // each, thread=thread),
     )
 
 
@@ -49,9 +53,29 @@ def test_threads_that_read_through_what_one_opened_are_one_rank() -> None:
     assert found.parameters["np"].default == 1  # type: ignore[union-attr]
 
 
-def test_threads_of_a_rank_are_that_rank() -> None:
-    run = pool(24, 3, of_one_size)
-    found = derive(in_threads(run, rank=0), "run")
+def of_own_files(ranks: int, idle: int = -1) -> TracedRun:
+    """Each rank writes a file and reads it back; the idle one writes little."""
+    run = TracedRun(ranks)
+    for rank in range(ranks):
+        places = [(at * 65_536, 65_536) for at in range(1 if rank == idle else 50)]
+        run.open(rank, f"out.{rank}")
+        run.move(rank, Kind.WRITE, f"out.{rank}", places)
+        run.move(rank, Kind.READ, f"out.{rank}", places)
+    return run
+
+
+def test_equal_threads_of_each_rank_are_ranks() -> None:
+    run = of_own_files(8)
+    threads = derive(in_threads(run, rank=0, each=4), "run")
+    check_exact(run, threads, files=8)
+    assert threads.program == derive(run.captured(), "run").program
+    assert threads.origin is not None
+    assert "4 threads of each rank act as ranks, 8 in all" in threads.origin.assumed
+
+
+def test_threads_that_differ_are_their_rank() -> None:
+    run = of_own_files(8, idle=5)
+    found = derive(in_threads(run, rank=0, each=4), "run")
     check_exact(run, found)
-    assert found.parameters["np"].default == 1  # type: ignore[union-attr]
+    assert found.parameters["np"].default == 2  # type: ignore[union-attr]
     assert moves_of(found)

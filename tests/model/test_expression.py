@@ -135,3 +135,9 @@ def test_block_and_numroc_deal_everything(n: int, width: int, parts: int) -> Non
     cyclic = [value_of(f"numroc({n}, {width}, {i}, {parts})") for i in range(parts)]
     assert sum(blocks) == n
     assert sum(cyclic) == n
+
+
+def test_an_unknown_function_is_named_with_those_that_are_there() -> None:
+    with pytest.raises(ExpressionError, match=r"no function 'mim'; there are min, max, ceil"):
+        parse("2 * mim(1, 2)")
+    assert parse("mim * (1)") == parse("mim * 1")

@@ -37,6 +37,10 @@ def requests_of(made: Made, rank: int) -> list[tuple[int, int]]:
     for step in phase.body:
         if not isinstance(step, p.Transfer):
             continue
+        if isinstance(step.pattern, p.Table):
+            start = int(evaluate(step.pattern.base, slots))
+            found += [(start + row.offset, row.bytes) for row in step.pattern.rows]
+            continue
         assert isinstance(step.pattern, p.Nest)
         size, base = int(evaluate(step.size, slots)), int(evaluate(step.pattern.base, slots))
         counts = [int(evaluate(loop.count, slots)) for loop in step.pattern.loops]
@@ -146,3 +150,24 @@ def test_refused_steps(step: str, message: str) -> None:
     with pytest.raises(UserError) as caught:
         made_of(step, 2)
     assert message in caught.value.message
+
+
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 1000), st.integers(1, 400)), min_size=1, max_size=12),
+    transfer=st.integers(1, 300),
+    at=st.integers(0, 50),
+)
+def test_rows_of_a_table_are_cut_into_requests(
+    rows: list[tuple[int, int]], transfer: int, at: int
+) -> None:
+    table = [list(row) for row in rows]
+    step = f"{{to: f, pattern: table, transfer: {transfer}, at: {at} + rank, table: {table}}}"
+    made = made_of(step, ranks=2)
+    for rank in range(2):
+        expected = [
+            (at + rank + offset + done, min(transfer, size - done))
+            for offset, size in rows
+            for done in range(0, size, transfer)
+        ]
+        assert requests_of(made, rank) == expected
+    assert made.totals.bytes_written == 2 * sum(size for _, size in rows)

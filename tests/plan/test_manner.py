@@ -161,6 +161,11 @@ WRITTEN = "w || write: {to: f, size: 64}\n"
         ("w || write: {to: f, pattern: table, table: [[0]]}", "a row is"),
         ("w || write: {to: f, pattern: table, table: [[0, 0]]}", "1 or more"),
         ("w || write: {to: f, pattern: table, table: [[0, 1]], segments: 2}", "'block' is missing"),
+        (
+            "w || write: {to: f, pattern: table, table: [[0, 1]], transfer: 1, block: 1}",
+            "without 'segments' and 'block'",
+        ),
+        ("w || write: {to: f, pattern: table, table: [[0, 1]], transfer: 0}", "1 or more"),
         ("w || write: {to: f, pattern: tiled, shape: [4], tile: [3]}", "do not fill"),
         ("w || write: {to: f, pattern: tiled, shape: [4], tile: [4]}", "1 tiles, but 2 ranks"),
         (

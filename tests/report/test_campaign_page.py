@@ -11,7 +11,7 @@ from venturi.model.campaign import CampaignResult, MetricSummary, Row
 from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 from venturi.report import quantity
-from venturi.report.block import Figure
+from venturi.report.block import Figure, Table
 from venturi.report.campaign import best_of, page_of
 from venturi.report.campaign_text import print_result
 from venturi.report.figure.scaling import number_of
@@ -112,6 +112,32 @@ def test_many_metrics_stand_below_each_other_beside_their_points() -> None:
         own = [line for line in lines if line[0] == tasks and line[1] != "points;"]
         assert len(own) == len(titles)
         assert sum(line.count(value) for line in own) == len(names)
+
+
+@pytest.mark.parametrize(("other", "shown"), [(1.0, False), (2.0, True)])
+def test_what_is_only_a_phase_s_rate_again_is_no_column(other: float, shown: bool) -> None:
+    rows = [
+        row.model_copy(
+            update={
+                "metrics": [
+                    row.metrics[0].model_copy(update={"name": "write.rate"}),
+                    row.metrics[0].model_copy(
+                        update={"name": "write", "values": [v * other for v in own]}
+                    ),
+                ]
+            }
+        )
+        for row in _rows(Better.HIGHER)
+        for own in [row.metrics[0].values]
+    ]
+    result = CampaignResult(
+        name="c", about="", machine="m", directory="/d", points=4, states={"done": 24}, rows=rows
+    )
+    (table,) = [b for s in page_of(result, Units.IEC).chapters[0].sections for b in s.blocks
+                if isinstance(b, Table)]  # fmt: skip
+    titles = [column.title for column in table.columns]
+    assert "write.rate" in titles
+    assert ("write" in titles) is shown
 
 
 def test_without_a_direction_nothing_is_best() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -68,12 +69,23 @@ def test_the_doctor_names_the_place_and_what_is_missing(usable: bool) -> None:
     assert "mpirun (for ranks)" in text
 
 
-def test_the_library_gives_a_sentence_each() -> None:
-    to = console()
-    about = "A  workload\nof two lines"
+@pytest.mark.parametrize(
+    ("about", "title"),
+    [
+        ("A  workload\nof two lines", "A workload of two lines"),
+        ("The shape of something well known: files. Say --set to change it.",
+         "The shape of something well known"),
+        ("Its shape: of 1.5 large files. Say --set to change it.", "Its shape: of 1.5 large files"),
+    ],
+)  # fmt: skip
+def test_the_library_says_what_each_is(about: str, title: str) -> None:
     program: dict[str, Any] = {"tasks": ["barrier"]}
-    print_library([Workload(workload=1, name="quick", about=about, program=program)], to)
-    assert "quick     A workload of two lines" in said(to)
+    loaded = [Workload(workload=1, name="quick", about=about, program=program)]
+    to, whole = console(), console()
+    print_library(loaded, to)
+    assert f"quick     {title}\n" in re.sub(" +\n", "\n", said(to))
+    print_library(loaded, whole, whole=True)
+    assert " ".join(about.split()) in " ".join(said(whole).split())
 
 
 def test_ids_are_whole_because_people_copy_them() -> None:

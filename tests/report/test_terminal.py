@@ -14,6 +14,7 @@ from venturi.model.workload import Workload
 from venturi.report import terminal
 from venturi.report.character import shown
 from venturi.report.phase import phases
+from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
 
@@ -93,6 +94,26 @@ def test_a_derived_workload_shows_streams_ior_and_findings_by_severity() -> None
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("streams", [4, 6])
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_what_is_said_of_streams_is_never_cut(streams: int, width: int) -> None:
+    data = workload()
+    told = data["origin"]["confidence"]
+    data["origin"]["confidence"] = [
+        {**entry, "stream": f"stream{number}"} for number in range(streams) for entry in told
+    ]
+    to = console(width=width)
+    terminal.print_derived(Workload.model_validate_json(json.dumps(data)), to)
+    text = said(to)
+    assert max(map(len, text.splitlines())) <= width
+    flat = " ".join(text.split())
+    assert "…" not in flat
+    for number in range(streams):
+        assert f"stream{number}" in flat.lower()
+    for entry in told:
+        assert flat.count(entry["value"]) >= streams
+
+
 @pytest.mark.parametrize(("holds", "word"), [(True, "holds"), (False, "DIFFERS")])
 def test_a_plan_says_whether_promises_hold(holds: bool, word: str) -> None:
     to = console()
@@ -108,6 +129,28 @@ def test_a_plan_says_whether_promises_hold(holds: bool, word: str) -> None:
     assert word in said(to)
     assert "chk: posix stands in for hdf5" in said(to)
     assert "warning: the phase is short" in said(to)
+
+
+@pytest.mark.parametrize("width", [40, 45, 60, 80])
+def test_what_is_beside_the_first_column_is_never_cut(width: int) -> None:
+    titles = ("PHASE", "", "MEDIAN", "INTERVAL", "CHANCE", "PERSISTED")
+    rows = [
+        (
+            "a phase with a long name",
+            "first",
+            "1.18 GiB/s",
+            "695 MiB/s to 1.85 GiB/s",
+            "0.02",
+            "fsync",
+        ),
+        ("", "second", "1.55 GiB/s", "735 MiB/s to 2.14 GiB/s", "", "not forced"),
+    ]
+    to = console(width=width)
+    Printer(to).table(titles, rows, left=("",))
+    text = said(to)
+    assert max(map(len, text.splitlines())) <= width
+    assert all(cell in text for row in (titles, *rows) for cell in row[1:])
+    assert text.count("PHASE") == {40: 3, 45: 3, 60: 2, 80: 1}[width]
 
 
 def test_a_table_that_is_too_wide_cuts_the_first_column_only() -> None:

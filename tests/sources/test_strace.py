@@ -264,6 +264,34 @@ def test_the_end_of_a_call_without_its_beginning_is_a_gap(tmp_path: Path) -> Non
     assert "1 ends of calls" in captured.trace.gaps[0].what
 
 
+def test_words_of_strace_itself_cut_lines_in_two(tmp_path: Path) -> None:
+    captured = read_capture(
+        _text(
+            tmp_path,
+            '1700000000.000100 execve("/bin/sh", ["sh"], 0x7 /* 3 vars */) = 0 <0.000010>',
+            '1700000000.000200 openat(AT_FDCWD</w>, "a", O_WRONLY) = 3</w/a> <0.000010>',
+            "1700000000.000300 vfork(strace: Process 8 attached",
+            " <unfinished ...>",
+            '[pid     8] 1700000000.000400 write(3</w/a>, ""..., 5) = 5 <0.000010>',
+            "[pid     7] 1700000000.000500 <... vfork resumed>) = 8 <0.000300>",
+            "[pid     7] 1700000000.000600 close(3</w/a>) = 0 <0.000010>",
+            "strace: Process 9 attached",
+            "[pid     7] 1700000000.000700 clone3({flags=CLONE_THREADstrace: Process 10 attached",
+            " => {parent_tid=[10]}, 88) = 10 <0.000010>",
+            "[pid     7] 1700000000.000750 wait4(-1,  <unfinished ...>",
+            "1700000000.000760 <... wait4 resumed>) = 8 <0.000001>",
+            "1700000000.000800 vfork(strace: Process 11 attached",
+            " <unfinished ...>",
+            "[pid     7] 1700000000.000900 <... vfork resumed>) = 11 <0.000300>",
+        )
+    )
+    assert captured.trace.gaps == []
+    assert [p.program for p in captured.trace.processes] == ["sh", "sh", "sh"]
+    operations = operations_of(captured)
+    assert operations.process.tolist()[-2:] == [1, 0]
+    assert operations.offset[operations.is_kind(Kind.WRITE)].tolist() == [0]
+
+
 def test_a_torn_text_is_used(tmp_path: Path) -> None:
     whole = '7  1700000000.000100 write(3</w/a>, ""..., 5) = 5 <0.000010>\n'
     path = tmp_path / "log"

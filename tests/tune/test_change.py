@@ -67,6 +67,8 @@ def only_step(candidate: Candidate) -> DataStep:
         ("transfer: 100, count: 1000, pattern: append", "x16", {1000: 100}),
         ("mix: [{bytes: 100, weight: 3}, {bytes: 700}], count: 40", "1MiB", {10000: 1}),
         ("transfer: 512, total: 64", "x4", {2048: 16}),
+        ("pattern: table, transfer: 512, table: [[0, 8], [8, 4096]]", "x4", {8: 1, 2048: 2}),
+        ("pattern: table, transfer: 512, table: [[0, 8], [8, 4096]]", "1MiB", {8: 1, 4096: 1}),
     ],
 )
 def test_larger_requests_move_the_same_bytes(

@@ -13,9 +13,12 @@ from venturi.model.record import MetricValue, PhaseRow, busy_seconds
 from venturi.model.statistic import median_interval
 from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
+_MEASURED = (
+    "bytes", "time", "operations", "found", "seconds", "serving", "saved", "span", "mean",
+    "shortest", "longest", "period", "executions", "delay",
+)  # fmt: skip
 _TERM = re.compile(
-    r"\b(bytes|time|operations|found|seconds|serving|saved|span|mean|shortest|longest|period|"
-    r"executions|delay)"
+    rf"\b({'|'.join(_MEASURED)})"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
 _OF_PHASES = {
@@ -63,7 +66,8 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
         try:
             parse(_TERM.sub("1", text))
         except ExpressionError as error:
-            raise UserError(f"{where}: {error}") from None
+            of_phases = ", ".join(_MEASURED)
+            raise UserError(f"{where}: {error}", f"of phases there are {of_phases}") from None
 
 
 def _paths(steps: Sequence[StepSpec | BareStep], above: str = "") -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import smtplib
 import socket
@@ -11,6 +10,7 @@ import urllib.error
 import urllib.request
 from email.message import EmailMessage
 
+from venturi.execute.host import user_name
 from venturi.model.error import UserError
 from venturi.model.machine import Mail, Notices
 from venturi.model.notice import Notice
@@ -53,7 +53,7 @@ def _mail(notice: Notice, mail: Mail) -> None:
     host, _, port = mail.server.partition(":")
     message = EmailMessage()
     message["Subject"] = f"[venturi] {notice.text}"
-    message["From"] = mail.sender or f"{getpass.getuser()}@{socket.getfqdn()}"
+    message["From"] = mail.sender or f"{user_name() or 'venturi'}@{socket.getfqdn()}"
     message["To"] = ", ".join(mail.to)
     lines = [
         f"{happening.event.value}: {happening.what}"

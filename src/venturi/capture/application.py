@@ -15,6 +15,7 @@ from pathlib import Path
 from types import FrameType
 
 from venturi.capture.clock import Beginning
+from venturi.capture.hidden import after, moved_by_children
 from venturi.capture.merge import JobFacts
 from venturi.model.error import UserError
 
@@ -61,6 +62,7 @@ def run_application(
     is `here`, else ours. Ctrl-C reaches it as it would without us; SIGTERM and SIGHUP are passed
     on. Raises UserError where it cannot be started.
     """
+    before = moved_by_children()
     with _signals() as seen:
         try:
             process = subprocess.Popen(job.command, env=environment, stdout=output, cwd=here)
@@ -69,7 +71,8 @@ def run_application(
         seen.watch(process)
         code = process.wait()
     seconds = (time.monotonic_ns() - job.beginning.monotonic_ns) / 1e9
-    return Finished(code, replace(job, seconds=seconds), seen.interrupted)
+    moved = after(before, moved_by_children())
+    return Finished(code, replace(job, seconds=seconds, moved=moved), seen.interrupted)
 
 
 class _Seen:

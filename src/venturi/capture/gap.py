@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from venturi.capture.process_file import ProcessFile
+from venturi.capture.hidden import hidden_moves
+from venturi.capture.process_file import STARTED, Moved, ProcessFile
 from venturi.model.operation import KIND_CODES, STORES_REACH_FILE, Kind
 from venturi.model.trace import Gap, Layer
 
-_STARTED = 254
 _MAP = KIND_CODES[Kind.MAP]
 _NAMED = 3
 _ELF = b"\x7fELF"
@@ -22,9 +22,15 @@ _POSIX = Layer.POSIX.value
 
 
 def gaps_of(
-    files: list[ProcessFile], command: tuple[str, ...], broken: Sequence[str] = ()
+    files: list[ProcessFile],
+    command: tuple[str, ...],
+    broken: Sequence[str] = (),
+    moved: Moved | None = None,
 ) -> list[Gap]:
-    """The gaps of a job whose processes recorded `files` and that `command` started."""
+    """The gaps of a job whose processes recorded `files` and that `command` started.
+
+    `moved` is what the kernel counted for all of them together, where that is known.
+    """
     gaps = list(broken)
     damaged = Counter(what for file in files for what in file.damage)
     for what, count in damaged.items():
@@ -36,16 +42,28 @@ def gaps_of(
         gaps.append(f"recording stopped in {count} processes: {os.strerror(error)}")
     if dropped:
         gaps.append(f"truncated: {dropped} operations are in the counters only")
+    for program, count in _unrecorded(files).items():
+        who = "a process" if count == 1 else f"{count} processes"
+        gaps.append(f"{who} that '{program}' started could not record (another user, another root)")
     rings = sum(file.rings for file in files)
     if rings:
         gaps.append(f"{rings} io_uring instances: requests through them are not seen")
     maps = sum(file.shared_maps for file in files)
     if maps:
         gaps.append(_mappings(maps, files))
-    for program, count in untraced_programs(files, command).items():
+    untraced = untraced_programs(files, command)
+    gaps += hidden_moves(files, moved, list(untraced))
+    for program, count in untraced.items():
         times = "" if count == 1 else f" ({count} times)"
         gaps.append(f"'{program}'{times} was not traced: {reason_of(program)}")
     return [Gap(layer=_POSIX, what=what) for what in gaps]
+
+
+def _unrecorded(files: list[ProcessFile]) -> Counter[str]:
+    result: Counter[str] = Counter()
+    for file in files:
+        result[file.program] += file.unrecorded
+    return +result
 
 
 def _mappings(count: int, files: list[ProcessFile]) -> str:
@@ -73,7 +91,7 @@ def untraced_programs(files: list[ProcessFile], command: tuple[str, ...]) -> Cou
         result[command[0]] += 1
     for file in files:
         for window in file.records:
-            for row in window[(window["kind"] == _STARTED) & (window["start"] != 0)]:
+            for row in window[(window["kind"] == STARTED) & (window["start"] != 0)]:
                 process = int(row["detail"])
                 # A spawned process may begin before the call that spawned it has ended.
                 after = int(row["start"]) if process == file.process else file.first[0]
@@ -91,25 +109,37 @@ def reason_of(program: str) -> str:
     try:
         mode = Path(path).stat().st_mode
         with Path(path).open("rb") as file:
-            is_static = _is_static(file.read(1 << 16))
+            head = file.read(1 << 16)
     except OSError as error:
         return f"it could not be examined ({error.strerror})"
     if mode & (stat.S_ISUID | stat.S_ISGID):
         return "it runs with another's rights, and the system then loads no tracer"
-    if is_static:
+    if _is_static(head):
         return "it is linked statically; --with strace sees it"
-    return "it did not load the tracer"
+    if head[:4] == _ELF and _is_32_bits(head):
+        return "it is a program of 32 bits, and the tracer is none; --with strace sees it"
+    return (
+        "it did not load the tracer, or records elsewhere or cannot (a capture of its own, another "
+        "user, another root)"
+    )
+
+
+def _is_32_bits(head: bytes) -> bool:
+    return head[4:5] == b"\1"
 
 
 def _is_static(head: bytes) -> bool:
     """Whether an ELF file asks for no dynamic loader."""
-    if head[:4] != _ELF or len(head) < 64 or head[4] != 2:
+    if head[:4] != _ELF or len(head) < 64:
         return False
     order = "little" if head[5] == 1 else "big"
 
     def number(at: int, size: int) -> int:
         return int.from_bytes(head[at : at + size], order)  # type: ignore[arg-type]
 
-    begin, size, count = number(32, 8), number(54, 2), number(56, 2)
+    if _is_32_bits(head):
+        begin, size, count = number(28, 4), number(42, 2), number(44, 2)
+    else:
+        begin, size, count = number(32, 8), number(54, 2), number(56, 2)
     kinds = [number(begin + i * size, 4) for i in range(count)]
     return _PROGRAM_INTERPRETER not in kinds

@@ -11,7 +11,7 @@ import numpy as np
 from venturi.capture.clock import Beginning, Clock, clocks_of
 from venturi.capture.counters import counter_records
 from venturi.capture.gap import gaps_of
-from venturi.capture.process_file import LEFT_OUT, Name, ProcessFile
+from venturi.capture.process_file import LEFT_OUT, Moved, Name, ProcessFile
 from venturi.model.operation import (
     COPIES,
     KIND_CODES,
@@ -43,6 +43,8 @@ class JobFacts:
     """UTC, ISO 8601."""
     seconds: float
     command: tuple[str, ...]
+    moved: Moved | None = None
+    """Bytes that the kernel counted for all processes that were waited for; None: not known."""
 
 
 class FileTable:
@@ -100,7 +102,7 @@ def merge(
         job=Job(ranks=max(ranks, 1), seconds=facts.seconds, started=facts.started),
         layers=WATCHED,
         records=records,
-        gaps=gaps_of(files, facts.command, broken),
+        gaps=gaps_of(files, facts.command, broken, facts.moved),
         record_count=len(records),
         files=table.files,
         processes=[_process(file, clocks[file.host]) for file in files],

@@ -23,7 +23,7 @@ LEFT_OUT = "<left out>"
 """The name under which the tracer counts what its filter leaves out."""
 
 _VERSION = 1
-_HEADER = struct.Struct("<8sIIIi" + "q" * 6 + "Q" * 5 + "ii64s256s2048s")
+_HEADER = struct.Struct("<8sIIIi" + "q" * 6 + "Q" * 5 + "ii64s256s2048s" + "Q" * 9)
 _HEADER_BYTES = 4096
 _WINDOW = struct.Struct("<IIII")
 _WINDOW_HEADER_BYTES = 64
@@ -32,8 +32,8 @@ _WINDOWS = _RECORDS, _NAMES, _COUNTERS = 1, 2, 3
 _LAYERS = 7
 """The tracer's, the first of operation.LAYERS."""
 
-_FIRST_MARK = 254
-"""From here on, kinds are no calls."""
+STARTED = _FIRST_MARK = 254
+"""The kind of a record that a program was started; from here on, kinds are no calls."""
 
 _CLOCKS_APART = 2**32
 """Ticks by which the clocks of two processors may disagree."""
@@ -90,6 +90,14 @@ class CounterSet:
 
 
 @dataclass(frozen=True)
+class Moved:
+    """Bytes of a process, whoever made the calls."""
+
+    read: int
+    written: int
+
+
+@dataclass(frozen=True)
 class ProcessFile:
     """What one process recorded."""
 
@@ -112,6 +120,13 @@ class ProcessFile:
     stopped_error: int
     damage: tuple[str, ...]
     """What of it cannot be used, in words; empty where it is whole."""
+    moved: Moved | None
+    """What the kernel counted while recording went on, with children that were waited for; None: it
+    is not known."""
+    moved_by_first: Moved | None
+    """The same of the first thread alone, without children."""
+    unrecorded: int
+    """Children that could not record."""
     names: dict[int, Name]
     counters: list[CounterSet]
     records: list[npt.NDArray[Any]]
@@ -138,7 +153,7 @@ def read_process_file(path: Path) -> ProcessFile | None:
     if not -1 <= rank <= _MOST_RANKS:
         raise ValueError(f"'{path.name}' is damaged: rank {rank}")
     realtime, *readings, ended, file_bytes, dropped, maps, rings, _ = numbers[:11]
-    stopped, ticks_are_ns, host, program, layout = numbers[11:]
+    stopped, ticks_are_ns, host, program, layout, *moved = numbers[11:]
     contents = _Contents(_layout(_text(layout)))
     contents.read(content, file_bytes)
     return ProcessFile(
@@ -157,10 +172,21 @@ def read_process_file(path: Path) -> ProcessFile | None:
         rings,
         stopped,
         tuple(dict.fromkeys(contents.damage)),
+        _moved(moved[:2], moved[4:6]),
+        _moved(moved[2:4], moved[6:8]),
+        moved[8],
         contents.names,
         contents.counters,
         contents.records,
     )
+
+
+def _moved(first: list[int], last: list[int]) -> Moved | None:
+    """The difference of two countings; the second one is there after an orderly end only."""
+    if not last[0] or max(last) > _MOST_PLAUSIBLE:
+        return None
+    moved = Moved(last[0] - first[0], last[1] - first[1])
+    return moved if min(moved.read, moved.written) >= 0 else None
 
 
 class _Contents:

@@ -314,7 +314,8 @@ def _housekeeping(
     for at in np.flatnonzero(opens & ~is_root):
         name = int(file[at])
         is_first = name < len(staged) and staged[name] and name not in seen
-        is_staging = is_first and bool(detail[at] & _CREATE_FLAG)
+        creates = bool(detail[at] & _CREATE_FLAG)
+        is_staging = is_first and (creates or _stages(kind[at:], file[at:]))
         if not is_staging and not detail[at] & _LOOK_FLAGS:
             seen.add(name)
             continue
@@ -350,6 +351,17 @@ def _looked_at(kind: Column, opens: Column, closes: Column, file: Column, single
     found: Column = (kind == KIND_CODES[Kind.ATTRIBUTE]) & ~is_open & single
     found[1:] &= file[1:] == file[:-1]
     return found
+
+
+def _stages(kind: Column, file: Column) -> bool:
+    """Whether an opening, the first of its file, stages the rank's part of a file that another
+    rank made: it writes, if anything, then syncs and closes."""
+    mine = kind[(file == file[0]) & (kind != KIND_CODES[Kind.STAT])]
+    closes = np.flatnonzero(mine == KIND_CODES[Kind.CLOSE])
+    if not len(closes) or closes[0] < 2:
+        return False
+    begin, end = mine[1 : closes[0] - 1], mine[closes[0] - 1]
+    return bool(end == KIND_CODES[Kind.SYNC] and np.all(begin == KIND_CODES[Kind.WRITE]))
 
 
 def _begun_anew(opens: Column, kind: Column, file: Column, error: Column, detail: Column) -> Column:

@@ -12,7 +12,7 @@ from venturi.model.trace import CounterRecord, Layer
 
 SCHEMA = "venturi.capture-summary/1"
 
-_DATA = {"reads": Kind.READ, "writes": Kind.WRITE}
+_DATA = {"reads": (Kind.READ,), "writes": (Kind.WRITE,), "copies": (Kind.COPY, Kind.CLONE)}
 _READS = ("READS", "INDEP_READS", "COLL_READS", "NB_READS")
 _WRITES = ("WRITES", "INDEP_WRITES", "COLL_WRITES", "NB_WRITES")
 
@@ -56,8 +56,8 @@ def _from_operations(operations: Operations, layer: Layer) -> dict[str, int]:
     here = (operations.layer == LAYER_CODES[layer]) & (operations.error == 0)
     row: dict[str, int] = {}
     data = np.zeros(len(operations), bool)
-    for word, kind in _DATA.items():
-        chosen = here & operations.is_kind(kind)
+    for word, kinds in _DATA.items():
+        chosen = here & np.logical_or.reduce([operations.is_kind(kind) for kind in kinds])
         data |= chosen
         row[word] = int(np.count_nonzero(chosen))
         row[f"bytes_{word}"] = int(operations.bytes[chosen].sum())
@@ -75,5 +75,7 @@ def _from_counters(records: list[CounterRecord]) -> dict[str, int]:
         "bytes_reads": total("BYTES_READ"),
         "writes": total(*_WRITES),
         "bytes_writes": total("BYTES_WRITTEN"),
+        "copies": 0,
+        "bytes_copies": 0,
         "others": total("OPENS", "CLOSES", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "UNLINKS"),
     }

@@ -12,6 +12,7 @@ from venturi.cli.group import WholeGroup
 from venturi.cli.option import (
     aim_of,
     json_option,
+    machine_option,
     parse_repeat,
     shown_path,
     store_option,
@@ -45,10 +46,10 @@ def command() -> None:
 @command.command("run")
 @click.argument("file", metavar="FILE")
 @click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
-@click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run.")
+@machine_option
 @click.option("--repeat", metavar="N|auto", help="Repetitions (default: the campaign's).")
 @until_options
-@click.option("--pack", type=click.IntRange(min=1), help="Points that share one job.")
+@click.option("--pack", type=click.IntRange(min=1), metavar="N", help="Points that share one job.")
 @click.option("-o", "--output", metavar="FOLDER", help="Where all of it goes (NAME.campaign).")
 @click.option("--here", is_flag=True, help="Run jobs here, e.g. in an allocation; submit none.")
 @click.option("--dry-run", is_flag=True, help="Print points, bytes and hours; do nothing.")
@@ -62,6 +63,11 @@ def run(file: str, directory: str, **options: Any) -> int:
 
     Ctrl-C leaves it: jobs of a batch system go on, jobs of this host end. `venturi campaign
     resume` goes on from there; nothing runs twice.
+
+    \b
+    Examples:
+      venturi campaign run tasks.yaml -d /scratch/me --dry-run
+      venturi campaign run tasks.yaml -d scratch --on cluster.yaml
     """
     from venturi.campaign.session import ENDING, Wish, create, directory_of, read_campaign
     from venturi.execute.result_folder import folder_for
@@ -215,7 +221,9 @@ def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
 def tell(event: str, campaign: str, text: str, machine: str) -> int:
     """Tell a machine's people of an EVENT (regression, failed ...), as its file says.
 
-    `venturi results history ... || venturi campaign tell regression NAME "see ..."`.
+    \b
+    Example, behind `venturi results history --check`:
+      venturi campaign tell regression nightly "see history" --on cluster.yaml
     """
     from venturi.campaign.notice import notice_of
     from venturi.campaign.send import send

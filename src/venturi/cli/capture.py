@@ -26,6 +26,7 @@ _OF_CAPTURES = ("counters", "only", "skip", "all_paths", "spool")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
+    metavar="N",
     default=50_000_000,
     help="Operations per process (default: 50 million); later ones are only counted.",
 )
@@ -46,11 +47,16 @@ _OF_CAPTURES = ("counters", "only", "skip", "all_paths", "spool")
 @units_option
 @click.argument("command_line", nargs=-1, metavar="-- COMMAND...")
 def command(command_line: tuple[str, ...], **options: Any) -> int:
-    """Run COMMAND unchanged and record its I/O: venturi capture -- mpirun -n 4 ./app.
+    """Run COMMAND unchanged and record its I/O.
 
     COMMAND needs no change and no rights; its processes on this host, and on others that share
     this directory and its environment, are recorded together. Talk goes to standard error; with
     --json also what COMMAND says on standard output.
+
+    \b
+    Examples:
+      venturi capture -- mpirun -n 4 ./app input
+      venturi capture -o app.trace --skip "/tmp/*" -- ./app input
     """
     if bool(command_line) == bool(options["recover"]):
         raise click.UsageError("give either a COMMAND or --recover FOLDER")

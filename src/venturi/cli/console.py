@@ -5,19 +5,27 @@ from __future__ import annotations
 import io
 import os
 import sys
+from typing import TextIO
 
 from rich.console import Console
+
+
+def _width(stream: TextIO) -> int | None:
+    """Columns where nothing shows them: 80. None: a terminal, or COLUMNS, says how many."""
+    is_known = stream.isatty() or os.environ.get("COLUMNS", "").isdecimal()
+    return None if is_known else 80
 
 
 def stdout_console() -> Console:
     """Standard output: colour on a terminal only, 80 columns where the width is unknown."""
     if sys.stdout is None:  # it was closed before the start
         return Console(file=io.StringIO())
-    width = None if sys.stdout.isatty() else 80
     plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
-    return Console(width=width, no_color=plain or None, highlight=False, soft_wrap=False)
+    return Console(
+        width=_width(sys.stdout), no_color=plain or None, highlight=False, soft_wrap=False
+    )
 
 
 def stderr_console() -> Console:
     """Standard error, for talk beside data."""
-    return Console(stderr=True, width=None if sys.stderr.isatty() else 80, highlight=False)
+    return Console(stderr=True, width=_width(sys.stderr), highlight=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from venturi.cli.option import json_option
+from venturi.cli.option import json_option, shown_path, write_text
 from venturi.model.error import UserError
 
 if TYPE_CHECKING:
@@ -43,6 +43,11 @@ def command(
 
     Without -o the workload goes to stdout and the findings to stderr. With --check, the proxy
     runs once below DIR, captured as the application was, and both are compared field by field.
+
+    \b
+    Examples:
+      venturi derive app.trace -o app.yaml
+      venturi derive app.darshan --check -d /scratch/me
     """
     from venturi.derive.workload import derive
     from venturi.derive.yaml_text import to_yaml
@@ -61,10 +66,7 @@ def command(
         workload = scaled(workload, derive(read_capture(other), title))
     text = to_yaml(workload)
     if output is not None:
-        try:
-            Path(output).write_text(text, "utf-8")
-        except OSError as error:
-            raise UserError(f"{output}: {error.strerror}") from None
+        write_text(Path(output), text)
     if as_json:
         data = json.loads(workload.to_json())
         origin = data["origin"] or {}
@@ -77,6 +79,8 @@ def command(
         from venturi.report.terminal import print_derived
 
         print_derived(workload, stderr_console())
+        if output is not None and not check:
+            click.echo(f" next    venturi run {shown_path(Path(output))} -d DIR", err=True)
     if check:
         _check(captured, workload, text, Path(str(directory)), Path(log[0]), on)
 

@@ -15,7 +15,12 @@ from venturi.cli.option import json_option, units_option
 @json_option
 @units_option
 def command(directory: str, as_json: bool, units: str) -> None:
-    """What DIRECTORY lies on, what this host is, and which engines and interfaces are built."""
+    """What DIRECTORY lies on, what this host is, and which engines and interfaces are built.
+
+    \b
+    Examples:
+      venturi doctor /scratch/me
+    """
     from venturi.execute.doctor import examine
 
     findings = examine(Path(directory).absolute())

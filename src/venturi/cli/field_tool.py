@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.cli.option import machine_option
+
 if TYPE_CHECKING:
     from venturi.field.perform import Stage, Trial, Watch
     from venturi.model.event import Event
@@ -24,9 +26,13 @@ def field_options(*formats: str) -> Decorator:
     """Ranks, machine, what is shown; `formats` are the tool's own outputs."""
     options: list[Decorator] = [
         click.option("-d", "--dir", "directory", metavar="DIR", help="In place of the tool's own."),
-        click.option("-n", "--ranks", type=click.IntRange(min=1), default=1, help="Ranks."),
-        click.option("--nodes", type=click.IntRange(min=1), default=1, help="Nodes."),
-        click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run."),
+        click.option(
+            "-n", "--ranks", type=click.IntRange(min=1), metavar="N", default=1, help="Ranks."
+        ),
+        click.option(
+            "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Nodes."
+        ),
+        machine_option,
         click.option("--output-format", type=click.Choice(formats), help="The tool's own output."),
         click.option("--dry-run", is_flag=True, help="Print what would be done."),
         click.option("-q", "--quiet", is_flag=True, help="No progress."),

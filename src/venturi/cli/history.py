@@ -36,6 +36,11 @@ def command(
     """Runs of one kind over time: each metric session by session, and where its level changed.
 
     CHOICE as in `results ls`. A change that is in the file of known changes does not stop --check.
+
+    \b
+    Examples:
+      venturi results history name:quick -o history.html
+      venturi results history machine:alpha --check
     """
     from venturi.analyse.history import history_of
     from venturi.model.history import KnownChanges

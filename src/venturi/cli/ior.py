@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from venturi.cli.option import json_option, store_option, units_option
+from venturi.cli.option import json_option, machine_option, seed_option, store_option, units_option
 from venturi.model.error import ExitCode, VenturiError
 
 if TYPE_CHECKING:
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("-d", "--dir", "directory", metavar="DIR", help="In place of the directory of -o.")
-@click.option("-n", "--ranks", type=click.IntRange(min=1), help="Number of ranks (default: 1).")
-@click.option("--nodes", type=click.IntRange(min=1), default=1, help="Nodes.")
-@click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all randomness.")
+@click.option(
+    "-n", "--ranks", type=click.IntRange(min=1), metavar="N", help="Number of ranks (default: 1)."
+)
+@click.option("-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Nodes.")
+@machine_option
+@seed_option
 @click.option(
     "--output-format",
     "form",
@@ -44,7 +46,13 @@ if TYPE_CHECKING:
 def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **options: Any) -> int:
     """Run IOR's options or script (-f FILE) with our engine; each test is a run.
 
-    ARGS are IOR's own, after `--`: venturi ior -n 4 -- -w -r -t 1m -b 64m -o DIR/file
+    Options of venturi stand before `--`, IOR's behind it. docs/compatibility/ior.md lists which
+    of IOR's options are run, and why the others are refused.
+
+    \b
+    Examples:
+      venturi ior -n 4 -- -w -r -t 1m -b 64m -o DIR/file
+      venturi ior --output-format ior-json -- -f script
     """
     from venturi.field.ior_run import check_start, make_ready
     from venturi.field.ior_script import read_command_line

@@ -17,7 +17,8 @@ def command() -> None:
 
 @command.command("ls")
 @json_option
-def list_workloads(as_json: bool) -> None:
+@click.option("-v", "--verbose", is_flag=True, help="All that is said of each.")
+def list_workloads(as_json: bool, verbose: bool) -> None:
     """List them."""
     from venturi import library
 
@@ -28,14 +29,14 @@ def list_workloads(as_json: bool) -> None:
     from venturi.cli.console import stdout_console
     from venturi.report.listing import print_library
 
-    print_library(loaded, stdout_console())
+    print_library(loaded, stdout_console(), verbose)
 
 
 @command.command("show")
-@click.argument("name")
+@click.argument("name", metavar="WORKLOAD")
 @click.option("--readme", is_flag=True, help="Print what there is to say about it instead.")
 def show(name: str, readme: bool) -> None:
-    """Print the workload NAME as YAML."""
+    """Print WORKLOAD as YAML."""
     from venturi import library
     from venturi.model.error import UserError
 

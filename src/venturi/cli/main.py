@@ -41,9 +41,10 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
+        from venturi.cli.complete import taught
+
         module = importlib.import_module(f"venturi.cli.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
-        return command
+        return taught(module.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -85,7 +86,7 @@ def main() -> None:
         click.echo(error.format_message(), err=True)
         sys.exit(ExitCode.USAGE)
     except click.ClickException as error:
-        _complain(error.format_message(), "")
+        _complain(error.format_message(), _help_of(error))
         sys.exit(ExitCode.USAGE)
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not change the code
@@ -105,6 +106,14 @@ def main() -> None:
             raise
         sys.exit(ExitCode.FAULT)
     sys.exit(outcome if isinstance(outcome, int) else ExitCode.FINE)
+
+
+def _help_of(error: click.ClickException) -> str:
+    """Where help with wrong use is, unless the error says so itself."""
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None or "--help" in error.message:
+        return ""
+    return f"see {context.command_path} --help"
 
 
 def _complain(message: str, hint: str) -> None:

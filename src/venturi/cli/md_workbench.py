@@ -18,10 +18,14 @@ from venturi.cli.option import json_option, store_option, units_option
 @units_option
 @click.argument("arguments", nargs=-1)
 def command(arguments: tuple[str, ...], **options: Any) -> int:
-    """Run what md-workbench would do with ARGUMENTS: venturi md-workbench -n 2 -- -o DIR.
+    """Run what md-workbench would do with ARGUMENTS.
 
     Options of venturi stand before `--`, md-workbench's behind it.
     docs/compatibility/md-workbench.md lists which of them are run, and why others are refused.
+
+    \b
+    Examples:
+      venturi md-workbench -n 2 -- -o DIR
     """
     from dataclasses import replace
     from datetime import UTC, datetime

@@ -18,10 +18,15 @@ from venturi.cli.option import json_option, store_option, units_option
 @units_option
 @click.argument("arguments", nargs=-1)
 def command(arguments: tuple[str, ...], limit: str | None, **options: Any) -> int:
-    """Run what mdtest would do with ARGUMENTS: venturi mdtest -n 2 -- -n 1000 -d DIR.
+    """Run what mdtest would do with ARGUMENTS.
 
     Options of venturi stand before `--`, mdtest's behind it. docs/compatibility/mdtest.md lists
     which of mdtest's options are run, and why the others are refused.
+
+    \b
+    Examples:
+      venturi mdtest -n 2 -- -n 1000 -d DIR
+      venturi mdtest --output-format mdtest-text -- -n 1000 -F -d DIR
     """
     from dataclasses import replace
     from datetime import UTC, datetime

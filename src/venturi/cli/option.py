@@ -29,6 +29,13 @@ store_option = click.option(
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="One JSON document on stdout, talk on stderr."
 )
+machine_option = click.option(
+    "--on", "machine", metavar="MACHINE", default="local",
+    help="Where to run: local, openmpi, mpich or a machine file.",
+)  # fmt: skip
+seed_option = click.option(
+    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", default=1, help="Of all randomness."
+)
 units_option = click.option(
     "--units", type=click.Choice(["iec", "si"]), default="iec", help="KiB or kB in what is shown."
 )
@@ -37,8 +44,10 @@ units_option = click.option(
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that settle a workload: ranks, scale, parameters, repetitions, seed."""
     options: list[Decorator] = [
-        click.option("-n", "--ranks", type=int, help="Number of ranks."),
-        click.option("-N", "--nodes", type=click.IntRange(min=1), default=1, help="Nodes."),
+        click.option("-n", "--ranks", type=int, metavar="N", help="Number of ranks."),
+        click.option(
+            "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Nodes."
+        ),
         click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale."),
         click.option(
             "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter."
@@ -46,10 +55,8 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--repeat", metavar="N|auto", help="Repetitions (default: the workload's, or 6)."
         ),
-        click.option(
-            "--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all randomness."
-        ),
-        click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run."),
+        seed_option,
+        machine_option,
     ]
     for option in reversed(options):
         command = option(command)

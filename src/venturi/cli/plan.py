@@ -31,6 +31,11 @@ def command(workload: str, store: str | None, as_json: bool, units: str, **optio
     """Totals, files, operations and time of WORKLOAD, without any I/O.
 
     With --vary: what it writes and reads at every combination of the values.
+
+    \b
+    Examples:
+      venturi plan flash3 --scale paper
+      venturi plan own.yaml -n 64 --set part="1 GiB"
     """
     if options.get("varied"):
         from venturi.cli.vary import plan_varied

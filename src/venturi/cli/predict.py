@@ -31,13 +31,21 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
 @click.option("--against", metavar="COMMAND", help="The application, for a shell.")
 @click.option("--beside", metavar="WORKLOAD", help="A workload in the application's stead.")
 @click.option("--on", "machine", metavar="MACHINE.yaml", help="A machine that was profiled.")
-@click.option("-n", "--ranks", type=click.IntRange(min=1), help="Ranks of the workload.")
+@click.option(
+    "-n", "--ranks", type=click.IntRange(min=1), metavar="N", help="Ranks of the workload."
+)
 @click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="A parameter.")
 @click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale.")
 @click.option("--scale-ranks", is_flag=True, help="Extrapolate to more ranks than profiled.")
 @click.option("-d", "--dir", "directory", metavar="DIR", help="Where to do I/O.")
 @click.option("--prepare", metavar="COMMAND", default="", help="Makes its input before each run.")
-@click.option("--repeat", type=click.IntRange(min=1), default=6, help="Runs of each at least (6).")
+@click.option(
+    "--repeat",
+    type=click.IntRange(min=1),
+    metavar="N",
+    default=6,
+    help="Runs of each at least (6).",
+)
 @click.option(
     "--budget",
     default="60s",
@@ -72,6 +80,11 @@ def command(
     With --on, nothing runs: the time of each phase is read from a machine's profile.
     WORKLOAD is a file, a name from the library, or a log or capture that it is derived from; with
     --on it may be a folder of these, which gives one table.
+
+    \b
+    Examples:
+      venturi predict app.trace --against './app input' -d /scratch/me
+      venturi predict flash3 --on machine.yaml --set interface=posix
     """
     if sum(form is not None for form in (against, beside, machine)) != 1:
         raise UserError(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from venturi.cli.option import budget_seconds, json_option
+from venturi.cli.option import budget_seconds, json_option, machine_option
 from venturi.model.error import ExitCode
 
 
@@ -15,16 +15,16 @@ from venturi.model.error import ExitCode
 @click.argument("directory", metavar="DIR")
 @click.option("-o", "--output", metavar="FILE", default="machine.yaml", help="The machine file.")
 @click.option("--budget", default="3m", metavar="TIME", help="Time to spend: 90s, 3m, 1h.")
-@click.option("-n", "--ranks", type=click.IntRange(1, 1024), help="Most ranks (default: cores).")
+@click.option(
+    "-n", "--ranks", type=click.IntRange(1, 1024), metavar="N", help="Most ranks (default: cores)."
+)
 @click.option(
     "--interfaces",
     default="posix,stdio",
     metavar="A,B",
     help="Beside posix: stdio, hdf5, mpiio, ...",
 )
-@click.option(
-    "--on", "machine", metavar="MACHINE", default="local", help="openmpi, mpich or a file."
-)
+@machine_option
 @click.option("--resume", is_flag=True, help="Go on with a profile that was ended.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @json_option
@@ -39,7 +39,13 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> int:
-    """Measure what each kind of operation takes in DIR and write it into a machine file."""
+    """Measure what each kind of operation takes in DIR and write it into a machine file.
+
+    \b
+    Examples:
+      venturi profile /scratch/me -o machine.yaml --budget 3m
+      venturi profile /scratch/me --on openmpi --interfaces mpiio,hdf5
+    """
     from venturi.execute.launcher import machine_named
     from venturi.profile.machine_file import check_output, write_machine
     from venturi.profile.measure import Wish, check_interfaces, measure

@@ -36,6 +36,12 @@ def command(
     the error. Of one validation (NAME.validation): such errors by application and file system.
     Of one tuning (NAME.tune): what would make it faster. Of one machine that was
     profiled (YAML), or of one forecast (JSON): its page.
+
+    \b
+    Examples:
+      venturi report @last
+      venturi report @last~1 @last -o both.html
+      venturi report app.trace --format md
     """
     from venturi.model.error import UserError
     from venturi.report.render import render_document

@@ -128,7 +128,13 @@ def remove(run: str, files: bool, yes: bool, store: str | None) -> None:
 @click.argument("choices", metavar="RUN...", nargs=-1, required=True)
 @store_option
 def tag_results(name: str, choices: tuple[str, ...], store: str | None) -> None:
-    """Give runs a TAG, by which compare, history and push choose them. RUN as in `results ls`."""
+    """Give runs a TAG, by which compare, history and push choose them. RUN as in `results ls`.
+
+    \b
+    Examples:
+      venturi results tag golden @last
+      venturi results tag spring campaign:nightly,machine:alpha
+    """
     from venturi.store.archive import chosen
     from venturi.store.place import store_directory
     from venturi.store.result import tag
@@ -143,7 +149,8 @@ def tag_results(name: str, choices: tuple[str, ...], store: str | None) -> None:
 @click.argument("runs", metavar="[RUN]...", nargs=-1)
 @click.option("--seal", "sealing", is_flag=True, help="Seal the runs of early versions.")
 @store_option
-def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None) -> int:
+@json_option
+def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None, as_json: bool) -> int:
     """Compare every byte of the runs with their digests. Exit code 3 where one was changed."""
     from venturi.report.one_line import OneLine
     from venturi.store.archive import verify
@@ -151,7 +158,8 @@ def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None) -> i
     from venturi.store.seal import seal
 
     place = store_directory(store)
-    line, count, changed, unsealed = OneLine(), 0, 0, 0
+    line, count, unsealed = OneLine(), 0, 0
+    changed: dict[str, list[str]] = {}
     for run, faults in verify(place, list(runs)):
         count += 1
         line.show(f" {line.spent}   {count} runs")
@@ -160,12 +168,14 @@ def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None) -> i
             if sealing:
                 seal(place / "runs" / run)
         elif faults:
-            changed += 1
+            changed[run] = list(faults)
             line.close()
             for fault in faults:
-                click.echo(f"{run}: {fault}")
+                click.echo(f"{run}: {fault}", err=as_json)
     line.close()
-    click.echo(f"{count} run{'s' if count != 1 else ''}, {changed} changed", err=True)
+    if as_json:
+        click.echo(json.dumps({"runs": count, "unsealed": unsealed, "changed": changed}, indent=1))
+    click.echo(f"{count} run{'s' if count != 1 else ''}, {len(changed)} changed", err=True)
     if unsealed:
         done = "sealed now" if sealing else "not sealed; --seal does it"
         click.echo(f"{unsealed} of an early version: {done}", err=True)
@@ -186,6 +196,10 @@ def push_results(
     Default: all runs. Only what may be public goes: figures, parameters, and facts that do not
     say who or where; host names, paths and logs stay. Where the repository does not answer, the
     runs wait in the store, and the next push sends them (exit code 5).
+
+    \b
+    Examples:
+      venturi results push git@host:results.git tag:golden --machine alpha
     """
     from venturi.store.archive import results
     from venturi.store.place import store_directory
@@ -219,6 +233,11 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
     (JSON, CSV), folders of JUBE. Published results of IO500 (summaries with what lies beside
     them, folders of them, lists as CSV): scores and hashes are computed again, and what a reader
     must know is flagged.
+
+    \b
+    Examples:
+      venturi results import ior.json --machine alpha
+      venturi results import published.csv
     """
     from pathlib import Path
 
@@ -269,11 +288,13 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[st
 @command.command("rank")
 @click.option("--by", default="score", metavar="NUMBER", help="score, bw, md, or a phase.")
 @click.option("--per", type=click.Choice(["run", "process", "node"]), default="run")
-@click.option("--nodes", type=click.IntRange(min=1), help="Only with so many client nodes (10).")
+@click.option(
+    "--nodes", type=click.IntRange(min=1), metavar="N", help="Only with so many client nodes (10)."
+)
 @click.option("--filesystem", default="", metavar="TEXT", help="Only with TEXT in its name.")
-@click.option("--year", type=int, help="Only of that year.")
+@click.option("--year", type=int, metavar="YEAR", help="Only of that year.")
 @click.option("--all", "every", is_flag=True, help="Also those that may not stand in a list.")
-@click.option("--top", type=click.IntRange(min=1), help="Only the first so many.")
+@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first so many.")
 @click.option("--run", "runs", metavar="RUN", multiple=True, help="With this run of ours.")
 @store_option
 @json_option

@@ -57,6 +57,12 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     With --vary it runs at every combination of the values, repetitions interleaved: a record each,
     and one table at the end. io500-official drives the site's own program instead, imports its
     result and packs it.
+
+    \b
+    Examples:
+      venturi run quick -d /scratch/me
+      venturi run ior -d /scratch/me -n 4 --on openmpi --set transfer="1 MiB"
+      venturi run ior -d /scratch/me --vary transfer="64 KiB,1 MiB" -n 4
     """
     if options["varied"]:
         from venturi.cli.vary import run_varied
@@ -135,11 +141,12 @@ def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any])
         print_summary(record, stdout_console(), Units(options["units"]), saved)
         if options.get("mode") == "quick":
             from venturi.field.io500.quick import error_in_words
+            from venturi.report.printer import Printer
             from venturi.store.archive import results
             from venturi.store.result import result_of
 
             kept = results(store, f"name:{record.name}")
-            click.echo(f" {error_in_words(result_of(record), kept)}")
+            Printer(stdout_console()).wrapped("", error_in_words(result_of(record), kept))
     if record.interrupted:
         return ExitCode.INTERRUPTED
     return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE

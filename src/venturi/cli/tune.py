@@ -14,8 +14,10 @@ import click
 from venturi.cli.option import (
     budget_seconds,
     json_option,
+    machine_option,
     open_or_derive,
     parse_assignments,
+    seed_option,
     store_option,
     tell_if_elsewhere,
     units_option,
@@ -34,7 +36,7 @@ _ENDING = ".tune"
 @click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
 @click.option("--budget", default="10m", metavar="TIME", help="The most it may take (10m).")
 @click.option("--what-if", "what_if", metavar="KEY=VALUE", help="Measure this change only.")
-@click.option("-n", "--ranks", type=int, help="Number of ranks.")
+@click.option("-n", "--ranks", type=int, metavar="N", help="Number of ranks.")
 @click.option(
     "--scale",
     type=click.Choice(["laptop", "paper", "small", "large"]),
@@ -42,8 +44,8 @@ _ENDING = ".tune"
     help="Named scale.",
 )
 @click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, help="Of all randomness.")
-@click.option("--on", "machine", metavar="MACHINE", default="local", help="Where to run.")
+@seed_option
+@machine_option
 @click.option("-o", "--output", metavar="FOLDER", help="Where the result goes (NAME.tune).")
 @store_option
 @json_option
@@ -55,6 +57,11 @@ def command(workload: str, directory: str, **options: Any) -> int:
     WORKLOAD is a file, a name from the library, a Darshan log or a capture. Each change runs
     beside the workload as it is, below DIR; the best are measured afresh. Ctrl-C ends it with
     what is known by then.
+
+    \b
+    Examples:
+      venturi tune app.trace -d /scratch/me --budget 10m
+      venturi tune app.trace -d /scratch/me --what-if transfer=4MiB
     """
     from venturi.execute.launcher import machine_named
     from venturi.execute.result_folder import folder_for, write_folder

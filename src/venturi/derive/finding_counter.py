@@ -241,6 +241,21 @@ def _redundant_reads(case: Case) -> Iterator[Seen]:
     )
 
 
+def _redundant_writes(case: Case) -> Iterator[Seen]:
+    """Bytes that are written over; files that are opened again may be begun anew each time."""
+    flow, stream = case.stream.flow(Direction.WRITE), case.stream
+    if flow is None or not flow.counts.extent:
+        return
+    factor = flow.counts.bytes / flow.counts.extent
+    if factor > REREAD_FACTOR:
+        yield Seen(
+            severity=Severity.NOTE if stream.opens > max(1, stream.units) else Severity.MEDIUM,
+            what=f"{stream.name}: the same bytes are written more than once.",
+            evidence=f"{size_text(flow.counts.bytes)} written to {size_text(flow.counts.extent)} "
+            f"of files ({factor:.3g} times, own threshold {REREAD_FACTOR:g})",
+        )
+
+
 def _syncs(case: Case) -> Iterator[Seen]:
     stream = case.stream
     if stream.sync.habit is not SyncHabit.EACH:
@@ -331,6 +346,11 @@ CASE_RULES: tuple[Rule[Case], ...] = (
     ),
     Rule(
         "redundant-reads", _redundant_reads, "Read once and broadcast, or keep the data in memory."
+    ),
+    Rule(
+        "redundant-writes",
+        _redundant_writes,
+        "Change data in memory and write them once.",
     ),
     Rule("sync-each-write", _syncs, "Sync once at the end of a phase."),
     Rule(

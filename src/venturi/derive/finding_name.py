@@ -29,6 +29,8 @@ LOOKUPS = 200
 MISSES_SHARE = 0.5
 NO_ENTRY = 2
 """ENOENT."""
+CREATE_FLAG = 0o100
+"""O_CREAT of open(2) on Linux."""
 
 
 def _repeated(rows: StreamRows, calls: Column, least: int) -> tuple[Column, str] | None:
@@ -47,6 +49,9 @@ def _opens(rows: StreamRows) -> Iterator[Seen]:
     """Files that are opened often: in one layer, for a stream that is made of a descriptor
     (`fdopen`) is no opening of its own."""
     opens = rows.names_of_kind(Kind.OPEN)
+    # What is made under a name and renamed is another file each time.
+    makes = (rows.found.ops.detail[opens] & CREATE_FLAG) != 0
+    opens = opens[~(makes & np.isin(rows.found.root[opens], rows.found.renamed))]
     layers = rows.found.ops.layer[opens]
     each = [_repeated(rows, opens[layers == layer], OPENS_EACH) for layer in np.unique(layers)]
     found = max((one for one in each if one is not None), key=lambda one: len(one[0]), default=None)
@@ -143,6 +148,26 @@ def _misses(found: Footprint) -> Iterator[Seen]:
     )
 
 
+def _walks(found: Footprint) -> Iterator[Seen]:
+    """Folders that are listed, and names in them that are looked at and used in no other way."""
+    lists = found.names & found.kind(Kind.LIST) & (found.ops.error == 0)
+    listed = np.unique(found.root[lists])
+    stats = found.names & found.kind(Kind.STAT, Kind.ATTRIBUTE)
+    used = np.unique(found.root[found.own & ~stats])
+    folders = {found.path(root) for root in listed.tolist()}
+    asked = np.setdiff1d(found.root[stats], used).tolist()
+    looked_at = [root for root in asked if found.path(root).rpartition("/")[0] in folders]
+    if max(len(listed), len(looked_at)) < MANY_FILES:
+        return
+    calls = found.names & np.isin(found.root, np.append(listed, looked_at).astype(np.int64))
+    yield Seen(
+        "The program looks through folders, name by name.",
+        f"{len(listed)} folder{'' if len(listed) == 1 else 's'} listed {int(lists.sum())} times, "
+        f"{len(looked_at)} names in them asked for their state and not used otherwise",
+        at_stake_s=found.longest_s(calls),
+    )
+
+
 NAME_RULES: tuple[Rule[StreamRows], ...] = (
     Rule(
         "too-many-opens",
@@ -188,6 +213,13 @@ LOOKUP_RULES: tuple[Rule[Footprint], ...] = (
         "failed-lookups",
         _misses,
         "Shorten search paths, or name files by their full path.",
+        Audience.USER,
+    ),
+    Rule(
+        "folder-walk",
+        _walks,
+        "Ask for names alone where they will do (find -name and ls -U need no state of each), keep "
+        "a list of what there is, or let the file system search (lfs find).",
         Audience.USER,
     ),
 )

@@ -6,6 +6,7 @@ Thresholds without another source are those of Drishti (drishti-io 0.8).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from venturi.derive.finding_counter import (
     SMALL_REQUEST_BYTES,
 )
 from venturi.derive.finding_rule import Rule, Seen, amount_text
+from venturi.derive.footprint import TRUNCATE_FLAG
 from venturi.derive.stream_rows import StreamRows
-from venturi.model.operation import COLLECTIVE, UNKNOWN_OFFSET, Column, Kind
+from venturi.model.operation import COLLECTIVE, IN_VIEW, UNKNOWN_OFFSET, Column, Kind
 from venturi.model.units import size_text
 from venturi.model.workload import Audience
 
@@ -30,9 +32,8 @@ SWITCH_SHARE = 0.25
 LEAST_SWITCHES = 16
 LEAST_ORDERED = 8
 """Own: fewer requests of a file have no order to speak of."""
-TRUNCATE_FLAG = 0o1000
 APPEND_FLAG = 0o2000
-"""O_TRUNC and O_APPEND of open(2) on Linux."""
+"""O_APPEND of open(2) on Linux."""
 
 
 def _misaligned(rows: StreamRows) -> Iterator[Seen]:
@@ -74,12 +75,12 @@ def _contention(rows: StreamRows) -> Iterator[Seen]:
         return
     ops = rows.found.ops
     writes = rows.writes[(ops.detail[rows.writes] & COLLECTIVE) == 0]
-    writes = writes[(ops.offset[writes] != UNKNOWN_OFFSET) & (ops.bytes[writes] > 0)]
+    writes = _placed(rows, writes)
     writes = writes[np.isin(rows.found.root[writes], rows.shared)]
     if len(np.unique(rows.found.lane[writes])) < 2:
         return
-    places = writes[np.lexsort((ops.offset[writes], rows.found.root[writes]))]
-    pairs = rows.pairs(places)
+    places = writes[np.lexsort((ops.offset[writes], rows.holder(writes)))]
+    pairs = rows.holder(places) * len(rows.found.lanes) + rows.found.lane[places]
     runs = 1 + int(np.count_nonzero(pairs[1:] != pairs[:-1]))
     run_bytes = rows.bytes(writes) // runs
     if run_bytes < SMALL_REQUEST_BYTES:
@@ -107,8 +108,8 @@ def _append_contention(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
-    ops = rows.found.ops
-    reads = rows.reads[(ops.offset[rows.reads] != UNKNOWN_OFFSET) & (ops.bytes[rows.reads] > 0)]
+    reads = _placed(rows, rows.reads)
+    reads = reads[~np.isin(rows.found.root[reads], rows.found.replaced)]
     if not len(reads):
         return
     read, extent = rows.bytes(reads), _extent(rows, reads)
@@ -126,15 +127,43 @@ def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
     )
 
 
-def _extent(rows: StreamRows, reads: Column) -> int:
-    """Bytes from the first to the last that was read, over all files."""
-    root = rows.found.root[reads]
-    begins = rows.found.ops.offset[reads]
-    order = np.argsort(root, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(root[order]) != 0))
+def _redundant_writes(rows: StreamRows) -> Iterator[Seen]:
+    """Bytes that are written over in place; what is cut off, replaced or removed is another file
+    afterwards."""
+    writes = _placed(rows, rows.writes)
+    writes = writes[~np.isin(rows.found.root[writes], rows.found.replaced)]
+    if not len(writes):
+        return
+    written, extent = rows.bytes(writes), _extent(rows, writes)
+    factor = written / extent
+    if factor > REREAD_FACTOR:
+        yield Seen(
+            f"{rows.name}: the same bytes are written more than once.",
+            f"{amount_text(written)} written to {amount_text(extent)} of files ({factor:.3g} "
+            f"times, own threshold {REREAD_FACTOR:g})",
+            at_stake_s=rows.longest_s(writes) * (1 - 1 / factor),
+        )
+
+
+def _placed(rows: StreamRows, moves: Column) -> Column:
+    """Those that moved something at a known place; through a file view it is not the file's."""
+    ops = rows.found.ops
+    is_known = (ops.offset[moves] != UNKNOWN_OFFSET) & ((ops.detail[moves] & IN_VIEW) == 0)
+    return np.asarray(moves[is_known & (ops.bytes[moves] > 0)])
+
+
+def _extent(rows: StreamRows, moves: Column) -> int:
+    """Bytes from the first to the last that was moved, over all files; of a dataset with several
+    dimensions all, for what lies between is not known."""
+    holder = rows.holder(moves)
+    begins = rows.found.ops.offset[moves]
+    order = np.argsort(holder, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(holder[order]) != 0))
     low = np.minimum.reduceat(begins[order], starts)
-    high = np.maximum.reduceat((begins + rows.found.ops.bytes[reads])[order], starts)
-    return int((high - low).sum())
+    high = np.maximum.reduceat((begins + rows.found.ops.bytes[moves])[order], starts)
+    files = [rows.found.files[one] for one in holder[order][starts].tolist()]
+    whole = [prod(one.shape) * one.element_bytes if len(one.shape) > 1 else 0 for one in files]
+    return int(np.maximum(high - low, np.array(whole, np.int64)).sum())
 
 
 def _switches(rows: StreamRows) -> Iterator[Seen]:
@@ -150,7 +179,7 @@ def _switches(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
-    """Writes to a file that is cut or emptied afterwards, and was not read in between."""
+    """Writes to a file that is cut or emptied afterwards, and was not read or renamed till then."""
     ops = rows.found.ops
     cuts = rows.of_kind(Kind.TRUNCATE)
     cuts = cuts[ops.offset[cuts] != UNKNOWN_OFFSET]
@@ -165,8 +194,13 @@ def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
     until[rows.found.root[cuts]] = ops.start_ns[cuts]
     is_truncate = rows.found.kind(Kind.TRUNCATE)[cuts]
     keeps[rows.found.root[cuts]] = np.where(is_truncate, ops.offset[cuts], 0)
+    uses = np.append(rows.reads, rows.of_kind(Kind.RENAME))
+    uses = uses[ops.start_ns[uses] <= until[rows.found.root[uses]]]
+    used = np.full(files, -1, np.int64)
+    np.maximum.at(used, rows.found.root[uses], ops.start_ns[uses])
     roots = rows.found.root[rows.writes]
-    is_before = ops.end_ns[rows.writes] <= until[roots]
+    ended = ops.end_ns[rows.writes]
+    is_before = (ended <= until[roots]) & (ended > used[roots])
     lost = rows.writes[is_before & (ops.offset[rows.writes] >= keeps[roots])]
     if len(lost):
         yield Seen(
@@ -178,12 +212,18 @@ def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _temporary(rows: StreamRows) -> Iterator[Seen]:
-    gone = np.unique(rows.found.root[rows.of_kind(Kind.UNLINK)])
-    writes = rows.writes[np.isin(rows.found.root[rows.writes], gone)]
+    ops, root = rows.found.ops, rows.found.root
+    unlinks = rows.of_kind(Kind.UNLINK)
+    unlinks = unlinks[ops.error[unlinks] == 0]
+    until = np.full(len(rows.found.files), -1, np.int64)
+    np.maximum.at(until, root[unlinks], ops.start_ns[unlinks])
+    # What is removed first and written then (an old output) is no temporary file.
+    writes = rows.writes[ops.start_ns[rows.writes] < until[root[rows.writes]]]
     if not len(writes):
         return
-    reads = rows.reads[np.isin(rows.found.root[rows.reads], gone)]
-    files = len(np.unique(rows.found.root[writes]))
+    gone = np.unique(root[writes])
+    reads = rows.reads[np.isin(root[rows.reads], gone)]
+    files = len(gone)
     used = f"{amount_text(rows.bytes(reads))} read back" if len(reads) else "never read"
     yield Seen(
         f"{rows.name}: {'a file is' if files == 1 else f'{files} files are'} written and deleted "
@@ -222,6 +262,12 @@ PLACE_RULES: tuple[Rule[StreamRows], ...] = (
         "redundant-reads",
         _redundant_reads,
         "Let one rank read and MPI_Bcast the data, read collectively, or keep them in memory.",
+    ),
+    Rule(
+        "redundant-writes",
+        _redundant_writes,
+        "Change data in memory and write them once, at the end or when memory is full; what is "
+        "written again only to be safe can go to a second file in turn.",
     ),
     Rule(
         "read-write-switches",

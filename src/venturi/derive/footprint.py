@@ -44,6 +44,9 @@ NAMES = (
 
 SYNCS = (Kind.SYNC, Kind.DATA_SYNC)
 
+TRUNCATE_FLAG = 0o1000
+"""O_TRUNC of open(2) on Linux."""
+
 _DATASET_CODES = [LAYER_CODES[layer] for layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)]
 
 _HEIGHT = {
@@ -124,6 +127,22 @@ class Footprint:
         pipe = (self.ops.detail & NOT_A_FILE) != 0
         pipe &= self.kind(Kind.READ, Kind.WRITE)
         return np.asarray(self.top & (self.stream >= 0) & ~pipe)
+
+    @cached_property
+    def renamed(self) -> Column:
+        """Files that get another name."""
+        return np.unique(self.root[self.kind(Kind.RENAME) & (self.ops.error == 0)])
+
+    @cached_property
+    def replaced(self) -> Column:
+        """Files whose names stand for others afterwards: removed, renamed, replaced, or cut."""
+        fine = self.ops.error == 0
+        rename = fine & self.kind(Kind.RENAME)
+        targets = self.ops.detail[rename & (self.ops.detail < len(self.files))]
+        opens = np.flatnonzero(fine & self.kind(Kind.OPEN) & (self.ops.detail & TRUNCATE_FLAG > 0))
+        again = np.delete(opens, np.unique(self.root[opens], return_index=True)[1])
+        gone = np.flatnonzero(fine & self.kind(Kind.UNLINK, Kind.RENAME, Kind.TRUNCATE))
+        return np.unique(np.concatenate((self.root[gone], self.root[again], targets)))
 
     def of_layer(self, *layers: Layer) -> Column:
         """Mask of the rows of these layers."""

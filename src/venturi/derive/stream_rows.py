@@ -93,6 +93,10 @@ class StreamRows:
         """A number for each row's file and lane together."""
         return np.asarray(self.found.root[rows] * len(self.found.lanes) + self.found.lane[rows])
 
+    def holder(self, rows: Column) -> Column:
+        """A number for what the rows' offsets count in: a dataset, or else a file."""
+        return np.asarray(self.found.ops.file[rows].astype(np.int64))
+
     def longest_s(self, rows: Column) -> float:
         """Seconds inside these calls, of the lane that is in them longest."""
         return float(self.lane_seconds(rows).max(initial=0.0))
@@ -112,10 +116,10 @@ class StreamRows:
         return int(sizes[counts.argmax()]) if len(sizes) else 0
 
     def by_chain(self, rows: Column) -> tuple[Column, Column]:
-        """Rows of known place, file by file and lane by lane, each in the order of time; and
+        """Rows of known place, by what holds them and by lane, each in the order of time; and
         where one follows another of the same chain."""
         rows = rows[self.found.ops.offset[rows] != UNKNOWN_OFFSET]
-        pairs = self.pairs(rows)
+        pairs = self.holder(rows) * len(self.found.lanes) + self.found.lane[rows]
         order = np.argsort(pairs, kind="stable")
         return rows[order], np.append(False, pairs[order][1:] == pairs[order][:-1])[: len(rows)]
 

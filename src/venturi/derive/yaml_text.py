@@ -17,6 +17,8 @@ WIDE_COLUMNS = 160
 WIDE_KEYS = frozenset({"confidence", "request_sizes"})
 WRAPPED_KEYS = frozenset({"table", "mix", "sizes", "write", "read"})
 """Rows that stand beside each other, and steps of one line that may go on in the next."""
+FILE = "path"
+"""What has it says what a file is, likewise on as few lines as that needs."""
 MOST_BESIDE = 4
 """A list of so many plain values, or of steps that only name a file, may stand within a line."""
 PHASE = "phase"
@@ -57,7 +59,7 @@ def _entry(key: str, value: Any, indent: int) -> list[str]:
         return [flat]
     if len(flat) <= MOST_FLAT_COLUMNS and _is_short(value):
         return [flat]
-    if key in WRAPPED_KEYS and _is_wrapped(value):
+    if (key in WRAPPED_KEYS and _is_wrapped(value)) or _is_flat_file(value):
         return _wrapped(lead, value, indent)
     if isinstance(value, dict):
         return [lead] + [line for k, v in value.items() for line in _entry(k, v, indent + 2)]
@@ -103,6 +105,17 @@ def _is_wrapped(value: Any) -> bool:
     return all(isinstance(item, dict | list) for item in value) and not any(
         isinstance(part, dict | list) for row in rows for part in row
     )
+
+
+def _is_flat_file(value: Any) -> bool:
+    """Whether a value is what a file is, and holds at most plain values by their keys."""
+    if not isinstance(value, dict) or FILE not in value:
+        return False
+    parts = [part for part in value.values() if isinstance(part, dict)]
+    lists = [part for part in value.values() if isinstance(part, list)]
+    inner = [item for part in parts for item in part.values()]
+    inner += [item for part in lists for item in part]
+    return not any(isinstance(item, dict | list) for item in inner)
 
 
 def _wrapped(lead: str, value: Any, indent: int) -> list[str]:

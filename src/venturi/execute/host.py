@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import os
 import platform
 from pathlib import Path
@@ -18,6 +19,14 @@ def cpu_name() -> str:
     except OSError:
         pass
     return platform.machine()
+
+
+def user_name() -> str:
+    """The name of the user; empty where a number is all there is, as in many containers."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return ""
 
 
 def memory_bytes() -> int:

@@ -98,11 +98,12 @@ def check_room(directory: Path, needed_bytes: int, needed_files: int) -> None:
 
 
 def _size(count_bytes: int) -> str:
-    """`1.5 GiB` or `19.8 TiB`: what people compare."""
-    number, unit = count_bytes / 2**30, "GiB"
-    if number >= 1000:
-        number, unit = number / 2**10, "TiB"
-    return f"{number:.3g} {unit}"
+    """`400 KiB`, `1.5 GiB` or `19.8 TiB`: what people compare."""
+    number, units = float(count_bytes), ["B", "KiB", "MiB", "GiB", "TiB", "PiB"]
+    while number >= 1000 and len(units) > 1:
+        number /= 1024
+        del units[0]
+    return f"{number:.3g} {units[0]}"
 
 
 def inodes_of(space: os.statvfs_result) -> tuple[int | None, int]:

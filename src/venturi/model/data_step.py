@@ -62,8 +62,8 @@ class DataStep(Document):
     zipf: Value | None = None
     """Exponent of a Zipf distribution of the places of random access, with replacement."""
     table: Annotated[list[list[Value]], Field(max_length=4096)] = []
-    """`[offset, bytes]` of each request of a table; the whole of it `segments` times, each
-    `block` bytes further on."""
+    """`[offset, bytes]` of each request of a table, or with `transfer` of requests behind each
+    other; the whole of it `segments` times, each `block` bytes further on."""
     shape: list[Value] = []
     """Elements of the array of a tiled pattern along each dimension, the slowest first."""
     tile: list[Value] = []

@@ -207,11 +207,15 @@ class _Parser:
         if isinstance(token, Literal):
             self._next += 1
             return token
-        if token in FUNCTIONS and self._tokens[self._next + 1 : self._next + 2] == ["("]:
-            self._next += 1
-            return self._call(token)
         if token in _WORDS or not (token[0].isalpha() or token[0] == "_"):
             raise self._unexpected()
+        if self._tokens[self._next + 1 : self._next + 2] == ["("]:
+            if token not in FUNCTIONS:
+                raise ExpressionError(
+                    f"there is no function '{token}'; there are {', '.join(FUNCTIONS)}"
+                )
+            self._next += 1
+            return self._call(token)
         self._next += 1
         return Variable(token)
 

@@ -38,9 +38,10 @@ class Kind(StrEnum):
     READ = "read"
     WRITE = "write"
     """`detail` of read and write: bit 0 collective, bit 1 non-blocking, bit 2 through a file view
-    (the offset counts in the view), bit 3 on a pipe, socket or terminal, bit 4 of a dataset's
-    elements that fill no box (strides, points), bit 5 the memory was looked at, bit 6 it had no
-    pages yet; bits 7 to 31: where the memory is, in units of 16 bytes, modulo 512 MiB; 0: unknown.
+    with holes between its bytes (the offset is that of the first), bit 3 on a pipe, socket or
+    terminal, bit 4 of a dataset's elements that fill no box (strides, points), bit 5 the memory
+    was looked at, bit 6 it had no pages yet; bits 7 to 31: where the memory is, in units of 16
+    bytes, modulo 512 MiB; 0: unknown.
     """
     SEEK = "seek"
     """`offset`: where it led."""

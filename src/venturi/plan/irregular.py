@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from venturi.model.error import UserError
 from venturi.model.expression import Literal, Tree
 from venturi.model.workload import DataStep, PatternKind
@@ -14,6 +16,7 @@ from venturi.plan.part import (
     Shuffle,
     Sizes,
     part_start,
+    pieces,
     requests_of,
 )
 from venturi.plan.scope import Scope, minus, over, plus, times
@@ -53,8 +56,9 @@ def append(sizes: Sizes) -> list[Access]:
 
 
 def table(step: DataStep, sizes: Sizes, scope: Scope) -> list[Access]:
-    """The rows of a table, `segments` times, each time `block` bytes further on."""
-    sizes.only("block", "segments", transfer=False)
+    """The rows of a table, `segments` times, each time `block` bytes further on; of `transfer`
+    bytes at a time where that is said."""
+    sizes.only("block", "segments")
     where = sizes.where
     if not step.table:
         raise UserError(f"{where}: 'table' is missing: [[offset, bytes], ...]")
@@ -64,12 +68,34 @@ def table(step: DataStep, sizes: Sizes, scope: Scope) -> list[Access]:
             raise UserError(f"{where}.table[{i}]: a row is [offset, bytes]")
         offset = scope.whole(row[0], f"{where}.table[{i}][0]")
         rows.append((offset, scope.whole(row[1], f"{where}.table[{i}][1]", least=1)))
+    if step.transfer is not None:
+        return _in_requests(rows, sizes, scope.whole(step.transfer, f"{where}.transfer", least=1))
     turns = sizes.segments or Literal(1)
     if sizes.block is None and turns != Literal(1):
         raise UserError(f"{where}: 'block' is missing (bytes from one turn to the next)")
-    largest = max(size for _, size in rows)
-    found = Rows(rows, turns, sizes.block or Literal(0))
-    return [Access(Literal(largest), sizes.at, rows=found)]
+    return [_listed(rows, sizes.at, turns, sizes.block or Literal(0))]
+
+
+def _listed(rows: list[tuple[int, int]], at: Tree, turns: Tree, stride: Tree) -> Access:
+    """One request for each row."""
+    return Access(Literal(max(size for _, size in rows)), at, rows=Rows(rows, turns, stride))
+
+
+def _in_requests(rows: list[tuple[int, int]], sizes: Sizes, transfer: int) -> list[Access]:
+    """Each row in requests of `transfer` bytes, the last of which may be shorter."""
+    if sizes.segments is not None or sizes.block is not None:
+        raise UserError(
+            f"{sizes.where}: 'transfer' cuts the rows of a table that comes once, without "
+            "'segments' and 'block'"
+        )
+    found: list[Access] = []
+    for is_one, some in groupby(rows, lambda row: row[1] <= transfer):
+        if is_one:
+            found.append(_listed(list(some), sizes.at, Literal(1), Literal(0)))
+            continue
+        for offset, size in some:
+            found += pieces(plus(sizes.at, offset), Literal(size), Literal(transfer))
+    return found
 
 
 def shares_of(step: DataStep, scope: Scope, where: str) -> list[MixShare]:

@@ -15,7 +15,8 @@ def summary_of(made: Made, bounds: Sequence[Bound] = ()) -> dict[str, Any]:
     """Totals of one repetition, what the workload promised of them, and the time.
 
     `time` is of all repetitions: what the ranks compute, and what the I/O takes at least by the
-    machine's known bounds (null where the machine file has none).
+    machine's known bounds (null where the machine file has none). `limits` are the phases that end
+    after a time, done or not: with any, the totals are the most that is done.
     """
     return {
         "schema": SUMMARY_SCHEMA,
@@ -25,6 +26,11 @@ def summary_of(made: Made, bounds: Sequence[Bound] = ()) -> dict[str, Any]:
         "phases": made.totals.phases,
         "parameters": made.parameters,
         "totals": summary_totals(made.totals),
+        "limits": [
+            {"phase": path, "seconds": made.totals.limits_s[path]}
+            for path in made.totals.phases
+            if path in made.totals.limits_s
+        ],
         "time": _time(made, bounds),
         "request_sizes": [
             {"operation": kind, "bytes": size, "count": count}

@@ -58,6 +58,8 @@ class Totals:
     phases: list[str] = field(default_factory=list)
     cold_phases: list[str] = field(default_factory=list)
     """Phases before which caches are dropped."""
+    limits_s: dict[str, float] = field(default_factory=dict)
+    """Of phases that end after a time, done or not; so much is the most that they do."""
     sizes: Counter[tuple[str, int]] = field(default_factory=Counter)
     """Requests by (direction, bytes)."""
     bytes_by_phase: Counter[str] = field(default_factory=Counter)
@@ -81,6 +83,7 @@ class Totals:
         self.seconds_computing += other.seconds_computing * times
         self.phases += [path for path in other.phases if path not in self.phases]
         self.cold_phases += [p for p in other.cold_phases if p not in self.cold_phases]
+        self.limits_s |= other.limits_s
 
     def join(self, other: Totals) -> None:
         """Add what another group does at the same time."""
@@ -264,6 +267,8 @@ class _Walker:
                 inside.phases.insert(0, step.path)
                 if step.cache is p.CachePolicy.DROP:
                     inside.cold_phases.append(step.path)
+                if step.limit_s is not None:
+                    inside.limits_s[step.path] = step.limit_s
                 inside.bytes_by_phase[step.path] = inside.bytes_written + inside.bytes_read
                 total.add(inside, 1)
             elif isinstance(step, p.Repeat):

@@ -26,6 +26,8 @@ from venturi.report.figure import request
 from venturi.report.quantity import Units
 
 _MOST_STREAM_COLUMNS = 4
+NOTHING = "–"
+"""In a cell of which there is nothing to say."""
 _EVERY_STREAM = "all"
 """The name under which derive puts what holds for every stream."""
 
@@ -76,10 +78,10 @@ def stream_table(confidence: list[Confidence]) -> Table | None:
     cells = {place: "; ".join(values) for place, values in found.items()}
     if len(streams) <= _MOST_STREAM_COLUMNS:
         columns = (Column(""), *(Column(stream) for stream in streams))
-        rows = tuple((f, *(cells.get((s, f), "–") for s in streams)) for f in fields)
+        rows = tuple((f, *(cells.get((s, f), NOTHING) for s in streams)) for f in fields)
     else:
         columns = (Column("Stream"), *(Column(field) for field in fields))
-        rows = tuple((s, *(cells.get((s, f), "–") for f in fields)) for s in streams)
+        rows = tuple((s, *(cells.get((s, f), NOTHING) for f in fields)) for s in streams)
     return Table("Streams of I/O that the log shows", columns, rows)
 
 
@@ -102,7 +104,7 @@ def confidence_table(confidence: list[Confidence]) -> Table:
             entry.stream,
             entry.field,
             entry.value,
-            "–" if entry.value == "unknown" else quantity.percent(entry.confidence),
+            NOTHING if entry.value == "unknown" else quantity.percent(entry.confidence),
             entry.rule,
         )
         for entry in confidence

@@ -71,6 +71,14 @@ def metric_of(row: Row, name: str) -> MetricSummary | None:
     return next((metric for metric in row.metrics if metric.name == name), None)
 
 
+def _is_rate_again(rows: list[Row], name: str) -> bool:
+    """Whether a metric is called as a phase and is nothing but that phase's rate."""
+    pairs = [(metric_of(row, name), metric_of(row, f"{name}.rate")) for row in rows]
+    return all(
+        own is None or (rate is not None and own.values == rate.values) for own, rate in pairs
+    )
+
+
 def _of(result: CampaignResult, step: str) -> list[Row]:
     return [row for row in result.rows if row.step == step]
 
@@ -167,7 +175,8 @@ def _all(result: CampaignResult, units: Units) -> Section:
     for step in dict.fromkeys(row.step for row in result.rows):
         rows = _of(result, step)
         parameters = list(dict.fromkeys(name for row in rows for name in row.parameters))
-        metrics = list(dict.fromkeys(metric.name for row in rows for metric in row.metrics))
+        every = dict.fromkeys(metric.name for row in rows for metric in row.metrics)
+        metrics = [name for name in every if not _is_rate_again(rows, name)]
         titles = (Column("Point"), *map(Column, parameters), Column("Runs"))
         lines = []
         for row in rows:

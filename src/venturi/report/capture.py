@@ -23,6 +23,12 @@ _LAYERS = {
     "pnetcdf_file": "PnetCDF files",
     "pnetcdf_variable": "PnetCDF variables",
 }
+_TITLES = {
+    "writes": ("WRITES", "WRITTEN"),
+    "reads": ("READS", "READ"),
+    "copies": ("COPIES", "COPIED"),
+}
+"""Calls that move data, and what they moved; copies in the kernel, by few programs."""
 
 
 def print_capture(summary: Mapping[str, Any], console: Console, units: Units = Units.IEC) -> None:
@@ -35,19 +41,19 @@ def print_capture(summary: Mapping[str, Any], console: Console, units: Units = U
     )
     out.line()
     out.line((f" {Path(summary['folder']).name}", "bold"), f"   {what}")
+    layers = summary["layers"]
+    kinds = [kind for kind in _TITLES if kind != "copies" or any(row[kind] for row in layers)]
     rows = [
         (
             _LAYERS.get(row["layer"], row["layer"]),
-            quantity.count(row["writes"]),
-            quantity.size(row["bytes_writes"], units),
-            quantity.count(row["reads"]),
-            quantity.size(row["bytes_reads"], units),
+            *(cell for kind in kinds for cell in _cells(row, kind, units)),
             quantity.count(row["others"]),
         )
-        for row in summary["layers"]
+        for row in layers
     ]
     if rows:
-        out.table(("LAYER", "WRITES", "WRITTEN", "READS", "READ", "OTHER CALLS"), rows)
+        titles = [title for kind in kinds for title in _TITLES[kind]]
+        out.table(("LAYER", *titles, "OTHER CALLS"), rows)
     else:
         out.line(" no I/O was recorded")
     for text in _remarks(summary, units):
@@ -56,6 +62,10 @@ def print_capture(summary: Mapping[str, Any], console: Console, units: Units = U
     shown = folder.name if folder.parent == Path.cwd() else str(folder)
     # A line that is to be copied is not wrapped.
     console.print(f" next    venturi derive {shlex.quote(shown)}", markup=False, soft_wrap=True)
+
+
+def _cells(row: Mapping[str, Any], kind: str, units: Units) -> tuple[str, str]:
+    return quantity.count(row[kind]), quantity.size(row[f"bytes_{kind}"], units)
 
 
 def _counted(value: int, one: str, many: str) -> str:

@@ -20,6 +20,7 @@ from venturi.report.block import (
     Table,
 )
 from venturi.report.figure import theme
+from venturi.report.figure.turns import unit_of
 from venturi.report.palette import BLUE, INK
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
@@ -185,9 +186,13 @@ def _longest(phase: PhaseForecast) -> list[Part]:
 
 def time_bars(times: Iterable[tuple[str, Range]]) -> dict[str, Any]:
     """The picture of named times: a bar to each median, a line over its interval."""
+    drawn = list(times)
+    factor, unit = unit_of(max((time.high for _, time in drawn), default=1.0))
     rows = [
-        {"name": name, "x": time.median, "low": time.low, "high": time.high} for name, time in times
-    ]
+        {"name": name, "x": time.median / factor, "low": time.low / factor,
+         "high": time.high / factor}
+        for name, time in drawn
+    ]  # fmt: skip
     y = {
         "field": "name",
         "type": "nominal",
@@ -199,7 +204,7 @@ def time_bars(times: Iterable[tuple[str, Range]]) -> dict[str, Any]:
             "ticks": False,
         },
     }
-    x = {"type": "quantitative", "axis": {"title": "seconds in I/O, slowest rank", "grid": True}}
+    x = {"type": "quantitative", "axis": {"title": f"{unit} in I/O, slowest rank", "grid": True}}
     spec = {
         "width": theme.WIDTH - theme.NAME_PX - theme.VALUE_PX,
         "height": {"step": 30},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +16,26 @@ if TYPE_CHECKING:
     from venturi.model.workload import Workload
 
 _MOST_HINTS = 3
+_TITLE = re.compile(r".{24,}?(?=[.:](?: |$))")
+"""The first thing that a text says; a bare name is none."""
 _MAY_GO = ("STARTED (UTC)", "REPS", "RANKS")
 """Columns of the archive that the screen may be too narrow for."""
 
 
-def print_library(workloads: Sequence[Workload], console: Console) -> None:
-    """The workloads that ship, with a sentence each."""
+def print_library(workloads: Sequence[Workload], console: Console, whole: bool = False) -> None:
+    """The workloads that ship: what each is called by its own text, or all of that text."""
     out = Printer(console)
     titles = ("WORKLOAD", "WHAT IT DOES")
-    out.table(titles, [(w.name, " ".join(w.about.split())) for w in workloads], titles, prose=True)
+    texts = [(w.name, " ".join(w.about.split())) for w in workloads]
+    rows = texts if whole else [(name, _title(text)) for name, text in texts]
+    out.table(titles, rows, titles, prose=True)
     out.line()
     out.line(" venturi library show NAME   venturi plan NAME   venturi run NAME -d DIR")
+
+
+def _title(text: str) -> str:
+    found = _TITLE.match(text)
+    return found[0] if found else text
 
 
 def print_archive(
@@ -109,4 +119,4 @@ def print_doctor(findings: Mapping[str, Any], console: Console, units: Units) ->
         out.table(("", "", ""), rows, left=("",), prose=True)
     missing = [f"{tool['name']} ({tool['use']})" for tool in findings["tools"] if not tool["path"]]
     for place, text in enumerate(missing):
-        out.line((" not found   " if place == 0 else " " * 13, "bold"), text)
+        out.wrapped("not found   " if place == 0 else " " * 12, text)

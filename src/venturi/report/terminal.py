@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from venturi.model.record import Level, Record
 from venturi.model.workload import Finding, Severity, Workload
 from venturi.report import application, caveat, quantity, reference, server
+from venturi.report.block import Table
 from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
 from venturi.report.phase import Phase, phases
@@ -32,6 +33,7 @@ _SEVERITY_STYLES = {
 _UNSTEADY = 0.25
 _UNBALANCED = 0.2
 _FAR_OFF = 0.3
+_MOST_NAMES = 6
 
 
 def notes(phase: Phase) -> str:
@@ -174,8 +176,11 @@ def print_workload_plan(
     ]  # fmt: skip
     kinds = totals.get("operations_by_kind", {})
     rows += [(f"  {kind}", quantity.count(n), "") for kind, n in kinds.items() if n]
-    out.table(("ONE REPETITION", "TOTAL", "EXACTLY"), rows)
+    limits = summary.get("limits", [])
+    out.table(("ONE REPETITION", "TOTAL", "AT MOST" if limits else "EXACTLY"), rows)
     out.line()
+    if limits:
+        out.wrapped(" ", _limits_text(limits))
     out.wrapped(" ", _time_text(summary))
     expected = summary.get("expect", [])
     if expected:
@@ -194,6 +199,18 @@ def print_workload_plan(
         out.wrapped("- ", f"{entry['file']}: {entry['used']} stands in for {entry['wanted']}")
     for warning in summary.get("warnings", []):
         out.wrapped("- warning: ", warning)
+
+
+def _limits_text(limits: Sequence[Mapping[str, Any]]) -> str:
+    """Which phases end before all is done, if their time is over."""
+    by_time: dict[float, list[str]] = {}
+    for entry in limits:
+        by_time.setdefault(entry["seconds"], []).append(entry["phase"])
+    parts = []
+    for limit_s, names in by_time.items():
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        parts.append(f"{', '.join(names[:_MOST_NAMES])}{more} after {quantity.seconds(limit_s)}")
+    return f"Ended by time, done or not: {'; '.join(parts)}"
 
 
 def _time_text(summary: Mapping[str, Any]) -> str:
@@ -217,9 +234,25 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
     order = list(Severity)
     for finding in sorted(findings, key=lambda entry: order.index(entry.severity)):
         style = _SEVERITY_STYLES[finding.severity]
-        out.line((f" {finding.severity.value.upper():<7}", style), finding.what)
+        out.wrapped(f"{finding.severity.value.upper():<7}", finding.what, style)
         out.wrapped("        seen: ", finding.evidence)
         out.wrapped("        try:  ", finding.advice)
+
+
+def _streams(table: Table, out: Printer) -> None:
+    """A column for each stream, or a paragraph where they do not fit beside each other."""
+    titles = [column.title.upper() for column in table.columns]
+    columns = list(zip(titles, *table.rows, strict=True))
+    if out.fits(columns):
+        out.table(titles, table.rows, left=titles)
+        return
+    stand_in_columns = not titles[0]
+    names, *streams = columns if stand_in_columns else [titles, *table.rows]
+    width = max(len(stream[0]) for stream in streams)
+    for title, *values in streams:
+        told = zip(names[1:], values, strict=True)
+        said = [(n.lower(), v.replace("; ", " / ")) for n, v in told if v != application.NOTHING]
+        out.wrapped(f"{title:<{width}}  ", "; ".join(map(" ".join, said)), "bold")
 
 
 def print_derived(workload: Workload, console: Console, units: Units = Units.IEC) -> None:
@@ -243,8 +276,7 @@ def print_derived(workload: Workload, console: Console, units: Units = Units.IEC
     table = application.stream_table(origin.confidence)
     if table is not None:
         out.line()
-        titles = [column.title.upper() for column in table.columns]
-        out.table(titles, table.rows, left=titles)
+        _streams(table, out)
     if unseen := application.blind_spots(origin.confidence):
         out.wrapped("", unseen)
     out.line()

@@ -8,7 +8,7 @@ from venturi.report.block import Headline, Paragraph, Tone
 from venturi.report.phase import Phase, Spread, phases
 from venturi.report.quantity import Units
 
-_MOST_HEADLINES = 6
+_MOST_HEADLINES = 8
 
 MEANING: dict[Level, tuple[Tone, str]] = {
     Level.RULES_OK: ("good", "The suite's own rules are met."),

@@ -39,6 +39,9 @@ Meaning = tuple[Handler | None, str, str, int, int, str, Descriptor]
 _PLACED = ("pread64(", "pwrite64(")
 """Calls whose last argument is a place in the file."""
 
+_NOBODY = 0
+"""The number of a process whose lines do not say it."""
+
 _MOST_STRANGE = 0.1
 """A text of which a larger share are not lines of strace is none."""
 
@@ -58,6 +61,8 @@ class _Reader:
         self.first_ns: int | None = None
         self._known: Repeats[Meaning] = Repeats()
         """By name, arguments and result: calls that came before."""
+        self._cut = ""
+        """The beginning of a line that strace's own words cut in two."""
         self._halves: dict[int, tuple[str, str, int]] = {}
         """By task: name, arguments so far, start of a call that has not returned."""
         self._clones: dict[int, tuple[Task, frozenset[str], int]] = {}
@@ -171,6 +176,12 @@ class _Reader:
         return self.world.task(number, at_ns)
 
     def _other(self, owner: int, text: str) -> None:
+        if self._cut and text.startswith(" "):
+            whole, self._cut = self._cut + text, ""
+            self.lines -= 1
+            self.line(owner, whole)
+            return
+        self._cut = ""
         if found := strace_line.UNFINISHED.match(text):
             who, seconds, fraction, name, arguments = found.groups()
             number = int(who) if who else owner
@@ -185,6 +196,8 @@ class _Reader:
                 self._resume(int(found[1]) if found[1] else owner, found[4], found[5])
             except OverflowError:
                 self._is_strange(text)
+        elif found := strace_line.ATTACHED.match(text):
+            self._cut = found[1]
         elif found := strace_line.ENDED.match(text):
             self._end(int(found[1]) if found[1] else owner, found[4], found[5])
             self._saw(at_ns := nanoseconds(found[2], found[3]), at_ns)
@@ -202,6 +215,13 @@ class _Reader:
 
     def _resume(self, number: int, name: str, rest: str) -> None:
         """The second half of a call."""
+        is_known = self._halves.get(number, ("",))[0] == name
+        if not is_known and self._halves.get(_NOBODY, ("",))[0] == name:
+            # The first process has no number in the text as long as it is the only one.
+            first = self._task(_NOBODY, self._halves[_NOBODY][2])
+            if self.world.tasks.setdefault(number, first) is first:
+                self._halves[number] = self._halves.pop(_NOBODY)
+                self._clones.pop(_NOBODY, None)
         half = self._halves.pop(number, None)
         self._clones.pop(number, None)
         found = strace_line.TAIL.match(rest)

@@ -16,6 +16,9 @@ COMPLETE = re.compile(_WHO + r"(\w+)\((.*)" + _RESULT)
 UNFINISHED = re.compile(_WHO + r"(\w+)\((.*?) ?<unfinished \.\.\.>$")
 RESUMED = re.compile(_WHO + r"<\.\.\. (\w+) resumed>(.*)$")
 TAIL = re.compile(r"(.*)" + _RESULT)
+ATTACHED = re.compile(r"(.*?)strace: Process \d+ attached$")
+"""What strace says on standard error, in the midst of a line that goes on in the next one."""
+
 ENDED = re.compile(_WHO + r"\+\+\+ (exited with|killed by|superseded by execve in pid) (\w+).*$")
 SIGNAL = re.compile(_WHO + r"--- .* ---$")
 WITHOUT_TIME = re.compile(

@@ -37,7 +37,10 @@ class Remote:
 
     def __init__(self, home: Path, address: str, branch: str | None = None) -> None:
         """`home` is where our side is kept; UserError where git or `home` cannot be used."""
-        local = Path(address).expanduser()
+        try:
+            local = Path(address).expanduser()
+        except RuntimeError:  # nobody is called so
+            local = Path(address)
         self._address = str(local.absolute()) if local.exists() else address
         self._home = home / hashlib.sha256(self._address.encode()).hexdigest()[:16]
         self._branch = branch

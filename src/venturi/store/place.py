@@ -22,11 +22,20 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
 def store_directory(chosen: str | None) -> Path:
-    """The store: as chosen, else `$VENTURI_STORE`, else in the user's data directory."""
+    """The store: as chosen, else `$VENTURI_STORE`, else in the user's data directory.
+
+    UserError where neither is said and the user has no home, as in many containers.
+    """
     named = chosen or os.environ.get("VENTURI_STORE")
     if named:
         return Path(named).absolute()
-    data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    try:
+        data = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
+    except RuntimeError:
+        raise UserError(
+            "this user has no home directory to keep results in",
+            "say where: --store DIR, or VENTURI_STORE=DIR in the environment",
+        ) from None
     return Path(data, "venturi").absolute()
 
 

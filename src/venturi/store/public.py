@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
 import re
 import socket
 
+from venturi.execute.host import user_name
 from venturi.model.campaign import Scalar
 from venturi.model.error import UserError
 from venturi.model.result import Result, digest_of
@@ -77,7 +77,7 @@ def _fits(text: str) -> bool:
 def _names_somebody(text: str, result: Result) -> bool:
     """Whether a text holds a path, or as a word of its own the name of this user or host."""
     hosts = {socket.gethostname(), result.facts.get("host", "")}
-    private = {word.casefold() for word in (getpass.getuser(), *hosts) if word}
+    private = {word.casefold() for word in (user_name(), *hosts) if word}
     private |= {host.partition(".")[0].casefold() for host in hosts if host}
     words = {word.casefold() for word in re.split(r"[^A-Za-z0-9.-]+", text)}
     return text.startswith(("/", "~")) or bool(private & words)

@@ -124,6 +124,9 @@ def _larger(use: Use, now: int, wanted: int, scene: Scene) -> DataStep | None:
         return altered(step, transfer=fits) if fits > now else None
     if step.pattern is PatternKind.APPEND:
         return _appended(step, now, wanted, scene)
+    if step.pattern is PatternKind.TABLE:
+        rows = [scene.whole(row[1]) or 0 for row in step.table]
+        return altered(step, transfer=min(wanted, max(rows))) if max(rows) > now else None
     if step.pattern is not PatternKind.CONTIGUOUS:
         return None
     if step.total is not None:

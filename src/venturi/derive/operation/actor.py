@@ -40,8 +40,19 @@ def actors_of(trace: Trace, first_ns: Column, last_ns: Column, moved_bytes: Colu
         ranks = max(trace.job.ranks, int(given.max()) + 1)
         outside = int(np.count_nonzero((given < 0) & (first_ns >= 0)))
         said = [f"{outside} processes without a rank (launchers, shells) are left out"]
-        return Actors(ranks, given, np.full(len(given), -1), said if outside else [])
+        said = (said if outside else []) + _said_of_threads(trace.processes, ranks)
+        return Actors(ranks, given, np.full(len(given), -1), said)
     return _without_launcher(trace.processes, first_ns, last_ns, moved_bytes)
+
+
+def _said_of_threads(processes: list[Process], ranks: int) -> list[str]:
+    """Where threads of a process have ranks of their own: how many there are."""
+    of_process: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for process in processes:
+        if process.rank >= 0:
+            of_process[process.host, process.process].add(process.rank)
+    each = max(len(one) for one in of_process.values())
+    return [f"{each} threads of each rank act as ranks, {ranks} in all"] if each > 1 else []
 
 
 def _without_launcher(

@@ -11,9 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from venturi.derive.operation.deal import dealt, records_in
+from venturi.derive.operation.deal import GROUP_NOTE, NEAR, dealt, turn_by_turn
 from venturi.derive.operation.fit import Affine, affine, by_rank_text, linear_text
+from venturi.derive.operation.go_on import goes_on
 from venturi.derive.operation.headed import headed
+from venturi.derive.operation.in_order import in_exact_order, in_order, takes_turns
+from venturi.derive.operation.lanes import lanes
 from venturi.derive.operation.place import (
     LEAST_RANDOM,
     MOST_ROWS,
@@ -23,6 +26,7 @@ from venturi.derive.operation.place import (
     places_of,
     tile_of,
 )
+from venturi.derive.operation.random_turns import random_turns
 from venturi.derive.operation.records import records
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scattered import scattered
@@ -32,10 +36,13 @@ from venturi.model.operation import Column
 from venturi.model.units import size_text
 from venturi.model.workload import PatternKind, StepSpec
 
+LEAST_PASSES = 2
+"""Jumps within a region that is touched so often on the mean are in no order."""
+
 
 def data_steps(run: Run) -> Said:
     """The steps of a run, the axes of whose tokens are the scene's loops and, last, its ranks."""
-    for rule in (_appended, _same, _random, _uneven, headed, records, _mixed, scattered):
+    for rule in _RULES:
         said = rule(run)
         if said is not None:
             return said
@@ -114,7 +121,7 @@ def _placed(run: Run, places: Nest | Rows, base: Column) -> Said | None:
     """The steps of runs that are laid out alike and begin at `base`."""
     fitted = _base(run, base)
     if isinstance(places, Rows):
-        return None if fitted is None else _rows(run, places, fitted)
+        return None if fitted is None else lanes(run) or _rows(run, places, fitted)
     if run.is_shared and run.scene.crew.is_all:
         said = None if fitted is None or fitted.other else _shared_nest(run, places, fitted)
         said = said or _tiled(run, places, base)
@@ -165,9 +172,10 @@ def _rows(run: Run, places: Rows, base: _Base) -> Said:
         moved = _Base(places.shift, base.terms, 0, base.other)
     at = moved.text(run.scene.crew.place)
     table: list[list[int | float | str]] = [[offset, size] for offset, size in places.rows]
-    step = run.step(pattern=PatternKind.TABLE, table=table, at=at)
+    keys = {"transfer": size_text(places.transfer)} if places.transfer else {}
+    step = run.step(pattern=PatternKind.TABLE, **keys, table=table, at=at)
     text = f"{len(table)} places"
-    rule = "5: no nest; each request is listed"
+    rule = "5: no nest; each request, or run of equal ones, is listed"
     return Said(run.guarded([step]), "table", text, rule, 0.8, run.reach())
 
 
@@ -232,11 +240,30 @@ def _tiled(run: Run, nest: Nest, base: Column) -> Said | None:
 
 
 def _is_random(run: Run) -> bool:
-    """Whether most requests jump, and as often backwards as random ones do."""
+    """Whether most requests jump, and as often backwards as random ones do, or to and fro over the
+    same bytes."""
     if int(run.count.min()) < LEAST_RANDOM or np.any(run.base < 0):
         return False
     jumps, backward = int(run.jumps.sum()), int(run.backward.sum())
-    return jumps * 2 >= int(run.count.sum()) and backward >= RANDOM_BACKWARD_SHARE * jumps
+    if jumps * 2 < int(run.count.sum()) or not backward:
+        return False
+    extent = int(run.end.max()) - int(run.low.min())
+    is_again = run.ids.size == 1 and int(run.bytes.sum()) > LEAST_PASSES * extent
+    return (is_again or backward >= RANDOM_BACKWARD_SHARE * jumps) and not _returns(run)
+
+
+def _returns(run: Run) -> bool:
+    """Whether most jumps forward lead to the end of all that was touched before: what is behind it
+    is looked at, or written anew, now and then."""
+    forward = back = 0
+    for token in run.ids.ravel():
+        rows = run.rows(int(token))
+        offset = run.table.offset[rows]
+        ends = offset + run.table.bytes[rows]
+        jumps = offset[1:] > ends[:-1]
+        forward += int(np.count_nonzero(jumps))
+        back += int(np.count_nonzero(jumps & (offset[1:] >= np.maximum.accumulate(ends)[:-1])))
+    return back * 2 > forward
 
 
 def _random(run: Run) -> Said | None:
@@ -248,12 +275,18 @@ def _random(run: Run) -> Said | None:
     transfer = max(size for size, _ in parts)
     if len(parts) > 1:
         mix = mix_of(parts)
-        if int(run.count.max()) <= MOST_ROWS or mix is None or not exact or not _alike(run, parts):
+        if int(run.count.max()) <= MOST_ROWS or mix is None:
+            return None
+        if run.ids.size > 1 and not (exact and _alike(run, parts)):
             return None
         keys["mix"] = mix
     else:
         keys["transfer"] = size_text(transfer)
-    return _random_places(run, keys, transfer)
+    said = _random_places(run, keys, transfer)
+    if said is not None and not exact:
+        said.notes.append(GROUP_NOTE)
+        said.confidence, said.has_sizes = 0.5, False
+    return said
 
 
 def _random_places(run: Run, keys: dict[str, Any], transfer: int) -> Said | None:
@@ -268,6 +301,9 @@ def _random_places(run: Run, keys: dict[str, Any], transfer: int) -> Said | None
     if count is None:
         count = f"block({int(run.count.sum())}, {run.scene.units}, {run.scene.unit})"
     keys["size"] = size_text(own * transfer)
+    passes = 0 if "mix" in keys else _passes(run, slots)
+    if passes:
+        return _in_passes(run, keys, passes, low, slots * transfer)
     if most != own or isinstance(count, str) or "mix" in keys:
         keys["count"] = count
     distinct = _distinct(run)
@@ -285,6 +321,31 @@ def _random_places(run: Run, keys: dict[str, Any], transfer: int) -> Said | None
     if run.is_write and not covers:
         said.reach = np.array([0])
     return said
+
+
+def _passes(run: Run, slots: int) -> int:
+    """How often every place of the region is touched, where all are equally often: the epochs of
+    one that goes through its samples in a new order each time. 0: that is no rule here."""
+    if run.scene.loops or len(np.unique(run.unit)) > 1 or (not run.is_shared and run.ids.size > 1):
+        return 0
+    if run.is_shared and (not run.scene.crew.is_all or slots % run.ids.size):
+        return 0
+    mean = float(run.count.mean())
+    if run.count.max() > NEAR * mean or run.count.min() * NEAR < mean:
+        return 0
+    places = [run.table.offset[run.rows(int(token))] for token in run.ids.ravel()]
+    _, times = np.unique(np.concatenate(places), return_counts=True)
+    are_equal = len(times) == slots and bool(np.all(times == times[0]))
+    return int(times[0]) if are_equal and times[0] > 1 else 0
+
+
+def _in_passes(run: Run, keys: dict[str, Any], passes: int, low: int, extent: int) -> Said:
+    """The steps of random requests that touch every place so often."""
+    step = run.step(at=size_text(low) if low else 0, **keys)
+    steps: Steps = [StepSpec(for_=run.scene.variable, in_=passes, do=[step])]
+    rule = f"5: every place {passes} times, in no order"
+    reach = np.array([low + extent])
+    return Said(run.guarded(steps), "random", keys["transfer"], rule, 0.9, reach)
 
 
 def _distinct(run: Run) -> float:
@@ -354,7 +415,8 @@ def _uneven_start(run: Run) -> str | None:
     loops = affine(base[..., 0])
     first = base.reshape(-1, base.shape[-1])[0]
     if amount is None or loops is None or np.any(base - first != (base - first)[..., :1]):
-        return None
+        found = run.amount(base, True)
+        return None if found is None else str(found)
     return _triangle(run, amount, loops, first)
 
 
@@ -382,7 +444,7 @@ def _mixed(run: Run) -> Said | None:
         return None
     parts, exact = parts_of(run.sizes())
     mix = mix_of(parts)
-    if mix is None or not exact or not _alike(run, parts) or records_in(run) is not None:
+    if mix is None or not exact or not _alike(run, parts) or takes_turns(run):
         return None
     fitted = _base(run, run.base)
     if fitted is None:
@@ -395,3 +457,22 @@ def _mixed(run: Run) -> Said | None:
     rule = "6: at most 8 sizes; their order is mixed anew"
     text = f"mix of {len(mix)}"
     return Said(run.guarded([step]), "contiguous", text, rule, 0.7, run.reach())
+
+
+_RULES = (
+    _appended,
+    _same,
+    lanes,
+    _random,
+    _uneven,
+    headed,
+    records,
+    in_exact_order,
+    _mixed,
+    goes_on,
+    scattered,
+    random_turns,
+    turn_by_turn,
+    in_order,
+)
+"""The first that fits is taken."""

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from venturi.derive.operation.fit import linear_text
-from venturi.derive.operation.near_record import LEAST_RECORDS, NearRecords, near_records
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
-from venturi.derive.operation.sizes import Parts, mix_of, parts_of
+from venturi.derive.operation.sizes import MOST_LISTED, Parts, mix_of, parts_of
 from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
@@ -35,10 +34,16 @@ MOST_NUMBERS = 8
 LEAST_TURNS = 16
 LEAST_MIXED = 3
 """So many steps of one size each are one mix."""
+MOST_LEFT = 0.05
+"""A mix of what all turns move leaves at most such a share of the requests."""
+MOST_ROUNDED = 0.01
+"""Such a share of a bunch's bytes may be left when its mean is rounded down."""
 TINY_BYTES = 4096
 TINY_SHARE = 0.01
 """Sizes up to so many bytes are one group if they hold less than this share of the bytes, of the
 run or of all, or if there is one request in each turn: lines of a log."""
+LEAST_STEP = 512
+"""Places that are multiples of so much, or more, stay such."""
 NEAR = 1.1
 """Sizes whose largest is at most so many times their smallest are nearly equal."""
 GAP_SHARE = 0.1
@@ -120,30 +125,33 @@ def _loss(one: Bunch, other: Bunch) -> float:
     return float(np.log(other.mean / one.mean)) * min(one.requests, other.requests)
 
 
-def dealt(run: Run) -> Said:
-    """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
+def turn_by_turn(run: Run) -> Said | None:
+    """The steps of turns of few requests, in files of their own; None where they are none."""
     if _is_one_each(run):
         return _one_each(run)
     if _is_in_positions(run):
         return _by_position(run)
     if _is_by_number(run):
         return _by_number(run)
+    return None
+
+
+def dealt(run: Run) -> Said:
+    """Steps that move all sizes of a run, one group after the other, over loops and ranks."""
     sizes = run.sizes()
     bunches = (
         [_bunch(*np.unique(sizes, return_counts=True))]
-        if _are_lines(run, sizes)
+        if are_lines(run, sizes)
         else bunches_of(sizes, run.scene.units)
     )
-    shares = [share for bunch in bunches for share in _shares(bunch, run.scene)]
-    shares = _as_mix(shares)
-    in_records = _in_records(run)
-    if in_records is not None:
-        shares = in_records
-    layout = _Layout(run, _span(shares, run))
+    shares = [share for bunch in bunches for share in shares_of(bunch, run.scene)]
+    if len(shares) >= LEAST_MIXED:
+        even = all(share.parts for share in shares)
+        shares = _as_mix(shares) if even else _as_mix_and_rest(shares, bunches, run.scene)
+    layout = Layout(run, shares)
     steps: Steps = [layout.step(share) for share in shares]
     text = ", ".join(size_text(round(bunch.mean)) for bunch in bunches[:3])
-    order = "order and places are not kept" if in_records is None else "records are their mean"
-    notes = [f"sizes come one after the other; {order}"]
+    notes = ["sizes come one after the other; order and places are not kept"]
     is_exact = all(bunch.smallest == bunch.largest for bunch in bunches)
     is_near = all(bunch.is_near for bunch in bunches)
     rule, sure = "6: no regular places; sizes and their number", 0.4
@@ -154,10 +162,12 @@ def dealt(run: Run) -> Said:
         notes.append(GROUP_NOTE)
         sure = 0.3
     reach = np.array([layout.least_end if run.is_write else layout.end])
-    return Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+    said = Said(run.guarded(steps), "sizes", text, rule, sure, reach, notes)
+    said.has_sizes = is_exact
+    return said
 
 
-def _are_lines(run: Run, sizes: Column) -> bool:
+def are_lines(run: Run, sizes: Column) -> bool:
     """Whether sizes are too small for anybody to tell them apart: lines of a log, or of a file
     that hardly counts."""
     is_little = int(sizes.sum()) < TINY_SHARE * run.table.all_bytes
@@ -194,6 +204,7 @@ def _by_position(run: Run) -> Said:
     places = _fixed_places(run) if np.any(run.jumps) else None
     steps: Steps = []
     at, are_exact, are_near = int(run.base.flat[0]), True, True
+    before = np.full(run.ids.shape, at)
     ends = np.zeros(run.ids.size, np.int64)
     for number, position in enumerate(np.moveaxis(sizes, -1, 0)):
         amount, moved = run.amount(position, is_size=True), position.ravel()
@@ -203,9 +214,13 @@ def _by_position(run: Run) -> Said:
             moved = total // units + (np.arange(units) < total % units)
             are_exact, are_near = False, are_near and int(position.max()) <= NEAR * position.min()
         at = at if places is None else places[number]
-        steps.append(run.step(size=amount, **run.at(size_text(at))))
+        text = size_text(at)
+        if places is None and are_exact and (begins := run.amount(before, is_size=True)):
+            text, moved = str(begins), moved + before.ravel() - at
+        steps.append(run.step(size=amount, **run.at(text)))
         ends = np.maximum(ends, at + moved)
         at += int(moved.max())
+        before = before + position
     notes = [] if are_exact else [NEAR_NOTE if are_near else GROUP_NOTE]
     means = [round(float(one.mean())) for one in np.moveaxis(sizes, -1, 0)]
     known = ", ".join(size_text(mean) for mean in means[:3])
@@ -213,33 +228,50 @@ def _by_position(run: Run) -> Said:
     rule = f"6: the same few requests in each turn, {way}"
     reach = np.array([ends.min() if run.is_write else ends.max()])
     sure = 0.7 if are_exact else 0.5
-    return Said(run.guarded(steps), "sizes", known, rule, sure, reach, notes, ends)
+    said = Said(run.guarded(steps), "sizes", known, rule, sure, reach, notes, ends)
+    said.has_sizes = are_exact
+    return said
 
 
 def _is_one_each(run: Run) -> bool:
-    """Whether every turn moves one request at the same place of a file of its own."""
-    return _begins_alike(run) and bool(np.all(run.count == 1))
+    """Whether every turn moves one request at the same place of a file of its own, or requests of
+    one size up to one of few lengths."""
+    if not _begins_alike(run):
+        return False
+    if np.all(run.count == 1):
+        return True
+    unit = int(run.unit.max())
+    alike = not np.any(run.jumps) and np.all((run.unit == unit) | (run.count == 1))
+    files = len(np.unique(run.tokens.file[run.ids]))
+    few = len(np.unique(run.bytes)) <= MOST_LISTED
+    return bool(alike and np.all(run.unit > 0) and few and files == run.ids.size)
 
 
 def _one_each(run: Run) -> Said:
-    """One request of one of the sizes in each turn: all turns of a size, one size after another."""
-    sizes, is_exact = parts_of(run.sizes())
+    """What each turn moves, one of few sizes: all turns of a size, one size after another."""
+    sizes, is_exact = parts_of(run.bytes.ravel(), MOST_LISTED)
     text, end = size_text(sizes[-1][0]), run.scene.units - sizes[-1][1]
     for size, count in reversed(sizes[:-1]):
         text = f"{size_text(size)} if {run.scene.unit} < {end} else {text}"
         end -= count
     base = int(run.base.flat[0])
-    step = run.step(size=text, **run.at(size_text(base)))
+    keys = {} if np.all(run.count == 1) else {"transfer": size_text(int(run.unit.max()))}
+    step = run.step(**keys, size=text, **run.at(size_text(base)))
     notes = ["sizes come one after the other; their order is not kept"]
     if not is_exact:
         notes.append(GROUP_NOTE)
     known = ", ".join(size_text(size) for size, _ in sizes[:3])
     rule = "6: one request of one of few sizes in each turn"
+    if keys:
+        rule = "6: requests of one size up to one of few lengths in each turn"
     extent = min(sizes) if run.is_write else max(sizes)
     reach = np.array([base + extent[0]])
     turns = base + np.repeat(*np.transpose(sizes))
     sure = 0.5 if is_exact else 0.3
-    return Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns)
+    length = "" if base else text
+    said = Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns, length)
+    said.has_sizes = is_exact
+    return said
 
 
 def _is_by_number(run: Run) -> bool:
@@ -273,11 +305,13 @@ def _by_number(run: Run) -> Said:
     reach = np.array([base + (ends.min() if run.is_write else ends.max())])
     known = f"{size_text(transfer)}, {numbers[0]} to {numbers[-1]} times"
     length = f"{size_text(base)} + {size}" if base else size
-    return Said(run.guarded([step]), "sizes", known, rule, 0.4, reach, notes, base + ends, length)
+    said = Said(run.guarded([step]), "sizes", known, rule, 0.4, reach, notes, base + ends, length)
+    said.has_sizes = False
+    return said
 
 
 @dataclass(frozen=True)
-class _Share:
+class Share:
     """What each turn of each rank moves of a bunch."""
 
     keys: dict[str, Any]
@@ -287,55 +321,53 @@ class _Share:
     """(bytes, requests), where all turns of all ranks move the same."""
 
 
-def _as_mix(shares: list[_Share]) -> list[_Share]:
-    """The shares as one mix, where every turn moves the same; else as they are."""
-    if len(shares) < LEAST_MIXED or not all(share.parts for share in shares):
-        return shares
+def _as_mix(shares: list[Share]) -> list[Share]:
+    """The shares, of which all turns move the same, as one mix where that can be."""
     counts: Counter[int] = Counter()
     for share in shares:
         for size, count in share.parts:
             counts[size] += count
-    mix = mix_of(sorted(counts.items(), key=lambda part: (-part[0] * part[1], part[0])))
-    if mix is None:
+    return _mixed(counts) or shares
+
+
+def _as_mix_and_rest(shares: list[Share], bunches: list[Bunch], scene: Scene) -> list[Share]:
+    """What all turns move of each bunch as one mix, and what is left as one more bunch; the shares
+    as they are where much is left."""
+    units = scene.units
+    counts: Counter[int] = Counter()
+    for bunch in bunches:
+        small, longer = divmod(bunch.bytes, bunch.requests)
+        longer *= longer > MOST_ROUNDED * bunch.bytes
+        counts[small] += (bunch.requests - longer) // units
+        counts[small + 1] += longer // units
+    requests = sum(bunch.requests for bunch in bunches)
+    if requests - units * counts.total() < units:
+        # What is left has a request in each turn, which takes the bytes that means round off.
+        counts[max(+counts, default=0)] -= 1
+    counts = +counts
+    left = requests - units * counts.total()
+    moved = sum(bunch.bytes for bunch in bunches) - units * sum(
+        size * count for size, count in counts.items()
+    )
+    mix = _mixed(counts)
+    if not mix or left > MOST_LEFT * requests:
         return shares
-    moved = sum(share.most_bytes for share in shares)
-    return [_Share({"mix": mix, "count": counts.total()}, moved, moved)]
+    found = [*mix, *shares_of(Bunch(left, moved, 0, moved), scene)]
+    return found if len(found) < len(shares) else shares
 
 
-def _in_records(run: Run) -> list[_Share] | None:
-    """Nearly equal records, the same in every turn, and what is left of all sizes; None where a
-    run is none."""
-    found = records_in(run)
-    if found is None:
-        return None
-    ends = np.cumsum(found.parts)
-    table = [[int(end) - size, size] for end, size in zip(ends, found.parts, strict=True)]
-    keys: dict[str, Any] = {"pattern": PatternKind.TABLE, "table": table}
-    keys |= {"block": size_text(found.bytes), "segments": found.count}
-    units, each = run.scene.units, found.count * found.bytes
-    requests = int(run.count.sum()) - units * found.count * len(found.parts)
-    moved = int(run.bytes.sum()) - units * each
-    if requests < units or moved < requests:
-        return None
-    return [_Share(keys, each, each), *_shares(Bunch(requests, moved, 0, moved), run.scene)]
+def _mixed(counts: Counter[int]) -> list[Share]:
+    """So many requests of each size in every turn as one mix; none where a weight is too large."""
+    mix = mix_of(sorted(counts.items(), key=lambda part: (-part[0] * part[1], part[0])))
+    if not mix:
+        return []
+    moved = sum(size * count for size, count in counts.items())
+    return [Share({"mix": mix, "count": counts.total()}, moved, moved)]
 
 
-def records_in(run: Run) -> NearRecords | None:
-    """The nearly equal records that every turn of writes to files of its ranks' own consists of."""
-    is_packed = not np.any(run.jumps) and not (run.is_write and np.all(run.flags & APPENDS))
-    if not is_packed or (run.is_shared and run.ids.shape[-1] > 1):
-        return None
-    if (
-        not run.is_write
-        or run.ids.size != run.scene.units
-        or int(run.count.min()) < 2 * LEAST_RECORDS
-    ):
-        return None
-    return near_records([run.table.bytes[run.rows(int(token))] for token in run.ids.ravel()])
-
-
-def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
-    """The step of a bunch; two where a mean is no whole number and turns differ in requests."""
+def shares_of(bunch: Bunch, scene: Scene) -> list[Share]:
+    """What each turn moves of a bunch; two steps where a mean is no whole number and turns differ
+    in requests."""
     units = scene.units
     each, rest = divmod(bunch.requests, units)
     if bunch.smallest == bunch.largest:
@@ -351,7 +383,7 @@ def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
                 keys["transfer"] = size_text(transfer)
             last = least - (each - 1) * transfer
             parts = [(transfer, each - 1), (last, 1)] if each > 1 else [(least, 1)]
-            return [_Share(keys, most, least, [] if more else parts)]
+            return [Share(keys, most, least, [] if more else parts)]
     small, longer = divmod(bunch.bytes, bunch.requests)
     lacks = (small + 1) * bunch.requests - bunch.bytes
     whole = _counted(small + 1, bunch.requests, scene)
@@ -360,55 +392,66 @@ def _shares(bunch: Bunch, scene: Scene) -> list[_Share]:
         size = f"{size_text(small + 1)} * {whole.keys['count']} - "
         size += f"block({lacks}, {units}, {scene.unit})" if more_lack else str(least_lack)
         keys = {"transfer": size_text(small + 1), "size": size}
-        return [_Share(keys, whole.most_bytes, whole.least_bytes - least_lack - (more_lack > 0))]
+        return [Share(keys, whole.most_bytes, whole.least_bytes - least_lack - (more_lack > 0))]
     parts = [(small, bunch.requests - longer), (small + 1, longer)]
     return [_counted(size, count, scene) for size, count in parts if size and count]
 
 
-def _counted(size: int, count: int, scene: Scene) -> _Share:
+def _counted(size: int, count: int, scene: Scene) -> Share:
     units = scene.units
     each, rest = divmod(count, units)
     share = f"block({count}, {units}, {scene.unit})" if rest else each
     keys = {"transfer": size_text(size), "count": share}
     parts = [] if rest else [(size, each)]
-    return _Share(keys, (each + (rest > 0)) * size, each * size, parts)
+    return Share(keys, (each + (rest > 0)) * size, each * size, parts)
 
 
-def _span(shares: list[_Share], run: Run) -> int:
+def _span(shares: list[Share], run: Run) -> int:
     """How far the last turn reaches at least, from where it begins."""
     ranks = len(run.scene.crew) if run.is_shared else 1
     last = shares[-1]
     return ranks * sum(share.most_bytes for share in shares) - last.most_bytes + last.least_bytes
 
 
-class _Layout:
+class Layout:
     """Where the parts lie: one behind the other, turns where the run's turns began."""
 
-    def __init__(self, run: Run, span: int) -> None:
-        self._run = run
+    def __init__(self, run: Run, shares: list[Share]) -> None:
+        self._run, span = run, _span(shares, run)
+        slack = shares[-1].most_bytes - shares[-1].least_bytes
         self._terms, self._first, self._last = _turns_of(run, span)
-        self._most = _most_of(run)
+        self._most = most_of(run)
         if self._most is not None and self._first + self._last + span > self._most:
-            self._terms, self._first, self._last = [], 0, 0
+            self._terms, self._first, self._last = self._less(self._most - span - slack)
         self.end = self._first + self._last
         self.least_end = 0
-        self._offset = self._first
+        self.offset = self._first
         self._appends = run.is_write and bool(np.all(run.flags & APPENDS))
 
-    def step(self, share: _Share) -> Any:
-        """The step of a share, behind those before it."""
+    def _less(self, room: int) -> tuple[list[tuple[int, str]], int, int]:
+        """What `_turns_of` gives, in shorter steps that end before `room`; no steps where there is
+        no room, or several loops are around."""
+        loops, first = self._run.scene.loops, self._first
+        if len(loops) != 1 or not self._terms or loops[0][1] < 2 or first >= room:
+            return [], 0, 0
+        slope = (room - first) // (loops[0][1] - 1)
+        return self._run.scene.terms((slope,)), first, slope * (loops[0][1] - 1)
+
+    def step(self, share: Share, start: int | None = None) -> Any:
+        """The step of a share, at `start` or behind those before it."""
         run, crew = self._run, self._run.scene.crew
-        span, start = share.most_bytes, self._offset
+        terms = self._terms if start is None else []
+        span, start = share.most_bytes, self.offset if start is None else start
         if self._most is not None:
             start = max(0, min(start, self._most - span * (len(crew) if run.is_shared else 1)))
         if run.is_shared:
-            text = linear_text(start, [*self._terms, (span, crew.place)])
+            text = linear_text(start, [*terms, (span, crew.place)])
             before = span * (len(crew) - 1)
         else:
-            text = linear_text(start, self._terms)
+            text = linear_text(start, terms)
             before = 0
-        self._offset = start + before + span
-        self.end = max(self.end, self._offset + self._last)
+        self.offset = start + before + span
+        self.end = max(self.end, self.offset + self._last)
         if share.least_bytes:
             self.least_end = max(self.least_end, start + self._last + before + share.least_bytes)
         if self._appends:
@@ -419,7 +462,7 @@ class _Layout:
         return run.step(**share.keys, **run.at(text))
 
 
-def _most_of(run: Run) -> int | None:
+def most_of(run: Run) -> int | None:
     """Where requests must end; None: anywhere.
 
     What a turn writes or reads of uneven sizes is a mean, so the reads of a file that was written
@@ -457,11 +500,20 @@ def _turns_of(run: Run, span: int) -> tuple[list[tuple[int, str]], int, int]:
         last += slope * (turns - 1)
     first = int(low.min())
     lacks = int(run.end.max()) - first - span
-    if not last and lacks > 0 and loops[0][1] > 1 and (run.jumps > 0).any():
+    wanders = (run.jumps > 0).any() or len(np.unique(low)) * 2 > low.size
+    if not last and lacks > 0 and loops[0][1] > 1 and wanders:
         step = _step_of(run)
         slopes[0] = -(-lacks // (step * (loops[0][1] - 1))) * step
         last = slopes[0] * (loops[0][1] - 1)
+    elif len(loops) == 1 and last and (step := _step_of(run)) >= LEAST_STEP and slopes[0] % step:
+        return [_whole_steps(loops[0], moved, step)], first, moved
     return run.scene.terms(tuple(slopes)), first, last
+
+
+def _whole_steps(loop: tuple[str, int], moved: int, step: int) -> tuple[int, str]:
+    """Turns that come so much further together, each by whole steps: pages stay pages."""
+    variable, turns = loop
+    return step, f"{variable} * {moved // step} // {turns - 1}"
 
 
 def _step_of(run: Run) -> int:
@@ -474,4 +526,5 @@ def pooled_steps(
     table: Table, tokens: Tokens, chosen: Column, scene: Scene, file: str, is_shared: bool
 ) -> Said:
     """Steps that move what `chosen` tokens moved, whoever did, dealt to loops and ranks."""
-    return dealt(Run(table, tokens, chosen, scene, file, is_shared, 0))
+    run = Run(table, tokens, chosen, scene, file, is_shared, 0)
+    return turn_by_turn(run) or dealt(run)

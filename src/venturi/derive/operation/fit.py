@@ -12,6 +12,9 @@ from venturi.model.units import size_text
 
 MOST_CHOICES = 6
 """A choice between more ranks than this is no text that people read."""
+MOST_STRETCHES = 3
+LEAST_STRETCH = 3
+"""Two numbers always lie on a line."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,11 @@ def by_rank_text(values: Column, place: str, is_size: bool) -> str | None:
     if rest is not None and count > 2:
         tail = linear_text(rest.constant - rest.slopes[0], [(rest.slopes[0], place)], is_size)
         return f"{number_text(int(values[0]), is_size)} if {place} == 0 else {tail}"
-    return _steps(values, place, is_size) or _turns(values, place, is_size)
+    return (
+        _steps(values, place, is_size)
+        or _stretches(values, place, is_size)
+        or _turns(values, place, is_size)
+    )
 
 
 def _steps(values: Column, place: str, is_size: bool) -> str | None:
@@ -112,6 +119,28 @@ def _steps(values: Column, place: str, is_size: bool) -> str | None:
     text = number_text(int(values[-1]), is_size)
     for edge in reversed(edges.tolist()):
         text = f"{number_text(int(values[edge - 1]), is_size)} if {place} < {edge} else {text}"
+    return text
+
+
+def _stretches(values: Column, place: str, is_size: bool) -> str | None:
+    """Affine over ranges of places: what is beyond some size begins elsewhere."""
+    slopes = np.diff(values)
+    parts: list[tuple[int, str]] = []
+    start = 0
+    while start < len(values):
+        if len(parts) == MOST_STRETCHES or len(values) - start < LEAST_STRETCH:
+            return None
+        other = np.flatnonzero(slopes[start:] != slopes[start])
+        end = start + 1 + int(other[0]) if len(other) else len(values)
+        if end - start < LEAST_STRETCH:
+            return None
+        name = f"{_factor(place)} - {start}" if start else place
+        terms = [(int(slopes[start]), name)]
+        parts.append((end, linear_text(int(values[start]), terms, is_size)))
+        start = end
+    text = parts[-1][1]
+    for end, one in reversed(parts[:-1]):
+        text = f"{one} if {place} < {end} else {text}"
     return text
 
 

@@ -59,7 +59,9 @@ def headed(run: Run) -> Said | None:
     end = start + int(moved.min() if run.is_write else moved.max())
     reach = np.array([max(end, _end(table))])
     rule = "6: a head of odd requests, then equal ones up to the end"
-    return Said(run.guarded(steps), "contiguous", size_text(unit), rule, 0.9, reach)
+    said = Said(run.guarded(steps), "contiguous", size_text(unit), rule, 0.9, reach)
+    said.has_sizes = len(np.unique(last)) == 1
+    return said
 
 
 def _head(offset: Column, size: Column) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 from venturi.derive.operation.fit import affine, linear_text
 from venturi.derive.operation.scene import Crew, Scene
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, Table
+from venturi.derive.operation.table import CREATES, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column, Kind
 from venturi.model.workload import (
@@ -35,8 +35,11 @@ class Owners:
     """Streams whose files one rank makes and others use: numbers name them, whoever does it."""
 
 
-def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
-    """A file belongs to the rank that used it first; shared ones are counted in their stream."""
+def owners_of(table: Table, tokens: Tokens, streams: Streams, private: set[int]) -> Owners:
+    """A file belongs to the rank that used it first; shared ones are counted in their stream.
+
+    Those of `private` streams are not given away where more than one rank asks for them to be made.
+    """
     count = len(table.paths)
     order = np.argsort(tokens.start_ns, kind="stable")[::-1]
     owner = np.zeros(count, np.int64)
@@ -54,11 +57,16 @@ def owners_of(table: Table, tokens: Tokens, streams: Streams) -> Owners:
         edges = np.flatnonzero(np.concatenate([[True], sorted_owner[1:] != sorted_owner[:-1]]))
         length = np.diff(np.append(edges, len(files)))
         nth[files[by_owner]] = np.arange(len(files)) - np.repeat(edges, length)
-    return Owners(owner, nth, _given_away(tokens, streams, owner))
+    return Owners(owner, nth, _given_away(tokens, streams, owner, private))
 
 
-def _given_away(tokens: Tokens, streams: Streams, owner: Column) -> frozenset[int]:
-    """Streams of files that all are made by one rank, of which others use some."""
+def _given_away(
+    tokens: Tokens, streams: Streams, owner: Column, private: set[int]
+) -> frozenset[int]:
+    """Streams of files that all are made by one rank, of which others use some.
+
+    Others may ask for a file to be made that is there; they do not begin it anew.
+    """
     found = set()
     makes = tokens.is_kind(Kind.OPEN) & (tokens.flags & CREATES > 0)
     made = np.bincount(tokens.file[makes], minlength=len(owner)) > 0
@@ -67,7 +75,9 @@ def _given_away(tokens: Tokens, streams: Streams, owner: Column) -> frozenset[in
         if stream.is_shared or len(makers) > 1 or not np.all(made[stream.files]):
             continue
         own = streams.of_file[tokens.file] == number
-        if np.any(tokens.rank[own] != makers[0]) and np.all(tokens.rank[own & makes] == makers[0]):
+        others = own & (tokens.rank != makers[0])
+        anew = others & makes & (number in private or tokens.flags & TRUNCATES > 0)
+        if np.any(others) and not np.any(anew):
             found.add(number)
     return frozenset(found)
 

@@ -10,6 +10,8 @@ from venturi.model.operation import Column
 
 MOST_ROWS = 32
 """A list of more places than this is no pattern that people read."""
+LEAST_SAVED = 2
+"""So many rows less are worth to say of how many bytes requests are."""
 MOST_LOOPS = 4
 RANDOM_BACKWARD_SHARE = 0.3
 """Random access jumps backwards half of the time, regular access hardly ever."""
@@ -35,6 +37,8 @@ class Rows:
     """(offset from the run's lowest place, bytes)."""
     shift: int
     """From the first request to the lowest place; 0 or less."""
+    transfer: int = 0
+    """Each row is as many requests of so many bytes, the last one shorter; 0: one request."""
 
 
 Places = Nest | Rows
@@ -46,11 +50,26 @@ def places_of(offset: Column, size: Column) -> Places | None:
     nest = _nest(relative, size)
     if nest is not None:
         return nest
-    if len(size) <= MOST_ROWS:
-        low = int(relative.min())
-        rows = zip((relative - low).tolist(), size.tolist(), strict=True)
-        return Rows(tuple((int(o), int(b)) for o, b in rows), low)
-    return None
+    return rows_of(offset, size)
+
+
+def rows_of(offset: Column, size: Column) -> Rows | None:
+    """Requests as a list, where those of the largest size that lie together are one row; None
+    where it is too long."""
+    relative = offset - offset[0]
+    low, transfer = int(relative.min()), int(size.max())
+    begins = np.ones(len(size), bool)
+    begins[1:] = relative[1:] != relative[:-1] + size[:-1]
+    begins[1:] |= size[:-1] < transfer
+    first = np.flatnonzero(begins)
+    if len(first) == 1 or len(first) + LEAST_SAVED <= len(size):
+        size, relative = np.add.reduceat(size, first), relative[first]
+    else:
+        transfer = 0
+    if len(size) > MOST_ROWS:
+        return None
+    rows = zip((relative - low).tolist(), size.tolist(), strict=True)
+    return Rows(tuple((int(o), int(b)) for o, b in rows), low, transfer)
 
 
 def _nest(relative: Column, size: Column) -> Nest | None:

@@ -71,6 +71,9 @@ class Program:
     """Streams of which nothing that was there before may be removed; more may be found."""
     plain: set[int]
     """Streams of whose files not all uses are those of a tree; more may be found."""
+    private: set[int]
+    """Streams of whose files each rank has its own, because one that another makes would not be
+    there in time; more may be found."""
     told: list[Told] = field(default_factory=list)
     notes: Counter[str] = field(default_factory=Counter)
     lengths: dict[str, Value] = field(default_factory=dict)
@@ -81,7 +84,8 @@ class Program:
     def __post_init__(self) -> None:
         self.table, self.tokens = self.view.table, self.view.tokens
         self.parts, self.acts = self.view.parts, self.view.acts
-        self.names = Names(owners_of(self.table, self.tokens, self.streams), self.streams)
+        owners = owners_of(self.table, self.tokens, self.streams, self.private)
+        self.names = Names(owners, self.streams)
         self.holdings = Holdings(self.names)
         self.trees = Trees(self.table, self.tokens, self.names)
         self.datasets = Datasets()
@@ -489,6 +493,8 @@ class Program:
             return
         for each in staged or [use.name]:
             if each in self.staged or self._lacks(each, said, use):
+                if entry.is_given_away:
+                    self.private.add(entry.stream)
                 same = self.turn_lengths.setdefault(each, said.length) == said.length
                 self.turn_lengths[each] = said.length if same else ""
                 self.staged[each] = max(self.staged.get(each, 0), int(said.reach.max()))

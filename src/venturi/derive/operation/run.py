@@ -45,6 +45,8 @@ class Said:
     """The end of what each turn of each rank moves, where each has a file of its own."""
     length: str = ""
     """The same as an expression of the loop around it; empty: none."""
+    has_sizes: bool = True
+    """Whether the sizes of requests are those of the application, and no means."""
 
 
 @dataclass(frozen=True)

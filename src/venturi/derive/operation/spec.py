@@ -7,6 +7,7 @@ from collections import Counter
 
 from venturi.derive.known_name import known_name
 from venturi.derive.operation.folder import path_of
+from venturi.derive.operation.manner import UNEVEN_NOTE, Option, opening_options
 from venturi.derive.operation.naming import Entry, named_in
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
@@ -58,10 +59,19 @@ def file_specs(program: Program, steps: Steps) -> dict[str, FileSpec]:
     return found
 
 
-def _options(program: Program, entry: str) -> dict[str, str | int | float | bool]:
-    """What the interface must be told to treat these files as the application's library did."""
-    caches = program.datasets.caches.get(entry)
-    return {"chunk_cache": size_text(max(caches))} if caches else {}
+def _options(program: Program, name: str) -> dict[str, Option]:
+    """What the interface must be told to treat these files as the application, or its library,
+    did."""
+    stream = program.names.entries[name].stream
+    files = program.streams.kept[stream]
+    caches = program.datasets.caches.get(name)
+    found: dict[str, Option] = {"chunk_cache": size_text(max(caches))} if caches else {}
+    are_exact = all(one.said.has_sizes for one in program.told if one.stream == stream)
+    manners = [program.table.manners[file] for file in files.files]
+    if manners[0].is_direct and not are_exact:
+        program.notes[f"{files.name}: {UNEVEN_NOTE}"] = 1
+    is_made = name not in program.staged
+    return found | opening_options(manners, files.interface, are_exact, is_made)
 
 
 def _prestage(program: Program, name: str, entry: Entry, path: str) -> Value | None:

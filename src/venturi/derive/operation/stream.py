@@ -72,7 +72,7 @@ def streams_of(table: Table, tokens: Tokens) -> Streams:
     shared = _shared(tokens, len(table.paths))
     piles = _piles(table, tokens, shared)
     found = []
-    for (pattern, interface, is_shared), pile in piles.items():
+    for (pattern, interface, is_shared, _), pile in piles.items():
         files = np.array(pile)
         files = files[np.argsort(first_use[files], kind="stable")]
         found.append(
@@ -112,7 +112,7 @@ def _shared(tokens: Tokens, count: int) -> Column:
     return shared
 
 
-_Key = tuple[str, str, bool]
+_Key = tuple[str, str, bool, str]
 
 
 def _piles(table: Table, tokens: Tokens, shared: Column) -> dict[_Key, list[int]]:
@@ -122,7 +122,8 @@ def _piles(table: Table, tokens: Tokens, shared: Column) -> dict[_Key, list[int]
     names = without_random(table.paths)
     for index, path in enumerate(names):
         name = _DIGITS.sub("#", path) + ("/" if is_directory[index] else "")
-        key = (name, table.interfaces[index].value, bool(shared[index]))
+        way = table.manners[index].way
+        key = (name, table.interfaces[index].value, bool(shared[index]), way)
         piles[key].append(index)
     if len(piles) <= LEAST_ALIKE:
         return piles
@@ -141,12 +142,12 @@ def _manners(tokens: Tokens, count: int) -> Column:
 
 def _alike(piles: dict[_Key, list[int]], manner: Column) -> dict[_Key, list[int]]:
     """Joins files without a common name that are treated alike: sources, objects of a store."""
-    lonely: dict[tuple[int, str, bool], list[_Key]] = defaultdict(list)
+    lonely: dict[tuple[int, str, bool, str], list[_Key]] = defaultdict(list)
     for key, pile in piles.items():
         if len(pile) < LEAST_ALIKE:
             kinds = {int(manner[file]) for file in pile}
             if len(kinds) == 1:
-                lonely[kinds.pop(), key[1], key[2]].append(key)
+                lonely[kinds.pop(), *key[1:]].append(key)
     joined = dict(piles)
     for keys in lonely.values():
         if len(keys) < LEAST_ALIKE * 2:

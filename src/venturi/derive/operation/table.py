@@ -18,6 +18,7 @@ from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
 from venturi.derive.operation.attribute import attribute_flags, without_word
 from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.linked import link_flags, with_links_removed, wordless_links
+from venturi.derive.operation.manner import Manner, manners_of
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
 from venturi.derive.operation.pace import beside_pauses, computing_ns
@@ -29,6 +30,7 @@ from venturi.model.error import UserError
 from venturi.model.operation import (
     COLLECTIVE,
     FRESH,
+    IN_VIEW,
     KIND_CODES,
     KINDS,
     LAYER_CODES,
@@ -38,6 +40,7 @@ from venturi.model.operation import (
     NO_FILE,
     NOT_A_FILE,
     SCATTERED,
+    UNKNOWN_OFFSET,
     Column,
     Kind,
     Operations,
@@ -103,6 +106,8 @@ class Table:
     ranks: int
     paths: list[str]
     interfaces: list[Interface]
+    manners: list[Manner]
+    """How each file is opened."""
     file: Column
     rank: Column
     kind: Column
@@ -195,7 +200,7 @@ def table_of(captured: Captured) -> Table:
     computing = computing_ns(operations.process[rows], start, end, trace.source.format)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
-    offset = operations.offset[rows]
+    offset = _places(operations, rows, moved, notes)
     anew = _among(kind, (Kind.OPEN,)) & (operations.detail[rows] & (O_TRUNC | O_EXCL) > 0)
     streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
     size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
@@ -204,16 +209,18 @@ def table_of(captured: Captured) -> Table:
             f"{_files(files)} read a little further than writes were seen; the last write is longer"
         )
     looks = _looks(operations, rows, heights, (actors, root, own), left)
+    flags = _flags(operations, rows, file, rank)
     dataset = _datasets(operations, rows, len(root))
     arrays = {i: array_of(trace.files[i]) for i in np.unique(dataset).tolist() if i != NO_DATASET}
     return Table(
         ranks=actors.ranks,
         paths=paths,
         interfaces=_interfaces(plain, heights, used),
+        manners=_manners(operations, rows, file, flags, root, left),
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
-        flags=(_flags(operations, rows, file, rank) | _aside(is_aside, kind))[order],
+        flags=(flags | _aside(is_aside, kind))[order],
         offset=in_file(dataset, file, offset, size, arrays)[order],
         dataset=dataset[order],
         within=offset[order],
@@ -254,6 +261,32 @@ def _interfaces(operations: Operations, heights: Column, used: Column) -> list[I
         Interface.MMAP if is_mapped and one is Interface.POSIX else one
         for one, is_mapped in zip(found, mapped.tolist(), strict=True)
     ]
+
+
+def _places(operations: Operations, rows: Column, moved: Column, notes: list[str]) -> Column:
+    """The offset of each row; of requests through file views with holes none is known."""
+    in_view = moved & (operations.detail[rows] & IN_VIEW > 0)
+    if np.any(in_view):
+        seen = int(np.count_nonzero(in_view))
+        notes.append(f"{seen} requests through file views with holes: which bytes is not seen")
+    return np.where(in_view, UNKNOWN_OFFSET, operations.offset[rows])
+
+
+def _manners(
+    operations: Operations,
+    rows: Column,
+    file: Column,
+    flags: Column,
+    root: Column,
+    left: Counter[str],
+) -> list[Manner]:
+    """How each file is opened; allocations that this tells are no longer left out."""
+    number = np.full(len(root), -1)
+    number[root[operations.file[rows]]] = file
+    manners, told = manners_of(operations, rows, file, flags & CREATES > 0, number[root])
+    if told:
+        left -= Counter({Kind.ALLOCATE.value: told})
+    return manners
 
 
 def actors_in(trace: Trace, operations: Operations) -> Actors:

@@ -57,11 +57,36 @@ def with_copies_said(operations: Operations) -> Operations:
     added = {name: column[rows] for name, column in columns.items()}
     added["kind"][:] = KIND_CODES[Kind.WRITE]
     added["file"] = operations.detail[rows].astype(columns["file"].dtype)
+    added["offset"] = _behind_each_other(operations, rows)
     # The read takes no time: the call's whole time stands at the write.
     columns["end_ns"][rows] = columns["start_ns"][rows]
     order = np.argsort(np.concatenate([columns["start_ns"], added["start_ns"]]), kind="stable")
     both = {name: np.concatenate([columns[name], added[name]])[order] for name in columns}
     return replace(operations, **both)
+
+
+def _behind_each_other(operations: Operations, rows: Column) -> Column:
+    """Where copies are written: at the place that they come from, but those of another file behind
+    what was copied before, until the target is opened again."""
+    offset = np.array(operations.offset[rows])
+    source, target = operations.file[rows], operations.detail[rows]
+    pairs = np.unique(np.stack((target, source)), axis=1)
+    several, times = np.unique(pairs[0], return_counts=True)
+    opens = operations.kind == KIND_CODES[Kind.OPEN]
+    for name in several[times > 1]:
+        mine = np.flatnonzero(target == name)
+        opened = operations.start_ns[opens & (operations.file == name)]
+        epoch = np.searchsorted(opened, operations.start_ns[rows[mine]])
+        end = shift = 0
+        for before, at in zip([-1, *mine[:-1]], mine, strict=True):
+            place = mine.searchsorted(at)
+            if before < 0 or epoch[place] != epoch[place - 1]:
+                end = shift = 0
+            elif source[at] != source[before]:
+                shift = end - int(offset[at])
+            offset[at] += shift
+            end = int(offset[at]) + int(operations.bytes[rows[at]])
+    return offset
 
 
 def _first_ways(operations: Operations, is_copy: Column, rows: Column) -> Column:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -46,12 +47,12 @@ STALL_WEIGHT = 0.02
 little weight."""
 SYNC_TURNS_LINES = 40
 """A program that tells how files take turns between syncs may be longer by so many lines ..."""
-BATCHES_LINES = 16
+BATCHES_LINES = 20
 """... and one that tells how reading and writing do by so many."""
 LEAST_BATCHES = 4
 """So many times that a rank reads one file and writes another say that they take turns ..."""
 LEAST_IN_BATCH = 8
-"""... in batches of so many requests in the mean: of fewer, no loop tells the order."""
+"""... in batches of so many requests, most of them: of fewer, no loop tells the order."""
 TASKS_LINES = -24
 """A program that deals tasks does not tell who did which: it must be shorter by so many."""
 GAIN = 0.75
@@ -115,12 +116,29 @@ def _best_pauses(first: View, streams: Streams) -> View:
     for table in _coarser(first.table):
         view = view_of(table, streams)
         score = _score(view, first.table)
-        if score < GAIN * least:
+        if score.is_shorter(least):
             best, least = view, score
     return best
 
 
-def _score(view: View, table: Table) -> float:
+@dataclass(frozen=True)
+class _Score:
+    """How long a program is, with the weight of the pauses that it leaves out."""
+
+    length: float
+    is_ordered: bool
+
+    def is_shorter(self, other: _Score) -> bool:
+        """Whether it is so much shorter as to be worth it; where only one of both keeps the order,
+        that weighs, too."""
+        mine, others = (
+            one.length + DISORDER_WEIGHT * (rest.is_ordered and not one.is_ordered)
+            for one, rest in ((self, other), (other, self))
+        )
+        return mine < GAIN * others
+
+
+def _score(view: View, table: Table) -> _Score:
     """How long the program is, and what it leaves out of the time and the order."""
     nodes, is_ordered = sequence_of(view.acts, view.nests)
     length = _length(nodes, view.acts)
@@ -129,7 +147,7 @@ def _score(view: View, table: Table) -> float:
     if not np.any((view.table.pauses_ns > 0) & (view.table.pauses_ns < STALL_NS)):
         lost -= (1 - STALL_WEIGHT) * _stalled_ns(table) / run_ns
     idle = IDLE_WEIGHT * min(lost / IDLE_SHARE, 1.0)
-    return length + idle + (0.0 if is_ordered else DISORDER_WEIGHT)
+    return _Score(length + idle, is_ordered)
 
 
 def _stalled_ns(table: Table) -> int:
@@ -193,7 +211,7 @@ def _cut_between(table: Table, rows: Column, epochs: Column) -> Table | None:
     """The table cut where a new epoch begins; None where ranks differ in them."""
     cuts = np.zeros(len(rows), bool)
     same = table.rank[rows][1:] == table.rank[rows][:-1]
-    old = table.stretch[rows]
+    old = _rising(table.stretch[rows], same)
     cuts[1:] = same & ((epochs[1:] != epochs[:-1]) | (old[1:] != old[:-1]))
     number = np.cumsum(cuts)
     first = np.flatnonzero(np.concatenate([[True], ~same]))
@@ -207,6 +225,14 @@ def _cut_between(table: Table, rows: Column, epochs: Column) -> Table | None:
     stretch = np.zeros(len(table), table.stretch.dtype)
     stretch[rows] = number
     return replace(table, stretch=stretch, pauses_ns=pauses)
+
+
+def _rising(stretch: Column, same: Column) -> Column:
+    """The stretches of rows, in the order of time of each rank, which begins where they are not the
+    `same`: what began before a pause and goes on after others is over before the pause counts."""
+    starts = np.concatenate([[0], np.flatnonzero(~same) + 1, [len(stretch)]])
+    parts = [stretch[low:high] for low, high in pairwise(starts)]
+    return np.concatenate([np.minimum.accumulate(part[::-1])[::-1] for part in parts])
 
 
 def _epochs(table: Table, rows: Column) -> Column | None:
@@ -235,7 +261,8 @@ def _batches(table: Table, rows: Column) -> Column | None:
     turns = np.zeros(len(data), bool)
     turns[1:] = reads[1:] & ~reads[:-1] & (file[1:] != file[:-1]) & (rank[1:] == rank[:-1])
     count = int(np.count_nonzero(turns))
-    if count < LEAST_BATCHES * table.ranks or len(data) < LEAST_IN_BATCH * count:
+    sizes = np.diff(np.append(np.flatnonzero(turns), len(data)))
+    if count < LEAST_BATCHES * table.ranks or np.median(sizes) < LEAST_IN_BATCH:
         return None
     begins = np.zeros(len(rows), np.int64)
     begins[data[turns]] = 1

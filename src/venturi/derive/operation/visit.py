@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from venturi.derive.operation.stream import Streams
-from venturi.derive.operation.table import CREATES, TOGETHER, Table
+from venturi.derive.operation.table import CREATES, TOGETHER, TRUNCATES, Table
 from venturi.derive.operation.token import Tokens, mixed_hash
 from venturi.model.operation import KIND_CODES, Column, Kind
 
@@ -140,8 +140,49 @@ def _begins(tokens: Tokens, stream: Column, are_many: Column, long: Column) -> C
     joins |= many & tokens.follows & (named | ~opens)
     joins |= tokens.follows & tokens.is_kind(Kind.ATTRIBUTE)
     joins &= ~_alone(long, opens, closes, new_owner)
+    joins &= ~_cuts_together(tokens, opens, closes)
     begins[1:] = ~(same & joins[1:])
     return begins
+
+
+def _are_together(tokens: Tokens) -> Column:
+    """Mask: requests that all ranks made together."""
+    together: Column = tokens.is_kind(Kind.READ, Kind.WRITE) & (tokens.flags & TOGETHER > 0)
+    return together
+
+
+def _is_cut_together(tokens: Tokens) -> Column:
+    """Mask: tokens of files in which some ranks make requests by themselves beside those that all
+    make together: a head that the first rank writes."""
+    together = _are_together(tokens)
+    if not np.any(together):
+        return together
+    files, ranks = int(tokens.file.max()) + 1, int(tokens.rank.max()) + 1
+    own = tokens.is_kind(Kind.READ, Kind.WRITE) & ~together
+    pair = tokens.file.astype(np.int64) * ranks + tokens.rank
+    counts = [
+        np.bincount(pair[mask], minlength=files * ranks).reshape(files, ranks)
+        for mask in (own, together)
+    ]
+    takes_part = counts[1] > 0
+    differs = (np.where(takes_part, counts[0], -1).max(axis=1) > 0) & (
+        np.where(takes_part, counts[0], np.iinfo(np.int64).max).min(axis=1) == 0
+    )
+    cut: Column = differs[tokens.file]
+    return cut
+
+
+def _cuts_together(tokens: Tokens, opens: Column, closes: Column) -> Column:
+    """Where a file is cut at the requests that all ranks make together: there, behind them, behind
+    the opening, and at the closing."""
+    cut = _is_cut_together(tokens)
+    if not np.any(cut):
+        return cut
+    together = _are_together(tokens)
+    change = np.zeros(len(tokens), bool)
+    change[1:] = (together[1:] != together[:-1]) | opens[:-1]
+    cuts: Column = cut & (change | closes)
+    return cuts
 
 
 def _alone(long: Column, opens: Column, closes: Column, new_owner: Column) -> Column:
@@ -159,8 +200,9 @@ def _alone(long: Column, opens: Column, closes: Column, new_owner: Column) -> Co
 
 
 def _groups(table: Table, tokens: Tokens, stream: Column, begins: Column) -> Column:
-    """Four times the stream's number, plus two for the last tasks that were dealt, plus one for
-    visits that move data.
+    """Eight times the stream's number, plus four for requests of all ranks together where others
+    are cut off from them, plus two for the last tasks that were dealt, plus one for visits that
+    move data.
 
     Calls on names alone stand apart: often one rank makes them for all. So do tasks that are too
     few for all ranks.
@@ -169,7 +211,9 @@ def _groups(table: Table, tokens: Tokens, stream: Column, begins: Column) -> Col
     data = tokens.is_kind(Kind.READ, Kind.WRITE)
     moves = np.logical_or.reduceat(data, first)
     length = np.diff(np.append(first, len(tokens)))
-    group: Column = stream * 4 + np.repeat(moves, length)
+    group: Column = stream * 8 + np.repeat(moves, length)
+    together = np.logical_or.reduceat(_is_cut_together(tokens) & _are_together(tokens), first)
+    group += 4 * np.repeat(together, length)
     if table.dealt is not None:
         is_last = table.dealt[tokens.rows[tokens.first[first]]] > 1
         group += 2 * np.repeat(is_last, length)
@@ -207,7 +251,9 @@ def _hashes(
     strict = mixed_hash(
         strict + mixed_hash(tokens.count) + (mixed_hash(tokens.bytes) << np.uint64(1))
     )
-    loose = mixed_hash(manner - np.where(is_first, CREATES, 0).astype(np.uint64) + places)
+    # Of a file that is made, it says nothing that it is emptied, too.
+    made = np.where(is_first, tokens.flags & (CREATES | TRUNCATES), 0)
+    loose = mixed_hash(manner - made.astype(np.uint64) + places)
     near = mixed_hash(loose + (tokens.jumps > 0))
     kinds = tokens.kind.astype(np.uint64) * np.uint64(256) + (tokens.flags & TOGETHER)
     each = (loose, near, strict, mixed_hash(kinds + places))
@@ -231,7 +277,7 @@ def _assembled(
     collected: list[tuple[int, Column, Column]] = []
     for place in sorted(by_stream):
         classes = by_stream[place]
-        where = place // 4
+        where = place // 8
         if len(classes) > MOST_CLASSES:
             chosen = np.flatnonzero(group == place)
             ranks = np.unique(tokens.rank[chosen])
@@ -268,6 +314,8 @@ def _ordered(
     part, first, at, count, strict = [], [], [], [], []
     near, loose, size, start, end, stretch = [], [], [], [], [], []
     before = 0
+    begins_ns = _begins_ns(tokens, visits)
+    cut_together = _is_cut_together(tokens) & _are_together(tokens)
     moved = np.concatenate([[0], np.cumsum(tokens.bytes)])
     for number, matrix, ranks in collected:
         salt = mixed_hash(ranks.astype(np.uint64))[:, None]
@@ -284,7 +332,8 @@ def _ordered(
         near.append(mixed_hash(visits.near[matrix] + salt).sum(axis=0) + name)
         loose.append(visits.loose[matrix[0]] + name)
         size.append((moved[finish + 1] - moved[begin]).sum(axis=0))
-        start.append(tokens.start_ns[begin].min(axis=0))
+        is_together = np.all(cut_together[begin])
+        start.append(begins_ns[begin].max(axis=0) if is_together else begins_ns[begin].min(axis=0))
         end.append(tokens.end_ns[finish].max(axis=0))
         stretch.append(tokens.stretch[begin].min(axis=0))
     if not collected:
@@ -307,6 +356,27 @@ def _ordered(
         end_ns=np.concatenate(end)[order],
         pause_ns=np.where(is_new, table.pauses_ns[stretches], 0),
     )
+
+
+def _begins_ns(tokens: Tokens, visits: _Visits) -> Column:
+    """When visits begin, at their first tokens: who reads what another rank writes begins when data
+    comes, however long the file has been open."""
+    found = tokens.start_ns.copy()
+    reads = np.flatnonzero(tokens.is_kind(Kind.READ))
+    writes = tokens.is_kind(Kind.WRITE)
+    if not len(reads) or not np.any(writes):
+        return found
+    least = np.full(int(tokens.file.max()) + 1, np.iinfo(np.int64).max)
+    most = np.full(len(least), -1)
+    np.minimum.at(least, tokens.file[writes], tokens.rank[writes])
+    np.maximum.at(most, tokens.file[writes], tokens.rank[writes])
+    file, rank = tokens.file[visits.first], tokens.rank[visits.first]
+    by_others = (most[file] >= 0) & ((least[file] != rank) | (most[file] != rank))
+    after = reads[np.minimum(np.searchsorted(reads, visits.first), len(reads) - 1)]
+    is_own = (after >= visits.first) & (after < visits.first + visits.count)
+    chosen = by_others & is_own
+    found[visits.first[chosen]] = tokens.start_ns[after[chosen]]
+    return found
 
 
 __all__ = ["CREATES", "KIND_CODES", "Acts", "Part", "acts_of"]

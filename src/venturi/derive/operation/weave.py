@@ -215,7 +215,9 @@ def _in_loop(program: Program, body: Steps, other: Steps, run: _Run) -> Steps | 
     turns = loop.in_ if isinstance(loop.in_, int) else 0
     if not LEAST_TURNS <= turns <= run.requests:
         return None
-    rows = _rows(program, [loop], None), _rows(program, [other[run.at]], run.is_write)
+    verbs = {verb for verb in ("read", "write") if _has_verb(loop, verb)}
+    way = verbs == {"write"} if len(verbs) == 1 else None
+    rows = _rows(program, [loop], way), _rows(program, [other[run.at]], run.is_write)
     if 2 * _turns(program, *rows) < turns:
         return None
     whole = _with_part(loop, run.part(loop.for_, turns), run.is_write)
@@ -241,9 +243,14 @@ def _with_part(outer: StepSpec, part: StepSpec, is_write: bool) -> StepSpec | No
 
 
 def _moves(step: StepSpec) -> bool:
+    return _has_verb(step, "write") or _has_verb(step, "read")
+
+
+def _has_verb(step: StepSpec, verb: str) -> bool:
+    """Whether it, or a step within it, is one of these."""
     if step.do is not None:
-        return any(isinstance(inner, StepSpec) and _moves(inner) for inner in step.do)
-    return step.verb in ("write", "read")
+        return any(isinstance(inner, StepSpec) and _has_verb(inner, verb) for inner in step.do)
+    return step.verb == verb
 
 
 def _rows(program: Program, steps: Sequence[StepSpec | BareStep], is_write: bool | None) -> Column:

@@ -175,14 +175,15 @@ def _in_view(view: View, streams: Streams, copies: Copies) -> tuple[Program, Ste
     apart: set[Key] = set()
     lasting: set[int] = set()
     plain: set[int] = set()
+    private: set[int] = set()
     for _ in range(_MOST_TRIALS):
         before, found = dict(staged), set(flat)
-        others = len(apart) + len(lasting) + len(plain)
-        program = Program(view, streams, staged, flat, apart, lasting, plain)
+        others = len(apart) + len(lasting) + len(plain) + len(private)
+        program = Program(view, streams, staged, flat, apart, lasting, plain, private)
         steps = program.write()
         apart |= used_too_soon(steps, program.names)
         new = flat - found
-        if new or len(apart) + len(lasting) + len(plain) > others:
+        if new or len(apart) + len(lasting) + len(plain) + len(private) > others:
             staged.clear()
         elif staged == before:
             break

@@ -49,7 +49,7 @@ def _figure(record: Record, name: str, curve: Curve, units: Units) -> Figure | N
     ]
     return Figure(
         name=f"curve-{name}",
-        title=f"{name} over {curve.over}",
+        title=f"{name[:1].upper()}{name[1:]} over {curve.over}",
         finding=_finding(points, curve, units),
         reading=f"Marks are medians over repetitions, bars their intervals; {curve.over} below.",
         spec=theme.whole(scaling.spec(marks, list(curve.lines), curve.over, f"{name}, {shown}")),

@@ -13,7 +13,7 @@ WIDTH = 960
 NAME_PX = 190
 """Room for the names of phases at the left of bars and strips."""
 
-VALUE_PX = 110
+VALUE_PX = 130
 """Room for a number at their right."""
 
 GAP_PX = 30

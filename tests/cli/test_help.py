@@ -1,0 +1,110 @@
+"""What help promises: examples that the command line takes, words that a shell completes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+
+from cli.conftest import Cli
+from venturi.cli.main import COMMANDS, venturi
+
+_TAKES_ARGUMENTS = sorted(set(COMMANDS) - {"library", "results", "campaign"})
+
+
+def help_of(command: click.Command, *names: str) -> Iterator[tuple[str, str]]:
+    """Each command below one by its whole name, with its help."""
+    context = click.Context(command, info_name=" ".join(names))
+    if not isinstance(command, click.Group):
+        yield " ".join(names), command.get_help(context)
+        return
+    for name in command.list_commands(context):
+        below = command.get_command(context, name)
+        assert below is not None
+        yield from help_of(below, *names, name)
+
+
+def understood(words: list[str]) -> None:
+    """Parses a command line without doing what it says."""
+    command: click.Command = venturi
+    parent = None
+    while isinstance(command, click.Group):
+        parent = click.Context(command, parent=parent)
+        found = command.get_command(parent, words[0])
+        assert found is not None, words
+        command, words = found, words[1:]
+    with command.make_context(command.name, list(words), parent=parent):
+        pass
+
+
+def test_every_example_of_help_is_understood() -> None:
+    with_examples = set()
+    for name, text in help_of(venturi, "venturi"):
+        assert max(map(len, text.splitlines())) <= 80
+        for line in re.findall(r"^    (venturi .*)$", text, re.M):
+            words = shlex.split(line)
+            understood(words[1:])
+            with_examples.add(name.split()[1])
+    assert set(_TAKES_ARGUMENTS) <= with_examples
+
+
+def test_an_example_with_a_wrong_word_is_not() -> None:
+    with pytest.raises(click.UsageError):
+        understood(["run", "quick", "--place", "here"])
+
+
+def completed(line: str, incomplete: str) -> set[tuple[str, str]]:
+    """Kind and text of what a shell is offered behind `line`."""
+    shell = ShellComplete(venturi, {}, "venturi", "_VENTURI_COMPLETE")
+    items = shell.get_completions(line.split(), incomplete)
+    return {(item.type, item.value) for item in items}
+
+
+@pytest.mark.parametrize(
+    ("line", "incomplete", "offered"),
+    [
+        ("", "ru", {("plain", "run")}),
+        ("results", "ta", {("plain", "tag")}),
+        ("run", "qu", {("file", "qu"), ("plain", "quick")}),
+        ("run quick -d", "/t", {("dir", "/t")}),
+        ("run quick --on", "o", {("file", "o"), ("plain", "openmpi")}),
+        ("run quick --scale", "lap", {("plain", "laptop")}),
+        ("library show", "flash3-a", {("file", "flash3-a"), ("plain", "flash3-amr")}),
+        ("report", "@", {("file", "@"), ("plain", "@last")}),
+        ("derive", "ap", {("file", "ap")}),
+        ("results import", "ap", {("file", "ap")}),
+        ("capture -o", "ap", {("dir", "ap")}),
+    ],
+)
+def test_words_are_completed(
+    line: str, incomplete: str, offered: set[tuple[str, str]], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setenv("VENTURI_STORE", str(tmp_path))
+    assert completed(line, incomplete) == offered
+
+
+def test_runs_of_the_store_are_completed(tmp_path: Path) -> None:
+    for name in ("20260101-000000-one-00000001", "20270101-000000-two-00000002"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+    found = completed(f"results show --store {tmp_path}", "2027")
+    assert ("plain", "20270101-000000-two-00000002") in found
+    assert len(found) == 2
+
+
+def test_the_readme_s_line_makes_a_shell_complete(cli: Cli) -> None:
+    text = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    assert 'eval "$(_VENTURI_COMPLETE=bash_source venturi)"' in text
+    environment = {**cli.environment(), "_VENTURI_COMPLETE": "bash_source"}
+    script = subprocess.run(cli.line(), capture_output=True, text=True, env=environment, check=True)
+    told = subprocess.run(
+        ["bash", "-c", f"{script.stdout}\ncomplete -p venturi"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout.rstrip().endswith("-F _venturi_completion venturi")
