@@ -35,7 +35,7 @@ def check_captured(proxy: Workload, captured: Captured, may_differ: bool) -> lis
             f"the proxy asks for stripes ({_listed(stripes)}); whether the application does, a "
             "capture does not tell"
         )
-    _refuse(texts, may_differ, "write the same under the proxy's files")
+    _refuse(texts, may_differ, "write the same ('hints', 'stripe') under the proxy's files")
     if given and asked:
         texts.append("both sides give MPI-IO hints; whether the same ones, a capture does not tell")
     return texts

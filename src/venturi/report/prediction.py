@@ -79,7 +79,7 @@ def _verdict(found: Prediction) -> tuple[Tone, str, str]:
         return "fair", "WITHIN ITS SPREAD", meaning
     meaning = (
         "the error is above 10 % and above the spread of the application's own runs, so this proxy "
-        f"does not stand for it here. {_what_next(found)}"
+        f"is not shown to stand for it here. {_what_next(found)}"
     )
     return "bad", "MORE THAN 10 % OFF", meaning
 

@@ -16,7 +16,7 @@ import numpy as np
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import Scene
-from venturi.derive.operation.sizes import Parts, mix_of, parts_of
+from venturi.derive.operation.sizes import MOST_LISTED, Parts, mix_of, parts_of
 from venturi.derive.operation.table import APPENDS, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import Column
@@ -234,29 +234,42 @@ def _by_position(run: Run) -> Said:
 
 
 def _is_one_each(run: Run) -> bool:
-    """Whether every turn moves one request at the same place of a file of its own."""
-    return _begins_alike(run) and bool(np.all(run.count == 1))
+    """Whether every turn moves one request at the same place of a file of its own, or requests of
+    one size up to one of few lengths."""
+    if not _begins_alike(run):
+        return False
+    if np.all(run.count == 1):
+        return True
+    unit = int(run.unit.max())
+    alike = not np.any(run.jumps) and np.all((run.unit == unit) | (run.count == 1))
+    files = len(np.unique(run.tokens.file[run.ids]))
+    few = len(np.unique(run.bytes)) <= MOST_LISTED
+    return bool(alike and np.all(run.unit > 0) and few and files == run.ids.size)
 
 
 def _one_each(run: Run) -> Said:
-    """One request of one of the sizes in each turn: all turns of a size, one size after another."""
-    sizes, is_exact = parts_of(run.sizes())
+    """What each turn moves, one of few sizes: all turns of a size, one size after another."""
+    sizes, is_exact = parts_of(run.bytes.ravel(), MOST_LISTED)
     text, end = size_text(sizes[-1][0]), run.scene.units - sizes[-1][1]
     for size, count in reversed(sizes[:-1]):
         text = f"{size_text(size)} if {run.scene.unit} < {end} else {text}"
         end -= count
     base = int(run.base.flat[0])
-    step = run.step(size=text, **run.at(size_text(base)))
+    keys = {} if np.all(run.count == 1) else {"transfer": size_text(int(run.unit.max()))}
+    step = run.step(**keys, size=text, **run.at(size_text(base)))
     notes = ["sizes come one after the other; their order is not kept"]
     if not is_exact:
         notes.append(GROUP_NOTE)
     known = ", ".join(size_text(size) for size, _ in sizes[:3])
     rule = "6: one request of one of few sizes in each turn"
+    if keys:
+        rule = "6: requests of one size up to one of few lengths in each turn"
     extent = min(sizes) if run.is_write else max(sizes)
     reach = np.array([base + extent[0]])
     turns = base + np.repeat(*np.transpose(sizes))
     sure = 0.5 if is_exact else 0.3
-    said = Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns)
+    length = "" if base else text
+    said = Said(run.guarded([step]), "sizes", known, rule, sure, reach, notes, turns, length)
     said.has_sizes = is_exact
     return said
 

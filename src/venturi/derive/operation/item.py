@@ -9,7 +9,7 @@ import numpy as np
 
 from venturi.derive.operation.naming import Names
 from venturi.derive.operation.scene import Crew
-from venturi.derive.operation.sizes import MOST_WEIGHT, parts_of
+from venturi.derive.operation.sizes import MOST_LISTED, MOST_WEIGHT, parts_of
 from venturi.derive.operation.table import CREATES, Table
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import KIND_CODES, Column, Kind
@@ -226,7 +226,8 @@ class Trees:
     def _shape(self, done: Pass) -> tuple[TreeSpec, bool] | None:
         """Directories, items and sizes."""
         items, ranks = done.files.shape
-        parts, exact = parts_of(done.sizes.ravel()) if np.any(done.sizes) else ([], True)
+        is_any = bool(np.any(done.sizes))
+        parts, exact = parts_of(done.sizes.ravel(), MOST_LISTED) if is_any else ([], True)
         keys: dict[str, Any] = {}
         if len(parts) == 1 and parts[0][0]:
             keys["size"] = size_text(parts[0][0])

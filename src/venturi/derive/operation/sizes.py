@@ -12,16 +12,19 @@ from venturi.model.workload import MixSpec
 
 MOST_SIZES = 8
 """A mix of more sizes than this is shortened to means of quantiles."""
+MOST_LISTED = 16
+"""Of files that are moved in one request each, so many sizes are told."""
 MOST_WEIGHT = 1_000_000
 
 Parts = list[tuple[int, int]]
 """(bytes, how many), the largest share of the bytes first."""
 
 
-def parts_of(sizes: Column) -> tuple[Parts, bool]:
-    """The sizes with their counts, and whether they are exact rather than quantiles."""
+def parts_of(sizes: Column, most: int = MOST_SIZES) -> tuple[Parts, bool]:
+    """The sizes with their counts, and whether they are exact rather than quantiles, as they are
+    where there are more than `most`."""
     values, counts = np.unique(sizes, return_counts=True)
-    if len(values) <= MOST_SIZES:
+    if len(values) <= most:
         return _sorted(list(zip(values.tolist(), counts.tolist(), strict=True))), True
     ordered = np.sort(sizes)
     parts: dict[int, int] = {}
