@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -148,7 +149,11 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
   Hdf5& operator=(const Hdf5&) = delete;
   ~Hdf5() override {
     for (OpenHdf5& open : all()) {
-      if (!release(open)) note_broken();
+      if (std::uncaught_exceptions() > 0 || has_failed()) {
+        give_up(open);
+      } else if (!release(open)) {
+        note_broken();
+      }
     }
   }
 
@@ -160,6 +165,10 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
     return LibraryNames::open(at, name, mode, out);
   }
   int close(Handle file) override {
+    if (has_failed()) {
+      give_up(at(file));
+      return DescriptorNames::close(file);
+    }
     const int error = release(at(file)) ? 0 : failure();
     if (error != 0) note_broken();
     const int closed = DescriptorNames::close(file);
@@ -214,6 +223,12 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
     return open.file.reset();
   }
 
+  /// The run is over, as all sharers know: what was refused once would be tried again by a close,
+  /// and where that is refused to one of them HDF5 leaves all waiting for ever.
+  [[nodiscard]] bool has_failed() const noexcept {
+    return shares_ && sharers_->own_counters().failed.load(std::memory_order_relaxed) != 0;
+  }
+
   /// Ends what could not be filled. With MPI closing is a call of all sharers, and where one of
   /// them failed HDF5 waits in different places for the others: then nothing is closed any more.
   void give_up(OpenHdf5& open) {
@@ -221,6 +236,7 @@ class Hdf5 final : public LibraryNames<OpenHdf5> {
       release(open);
       return;
     }
+    if (!open.file) return;
     for (OpenDataset& dataset : open.datasets) dataset.id.abandon();
     open.file.abandon();
     note_broken();

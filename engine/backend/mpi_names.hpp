@@ -153,12 +153,6 @@ class MpiNames : public DescriptorNames {
   /// The library's part of opening a file that is there, `is_new` if it is empty. Collective.
   virtual int open_file(const std::string& path, OpenMode mode, bool is_new, Open& out) = 0;
 
-  [[nodiscard]] OpenTable<Open>& files() noexcept { return files_; }
-  [[nodiscard]] const OpenTable<Open>& files() const noexcept { return files_; }
-  [[nodiscard]] MPI_Comm communicator() const noexcept { return communicator_; }
-  [[nodiscard]] MPI_Info hints() const noexcept { return hints_.get(); }
-
- private:
   /// Opens a file as POSIX does, and closes it: makes it, says what it is, or why it cannot be.
   int look_at(Directory at, const char* name, OpenMode mode, Identity& out) {
     Handle checked = -1;
@@ -169,6 +163,15 @@ class MpiNames : public DescriptorNames {
     return out.regular ? 0 : EINVAL;
   }
 
+  [[nodiscard]] std::string path_of_open(const Open& open) const {
+    return path_of(root_, open.at, open.name.c_str());
+  }
+  [[nodiscard]] OpenTable<Open>& files() noexcept { return files_; }
+  [[nodiscard]] const OpenTable<Open>& files() const noexcept { return files_; }
+  [[nodiscard]] MPI_Comm communicator() const noexcept { return communicator_; }
+  [[nodiscard]] MPI_Info hints() const noexcept { return hints_.get(); }
+
+ private:
   std::string root_;
   comm::Group& sharers_;
   bool together_;

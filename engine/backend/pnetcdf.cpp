@@ -247,17 +247,13 @@ int Pnetcdf::find_loss(const OpenPnetcdf& open) {
   Identity found;
   if (look_up(open.at, open.name.c_str(), found) != 0 || found.bytes >= open.written_end) return 0;
   // A remote file system may have remembered an earlier size: it asks again when a file is opened.
-  Handle descriptor = -1;
-  if (DescriptorNames::open(open.at, open.name.c_str(), OpenMode::kRead, descriptor) != 0) return 0;
-  const int unknown = DescriptorNames::identify(descriptor, found);
-  const bool full = base::is_full(static_cast<int>(descriptor));
-  DescriptorNames::close(descriptor);
+  const int unknown = look_at(open.at, open.name.c_str(), OpenMode::kRead, found);
   if (unknown != 0 || found.bytes >= open.written_end) return 0;
   complaint_ = fmt::format(
       "the file has {} bytes instead of at least {}: writes failed, and neither PnetCDF nor the "
       "MPI library says so",
       found.bytes, open.written_end);
-  return full ? ENOSPC : EIO;
+  return base::is_full(path_of_open(open).c_str()) ? ENOSPC : EIO;
 }
 
 int Pnetcdf::move(OpenPnetcdf& open, schema::Direction direction, const Request& request,

@@ -38,15 +38,8 @@ constexpr int kTellTag = 5;
 constexpr std::uint64_t kGraceNs = 3'000'000'000;
 
 MPI_Op operation_of(Reduction how) {
-  switch (how) {
-    case Reduction::kSum:
-      return MPI_SUM;
-    case Reduction::kMinimum:
-      return MPI_MIN;
-    case Reduction::kMaximum:
-      break;
-  }
-  return MPI_MAX;
+  if (how == Reduction::kSum) return MPI_SUM;
+  return how == Reduction::kMinimum ? MPI_MIN : MPI_MAX;
 }
 
 /// What all groups of one process share: how aborts travel, and the counters of its node.
@@ -533,6 +526,7 @@ std::int64_t Mpi::clock_offset_ns(const base::Clock& clock, std::uint64_t& uncer
     abort_job(problem.exit_code);
   }
   world.abort(problem);
+  world.board().abort(problem);  // rank 0 may hang where no message is read
   if (world.is_first()) {
     world.collect();
     const std::string unheard = world.unheard();

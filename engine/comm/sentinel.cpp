@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "comm/herald.hpp"
@@ -27,8 +28,9 @@ namespace {
 
 constexpr std::uint64_t kSecondNs = 1'000'000'000;
 constexpr int kLookMs = 100;
-/// After a deadline: when the sentinel reports in place of a silent rank 0, and when it kills what
-/// is left. In between the ranks that live end the job with the right exit code.
+/// Once the work of all is ended: when the sentinel reports in place of a silent rank 0, and, after
+/// a deadline, when it kills what is left. In between the ranks that live end the job with the
+/// right exit code.
 constexpr std::uint64_t kReportNs = 2 * kSecondNs;
 constexpr std::uint64_t kKillNs = 12 * kSecondNs;
 
@@ -98,28 +100,36 @@ class Guard {
                      notice.text);
         }
       });
-      if (overdue_ns_ == 0) {
-        if (herald != nullptr) herald->tell(watch, now);
-        if (const auto problem = watch.overdue(now)) {
-          overdue_ns_ = now;
-          board.abort(*problem);
-        }
-      } else {
+      if (broken_ns_ != 0) {
         end(board, watch, herald, now);
+      } else if (herald != nullptr) {
+        herald->tell(watch, now);
       }
+      look_at_end(board, watch, now);
     }
     _exit(0);
   }
 
+  /// Whether the work of all is to be ended, or has been.
+  void look_at_end(Board& board, const Watch& watch, std::uint64_t now) {
+    if (const auto problem = is_overdue_ ? std::nullopt : watch.overdue(now)) {
+      is_overdue_ = true;
+      broken_ns_ = now;
+      board.abort(*problem);
+    }
+    if (broken_ns_ == 0 && board.aborted()) broken_ns_ = now;
+  }
+
   void end(Board& board, const Watch& watch, Herald* herald, std::uint64_t now) const {
-    const std::uint64_t since = now - overdue_ns_;
+    const std::uint64_t since = now - broken_ns_;
     if (herald != nullptr && since > kReportNs && watch.is_silent(0, now)) {
       board.report([&] {
         herald->flush();
         how_.on_broken(board.problem());
       });
     }
-    if (since < kKillNs) return;
+    // Before a deadline the ranks end the job themselves, however long removing files takes.
+    if (!is_overdue_ || since < kKillNs) return;
     for (const Counters& counters : board.counters()) {
       const auto process = static_cast<pid_t>(counters.process.load());
       if (process > 0 && process != rank_process_) ::kill(process, SIGKILL);
@@ -132,7 +142,9 @@ class Guard {
   int pipe_;
   pid_t rank_process_;
   std::uint64_t deadline_ns_ = 0;
-  std::uint64_t overdue_ns_ = 0;
+  /// Since when the work of all is ended, at a deadline or by a rank; 0: it goes on.
+  std::uint64_t broken_ns_ = 0;
+  bool is_overdue_ = false;
 };
 
 /// What the rank has open is not the sentinel's: sockets of the launcher, locks.

@@ -123,8 +123,17 @@ Context::~Context() {
   world.set_poll({});
 }
 
+// Nobody can fetch the others out of the library, so the job has to end.
+void Context::end_if_left_alone() const {
+  constexpr double kPatienceS = 10.0;
+  if (alone_since_ns_ == 0) return;
+  const double waited_s = base::seconds(base::monotonic_ns() - alone_since_ns_);
+  if (waited_s > (plan.stall_s > 0.0 ? plan.stall_s : kPatienceS)) throw base::Broken(*trouble_);
+}
+
 void Context::poll() {
   beat();
+  end_if_left_alone();
   check_signals();
   report_progress();
   if (comm::Notice notice; world.rank() == 0 && world.take_notice(notice)) {
@@ -199,11 +208,23 @@ void Context::look_at_others() {
   });
 }
 
-void Context::fail_operation(measure::Fault fault, const char* hint) {
+std::string Context::explain(measure::Fault& fault) const {
   const std::string said = fault.error != 0 ? std::strerror(fault.error) : fault.what;
-  const std::string reason = said + likely_cause(fault, plan.directory);
+  std::string reason = said + likely_cause(fault, plan.directory);
   if (fault.what.empty() || fault.what == said) fault.what = reason;
   fault.at_ns = clock.now_ns();
+  return reason;
+}
+
+void Context::fail_request(measure::Fault fault, const char* hint) {
+  if (!goes_on_after_errors()) return fail_operation(std::move(fault), hint);
+  explain(fault);
+  ++passed_errors;
+  meter().fail(std::move(fault));
+}
+
+void Context::fail_operation(measure::Fault fault, const char* hint) {
+  const std::string reason = explain(fault);
   const std::string where = phases.empty() ? fault.path : phases.back().plan->path;
   set_trouble(
       {.code = measured ? "io" : "target",
@@ -221,13 +242,16 @@ void Context::fail_verification(measure::Fault fault, const payload::Finding& fi
   fault.damage = finding.damage;
   fault.bytes = finding.bytes;
   fault.offset = finding.offset;
-  ++verification_errors;
+  ++passed_errors;
   damage_log_.add(phases.empty() ? "" : phases.back().plan->path, repetition, fault);
   meter().fail(std::move(fault));
 }
 
 void Context::agree_or_throw() {
-  if (auto problem = agree(group, trouble_)) throw RunFailed(std::move(*problem));
+  auto problem = agree(group, trouble_);
+  if (!problem) return;
+  group.own_counters().failed.store(1, std::memory_order_relaxed);
+  throw RunFailed(std::move(*problem));
 }
 
 void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
@@ -237,6 +261,7 @@ void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
 void Context::throw_on_all(std::optional<base::Problem> problem) {
   if (!problem) return;
   all_halted_ = true;
+  group.own_counters().failed.store(1, std::memory_order_relaxed);
   // What ranks of other nodes were told arrives before the ranks part.
   world.forget_told();
   throw RunFailed(std::move(*problem));
@@ -246,6 +271,7 @@ void Context::wait() {
   std::array<std::uint64_t, 2> state{static_cast<std::uint64_t>(has_trouble()),
                                      clock.is_simulated() ? clock.now_ns() : 0};
   group.reduce(state, comm::Reduction::kMaximum);
+  alone_since_ns_ = 0;
   all_halted_ |= state[0] != 0;
   halted_ |= all_halted_;
   clock.advance_to(state[1]);

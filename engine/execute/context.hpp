@@ -76,7 +76,8 @@ class Context {
   std::uint64_t next_serial = 1;
   std::uint64_t hello_ns = 0;
   std::int64_t clock_offset_ns = 0;
-  std::uint64_t verification_errors = 0;
+  /// Errors after which this rank went on.
+  std::uint64_t passed_errors = 0;
   /// A phase has begun: from here on failures are failures of the measurement.
   bool measured = false;
   /// Some phase drops caches, so paths must be remembered.
@@ -162,6 +163,17 @@ class Context {
   void set_trouble(base::Problem problem);
   /// An operation failed with an errno (0: without one).
   void fail_operation(measure::Fault fault, const char* hint);
+  /// The same of a request, or an operation on an item: the phase may say that it is counted, and
+  /// that the rank goes on with the next one.
+  void fail_request(measure::Fault fault, const char* hint);
+  [[nodiscard]] bool goes_on_after_errors() const noexcept {
+    return !phases.empty() && phases.back().plan->on_error == schema::OnError::kGoOn;
+  }
+  /// The trouble came in a call that a library makes for all sharers of a file, which may hold the
+  /// others: from here on this rank does not wait for them for ever.
+  void note_left_alone() noexcept {
+    if (trouble_ && alone_since_ns_ == 0) alone_since_ns_ = base::monotonic_ns();
+  }
   /// Data was not what was written; the run goes on.
   void fail_verification(measure::Fault fault, const payload::Finding& finding);
   [[nodiscard]] bool has_trouble() const noexcept { return trouble_.has_value(); }
@@ -276,8 +288,11 @@ class Context {
     std::pair<double, double> with;
   };
 
+  /// Completes what is known of a failure; the reason in words.
+  std::string explain(measure::Fault& fault) const;
   std::byte* fill(Filled& buffer, const schema::File& file, std::uint64_t bytes);
   void poll();
+  void end_if_left_alone() const;
   void report_progress();
   /// Halts this rank if another one of its group has failed. Not to be called while it waits: what
   /// comes behind a wait is done by all ranks or by none.
@@ -292,6 +307,8 @@ class Context {
   std::optional<base::Problem> trouble_;
   bool halted_ = false;
   bool all_halted_ = false;
+  /// 0: the others are not known to be anywhere else than here.
+  std::uint64_t alone_since_ns_ = 0;
   std::uint64_t last_tick_ns_ = 0;
   std::uint64_t last_progress_ns_ = 0;
   std::uint64_t marks_ = 0;

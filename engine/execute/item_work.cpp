@@ -251,10 +251,12 @@ void ItemWork::do_item(std::uint64_t node, std::uint64_t index, std::uint64_t po
     put(free_name_, name_, "");
     name_ = aside_name_.data();
   }
-  for (const ItemVerb verb : step_.verbs) {
-    if (!apply(verb)) break;
-  }
   stale_ = false;
+  for (const ItemVerb verb : step_.verbs) {
+    if (apply(verb)) continue;
+    stale_ = true;  // the time of what failed is nobody's latency
+    break;
+  }
   // A handle that the program leaves open would only fill the table of descriptors.
   if (handle_) {
     file_.plain->close(*handle_);
@@ -289,7 +291,7 @@ bool ItemWork::enter(std::uint64_t node) {
   if (error == ENOENT && verbs_.makes() && !file_.has_mkdir) error = make_node(node);
   open_node_ = error == 0 ? node : kNoNode;
   if (error == 0) return true;
-  context_.fail_operation(
+  context_.fail_request(
       {.kind = OperationKind::kOpen, .path = path_of_node(file_, tree_, node), .error = error},
       error == EEXIST ? kNotOurs : storage_.hint(error));
   return false;
@@ -450,7 +452,7 @@ void ItemWork::wait(std::uint64_t begin_ns) {
 }
 
 void ItemWork::fail(OperationKind kind, int error, const char* what) {
-  context_.fail_operation(
+  context_.fail_request(
       {.kind = kind, .path = item_path(), .error = error, .what = error != 0 ? "" : what},
       error == EEXIST ? kNotOurs : storage_.hint(error));
 }

@@ -54,7 +54,8 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
       fresh_(step.fresh > 0.0 && !writes && the_size_bytes >= kPageBytes),
       looks_about_(step.seeks > 0.0 || step.empty_reads > 0.0),
       one_by_one_(verify_ || step.think_s > 0.0 || syncs_ || fresh_ || looks_about_ ||
-                  step.halo.has_value() || context.clock.is_simulated()),
+                  step.halo.has_value() || context.clock.is_simulated() ||
+                  context.goes_on_after_errors()),
       stamp_(context.stamp(*file.plan, open)) {
   if (const auto* boxes = std::get_if<schema::Box>(&step.pattern.value); boxes != nullptr) {
     layout_.emplace(file.plan->datasets, static_cast<std::size_t>(boxes->dataset));
@@ -88,7 +89,7 @@ void Moving::reserve_given() {
 void Moving::arrange(std::size_t slots) {
   reserve(slots);
   const int error = file.storage->arrange(open.handle, static_cast<std::uint32_t>(slots), memory());
-  if (error != 0) fail({}, 0, error);
+  if (error != 0) stop(error);
 }
 
 // Contents come from a pool that is larger than the windows in which compressors look for what
@@ -157,8 +158,8 @@ void Moving::look_about(const backend::Request& request) {
       const int error = call();
       const std::uint64_t end = context.clock.now_ns();
       if (error != 0) {
-        context.fail_operation({.kind = what, .path = open.path, .error = error},
-                               file.storage->hint(error));
+        context.fail_request({.kind = what, .path = open.path, .error = error},
+                             file.storage->hint(error));
         return;
       }
       context.meter().record(what, begin, end, 0);
@@ -240,8 +241,8 @@ std::uint64_t Moving::sync() {
   const int error = file.storage->sync(open.handle, step.sync);
   const std::uint64_t end = context.clock.now_ns();
   if (error != 0) {
-    context.fail_operation({.kind = OperationKind::kSync, .path = open.path, .error = error},
-                           file.storage->hint(error));
+    context.fail_request({.kind = OperationKind::kSync, .path = open.path, .error = error},
+                         file.storage->hint(error));
     return end;
   }
   context.meter().record(OperationKind::kSync, begin, end, 0);
@@ -266,11 +267,16 @@ bool Moving::is_truncated(const backend::Request& request, std::uint64_t moved, 
 
 void Moving::fail(const backend::Request& request, std::uint64_t moved, int error) {
   const char* nothing = writes ? "nothing more was written" : "the file ends here";
-  context.fail_operation({.kind = kind,
-                          .path = open.path,
-                          .offset = request.offset + moved,
-                          .error = error,
-                          .what = error != 0 ? "" : nothing},
+  context.fail_request({.kind = kind,
+                        .path = open.path,
+                        .offset = request.offset + moved,
+                        .error = error,
+                        .what = error != 0 ? "" : nothing},
+                       file.storage->hint(error));
+}
+
+void Moving::stop(int error) {
+  context.fail_operation({.kind = kind, .path = open.path, .error = error},
                          file.storage->hint(error));
 }
 

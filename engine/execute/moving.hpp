@@ -67,6 +67,8 @@ class Moving {
   bool is_truncated(const backend::Request& request, std::uint64_t moved, int error);
   /// After one that moved only `moved` bytes and cannot go on.
   void fail(const backend::Request& request, std::uint64_t moved, int error);
+  /// The storage is not ready for the step's requests, so none can be made.
+  void stop(int error);
 
  private:
   void reserve(std::size_t slots);

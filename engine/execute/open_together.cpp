@@ -127,6 +127,7 @@ class Together {
     if (error != 0) {
       context_.fail_operation({.kind = kind, .path = path_, .error = error},
                               file_.storage->hint(error));
+      context_.note_left_alone();
       return false;
     }
     context_.meter().record(kind, begin - before_ns_, end, 0);

@@ -101,7 +101,8 @@ class Run {
     event.clock = {.source = context_.clock.source_name(),
                    .resolution_ns = context_.clock.resolution_ns(),
                    .overhead_ns = context_.clock.overhead_ns(),
-                   .offset_uncertainty_s = base::seconds(uncertainty_ns_)};
+                   .offset_uncertainty_s = base::seconds(uncertainty_ns_),
+                   .offset_of_host_ns = offset_of_host_ns_};
     event.time =
         fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
     context_.report(std::move(event));
@@ -111,7 +112,14 @@ class Run {
     if (context_.clock.is_simulated()) return;
     std::uint64_t uncertainty = 0;
     context_.clock_offset_ns = world_.clock_offset_ns(context_.clock, uncertainty);
-    if (world_.placement().hosts.size() > 1) uncertainty_ns_ = world_.maximum(uncertainty);
+    const comm::Placement& placement = world_.placement();
+    if (placement.hosts.size() < 2) return;
+    uncertainty_ns_ = world_.maximum(uncertainty);
+    const std::vector<std::int64_t> of_rank = world_.gather(context_.clock_offset_ns);
+    if (is_first()) offset_of_host_ns_.resize(placement.hosts.size());
+    for (std::size_t rank = 0; rank < of_rank.size(); ++rank) {
+      offset_of_host_ns_[placement.node_of_rank[rank]] = of_rank[rank];
+    }
   }
 
   void prepare() {
@@ -400,7 +408,7 @@ class Run {
         base::seconds(context_.clock.now_ns() -
                       static_cast<std::uint64_t>(static_cast<std::int64_t>(context_.hello_ns) -
                                                  context_.clock_offset_ns));
-    const std::uint64_t errors = world_.sum(context_.verification_errors);
+    const std::uint64_t errors = world_.sum(context_.passed_errors);
     event.left = remove_all();
     event.repetitions = static_cast<std::int64_t>(repetitions);
     event.errors = static_cast<std::int64_t>(errors);
@@ -438,6 +446,8 @@ class Run {
   Entry root_;
   std::size_t first_position_ = 0;
   std::uint64_t uncertainty_ns_ = 0;
+  /// On the first rank, where there are several hosts.
+  std::vector<std::int64_t> offset_of_host_ns_;
   bool is_stopped_ = false;
 };
 

@@ -47,7 +47,7 @@ bool show_places(Moving& moving, const pattern::Cursor& cursor) {
   if (agreement.failed != 0) return false;
   if (agreement.differs == 0) return true;
   const int error = storage.show(moving.open.handle, *nest);
-  if (error != 0) moving.fail({}, 0, error);
+  if (error != 0) moving.stop(error);
   return error == 0;
 }
 

@@ -178,7 +178,10 @@ class Pump {
     const std::uint64_t moved = finish_short(moving.direction, request, completion);
     const bool cut =
         moved != request.bytes && moving.is_truncated(request, moved, completion.error);
-    if (moved != request.bytes && !cut) return moving.fail(request, moved, completion.error);
+    if (moved != request.bytes && !cut) {
+      moving.fail(request, moved, completion.error);
+      return context_.note_left_alone();
+    }
     context_.meter().place(request.offset);
     const std::uint64_t since = schedule_ ? intended_ns_ : begin;
     context_.meter().record_since(since, moving.kind, begin, completion.end_ns, request.bytes);

@@ -34,6 +34,8 @@ struct RankBlock {
 
 /// What a rank says about one error; trivially copyable, longer texts are cut.
 struct FaultBlock {
+  /// On rank 0's clock.
+  std::int64_t at_ns = 0;
   OperationKind kind{};
   int error = 0;
   std::uint64_t rank = 0;
@@ -264,8 +266,9 @@ void copy_text(std::string_view text, std::array<char, kSize>& out) {
   std::memcpy(out.data(), text.data(), std::min(text.size(), kSize - 1));
 }
 
-FaultBlock block_of(const Fault& fault, std::size_t rank) {
+FaultBlock block_of(const Fault& fault, std::size_t rank, std::int64_t at_ns) {
   FaultBlock block;
+  block.at_ns = at_ns;
   block.kind = fault.kind;
   block.error = fault.error;
   block.rank = rank;
@@ -277,14 +280,16 @@ FaultBlock block_of(const Fault& fault, std::size_t rank) {
   return block;
 }
 
-schema::ErrorDetail detail_of(const FaultBlock& block) {
+schema::ErrorDetail detail_of(const FaultBlock& block, std::int64_t first_start_ns) {
+  const std::int64_t after_ns = std::max<std::int64_t>(0, block.at_ns - first_start_ns);
   schema::ErrorDetail detail{.rank = signed_of(block.rank),
                              .operation = block.kind,
                              .path = block.path.data(),
                              .offset = signed_of(block.offset),
                              .errno_ = block.error,
                              .what = block.what.data(),
-                             .bytes = signed_of(block.bytes)};
+                             .bytes = signed_of(block.bytes),
+                             .at_s = base::seconds(static_cast<std::uint64_t>(after_ns))};
   if (block.damage > 0) detail.damage = static_cast<schema::Damage>(block.damage - 1);
   return detail;
 }
@@ -300,18 +305,23 @@ FaultBlock share(comm::Group& group, const FaultBlock& block, bool is_mine) {
 }
 
 /// The first errors of all ranks, earliest first, one after the other: no rank holds those of all.
-void merge_faults(comm::Group& group, const Meter& meter, schema::PhaseFinished& out) {
+void merge_faults(comm::Group& group, const Meter& meter, const Span& span,
+                  std::int64_t first_start_ns, schema::PhaseFinished& out) {
   constexpr std::uint64_t kNone = std::numeric_limits<std::int64_t>::max();
   const std::vector<Fault>& mine = meter.faults();
+  const std::int64_t offset_ns = span.start_ns - signed_of(span.own_start_ns);
   for (std::size_t at = 0; out.details.size() < Meter::kFaults;) {
-    const std::uint64_t own = at < mine.size() ? mine[at].at_ns : kNone;
+    const bool has_more = at < mine.size();
+    const std::int64_t own_ns = has_more ? signed_of(mine[at].at_ns) + offset_ns : 0;
+    const std::uint64_t own =
+        has_more ? static_cast<std::uint64_t>(std::max<std::int64_t>(0, own_ns)) : kNone;
     const std::uint64_t earliest = group.minimum(own);
     if (earliest == kNone) return;
     const std::uint64_t rank = group.minimum(own == earliest ? group.rank() : kNone);
     const bool is_mine = rank == group.rank();
     const FaultBlock block =
-        share(group, is_mine ? block_of(mine[at], group.rank()) : FaultBlock{}, is_mine);
-    out.details.push_back(detail_of(block));
+        share(group, is_mine ? block_of(mine[at], group.rank(), own_ns) : FaultBlock{}, is_mine);
+    out.details.push_back(detail_of(block, first_start_ns));
     at += static_cast<std::size_t>(is_mine);
   }
 }
@@ -328,7 +338,7 @@ schema::PhaseFinished merge(comm::Group& group, Meter& meter, const Span& span,
   merge_time_line(group, meter.time_line(), out);
   merge_open_loop(group, meter.open_loop(), out);
   // The sum of errors is the same on all ranks, so they agree on whether to exchange details.
-  if (out.errors > 0) merge_faults(group, meter, out);
+  if (out.errors > 0) merge_faults(group, meter, span, first_start_ns, out);
   return out;
 }
 

@@ -103,6 +103,7 @@ void decode(const Node& node, ClockFacts& out) {
   object.required("resolution_ns", out.resolution_ns, codec::Span{.low = 0});
   object.required("overhead_ns", out.overhead_ns, codec::Span{.low = 0});
   object.optional("offset_uncertainty_s", out.offset_uncertainty_s, codec::Span{.low = 0});
+  object.optional("offset_of_host_ns", out.offset_of_host_ns, codec::Size{0});
   object.finish();
 }
 
@@ -112,6 +113,7 @@ Json encode(const ClockFacts& value) {
   out["resolution_ns"] = encode(value.resolution_ns);
   out["overhead_ns"] = encode(value.overhead_ns);
   out["offset_uncertainty_s"] = encode(value.offset_uncertainty_s);
+  out["offset_of_host_ns"] = encode(value.offset_of_host_ns);
   return out;
 }
 
@@ -315,6 +317,7 @@ void decode(const Node& node, ErrorDetail& out) {
   object.required("what", out.what);
   object.optional("damage", out.damage);
   object.optional("bytes", out.bytes, codec::Whole{.low = 0});
+  object.optional("at_s", out.at_s, codec::Span{.low = 0});
   object.finish();
 }
 
@@ -328,6 +331,7 @@ Json encode(const ErrorDetail& value) {
   out["what"] = encode(value.what);
   out["damage"] = encode(value.damage);
   out["bytes"] = encode(value.bytes);
+  out["at_s"] = encode(value.at_s);
   return out;
 }
 

@@ -76,6 +76,9 @@ struct ClockFacts {
   double overhead_ns = 0.0;
   /// Bound of the clock offset between nodes.
   double offset_uncertainty_s = 0.0;
+  /// What is added to each host's clock to get the first one's, in the order of `hosts`; empty
+  /// where there is one. Clocks count from when their hosts were started.
+  std::vector<std::int64_t> offset_of_host_ns;
 };
 
 /// The value of an enclosing loop's variable.
@@ -204,6 +207,8 @@ struct ErrorDetail {
   std::optional<Damage> damage = {};
   /// How many bytes are wrong.
   std::int64_t bytes = 0;
+  /// When it was seen, in seconds after the phase's first start; absent in earlier records.
+  std::optional<double> at_s = {};
 };
 
 /// The engine is there, on the right number of ranks.

@@ -203,6 +203,10 @@ std::optional<NameVerb> parse_name_verb(std::string_view word) {
   return codec::find_word<NameVerb>(word);
 }
 
+std::optional<OnError> parse_on_error(std::string_view word) {
+  return codec::find_word<OnError>(word);
+}
+
 std::optional<OperationKind> parse_operation_kind(std::string_view word) {
   return codec::find_word<OperationKind>(word);
 }
@@ -683,6 +687,7 @@ void decode(const Node& node, Phase& out) {
   object.optional("cache", out.cache);
   object.optional("overfill_bytes", out.overfill_bytes, codec::Whole{.low = 0});
   object.optional("occupy_share", out.occupy_share, codec::Span{.low = 0, .high = 1});
+  object.optional("on_error", out.on_error);
   object.required("body", out.body, codec::Size{0});
   object.finish();
 }
@@ -697,6 +702,7 @@ Json encode(const Phase& value) {
   out["cache"] = encode(value.cache);
   out["overfill_bytes"] = encode(value.overfill_bytes);
   out["occupy_share"] = encode(value.occupy_share);
+  out["on_error"] = encode(value.on_error);
   out["body"] = encode(value.body);
   return out;
 }

@@ -239,6 +239,18 @@ inline constexpr std::array<std::string_view, 11> kNameVerbWords{"create", "open
 /// The value of a word, or nothing if the word is none of `NameVerb`.
 [[nodiscard]] std::optional<NameVerb> parse_name_verb(std::string_view word);
 
+/// What a rank does once a request, or an operation on an item of a tree, has failed.
+enum class OnError { kStop, kGoOn };
+inline constexpr std::array<std::string_view, 2> kOnErrorWords{"stop", "go on"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(OnError) {
+  return kOnErrorWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(OnError value) {
+  return kOnErrorWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `OnError`.
+[[nodiscard]] std::optional<OnError> parse_on_error(std::string_view word);
+
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
     kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind,
@@ -564,6 +576,8 @@ struct Phase {
   std::int64_t overfill_bytes = 0;
   /// Share of each node's memory that is locked while the phase runs.
   double occupy_share = 0.0;
+  /// Of requests, and of operations on items; whatever else fails ends the run.
+  OnError on_error = OnError::kStop;
   std::vector<Step> body;
 };
 

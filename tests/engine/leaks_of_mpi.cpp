@@ -9,7 +9,8 @@ int dlclose(void* /*library*/) { return 0; }
 const char* __asan_default_options() { return "print_suppressions=0:intercept_tls_get_addr=0"; }
 
 // Open MPI's components, its layers below, and the texts that those make by asprintf, which we
-// never call. MPICH has none of its own.
+// never call. MPICH has none of its own. HDF5 forgets memory of files that a full disk refused, and
+// of what it closes when the process ends; forked ranks are searched with it.
 const char* __lsan_default_suppressions() {
   return "leak:openmpi3/mca_\n"
          "leak:libmca_common_\n"
@@ -20,6 +21,7 @@ const char* __lsan_default_suppressions() {
          "leak:pmix2/\n"
          "leak:libhwloc\n"
          "leak:libevent\n"
+         "leak:libhdf5_\n"
          "leak:__vasprintf_internal\n";
 }
 }

@@ -73,6 +73,7 @@ def test_errors_end_the_run_after_their_phase(
     assert (detail["rank"], detail["errno"], detail["operation"]) == (ranks - 1, code, "write")
     assert detail["path"] == "data"
     assert detail["offset"] == ((ranks - 1) * 20 + 4) * BLOCK
+    assert 0 < detail["at_s"] <= event["seconds"]["total"]
     # The others stop when they see it, or have done all by then.
     written = [bytes_ // BLOCK for bytes_ in event["per_rank"]["bytes"]]
     assert written[-1] == 4

@@ -71,6 +71,9 @@ def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
     assert hello["hosts"] == ["node0", "node1"]
     assert hello["node_of_rank"] == [0, 0, 1, 1]
     assert hello["clock"]["offset_uncertainty_s"] > 0
+    first, second = hello["clock"]["offset_of_host_ns"]
+    assert first == 0
+    assert abs(second) < 10**9  # both count from when this machine was started
     assert kinds(outcome.phase("w")) == {"create": 3, "open": 5, "write": 80}
     # Both nodes are this machine, so clocks agree: nobody starts before the phase or after it.
     of_ranks = outcome.phase("w")["per_rank"]

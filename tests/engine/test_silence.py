@@ -114,6 +114,7 @@ def stopped_run(
             assert time.monotonic() < until_s, f"not all ranks are in {where}"
             time.sleep(0.01)
         time.sleep(0.3)
+        assert process.poll() is None, "the run ended before a rank could be stopped"
         os.kill(holder(comm, made, victim), signal.SIGSTOP)
         rest, errors = rest_of(process)
         said = "".join(lines) + rest

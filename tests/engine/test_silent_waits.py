@@ -61,6 +61,8 @@ WAITS = {
         where="",
     ),
     "gathering": Wait(alone({"create": "f"}, {"write": WRITE}), "write", GATHERED),
+    "finding": Wait(alone({"compute": "60 if rank == 0 else 0"}, {"find": {"name": "*"}})),
+    "command": Wait(alone({"exec": {"command": "true", "time": "60 s"}})),
     "many phases": Wait(
         {"g": [{"for": "i", "in": 10**9, "do": [{"phase": "p", "do": [{"compute": 0}]}]}]},
         where="",
@@ -75,9 +77,21 @@ OF_MPI = {
         TOGETHER,
     ),
     "close together": Wait(alone({"create": "f"}, COLLECTIVE, {"close": "f"}), "close", TOGETHER),
+    "HDF5, calls together": Wait(
+        alone({"create": "f"}, COLLECTIVE), "write", {"interface": "hdf5"}
+    ),
+    "HDF5, close": Wait(
+        alone({"create": "f"}, {"write": WRITE}, {"close": "f"}), "close", {"interface": "hdf5"}
+    ),
+}
+OF_OPENMPI = {
+    "PnetCDF, calls together": Wait(
+        alone({"create": "f"}, COLLECTIVE), "write", {"interface": "pnetcdf"}
+    ),
 }
 CASES = [(comm, name) for comm in ("forked", "openmpi", "mpich") for name in WAITS]
 CASES += [(comm, name) for comm in ("openmpi", "mpich") for name in OF_MPI]
+CASES += [("openmpi", name) for name in OF_OPENMPI]
 
 
 def made(place: Path, wait: Wait) -> Plan:
@@ -106,9 +120,9 @@ def made(place: Path, wait: Wait) -> Plan:
 def test_a_stopped_rank_is_named_and_ended(
     engine: Engine, tmp_path: Path, comm: str, name: str
 ) -> None:
-    wait = {**WAITS, **OF_MPI}[name]
+    wait = {**WAITS, **OF_MPI, **OF_OPENMPI}[name]
     plan = made(tmp_path, wait)
     outcome = stopped_run(engine, plan, comm, wait.mark, wait.victim, wait.where)
-    check(outcome, comm, wait.victim, wait.where, exact=name not in OF_MPI)
+    check(outcome, comm, wait.victim, wait.where, exact=name in WAITS)
     if comm == "forked":
         assert is_gone(plan)

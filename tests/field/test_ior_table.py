@@ -11,6 +11,7 @@ import pytest
 from field.compatibility import Row, rows_of
 from venturi.execute.engine import describe, find_engine
 from venturi.execute.launcher import machine_named
+from venturi.field.ior_interface import INTERFACES, STORES
 from venturi.field.ior_key import BACKEND_OPTIONS, KEYS, LEGACY_KEYS
 from venturi.field.ior_print import form_of
 from venturi.field.ior_run import Choices, make_ready, plan_of
@@ -130,6 +131,8 @@ def test_every_option_and_key_has_a_row() -> None:
     wanted |= {f"--{long}" for key in KEYS if not key.short for long in key.longs}
     wanted |= {f"--{name}" for name in BACKEND_OPTIONS} | set(LEGACY_KEYS)
     assert not wanted - spelled
+    shown = {tuple(row.example) for row in ROWS}
+    assert {("-a", api) for api in (*(name.upper() for name in INTERFACES), *STORES)} <= shown
 
 
 @pytest.mark.parametrize("key", [k for k in KEYS if k.short], ids=lambda key: key.short)

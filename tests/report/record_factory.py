@@ -341,7 +341,8 @@ def invalid() -> Record:
     """A run with a failed verification, ended early."""
     made = record(name="particles", shapes=SHAPES[:2], repetitions=2, seed=3, fidelity=None)
     detail = ErrorDetail(rank=1, operation=OperationKind.READ, path="stream1", offset=4096, errno=0,
-                         what="byte 4096 holds a block of generation 3, expected 4")  # fmt: skip
+                         what="byte 4096 holds a block of generation 3, expected 4",
+                         at_s=0.0123)  # fmt: skip
     bad = made.phases[-1].model_copy(update={"errors": 1, "details": [detail]})
     return made.model_copy(
         update={

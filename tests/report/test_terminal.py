@@ -14,6 +14,7 @@ from venturi.model.workload import Workload
 from venturi.report import terminal
 from venturi.report.character import shown
 from venturi.report.phase import phases
+from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
 
@@ -128,6 +129,28 @@ def test_a_plan_says_whether_promises_hold(holds: bool, word: str) -> None:
     assert word in said(to)
     assert "chk: posix stands in for hdf5" in said(to)
     assert "warning: the phase is short" in said(to)
+
+
+@pytest.mark.parametrize("width", [40, 45, 60, 80])
+def test_what_is_beside_the_first_column_is_never_cut(width: int) -> None:
+    titles = ("PHASE", "", "MEDIAN", "INTERVAL", "CHANCE", "PERSISTED")
+    rows = [
+        (
+            "a phase with a long name",
+            "first",
+            "1.18 GiB/s",
+            "695 MiB/s to 1.85 GiB/s",
+            "0.02",
+            "fsync",
+        ),
+        ("", "second", "1.55 GiB/s", "735 MiB/s to 2.14 GiB/s", "", "not forced"),
+    ]
+    to = console(width=width)
+    Printer(to).table(titles, rows, left=("",))
+    text = said(to)
+    assert max(map(len, text.splitlines())) <= width
+    assert all(cell in text for row in (titles, *rows) for cell in row[1:])
+    assert text.count("PHASE") == {40: 3, 45: 3, 60: 2, 80: 1}[width]
 
 
 def test_a_table_that_is_too_wide_cuts_the_first_column_only() -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("-o", "--output", metavar="FILE", help="Write the comparison there (JSON).")
+@click.option("-o", "--output", metavar="FILE", help="A page (html or md) or JSON.")
 @click.option("--check", is_flag=True, help="Exit with 4 where a field is off, or a rate is worse.")
 @store_option
 @json_option
@@ -38,7 +38,7 @@ def command(
 
     \b
     Examples:
-      venturi compare @last~1 @last
+      venturi compare @last~1 @last -o page.html
       venturi compare app.trace proxy.trace
       venturi compare tag:before tag:after --check
     """
@@ -47,12 +47,29 @@ def command(
 
     found = _compared(first, second, store)
     if output is not None:
-        write_text(Path(output), found.to_json(indent=1) + "\n")
+        write_text(Path(output), _text(found, Path(output), units))
     if as_json:
         click.echo(found.to_json(indent=1))
     else:
         _print(found, units)
     return ExitCode.GATE if check and _is_off(found) else ExitCode.FINE
+
+
+def _text(found: Found, path: Path, units: str) -> str:
+    """The comparison in the form that the file's ending says; JSON where it says none."""
+    from venturi.model.card import FidelityCard
+    from venturi.model.error import UserError
+    from venturi.report.render import render_document
+
+    form = path.suffix.lstrip(".")
+    if form not in ("html", "md"):
+        return found.to_json(indent=1) + "\n"
+    if isinstance(found, FidelityCard):
+        raise UserError(
+            f"{path}: captures side by side are a page of the application's report",
+            "venturi report A --proxy B -o PAGE.html",
+        )
+    return render_document(found, form, units)
 
 
 def _compared(first: str, second: str, store: str | None) -> Found:

@@ -18,7 +18,7 @@ def open_document(name: str) -> tuple[str, Document] | None:
     """The title and the document at a path, None where it is none of them.
 
     A folder of `venturi predict --against`, `tune` or `campaign`, a machine file (YAML), or a
-    forecast (JSON).
+    forecast or a comparison of runs (JSON).
     Raises UserError where it is damaged, or a machine that was not profiled.
     """
     path = Path(name)
@@ -27,7 +27,7 @@ def open_document(name: str) -> tuple[str, Document] | None:
     if path.suffix in (".yaml", ".yml") and path.is_file():
         return _machine(path)
     if path.suffix == ".json" and path.is_file():
-        return _forecast(path)
+        return _written(path)
     return None
 
 
@@ -63,21 +63,29 @@ def _machine(path: Path) -> tuple[str, Document]:
     return machine.name, machine
 
 
-def _forecast(path: Path) -> tuple[str, Document] | None:
+def _written(path: Path) -> tuple[str, Document] | None:
+    """What `-o FILE.json` of a command wrote, known by its schema."""
+    from venturi.model.comparison import ComparisonSet, RunComparison
     from venturi.model.forecast import Forecast
     from venturi.model.forecasts import Forecasts
 
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
-    if b'"venturi.forecasts/' in head:
-        many = _parsed(path, Forecasts)
-        assert isinstance(many, Forecasts)
-        return f"{Path(many.folder).name}-on-{many.machine}", many
-    if b'"venturi.forecast/' not in head:
+    kinds: dict[bytes, type[Document]] = {
+        b'"venturi.forecasts/': Forecasts,
+        b'"venturi.forecast/': Forecast,
+        b'"venturi.run-comparison/': RunComparison,
+        b'"venturi.comparison-set/': ComparisonSet,
+    }
+    model = next((kinds[word] for word in kinds if word in head), None)
+    if model is None:
         return None
-    found = _parsed(path, Forecast)
-    assert isinstance(found, Forecast)
-    return f"{found.name}-on-{found.machine}", found
+    found = _parsed(path, model)
+    if isinstance(found, Forecasts):
+        return f"{Path(found.folder).name}-on-{found.machine}", found
+    if isinstance(found, Forecast):
+        return f"{found.name}-on-{found.machine}", found
+    return path.stem, found
 
 
 def _parsed(path: Path, model: type[Document]) -> Document:

@@ -141,11 +141,12 @@ def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any])
         print_summary(record, stdout_console(), Units(options["units"]), saved)
         if options.get("mode") == "quick":
             from venturi.field.io500.quick import error_in_words
+            from venturi.report.printer import Printer
             from venturi.store.archive import results
             from venturi.store.result import result_of
 
             kept = results(store, f"name:{record.name}")
-            click.echo(f" {error_in_words(result_of(record), kept)}")
+            Printer(stdout_console()).wrapped("", error_in_words(result_of(record), kept))
     if record.interrupted:
         return ExitCode.INTERRUPTED
     return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE

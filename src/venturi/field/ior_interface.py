@@ -24,7 +24,7 @@ INTERFACES = {
 }
 """IOR's names in lower case, and ours."""
 
-_OBJECT_STORES = (
+STORES = (
     "DFS", "RADOS", "CEPHFS", "S3-libs3", "S3-4c", "S3-curl", "LIBNFS", "IME", "PMDK", "HDFS",
     "Gfarm", "CHFS", "FINCHFS",
 )  # fmt: skip
@@ -88,14 +88,14 @@ def strides(test: IorTest) -> bool:
 
 
 def _no_such(api: str) -> UserError:
-    stores = {name.lower(): name for name in _OBJECT_STORES}
+    stores = {name.lower(): name for name in STORES}
     if api.lower() in stores:
         return UserError(
             f"{TOOL}: -a {stores[api.lower()]} is refused: it speaks to a store through its own "
             "library, and the engine has none of them",
             f"interfaces: {', '.join(name.upper() for name in INTERFACES)}",
         )
-    known = [name.upper() for name in INTERFACES] + list(_OBJECT_STORES)
+    known = [name.upper() for name in INTERFACES] + list(STORES)
     return UserError(
         f"{TOOL}: IOR has no interface '{api}'",
         nearest(api, known) or f"interfaces: {', '.join(known[: len(INTERFACES)])}",

@@ -80,13 +80,13 @@ def _round(a: Arguments) -> list[Step]:
 def _pass(a: Arguments, position: str, factor: float) -> Step:
     """Every object once: of a set of ranks before this one, then a new one for ranks behind it.
 
-    Where passes may be cut, each goes on from what is there of every set.
+    Where a pass may be cut, it goes on from what is there of every set, and what is left is known.
     """
     reads = ["open", "read", "close"] if a.size else ["open", "close"]
     makes = ["create", "write", "close"] if a.size else ["create", "close"]
     old: Step = {"first": f"{position} + object"}
     new: Step = {"first": f"{a.precreated} + {position} + object"}
-    if a.limit_s and a.passes > 1 and not a.read_only:
+    if a.limit_s and not a.read_only:
         old = {"first": "object", "counted_from": "oldest"}
         new = {"first": "object", "counted_from": "newest"}
     behind = f"shift ranks - {a.offset} * (set + 1) % ranks"

@@ -68,6 +68,9 @@ class ClockFacts(Document):
     overhead_ns: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     offset_uncertainty_s: Seconds = 0.0
     """Bound of the clock offset between nodes."""
+    offset_of_host_ns: list[Integer] = []
+    """What is added to each host's clock to get the first one's, in the order of `hosts`; empty
+    where there is one. Clocks count from when their hosts were started."""
 
 
 class Iteration(Document):
@@ -219,6 +222,8 @@ class ErrorDetail(Document):
     """What is wrong with bytes that were read back; absent for other errors."""
     bytes: Count = 0
     """How many bytes are wrong."""
+    at_s: Seconds | None = None
+    """When it was seen, in seconds after the phase's first start; absent in earlier records."""
 
 
 class Hello(Document):

@@ -30,6 +30,7 @@ from venturi.model.verb import ItemOwner as ItemOwner  # noqa: PLC0414
 from venturi.model.verb import ItemVerb as ItemVerb  # noqa: PLC0414
 from venturi.model.verb import NameField as NameField  # noqa: PLC0414
 from venturi.model.verb import NameVerb as NameVerb  # noqa: PLC0414
+from venturi.model.verb import OnError as OnError  # noqa: PLC0414
 from venturi.model.verb import OperationKind as OperationKind  # noqa: PLC0414
 from venturi.model.verb import SyncMode as SyncMode  # noqa: PLC0414
 
@@ -365,6 +366,8 @@ class Phase(Document):
     """Before the phase all ranks together write and read a scratch file of this size."""
     occupy_share: Fraction = 0.0
     """Share of each node's memory that is locked while the phase runs."""
+    on_error: OnError = OnError.STOP
+    """Of requests, and of operations on items; whatever else fails ends the run."""
     body: list[Step]
 
 

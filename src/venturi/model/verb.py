@@ -147,6 +147,15 @@ class CachePolicy(StrEnum):
     DROP = "drop"
 
 
+class OnError(StrEnum):
+    """What a rank does once a request, or an operation on an item of a tree, has failed."""
+
+    STOP = "stop"
+    """It and all others of its group end the phase, and with it the run."""
+    GO_ON = "go on"
+    """It goes on with the next one; the result says how many failed, and is INVALID."""
+
+
 class ComputeMode(StrEnum):
     """How a rank spends the time between its I/O."""
 

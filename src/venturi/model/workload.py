@@ -36,6 +36,7 @@ from venturi.model.plan import (
     ItemKind,
     ItemOwner,
     ItemVerb,
+    OnError,
     OperationKind,
     Slot,
     SyncMode,
@@ -449,6 +450,9 @@ class StepSpec(Document):
     """A phase that is not over then ends the run."""
     at_least: Value | None = None
     """A phase's transfers repeat from their beginning until it is so old."""
+    on_error: OnError | None = None
+    """Of a phase's requests and operations on items: `stop` (the default) or `go on`; phases
+    inside do likewise, unless they say otherwise."""
     barrier: Literal["all"] | None = None
     compute: ComputeStep | Value | None = None
     write: DataStep | str | None = None
@@ -495,8 +499,9 @@ class StepSpec(Document):
             raise ValueError(f"'{verbs[0]}' {'needs' if nests else 'does not take'} a 'do'")
         if (verbs[0] == "for") != (self.in_ is not None):
             raise ValueError("'for' and 'in' belong together")
-        if self.at_least is not None and verbs[0] != "phase":
-            raise ValueError("'at_least' belongs to a 'phase'")
+        for key in ("at_least", "on_error"):
+            if getattr(self, key) is not None and verbs[0] != "phase":
+                raise ValueError(f"'{key}' belongs to a 'phase'")
         return self
 
 

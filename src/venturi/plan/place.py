@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import names_in
+from venturi.model.verb import OnError
 from venturi.plan.scope import Scope
 from venturi.plan.seat import NAMES_BY_RANK
 
@@ -34,6 +35,7 @@ class Place:
     in_loop: bool = False
     repeats: bool = False
     """Each rank repeats this as often as it can."""
+    on_error: OnError = OnError.STOP
 
     def must_be_in_phase(self, verb: str) -> None:
         """UserError for I/O that no phase measures."""

@@ -222,6 +222,7 @@ class Lowering:
         self._names.phases.add(path)
         limit_s, bound_s = limit_of(step.limit, place.scope, place.where)
         at_least_s = self._at_least(step, path, place)
+        on_error = step.on_error or place.on_error
         inner = replace(
             place,
             where=f"{place.where}.do",
@@ -229,6 +230,7 @@ class Lowering:
             is_limited=place.is_limited or limit_s is not None,
             in_loop=False,
             repeats=at_least_s > 0,
+            on_error=on_error,
         )
         before = set(self._state.opened)
         self._at_work = False
@@ -244,6 +246,7 @@ class Lowering:
             path=path,
             limit_s=limit_s,
             bound_s=bound_s,
+            on_error=on_error,
             deadline_s=None
             if step.deadline is None
             else duration(step.deadline, place.scope, f"{place.where}.deadline"),

@@ -68,9 +68,35 @@ class Printer:
     ) -> None:
         """A table without rules; columns but the first are set right, those in `left` left.
 
-        Without any title there is no heading. If it is too wide, columns move together, and
-        then the first is cut; with `prose`, the last one wraps instead.
+        Without any title there is no heading. If it is too wide, columns move together, then the
+        first is cut, and then the last ones stand below, behind the first once more; with
+        `prose`, the last one wraps instead.
         """
+        count = len(titles) if prose else self._fitting((titles, *rows))
+        if count < len(titles):
+            self.table(titles[:count], [row[:count] for row in rows], left)
+            below = [(row[0], *row[count:]) for row in rows]
+            self.table((titles[0], *titles[count:]), below, left)
+            return
+        self._table(titles, rows, left, prose)
+
+    def _fitting(self, cells: Sequence[Sequence[str]]) -> int:
+        """How many columns fit beside each other with a short first one; 2 at least."""
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        room = self._console.width - 2 - min(widths[0], _SHORTEST_FIRST)
+        count = 1
+        while count < len(widths) and (count < 2 or widths[count] + 1 <= room):
+            room -= widths[count] + 1
+            count += 1
+        return count
+
+    def _table(
+        self,
+        titles: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        left: Collection[str],
+        prose: bool,
+    ) -> None:
         from rich.padding import Padding
         from rich.table import Table
         from rich.text import Text

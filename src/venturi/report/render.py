@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from venturi.model.campaign import CampaignResult
+from venturi.model.comparison import ComparisonSet, RunComparison
 from venturi.model.document import Document
 from venturi.model.forecast import Forecast
 from venturi.model.forecasts import Forecasts
@@ -22,12 +23,14 @@ from venturi.report.quantity import Units
 
 _PAGES: Final[dict[type[Document], str]] = {
     CampaignResult: "campaign",
+    ComparisonSet: "comparison",
     Forecast: "forecast",
     Forecasts: "forecasts",
     History: "history",
     Machine: "machine",
     Portrait: "portrait",
     Prediction: "prediction",
+    RunComparison: "comparison",
     Tuning: "tuning",
     Validation: "validation",
 }

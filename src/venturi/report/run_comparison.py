@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _TITLES = ("METRIC", "", "MEDIAN", "INTERVAL", "VALUES", "CHANCE")
-_MOST_POINTS = 60
+MOST_POINTS = 60
 
 
 def print_run_comparison(
@@ -46,15 +46,15 @@ def print_set_comparison(found: ComparisonSet, console: Console, units: Units = 
     out.wrapped("", found.headline)
     _print_differences(out, found.differences)
     parts = sorted(found.parts, key=lambda part: not any(row.is_sure for row in part.rows))
-    for part in parts[:_MOST_POINTS]:
+    for part in parts[:MOST_POINTS]:
         said = ", ".join(f"{name} {value}" for name, value in part.parameters.items())
         out.line()
         out.line((f" {part.name}", "bold"), f" on {quantity.counted(part.ranks, 'rank')}")
         if said:
             out.wrapped("", said)
         _print_rows(out, part.rows, units)
-    if len(parts) > _MOST_POINTS:
-        out.line(f" and {len(parts) - _MOST_POINTS} more points; all of them: --json")
+    if len(parts) > MOST_POINTS:
+        out.line(f" and {len(parts) - MOST_POINTS} more points; all of them: --json")
     for side, only in ((found.first, found.only_first), (found.second, found.only_second)):
         if only:
             out.wrapped("- ", f"only in {side}: {quantity.counted(len(only), 'point')}: {only[0]}")
@@ -70,7 +70,7 @@ def _print_differences(out: Printer, differences: Sequence[Difference]) -> None:
 
 def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> None:
     out.line()
-    lines = [line for row in rows for line in _lines(row, units)]
+    lines = [line for row in rows for line in cells_of(row, units)]
     out.table(_TITLES, lines, left=("",))
     for row in rows:
         out.wrapped("- ", f"{row.name}: {verdict(row)}")
@@ -78,7 +78,7 @@ def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> No
         out.wrapped("- ", "unsure: fewer than four values a side cannot show anything")
 
 
-def _lines(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
+def cells_of(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
     """Three lines of the table: both runs, and the second by the first."""
     ratio = span = "–"
     if row.ratio is not None:

@@ -88,14 +88,15 @@ def _errors(found: list[Phase]) -> Table | None:
             detail.operation.value,
             detail.path,
             quantity.count(detail.offset),
+            "–" if detail.at_s is None else quantity.seconds(detail.at_s),
             detail.what,
         )
         for phase in found
         for row in phase.rows
         for detail in row.details
     )
-    titles = ("Phase", "Repetition", "Rank", "Operation", "Path", "Offset", "What")
-    columns = tuple(Column(title, title in ("Repetition", "Offset")) for title in titles)
+    titles = ("Phase", "Repetition", "Rank", "Operation", "Path", "Offset", "After", "What")
+    columns = tuple(Column(title, title in ("Repetition", "Offset", "After")) for title in titles)
     return Table("The first errors", columns, rows) if rows else None
 
 

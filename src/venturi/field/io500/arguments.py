@@ -45,7 +45,7 @@ def chosen(name: str, arguments: Arguments, ranks: int | None, nodes: int) -> Ch
         result.drop_caches = True
         result.notes = [note for note in result.notes if not note.startswith(DROPPED)]
         result.notes.append(
-            f"quick mode: a stonewall of {arguments.stonewall_s or QUICK_STONEWALL_S:g} s. "
+            f"quick mode: a stonewall of {arguments.stonewall_s or QUICK_STONEWALL_S:g} s; "
             f"{DROPPED} before each phase that reads, because a full run's data "
             "is mostly larger than memory: so the score stands for a full run's"
         )

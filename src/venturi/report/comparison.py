@@ -1,0 +1,82 @@
+"""The page of a comparison: two runs, or two sets of runs point by point, metric by metric."""
+
+from __future__ import annotations
+
+from venturi.model.comparison import ComparisonSet, Difference, RunComparison
+from venturi.report import quantity
+from venturi.report.block import Block, Chapter, Column, Page, Paragraph, Section, Table
+from venturi.report.figure import ratio
+from venturi.report.quantity import Units
+from venturi.report.run_comparison import MOST_POINTS, cells_of, verdict
+
+_TITLES = ("Metric", "Side", "Median", "Interval", "Values", "Chance", "Verdict")
+
+
+def page_of(found: RunComparison | ComparisonSet, units: Units) -> Page:
+    """Ratios with their intervals, the figures behind them, and what else was not the same."""
+    parts = [found] if isinstance(found, RunComparison) else found.parts
+    one = parts[0] if isinstance(found, RunComparison) else None
+    title = f"{found.first} and {found.second}" if one is None else f"{one.name}, two runs"
+    shown = sorted(parts, key=lambda part: not any(row.is_sure for row in part.rows))[:MOST_POINTS]
+    sections = [_section(part, index, units) for index, part in enumerate(shown)]
+    sections.append(_surroundings(found))
+    worse = any(row.is_worse for part in parts for row in part.rows)
+    chapter = Chapter(
+        name="comparison",
+        title=title,
+        about=found.headline,
+        level="",
+        tone="bad" if worse else "plain",
+        meaning="",
+        reasons=(),
+        headlines=(),
+        fidelity="",
+        remarks=_remarks(len(parts) - len(shown)),
+        sections=tuple(sections),
+        withheld="",
+        facts=f"first: {found.first} · second: {found.second}",
+    )
+    return Page(title, found.headline, (chapter,))
+
+
+def _remarks(left_out: int) -> tuple[Paragraph, ...]:
+    if not left_out:
+        return ()
+    return (Paragraph(f"{left_out} more points are in the JSON: venturi compare A B --json."),)
+
+
+def _section(part: RunComparison, index: int, units: Units) -> Section:
+    said = ", ".join(f"{name} {value}" for name, value in part.parameters.items())
+    drawn = ratio.figure(f"ratio-{index}", part.rows, part.headline, _table(part, units))
+    blocks: list[Block] = [drawn or _table(part, units)]
+    ranks = quantity.counted(part.ranks, "rank")
+    return Section(f"point-{index}", f"{part.name} on {ranks}", said, tuple(blocks))
+
+
+def _table(part: RunComparison, units: Units) -> Table:
+    """Three rows for each metric: both sides, and the second by the first."""
+    rows = []
+    for row in part.rows:
+        lines = cells_of(row, units)
+        rows += [(*line, "") for line in lines[:-1]]
+        rows.append((*lines[-1], verdict(row)))
+    columns = tuple(Column(title, 1 < index < 6) for index, title in enumerate(_TITLES))
+    return Table("Metrics", columns, tuple(rows))
+
+
+def _surroundings(found: RunComparison | ComparisonSet) -> Section:
+    """What differs around them, and points that only one side has."""
+    blocks: list[Block] = []
+    if found.differences:
+        blocks.append(_differences(found.differences))
+    if isinstance(found, ComparisonSet):
+        for side, only in ((found.first, found.only_first), (found.second, found.only_second)):
+            if only:
+                blocks.append(Paragraph(f"Only in {side}: {'; '.join(only)}."))
+    lead = "" if blocks else "Nothing that is known of their surroundings differs."
+    return Section("surroundings", "What was not the same", lead, tuple(blocks))
+
+
+def _differences(found: list[Difference]) -> Table:
+    columns = (Column("What"), Column("First"), Column("Second"))
+    return Table("Around the runs", columns, tuple((d.what, d.first, d.second) for d in found))

@@ -1,0 +1,101 @@
+"""The page of runs side by side: which ratio is drawn, what is told, what a set lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from venturi.cli.document import open_document
+from venturi.model.comparison import (
+    Change,
+    ComparisonRow,
+    ComparisonSet,
+    Difference,
+    Measured,
+    RunComparison,
+)
+from venturi.report.block import Figure, Paragraph, Table
+from venturi.report.comparison import page_of
+from venturi.report.html import html_of
+from venturi.report.quantity import Units
+from venturi.report.run_comparison import MOST_POINTS
+
+
+def measured(median: float) -> Measured:
+    return Measured(median=median, low=median * 0.9, high=median * 1.1, n=6, coverage=0.97)
+
+
+def row(name: str, ratio: float | None, change: Change, is_worse: bool = False) -> ComparisonRow:
+    return ComparisonRow(
+        name=name, unit="B/s", first=measured(1e9), second=measured(1e9 * (ratio or 1)),
+        ratio=ratio, low=ratio and ratio * 0.9, high=ratio and ratio * 1.1, chance=0.01,
+        superiority=0.0, detectable=0.2, change=change, is_worse=is_worse,
+    )  # fmt: skip
+
+
+def runs(*rows: ComparisonRow, name: str = "ior") -> RunComparison:
+    return RunComparison(
+        first="one", second="other", name=name, ranks=2, rows=list(rows),
+        differences=[Difference(what="kernel", first="6.1", second="6.2")],
+        headline="It is slower.",
+    )  # fmt: skip
+
+
+SLOWER = row("write", 0.5, Change.LOWER, is_worse=True)
+SAME = row("read", 1.01, Change.SAME)
+NONE = row("wait", None, Change.UNSURE)
+
+
+def test_ratios_are_drawn_by_what_they_say() -> None:
+    chapter = page_of(runs(SLOWER, SAME, NONE), Units.IEC).chapters[0]
+    assert chapter.tone == "bad"
+    (figure,) = chapter.sections[0].blocks
+    assert isinstance(figure, Figure)
+    marks = [layer["data"]["values"] for layer in figure.spec["layer"]]
+    words = {mark["name"]: mark["word"] for own in marks for mark in own if "word" in mark}
+    assert words == {"write": "worse", "read": "not shown to differ"}
+    assert [line[:2] for line in figure.table.rows[:3]] == [
+        ("write", "first"), ("", "second"), ("", "ratio"),
+    ]  # fmt: skip
+    assert figure.table.rows[2][-1] == "lower, which is WORSE"
+    (around,) = chapter.sections[1].blocks
+    assert isinstance(around, Table)
+    assert around.rows == (("kernel", "6.1", "6.2"),)
+
+
+def test_without_a_ratio_there_is_a_table() -> None:
+    (block,) = page_of(runs(NONE), Units.IEC).chapters[0].sections[0].blocks
+    assert isinstance(block, Table)
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_a_set_has_its_surest_points_first(more: int) -> None:
+    points = [runs(SAME, name=f"p{n}") for n in range(MOST_POINTS - 1 + more)] + [runs(SLOWER)]
+    found = ComparisonSet(
+        first="a", second="b", differences=[], parts=points, only_first=["x on 1 rank"],
+        only_second=[], headline="One is worse.",
+    )  # fmt: skip
+    page = page_of(found, Units.IEC)
+    chapter = page.chapters[0]
+    assert chapter.sections[0].title == "ior on 2 ranks"
+    assert len(chapter.sections) == MOST_POINTS + 1
+    assert [p.text.split()[0] for p in chapter.remarks] == ([str(more)] if more else [])
+    (only,) = chapter.sections[-1].blocks
+    assert only == Paragraph("Only in a: x on 1 rank.")
+
+
+def test_figures_of_several_points_have_names_of_their_own() -> None:
+    found = ComparisonSet(
+        first="a", second="b", differences=[], parts=[runs(SAME), runs(SLOWER)], only_first=[],
+        only_second=[], headline="",
+    )  # fmt: skip
+    text = html_of(page_of(found, Units.IEC))
+    assert text.count('<figure id="comparison-ratio-0"') == 1
+    assert text.count('<figure id="comparison-ratio-1"') == 1
+
+
+def test_a_comparison_that_was_written_is_known_by_its_schema(tmp_path: Path) -> None:
+    path = tmp_path / "both.json"
+    path.write_text(runs(SAME).to_json(indent=1))
+    assert open_document(str(path)) == ("both", runs(SAME))
