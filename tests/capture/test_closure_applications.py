@@ -212,8 +212,8 @@ APPLICATIONS = {
         near={"stat operations": 1.0},  # behind a create they are taken for the engine's looks
     ),
     "links": Application(
-        f"{sys.executable} program.py", 50, "mkdir tree; for i in $(seq 24); do mkdir tree/d$i; done",
-        files={"program.py": LINKED},
+        f"{sys.executable} program.py", 50,
+        "mkdir tree; for i in $(seq 24); do mkdir tree/d$i; done", files={"program.py": LINKED},
     ),
     "inputs": Application(f"{sys.executable} program.py", 65, files={"program.py": INPUTS}),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),
