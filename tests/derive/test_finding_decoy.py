@@ -296,6 +296,15 @@ def test_programs_of_a_script_are_no_ranks() -> None:
     assert not found & (of_ranks | {"no-collective", "serial-io"})
 
 
+@pytest.mark.parametrize(("programs", "word"), [((), "ranks"), (("cat", "od"), "programs")])
+def test_who_reads_is_called_by_what_it_is(programs: tuple[str, ...], word: str) -> None:
+    made = CaptureFactory(2, programs=programs)
+    for one in range(2):
+        made.run(one, Kind.READ, "/s/table", MIB, 20, s=0.05)
+    [found] = [f for f in operation_findings(made.captured()) if f.id == "redundant-reads"]
+    assert f"2 {word} read each file" in found.evidence
+
+
 DECOYS: tuple[tuple[str, Decoy], ...] = (
     ("too-many-opens", one_open_of_each_of_many_files),
     ("metadata-heavy", one_open_of_each_of_many_files),

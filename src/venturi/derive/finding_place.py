@@ -120,7 +120,8 @@ def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
         return
     pairs = np.unique(rows.pairs(reads))
     readers = len(pairs) / len(np.unique(pairs // len(rows.found.lanes)))
-    who = f"{readers:.3g} ranks read each file" if readers > REREAD_FACTOR else "one rank does"
+    who = rows.found.who
+    who = f"{readers:.3g} {who}s read each file" if readers > REREAD_FACTOR else f"one {who} does"
     yield Seen(
         f"{rows.name}: the same bytes are read more than once.",
         f"{amount_text(read)} read of {amount_text(extent)} in files ({factor:.3g} times, own "

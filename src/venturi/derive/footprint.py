@@ -128,6 +128,11 @@ class Footprint:
         pipe &= self.kind(Kind.READ, Kind.WRITE)
         return np.asarray(self.top & (self.stream >= 0) & ~pipe)
 
+    @property
+    def who(self) -> str:
+        """What a lane is: a rank, or a program where there are none."""
+        return "rank" if self.ranks else "program"
+
     @cached_property
     def renamed(self) -> Column:
         """Files that get another name."""
