@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -168,6 +169,24 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(
         assert "operations are in the counters only" in words
     finally:
         subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+DEEP = """
+import os
+os.close(os.open("top", os.O_CREAT | os.O_WRONLY))
+for _ in range(20):
+    os.mkdir("n" * 250)
+    os.chdir("n" * 250)
+file = os.open("file", os.O_CREAT | os.O_WRONLY)
+for _ in range(10):
+    os.write(file, bytes(100))
+"""
+
+
+def test_names_that_are_too_long_are_said(capture: Capture) -> None:
+    run = capture(sys.executable, "-ISc", DEEP)
+    assert run.count()["open", "top"] == 1
+    assert [gap.what[:13] for gap in run.trace.gaps] == ["11 operations"]
 
 
 def test_a_limit_of_file_sizes_is_no_signal(capture: Capture) -> None:

@@ -321,3 +321,40 @@ def test_what_lies_below_datasets_does_not_count() -> None:
     run.closed()
     totals = planned(derive(run.captured(), "run")).totals
     assert (totals.bytes_written, totals.operations["write"]) == (800, 1)
+
+
+@pytest.mark.parametrize("rows", [(100, 200), (40, 50, 60, 70), (1, 9, 2, 9)])
+@pytest.mark.parametrize("files", [1, 3])
+def test_ranks_with_different_numbers_of_rows(rows: tuple[int, ...], files: int) -> None:
+    run = Hdf5Run(len(rows))
+    for number in range(files):
+        path = run.opened(f"/s/f{number}.h5")
+        for name in ("u", "v"):
+            key = run.dataset(name, (sum(rows), 30), path)
+            for rank, own in enumerate(rows):
+                start = (sum(rows[:rank]), 0)
+                run.box(rank, Kind.WRITE, key, start, (own, 30), detail=COLLECTIVE)
+        run.closed(path)
+    found = derive(run.captured(), "run")
+    made = planned(found)
+    assert made.totals.bytes_written == files * 2 * sum(rows) * 30 * 8
+    assert made.totals.operations["write"] == files * 2 * len(rows)
+    (spec,) = found.files.values()
+    (dataset,) = spec.datasets.values()
+    assert dataset.shape == [sum(rows), 30]
+    assert dataset.deal is not None
+    assert dataset.split == []
+    assert [move.collective for move in moves_of(found)] == [True] * len(moves_of(found))
+
+
+def test_rows_with_a_gap_are_not_dealt() -> None:
+    run = Hdf5Run(2)
+    run.opened()
+    key = run.dataset("u", (10, 30))
+    run.box(0, Kind.WRITE, key, (0, 0), (3, 30))
+    run.box(1, Kind.WRITE, key, (4, 0), (6, 30))
+    run.closed()
+    found = derive(run.captured(), "run")
+    planned(found)
+    for spec in found.files.values():
+        assert all(dataset.deal is None for dataset in spec.datasets.values())

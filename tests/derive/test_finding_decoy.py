@@ -282,6 +282,29 @@ UNNOTED: tuple[tuple[str, Decoy], ...] = (
     ("random-access", small_files_are_read_again_and_again),
 )
 
+
+def test_programs_of_a_script_are_no_ranks() -> None:
+    """They move what they move, one after the other."""
+    made = CaptureFactory(1, programs=("seq", "sort", "paste", "od"))
+    for program in range(4):
+        slow = 0.5 if program == 3 else 0.01
+        made.call(program, Kind.OPEN, "/s/log", detail=O_WRONLY | O_CREAT | O_APPEND)
+        made.run(program, Kind.WRITE, "/s/log", 4096, 10 + program, s=slow)
+        made.run(program, Kind.WRITE, "/s/table", 4096, 20, first=program * 4096, s=slow)
+    found = {one.id for one in operation_findings(made.captured())}
+    of_ranks = {"imbalance", "straggler", "shared-file-contention", "append-contention"}
+    assert not found & (of_ranks | {"no-collective", "serial-io"})
+
+
+@pytest.mark.parametrize(("programs", "word"), [((), "ranks"), (("cat", "od"), "programs")])
+def test_who_reads_is_called_by_what_it_is(programs: tuple[str, ...], word: str) -> None:
+    made = CaptureFactory(2, programs=programs)
+    for one in range(2):
+        made.run(one, Kind.READ, "/s/table", MIB, 20, s=0.05)
+    [found] = [f for f in operation_findings(made.captured()) if f.id == "redundant-reads"]
+    assert f"2 {word} read each file" in found.evidence
+
+
 DECOYS: tuple[tuple[str, Decoy], ...] = (
     ("too-many-opens", one_open_of_each_of_many_files),
     ("metadata-heavy", one_open_of_each_of_many_files),

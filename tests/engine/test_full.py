@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,7 +64,11 @@ def little(tmp_path: Path) -> Iterator[Path]:
     options = f"size={ROOM}"
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(mount)], check=True)
     yield mount
-    subprocess.run(["umount", str(mount)], check=True)
+    # A launcher does not wait until the ranks that it killed are gone.
+    until_s = time.monotonic() + 600
+    while subprocess.run(["umount", str(mount)], check=False).returncode != 0:
+        assert time.monotonic() < until_s, f"{mount} is still in use"
+        time.sleep(0.05)
 
 
 def planned(place: Path, directory: Path, ranks: int, kind: str) -> Plan:

@@ -9,13 +9,17 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from venturi.capture.hidden import hidden_moves
 from venturi.capture.process_file import STARTED, Moved, ProcessFile
-from venturi.model.operation import KIND_CODES, STORES_REACH_FILE, Kind
+from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, STORES_REACH_FILE, Kind
 from venturi.model.trace import Gap, Layer
 
 _MAP = KIND_CODES[Kind.MAP]
 _NAMED = 3
+_ON_FILES = [KIND_CODES[kind] for kind in (Kind.OPEN, Kind.READ, Kind.WRITE)]
+_CALLED = [LAYER_CODES[layer] for layer in (Layer.POSIX, Layer.STDIO)]
 _ELF = b"\x7fELF"
 _PROGRAM_INTERPRETER = 3
 _POSIX = Layer.POSIX.value
@@ -45,6 +49,11 @@ def gaps_of(
     for program, count in _unrecorded(files).items():
         who = "a process" if count == 1 else f"{count} processes"
         gaps.append(f"{who} that '{program}' started could not record (another user, another root)")
+    if nameless := sum(_nameless(file) for file in files):
+        gaps.append(
+            f"{nameless} operations on files whose names are not known: their paths have more than "
+            "4096 characters, or lie in a folder that is gone"
+        )
     rings = sum(file.rings for file in files)
     if rings:
         gaps.append(f"{rings} io_uring instances: requests through them are not seen")
@@ -64,6 +73,17 @@ def _unrecorded(files: list[ProcessFile]) -> Counter[str]:
     for file in files:
         result[file.program] += file.unrecorded
     return +result
+
+
+def _nameless(file: ProcessFile) -> int:
+    """Calls that moved data of, or opened, files without a name."""
+    return sum(
+        int(np.count_nonzero(
+            np.isin(window["kind"], _ON_FILES) & np.isin(window["layer"], _CALLED)
+            & (window["file"] == NO_FILE) & (window["start"] != 0) & (window["error"] == 0)
+        ))
+        for window in file.records
+    )  # fmt: skip
 
 
 def _mappings(count: int, files: list[ProcessFile]) -> str:

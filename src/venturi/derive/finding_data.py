@@ -115,7 +115,7 @@ def _read_modify_write(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _no_collective(rows: StreamRows) -> Iterator[Seen]:
-    if rows.layer not in _LIBRARIES or not len(rows.shared) or len(rows.lanes) < 2:
+    if rows.layer not in _LIBRARIES or not len(rows.shared) or len(rows.ranks) < 2:
         return
     together = int(np.count_nonzero(rows.found.ops.detail[rows.data] & COLLECTIVE))
     if together >= COLLECTIVE_SHARE * len(rows.data):
@@ -127,7 +127,7 @@ def _no_collective(rows: StreamRows) -> Iterator[Seen]:
         return
     reached = f"; {len(below)} requests reach POSIX" if is_cut else ""
     yield Seen(
-        f"{rows.name}: {len(rows.lanes)} ranks use one file with small independent calls.",
+        f"{rows.name}: {len(rows.ranks)} ranks use one file with small independent calls.",
         f"{len(asked) - together} of {len(asked)} calls of {_NAMES[rows.layer]} are independent"
         f"{reached}, most often of {size_text(rows.common_size(requests))}",
         at_stake_s=rows.longest_s(rows.data),

@@ -41,7 +41,8 @@ def _repeated(rows: StreamRows, calls: Column, least: int) -> tuple[Column, str]
     worst = int(counts.argmax())
     path = rows.found.path(int(pairs[worst] // len(rows.found.lanes)))
     files = len(np.unique(pairs[counts >= least] // len(rows.found.lanes)))
-    text = f"{counts[worst]} times {path} by one rank; {files} file{'s' if files > 1 else ''}"
+    by = f"by one {rows.found.who}"
+    text = f"{counts[worst]} times {path} {by}; {files} file{'s' if files > 1 else ''}"
     return calls[(counts >= least)[inverse]], text
 
 

@@ -77,6 +77,7 @@ def _contention(rows: StreamRows) -> Iterator[Seen]:
     writes = rows.writes[(ops.detail[rows.writes] & COLLECTIVE) == 0]
     writes = _placed(rows, writes)
     writes = writes[np.isin(rows.found.root[writes], rows.shared)]
+    writes = writes[np.isin(rows.found.lane[writes], rows.ranks)]
     if len(np.unique(rows.found.lane[writes])) < 2:
         return
     places = writes[np.lexsort((ops.offset[writes], rows.holder(writes)))]
@@ -97,6 +98,7 @@ def _append_contention(rows: StreamRows) -> Iterator[Seen]:
     opens = opens[(rows.found.ops.detail[opens] & APPEND_FLAG) != 0]
     opens = opens[np.isin(rows.found.root[opens], rows.shared)]
     writes = rows.writes[np.isin(rows.found.root[rows.writes], rows.found.root[opens])]
+    writes = writes[np.isin(rows.found.lane[writes], rows.ranks)]
     lanes = len(np.unique(rows.found.lane[writes]))
     if lanes > 1:
         yield Seen(
@@ -118,7 +120,8 @@ def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
         return
     pairs = np.unique(rows.pairs(reads))
     readers = len(pairs) / len(np.unique(pairs // len(rows.found.lanes)))
-    who = f"{readers:.3g} ranks read each file" if readers > REREAD_FACTOR else "one rank does"
+    who = rows.found.who
+    who = f"{readers:.3g} {who}s read each file" if readers > REREAD_FACTOR else f"one {who} does"
     yield Seen(
         f"{rows.name}: the same bytes are read more than once.",
         f"{amount_text(read)} read of {amount_text(extent)} in files ({factor:.3g} times, own "

@@ -31,12 +31,12 @@ PAUSE_SHARE = 0.02
 
 
 def _imbalance(rows: StreamRows) -> Iterator[Seen]:
-    if len(rows.lanes) < 2:
+    if len(rows.ranks) < 2:
         return
-    moved = np.bincount(rows.found.lane[rows.data], rows.found.ops.bytes[rows.data])[rows.lanes]
+    moved = np.bincount(rows.found.lane[rows.data], rows.found.ops.bytes[rows.data])[rows.ranks]
     if moved.max() - moved.min() <= SIZE_IMBALANCE * moved.max():
         return
-    spent = rows.lane_seconds(rows.data)[rows.lanes]
+    spent = rows.lane_seconds(rows.data)[rows.ranks]
     most, least = int(moved.argmax()), int(moved.argmin())
     high, low = amount_text(int(moved[most])), amount_text(int(moved[least]))
     yield Seen(
@@ -48,15 +48,15 @@ def _imbalance(rows: StreamRows) -> Iterator[Seen]:
 
 
 def _lane(rows: StreamRows, place: int) -> str:
-    return rows.found.lanes[int(rows.lanes[place])]
+    return rows.found.lanes[int(rows.ranks[place])]
 
 
 def _straggler(rows: StreamRows) -> Iterator[Seen]:
     """One rank that is slow with the same amount as the others."""
-    if len(rows.lanes) < 2:
+    if len(rows.ranks) < 2:
         return
-    moved = np.bincount(rows.found.lane[rows.data], rows.found.ops.bytes[rows.data])[rows.lanes]
-    spent = rows.lane_seconds(rows.data)[rows.lanes]
+    moved = np.bincount(rows.found.lane[rows.data], rows.found.ops.bytes[rows.data])[rows.ranks]
+    spent = rows.lane_seconds(rows.data)[rows.ranks]
     slow, middle = int(spent.argmax()), float(np.median(spent))
     is_equal = moved[slow] <= (1 + EQUAL_BYTES) * np.median(moved)
     if is_equal and spent[slow] - middle > STRAGGLER_SHARE * spent[slow]:

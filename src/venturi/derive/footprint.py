@@ -128,6 +128,11 @@ class Footprint:
         pipe &= self.kind(Kind.READ, Kind.WRITE)
         return np.asarray(self.top & (self.stream >= 0) & ~pipe)
 
+    @property
+    def who(self) -> str:
+        """What a lane is: a rank, or a program where there are none."""
+        return "rank" if self.ranks else "program"
+
     @cached_property
     def renamed(self) -> Column:
         """Files that get another name."""
@@ -139,10 +144,13 @@ class Footprint:
         fine = self.ops.error == 0
         rename = fine & self.kind(Kind.RENAME)
         targets = self.ops.detail[rename & (self.ops.detail < len(self.files))]
-        opens = np.flatnonzero(fine & self.kind(Kind.OPEN) & (self.ops.detail & TRUNCATE_FLAG > 0))
-        again = np.delete(opens, np.unique(self.root[opens], return_index=True)[1])
-        gone = np.flatnonzero(fine & self.kind(Kind.UNLINK, Kind.RENAME, Kind.TRUNCATE))
-        return np.unique(np.concatenate((self.root[gone], self.root[again], targets)))
+        begins_ns = np.full(len(self.files) + 1, np.iinfo(np.int64).max)
+        np.minimum.at(begins_ns, self.root[self.data], self.ops.start_ns[self.data])
+        cuts = self.kind(Kind.OPEN) & (self.ops.detail & TRUNCATE_FLAG > 0)
+        cuts |= self.kind(Kind.TRUNCATE)
+        cuts &= fine & (self.ops.start_ns > begins_ns[self.root])
+        gone = fine & self.kind(Kind.UNLINK, Kind.RENAME)
+        return np.unique(np.concatenate((self.root[gone | cuts], targets)))
 
     def of_layer(self, *layers: Layer) -> Column:
         """Mask of the rows of these layers."""

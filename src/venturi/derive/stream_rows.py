@@ -65,6 +65,12 @@ class StreamRows:
         return np.unique(self.found.lane[self.data])
 
     @cached_property
+    def ranks(self) -> Column:
+        """Those of them that are ranks: programs that are started one after the other share no
+        work."""
+        return self.lanes[self.lanes < self.found.ranks]
+
+    @cached_property
     def files(self) -> Column:
         """The files that the application touches."""
         return np.unique(self.found.root[self.own])

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from venturi.derive.operation.array import NUMBERS, Form
-from venturi.derive.operation.fit import affine, linear_text
+from venturi.derive.operation.fit import affine, by_rank_text, linear_text
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.derive.operation.scene import RANKS
-from venturi.derive.operation.split import Moved, split_of
+from venturi.derive.operation.split import Moved, rows_of, split_of
 from venturi.derive.operation.table import Table
 from venturi.model.operation import Column
 from venturi.model.units import size_text
-from venturi.model.workload import Dataset, StepSpec
+from venturi.model.workload import Dataset, Deal, StepSpec
 
 MOST_DATASETS = 24
 """A file of more different datasets is no text that people read."""
@@ -38,6 +38,7 @@ MOST_NAMES = 6
 """So many names are listed."""
 
 _SPLIT = "7: the selections are the parts of a split"
+_DEALT = "7: ranks have different numbers of rows"
 _INDIVIDUAL = "7: each rank has datasets of its own"
 _WHOLE = "7: whole datasets, slab by slab"
 _TURNS = "7: turns move the parts of a split one after the other"
@@ -57,13 +58,13 @@ class _Bunch:
     moved: Moved
     is_scattered: bool
 
+    def is_of_same(self, other: _Bunch) -> bool:
+        """Whether forms and number agree."""
+        return self.form == other.form and len(self.ids) == len(other.ids)
+
     def is_like(self, other: _Bunch) -> bool:
         """Whether forms, number and sizes agree."""
-        return (
-            self.form == other.form
-            and len(self.ids) == len(other.ids)
-            and np.array_equal(self.moved.size, other.moved.size)
-        )
+        return self.is_of_same(other) and np.array_equal(self.moved.size, other.moved.size)
 
     @property
     def slabs(self) -> list[_Slab]:
@@ -94,6 +95,15 @@ class _Made:
     is_individual: bool = False
     is_sized: bool = False
     """It stands for places in a dataset, not for all of one."""
+    rows: tuple[int, ...] = ()
+    """Of each rank, where they differ and no split says them."""
+
+    def deal(self) -> Deal | None:
+        """Which rows are whose; None where that is no short expression."""
+        rows = np.array(self.rows, np.int64)
+        first = by_rank_text(np.cumsum(rows) - rows, "rank", is_size=False)
+        amount = by_rank_text(rows, "rank", is_size=False)
+        return None if first is None or amount is None else Deal(first=first, rows=amount)
 
     def spec(self, world: int, count: int) -> Dataset:
         """In the language; a dimension that is split into all ranks grows with them."""
@@ -110,6 +120,7 @@ class _Made:
             type=NUMBERS[self.form.element_bytes],
             shape=shape,
             split=split_text(self.parts, world),
+            deal=self.deal() if self.rows else None,
             individual=self.is_individual,
             chunks=[*chunk],
         )
@@ -169,7 +180,7 @@ class Datasets:
         rules: list[str] = []
         for place in range(len(first)):
             grid = [[bunches[place] for bunches in turn] for turn in every]
-            if not all(first[place].is_like(bunch) for turn in grid for bunch in turn):
+            if not all(a.is_like(b) for turn in grid for a, b in zip(grid[0], turn, strict=True)):
                 return None
             found = self._steps(run, entry, grid)
             if found is None:
@@ -224,7 +235,11 @@ class Datasets:
         is_known = int(grid[0][0].ids[0]) in self._homes
         if not is_known and not run.is_write:
             return None
-        for rule in (self._split, self._turned, self._individual, self._sized):
+        if any(not grid[0][0].is_of_same(bunch) for bunch in grid[0]):
+            return None
+        rules = (self._split, self._turned, self._individual, self._sized)
+        is_even = all(grid[0][0].is_like(bunch) for bunch in grid[0])
+        for rule in rules if is_even else rules[:1]:
             found = rule(run, entry, grid, is_known)
             if found is not None:
                 return found
@@ -247,9 +262,13 @@ class Datasets:
         if not together and any(not first[0].lies_like(bunch) for bunch in first):
             return None
         form = first[0].form
-        split = split_of(form, [b.moved for b in first] if together else [first[0].moved])
+        moved = [b.moved for b in first] if together else [first[0].moved]
+        split = split_of(form, moved)
         if split is None:
-            return None
+            made = _Made(form, (), rows=rows_of(form, moved))
+            if len(made.rows) < 2 or made.deal() is None:
+                return None
+            return self._moved(run, entry, grid, is_known, made, _Manner(0, _DEALT))
         rule = _SPLIT if together and len(first) > 1 else _WHOLE
         made = _Made(form, split.parts)
         return self._moved(run, entry, grid, is_known, made, _Manner(split.transfer, rule))

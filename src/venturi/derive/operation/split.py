@@ -50,6 +50,19 @@ def split_of(form: Form, moved: list[Moved]) -> Split | None:
     return None
 
 
+def rows_of(form: Form, moved: list[Moved]) -> tuple[int, ...]:
+    """How many rows of the first dimension each rank moves with one call, where ranks lie behind
+    each other in their order and have different numbers of them; none where they do not."""
+    if not form.shape or any(len(one.size) != 1 for one in moved):
+        return ()
+    row = form.bytes // form.shape[0]
+    size = np.array([int(one.size[0]) for one in moved])
+    start = np.array([int(one.offset[0]) for one in moved])
+    if np.any(size % row) or np.any(start != np.cumsum(size) - size) or size.sum() != form.bytes:
+        return ()
+    return tuple((size // row).tolist())
+
+
 def _splits(shape: tuple[int, ...], ranks: int) -> Iterator[tuple[int, ...]]:
     """Divisions of the shape into so many equal parts; outer dimensions are divided first."""
     if not shape:

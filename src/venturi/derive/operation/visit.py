@@ -138,9 +138,51 @@ def _begins(tokens: Tokens, stream: Column, are_many: Column, long: Column) -> C
     joins |= within
     joins |= ~opens & (depth > 0)
     joins |= many & tokens.follows & (named | ~opens)
+    joins |= tokens.follows & tokens.is_kind(Kind.ATTRIBUTE)
     joins &= ~_alone(long, opens, closes, new_owner)
+    joins &= ~_cuts_together(tokens, opens, closes)
     begins[1:] = ~(same & joins[1:])
     return begins
+
+
+def _are_together(tokens: Tokens) -> Column:
+    """Mask: requests that all ranks made together."""
+    together: Column = tokens.is_kind(Kind.READ, Kind.WRITE) & (tokens.flags & TOGETHER > 0)
+    return together
+
+
+def _is_cut_together(tokens: Tokens) -> Column:
+    """Mask: tokens of files in which some ranks make requests by themselves beside those that all
+    make together: a head that the first rank writes."""
+    together = _are_together(tokens)
+    if not np.any(together):
+        return together
+    files, ranks = int(tokens.file.max()) + 1, int(tokens.rank.max()) + 1
+    own = tokens.is_kind(Kind.READ, Kind.WRITE) & ~together
+    pair = tokens.file.astype(np.int64) * ranks + tokens.rank
+    counts = [
+        np.bincount(pair[mask], minlength=files * ranks).reshape(files, ranks)
+        for mask in (own, together)
+    ]
+    takes_part = counts[1] > 0
+    differs = (np.where(takes_part, counts[0], -1).max(axis=1) > 0) & (
+        np.where(takes_part, counts[0], np.iinfo(np.int64).max).min(axis=1) == 0
+    )
+    cut: Column = differs[tokens.file]
+    return cut
+
+
+def _cuts_together(tokens: Tokens, opens: Column, closes: Column) -> Column:
+    """Where a file is cut at the requests that all ranks make together: there, behind them, behind
+    the opening, and at the closing."""
+    cut = _is_cut_together(tokens)
+    if not np.any(cut):
+        return cut
+    together = _are_together(tokens)
+    change = np.zeros(len(tokens), bool)
+    change[1:] = (together[1:] != together[:-1]) | opens[:-1]
+    cuts: Column = cut & (change | closes)
+    return cuts
 
 
 def _alone(long: Column, opens: Column, closes: Column, new_owner: Column) -> Column:
@@ -158,8 +200,9 @@ def _alone(long: Column, opens: Column, closes: Column, new_owner: Column) -> Co
 
 
 def _groups(table: Table, tokens: Tokens, stream: Column, begins: Column) -> Column:
-    """Four times the stream's number, plus two for the last tasks that were dealt, plus one for
-    visits that move data.
+    """Eight times the stream's number, plus four for requests of all ranks together where others
+    are cut off from them, plus two for the last tasks that were dealt, plus one for visits that
+    move data.
 
     Calls on names alone stand apart: often one rank makes them for all. So do tasks that are too
     few for all ranks.
@@ -168,7 +211,9 @@ def _groups(table: Table, tokens: Tokens, stream: Column, begins: Column) -> Col
     data = tokens.is_kind(Kind.READ, Kind.WRITE)
     moves = np.logical_or.reduceat(data, first)
     length = np.diff(np.append(first, len(tokens)))
-    group: Column = stream * 4 + np.repeat(moves, length)
+    group: Column = stream * 8 + np.repeat(moves, length)
+    together = np.logical_or.reduceat(_is_cut_together(tokens) & _are_together(tokens), first)
+    group += 4 * np.repeat(together, length)
     if table.dealt is not None:
         is_last = table.dealt[tokens.rows[tokens.first[first]]] > 1
         group += 2 * np.repeat(is_last, length)
@@ -232,7 +277,7 @@ def _assembled(
     collected: list[tuple[int, Column, Column]] = []
     for place in sorted(by_stream):
         classes = by_stream[place]
-        where = place // 4
+        where = place // 8
         if len(classes) > MOST_CLASSES:
             chosen = np.flatnonzero(group == place)
             ranks = np.unique(tokens.rank[chosen])
@@ -270,6 +315,7 @@ def _ordered(
     near, loose, size, start, end, stretch = [], [], [], [], [], []
     before = 0
     begins_ns = _begins_ns(tokens, visits)
+    cut_together = _is_cut_together(tokens) & _are_together(tokens)
     moved = np.concatenate([[0], np.cumsum(tokens.bytes)])
     for number, matrix, ranks in collected:
         salt = mixed_hash(ranks.astype(np.uint64))[:, None]
@@ -286,7 +332,8 @@ def _ordered(
         near.append(mixed_hash(visits.near[matrix] + salt).sum(axis=0) + name)
         loose.append(visits.loose[matrix[0]] + name)
         size.append((moved[finish + 1] - moved[begin]).sum(axis=0))
-        start.append(begins_ns[begin].min(axis=0))
+        is_together = np.all(cut_together[begin])
+        start.append(begins_ns[begin].max(axis=0) if is_together else begins_ns[begin].min(axis=0))
         end.append(tokens.end_ns[finish].max(axis=0))
         stretch.append(tokens.stretch[begin].min(axis=0))
     if not collected:

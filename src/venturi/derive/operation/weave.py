@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from venturi.derive.operation.fit import linear_text
+from venturi.derive.operation.go_on import equal_share
 from venturi.derive.operation.naming import named_in
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
@@ -79,7 +80,7 @@ class _Run:
                 f"{size} * ({low})"
             )  # fmt: skip
             if self.bytes == requests * self.transfer:
-                keys["count"] = f"{high} - {low}"
+                keys["count"] = equal_share(requests, turns, variable)
             else:
                 keys["size"] = f"min({size} * ({high}), {self.bytes} B) - {size} * ({low})"
         data = DataStep.model_validate(
