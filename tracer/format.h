@@ -56,6 +56,12 @@ enum { kCollective = 1, kNonBlocking = 2, kInView = 4, kNotAFile = 8, kScattered
 // of 16 bytes; 0: unknown.
 enum { kLooked = 32, kFresh = 64, kMemoryShift = 7, kMemoryUnit = 16, kMemoryMask = 0x1ffffff };
 
+// `detail` of an attribute's call, as in venturi.model.operation: what it is about.
+typedef enum { kMode = 1, kOwner, kTimes, kSetExtended, kGetExtended } Attribute;
+
+// `bytes` of a symbolic link.
+enum { kSymbolic = 1 };
+
 // `detail` of a mapping.
 enum { kStoresReachFile = 1 };
 

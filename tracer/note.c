@@ -214,15 +214,33 @@ void note_path(const Call* call, Kind kind, int folder, const char* path, int64_
   note(call, name_of(folder, path), (What){kPosix, kind, offset, 0, 0});
 }
 
-void note_two_paths(const Call* call, Kind kind, int folder, const char* path, int to_folder,
-                    const char* to) {
-  uint32_t second = NO_FILE;
+void note_attribute(const Call* call, Attribute what, int folder, const char* path) {
+  const What said = {kPosix, kAttribute, UNKNOWN_OFFSET, 0, what};
+  if (folder != AT_FDCWD && (path == NULL || *path == 0))
+    note_descriptor(call, folder, said);
+  else
+    note(call, name_of(folder, path), said);
+}
+
+static void note_pair(const Call* call, What what, int folder, const char* path, int to_folder,
+                      const char* to) {
+  what.detail = NO_FILE;
   Name* name = name_of(to_folder, to);
   if (name && !name->is_left_out) {
     write_name(name);
-    second = name->id;
+    what.detail = name->id;
   }
-  note(call, name_of(folder, path), (What){kPosix, kind, UNKNOWN_OFFSET, 0, second});
+  note(call, name_of(folder, path), what);
+}
+
+void note_two_paths(const Call* call, Kind kind, int folder, const char* path, int to_folder,
+                    const char* to) {
+  note_pair(call, (What){kPosix, kind, UNKNOWN_OFFSET, 0, 0}, folder, path, to_folder, to);
+}
+
+void note_symlink(const Call* call, const char* target, int folder, const char* path) {
+  note_pair(call, (What){kPosix, kLink, UNKNOWN_OFFSET, kSymbolic, 0}, folder, target, folder,
+            path);
 }
 
 static int flags_of(const char* mode) {

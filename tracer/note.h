@@ -55,8 +55,11 @@ void note_names(const Call* call, int fd, const void* entries, int64_t bytes);
 
 // Calls on paths.
 void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset);
+// Where there is no path, or an empty one in a folder, the folder's descriptor is meant.
+void note_attribute(const Call* call, Attribute what, int folder, const char* path);
 void note_two_paths(const Call* call, Kind kind, int folder, const char* path, int to_folder,
                     const char* to);
+void note_symlink(const Call* call, const char* target, int folder, const char* path);
 
 // Calls on streams. `note_stream` moves the stream's position by `bytes`.
 void note_stream_open(const Call* call, const char* path, const char* mode, FILE* stream);

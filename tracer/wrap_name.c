@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/xattr.h>
@@ -101,9 +102,9 @@ WRAP(int, linkat, (int folder, const char* path, int to_folder, const char* to, 
      (folder, path, to_folder, to, how), MINUS_1, TWO(kLink, folder, path, to_folder, to))
 // What a symbolic link holds is taken for a file's name, though it need not be one.
 WRAP(int, symlink, (const char* target, const char* path), (target, path), MINUS_1,
-     TWO(kLink, AT_FDCWD, target, AT_FDCWD, path))
+     note_symlink(&call, target, AT_FDCWD, path))
 WRAP(int, symlinkat, (const char* target, int folder, const char* path), (target, folder, path),
-     MINUS_1, TWO(kLink, folder, target, folder, path))
+     MINUS_1, note_symlink(&call, target, folder, path))
 
 #define WRAP_RESIZE(name, offset_type)                                           \
   WRAP(int, name, (const char* path, offset_type bytes), (path, bytes), MINUS_1, \
@@ -111,52 +112,67 @@ WRAP(int, symlinkat, (const char* target, int folder, const char* path), (target
 WRAP_RESIZE(truncate, off_t)
 WRAP_RESIZE(truncate64, off64_t)
 
-WRAP_PATH(kAttribute, chmod, (const char* path, mode_t mode), (path, mode))
-WRAP(int, fchmod, (int fd, mode_t mode), (fd, mode), MINUS_1, ON_FD(kAttribute, fd))
-WRAP_AT(kAttribute, fchmodat, (int folder, const char* path, mode_t mode, int how),
-        (folder, path, mode, how))
-WRAP_PATH(kAttribute, chown, (const char* path, uid_t user, gid_t group), (path, user, group))
-WRAP_PATH(kAttribute, lchown, (const char* path, uid_t user, gid_t group), (path, user, group))
-WRAP(int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group), MINUS_1,
-     ON_FD(kAttribute, fd))
-WRAP_AT(kAttribute, fchownat, (int folder, const char* path, uid_t user, gid_t group, int how),
-        (folder, path, user, group, how))
-WRAP_PATH(kAttribute, utime, (const char* path, const struct utimbuf* times), (path, times))
-WRAP_PATH(kAttribute, utimes, (const char* path, const struct timeval times[2]), (path, times))
-WRAP_PATH(kAttribute, lutimes, (const char* path, const struct timeval times[2]), (path, times))
-WRAP_AT(kAttribute, futimesat, (int folder, const char* path, const struct timeval times[2]),
-        (folder, path, times))
-WRAP_AT(kAttribute, utimensat,
-        (int folder, const char* path, const struct timespec times[2], int how),
-        (folder, path, times, how))
-WRAP(int, futimens, (int fd, const struct timespec times[2]), (fd, times), MINUS_1,
-     ON_FD(kAttribute, fd))
-WRAP(int, futimes, (int fd, const struct timeval times[2]), (fd, times), MINUS_1,
-     ON_FD(kAttribute, fd))
+// A call about an attribute: of a path, of a path in a directory, of a descriptor.
+#define WRAP_ATTRIBUTE(what, type, name, parameters, arguments) \
+  WRAP(type, name, parameters, arguments, MINUS_1, note_attribute(&call, what, AT_FDCWD, path))
+#define WRAP_ATTRIBUTE_AT(what, name, parameters, arguments) \
+  WRAP(int, name, parameters, arguments, MINUS_1, note_attribute(&call, what, folder, path))
+#define WRAP_ATTRIBUTE_OF_FD(what, type, name, parameters, arguments) \
+  WRAP(type, name, parameters, arguments, MINUS_1, note_attribute(&call, what, fd, NULL))
 
-#define WRAP_GET_ATTRIBUTE(type, name, parameters, arguments) \
-  WRAP(type, name, parameters, arguments, MINUS_1, AT_PATH(kAttribute, AT_FDCWD, path))
-#define WRAP_GET_ATTRIBUTE_OF_FD(type, name, parameters, arguments) \
-  WRAP(type, name, parameters, arguments, MINUS_1, ON_FD(kAttribute, fd))
+WRAP_ATTRIBUTE(kMode, int, chmod, (const char* path, mode_t mode), (path, mode))
+WRAP_ATTRIBUTE_OF_FD(kMode, int, fchmod, (int fd, mode_t mode), (fd, mode))
+WRAP_ATTRIBUTE_AT(kMode, fchmodat, (int folder, const char* path, mode_t mode, int how),
+                  (folder, path, mode, how))
+WRAP_ATTRIBUTE(kOwner, int, chown, (const char* path, uid_t user, gid_t group), (path, user, group))
+WRAP_ATTRIBUTE(kOwner, int, lchown, (const char* path, uid_t user, gid_t group),
+               (path, user, group))
+WRAP_ATTRIBUTE_OF_FD(kOwner, int, fchown, (int fd, uid_t user, gid_t group), (fd, user, group))
+WRAP_ATTRIBUTE_AT(kOwner, fchownat,
+                  (int folder, const char* path, uid_t user, gid_t group, int how),
+                  (folder, path, user, group, how))
+WRAP_ATTRIBUTE(kTimes, int, utime, (const char* path, const struct utimbuf* times), (path, times))
+WRAP_ATTRIBUTE(kTimes, int, utimes, (const char* path, const struct timeval times[2]),
+               (path, times))
+WRAP_ATTRIBUTE(kTimes, int, lutimes, (const char* path, const struct timeval times[2]),
+               (path, times))
+WRAP_ATTRIBUTE_AT(kTimes, futimesat, (int folder, const char* path, const struct timeval times[2]),
+                  (folder, path, times))
+WRAP_ATTRIBUTE_AT(kTimes, utimensat,
+                  (int folder, const char* path, const struct timespec times[2], int how),
+                  (folder, path, times, how))
+WRAP_ATTRIBUTE_OF_FD(kTimes, int, futimens, (int fd, const struct timespec times[2]), (fd, times))
+WRAP_ATTRIBUTE_OF_FD(kTimes, int, futimes, (int fd, const struct timeval times[2]), (fd, times))
+
+// What is set by this key; the key of a call that failed may be no text. The list of access rights
+// that programs copy with a file is its mode where it has no more than the three usual entries.
+static Attribute set_by(const Call* call, const char* key) {
+  static const char kRights[] = "system.posix_acl_access";
+  return call->error == 0 && strcmp(key, kRights) == 0 ? kMode : kSetExtended;
+}
+
 #define KEY const char* key
-WRAP_GET_ATTRIBUTE(ssize_t, getxattr, (const char* path, KEY, void* value, size_t bytes),
-                   (path, key, value, bytes))
-WRAP_GET_ATTRIBUTE(ssize_t, lgetxattr, (const char* path, KEY, void* value, size_t bytes),
-                   (path, key, value, bytes))
-WRAP_GET_ATTRIBUTE_OF_FD(ssize_t, fgetxattr, (int fd, KEY, void* value, size_t bytes),
-                         (fd, key, value, bytes))
-WRAP_GET_ATTRIBUTE(int, setxattr, (const char* path, KEY, const void* value, size_t bytes, int how),
-                   (path, key, value, bytes, how))
-WRAP_GET_ATTRIBUTE(int, lsetxattr,
-                   (const char* path, KEY, const void* value, size_t bytes, int how),
-                   (path, key, value, bytes, how))
-WRAP_GET_ATTRIBUTE_OF_FD(int, fsetxattr, (int fd, KEY, const void* value, size_t bytes, int how),
-                         (fd, key, value, bytes, how))
-WRAP_GET_ATTRIBUTE(ssize_t, listxattr, (const char* path, char* list, size_t bytes),
-                   (path, list, bytes))
-WRAP_GET_ATTRIBUTE(ssize_t, llistxattr, (const char* path, char* list, size_t bytes),
-                   (path, list, bytes))
-WRAP_GET_ATTRIBUTE_OF_FD(ssize_t, flistxattr, (int fd, char* list, size_t bytes), (fd, list, bytes))
-WRAP_GET_ATTRIBUTE(int, removexattr, (const char* path, KEY), (path, key))
-WRAP_GET_ATTRIBUTE(int, lremovexattr, (const char* path, KEY), (path, key))
-WRAP_GET_ATTRIBUTE_OF_FD(int, fremovexattr, (int fd, KEY), (fd, key))
+WRAP_ATTRIBUTE(kGetExtended, ssize_t, getxattr, (const char* path, KEY, void* value, size_t bytes),
+               (path, key, value, bytes))
+WRAP_ATTRIBUTE(kGetExtended, ssize_t, lgetxattr, (const char* path, KEY, void* value, size_t bytes),
+               (path, key, value, bytes))
+WRAP_ATTRIBUTE_OF_FD(kGetExtended, ssize_t, fgetxattr, (int fd, KEY, void* value, size_t bytes),
+                     (fd, key, value, bytes))
+WRAP_ATTRIBUTE(set_by(&call, key), int, setxattr,
+               (const char* path, KEY, const void* value, size_t bytes, int how),
+               (path, key, value, bytes, how))
+WRAP_ATTRIBUTE(set_by(&call, key), int, lsetxattr,
+               (const char* path, KEY, const void* value, size_t bytes, int how),
+               (path, key, value, bytes, how))
+WRAP_ATTRIBUTE_OF_FD(set_by(&call, key), int, fsetxattr,
+                     (int fd, KEY, const void* value, size_t bytes, int how),
+                     (fd, key, value, bytes, how))
+WRAP_ATTRIBUTE(kGetExtended, ssize_t, listxattr, (const char* path, char* list, size_t bytes),
+               (path, list, bytes))
+WRAP_ATTRIBUTE(kGetExtended, ssize_t, llistxattr, (const char* path, char* list, size_t bytes),
+               (path, list, bytes))
+WRAP_ATTRIBUTE_OF_FD(kGetExtended, ssize_t, flistxattr, (int fd, char* list, size_t bytes),
+                     (fd, list, bytes))
+WRAP_ATTRIBUTE(kSetExtended, int, removexattr, (const char* path, KEY), (path, key))
+WRAP_ATTRIBUTE(kSetExtended, int, lremovexattr, (const char* path, KEY), (path, key))
+WRAP_ATTRIBUTE_OF_FD(kSetExtended, int, fremovexattr, (int fd, KEY), (fd, key))

@@ -1,7 +1,7 @@
 // System calls that programs make by their number, for want of a function in older C libraries.
 //
 // Folders are read so by programs that want many names at a time, rings of requests are made so,
-// and programs lock themselves in so.
+// programs lock themselves in so, and modes are set so of what must be no link.
 #define _GNU_SOURCE
 #include <linux/seccomp.h>
 #include <stdarg.h>
@@ -12,7 +12,8 @@
 
 #include "wrap.h"
 
-enum { kRingSetup = 425 };  // SYS_io_uring_setup, the same on all processors
+// SYS_io_uring_setup and SYS_fchmodat2, the same on all processors.
+enum { kRingSetup = 425, kSetMode = 452 };
 
 // Not so where it only asks whether it could, with no rules.
 static bool is_locking_in(long number, const long parts[6]) {
@@ -30,14 +31,17 @@ EXPORT long syscall(long number, ...) {
   for (int i = 0; i < 6; ++i) parts[i] = va_arg(list, long);
   va_end(list);
   if (is_locking_in(number, parts)) spool_stop();
-  Call call = {.start = number == SYS_getdents64 ? begin() : 0};
+  Call call = {.start = number == SYS_getdents64 || number == kSetMode ? begin() : 0};
   const long got = raw(number, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]);
   const bool is_failure = got < 0 && got > -4096;
   if (is_failure) errno = (int)-got;
   if (number == kRingSetup && !is_failure && begin() != 0) atomic_fetch_add(&header->rings, 1);
   if (call.start != 0) {
     call_ended(&call, is_failure);
-    note_names(&call, (int)parts[0], (const void*)parts[1], is_failure ? -1 : got);
+    if (number == kSetMode)
+      note_attribute(&call, kMode, (int)parts[0], (const char*)parts[1]);
+    else
+      note_names(&call, (int)parts[0], (const void*)parts[1], is_failure ? -1 : got);
     errno = call.errno_after;
   }
   return is_failure ? -1 : got;

@@ -66,6 +66,9 @@ enum class OpenMode : std::uint8_t {
   kTruncate,
 };
 
+/// What can be set of a file's status.
+enum class StatusPart : std::uint8_t { kMode, kOwner, kTimes };
+
 using base::Identity;
 
 /// Told of a file that a backend made beside the one it was asked for: its path, and what it is.
@@ -133,6 +136,10 @@ class Backend {
   virtual int stat(Directory at, const char* name) = 0;
   /// The same of an open file; ENOTSUP where only its name can be asked.
   virtual int stat_open(Handle) { return ENOTSUP; }
+  /// Sets a part of a file's or directory's status to what its owner may set at any time.
+  virtual int set_status(Directory, const char* /*name*/, StatusPart) { return ENOTSUP; }
+  /// The same of an open file; ENOTSUP where only its name can be given.
+  virtual int set_open_status(Handle, StatusPart) { return ENOTSUP; }
   virtual int unlink(Directory at, const char* name) = 0;
   virtual int make_directory(Directory at, const char* name) = 0;
   virtual int remove_directory(Directory at, const char* name) = 0;

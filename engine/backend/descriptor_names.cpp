@@ -22,6 +22,11 @@ namespace {
 
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kDirectoryMode = 0755;
+/// What a mode is set to: of directories, too, which must stay open to their owner.
+constexpr mode_t kSetMode = 0755;
+/// What times are set to: of the last access and of the last change, since 1970.
+constexpr std::array<timespec, 2> kSetTimes{timespec{.tv_sec = 1'000'000'000, .tv_nsec = 0},
+                                            timespec{.tv_sec = 1'000'000'000, .tv_nsec = 0}};
 /// Read at once of a directory, as much as the C library does.
 constexpr std::size_t kNamesBytes = 32'768;
 
@@ -51,6 +56,15 @@ int empty(int descriptor) {
   if (const int error = base::identify(descriptor, "", identity)) return error;
   if (!identity.regular || identity.links != 1) return EEXIST;
   return ::ftruncate(descriptor, 0) == 0 ? 0 : errno;
+}
+
+/// chmod that follows no link. Linux has it since 6.6, as a call that older C libraries lack; they
+/// take several calls instead.
+int set_mode(int directory, const char* name) {
+  constexpr long kFchmodat2 = 452;  // the same on all processors
+  if (::syscall(kFchmodat2, directory, name, kSetMode, AT_SYMLINK_NOFOLLOW) == 0) return 0;
+  if (errno != ENOSYS && errno != EPERM) return errno;
+  return ::fchmodat(directory, name, kSetMode, AT_SYMLINK_NOFOLLOW) == 0 ? 0 : errno;
 }
 
 /// Counts the names in an open directory but `.` and `..`. An errno, 0 for success.
@@ -192,6 +206,26 @@ int DescriptorNames::stat(Directory at, const char* name) {
 int DescriptorNames::stat_descriptor(Handle file) {
   struct stat status{};
   return ::fstat(static_cast<int>(file), &status) == 0 ? 0 : errno;
+}
+
+int DescriptorNames::set_status(Directory at, const char* name, StatusPart part) {
+  const base::Place place(base_of(at), name);
+  if (place.error() != 0) return place.error();
+  if (part == StatusPart::kMode) return set_mode(place.directory(), place.name());
+  const int result =
+      part == StatusPart::kOwner
+          ? ::fchownat(place.directory(), place.name(), owner_, group_, AT_SYMLINK_NOFOLLOW)
+          : ::utimensat(place.directory(), place.name(), kSetTimes.data(), AT_SYMLINK_NOFOLLOW);
+  return result == 0 ? 0 : errno;
+}
+
+int DescriptorNames::set_descriptor_status(Handle file, StatusPart part) const {
+  const int descriptor = static_cast<int>(file);
+  int result = 0;
+  if (part == StatusPart::kMode) result = ::fchmod(descriptor, kSetMode);
+  if (part == StatusPart::kOwner) result = ::fchown(descriptor, owner_, group_);
+  if (part == StatusPart::kTimes) result = ::futimens(descriptor, kSetTimes.data());
+  return result == 0 ? 0 : errno;
 }
 
 int DescriptorNames::seek_descriptor(Handle file, std::uint64_t offset) {

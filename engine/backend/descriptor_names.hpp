@@ -2,6 +2,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <memory>
@@ -55,6 +56,7 @@ class DescriptorNames : public Backend {
 
   int look_up(Directory at, const char* name, Identity& out) override;
   int stat(Directory at, const char* name) override;
+  int set_status(Directory at, const char* name, StatusPart part) override;
   int unlink(Directory at, const char* name) override { return remove(at, name, 0); }
   int make_directory(Directory at, const char* name) override;
   int remove_directory(Directory at, const char* name) override;
@@ -76,6 +78,8 @@ class DescriptorNames : public Backend {
  protected:
   /// `stat_open` of those whose handles are descriptors.
   static int stat_descriptor(Handle file);
+  /// `set_open_status` of those.
+  int set_descriptor_status(Handle file, StatusPart part) const;
   /// `seek` of those.
   static int seek_descriptor(Handle file, std::uint64_t offset);
   /// `read_behind` of those.
@@ -100,6 +104,9 @@ class DescriptorNames : public Backend {
   base::Clock* clock_;
   base::Descriptor root_;
   OpenSettings settings_;
+  /// Who owns what is made.
+  uid_t owner_ = ::geteuid();
+  gid_t group_ = ::getegid();
   /// Of files that shall have stripes of their own; else null.
   std::unique_ptr<Striping> striping_;
   bool stripes_refused_ = false;

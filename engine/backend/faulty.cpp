@@ -69,6 +69,10 @@ class Faulty : public Backend {
     const int error = before(OperationKind::kStat);
     return error != 0 ? error : inner_->stat(at, name);
   }
+  int set_status(Directory at, const char* name, StatusPart part) override {
+    const int error = before(OperationKind::kSetAttribute);
+    return error != 0 ? error : inner_->set_status(at, name, part);
+  }
   int unlink(Directory at, const char* name) override {
     const int error = before(OperationKind::kUnlink);
     return error != 0 ? error : inner_->unlink(at, name);

@@ -130,6 +130,7 @@ class FieldStore final : public DescriptorNames {
   }
   /// Only the table of contents has the name, and the fields would stay.
   int unlink(Directory, const char*) override { return ENOTSUP; }
+  int set_status(Directory, const char*, StatusPart) override { return ENOTSUP; }
   int rename(Directory, const char*, const char*) override { return ENOTSUP; }
   int replace(Directory, const char*, const char*) override { return ENOTSUP; }
 

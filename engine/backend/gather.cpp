@@ -82,6 +82,9 @@ class Gathered final : public Backend {
     return names_.look_up(at, name, out);
   }
   int stat(Directory at, const char* name) override { return names_.stat(at, name); }
+  int set_status(Directory at, const char* name, StatusPart part) override {
+    return names_.set_status(at, name, part);
+  }
   int unlink(Directory at, const char* name) override { return names_.unlink(at, name); }
   int make_directory(Directory at, const char* name) override {
     return names_.make_directory(at, name);

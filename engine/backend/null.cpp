@@ -25,6 +25,7 @@ class Null : public Backend {
   int sync(Handle, schema::SyncMode) override { return 0; }
   int identify(Handle, Identity&) override { return ENOTSUP; }
   int stat(Directory, const char*) override { return 0; }
+  int set_status(Directory, const char*, StatusPart) override { return 0; }
   int unlink(Directory, const char*) override { return 0; }
   int make_directory(Directory, const char*) override { return 0; }
   int remove_directory(Directory, const char*) override { return 0; }

@@ -31,6 +31,10 @@ class Posix final : public DescriptorNames {
 
   int stat_open(Handle file) override { return stat_descriptor(file); }
 
+  int set_open_status(Handle file, StatusPart part) override {
+    return set_descriptor_status(file, part);
+  }
+
   std::size_t submit(Handle file, schema::Direction direction, std::span<const Request> requests,
                      std::span<Completion> completions) override {
     return direction == schema::Direction::kWrite

@@ -59,6 +59,10 @@ class Stdio final : public DescriptorNames {
 
   int stat_open(Handle file) override { return stat_descriptor(file); }
 
+  int set_open_status(Handle file, StatusPart part) override {
+    return set_descriptor_status(file, part);
+  }
+
   /// To where the stream is: what waits in the buffer is handed over, and read anew.
   int seek(Handle file, std::uint64_t) override {
     const Stream& stream = at(file);

@@ -65,6 +65,10 @@ struct FileState {
   bool stages = false;
   /// The program removes what was filled before, so each repetition needs it anew.
   bool is_removed = false;
+  /// The program makes links of items that were filled before; each repetition begins without.
+  bool is_linked = false;
+  /// It is being filled: directories that are there, and links that are not, are as they should be.
+  bool is_filling = false;
   bool has_told_facts = false;
   /// Its storage says which server holds a file.
   bool tells_servers = false;

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "execute/status_part.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -37,7 +38,7 @@ bool is_one_of(ItemVerb verb, std::initializer_list<ItemVerb> verbs) {
 void check_kind(ItemVerb verb, schema::ItemKind kind, const std::string& where) {
   using enum ItemVerb;
   const bool directories_only = is_one_of(verb, {kMkdir, kRmdir, kReadDir});
-  const bool any = is_one_of(verb, {kStat, kRename});
+  const bool any = is_one_of(verb, {kStat, kRename}) || status_part(verb);
   const bool directory = kind == schema::ItemKind::kDirectory;
   if (!any && directories_only != directory) {
     throw plan_error(where, fmt::format("{} is nothing that is done to an item that is a {}",

@@ -10,6 +10,7 @@
 #include "base/random.hpp"
 #include "execute/copy.hpp"
 #include "execute/make_name.hpp"
+#include "execute/status_part.hpp"
 
 namespace venturi::execute {
 
@@ -63,6 +64,10 @@ constexpr OperationKind named_kind(ItemVerb verb) {
       return OperationKind::kGetXattr;
     case ItemVerb::kCopy:
       return OperationKind::kCopy;
+    case ItemVerb::kSetMode:
+    case ItemVerb::kSetOwner:
+    case ItemVerb::kSetTimes:
+      return OperationKind::kSetAttribute;
   }
   return {};
 }
@@ -160,10 +165,17 @@ void ItemWork::prepare_data(std::uint64_t owner) {
   ++operations_;
 }
 
+/// Whether an item that is put there before a repetition needs nothing more.
+bool ItemWork::is_as_it_should_be(OperationKind kind, int error) const noexcept {
+  if (!file_.is_filling) return false;
+  return (kind == OperationKind::kMkdir && error == EEXIST) ||
+         (kind == OperationKind::kUnlink && error == ENOENT);
+}
+
 /// The operation that ended now; one clock reading is its end and the next one's beginning.
 [[gnu::always_inline]] inline bool ItemWork::finish_call(OperationKind kind, int error) {
   const std::uint64_t end = context_.clock.now_ns();
-  if (error != 0) [[unlikely]] {
+  if (error != 0 && !is_as_it_should_be(kind, error)) [[unlikely]] {
     fail(kind, error, "");
     return false;
   }
@@ -213,6 +225,10 @@ void ItemWork::prepare_data(std::uint64_t owner) {
       return storage_.set_attribute(*handle_, kAttribute, {write_data_, attribute_bytes_});
     case ItemVerb::kGetXattr:
       return storage_.get_attribute(*handle_, kAttribute, {read_data_, attribute_bytes_});
+    case ItemVerb::kSetMode:
+    case ItemVerb::kSetOwner:
+    case ItemVerb::kSetTimes:
+      return set_status(*status_part(verb));
     case ItemVerb::kWrite:
     case ItemVerb::kRead:
     case ItemVerb::kRename:
@@ -306,6 +322,11 @@ int ItemWork::make_node(std::uint64_t node) {
     maker.list_name(path, file_.plan->keep ? EntryKind::kKeptTree : EntryKind::kTree);
   }
   return file_.trees.directory(context_, file_, tree_, node, directory_);
+}
+
+int ItemWork::set_status(backend::StatusPart part) {
+  const int error = handle_ ? storage_.set_open_status(*handle_, part) : ENOTSUP;
+  return error != ENOTSUP ? error : storage_.set_status(directory_, name_, part);
 }
 
 int ItemWork::open(OpenMode mode) {

@@ -71,6 +71,7 @@ class ItemWork {
   int make_node(std::uint64_t node);
   bool apply(schema::ItemVerb verb);
   int call(schema::ItemVerb verb);
+  int set_status(backend::StatusPart part);
   int open(backend::OpenMode mode);
   int create();
   bool copy();
@@ -79,6 +80,7 @@ class ItemWork {
   bool name_item();
   void end_chain();
   bool finish_call(schema::OperationKind kind, int error);
+  [[nodiscard]] bool is_as_it_should_be(schema::OperationKind kind, int error) const noexcept;
   void note(schema::OperationKind kind, std::uint64_t end_ns, std::uint64_t bytes);
   void settle();
   bool move(schema::Direction direction, std::byte* data);

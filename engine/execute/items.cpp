@@ -167,6 +167,15 @@ class Walk {
   std::uint64_t end_ = 0;
 };
 
+/// Does a step on all items of this rank, before a repetition.
+void fill(Context& context, FileState& file, const schema::Items& step) {
+  const std::uint64_t rank = context.group.rank();
+  if (file.plan->tree->owner == schema::ItemOwner::kShared && rank > 0) return;
+  file.is_filling = true;
+  Walk(context, file, *file.plain, step, rank).run();
+  file.is_filling = false;
+}
+
 }  // namespace
 
 void run_items(Context& context, const schema::Items& step) {
@@ -182,8 +191,14 @@ void create_items(Context& context, FileState& file) {
   schema::Items step;
   step.verbs = {ItemVerb::kCreate, ItemVerb::kWrite, ItemVerb::kClose};
   if (file.plan->tree->kind == schema::ItemKind::kDirectory) step.verbs = {ItemVerb::kMkdir};
-  if (file.plan->tree->owner == schema::ItemOwner::kShared && context.group.rank() > 0) return;
-  Walk(context, file, *file.plain, step, context.group.rank()).run();
+  fill(context, file, step);
+}
+
+void remove_links(Context& context, FileState& file) {
+  if (context.idle()) return;
+  schema::Items step;
+  step.verbs = {ItemVerb::kUnlinkLink, ItemVerb::kUnlinkSymlink};
+  fill(context, file, step);
 }
 
 }  // namespace venturi::execute

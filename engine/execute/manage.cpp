@@ -7,6 +7,7 @@
 #include "base/random.hpp"
 #include "execute/copy.hpp"
 #include "execute/make_name.hpp"
+#include "execute/status_part.hpp"
 #include "execute/step.hpp"
 #include "pattern/tree.hpp"
 
@@ -140,6 +141,23 @@ void stat_name(Context& context, FileState& file, const std::string& path) {
   measured(context, file, {.kind = OperationKind::kStat, .path = path}, [&] {
     const int error = open != nullptr ? file.storage->stat_open(open->handle) : ENOTSUP;
     return error != ENOTSUP ? error : file.storage->stat(backend::Backend::kRoot, path.c_str());
+  });
+}
+
+/// Of a file that is open at this moment the descriptor's, as programs do, else the name's, which
+/// may be a directory's.
+void set_status(Context& context, FileState& file, const std::string& path,
+                backend::StatusPart part) {
+  constexpr auto kKind = OperationKind::kSetAttribute;
+  const OpenFile* open = file.find(path);
+  backend::Identity found;
+  const bool is_named = open == nullptr && file.plain->traits().real_files &&
+                        file.plain->look_up(backend::Backend::kRoot, path.c_str(), found) == 0;
+  if (is_named && context.manifest->denies(path, found)) return refuse(context, kKind, path);
+  measured(context, file, {.kind = kKind, .path = path}, [&] {
+    const int error = open != nullptr ? file.storage->set_open_status(open->handle, part) : ENOTSUP;
+    return error != ENOTSUP ? error
+                            : file.storage->set_status(backend::Backend::kRoot, path.c_str(), part);
   });
 }
 
@@ -352,6 +370,9 @@ void run_manage(Context& context, const schema::Manage& step) {
     case NameVerb::kClose:
     case NameVerb::kStat:
     case NameVerb::kReadDir:
+    case NameVerb::kSetMode:
+    case NameVerb::kSetOwner:
+    case NameVerb::kSetTimes:
       break;
   }
   context.guard([&] {
@@ -362,6 +383,7 @@ void run_manage(Context& context, const schema::Manage& step) {
     if (step.verb == NameVerb::kReadDir) return read_all(context, file);
     const std::string path = context.path_of(*file.plan);
     if (step.verb == NameVerb::kOpen) return open_file(context, file, path);
+    if (const auto part = status_part(step.verb)) return set_status(context, file, path, *part);
     close_file(context, file, path);
   });
 }

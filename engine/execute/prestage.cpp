@@ -147,6 +147,9 @@ void stage_names(Context& context, FileState& file, std::size_t depth) {
 void prestage(Context& context, bool again) {
   if (!again) make_trees(context, EntryKind::kStagedTree);
   for (FileState& file : context.files) {
+    if (again && file.plan->prestage && file.is_linked && file.stages) {
+      context.guard([&] { remove_links(context, file); });
+    }
     if (!file.plan->prestage || (again && !file.is_removed)) continue;
     if (file.plan->tree && file.stages) {
       context.guard([&] { create_items(context, file); });

@@ -293,6 +293,14 @@ std::vector<std::size_t> removed_files(const std::vector<schema::Step>& steps) {
   });
 }
 
+std::vector<std::size_t> linked_files(const std::vector<schema::Step>& steps) {
+  return files_where<schema::Items>(steps, [](const schema::Items& leaf) {
+    return std::any_of(leaf.verbs.begin(), leaf.verbs.end(), [](schema::ItemVerb verb) {
+      return verb == schema::ItemVerb::kLink || verb == schema::ItemVerb::kSymlink;
+    });
+  });
+}
+
 std::vector<std::size_t> moving_windows(const std::vector<schema::Step>& steps) {
   return files_where<schema::Items>(steps, [](const schema::Items& leaf) {
     return leaf.counted_from != schema::CountedFrom::kStart;

@@ -41,6 +41,8 @@ void refuse_some(const schema::File& file, const schema::Transfer& step);
 [[nodiscard]] std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps);
 /// The file entries whose files or items the steps remove.
 [[nodiscard]] std::vector<std::size_t> removed_files(const std::vector<schema::Step>& steps);
+/// The file entries of whose items the steps make links.
+[[nodiscard]] std::vector<std::size_t> linked_files(const std::vector<schema::Step>& steps);
 /// The file entries of whose items the steps take windows that are counted from what is there.
 [[nodiscard]] std::vector<std::size_t> moving_windows(const std::vector<schema::Step>& steps);
 /// Whether a phase drops caches.

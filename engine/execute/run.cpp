@@ -222,6 +222,9 @@ class Run {
       for (const std::size_t file : removed_files(group.program)) {
         context_.files[file].is_removed = true;
       }
+      for (const std::size_t file : linked_files(group.program)) {
+        context_.files[file].is_linked = true;
+      }
       const std::vector<std::size_t> used = used_files(group.program);
       for (const std::size_t file : used) {
         FileState& state = context_.files[file];

@@ -14,6 +14,8 @@ void run_manage(Context& context, const schema::Manage& step);
 void run_items(Context& context, const schema::Items& step);
 /// Makes and writes this rank's items, unmeasured.
 void create_items(Context& context, FileState& file);
+/// Removes the links of this rank's items, unmeasured.
+void remove_links(Context& context, FileState& file);
 /// Walks over directories together with all other ranks. Collective.
 void run_find(Context& context, const schema::Find& step);
 /// Has a command run by whoever started the engine, and waits for its end. Collective.

@@ -200,10 +200,11 @@ inline constexpr std::array<std::string_view, 3> kItemOwnerWords{"rank", "all", 
 /// What is done to each item of a tree, one item after the other.
 enum class ItemVerb { kCreate, kOpen, kWrite, kRead, kSync, kClose, kStat, kUnlink, kMknod, kMkdir,
     kRmdir, kReadDir, kRename, kLink, kSymlink, kUnlinkLink, kUnlinkSymlink, kSetXattr, kGetXattr,
-    kCopy };
-inline constexpr std::array<std::string_view, 20> kItemVerbWords{"create", "open", "write", "read",
+    kCopy, kSetMode, kSetOwner, kSetTimes };
+inline constexpr std::array<std::string_view, 23> kItemVerbWords{"create", "open", "write", "read",
     "sync", "close", "stat", "unlink", "mknod", "mkdir", "rmdir", "read_dir", "rename", "link",
-    "symlink", "unlink_link", "unlink_symlink", "set_xattr", "get_xattr", "copy"};
+    "symlink", "unlink_link", "unlink_symlink", "set_xattr", "get_xattr", "copy", "set_mode",
+    "set_owner", "set_times"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(ItemVerb) {
   return kItemVerbWords;
 }
@@ -227,9 +228,10 @@ inline constexpr std::array<std::string_view, 3> kNameFieldWords{"node", "item",
 
 /// What is done to one name.
 enum class NameVerb { kCreate, kOpen, kClose, kStat, kUnlink, kMkdir, kRmdir, kReadDir, kRename,
-    kTruncate, kCopy };
-inline constexpr std::array<std::string_view, 11> kNameVerbWords{"create", "open", "close", "stat",
-    "unlink", "mkdir", "rmdir", "read_dir", "rename", "truncate", "copy"};
+    kTruncate, kCopy, kSetMode, kSetOwner, kSetTimes };
+inline constexpr std::array<std::string_view, 14> kNameVerbWords{"create", "open", "close", "stat",
+    "unlink", "mkdir", "rmdir", "read_dir", "rename", "truncate", "copy", "set_mode", "set_owner",
+    "set_times"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(NameVerb) {
   return kNameVerbWords;
 }
@@ -254,11 +256,11 @@ inline constexpr std::array<std::string_view, 2> kOnErrorWords{"stop", "go on"};
 /// The operations whose counts, bytes, times and latencies are kept apart.
 enum class OperationKind { kWrite, kRead, kOpen, kCreate, kClose, kStat, kUnlink, kMkdir, kRmdir,
     kSync, kRename, kLink, kSymlink, kMknod, kReadDir, kSetXattr, kGetXattr, kTruncate, kFind,
-    kExec, kCopy, kClone, kSeek, kEmptyRead };
-inline constexpr std::array<std::string_view, 24> kOperationKindWords{"write", "read", "open",
+    kExec, kCopy, kClone, kSeek, kEmptyRead, kSetAttribute };
+inline constexpr std::array<std::string_view, 25> kOperationKindWords{"write", "read", "open",
     "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync", "rename", "link", "symlink",
     "mknod", "read_dir", "set_xattr", "get_xattr", "truncate", "find", "exec", "copy", "clone",
-    "seek", "empty_read"};
+    "seek", "empty_read", "set_attribute"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(OperationKind) {
   return kOperationKindWords;
 }

@@ -3,14 +3,40 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
 from capture.conftest import Capture, Row
 from venturi.capture.merge import WATCHED
-from venturi.model.operation import KINDS, LAYERS
+from venturi.model.operation import ATTRIBUTES, KINDS, LAYERS
 
 OF_FOLDERS = ("stat", "list", "open")
+ATTRIBUTED = """import os
+fd = os.open("named", os.O_CREAT | os.O_RDWR)
+folder = os.open(".", os.O_RDONLY)
+os.chmod("named", 0o600)
+os.fchmod(fd, 0o640)
+os.chmod("named", 0o644, dir_fd=folder)
+os.chown("named", -1, -1)
+os.lchown("named", -1, -1)
+os.fchown(fd, -1, -1)
+os.chown("named", -1, -1, dir_fd=folder)
+os.utime("named")
+os.utime(fd)
+os.utime("named", dir_fd=folder)
+for call, *more in (
+    (os.setxattr, "user.a", b"value"), (os.getxattr, "user.a"), (os.listxattr,),
+    (os.removexattr, "user.a"),
+):
+    for target in ("named", fd):
+        try:
+            call(target, *more)
+        except OSError:
+            pass
+os.symlink("named", "symbolic")
+os.link("named", "hard")
+"""
 
 
 def comparable(rows: list[Row]) -> list[Row]:
@@ -39,6 +65,19 @@ def test_operations_equal_straces(seen: tuple[list[Row], list[Row]]) -> None:
     assert comparable(traced) == comparable(straced)
     kinds = {kind for layer, kind, *_ in traced if layer == "posix"}
     assert kinds == {kind.value for kind in KINDS} - {"barrier"}
+
+
+@pytest.mark.parametrize("tool", [(), ("--with", "strace")])
+def test_what_attributes_are_set_is_known(capture: Capture, tool: tuple[str, ...]) -> None:
+    run = capture(sys.executable, "-c", ATTRIBUTED, options=tool)
+    operations = run.captured.operations
+    assert operations is not None
+    named = [at for at, row in enumerate(run.rows()) if row[1:3] == ("attribute", "named")]
+    said = [ATTRIBUTES[detail - 1].value for detail in operations.detail[named].tolist()]
+    extended = ["set_xattr"] * 2 + ["get_xattr"] * 4 + ["set_xattr"] * 2
+    assert said == ["set_mode"] * 3 + ["set_owner"] * 4 + ["set_times"] * 3 + extended
+    links = [row[1:] for row in run.rows() if row[1] == "link"]
+    assert links == [("link", "named", -1, 1, 0), ("link", "named", -1, 0, 0)]
 
 
 def test_offsets_are_where_the_data_went(capture: Capture) -> None:

@@ -91,6 +91,28 @@ for turn in range(40):
         os.fsync(file.fileno())
     os.replace("state.tmp", "state")
 """
+KEPT = """import os
+for number in range(24):
+    with open(f"part{number}", "wb", buffering=0) as file:
+        file.write(bytes(20000))
+        os.utime(file.fileno(), (1, 2))
+    os.chmod(f"part{number}", 0o600)
+for number in range(24):
+    os.chown(f"part{number}", -1, -1)
+"""
+LINKED = """import os
+with open("target", "wb", buffering=0) as file:
+    for _ in range(9):
+        file.write(bytes(20000))
+for number in range(24):
+    os.symlink("target", f"symbolic{number}")
+for number in range(24):
+    os.link("target", f"hard{number}")
+for number in range(24):
+    os.unlink(f"symbolic{number}")
+for number in range(1, 25):
+    os.rmdir(f"tree/d{number}")
+"""
 MANY = (
     "for i in $(seq 10); do mkdir -p top/d$i; for j in $(seq 30); do echo $i > top/d$i/f$j; done; "
     "done"
@@ -158,6 +180,7 @@ APPLICATIONS = {
             "open operations": 0.15, "close operations": 0.15, "stat operations": 0.15,
             "rename operations": 0.5, "write operations": 0.1, "bytes written": 0.05,
             "unlink operations": 1.0,  # of three names at most, by how the temporary ones fall
+            "attribute operations": 0.3,
         },
     ),
     "gcc": Application(
@@ -184,6 +207,14 @@ APPLICATIONS = {
         f"{sys.executable} program.py", 40, "head -c 20000 /dev/zero > state",
         files={"program.py": SAVED},
     ),
+    "attributes": Application(
+        f"{sys.executable} program.py", 40, files={"program.py": KEPT},
+        near={"stat operations": 1.0},  # behind a create they are taken for the engine's looks
+    ),
+    "links": Application(
+        f"{sys.executable} program.py", 50,
+        "mkdir tree; for i in $(seq 24); do mkdir tree/d$i; done", files={"program.py": LINKED},
+    ),
     "inputs": Application(f"{sys.executable} program.py", 65, files={"program.py": INPUTS}),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),
     "pool": Application(f"{sys.executable} program.py", 40, files={"program.py": POOL}),
@@ -198,7 +229,8 @@ JUDGED = (
     "bytes written", "bytes read", "write operations", "read operations", "open operations",
     "close operations", "sync operations", "data_sync operations", "list operations",
     "mkdir operations", "unlink operations",
-    "rename operations", "stat operations", "streams", "ranks",
+    "rename operations", "stat operations", "attribute operations", "link operations",
+    "rmdir operations", "streams", "ranks",
 )  # fmt: skip
 
 

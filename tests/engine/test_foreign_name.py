@@ -27,10 +27,12 @@ from engine.plans import (
 from engine.running import Engine, meddled
 
 WRITE = write(4096, nest(0, (4, 4096)))
+SET_TIME = 1_000_000_000
 WORK: dict[str, list[Any]] = {
     "write": [manage("open"), WRITE, manage("close")],
     "unlink": [manage("unlink")],
     "rename": [manage("rename", to=1)],
+    "attributes": [manage("set_times"), manage("set_mode")],
     "replace": [
         manage("create", 1), write(4096, nest(0, (4, 4096)), index=1), manage("close", 1),
         manage("rename", 1, to=0),
@@ -91,6 +93,13 @@ def texts(place: Path) -> list[str]:
     return [p.read_text() for p in found if p.stat().st_size == len("theirs")]
 
 
+def any_was_set(place: Path) -> bool:
+    """Whether a victim has the mode or the time that the engine sets."""
+    found = [p.stat() for p in place.rglob("f*") if p.is_file() and not p.is_symlink()]
+    found = [one for one in found if one.st_size == len("theirs")]
+    return any(one.st_mode & 0o111 or one.st_mtime == SET_TIME for one in found)
+
+
 @pytest.mark.parametrize("work", WORK)
 @pytest.mark.parametrize("swap", SWAPS)
 def test_what_took_a_name_is_not_touched(
@@ -112,6 +121,7 @@ def test_what_took_a_name_is_not_touched(
     assert failed["hint"]
     assert texts(tmp_path)
     assert set(texts(tmp_path)) == {"theirs"}
+    assert not any_was_set(tmp_path)
 
 
 @pytest.mark.parametrize("swap", [swap_directory, swap_real_directory])
@@ -151,6 +161,30 @@ def test_creating_items_again_does_not_empty_a_link(
 
     assert run_swapped(engine, made, swap)[0] == 3
     assert victim.read_text() == "theirs"
+
+
+@pytest.mark.parametrize("verb", ["set_times", "set_owner", "set_mode"])
+def test_attributes_of_items_are_not_set_through_links(
+    engine: Engine, tmp_path: Path, verb: str
+) -> None:
+    victim = make_victim(tmp_path) / "f"
+    before = victim.stat()
+    made = plan(
+        tmp_path,
+        [file("d", tree=Tree(items=number(1), size=number(10)))],
+        [phase("p", items("create", "close")), hold(), phase("q", items(verb))],
+    )
+
+    def swap() -> None:
+        item = Path(made.directory) / "d" / "f.0.0"
+        item.unlink()
+        item.symlink_to(victim)
+
+    run_swapped(engine, made, swap)
+    after = victim.stat()
+    assert (after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (
+        before.st_mode, before.st_mtime_ns, before.st_ctime_ns,
+    )  # fmt: skip
 
 
 def test_a_directory_that_took_a_name_is_not_removed(engine: Engine, tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ CALLS = {
     "read_dir": ["read_dir"],
     "set_xattr": ["open", "set_xattr", "close"],
     "get_xattr": ["open", "get_xattr", "close"],
+    "set_attribute": ["stat", "set_mode"],
 }
 LATENCY = {"latency_s": "0.001", "bandwidth_bytes_per_s": "1e12"}
 
@@ -291,6 +292,7 @@ def test_names_and_contents_of_each_owner(
         (tree(kind=ItemKind.DIRECTORY), ("create", "close"), "nothing that is done"),
         (tree(), ("rename", "stat"), "chain of its own"),
         (tree(), ("set_xattr",), "not open here"),
+        (tree(), ("set_mode", "rename"), "chain of its own"),
         (tree(item_name=[NamePart(text="same")]), ("mknod",), "share one name"),
         (tree(item_name=[NamePart(text="a/b"), NamePart(field=NameField.ITEM)]), ("mknod",),
          "slash"),
@@ -315,6 +317,67 @@ def test_verified_items_that_only_some_ranks_make_are_refused(
     outcome = engine.run(plan(tmp_path, [target], [phase("p", some)], loops=["k"], ranks=2))
     assert outcome.code == 2
     assert "would not know" in outcome.failed["message"]
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("interface", ["posix", "uring", "mmap", "stdio"])
+def test_attributes_are_set_of_items_and_of_names(
+    engine: Engine, tmp_path: Path, interface: str, is_open: bool
+) -> None:
+    """Of what is open, of what is closed, and of directories."""
+    verbs = ("set_mode", "set_owner", "set_times")
+    before, after = ((), ("close",)) if is_open else (("close",), ())
+    folders = tree(2, 0, kind=ItemKind.DIRECTORY)
+    made = plan(
+        tmp_path,
+        [
+            file("d", tree=tree(3, 0), keep=True, interface=interface),
+            file("f", keep=True, interface=interface),
+            file("folders", tree=folders, keep=True),
+        ],
+        [
+            phase("items", items("create", *before, *verbs, *after)),
+            phase(
+                "names",
+                *(manage(verb, 1) for verb in ("create", *before, *verbs, *after)),
+            ),
+            phase("folders", items("mkdir", *verbs, index=2)),
+        ],
+    )
+    outcome = engine.run(made)
+    assert outcome.code == 0, outcome.events
+    assert kinds(outcome.phase("items")) == {"create": 3, "close": 3, "set_attribute": 9}
+    assert kinds(outcome.phase("names")) == {"create": 1, "close": 1, "set_attribute": 3}
+    assert kinds(outcome.phase("folders")) == {"mkdir": 2, "set_attribute": 6}
+    root = Path(made.directory)
+    for path in (root / "d" / "f.0.2", root / "f", root / "folders" / "f.0.1"):
+        status = path.stat()
+        assert (status.st_mode & 0o777, status.st_mtime) == (0o755, 1_000_000_000)
+
+
+def test_every_repetition_finds_staged_items_as_they_were(
+    engine: Engine, tmp_path: Path, comm: str
+) -> None:
+    """Without the links that the one before made, and with the folders that it removed."""
+    ranks = size_of_group(comm)
+    folders = tree(4, 0, kind=ItemKind.DIRECTORY)
+    made = plan(
+        tmp_path,
+        [file("d", tree=tree(3), prestage=number(0)), file("e", tree=folders, prestage=number(0))],
+        [
+            phase("links", items("link", "symlink")),
+            phase("gone", items("rmdir", index=1).model_copy(update={"count": number(2)})),
+        ],
+        ranks=ranks,
+        repetitions=3,
+    )
+    outcome = engine.run(made, comm)
+    assert outcome.code == 0, outcome.events
+    found = [e for e in outcome.events if e["event"] == "phase_finished"]
+    assert [kinds(event) for event in found] == [
+        {"link": 3 * ranks, "symlink": 3 * ranks}, {"rmdir": 2 * ranks},
+    ] * 3  # fmt: skip
+    assert is_gone(made)
 
 
 def test_waiting_is_in_proportion_to_the_work(engine: Engine, tmp_path: Path) -> None:

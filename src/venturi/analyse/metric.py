@@ -32,7 +32,7 @@ NODE_MEMORY = "node_memory"
 _KINDS = {
     "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
     "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "truncate",
-    "find", "exec", "copy", "clone", "seek", "empty_read",
+    "find", "exec", "copy", "clone", "seek", "empty_read", "set_attribute",
 }  # fmt: skip
 
 
@@ -166,7 +166,7 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     order = (
         "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
         "read_dir", "find", "set_xattr", "get_xattr", "truncate", "open", "read", "write", "sync",
-        "close", "exec", "copy", "clone", "seek", "empty_read",
+        "set_attribute", "close", "exec", "copy", "clone", "seek", "empty_read",
     )  # fmt: skip
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])

@@ -22,7 +22,7 @@ from venturi.execute.engine import find_engine
 from venturi.model.error import RunFailed, VenturiError
 from venturi.model.machine import MpiLibrary
 from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
-from venturi.model.plan import Interface
+from venturi.model.plan import Interface, ItemKind
 from venturi.model.trace import Layer, Process, Trace, TracedFile
 from venturi.model.trace_folder import Captured, write_trace
 from venturi.model.workload import FileSpec, Workload
@@ -145,10 +145,12 @@ def program_only(captured: Captured, workload: Workload, directory: Path) -> Cap
     known_as = _known_as(names, workload)
     is_root = np.append(np.array([name == "" for name in names]), False)[file]
     holder = root[file].astype(ops.file.dtype)
+    single = ~np.append(_are_in_trees(names, workload), True)[file]
     for process in np.unique(ops.process[kept]):
         mine = np.flatnonzero(ops.process == process)
-        kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], staged)
-    kept &= ~(ops.is_kind(Kind.MKDIR) & np.append(_hold(names, staged), False)[file])
+        kept[mine] &= ~_housekeeping(ops, holder, mine, is_root[mine], single[mine], staged)
+    made = _hold(names, staged) | _are_staged_folders(names, workload)
+    kept &= ~(ops.is_kind(Kind.MKDIR) & np.append(made, False)[file])
     lists = ops.is_kind(Kind.LIST)
     kept &= lists | ~np.append(_are_of_trees(names, workload), False)[file]
     chosen = _with_own_syncs(ops.take(kept & ~_of_mappings(ops, holder)))
@@ -243,6 +245,18 @@ def _is_staged(name: str | None, workload: Workload) -> bool:
     )
 
 
+def _are_staged_folders(names: list[str | None], workload: Workload) -> Column:
+    """Mask: directories that are items of trees and there before the program begins."""
+    found = [
+        re.compile(_names_of(spec))
+        for spec in workload.files.values()
+        if spec.tree is not None
+        and spec.tree.kind is ItemKind.DIRECTORY
+        and spec.prestage is not None
+    ]
+    return np.array([any(one.fullmatch(name or "") for one in found) for name in names], bool)
+
+
 def _hold(names: list[str | None], staged: list[bool]) -> Column:
     """Mask: directories that files lie in which are there before the program begins."""
     pairs = zip(names, staged, strict=True)
@@ -262,15 +276,27 @@ def _are_of_trees(names: list[str | None], workload: Workload) -> Column:
     return np.array([any(one.fullmatch(name or "") for one in found) for name in names], bool)
 
 
+def _are_in_trees(names: list[str | None], workload: Workload) -> Column:
+    """Mask: items of trees, and directories of these."""
+    found = [re.compile(_names_of(spec)) for spec in workload.files.values() if spec.tree]
+    return np.array([any(one.fullmatch(name or "") for one in found) for name in names], bool)
+
+
 def template_of(path: str) -> str:
     """A pattern for the names that a workload's path stands for."""
     return re.sub(r"\\\{[^}]*\\\}", r"\\d+", re.escape(path))
 
 
 def _housekeeping(
-    ops: Operations, holder: Column, mine: Column, is_root: Column, staged: list[bool]
+    ops: Operations,
+    holder: Column,
+    mine: Column,
+    is_root: Column,
+    single: Column,
+    staged: list[bool],
 ) -> Column:
-    """Of one process's rows, those of the engine itself; `holder` is each row's file."""
+    """Of one process's rows, those of the engine itself; `holder` is each row's file, `single`
+    those on no item of a tree."""
     kind, file, detail = ops.kind[mine], holder[mine], ops.detail[mine]
     is_whole = ~np.isin(ops.layer[mine], _DATASET_LAYERS)
     opens, stats = is_whole & (kind == KIND_CODES[Kind.OPEN]), kind == KIND_CODES[Kind.STAT]
@@ -280,6 +306,8 @@ def _housekeeping(
     drop[1:] |= stats[1:] & makes[:-1] & (file[1:] == file[:-1])
     gone = kind == KIND_CODES[Kind.UNLINK]
     drop[:-1] |= stats[:-1] & gone[1:] & (file[1:] == file[:-1])
+    opened = opens & (ops.error[mine] == 0)
+    drop[:-1] |= stats[:-1] & _looked_at(kind, opened, closes, file, single)[1:]
     drop |= _begun_anew(opens, kind, file, ops.error[mine], detail)
     drop |= _around_renames(kind, file, detail)
     seen: set[int] = set()
@@ -299,7 +327,8 @@ def _housekeeping(
         last = at + int(ends[0]) if len(ends) else len(mine) - 1
         drop[at : last + 1] |= file[at : last + 1] == name
     directories = np.unique(file[opens & (detail & _DIRECTORY_FLAG > 0)])
-    works = (opens | closes | _is_data(kind)) & ~np.isin(file, directories)
+    named = np.isin(kind, [KIND_CODES[Kind.ATTRIBUTE], KIND_CODES[Kind.LINK]])
+    works = (opens | closes | named | _is_data(kind)) & ~np.isin(file, directories)
     lists = (kind == KIND_CODES[Kind.LIST]) & ~is_root & ~drop
     used = np.flatnonzero(~is_root & ~drop & works)
     ends = used[-1:] if len(used) else np.flatnonzero(lists)[:1]
@@ -308,6 +337,20 @@ def _housekeeping(
     if len(after):
         drop[after[0] :] = True
     return drop
+
+
+def _looked_at(kind: Column, opens: Column, closes: Column, file: Column, single: Column) -> Column:
+    """Mask: attributes of a single file that is not open; the engine looks at its name before."""
+    order = np.argsort(file, kind="stable")
+    change = (opens.astype(np.int64) - closes)[order]
+    begins = np.concatenate([[True], file[order][1:] != file[order][:-1]])
+    depth = np.cumsum(change)
+    before = (depth - change)[begins][np.cumsum(begins) - 1]
+    is_open = np.empty(len(kind), bool)
+    is_open[order] = depth - before > 0
+    found: Column = (kind == KIND_CODES[Kind.ATTRIBUTE]) & ~is_open & single
+    found[1:] &= file[1:] == file[:-1]
+    return found
 
 
 def _stages(kind: Column, file: Column) -> bool:

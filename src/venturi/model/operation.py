@@ -52,6 +52,7 @@ class Kind(StrEnum):
     RENAME = "rename"
     """`detail`: index of the new name in `files`; so for link and copy."""
     LINK = "link"
+    """`bytes`: 1 of a symbolic link, 0 of a hard one."""
     MKDIR = "mkdir"
     RMDIR = "rmdir"
     LIST = "list"
@@ -66,7 +67,8 @@ class Kind(StrEnum):
     COPY = "copy"
     """copy_file_range; `file` is read, `detail` is the index of the one written."""
     ATTRIBUTE = "attribute"
-    """Extended attributes, modes, owners and times of files; `access` counts as stat."""
+    """Extended attributes, modes, owners and times of files; `access` counts as stat. `detail`:
+    1 + the index of what it is about in ATTRIBUTES; 0: unknown."""
     BARRIER = "barrier"
     """Ranks wait for each other (MPI_Barrier, another collective call of the application).
     `detail`: how many, where known."""
@@ -77,6 +79,19 @@ class Kind(StrEnum):
     """sendfile between files; as copy."""
 
 
+class Attribute(StrEnum):
+    """What a call about an attribute does, in the words of a workload."""
+
+    MODE = "set_mode"
+    OWNER = "set_owner"
+    TIMES = "set_times"
+    SET_EXTENDED = "set_xattr"
+    """Or removes one."""
+    GET_EXTENDED = "get_xattr"
+    """Or lists their names."""
+
+
+ATTRIBUTES: tuple[Attribute, ...] = tuple(Attribute)
 KINDS: tuple[Kind, ...] = tuple(Kind)
 KIND_CODES: dict[Kind, int] = {kind: code for code, kind in enumerate(KINDS)}
 LAYERS: tuple[Layer, ...] = tuple(Layer)

@@ -38,6 +38,8 @@ class OperationKind(StrEnum):
     """The position of an open file moved."""
     EMPTY_READ = "empty_read"
     """A read where the file ends: it brings nothing."""
+    SET_ATTRIBUTE = "set_attribute"
+    """Mode, owner or times of a file set."""
 
 
 class NameVerb(StrEnum):
@@ -54,6 +56,11 @@ class NameVerb(StrEnum):
     RENAME = "rename"
     TRUNCATE = "truncate"
     COPY = "copy"
+    SET_MODE = "set_mode"
+    """chmod, of an open file fchmod; so are these two chown and utimensat. All set what anybody may
+    set of a file of his own: rwxr-xr-x, the same owner, a fixed time."""
+    SET_OWNER = "set_owner"
+    SET_TIMES = "set_times"
 
 
 class CopyWay(StrEnum):
@@ -101,6 +108,28 @@ class ItemVerb(StrEnum):
     COPY = "copy"
     """The item of another tree with the same number is opened, this one is made with the same
     content, and both are closed."""
+    SET_MODE = "set_mode"
+    """Of an open item its descriptor's, else its name's; so are these two."""
+    SET_OWNER = "set_owner"
+    SET_TIMES = "set_times"
+
+
+_COUNTED_AS = {
+    "unlink_link": OperationKind.UNLINK,
+    "unlink_symlink": OperationKind.UNLINK,
+    "set_mode": OperationKind.SET_ATTRIBUTE,
+    "set_owner": OperationKind.SET_ATTRIBUTE,
+    "set_times": OperationKind.SET_ATTRIBUTE,
+}
+
+
+def operation_of(verb: NameVerb | ItemVerb) -> OperationKind:
+    """The operation that the one call of a verb is counted as."""
+    return _COUNTED_AS.get(verb.value) or OperationKind(verb.value)
+
+
+ATTRIBUTE_VERBS = tuple(word for word, kind in _COUNTED_AS.items() if kind.value == "set_attribute")
+"""Words, of items and of single names, that set an attribute."""
 
 
 class CountedFrom(StrEnum):

@@ -428,7 +428,7 @@ class LimitStep(Document):
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
-    "wait", "rename", "truncate", "copy_", "exec",
+    "wait", "rename", "truncate", "copy_", "exec", "set_mode", "set_owner", "set_times",
 )  # fmt: skip
 
 
@@ -468,6 +468,9 @@ class StepSpec(Document):
     rename: RenameStep | None = None
     copy_: CopyStep | None = Field(None, alias="copy")
     truncate: TruncateStep | str | None = None
+    set_mode: str | None = None
+    set_owner: str | None = None
+    set_times: str | None = None
     each: EachStep | None = None
     find: FindStep | None = None
     exec: ExecStep | None = None

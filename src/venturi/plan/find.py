@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.workload import FindStep, Workload
@@ -29,6 +31,12 @@ def lower_find(find: FindStep | None, workload: Workload, scope: Scope, where: s
         raise UserError(
             f"{where}.in: '{find.in_}' leads out of the run's directory",
             "for somebody else's directory say 'foreign: /its/path'",
+        )
+    parts = re.sub(r"\{[^}]*\}", "_", find.in_.rstrip("/")).split("/")
+    if find.in_ and {"", "."} & set(parts):
+        raise UserError(
+            f"{where}.in: '{find.in_}' has an empty part",
+            "leave it out to walk over all that the run made",
         )
     if "/" in find.name:
         raise UserError(

@@ -11,9 +11,12 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in
 from venturi.model.plan import ItemVerb
+from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
 from venturi.model.workload import RESERVED_NAMES, EachStep, FileSpec, TreeSpec
 from venturi.plan.scope import Scope
 from venturi.plan.template import Field, template_fields
+
+_ATTRIBUTES = {word: [ItemVerb(word)] for word in ATTRIBUTE_VERBS}
 
 FILE_VERBS = {
     "create": [ItemVerb.CREATE, ItemVerb.CLOSE],
@@ -21,6 +24,7 @@ FILE_VERBS = {
     "read": [ItemVerb.OPEN, ItemVerb.READ, ItemVerb.CLOSE],
     "stat": [ItemVerb.STAT],
     "unlink": [ItemVerb.UNLINK],
+    **_ATTRIBUTES,
 }
 """What the short verbs do to each item of a tree of files."""
 
@@ -28,14 +32,14 @@ DIRECTORY_VERBS = {
     "create": [ItemVerb.MKDIR],
     "stat": [ItemVerb.STAT],
     "unlink": [ItemVerb.RMDIR],
+    **_ATTRIBUTES,
 }
 """And to each item of a tree of directories."""
 
 MAKING = frozenset({ItemVerb.CREATE, ItemVerb.MKNOD, ItemVerb.MKDIR, ItemVerb.COPY})
 _REMOVING = frozenset({ItemVerb.UNLINK, ItemVerb.RMDIR})
 _DIRECTORY_ONLY = frozenset({ItemVerb.MKDIR, ItemVerb.RMDIR, ItemVerb.READ_DIR})
-_ANY_ITEM = frozenset({ItemVerb.STAT, ItemVerb.RENAME})
-_UNLINKS = (ItemVerb.UNLINK_LINK, ItemVerb.UNLINK_SYMLINK)
+_ANY_ITEM = frozenset({ItemVerb.STAT, ItemVerb.RENAME, *map(ItemVerb, ATTRIBUTE_VERBS)})
 
 _MAX_DEPTH, _MAX_BRANCH = 64, 1_000_000
 _MAX_WIDTH = 20
@@ -311,13 +315,11 @@ def calls_of(step: p.Items, window: Window) -> Counter[str]:
     for verb in step.verbs:
         if verb is ItemVerb.RENAME and not names_itself(step.verbs):
             calls["rename"] += window.count + window.directories
-        elif verb in _UNLINKS:
-            calls["unlink"] += window.count
         elif verb is ItemVerb.COPY:
             calls += {"open": window.count, "create": window.count, "copy": window.count}
             calls["close"] += 2 * window.count
         elif verb not in (ItemVerb.WRITE, ItemVerb.READ):
-            calls[verb.value] += window.count
+            calls[operation_of(verb).value] += window.count
     return calls
 
 

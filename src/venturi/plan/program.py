@@ -13,6 +13,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal
 from venturi.model.plan import NameVerb
+from venturi.model.verb import ATTRIBUTE_VERBS
 from venturi.model.workload import (
     BareStep,
     CopyStep,
@@ -60,8 +61,10 @@ from venturi.plan.together import (
 
 _NAME_VERBS = (
     "create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "rename",
-    "truncate", "copy_",
+    "truncate", "copy_", *ATTRIBUTE_VERBS,
 )  # fmt: skip
+_BY_EACH = frozenset({NameVerb.STAT, *map(NameVerb, ATTRIBUTE_VERBS)})
+"""Each rank does these by itself, also to what all share."""
 
 
 class Lowering:
@@ -319,7 +322,7 @@ class Lowering:
         if spec.made_by and verb is NameVerb.CREATE:
             raise UserError(f"{place.where}: '{name}' is made by '{spec.made_by[0]}'", "open it")
         if (spec.shared != "rank" and verb in WAITING_VERBS) or (
-            opens_together(self._in_force(spec), spec) and verb is not NameVerb.STAT
+            opens_together(self._in_force(spec), spec) and verb not in _BY_EACH
         ):
             self._refuse_waiting(verb.value, place)
         code = owner if owner is not None else place.scope.compile(RANK, place.where)

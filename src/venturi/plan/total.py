@@ -15,6 +15,7 @@ from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
 from venturi.model.expression import Compiled, ExpressionError, Number, compiled
+from venturi.model.verb import operation_of
 from venturi.plan.group import staged_by
 from venturi.plan.item import (
     MAKING,
@@ -475,7 +476,7 @@ def _calls(verb: p.NameVerb) -> list[tuple[str, int]]:
     """The operations of one such step on one file."""
     if verb is p.NameVerb.COPY:
         return [("open", 1), ("create", 1), ("copy", 1), ("close", 2)]
-    return [(verb.value, 1)]
+    return [(operation_of(verb).value, 1)]
 
 
 def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:

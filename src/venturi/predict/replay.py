@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.operation.attribute import attribute_of
 from venturi.derive.operation.table import CREATES, Table, table_of
 from venturi.model.document import parse_data
 from venturi.model.error import UserError
 from venturi.model.operation import KINDS, Kind
 from venturi.model.trace_folder import Captured
-from venturi.model.workload import Workload
+from venturi.model.workload import VERBS, Workload
 
 MOST_CALLS = 40_000
 MOST_ROWS = 4096
@@ -125,6 +126,10 @@ class _Tape:
             self._say({_NAMES[kind]: f"file{file}"}, file)
             if kind is Kind.UNLINK:
                 self._there.discard(file)
+        elif kind is Kind.ATTRIBUTE and file in self._there:
+            word = attribute_of(flags).value
+            if word in VERBS:
+                self._say({word: f"file{file}"}, file)
 
     def _say(self, step: dict[str, Any], file: int) -> None:
         self._used.add(file)

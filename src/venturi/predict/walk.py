@@ -19,6 +19,7 @@ from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.plan import OperationKind
 from venturi.model.profile import Manner, Order, Place, State
+from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
 from venturi.plan.item import size_key, sizes_in, window_of
 from venturi.plan.request import end_of, looks_of, requests_of
 from venturi.predict.chunked import filled_bytes, passes_cache
@@ -39,6 +40,10 @@ _BLOCK = 4096
 _AROUND_COPY = (
     OperationKind.OPEN, OperationKind.CREATE, OperationKind.CLOSE, OperationKind.CLOSE,
 )  # fmt: skip
+_BY_EACH = frozenset(
+    {p.NameVerb.OPEN, p.NameVerb.CLOSE, p.NameVerb.STAT, *map(p.NameVerb, ATTRIBUTE_VERBS)}
+)
+"""Each rank does these by itself, also to what all share."""
 _BY_LIBRARY = (p.NameVerb.CREATE, p.NameVerb.OPEN, p.NameVerb.CLOSE)
 """Other names are left to the file system whatever moves the data."""
 _AT_RUN_TIME = {p.Operator.PEER, p.Operator.STRANGER, p.Operator.PERMUTE}
@@ -369,8 +374,7 @@ class Walk:
         if verb is p.ItemVerb.COPY and step.source is not None:
             self._copy(self._state(step.source), (size, count), step.way, place_of(alone))
             return
-        names = {p.ItemVerb.UNLINK_LINK: "unlink", p.ItemVerb.UNLINK_SYMLINK: "unlink"}
-        operation = OperationKind(names.get(verb, verb.value))
+        operation = operation_of(verb)
         data, at = State.NONE, size and max(size, _BLOCK)
         if verb is p.ItemVerb.WRITE:
             data, at = (State.NEW if p.ItemVerb.CREATE in step.verbs else State.CACHED), moved
@@ -397,7 +401,7 @@ class Walk:
             self._made.add(step.file)
             self._fill(file, state)
             verb = verb if first else p.NameVerb.OPEN
-        elif not first and verb not in (p.NameVerb.OPEN, p.NameVerb.CLOSE, p.NameVerb.STAT):
+        elif not first and verb not in _BY_EACH:
             return
         if verb is p.NameVerb.UNLINK:
             state.end_bytes = state.dirty_bytes = 0
@@ -411,7 +415,7 @@ class Walk:
         elif step.to is not None:
             self._renamed(step.file, step.to)
         manner = Manner(
-            operation=OperationKind(verb.value),
+            operation=operation_of(verb),
             order=Order.ITEM,
             place=place_of(alone),
             interface=file.interface if verb in _BY_LIBRARY else p.Interface.POSIX,

@@ -420,6 +420,10 @@ def _item(draft: _Draft, size: int) -> None:
         _copies(draft, name, calls, size)
     if size == 0:
         draft.phase("rename-0", verbs("rename"), of(kind.RENAME))
+        draft.phase("attribute-0", verbs("set_times"), of(kind.SET_ATTRIBUTE))
+        draft.phase("link-0", verbs("link"), of(kind.LINK))
+        draft.phase("symlink-0", verbs("symlink"), of(kind.SYMLINK))
+        draft.phase("links-gone-0", verbs("unlink_link", "unlink_symlink"))
     draft.phase(f"remove-{size}", verbs("unlink"), of(kind.UNLINK))
     if size == 0:
         tree = {"depth": 0, "items": calls, "kind": "directory"}

@@ -21,7 +21,8 @@ from venturi.report.quantity import Units
 
 _NAMES = (
     OperationKind.CREATE, OperationKind.OPEN, OperationKind.CLOSE, OperationKind.STAT,
-    OperationKind.RENAME, OperationKind.UNLINK, OperationKind.MKDIR, OperationKind.RMDIR,
+    OperationKind.RENAME, OperationKind.SET_ATTRIBUTE, OperationKind.LINK, OperationKind.SYMLINK,
+    OperationKind.UNLINK, OperationKind.MKDIR, OperationKind.RMDIR,
 )  # fmt: skip
 _SHOWN = (
     ("Write into memory", "write new sequential own"),

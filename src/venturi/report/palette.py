@@ -79,6 +79,7 @@ OPERATIONS = {
     "clone": Style(PURPLE, "circle", (3, 2)),
     "seek": Style(INK, "triangle-right", (2, 5)),
     "empty_read": Style(VERMILLION, "circle", (2, 6)),
+    "set_attribute": Style(PURPLE, "triangle-up", (5, 3)),
 }
 """In the order in which they are listed everywhere."""
 

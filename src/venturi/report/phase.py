@@ -15,7 +15,7 @@ from venturi.report.quantity import Units
 _WANTED_COVERAGE = 0.95
 _NAME_KINDS = (
     "create", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
-    "set_xattr", "get_xattr", "truncate", "clone", "find", "open", "exec",
+    "set_xattr", "get_xattr", "set_attribute", "truncate", "clone", "find", "open", "exec",
 )  # fmt: skip
 """What a phase that moves little data is about; the first of equals stands for it."""
 

@@ -21,7 +21,7 @@ from venturi.report.verdict import substitutions
 
 _CHANGING = {
     "write", "create", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod",
-    "set_xattr", "truncate", "copy", "clone",
+    "set_xattr", "truncate", "copy", "clone", "set_attribute",
 }  # fmt: skip
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 

@@ -176,7 +176,7 @@ class _Reader:
         result = args.get("ret", 0)
         result = _whole(result) if isinstance(result, int) else 0
         error = 5 if result < 0 else 0  # which error is not told
-        size, detail = 0, 0
+        size, detail = int(shape.is_symbolic), shape.detail
         place: Place = _nowhere
         if shape.kind is Kind.OPEN:
             detail = _open_flags(args)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from venturi.model.operation import Kind
+from venturi.model.operation import ATTRIBUTES, Attribute, Kind
 
 
 class Shape(NamedTuple):
@@ -18,6 +18,10 @@ class Shape(NamedTuple):
     """The result counts items of some size (fread, fwrite)."""
     is_placed: bool = False
     """The offset is an argument (pread)."""
+    detail: int = 0
+    """As in operations, where the function alone tells it."""
+    is_symbolic: bool = False
+    """It makes a symbolic link."""
 
 
 OPEN_MODES = {
@@ -29,6 +33,10 @@ OPEN_MODES = {
     "a+": os.O_RDWR | os.O_CREAT | os.O_APPEND,
 }
 """Flags of open(2) for the modes of fopen, without `b` and `e`."""
+
+
+def _attribute(what: Attribute) -> Shape:
+    return Shape(Kind.ATTRIBUTE, detail=1 + ATTRIBUTES.index(what))
 
 
 def _calls() -> dict[str, Shape]:
@@ -53,14 +61,17 @@ def _calls() -> dict[str, Shape]:
         (Shape(Kind.STAT), "xstat lxstat fxstat __fxstatat access faccessat readlink readlinkat"),
         (Shape(Kind.UNLINK), "unlink unlinkat remove"),
         (Shape(Kind.RENAME), "rename renameat renameat2"),
-        (Shape(Kind.LINK), "link linkat symlink symlinkat"),
+        (Shape(Kind.LINK), "link linkat"),
+        (Shape(Kind.LINK, is_symbolic=True), "symlink symlinkat"),
         (Shape(Kind.MKDIR), "mkdir mkdirat"),
         (Shape(Kind.RMDIR), "rmdir"),
         (Shape(Kind.LIST), "opendir readdir readdir64 scandir"),
         (Shape(Kind.TRUNCATE), "truncate truncate64 ftruncate ftruncate64"),
         (Shape(Kind.ALLOCATE), "fallocate posix_fallocate"),
         (Shape(Kind.MAP), "mmap mmap64"),
-        (Shape(Kind.ATTRIBUTE), "chmod fchmod fchmodat chown fchown lchown utime utimes utimensat"),
+        (_attribute(Attribute.MODE), "chmod fchmod fchmodat"),
+        (_attribute(Attribute.OWNER), "chown fchown lchown fchownat"),
+        (_attribute(Attribute.TIMES), "utime utimes utimensat futimens"),
     ]
     return calls | {name: shape for shape, names in families for name in names.split()}
 

@@ -145,12 +145,12 @@ class _Rank:
             return self._move(layer, shape.kind, file, size, shape.is_placed), True
         if shape.kind is Kind.SEEK:
             return self._plain(layer, Kind.SEEK, file, 0, self._seek(file, numbers)), False
-        detail, offset = 0, UNKNOWN_OFFSET
+        detail, offset = shape.detail, UNKNOWN_OFFSET
         if shape.kind is Kind.TRUNCATE:
             offset = numbers[-1] if numbers else UNKNOWN_OFFSET
         elif shape.kind in (Kind.RENAME, Kind.LINK):
             detail = self._files.number(paths[1]) if len(paths) > 1 else NO_FILE
-        return self._plain(layer, shape.kind, file, detail, offset), True
+        return self._plain(layer, shape.kind, file, detail, offset, shape.is_symbolic), True
 
     def _open(self, layer: Layer, file: int, flags: int) -> Act:
         """An open, which puts the place to the file's begin, or to its end."""

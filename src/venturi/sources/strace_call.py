@@ -9,11 +9,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from venturi.model.operation import (
+    ATTRIBUTES,
     KIND_CODES,
     LAYER_CODES,
     NO_FILE,
     STORES_REACH_FILE,
     UNKNOWN_OFFSET,
+    Attribute,
     Kind,
 )
 from venturi.model.trace import Layer
@@ -250,24 +252,43 @@ def _fcntl(world: World, task: Task, call: Call) -> None:
         _close_on_exec(task, known[0], "FD_CLOEXEC" in call.arguments)
 
 
-def _on_descriptor(kind: Kind) -> Handler:
+def _on_descriptor(kind: Kind, detail: int = 0) -> Handler:
     def handle(world: World, task: Task, call: Call) -> None:
         opened = world.opened(task, call.target)
-        _row(world, task, call, kind, world.file_of(opened))
+        _row(world, task, call, kind, world.file_of(opened), detail)
 
     return handle
 
 
-def _on_path(kind: Kind) -> Handler:
+def _on_path(kind: Kind, detail: int = 0) -> Handler:
     def handle(world: World, task: Task, call: Call) -> None:
         named = paths(call.arguments)
         if named:
             file = world.files.number(world.path_of(task, *named[0]))
             if kind is Kind.UNLINK and not call.error:
                 world.sizes.pop(file, None)
-            _row(world, task, call, kind, file)
+            _row(world, task, call, kind, file, detail)
         elif kind is Kind.ATTRIBUTE:
-            _on_descriptor(kind)(world, task, call)
+            _on_descriptor(kind, detail)(world, task, call)
+
+    return handle
+
+
+_RIGHTS = '"system.posix_acl_access"'
+
+
+def _attribute(what: Attribute) -> Handler:
+    """On a path or, where there is none, on a descriptor; the name of an extended attribute, which
+    stands in quotes as well, is no path."""
+    detail = 1 + ATTRIBUTES.index(what)
+    on_path, on_descriptor = (each(Kind.ATTRIBUTE, detail) for each in (_on_path, _on_descriptor))
+
+    def handle(world: World, task: Task, call: Call) -> None:
+        if what is Attribute.SET_EXTENDED and not call.error and _RIGHTS in call.arguments:
+            _attribute(Attribute.MODE)(world, task, call)  # as the mode that they are
+            return
+        is_open = call.name.startswith("f") and not call.name.endswith(("at", "at2"))
+        (on_descriptor if is_open else on_path)(world, task, call)
 
     return handle
 
@@ -312,7 +333,7 @@ def _two_paths(kind: Kind) -> Handler:
             size = world.sizes.pop(file, None)
             if size is not None:
                 world.sizes[other] = size
-        _row(world, task, call, kind, file, other)
+        _row(world, task, call, kind, file, other, size=int(call.name.startswith("symlink")))
 
     return handle
 
@@ -488,12 +509,13 @@ def _table() -> dict[str, Handler]:
         (_on_path(Kind.MKDIR), "mkdir mkdirat"),
         (_two_paths(Kind.RENAME), "rename renameat renameat2"),
         (_two_paths(Kind.LINK), "link linkat symlink symlinkat"),
-        (_on_path(Kind.ATTRIBUTE), "chmod fchmodat fchmodat2 chown lchown fchownat"),
-        (_on_path(Kind.ATTRIBUTE), "setxattr lsetxattr getxattr lgetxattr listxattr llistxattr"),
-        (_on_path(Kind.ATTRIBUTE), "removexattr lremovexattr utime utimes futimesat"),
-        (_on_descriptor(Kind.ATTRIBUTE), "fchmod fchown fsetxattr fgetxattr flistxattr"),
-        (_on_descriptor(Kind.ATTRIBUTE), "fremovexattr"),
-        (_on_path(Kind.ATTRIBUTE), "utimensat"),
+        (_attribute(Attribute.MODE), "chmod fchmod fchmodat fchmodat2"),
+        (_attribute(Attribute.OWNER), "chown lchown fchown fchownat"),
+        (_attribute(Attribute.TIMES), "utime utimes futimesat utimensat"),
+        (_attribute(Attribute.SET_EXTENDED), "setxattr lsetxattr fsetxattr"),
+        (_attribute(Attribute.SET_EXTENDED), "removexattr lremovexattr fremovexattr"),
+        (_attribute(Attribute.GET_EXTENDED), "getxattr lgetxattr fgetxattr"),
+        (_attribute(Attribute.GET_EXTENDED), "listxattr llistxattr flistxattr"),
         (_clone, "clone clone3 fork vfork"),
         (_execute, "execve execveat"),
     ]

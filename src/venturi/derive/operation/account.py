@@ -8,6 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from venturi.derive.observed import MOST_LISTED_RANKS
+from venturi.derive.operation.attribute import counted
+from venturi.derive.operation.linked import links_counted
 from venturi.derive.operation.program import Program, Told
 from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
@@ -39,6 +41,8 @@ def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
     masks = {kind: table.is_kind(kind) & kept for kind in _WORDS}
     operations = {word: int(np.count_nonzero(masks[kind])) for kind, word in _WORDS.items()}
     operations["sync"] = int(np.count_nonzero(table.is_kind(Kind.SYNC, Kind.DATA_SYNC) & kept))
+    for count in (counted, links_counted):
+        operations |= count(table.kind[kept], table.flags[kept])
     written, read = masks[Kind.WRITE], masks[Kind.READ]
     data = written | read
     per_rank = np.bincount(table.rank[data], table.bytes[data], table.ranks).astype(np.int64)

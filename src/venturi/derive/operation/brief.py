@@ -15,6 +15,7 @@ from venturi.derive.operation.one_way import with_whens_joined
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
 from venturi.derive.operation.scene import VARIABLES
+from venturi.model.verb import ATTRIBUTE_VERBS
 from venturi.model.workload import BareStep, StepSpec
 
 LEAST_EQUAL = 3
@@ -93,7 +94,9 @@ def _moves(step: StepSpec | BareStep) -> bool:
     return step.verb not in _NAMING
 
 
-_NAMING = frozenset({"create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "rename"})
+_NAMING = frozenset(
+    {"create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "rename", *ATTRIBUTE_VERBS}
+)
 
 
 # ---- loops

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.operation.attribute import item_verb_of
+from venturi.derive.operation.linked import link_verb_of
 from venturi.derive.operation.naming import Names
 from venturi.derive.operation.scene import Crew
 from venturi.derive.operation.sizes import MOST_LISTED, MOST_WEIGHT, parts_of
@@ -15,6 +17,7 @@ from venturi.derive.operation.token import Tokens
 from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.plan import ItemKind, ItemVerb
 from venturi.model.units import size_text
+from venturi.model.verb import ATTRIBUTE_VERBS
 from venturi.model.workload import EachStep, SizeSpec, StepSpec, TreeSpec
 
 LEAST_ITEMS = 8
@@ -34,7 +37,7 @@ _VERBS = {
 }
 _DIRECTORY = {ItemVerb.MKDIR, ItemVerb.RMDIR}
 _DATA = {ItemVerb.WRITE, ItemVerb.READ}
-_OPEN_ONLY = {*_DATA, ItemVerb.SYNC}
+_OPEN_ONLY = {*_DATA, ItemVerb.SYNC, ItemVerb.SET_XATTR}
 """What only an open item takes."""
 _MAKING = {ItemVerb.CREATE, ItemVerb.MKDIR}
 _REMOVING = {ItemVerb.UNLINK, ItemVerb.RMDIR}
@@ -111,7 +114,10 @@ class Trees:
         if kind == KIND_CODES[Kind.OPEN]:
             makes = bool(self.tokens.flags[ids].flat[0] & CREATES)
             return ItemVerb.CREATE if makes else ItemVerb.OPEN
-        return _VERBS.get(kind)
+        if kind == KIND_CODES[Kind.ATTRIBUTE]:
+            return item_verb_of(int(self.tokens.flags[ids].flat[0]))
+        link = link_verb_of(kind, int(self.tokens.flags[ids].flat[0]))
+        return link or _VERBS.get(kind)
 
     def step(self, stream: int, done: Pass, crew: Crew) -> StepSpec | None:
         """The step of a pass; None where no tree says it exactly."""
@@ -129,7 +135,9 @@ class Trees:
         if tree.is_staged and not _REMOVING.isdisjoint(verbs) and not self._ends(tree, done):
             self.notes.append(f"{name}: files that were there before are not removed")
             verbs = [verb for verb in verbs if verb not in _REMOVING]
-        if ItemVerb.CREATE not in verbs and ItemVerb.RENAME in verbs:
+        if verbs == [ItemVerb.RENAME]:
+            self.notes.append(f"{name}: what is renamed gets another one's name, with a call more")
+        elif ItemVerb.CREATE not in verbs and ItemVerb.RENAME in verbs:
             self.notes.append(f"{name}: renaming over what was there before is left out")
             verbs.remove(ItemVerb.RENAME)
         if not verbs:
@@ -151,8 +159,11 @@ class Trees:
 
     def _ends(self, tree: Tree, done: Pass) -> bool:
         """Whether a pass removes all items that were there before, and nobody uses them later."""
-        is_whole = done.verbs[-1] is ItemVerb.UNLINK and done.files.size == tree.files.size
-        return is_whole and self.tokens.are_last(done.last)
+        return done.files.size == tree.files.size and self._ends_all(done)
+
+    def _ends_all(self, done: Pass) -> bool:
+        """Whether a pass removes what it uses, and nobody uses it later."""
+        return done.verbs[-1] in _REMOVING and self.tokens.are_last(done.last)
 
     def _cut(self, tree: Tree, done: Pass) -> dict[str, Any]:
         size = int(done.sizes.flat[0])
@@ -211,7 +222,7 @@ class Trees:
             return None
         staged = not done.makes or ItemVerb.READ in done.verbs
         is_directory = not _DIRECTORY.isdisjoint(done.verbs)
-        if staged and is_directory:
+        if staged and is_directory and not self._ends_all(done):
             return None
         name = self.names.fresh((b"", stream, "0"))
         spec, alone = shape
@@ -268,6 +279,13 @@ def _is_named_at_last(verbs: list[ItemVerb]) -> bool:
     return made and verbs.count(ItemVerb.RENAME) == 1
 
 
+def _is_of_directories(verbs: list[ItemVerb]) -> bool:
+    """Whether directories can be used so: made first or removed last, and else only looked at."""
+    beside = [verb for verb in verbs if verb.value not in ATTRIBUTE_VERBS]
+    made, gone = ItemVerb.MKDIR in verbs[1:], ItemVerb.RMDIR in verbs[:-1]
+    return not (made or gone) and {ItemVerb.STAT, *_DIRECTORY}.issuperset(beside)
+
+
 def _sound(done: Pass) -> Pass | None:
     """The pass with what the engine needs around data; None where it makes no sense."""
     verbs = list(done.verbs)
@@ -285,14 +303,14 @@ def _sound(done: Pass) -> Pass | None:
         if verbs.index(ItemVerb.CLOSE) < last:
             verbs.insert(last + 1, ItemVerb.CLOSE)
             verbs.remove(ItemVerb.CLOSE)
-    if not _DIRECTORY.isdisjoint(verbs) and len(verbs) > 1:
+    if not _DIRECTORY.isdisjoint(verbs) and not _is_of_directories(verbs):
         return None
     for verb in verbs[: opens[0]] if opens else []:
-        if verb is not ItemVerb.STAT:
+        if verb is not ItemVerb.STAT and verb.value not in ATTRIBUTE_VERBS:
             return None
     makes = ItemVerb.CREATE in verbs
-    if ItemVerb.RENAME in verbs and not _is_named_at_last(verbs):
+    if ItemVerb.RENAME in verbs and verbs != [ItemVerb.RENAME] and not _is_named_at_last(verbs):
         return None
-    if makes and ItemVerb.STAT in verbs[: verbs.index(ItemVerb.CREATE)]:
+    if makes and verbs.index(ItemVerb.CREATE) > 0:
         return None
     return replace(done, verbs=verbs)

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from venturi.derive.operation.apart import Apart
+from venturi.derive.operation.attribute import attribute_of
+from venturi.derive.operation.linked import link_verb_of
 from venturi.derive.operation.naming import Names, Use
 from venturi.derive.operation.run import Run, Steps
 from venturi.derive.operation.scene import Scene
@@ -25,9 +28,9 @@ from venturi.derive.operation.table import (
     Table,
 )
 from venturi.derive.operation.token import Tokens
-from venturi.model.operation import KINDS, Column, Kind
+from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import Interface
-from venturi.model.workload import RenameStep, StepSpec, TruncateStep
+from venturi.model.workload import VERBS, RenameStep, StepSpec, TruncateStep
 
 _AGAIN = frozenset("%/")
 """What a number that loops give may have if the same one comes again."""
@@ -47,6 +50,7 @@ class NameSteps:
     lasting: set[int]
     """Streams of which nothing that was there before may be removed; more may be found."""
     notes: Counter[str]
+    apart: Apart
     state: State = field(default_factory=State)
     made_before: list[str] = field(default_factory=list)
     """Entries whose one file the first turn of a loop makes and others find: they are made before
@@ -123,25 +127,51 @@ class NameSteps:
                 state.made[name] = scene.loops
                 out.append(StepSpec(mkdir=name))
             return
-        if kind is Kind.STAT:
+        if kind in (Kind.STAT, Kind.ATTRIBUTE):
+            flags = int(self.tokens.flags[ids.flat[0]])
+            word = "stat" if kind is Kind.STAT else attribute_of(flags).value
+            if word not in VERBS:
+                self._note(f"{name}: '{word}' of what is no item of many is left out")
+                return
             if not there:
                 self.staged.setdefault(name, 0)
-            out.append(StepSpec(stat=state.said(name, self.names), **_shifted(use)))
+            said: dict[str, Any] = {word: state.said(name, self.names)}
+            out.append(StepSpec(**said, **_shifted(use)))
+            return
+        link = link_verb_of(KIND_CODES[kind], int(self.tokens.flags[ids.flat[0]]))
+        if link is not None:
+            self._beside(
+                name,
+                kind,
+                self.apart.linked(name, link, self.tokens.file[ids], scene.loops),
+                use,
+                out,
+            )
             return
         if kind is Kind.UNLINK and self._ends_here(ids, name, scene):
             self.staged.setdefault(name, 0)
             state.gone.add(name)
             out.append(StepSpec(unlink=name, **_shifted(use)))
             return
+        if kind is Kind.RMDIR and name not in state.made and self.tokens.are_last(ids):
+            self._beside(name, kind, self.apart.removed(name, self.tokens.file[ids]), use, out)
+            return
         if name in self.staged or not there or self._is_elsewhere(name, scene):
             self._note(f"{name}: '{kind.value}' of what was there before is left out")
             return
-        said = state.said(name, self.names)
+        gone = state.said(name, self.names)
         del state.made[name]
         state.forget(name)
         state.aside.discard(name)
-        call: dict[str, Any] = {"unlink": said} if kind is Kind.UNLINK else {"rmdir": said}
+        call: dict[str, Any] = {"unlink": gone} if kind is Kind.UNLINK else {"rmdir": gone}
         out.append(StepSpec(**call, **_shifted(use)))
+
+    def _beside(self, name: str, kind: Kind, step: StepSpec | None, use: Use, out: Steps) -> None:
+        """Adds a step on a tree beside the entry, where there is one."""
+        if step is None or use.shift:
+            self._note(f"{name}: '{kind.value}' of a name that is taken is left out")
+        else:
+            out.append(step)
 
     def used(self, name: str) -> None:
         """An entry is used: its files must not be gone."""

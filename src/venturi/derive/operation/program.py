@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from venturi.derive.operation.again import Holdings, least_reach, makes, split_by_files
+from venturi.derive.operation.apart import Apart, without
 from venturi.derive.operation.data import data_steps
 from venturi.derive.operation.dataset import Datasets
 from venturi.derive.operation.deal import pooled_steps
@@ -89,7 +90,14 @@ class Program:
         self.trees = Trees(self.table, self.tokens, self.names)
         self.datasets = Datasets()
         self._named = NameSteps(
-            self.table, self.tokens, self.streams, self.names, self.staged, self.lasting, self.notes
+            self.table,
+            self.tokens,
+            self.streams,
+            self.names,
+            self.staged,
+            self.lasting,
+            self.notes,
+            Apart(self.names, self.trees),
         )
         self._state = self._named.state
         self.titles = Titles(self.view, self.streams)
@@ -102,7 +110,7 @@ class Program:
         self.is_ordered = True
         self.is_sound = True
         """Whether no rule of others would name files while they have the names they are made
-        under; else they are told as other files."""
+        under, else they are told as other files, and no links are left out."""
 
     # ---- the program
 
@@ -127,7 +135,11 @@ class Program:
         for crew in self._crews:
             if not crew.is_true:
                 self._note(f"ranks 0 to {len(crew) - 1} stand for ranks without a rule")
-        return steps
+        mistaken = self._named.apart.mistaken()
+        self.is_sound &= not mistaken
+        for name in sorted(mistaken):
+            self._note(f"{name}: left out, because which link is removed when follows no rule")
+        return without(steps, mistaken) if mistaken else steps
 
     def _nodes(self, nodes: Sequence[Node], loops: Loops, out: Steps) -> None:
         for node in nodes:
@@ -345,6 +357,7 @@ class Program:
             self.plain.add(part.stream)
         use = self._used(chosen, files, is_anew)
         self._named.used(use.name)
+        self._named.apart.is_exact = chosen.names_all
         if chosen.note:
             self._note(f"{use.name}: {chosen.note}")
         if use.shift:

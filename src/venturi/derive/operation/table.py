@@ -15,7 +15,9 @@ import numpy as np
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
+from venturi.derive.operation.attribute import attribute_flags, without_word
 from venturi.derive.operation.beside import Looks, looks_beside
+from venturi.derive.operation.linked import link_flags, with_links_removed, wordless_links
 from venturi.derive.operation.manner import Manner, manners_of
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
@@ -30,6 +32,7 @@ from venturi.model.operation import (
     FRESH,
     IN_VIEW,
     KIND_CODES,
+    KINDS,
     LAYER_CODES,
     LAYERS,
     LOOKED_AT,
@@ -85,11 +88,11 @@ _LEVEL = np.maximum(np.arange(len(_HEIGHTS)), _STDIO_HEIGHT)
 
 SAID = (
     Kind.OPEN, Kind.CLOSE, Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.STAT,
-    Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.RENAME, Kind.TRUNCATE,
+    Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.RENAME, Kind.TRUNCATE, Kind.ATTRIBUTE, Kind.LINK,
 )  # fmt: skip
 """What the language can say of a file; `seek` follows from the places of requests."""
-_UNSAID = (Kind.LINK, Kind.LIST, Kind.ALLOCATE, Kind.MAP, Kind.ATTRIBUTE)
-_MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.RENAME, Kind.TRUNCATE)
+_UNSAID = (Kind.LIST, Kind.ALLOCATE, Kind.MAP)
+_MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
 """What is done to a file that is only looked at, or was there before."""
 
 SIDE_FILE_BYTES = 4096
@@ -175,7 +178,7 @@ def table_of(captured: Captured) -> Table:
     trace = captured.trace
     assert captured.operations is not None
     given, notes = said_plainly(captured.operations)
-    plain = replace(given, file=last_names(given, len(trace.files)))
+    plain = with_links_removed(replace(given, file=last_names(given, len(trace.files))))
     operations = with_maps_told(plain, notes)
     root = _roots(trace)
     own = _own(trace, root)
@@ -348,10 +351,12 @@ def _kept(
             if np.any(kinds == KIND_CODES[said])
         }
     )
+    wordless = without_word(operations, rows) | wordless_links(operations, rows)
+    left += Counter(KINDS[code].value for code in kinds[wordless].tolist())
     empty = is_data[rows] & (operations.bytes[rows] <= 0)
     if np.any(empty):
         left["requests of 0 bytes"] = int(np.count_nonzero(empty))
-    rows = rows[_among(kinds, SAID) & ~empty]
+    rows = rows[_among(kinds, SAID) & ~empty & ~wordless]
     rows = rows[~_mistaken(operations, rows, kind, root)]
     rows = rows[_is_used(operations, rows, root, count)[root[named[rows]]]]
     return rows, chosen, left, assumed
@@ -405,7 +410,7 @@ def _mistaken(operations: Operations, rows: Column, kind: Column, root: Column) 
     directory = np.bincount(file[made | listed], minlength=count) > 0
     directory[root[np.unique(operations.file[_listing(operations, count)])]] = True
     directory &= ~data
-    as_file = ~_among(kinds, (Kind.MKDIR, Kind.RMDIR, Kind.STAT))
+    as_file = ~_among(kinds, (Kind.MKDIR, Kind.RMDIR, Kind.STAT, Kind.ATTRIBUTE))
     lasting = np.bincount(file[made], minlength=count) == 0
     as_file &= ~(lasting[file] & _is_synced(kinds, file, operations.process[rows]))
     mistaken: Column = np.where(directory[file], as_file, made)
@@ -514,6 +519,7 @@ def _flags(operations: Operations, rows: Column, file: Column, rank: Column) -> 
     is_data = _among(kind, (Kind.READ, Kind.WRITE))
     knows = _HEIGHT[operations.layer[rows]] >= _MPIIO_HEIGHT
     flags |= np.where(is_data & knows & (detail & COLLECTIVE > 0), TOGETHER, 0)
+    flags |= attribute_flags(kind, detail) | link_flags(kind, detail)
     return flags.astype(np.uint8)
 
 

@@ -12,10 +12,12 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from venturi.derive.operation.attribute import with_questions_said
 from venturi.derive.operation.descriptor import (
     without_copied_closes,
     without_streams_of_descriptors,
 )
+from venturi.derive.operation.linked import with_links_by_new_name
 from venturi.model.operation import COPIES, KIND_CODES, Column, Kind, Operations
 from venturi.model.plan import CopyWay
 from venturi.model.trace import Layer
@@ -33,11 +35,14 @@ def said_plainly(operations: Operations) -> tuple[Operations, list[str]]:
     """The operations in words of a workload, and what is assumed by that."""
     operations, closes = without_copied_closes(without_streams_of_descriptors(operations))
     operations, links = with_links_said(operations)
+    operations, questions = with_questions_said(operations)
     notes = (
         (closes, "descriptors that were copied are one; closing the first of them is left out"),
         (links, "hard links whose first name is removed are repeated as renames"),
+        (questions, "questions for extended attributes are repeated as stats"),
     )
-    return with_copies_said(operations), [text for count, text in notes if count]
+    said = with_links_by_new_name(with_copies_said(operations))
+    return said, [text for count, text in notes if count]
 
 
 def with_copies_said(operations: Operations) -> Operations:

@@ -138,6 +138,7 @@ def _begins(tokens: Tokens, stream: Column, are_many: Column, long: Column) -> C
     joins |= within
     joins |= ~opens & (depth > 0)
     joins |= many & tokens.follows & (named | ~opens)
+    joins |= tokens.follows & tokens.is_kind(Kind.ATTRIBUTE)
     joins &= ~_alone(long, opens, closes, new_owner)
     joins &= ~_cuts_together(tokens, opens, closes)
     begins[1:] = ~(same & joins[1:])

@@ -69,7 +69,12 @@ def _tree_of(walk: Walk, program: Program, steps: Steps) -> str | None:
         paths = {program.table.paths[file] for file in np.unique(tree.files).tolist()}
         homes = {path.rpartition("/")[0] for path in paths}
         beyond = set(walk.paths) - homes
-        if homes <= set(walk.paths) and len(beyond) <= 1 and len(walk.ranks) == program.table.ranks:
+        if (
+            homes
+            and homes <= set(walk.paths)
+            and len(beyond) <= 1
+            and len(walk.ranks) == program.table.ranks
+        ):
             return name
     return None
 

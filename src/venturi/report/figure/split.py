@@ -37,7 +37,7 @@ _DARK_FILLS = ("transfer", "sync", "names", "compute")
 _NAMES = (
     "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
     "set_xattr", "get_xattr", "truncate", "find", "copy", "clone", "seek",
-    "empty_read",
+    "empty_read", "set_attribute",
 )  # fmt: skip
 
 
