@@ -26,6 +26,9 @@ LAUNCHERS = {
     "mpich": ["mpirun.mpich", "-n"],
 }
 
+RANK_VARIABLE = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
+"""In which a launcher tells a process its rank."""
+
 
 def built(preset: str, program: str) -> Path:
     """A program of one build; a missing one is a failure, not a skip."""
@@ -124,6 +127,23 @@ class Engine:
         assert done.returncode == 0, done.stdout + done.stderr
         answer: dict[str, Any] = json.loads(done.stdout)
         return answer
+
+
+def on_nodes(engine: Engine, comm: str, made: Plan, node: str) -> Outcome:
+    """Runs a plan on hosts of several names; `node` is the shell's arithmetic for a rank's."""
+    if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
+        pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
+    run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
+    number = f"$(({node.replace('rank', RANK_VARIABLE[comm])}))"
+    script = f'exec unshare -u sh -c "hostname node{number}; {run}"'
+    done = subprocess.run(
+        [*LAUNCHERS[comm], str(made.ranks), "sh", "-c", script],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    return Outcome(done.returncode, parse(done.stdout), done.stderr)
 
 
 def end(process: subprocess.Popen[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from engine.plans import (
     Operator,
     PathPart,
     Phase,
-    Plan,
     Sharing,
     binary,
     fault,
@@ -29,26 +27,7 @@ from engine.plans import (
     times,
     write,
 )
-from engine.running import LAUNCHERS, Engine, Outcome, is_gone, kinds, parse
-
-RANK_VARIABLE = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
-
-
-def on_nodes(engine: Engine, comm: str, made: Plan, ranks_per_node: int) -> Outcome:
-    """Runs a plan on nodes of so many ranks."""
-    if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
-    run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
-    name = f"node$(({RANK_VARIABLE[comm]} / {ranks_per_node}))"
-    script = f'exec unshare -u sh -c "hostname {name}; {run}"'
-    done = subprocess.run(
-        [*LAUNCHERS[comm], str(made.ranks), "sh", "-c", script],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    return Outcome(done.returncode, parse(done.stdout), done.stderr)
+from engine.running import Engine, is_gone, kinds, on_nodes
 
 
 @pytest.mark.parametrize("comm", ["openmpi", "mpich"])
@@ -65,7 +44,7 @@ def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:
         ],
         ranks=4,
     )
-    outcome = on_nodes(engine, comm, made, 2)
+    outcome = on_nodes(engine, comm, made, "rank / 2")
     assert outcome.code == 0, outcome.stderr
     hello = outcome.of("hello")[0]
     assert hello["hosts"] == ["node0", "node1"]
@@ -108,7 +87,7 @@ def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> N
         ],
         ranks=5,
     )
-    outcome = on_nodes(engine, comm, made, 3)
+    outcome = on_nodes(engine, comm, made, "rank / 3")
     assert outcome.code == 0, outcome.stderr
     assert outcome.of("hello")[0]["node_of_rank"] == [0, 0, 0, 1, 1]
     whose = {
@@ -136,7 +115,7 @@ def test_a_failure_stops_the_ranks_of_the_other_node(
         [phase("w", manage("create"), write(4096, nest(0, (10**11, 4096))))],
         ranks=4,
     )
-    outcome = on_nodes(engine, comm, made, 2)
+    outcome = on_nodes(engine, comm, made, "rank / 2")
     assert outcome.code == 3, outcome.stderr
     assert outcome.failed["message"].startswith(f"write of data failed on rank {victim}")
     event = outcome.phase("w")

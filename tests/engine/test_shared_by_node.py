@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from engine.running import LAUNCHERS, Engine, Outcome, is_gone, kinds, parse
+from engine.running import Engine, is_gone, kinds, on_nodes
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 
-RANK_VARIABLE = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 WORKLOAD = """
 workload: 1
 name: by_node
@@ -65,23 +63,6 @@ def made_for(place: Path, nodes: int, interface: str = "posix") -> Plan:
     return made
 
 
-def run_on(engine: Engine, made: Plan, comm: str, node: str) -> Outcome:
-    """Runs a plan where `node` is the shell's arithmetic for a rank's node."""
-    if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
-    run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
-    number = f"$(({node.replace('rank', RANK_VARIABLE[comm])}))"
-    script = f'exec unshare -u sh -c "hostname node{number}; {run}"'
-    done = subprocess.run(
-        [*LAUNCHERS[comm], str(made.ranks), "sh", "-c", script],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    return Outcome(done.returncode, parse(done.stdout), done.stderr)
-
-
 @pytest.mark.parametrize("interface", ["posix", "mpiio", "hdf5"])
 @pytest.mark.parametrize("comm", ["openmpi", "mpich"])
 @pytest.mark.parametrize("node", ["rank / 3", "rank % 2"])
@@ -89,7 +70,7 @@ def test_each_node_has_its_file(
     engine: Engine, tmp_path: Path, comm: str, node: str, interface: str
 ) -> None:
     made = made_for(tmp_path, 2, interface)
-    outcome = run_on(engine, made, comm, node)
+    outcome = on_nodes(engine, comm, made, node)
     assert outcome.code == 0, outcome.stderr
     own = [0, 0, 0, 1, 1] if node == "rank / 3" else [0, 1, 0, 1, 0]
     assert outcome.of("hello")[0]["node_of_rank"] == own
