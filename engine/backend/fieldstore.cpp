@@ -308,9 +308,9 @@ int FieldStore::learn(Store& store, Handle toc) {
 }
 
 int FieldStore::learn(Store& store, const Chapter& chapter) {
-  const std::string_view magic(chapter.magic.data());
-  const std::uint64_t used = chapter.fields * sizeof(Line);
-  if (magic != kMagic || used > chapter.index_bytes || chapter.writer.back() != '\0') {
+  const std::string_view magic(chapter.magic.data(), kMagic.size());
+  const bool has_room = chapter.fields <= chapter.index_bytes / sizeof(Line);
+  if (magic != kMagic || !has_room || chapter.writer.back() != '\0') {
     return complain(EIO, "the table of contents is damaged");
   }
   const std::string writer(chapter.writer.data());
@@ -321,6 +321,9 @@ int FieldStore::learn(Store& store, const Chapter& chapter) {
   const base::Descriptor index(base::open_beneath(
       root_.get(), (store.name + writer + std::string(kIndex)).c_str(), O_RDONLY | O_CLOEXEC));
   if (!index) return errno;
+  Identity identity;
+  if (const int error = base::identify(index.get(), "", identity)) return error;
+  if (chapter.index_bytes > identity.bytes) return complain(EIO, "an index is cut off");
   std::vector<std::byte> pages(chapter.index_bytes);
   if (const int error = read_at(index.get(), pages, chapter.index_offset)) return error;
   for (std::uint64_t i = 0; i < chapter.fields; ++i) {

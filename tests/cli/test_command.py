@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -134,6 +136,17 @@ def test_the_readme_s_commands_work(cli: Cli, tmp_path: Path) -> None:
         )
         assert done.returncode == 0, (words, done.stderr)
     assert (tmp_path / "quick.html").exists()
+
+
+def test_a_reader_that_wants_no_more_is_no_fault(cli: Cli) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as gone:
+        done = subprocess.run(
+            cli.line("library", "show", "flash3"), stdout=gone, stderr=subprocess.PIPE,
+            env=cli.environment(), timeout=600, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
 def test_64_forked_ranks_start(cli: Cli) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,33 @@ def test_dropped_pages_are_those_of_the_data(cli: Cli) -> None:  # noqa: F811
     record = run(cli, data, 3)
     (row,) = [row for row in record["phases"] if row["path"] == "get"]
     assert (row["cache"], row["errors"]) == ("cold", 0)
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "told"),
+    [
+        (0, b"NOTATOC", "table of contents is damaged"),
+        (24, struct.pack("<Q", 2**59), "table of contents is damaged"),
+        (16, struct.pack("<Q", 2**62), "an index is cut off"),
+        (1023, b"x", "table of contents is damaged"),
+    ],
+)
+def test_a_damaged_store_is_told(
+    cli: Cli,  # noqa: F811
+    tmp_path: Path,
+    at: int,
+    value: bytes,
+    told: str,
+) -> None:
+    damage = tmp_path / "damage.py"
+    damage.write_text(
+        "import os, pathlib\n"
+        "with (pathlib.Path(os.environ['VENTURI_RUN']) / 'a' / 'store').open('r+b') as file:\n"
+        f"    file.seek({at})\n"
+        f"    file.write({value!r})\n"
+    )
+    data = reading({"at": 0, "transfer": FIELD, "count": 1})
+    spoil = {"phase": "spoil", "do": [{"exec": {"command": f"{sys.executable} {damage}"}}]}
+    data["program"]["g"].insert(1, spoil)
+    assert told in run(cli, data, 1, code=3)["failure"]
+    assert not list(cli.target.iterdir())

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import click
+from click.utils import PacifyFlushWrapper
 
 from venturi import __version__
 from venturi.model.error import ExitCode, VenturiError
@@ -88,12 +89,13 @@ def main() -> None:
     except click.ClickException as error:
         _complain(error.format_message(), _help_of(error))
         sys.exit(ExitCode.USAGE)
+    except SystemExit:
+        if type(sys.stdout) is PacifyFlushWrapper:  # Click met a closed pipe (`| head`)
+            sys.exit(128 + signal.SIGPIPE)
+        raise
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not change the code
         sys.exit(ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(ExitCode.FAULT)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "what was to be written: "
         _complain(f"{where}{error.strerror or error}", "check the space and rights there")
