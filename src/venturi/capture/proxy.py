@@ -342,12 +342,12 @@ def _housekeeping(
 def _looked_at(kind: Column, opens: Column, closes: Column, file: Column, single: Column) -> Column:
     """Mask: attributes of a single file that is not open; the engine looks at its name before."""
     order = np.argsort(file, kind="stable")
-    change = (opens.astype(np.int64) - closes)[order]
     begins = np.concatenate([[True], file[order][1:] != file[order][:-1]])
-    depth = np.cumsum(change)
-    before = (depth - change)[begins][np.cumsum(begins) - 1]
+    turns = begins | (opens | closes)[order]
+    latest = np.maximum.accumulate(np.where(turns, np.arange(len(order)), 0))
     is_open = np.empty(len(kind), bool)
-    is_open[order] = depth - before > 0
+    # What is opened in two layers may be closed in one: the latest of both tells.
+    is_open[order] = opens[order][latest]
     found: Column = (kind == KIND_CODES[Kind.ATTRIBUTE]) & ~is_open & single
     found[1:] &= file[1:] == file[:-1]
     return found
