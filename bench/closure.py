@@ -185,7 +185,7 @@ def report(outcomes: list[Outcome], left_out: dict[str, str]) -> str:
         text += f"| {' | '.join(cells)} |\n"
     day = datetime.datetime.now(datetime.UTC).date()
     text += f"\n{day}, a virtual machine with {os.cpu_count()} cores, Linux {platform.release()}, "
-    text += "while others worked on it.\n"
+    text += f"load {os.getloadavg()[0]:.1f}.\n"
     if left_out:
         said = ", ".join(f"{name} (without {what})" for name, what in left_out.items())
         text += f"Not tried there: {said}.\n"
@@ -237,6 +237,8 @@ def main() -> int:
         print(f"{application.name}: {one.lines} lines; {one.card.headline}", flush=True)
         if options.write:
             OUTPUT.write_text(report(outcomes, left_out), "utf-8")
+    if options.write:  # once more: with what was left out behind the last one
+        OUTPUT.write_text(report(outcomes, left_out), "utf-8")
     return 1 if failed else 0
 
 
