@@ -15,6 +15,8 @@ from venturi.model.trace import Trace
 from venturi.model.trace_folder import Captured, read_trace
 
 PROGRAMS = Path(__file__).parent / "program"
+ROOT_MAY = {"openmpi": ("--allow-run-as-root",), "mpich": ()}
+"""By MPI, with which words its launcher starts ranks for root."""
 Row = tuple[str, str, str, int, int, int]
 
 
@@ -89,6 +91,13 @@ class Capture:
         assert done.returncode == code, done.stderr + done.stdout[:500]
         assert not list(self.place.glob(".*spool*")), "the tracer's folder is left behind"
         return Run(done, folder)
+
+    def two_ranks(self, mpi: str, text: str) -> Run:
+        """Captures a C program of this text on two ranks under an MPI."""
+        source, program = self.place / "program.c", self.place / "program"
+        source.write_text(text, "utf-8")
+        subprocess.run([f"mpicc.{mpi}", "-o", str(program), str(source)], check=True)
+        return self(f"mpirun.{mpi}", *ROOT_MAY[mpi], "-n", "2", str(program))
 
     def line(self, folder: Path) -> list[str]:
         """The beginning of a command line that captures into `folder`."""

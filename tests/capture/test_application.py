@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from capture.conftest import Capture, Run
+from capture.conftest import ROOT_MAY, Capture, Run
 from venturi.model.operation import COLLECTIVE, OPENED_TOGETHER, SCATTERED, Kind
 from venturi.model.trace import Layer
 
@@ -235,14 +235,9 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.parametrize(("mpi", "more"), [("openmpi", ("--allow-run-as-root",)), ("mpich", ())])
-def test_where_ranks_wait_for_each_other(
-    capture: Capture, mpi: str, more: tuple[str, ...], tmp_path: Path
-) -> None:
-    source, program = tmp_path / "meeting.c", tmp_path / "meeting"
-    source.write_text(MEETING)
-    subprocess.run([f"mpicc.{mpi}", "-o", str(program), str(source)], check=True)
-    run = capture(f"mpirun.{mpi}", *more, "-n", "2", str(program))
+@pytest.mark.parametrize("mpi", ROOT_MAY)
+def test_where_ranks_wait_for_each_other(capture: Capture, mpi: str) -> None:
+    run = capture.two_ranks(mpi, MEETING)
     operations = run.captured.operations
     assert operations is not None
     meetings = operations.take(operations.is_kind(Kind.BARRIER))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from capture.conftest import Capture
+from capture.conftest import ROOT_MAY, Capture
 from venturi.model.operation import OPENED_HINTED, Kind
 from venturi.model.trace import Layer
 
@@ -35,14 +34,9 @@ int main(int argc, char** argv) {
 """
 
 
-@pytest.mark.parametrize(("mpi", "more"), [("openmpi", ("--allow-run-as-root",)), ("mpich", ())])
-def test_hints_of_the_program_are_told(
-    capture: Capture, mpi: str, more: tuple[str, ...], tmp_path: Path
-) -> None:
-    source, program = tmp_path / "hints.c", tmp_path / "hints"
-    source.write_text(PROGRAM)
-    subprocess.run([f"mpicc.{mpi}", "-o", str(program), str(source)], check=True)
-    run = capture(f"mpirun.{mpi}", *more, "-n", "2", str(program))
+@pytest.mark.parametrize("mpi", ROOT_MAY)
+def test_hints_of_the_program_are_told(capture: Capture, mpi: str) -> None:
+    run = capture.two_ranks(mpi, PROGRAM)
     ops = run.captured.operations
     assert ops is not None
     opens = ops.take(ops.is_layer(Layer.MPIIO) & ops.is_kind(Kind.OPEN))

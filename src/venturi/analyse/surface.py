@@ -133,6 +133,8 @@ class Surface:
         It uses up the processor's caches, so the call brings its code and data from memory again.
         Between the times that were measured it grows in proportion to their logarithm.
         """
+        if not self._thinks_s or think_s <= self._thinks_s[0]:
+            return 0.0
         known = [(self._paced(manner, size_bytes, one), one) for one in self._thinks_s]
         found = [(seconds, one) for seconds, one in known if seconds is not None]
         if not found or think_s <= found[0][1]:

@@ -6,6 +6,7 @@ Thresholds without another source are those of Drishti (drishti-io 0.8).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -109,43 +110,59 @@ def _append_contention(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
+@dataclass(frozen=True)
+class _Again:
+    """Requests that move the same bytes of a file more than once."""
+
+    moves: Column
+    moved: int
+    """Bytes."""
+    extent: int
+    """Bytes that there are."""
+
+    @property
+    def factor(self) -> float:
+        """How many times each is moved."""
+        return self.moved / self.extent
+
+
 def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
-    reads = _placed(rows, rows.reads)
-    reads = reads[~np.isin(rows.found.root[reads], rows.found.replaced)]
-    if not len(reads):
+    again = _moved_again(rows, rows.reads)
+    if again is None:
         return
-    read, extent = rows.bytes(reads), _extent(rows, reads)
-    factor = read / extent
-    if factor <= REREAD_FACTOR:
-        return
-    pairs = np.unique(rows.pairs(reads))
+    pairs = np.unique(rows.pairs(again.moves))
     readers = len(pairs) / len(np.unique(pairs // len(rows.found.lanes)))
     who = rows.found.who
     who = f"{readers:.3g} {who}s read each file" if readers > REREAD_FACTOR else f"one {who} does"
     yield Seen(
         f"{rows.name}: the same bytes are read more than once.",
-        f"{amount_text(read)} read of {amount_text(extent)} in files ({factor:.3g} times, own "
-        f"threshold {REREAD_FACTOR:g}); {who}",
-        at_stake_s=rows.longest_s(reads) * (1 - 1 / factor),
+        f"{amount_text(again.moved)} read of {amount_text(again.extent)} in files "
+        f"({again.factor:.3g} times, own threshold {REREAD_FACTOR:g}); {who}",
+        at_stake_s=rows.longest_s(again.moves) * (1 - 1 / again.factor),
     )
 
 
 def _redundant_writes(rows: StreamRows) -> Iterator[Seen]:
-    """Bytes that are written over in place; what is cut off, replaced or removed is another file
-    afterwards."""
-    writes = _placed(rows, rows.writes)
-    writes = writes[~np.isin(rows.found.root[writes], rows.found.replaced)]
-    if not len(writes):
-        return
-    written, extent = rows.bytes(writes), _extent(rows, writes)
-    factor = written / extent
-    if factor > REREAD_FACTOR:
+    """Bytes that are written over in place."""
+    again = _moved_again(rows, rows.writes)
+    if again is not None:
         yield Seen(
             f"{rows.name}: the same bytes are written more than once.",
-            f"{amount_text(written)} written to {amount_text(extent)} of files ({factor:.3g} "
-            f"times, own threshold {REREAD_FACTOR:g})",
-            at_stake_s=rows.longest_s(writes) * (1 - 1 / factor),
+            f"{amount_text(again.moved)} written to {amount_text(again.extent)} of files "
+            f"({again.factor:.3g} times, own threshold {REREAD_FACTOR:g})",
+            at_stake_s=rows.longest_s(again.moves) * (1 - 1 / again.factor),
         )
+
+
+def _moved_again(rows: StreamRows, moves: Column) -> _Again | None:
+    """Of these requests those at known places, where the same bytes are moved more than once; None
+    where they are not. What is cut off, replaced or removed is another file afterwards."""
+    moves = _placed(rows, moves)
+    moves = moves[~np.isin(rows.found.root[moves], rows.found.replaced)]
+    if not len(moves):
+        return None
+    again = _Again(moves, rows.bytes(moves), _extent(rows, moves))
+    return again if again.factor > REREAD_FACTOR else None
 
 
 def _placed(rows: StreamRows, moves: Column) -> Column:

@@ -274,7 +274,7 @@ class Walk:
 
     def _is_followed(self, step: p.Transfer) -> bool:
         """Whether it is known which bytes reads have brought to memory: one rank's, in order."""
-        alone = self._group.ranks == 1 or self._file(step.file).sharing is p.Sharing.RANK
+        alone = self._is_alone(self._file(step.file))
         return alone and isinstance(step.pattern, p.Nest | p.Table)
 
     def _share_in_memory(
@@ -308,10 +308,11 @@ class Walk:
         file, box = self._file(step.file), step.pattern
         if not isinstance(box, p.Box):
             return False
-        return passes_cache(file, file.datasets[box.dataset], self._is_shared(file))
+        return passes_cache(file, file.datasets[box.dataset], not self._is_alone(file))
 
-    def _is_shared(self, file: p.File) -> bool:
-        return self._group.ranks > 1 and file.sharing is not p.Sharing.RANK
+    def _is_alone(self, file: p.File) -> bool:
+        """Whether a rank has a file for itself."""
+        return self._group.ranks == 1 or file.sharing is p.Sharing.RANK
 
     def _write(self, step: p.Transfer, state: FileState, demand: Demand) -> None:
         """Add writes: into the cache, with a sync each, or above the limit to the device."""
@@ -370,7 +371,7 @@ class Walk:
         state: FileState,
     ) -> None:
         size, moved = sizes
-        alone = self._group.ranks == 1 or self._file(step.file).sharing is p.Sharing.RANK
+        alone = self._is_alone(self._file(step.file))
         if verb is p.ItemVerb.COPY and step.source is not None:
             self._copy(self._state(step.source), (size, count), step.way, place_of(alone))
             return
@@ -391,7 +392,7 @@ class Walk:
 
     def _manage(self, step: p.Manage) -> None:
         file, verb = self._file(step.file), step.verb
-        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        alone = self._is_alone(file)
         first = alone or self._rank % self._sharers(file) == 0
         state = self._state(step.file)
         if verb in (p.NameVerb.CREATE, p.NameVerb.UNLINK) and state.end_bytes < INT64_MAX:
@@ -424,7 +425,7 @@ class Walk:
 
     def _fill(self, file: p.File, state: FileState) -> None:
         """What a library writes into all chunks when ranks create a file together."""
-        whole = filled_bytes(file, self._is_shared(file))
+        whole = filled_bytes(file, not self._is_alone(file))
         state.filled = whole > 0
         if not state.filled:
             return
@@ -475,7 +476,7 @@ class Walk:
         file = self._file(step.file)
         if step.mode in (p.SyncMode.NONE, p.SyncMode.FLUSH):
             return
-        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        alone = self._is_alone(file)
         like = Manner(operation=OperationKind.SYNC, place=place_of(alone), interface=file.interface)
         state = self._state(step.file)
         if step.mode is p.SyncMode.FILE_SYSTEM:
@@ -491,7 +492,7 @@ class Walk:
 
     def _data(self, step: p.Transfer, operation: str, order: Order, state: State) -> Manner:
         file = self._file(step.file)
-        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        alone = self._is_alone(file)
         return Manner(
             operation=OperationKind(operation),
             order=order,
@@ -567,7 +568,7 @@ class Walk:
             return FileState()
         size = self._whole(file.prestage)
         self._touched_bytes += size * self._times
-        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        alone = self._is_alone(file)
         end = size if alone else INT64_MAX
         return FileState(end_bytes=end, cached=index not in self._forgotten)
 
