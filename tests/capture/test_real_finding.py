@@ -18,7 +18,7 @@ from venturi.capture.tracer import Settings
 from venturi.derive.finding import operation_findings
 
 HELP = """
-import ctypes, os, random, sys, time
+import os, sys, time
 MIB = 1 << 20
 RANK = int(os.environ.get("PMI_RANK", "0"))
 
@@ -39,6 +39,7 @@ def often(act, least=50, most=100_000):
         count += 1
 
 def stream(name):
+    import ctypes
     C = ctypes.CDLL(None)
     C.fopen.restype = ctypes.c_void_p
     file = ctypes.c_void_p(C.fopen(name, b"w"))
@@ -87,7 +88,7 @@ HABITS = (
     ),
     Habit(
         "random-access",
-        "f = sparse('f', 64 * MIB)\n"
+        "import random\nf = sparse('f', 64 * MIB)\n"
         "often(lambda i: os.pread(f, 4096, random.randrange(16384) * 4096))",
         "f = sparse('f', MIB)\nfor i in range(1024): os.pread(f, 4096, i % 256 * 4096)",
     ),

@@ -8,7 +8,6 @@ import sys
 from typing import Any
 
 import click
-from click.utils import PacifyFlushWrapper
 
 from venturi import __version__
 from venturi.model.error import ExitCode, VenturiError
@@ -75,7 +74,7 @@ def venturi(debug: bool) -> None:
 
 def main() -> None:
     """Run the command line and exit with the code that scripts rely on."""
-    debug = "--debug" in sys.argv
+    debug, output = "--debug" in sys.argv, sys.stdout
     try:
         outcome: Any = venturi.main(prog_name="venturi", standalone_mode=False)
     except VenturiError as error:
@@ -90,7 +89,7 @@ def main() -> None:
         _complain(error.format_message(), _help_of(error))
         sys.exit(ExitCode.USAGE)
     except SystemExit:
-        if type(sys.stdout) is PacifyFlushWrapper:  # Click met a closed pipe (`| head`)
+        if sys.stdout is not output:  # Click puts another in its place at a closed pipe (`| head`)
             sys.exit(128 + signal.SIGPIPE)
         raise
     except (click.Abort, KeyboardInterrupt):
