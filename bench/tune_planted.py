@@ -43,6 +43,8 @@ MPI_TIMES = 4
 """So many times the budget where every run starts under MPI."""
 _PATIENCE_S = 3600
 """No command of a case takes so long, on however busy a machine; one that hangs is a failure."""
+NEAR = 0.02
+"""Of the I/O time before: so far from an interval is next to it."""
 LARGE = 3
 """So many times as much is done in the large size."""
 
@@ -234,6 +236,13 @@ def is_right(row: dict[str, Any]) -> bool:
     return costs_nothing and bool(row.get("told")) and not row["helps"]
 
 
+def is_near(row: dict[str, Any]) -> bool:
+    """Whether the real gain is inside the promised interval, or next to it: where almost nothing is
+    left, a few first calls that are slower in a fresh process are more than it is wide."""
+    promised, real = row["promised"], row["real"]["ratio"]
+    return bool(promised["low"] - NEAR <= real <= promised["high"] + NEAR)
+
+
 def name_of(trial: dict[str, Any]) -> str:
     """`key=value` of a change."""
     return f"{trial['key']}={trial['value']}"
@@ -277,8 +286,9 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
     """How often each cause was found, and how often its promise held."""
     lines = [
         "| cause | cases | found, ranked first | or told to cost nothing, as it does "
-        "| real gain inside the interval | intervals meet | failed |",
-        "|---|---:|---:|---:|---:|---:|---:|",
+        "| real gain inside the interval | or 2 % of the time before from it | intervals meet "
+        "| failed |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for cause in CAUSES:
         own = [row for row in rows if row["cause"] == cause]
@@ -287,7 +297,9 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
         real = [row for row in own if "real" in row]
         first = sum(row.get("first", False) for row in own)
         inside, agrees = (sum(row[key] for row in real) for key in ("inside", "agrees"))
-        held = f"{inside} of {len(real)} | {agrees} of {len(real)}" if real else "– | –"
+        near = sum(is_near(row) for row in real)
+        held = f"{inside} of {len(real)} | {near} of {len(real)} | {agrees} of {len(real)}"
+        held = held if real else "– | – | –"
         also = sum(map(is_right, own)) - first
         failed = sum("failed" in row for row in own)
         lines.append(f"| {cause} | {len(own)} | {first} | {also} | {held} | {failed} |")

@@ -25,6 +25,21 @@ def looked_at(layer: Layer, looked_bytes: int) -> Workload:
     return derive(made.captured(), "look")
 
 
+def amplified() -> Workload:
+    """One file that HDF5 writes in few calls, and moves 200 times over for them."""
+    made = CaptureFactory(ranks=1)
+    name = "/scratch/series.h5"
+    made.call(0, Kind.OPEN, name, layer=Layer.HDF5_FILE, detail=O_WRONLY | O_CREAT)
+    made.call(0, Kind.OPEN, name, detail=O_WRONLY | O_CREAT)
+    for number in range(4):
+        made.call(0, Kind.WRITE, name, MIB // 4, 0, layer=Layer.HDF5_FILE)
+        for turn in range(200):
+            made.call(0, Kind.WRITE, name, MIB // 4, (turn + number) % 4 * (MIB // 4))
+    made.call(0, Kind.CLOSE, name)
+    made.call(0, Kind.CLOSE, name, layer=Layer.HDF5_FILE)
+    return derive(made.captured(), "amplified")
+
+
 def said_of(workload: Workload) -> tuple[Interface, dict[str, int], int, list[str]]:
     """Interface, operations, bytes read, assumptions."""
     [file] = workload.files.values()
@@ -44,6 +59,12 @@ def test_of_layers_above_each_other_one_is_replayed(
     chosen, _, read, assumed = said_of(looked_at(Layer.MPIIO, looked_bytes))
     assert (chosen, read) == (interface, 64 * MIB)
     assert any(words in said for said in assumed)
+
+
+def test_what_a_library_moves_many_times_over_is_still_the_library_s() -> None:
+    chosen, operations, _, assumed = said_of(amplified())
+    assert (chosen, operations) == (Interface.HDF5, {"write": 4, "open": 1, "close": 1})
+    assert any("seen in several layers" in said for said in assumed)
 
 
 @pytest.mark.parametrize(

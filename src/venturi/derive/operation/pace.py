@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from venturi.model.operation import Column
+from venturi.model.operation import KIND_CODES, Column, Kind
 
 UNKNOWN = -1
 MOST_NS = 20_000
@@ -20,13 +20,21 @@ FAR = 4.0
 """Times the middle of long ones: what is longer is no computing of every turn."""
 LEAST_NS = 400
 """Less than this is the program's way from call to call, and what recording takes."""
+MOST_RECORDING_NS = 1000
+"""Recording takes up to so long after a call on a name, which it has to look up."""
+SHORT_SHARE = 0.05
+"""So few of the ways from such a call to the next one are shorter than recording takes."""
+_QUICK = [KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SEEK, Kind.SYNC, Kind.DATA_SYNC)]
+"""Calls on descriptors, which are known by a number."""
 LEAST_REQUESTS = 8
 """What is done a few times is as fast in the proxy as makes no difference."""
 RECORDED_BY = "venturi"
 """The format of our own captures: others take microseconds to record a call, or leave calls out."""
 
 
-def computing_ns(process: Column, start_ns: Column, end_ns: Column, source: str) -> Column:
+def computing_ns(
+    process: Column, kind: Column, start_ns: Column, end_ns: Column, source: str
+) -> Column:
     """What each process did between its operations, which come in the order of time, before each of
     them; UNKNOWN of the first ones, and of captures that cannot know."""
     found = np.full(len(process), UNKNOWN, np.int64)
@@ -35,7 +43,18 @@ def computing_ns(process: Column, start_ns: Column, end_ns: Column, source: str)
     order = np.argsort(process, kind="stable")
     owner, start, end = process[order], start_ns[order], end_ns[order]
     same = owner[1:] == owner[:-1]
-    found[order[1:][same]] = np.maximum(start[1:] - end[:-1], 0)[same]
+    way = np.maximum(start[1:] - end[:-1], 0)[same]
+    found[order[1:][same]] = np.maximum(way - _recording_ns(way, kind[order[:-1]][same]), 0)
+    return found
+
+
+def _recording_ns(way_ns: Column, kind: Column) -> Column:
+    """How long recording took after each call: as long as the shortest ways after such calls."""
+    found = np.zeros(len(way_ns), np.int64)
+    for one in np.setdiff1d(kind, _QUICK):
+        mask = kind == one
+        shortest = np.quantile(way_ns[mask], SHORT_SHARE)
+        found[mask] = min(int(shortest), MOST_RECORDING_NS)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from venturi.derive.operation.fit import affine, linear_text
+from venturi.derive.operation.rising import dealt
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.model.operation import Column
 from venturi.model.units import size_text
@@ -81,7 +82,7 @@ def _said(run: Run, form: Form, counts: Column) -> Said | None:
         # Dealt evenly: true in sum, so turns may not build on each other.
         if not base.is_constant:
             return None
-        amount = f"block({int(counts.sum())}, {run.scene.units}, {run.scene.unit})"
+        amount = dealt(int(counts.sum()), counts, run.scene).text
         least = int(counts.sum()) // run.scene.units
         reach = np.array([base.constant + sum(form.lead) + least * sum(form.record)])
     steps: Steps = []

@@ -12,6 +12,7 @@ import numpy as np
 
 from venturi.derive.operation.fit import linear_text
 from venturi.derive.operation.place import LEAST_RANDOM
+from venturi.derive.operation.rising import Dealt, dealt
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.model.operation import KIND_CODES, Kind
 from venturi.model.units import size_text
@@ -42,42 +43,60 @@ def _is_read(run: Run, end: int) -> bool:
 
 
 def _said(run: Run, unit: int, low: int) -> Said:
-    scene, units = run.scene, run.scene.units
+    scene = run.scene
     steps: Steps = []
-    requests, first = int(run.count.sum()), 0
-    if np.all(run.low == low) and requests > units:
+    requests, start = int(run.count.sum()), low
+    if np.all(run.low == low) and requests > scene.units:
         # The beginning is written each time, and is what others look at.
         steps.append(run.step(transfer=size_text(unit), size=size_text(unit), at=size_text(low)))
-        requests, first = requests - units, 1
-    start = low + first * unit
-    least, growth = _slots(run, unit, start, -(-requests // units))
-    terms = [(growth * unit, scene.loops[0][0])] if growth else []
-    if growth and requests > 2 * units:
-        # Each turn makes the file longer: a sync then writes out how long it is, too.
-        requests, least = requests - units, least - 1
-        at = linear_text(start + least * unit, terms)
-        steps.append(run.step(transfer=size_text(unit), size=size_text(unit), at=at))
-    each, more = divmod(requests, units)
-    keys: dict[str, Any] = {
-        "pattern": PatternKind.RANDOM,
-        "transfer": size_text(unit),
-        "size": linear_text(least * unit, terms),
-        "count": f"block({requests}, {units}, {scene.unit})" if more else each,
-        "at": size_text(start),
-    }
-    steps.append(run.step(**keys))
+        requests, start = requests - scene.units, low + unit
+    steps += _growing(run, unit, start, requests) or [_alike(run, unit, start, requests)]
     rule = f"6: {int(run.jumps.sum())} of {int(run.count.sum())} requests jump forwards"
     notes = ["random places within the region that was touched"]
     reach = np.array([start])
     return Said(run.guarded(steps), "random", size_text(unit), rule, 0.6, reach, notes)
 
 
-def _slots(run: Run, unit: int, start: int, least: int) -> tuple[int, int]:
-    """How many places the first turn's region has, and how many more each turn of the only loop."""
-    ends = run.end.max(axis=-1)
-    last = max(-(-(int(ends.max()) - start) // unit), least)
-    if len(run.scene.loops) != 1 or ends.shape != (run.scene.loops[0][1],):
-        return last, 0
-    begin = max(-(-(int(ends[0]) - start) // unit), least)
-    growth = (last - begin) // max(len(ends) - 1, 1)
-    return last - growth * (len(ends) - 1), growth
+def _alike(run: Run, unit: int, start: int, requests: int) -> StepSpec:
+    """The step of turns that all write into the same region."""
+    count = dealt(requests, run.count, run.scene)
+    slots = max(-(-(int(run.end.max()) - start) // unit), int(count.counts.max()))
+    return _random(run, unit, start, size_text(slots * unit), count)
+
+
+def _growing(run: Run, unit: int, start: int, requests: int) -> Steps:
+    """The steps of turns that each add pages at the end of a file, and write some before them once
+    more; none where the file does not grow, or not by turns of one rank.
+
+    What is written once more was there: a place that is new in the middle of a file has to be
+    found on the storage, and a sync has to write out where it is, too.
+    """
+    scene, ends = run.scene, -(-(run.end.ravel() - start) // unit)
+    turns = scene.units
+    if len(scene.crew) > 1 or turns != len(ends) or turns == 1:
+        return []
+    counts = run.count.ravel() * requests // int(run.count.sum())
+    before = max(int(ends[0] - counts[0]), 0)
+    for _ in range(2):
+        each, more = divmod(int(ends.max()) - before, turns)
+        turn = np.arange(turns)
+        added = each + (turn < more)
+        again = dealt(requests - int(added.sum()), np.maximum(counts - added, 0), scene)
+        lack = int(np.max(again.counts - (before + np.cumsum(added) - added + 1)))
+        before += max(lack, 0)
+    if each <= 0 or again.counts.sum() <= 0 or lack > 0:
+        return []
+    grown = linear_text(before * unit, [(each * unit, scene.turn)])
+    grown += f" + {size_text(unit)} * min({scene.turn}, {more})" if more else ""
+    size = f"{size_text(unit)} * block({added.sum()}, {turns}, {scene.turn})"
+    tail = run.step(
+        transfer=size_text(unit),
+        size=size if more else size_text(each * unit),
+        at=f"{size_text(start)} + {grown}",
+    )
+    return [tail, _random(run, unit, start, f"{size_text(unit)} + {grown}", again)]
+
+
+def _random(run: Run, unit: int, start: int, size: str, count: Dealt) -> StepSpec:
+    keys: dict[str, Any] = {"pattern": PatternKind.RANDOM, "transfer": size_text(unit)}
+    return run.step(**keys, size=size, count=count.text, at=size_text(start))

@@ -197,7 +197,7 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
-    computing = computing_ns(operations.process[rows], start, end, trace.source.format)
+    computing = computing_ns(operations.process[rows], kind, start, end, trace.source.format)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
     offset = _places(operations, rows, moved, notes)
@@ -439,14 +439,16 @@ def _chosen_heights(
 ) -> tuple[Column, list[str]]:
     """The interface of each file: the highest that moved data, else the highest that was used.
 
-    One that moved next to nothing of what another moved only looked at the file.
+    One that moved next to nothing of the file, and of what another moved, only looked at it. That
+    POSIX moves a file many times over for a library's few calls is no such look.
     """
     width = len(_HEIGHTS)
     key = root[operations.file[rows]] * width + _HEIGHT[operations.layer[rows]]
     is_data = _among(operations.kind[rows], (Kind.READ, Kind.WRITE))
     weights = operations.bytes[rows[is_data]].astype(float)
     data = np.bincount(key[is_data], weights, count * width).reshape(count, width)
-    looks = (data > 0) & (data < LEAST_OF_FILE * data.max(axis=1, keepdims=True))
+    most = np.minimum(data.max(axis=1), _lengths(operations, rows[is_data], root, count))
+    looks = (data > 0) & (data < LEAST_OF_FILE * most[:, None])
     data[looks] = 0
     any_use = np.bincount(key, minlength=count * width).reshape(count, width)
     chosen = np.zeros(count, np.int8)
@@ -464,6 +466,15 @@ def _chosen_heights(
     )
     said = [(int(np.count_nonzero(mask.any(axis=1))), text) for mask, text in notes]
     return chosen, [f"{_files(files)} {text}" for files, text in said if files]
+
+
+def _lengths(operations: Operations, moves: Column, root: Column, count: int) -> Column:
+    """How far each file was moved by system calls; infinite where no place is known."""
+    moves = moves[(_HEIGHT[operations.layer[moves]] == 0) & (operations.offset[moves] >= 0)]
+    found = np.zeros(count)
+    ends = operations.offset[moves] + operations.bytes[moves]
+    np.maximum.at(found, root[operations.file[moves]], ends)
+    return np.where(found > 0, found, np.inf)
 
 
 def _files(count: int) -> str:
