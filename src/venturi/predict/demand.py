@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Manner, Order, Place, State
+from venturi.model.profile import Habit, Manner, Order, Place, State
 from venturi.predict.warm import Warm
 
 
@@ -25,6 +25,8 @@ class Demand:
     """A write whose pages no file gave back before, so that they are in no processor's cache."""
     think_s: float = 0.0
     """What the rank computes before each."""
+    habits: tuple[tuple[Habit, float], ...] = ()
+    """In what its calls differ from a plain loop, each with the share of calls that do."""
     passes_cache: bool = False
     """Its data are copied once more in memory, because a library keeps chunks there."""
 
