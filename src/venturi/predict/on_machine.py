@@ -342,7 +342,8 @@ def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Pa
         estimate = replace(estimate, seconds=estimate.seconds.plus(more))
     factor = 1.0
     if curve.manner.order is not Order.ITEM and not demand.on_fresh_pages:
-        factor = surface.in_volume(curve.manner, demand.bytes, world, volume_bytes)
+        passing = max(volume_bytes, demand.of_bytes)
+        factor = surface.in_volume(curve.manner, demand.bytes, world, passing)
     more_s = _beyond_loop(demand, curve.manner, surface) * demand.count
     seconds = estimate.seconds.times(demand.count * factor)
     seconds = seconds.plus(Range(median=more_s, low=more_s, high=more_s))

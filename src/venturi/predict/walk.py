@@ -82,7 +82,6 @@ class Walk:
         """Computing since the last call, or before each call of a step."""
         self._habits: Habits = ()
         self._moved_last: int | None = None
-        """The file whose data this phase moved last."""
 
     def phases(self, settle: Settle) -> Iterator[PhaseDemand]:
         """Every phase in the order of the program; `settle` is asked at each one's end."""
@@ -270,7 +269,8 @@ class Walk:
         for data, done in ((State.CACHED, count - cold), (State.COLD, cold)):
             manner = self._data(step, "read", order, data)
             demand = Demand(manner, size, done, note, passes_cache=through)
-            self._add(self._in_pieces(step, p.Direction.READ, demand))
+            demand = self._in_pieces(step, p.Direction.READ, demand)
+            self._add(replace(demand, of_bytes=state.held_bytes))
 
     def _share_beyond(self, step: p.Transfer, state: FileState, extent: tuple[int, int]) -> float:
         """How much of what a step writes makes its file longer."""

@@ -104,7 +104,7 @@ def _sizes(family: Family, interface: Interface) -> tuple[int, ...]:
 
 
 def _turn(sheet: tuple[Setup, list[Cell]]) -> int:
-    """Streams, names, pace and habits of posix, then streams of the other interfaces, then the rest.
+    """Streams, names, pace and habits of posix, streams and habits of the others, then the rest.
 
     What is missing is read from the nearest curve: of another interface that is the farthest.
     """

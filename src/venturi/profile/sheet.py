@@ -447,9 +447,7 @@ def _habit(draft: _Draft, size: int) -> None:
     draft.phase(f"{plain}-gone", [{"unlink": f"{kind.value}{size}"} for kind in kinds])
 
 
-def _habitual(
-    draft: _Draft, name: str, habit: Habit, stream: tuple[int, int], **more: Any
-) -> None:
+def _habitual(draft: _Draft, name: str, habit: Habit, stream: tuple[int, int], **more: Any) -> None:
     """A stream of so many bytes and calls, new, read and replaced."""
     size, calls = stream
     draft.file(name)

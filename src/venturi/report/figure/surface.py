@@ -308,7 +308,8 @@ def _rates(profile: Profile, units: Units) -> Table:
     rows = []
     for curve in profile.curves:
         manner = curve.manner
-        if manner.operation is OperationKind.SYNC or manner.order is Order.ITEM or not manner.is_plain:
+        is_stream = manner.order is not Order.ITEM and manner.is_plain
+        if manner.operation is OperationKind.SYNC or not is_stream:
             continue
         by_place = {(p.ranks, p.bytes): p for p in curve.points}
         for ranks in sorted({p.ranks for p in curve.points}):
