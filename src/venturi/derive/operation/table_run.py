@@ -1,4 +1,4 @@
-"""A table most of whose requests go on one behind the other, as that run, and what is odd before it.
+"""A table of requests that mostly go on one behind the other: the odd ones, then that run.
 
 Who reads a file piece by piece and looks into its index now and then has one long run with a few
 requests elsewhere in it. In turns with another file the run is what is dealt.
