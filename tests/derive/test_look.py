@@ -26,17 +26,17 @@ def looked_at(layer: Layer, looked_bytes: int) -> Workload:
 
 
 def amplified() -> Workload:
-    """One file that HDF5 writes in few calls, and moves 200 times over for them."""
+    """One file that a library writes in few calls, and moves 200 times over for them."""
     made = CaptureFactory(ranks=1)
-    name = "/scratch/series.h5"
-    made.call(0, Kind.OPEN, name, layer=Layer.HDF5_FILE, detail=O_WRONLY | O_CREAT)
+    name = "/scratch/series"
+    made.call(0, Kind.OPEN, name, layer=Layer.MPIIO, detail=O_WRONLY | O_CREAT)
     made.call(0, Kind.OPEN, name, detail=O_WRONLY | O_CREAT)
     for number in range(4):
-        made.call(0, Kind.WRITE, name, MIB // 4, 0, layer=Layer.HDF5_FILE)
+        made.call(0, Kind.WRITE, name, MIB // 4, 0, layer=Layer.MPIIO)
         for turn in range(200):
             made.call(0, Kind.WRITE, name, MIB // 4, (turn + number) % 4 * (MIB // 4))
     made.call(0, Kind.CLOSE, name)
-    made.call(0, Kind.CLOSE, name, layer=Layer.HDF5_FILE)
+    made.call(0, Kind.CLOSE, name, layer=Layer.MPIIO)
     return derive(made.captured(), "amplified")
 
 
@@ -63,7 +63,7 @@ def test_of_layers_above_each_other_one_is_replayed(
 
 def test_what_a_library_moves_many_times_over_is_still_the_library_s() -> None:
     chosen, operations, _, assumed = said_of(amplified())
-    assert (chosen, operations) == (Interface.HDF5, {"write": 4, "open": 1, "close": 1})
+    assert (chosen, operations) == (Interface.MPIIO, {"write": 4, "open": 1, "close": 1})
     assert any("seen in several layers" in said for said in assumed)
 
 

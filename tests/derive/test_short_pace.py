@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from traced_run import TracedRun, check_exact, moves_of
 
+from venturi.derive.operation.pace import UNKNOWN, computing_ns
 from venturi.derive.workload import derive
-from venturi.model.operation import Kind
+from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.trace import Source
 
 US = 1000
@@ -42,3 +44,26 @@ def test_computing_between_calls(source: str, between: int, least_us: int, most_
     for think in thinks:
         # What passes before every call of such a run, 0.5 to 2 us, and 0 to 5 % more.
         assert least_us <= float(think.removesuffix(" us")) <= most_us, thinks
+
+
+def gaps(ways_ns: list[int], kinds: list[Kind]) -> Column:
+    """What is told of calls of one process: before each of them so long, and each takes 1 us."""
+    start = np.cumsum(np.array(ways_ns) + US)
+    kind = np.array([KIND_CODES[one] for one in kinds])
+    return computing_ns(np.zeros(len(kinds), np.int64), kind, start, start + US, "venturi")
+
+
+def test_recording_of_names_is_no_computing() -> None:
+    """After each open 600 ns pass, and after each read 40: no program does what takes that."""
+    found = gaps([0, *[600, 40] * 30], [Kind.OPEN, *[Kind.READ, Kind.OPEN] * 30])
+    assert found[0] == UNKNOWN
+    assert set(found[1::2].tolist()) == {0}
+    assert set(found[2::2].tolist()) == {40}, "a descriptor is known by its number"
+
+
+def test_computing_after_names_is_told() -> None:
+    """Every tenth open is followed by 5 us; recording alone takes no more than 1 us."""
+    ways = [5000 if turn % 10 == 0 else 600 for turn in range(100)]
+    found = gaps([0, *ways], [Kind.OPEN] * 101)
+    assert sorted(set(found[1:].tolist())) == [0, 4400]
+    assert set(gaps([0, *[5000] * 20], [Kind.OPEN] * 21)[1:].tolist()) == {4000}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from venturi.execute.launcher import launch_line, machine_named
+from venturi.execute.launcher import launch_line, machine_named, start_words
 from venturi.model.error import UserError
-from venturi.model.machine import Machine
+from venturi.model.machine import Launcher, LauncherKind, Machine, MpiLibrary
 
 
 def test_the_engine_belongs_to_the_mpirun() -> None:
@@ -28,6 +28,25 @@ def test_a_machine_file_gives_the_line(tmp_path: Path) -> None:
     )
     line = launch_line(machine_named(str(path)), 5, Path("p"))
     assert line[:5] == ["env", "A=1", "mpirun.mpich", "-np", "5"]
+
+
+def test_a_partition_is_a_machine_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
+    machine = machine_named("slurm:fat")
+    assert machine.scheduler.queue == "fat"
+    line = launch_line(machine, 8, Path("plan.json"), nodes=2)
+    assert line[:2] == ["srun", "--partition=fat"]
+    assert line[2] in ("--mpi=pmix", "--mpi=pmi2")
+    assert line[3:5] == ["--ntasks=8", "--nodes=2"]
+    with pytest.raises(UserError, match="partition is missing"):
+        machine_named("slurm:")
+
+
+@pytest.mark.parametrize("start", ["srun", "env"])
+def test_only_mpi_s_own_programs_are_told_of_the_superuser(start: str) -> None:
+    command = [start, "-n", "{ranks}"]
+    launcher = Launcher(kind=LauncherKind.MPIRUN, mpi=MpiLibrary.OPENMPI, command=command)
+    assert start_words(Machine(name="m", launcher=launcher), 4, 1) == [start, "-n", "4"]
 
 
 @pytest.mark.parametrize(

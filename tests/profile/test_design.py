@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from profile_factory import curve, data
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Order, Place
+from venturi.model.profile import Habit, Order, Place
 from venturi.plan.make import make_plan
 from venturi.plan.setting import Settings
 from venturi.profile.design import coarse, gaps, setups_of
@@ -41,7 +43,7 @@ def test_the_grid_begins_with_streams_and_names_and_ends_with_the_orders_of_posi
     assert {cell.family for cell in SHEETS[0][1]} == {Family.STREAM, Family.SMALL}
     stdio = [place for place, (interface, _) in enumerate(turns) if interface is Interface.STDIO]
     before = {family for interface, family in turns[: stdio[0]]}
-    assert before == {Family.STREAM, Family.ITEM, Family.PACED}
+    assert before == {Family.STREAM, Family.ITEM, Family.PACED, Family.HABIT}
     assert {family for _, family in turns[stdio[-1] + 1 :]} == {Family.RANDOM, Family.STRIDED}
 
 
@@ -52,6 +54,20 @@ def test_what_computing_costs_is_measured_by_one_rank_through_posix() -> None:
     thinks = {each.manner.think_s for found in readings for each in found}
     assert thinks >= {1e-7, 5e-4}
     assert 0.0 not in thinks
+
+
+def test_each_habit_is_measured_beside_a_plain_loop_through_posix_and_stdio() -> None:
+    found = [(setup, cells) for setup, cells in SHEETS if cells[0].family is Family.HABIT]
+    assert [setup.interface for setup, _ in found] == [Interface.POSIX, Interface.STDIO]
+    for setup, cells in found:
+        readings = sheet_of(setup, cells, 4 * 2**20).readings.values()
+        each = [(one.manner, one.bytes) for many in readings for one in many]
+        reads = Counter(m.habit for m, _ in each if m.operation is OperationKind.READ)
+        assert reads == {habit: len(cells) for habit in Habit if habit is not Habit.NONE}
+        off = {size for manner, size in each if manner.habit is Habit.OFF_PAGE}
+        assert len(off) == len(cells)
+        assert all(size % 4096 for size in off)
+        assert all(manner.interface is setup.interface for manner, _ in each)
 
 
 def test_calls_of_all_ranks_together_are_measured_under_mpi_only() -> None:

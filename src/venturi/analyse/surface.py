@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from venturi.model.document import INT64_MAX
 from venturi.model.forecast import Range
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State, Volume
+from venturi.model.profile import Curve, Habit, Manner, Order, Place, Point, Profile, State, Volume
 
 _LEAST_S = 1e-12
 _BY_MPIIO = (Interface.HDF5, Interface.PNETCDF)
@@ -148,6 +148,29 @@ class Surface:
                 return grown + share * (more - grown)
             grown, before = more, one
         return grown
+
+    def more_by_habit(self, manner: Manner, size_bytes: int, habit: Habit) -> float:
+        """Seconds by which a habit makes a call longer; 0 where it was not measured.
+
+        It is what one rank was measured to take more than a plain loop beside it, through the same
+        interface or by posix, of each the least, because a difference has the disturbance of both.
+        Of cold data it is what cached ones take more.
+        """
+        state = State.CACHED if manner.state is State.COLD else manner.state
+        for interface in dict.fromkeys((manner.interface, Interface.POSIX)):
+            like = Manner(
+                operation=manner.operation,
+                order=Order.SEQUENTIAL,
+                interface=interface,
+                state=state,
+                habit=habit,
+            )
+            curve = self._curves.get(like)
+            plain = self._curves.get(like.model_copy(update={"habit": Habit.PLAIN}))
+            if curve is not None and plain is not None:
+                taken, least = (self.at(one, size_bytes, 1).seconds for one in (curve, plain))
+                return max(0.0, taken.low - least.low)
+        return 0.0
 
     def _paced(self, manner: Manner, size_bytes: int, think_s: float) -> float | None:
         """Seconds of a call after computing for so long, of one rank and by posix."""

@@ -20,7 +20,7 @@ from venturi.campaign.scheduler import scheduler_of
 from venturi.campaign.standing import Standing
 from venturi.campaign.supervise import Supervisor
 from venturi.campaign.task import Place, Task, tasks_of
-from venturi.execute.launcher import BUILT_IN, machine_named
+from venturi.execute.launcher import is_built_in, machine_named
 from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
 from venturi.model.aim import Aim
@@ -102,7 +102,7 @@ def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
     """The campaign, its tasks and the number of its points; nothing is written."""
     campaign = read_campaign(wish)
     site = machine_named(wish.machine)
-    machine = wish.machine if wish.machine in BUILT_IN else str(folder / "machine.yaml")
+    machine = wish.machine if is_built_in(wish.machine) else str(folder / "machine.yaml")
     home = wish.file.absolute().parent
     place = Place(folder, wish.directory, wish.store, machine, site, home)
     steps = {
@@ -126,7 +126,7 @@ def create(wish: Wish, folder: Path) -> Opened:
     }:
         fetch(source)
     facts = {
-        "machine": wish.machine if wish.machine in BUILT_IN else "machine.yaml",
+        "machine": wish.machine if is_built_in(wish.machine) else "machine.yaml",
         "directory": str(wish.directory),
         "is_here": wish.is_here,
         "points": points,
@@ -139,7 +139,7 @@ def create(wish: Wish, folder: Path) -> Opened:
         "journal.jsonl": "",
         SESSION: Session(new_id(campaign.name), campaign.name, str(wish.store)).text(),
     }
-    if wish.machine not in BUILT_IN:
+    if not is_built_in(wish.machine):
         texts["machine.yaml"] = read_text(Path(wish.machine))
     _make_whole(folder, texts)
     return open_folder(folder)
@@ -176,7 +176,7 @@ def open_folder(folder: Path) -> Opened:
     except (ValueError, KeyError, TypeError) as error:
         raise UserError(f"{folder / 'plan.json'}: damaged: {error}") from None
     name = facts["machine"]
-    machine = machine_named(name if name in BUILT_IN else str(folder / name))
+    machine = machine_named(name if is_built_in(name) else str(folder / name))
     if facts.get("is_here"):
         here = machine.scheduler.model_copy(update={"kind": SchedulerKind.LOCAL})
         machine = machine.model_copy(update={"scheduler": here})

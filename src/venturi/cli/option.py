@@ -31,7 +31,7 @@ json_option = click.option(
 )
 machine_option = click.option(
     "--on", "machine", metavar="MACHINE", default="local",
-    help="Where to run: local, openmpi, mpich or a machine file.",
+    help="Where to run: local, openmpi, mpich, slurm:PARTITION or a machine file.",
 )  # fmt: skip
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", default=1, help="Of all randomness."

@@ -17,18 +17,21 @@ from pydantic import ValidationError
 
 from venturi.model.error import VenturiError
 from venturi.model.event import Event as AnyEvent
-from venturi.model.event import EventLine, Warning
+from venturi.model.event import EventLine, Remark, Warning
 
 _GRACE_S = 10.0
 _LOOK_S = 0.5
 _STUCK_S = 30.0
 """How long an engine may live after it said that it failed."""
+_SILENT_S = 2.0
+"""A start that takes longer is told of, if the launcher says why: it waits for nodes."""
 
 
 class Job:
     """One start of the engine.
 
-    The first Ctrl-C asks it to end after the running repetition, the second ends it at once.
+    The first Ctrl-C asks it to end after the running repetition, the second ends it at once; so
+    does the first while nothing has begun.
     `lock` is a descriptor that the engine inherits, so that others see that it lives.
     """
 
@@ -36,6 +39,8 @@ class Job:
         self._journal = journal
         self.interrupts = 0
         self._failed_s: float | None = None
+        self._has_begun = False
+        self._start_s = time.monotonic()
         self._killer: threading.Timer | None = None
         self._stderr_path = journal / "stderr.txt"
         with self._stderr_path.open("wb") as stderr:
@@ -55,6 +60,10 @@ class Job:
         """Every event with its line of text, until the engine ends."""
         with self._interruptible():
             for line in self._lines():
+                if isinstance(line, Remark):
+                    yield line.model_dump_json(by_alias=True), line
+                    continue
+                self._has_begun = True
                 try:
                     yield line, EventLine.model_validate_json(line).root
                 except ValidationError:
@@ -62,19 +71,24 @@ class Job:
                     yield warning.model_dump_json(by_alias=True), warning
             self._wait_for_end()
 
-    def _lines(self) -> Iterator[str]:
-        """Lines of the engine, until nobody can write any more or whoever can hangs.
+    def _lines(self) -> Iterator[str | Remark]:
+        """Lines of the engine, until nobody can write any more or whoever can hangs; before the
+        first, what its launcher says of waiting.
 
         A rank that hangs inside the system keeps the pipe open after the engine's end.
         """
         assert self._process.stdout is not None
         pipe = self._process.stdout.fileno()
-        text = b""
+        text, waits = b"", ""
         while True:
             ready, _, _ = select.select([pipe], [], [], _LOOK_S)
             if not ready:
                 if self._process.poll() is not None or self._is_stuck():
                     return
+                said = self._waiting()
+                if said and said != waits:
+                    waits = said
+                    yield Remark(what=said)
                 continue
             chunk = os.read(pipe, 1 << 16)
             if not chunk:
@@ -86,6 +100,12 @@ class Job:
                     yield line
             if not chunk:
                 return
+
+    def _waiting(self) -> str:
+        """What the launcher said last while it does not get to start the engine."""
+        if self._has_begun or time.monotonic() - self._start_s < _SILENT_S:
+            return ""
+        return "".join(self.stderr().strip().splitlines()[-1:])
 
     def ask_to_end(self) -> None:
         """The user wants the engine to end after the repetition that is under way."""
@@ -138,7 +158,7 @@ class Job:
             os.killpg(self._process.pid, number)
 
     def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self.interrupts == 0 and number == signal.SIGINT:
+        if self.interrupts == 0 and number == signal.SIGINT and self._has_begun:
             self.ask_to_end()
             return
         self.interrupts += 1

@@ -50,6 +50,26 @@ class Volume(StrEnum):
     LARGE = "large"
 
 
+MUCH_MEMORY_BYTES = 16 * 2**20
+"""Through which calls move whose memory is not in a processor's own caches."""
+
+
+class Habit(StrEnum):
+    """In what calls differ from a loop of equal ones at page boundaries, in one file and memory."""
+
+    NONE = "none"
+    PLAIN = "plain"
+    """In nothing: what is measured beside the others, to be compared with them."""
+    OFF_PAGE = "off_page"
+    """They do not begin and end at page boundaries."""
+    IN_TURN = "in_turn"
+    """A read of one file and a write of another take turns."""
+    MEMORY = "memory"
+    """Their data lie in MUCH_MEMORY_BYTES."""
+    FRESH = "fresh"
+    """Likewise, and that memory has no pages yet (only reads)."""
+
+
 class Manner(Document):
     """One way to do one operation: what a curve of the profile is about."""
 
@@ -63,6 +83,12 @@ class Manner(Document):
     """All ranks make the request together."""
     think_s: Seconds = 0.0
     """What the rank computes before each operation, which uses up the processor's caches."""
+    habit: Habit = Habit.NONE
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is computed before its calls, and a plain loop makes them."""
+        return not self.think_s and self.habit is Habit.NONE
 
     def text(self) -> str:
         """The manner in words, as pages and messages name it."""
@@ -79,7 +105,18 @@ class Manner(Document):
             words.append("in small volumes")
         if self.think_s:
             words.append(f"after {1e6 * self.think_s:g} us of computing")
+        if self.habit is not Habit.NONE:
+            words.append(_HABITS[self.habit])
         return " ".join(words)
+
+
+_HABITS = {
+    Habit.PLAIN: "beside others",
+    Habit.OFF_PAGE: "off page boundaries",
+    Habit.IN_TURN: "in turn with another file",
+    Habit.MEMORY: "through much memory",
+    Habit.FRESH: "to memory without pages",
+}
 
 
 class Point(Document):

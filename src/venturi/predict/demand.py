@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from venturi.model.document import INT64_MAX
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Manner, Order, Place, State
+from venturi.model.profile import Habit, Manner, Order, Place, State
 from venturi.predict.warm import Warm
 
 
@@ -25,6 +26,10 @@ class Demand:
     """A write whose pages no file gave back before, so that they are in no processor's cache."""
     think_s: float = 0.0
     """What the rank computes before each."""
+    of_bytes: int = 0
+    """Of a read: what its file holds, which all passes by before any of it is read again."""
+    habits: tuple[tuple[Habit, float], ...] = ()
+    """In what its calls differ from a plain loop, each with the share of calls that do."""
     passes_cache: bool = False
     """Its data are copied once more in memory, because a library keeps chunks there."""
 
@@ -81,6 +86,11 @@ class FileState:
     """All of it was written as it was created."""
     entries: set[int] = field(default_factory=set)
     """The plan's files that mean it."""
+
+    @property
+    def held_bytes(self) -> int:
+        """What it holds; 0 where that is not known."""
+        return self.end_bytes if self.end_bytes < INT64_MAX else 0
 
     def forget(self) -> None:
         """Nothing of it is in memory any more, and all was written out."""

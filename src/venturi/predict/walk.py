@@ -24,6 +24,7 @@ from venturi.plan.item import size_key, sizes_in, window_of
 from venturi.plan.request import end_of, looks_of, requests_of
 from venturi.predict.chunked import filled_bytes, passes_cache
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
+from venturi.predict.habits import Habits, habits_of
 from venturi.predict.pieces import is_cut, pieces_of
 from venturi.predict.warm import READ_AHEAD, windows_of
 
@@ -79,6 +80,8 @@ class Walk:
         self._forgotten: set[int] = set()
         self._pause_s = 0.0
         """Computing since the last call, or before each call of a step."""
+        self._habits: Habits = ()
+        self._moved_last: int | None = None
 
     def phases(self, settle: Settle) -> Iterator[PhaseDemand]:
         """Every phase in the order of the program; `settle` is asked at each one's end."""
@@ -122,6 +125,7 @@ class Walk:
         outside, self._times = self._times, 1
         self._phase = PhaseDemand(step.path, outside, step.limit_s)
         self._made = set()
+        self._moved_last = None
         if step.cache is p.CachePolicy.DROP:
             used = set(_files_in(step.body))
             for state in self._states.values():
@@ -188,8 +192,11 @@ class Walk:
         self._phase.computing_s += step.think_s * number * self._times
         self._pause_s = step.think_s or (self._pause_s if number == 1 else 0.0)
         grows = self._share_beyond(step, state, (start, end))
+        in_turn = self._moved_last not in (None, step.file)
+        self._moved_last = step.file
         for direction, size, count in requests:
             calls = count * self._times
+            self._habits = habits_of(step, start, (size, number), in_turn)
             if direction is p.Direction.WRITE:
                 for data, share in ((State.CACHED, 1.0 - grows), (State.NEW, grows)):
                     demand = Demand(
@@ -205,6 +212,7 @@ class Walk:
                         self._write(step, state, self._in_pieces(step, direction, demand))
             else:
                 self._read(step, state, (order, size, calls), (start, end))
+        self._habits = ()
         self._look(step, looks_of(step, number))
         moved = sum(size * count for _, size, count in requests)
         if step.operation is p.Direction.WRITE:
@@ -261,7 +269,8 @@ class Walk:
         for data, done in ((State.CACHED, count - cold), (State.COLD, cold)):
             manner = self._data(step, "read", order, data)
             demand = Demand(manner, size, done, note, passes_cache=through)
-            self._add(self._in_pieces(step, p.Direction.READ, demand))
+            demand = self._in_pieces(step, p.Direction.READ, demand)
+            self._add(replace(demand, of_bytes=state.held_bytes))
 
     def _share_beyond(self, step: p.Transfer, state: FileState, extent: tuple[int, int]) -> float:
         """How much of what a step writes makes its file longer."""
@@ -488,7 +497,7 @@ class Walk:
 
     def _add(self, demand: Demand) -> None:
         if demand.count > 0:
-            self._phase.add(replace(demand, think_s=self._pause_s) if self._pause_s else demand)
+            self._phase.add(replace(demand, think_s=self._pause_s, habits=self._habits))
 
     def _data(self, step: p.Transfer, operation: str, order: Order, state: State) -> Manner:
         file = self._file(step.file)

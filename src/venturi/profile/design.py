@@ -25,7 +25,8 @@ _COARSE = {
     Family.RANDOM: (512, 4 * _KIB, 64 * _KIB, _MIB),
     Family.EACH: (512, 64 * _KIB, 4 * _MIB),
     Family.PACED: (0, 512, 4 * _KIB, 64 * _KIB),
-    Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB),
+    Family.HABIT: (8 * _KIB, 64 * _KIB, _MIB),
+    Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB, 16 * _MIB),
 }
 _BUFFERED = (8,)
 """Requests of a few bytes: a library that gathers them makes fewer calls, so they have a price."""
@@ -33,10 +34,12 @@ _IN_TURN = (
     (Family.STREAM, Family.SMALL),
     (Family.ITEM, Family.EACH),
     (Family.PACED,),
+    (Family.HABIT,),
     (Family.RANDOM,),
     (Family.STRIDED,),
 )
 """Families by start of the engine."""
+_WITH_HABITS = (Interface.POSIX, Interface.STDIO)
 COLLECTIVE = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
 """Interfaces whose calls ranks can make together."""
 _LEAST_MISS = 0.05
@@ -101,12 +104,12 @@ def _sizes(family: Family, interface: Interface) -> tuple[int, ...]:
 
 
 def _turn(sheet: tuple[Setup, list[Cell]]) -> int:
-    """Streams, names and pace of posix, then streams of the other interfaces, then the rest.
+    """Streams, names, pace and habits of posix, streams and habits of the others, then the rest.
 
     What is missing is read from the nearest curve: of another interface that is the farthest.
     """
     setup, cells = sheet
-    if cells[0].family not in (Family.STREAM, Family.ITEM, Family.PACED):
+    if cells[0].family not in (Family.STREAM, Family.ITEM, Family.PACED, Family.HABIT):
         return 2
     return 0 if setup.interface is Interface.POSIX else 1
 
@@ -121,6 +124,8 @@ def _belongs(family: Family, setup: Setup) -> bool:
         return setup.place is Place.SHARED and every
     if family is Family.PACED:
         return setup == Setup(1, Place.OWN)
+    if family is Family.HABIT:
+        return setup.ranks == 1 and setup.interface in _WITH_HABITS
     return family is Family.STREAM or setup.interface is Interface.POSIX
 
 
@@ -187,7 +192,7 @@ def _middle(a: int, b: int) -> int:
 
 def _family_of(manner: Manner) -> Family | None:
     """The family whose cells refine a manner's curve; None: it is not refined."""
-    if manner.think_s:
+    if not manner.is_plain:
         return None
     if manner.operation is OperationKind.SYNC:
         return Family.EACH if manner.order is Order.SEQUENTIAL else None

@@ -13,7 +13,15 @@ from typing import Any
 
 from venturi.model.document import parse_data
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Manner, Order, Place, State, Volume
+from venturi.model.profile import (
+    MUCH_MEMORY_BYTES,
+    Habit,
+    Manner,
+    Order,
+    Place,
+    State,
+    Volume,
+)
 from venturi.model.workload import Workload
 
 _KIB, _MIB = 1024, 1024**2
@@ -23,6 +31,7 @@ _COLLECTIVE_CALLS = 2_048
 _RANDOM_CALLS = 8_192
 _COLD_CALLS = 512
 _FEWEST_CALLS = 4
+_FEWEST_ITEMS = 2
 SMALL_BYTES = _MIB
 _TURNS = 12
 _THINKS_S = (1e-7, 1e-6, 5e-6, 5e-5, 5e-4)
@@ -33,6 +42,7 @@ _PACED_S = 0.02
 """Of computing in one phase."""
 _FEWEST_PACED = 40
 _BLOCK = 4 * _KIB
+_HABIT_CALLS = 1_024
 
 
 class Family(StrEnum):
@@ -47,6 +57,8 @@ class Family(StrEnum):
     """A sync after every write."""
     PACED = "paced"
     """Calls with computing between them, which find less in the processor's caches."""
+    HABIT = "habit"
+    """Calls that differ from a plain loop, and one beside them."""
     ITEM = "item"
     """Files that are moved at once, and names."""
 
@@ -141,6 +153,7 @@ class _Draft:
         size_bytes: int,
         volume: Volume = Volume.LARGE,
         think_s: float = 0.0,
+        habit: Habit = Habit.NONE,
     ) -> Reading:
         moves = operation in (OperationKind.WRITE, OperationKind.READ)
         manner = Manner(
@@ -152,6 +165,7 @@ class _Draft:
             volume=volume,
             collective=self.setup.collective and moves,
             think_s=think_s,
+            habit=habit,
         )
         return Reading(operation, manner, size_bytes)
 
@@ -396,9 +410,64 @@ def _seconds(think_s: float) -> str:
     return f"{1e9 * think_s:.0f} ns"
 
 
+def _habit(draft: _Draft, size: int) -> None:
+    """Equal streams but for one thing each, right after each other; then two that take turns."""
+    calls = calls_for(size, draft.volume_bytes // 2, _HABIT_CALLS)
+    much = {"memory": MUCH_MEMORY_BYTES}
+    off = size - size // 43
+    plain = f"{Habit.PLAIN.value}{size}"
+    _habitual(draft, plain, Habit.PLAIN, (size, calls))
+    _habitual(draft, f"{Habit.OFF_PAGE.value}{size}", Habit.OFF_PAGE, (off, calls))
+    _habitual(draft, f"{Habit.MEMORY.value}{size}", Habit.MEMORY, (size, calls), **much)
+    fresh = {"read": {"from": plain, "transfer": size, "count": calls, "fresh": 1.0, **much}}
+    draft.phase(
+        f"{plain}-fresh",
+        [{"open": plain}, fresh, {"close": plain}],
+        draft.reading(_READ, Order.SEQUENTIAL, State.CACHED, size, habit=Habit.FRESH),
+    )
+    other = f"{Habit.IN_TURN.value}{size}"
+    draft.file(other)
+    turn = [
+        {"read": {"from": plain, "size": size, "at": f"{size} * i"}},
+        {"write": {"to": other, "size": size, "at": f"{size} * i"}},
+    ]
+    draft.phase(
+        f"{other}-both",
+        [
+            {"open": plain},
+            {"create": other},
+            {"for": "i", "in": calls, "do": turn},
+            {"close": plain},
+            {"close": other},
+        ],
+        draft.reading(_READ, Order.SEQUENTIAL, State.CACHED, size, habit=Habit.IN_TURN),
+        draft.reading(_WRITE, Order.SEQUENTIAL, State.NEW, size, habit=Habit.IN_TURN),
+    )
+    kinds = (Habit.PLAIN, Habit.OFF_PAGE, Habit.MEMORY, Habit.IN_TURN)
+    draft.phase(f"{plain}-gone", [{"unlink": f"{kind.value}{size}"} for kind in kinds])
+
+
+def _habitual(draft: _Draft, name: str, habit: Habit, stream: tuple[int, int], **more: Any) -> None:
+    """A stream of so many bytes and calls, new, read and replaced."""
+    size, calls = stream
+    draft.file(name)
+    write, read = draft.moves(name, transfer=size, count=calls, **more)
+    for verb, step, operation, state in (
+        ("new", write, _WRITE, State.NEW),
+        ("again", read, _READ, State.CACHED),
+        ("over", write, _WRITE, State.CACHED),
+    ):
+        opened = {"create" if verb == "new" else "open": name}
+        draft.phase(
+            f"{name}-{verb}",
+            [opened, step, {"close": name}],
+            draft.reading(operation, Order.SEQUENTIAL, state, size, habit=habit),
+        )
+
+
 def _item(draft: _Draft, size: int) -> None:
     name, kind = f"item{size}", OperationKind
-    calls = calls_for(max(size, 16 * _KIB), draft.volume_bytes // 2, 1000)
+    calls = max(_FEWEST_ITEMS, min(1000, draft.volume_bytes // 2 // max(size, 16 * _KIB)))
     draft.file(name, tree={"depth": 0, "items": calls, "size": size})
 
     def verbs(*words: str) -> list[dict[str, Any]]:
@@ -475,5 +544,6 @@ _FAMILIES: dict[Family, Callable[[_Draft, int], None]] = {
     Family.RANDOM: _random,
     Family.EACH: _each,
     Family.PACED: _paced,
+    Family.HABIT: _habit,
     Family.ITEM: _item,
 }

@@ -85,7 +85,7 @@ def prepare(request: Request) -> Prepared:
         made = _planned(request, journal)
         facts = _facts(request, made, journal)
         plan_path = journal.begin(made.plan, facts, request.workload_text)
-        line = launch_line(request.machine, made.plan.ranks, plan_path)
+        line = launch_line(request.machine, made.plan.ranks, plan_path, request.settings.nodes)
     except BaseException:
         journal.discard()
         raise

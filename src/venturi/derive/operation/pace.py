@@ -24,7 +24,9 @@ MOST_RECORDING_NS = 1000
 """Recording takes up to so long after a call on a name, which it has to look up."""
 SHORT_SHARE = 0.05
 """So few of the ways from such a call to the next one are shorter than recording takes."""
-_QUICK = [KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SEEK, Kind.SYNC, Kind.DATA_SYNC)]
+_QUICK = [
+    KIND_CODES[kind] for kind in (Kind.READ, Kind.WRITE, Kind.SEEK, Kind.SYNC, Kind.DATA_SYNC)
+]
 """Calls on descriptors, which are known by a number."""
 LEAST_REQUESTS = 8
 """What is done a few times is as fast in the proxy as makes no difference."""

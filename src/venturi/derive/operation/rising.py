@@ -14,6 +14,8 @@ LEAST_RISE = 2.0
 """The last turn of a line through the turns has so many times as many as the first one."""
 LEAST_EXPLAINED = 0.5
 """Share of the variance of turns that such a line explains."""
+_MOST = 2**62
+"""Integers of expressions have 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,8 @@ def _rising(total: int, like: Column, turn: str) -> Dealt | None:
         return None
     least = min(max(0, round(first - slope / 2)), total // len(like))
     more, square = total - least * len(like), len(like) ** 2
+    if more * square > _MOST:
+        return None
     # The sum up to a turn grows with its square, so the parts are whole and their sum is exact.
     counts = least + np.diff(more * np.arange(len(like) + 1) ** 2 // square)
     first_power = f"({turn})" if " " in turn else turn

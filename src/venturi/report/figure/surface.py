@@ -93,7 +93,7 @@ def _lines(profile: Profile, panel: _Panel) -> list[tuple[Curve, list[Point]]]:
     found = []
     for curve in profile.curves:
         manner = curve.manner
-        posix = manner.interface is Interface.POSIX and not manner.think_s
+        posix = manner.interface is Interface.POSIX and manner.is_plain
         if manner.operation is panel.operation and manner.place is panel.place and posix:
             points = [p for p in curve.points if p.ranks == panel.ranks and p.bytes > 0]
             if points:
@@ -308,7 +308,8 @@ def _rates(profile: Profile, units: Units) -> Table:
     rows = []
     for curve in profile.curves:
         manner = curve.manner
-        if manner.operation is OperationKind.SYNC or manner.order is Order.ITEM or manner.think_s:
+        is_stream = manner.order is not Order.ITEM and manner.is_plain
+        if manner.operation is OperationKind.SYNC or not is_stream:
             continue
         by_place = {(p.ranks, p.bytes): p for p in curve.points}
         for ranks in sorted({p.ranks for p in curve.points}):
