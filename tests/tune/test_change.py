@@ -13,7 +13,7 @@ from venturi import library
 from venturi.model.error import UserError
 from venturi.model.plan import Interface, SyncMode
 from venturi.model.tuning import Durability
-from venturi.model.workload import DataStep, PatternKind, Workload
+from venturi.model.workload import DataStep, Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
@@ -122,34 +122,6 @@ def test_syncs_in_loops_and_trees_become_one_for_each_phase() -> None:
     )
     assert before.made.totals.operations["sync"] == 4 * (3 * 7 + 5)
     assert planned(changed("sync=end", before)).totals.operations["sync"] == 4 * (3 + 1)
-
-
-@pytest.mark.parametrize(
-    ("path", "gone", "syncs", "opens"),
-    [("f", "", 1, 8), ("f{i}", "", 7, 7), ("f", "            - unlink: f\n", 7, 7)],
-)
-def test_a_file_that_is_synced_and_closed_in_a_loop_is_synced_behind_it(
-    path: str, gone: str, syncs: int, opens: int
-) -> None:
-    """It is opened once more for that, unless each turn has a file of its own."""
-    before = scene(
-        f"files: {{f: {{path: '{path}', shared: rank}}}}\n"
-        "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 7\n"
-        "          do:\n            - create: f\n"
-        "            - write: {to: f, size: 10, sync: fsync}\n"
-        f"            - close: f\n{gone}"
-    )
-    after = planned(changed("sync=end", before)).totals.operations
-    assert after["sync"] == 4 * syncs
-    assert after["open"] + after["create"] == 4 * opens
-
-
-def test_a_table_without_holes_is_written_as_one() -> None:
-    holes = "pattern: table, block: 32 B, segments: 100, at: 10, table: [[0, 15], [15, {}]]"
-    step = only_step(changed("transfer=1MiB", simple(holes.format(17))))
-    assert (step.pattern, step.transfer, step.size) == (PatternKind.CONTIGUOUS, 3200, 3200)
-    with pytest.raises(UserError, match="does not apply"):
-        changed("transfer=1MiB", simple(holes.format(16)))
 
 
 def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:
@@ -313,18 +285,6 @@ def test_interfaces_depth_and_buffers() -> None:
     candidate = changed("buffer=4MiB", stream)
     assert candidate.variant.workload.files["f"].options == {"buffer_bytes": 2**22}
     assert "setvbuf" in candidate.variant.advice
-
-
-def test_a_stream_that_is_opened_at_every_turn_gets_no_large_buffer() -> None:
-    text = (
-        "files: {{f: {{path: f, shared: rank, interface: stdio}}}}\n"
-        "program:\n  g:\n    - phase: p\n      do:\n{}"
-    )
-    once = "        - create: f\n        - write: {to: f, pattern: append, size: 10}\n        - close: f\n"
-    assert changed("buffer=4MiB", scene(text.format(once))).key == "buffer"
-    again = "        - for: i\n          in: 9\n          do:\n" + once.replace("   -", "       -")
-    with pytest.raises(UserError, match="no file that stays open is a stream"):
-        changed("buffer=4MiB", scene(text.format(again)))
 
 
 def test_what_is_appended_is_not_mapped() -> None:
@@ -574,20 +534,6 @@ def test_chunks_take_the_form_of_what_a_call_moves() -> None:
     assert "d in /run/series.h5" in candidate.variant.advice
     whole = changed("chunks=part", before)
     assert whole.variant.workload.files["f"].datasets["d"].chunks == [512, 1024]
-
-
-def test_chunks_take_the_form_of_the_parts_that_a_loop_reads() -> None:
-    before = scene(
-        "files:\n  f:\n    path: f\n    interface: hdf5\n    shared: rank\n"
-        "    datasets: {d: {shape: [512, 1024], split: [1, 1], chunks: [8, 1024]}}\n"
-        "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n"
-        "        - write: {to: f.d}\n"
-        "        - {for: i, in: 64, do: [{read: {from: f.d, split: [1, 64], part: i}}]}\n"
-        "        - close: f\n"
-    )
-    candidate = changed("chunks=call", before)
-    assert candidate.variant.workload.files["f"].datasets["d"].chunks == [512, 16]
-    assert "h5py" in candidate.variant.advice
 
 
 def test_a_loop_around_a_phase_is_looked_into() -> None:

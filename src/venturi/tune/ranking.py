@@ -193,8 +193,8 @@ def _may_hide(gain: Gain) -> bool:
 def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cost_s: float) -> str:
     """What helps most, or that nothing does, with what the capture shows all the same.
 
-    `causes` are weighed ones; of general ones only those that a change answers are named here. A run
-    takes `cost_s` of the budget.
+    `causes` are weighed ones; of general ones only those that a change answers are named here.
+    A run takes `cost_s` of the budget.
     """
     text = _headline(trials, state, cost_s)
     told = [one for one in causes if one.answers or one.finding not in GENERAL]

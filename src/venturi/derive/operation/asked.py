@@ -45,11 +45,18 @@ def names_asked_for(operations: Operations, trace: Trace) -> Column:
     return found
 
 
-def with_misses_said(operations: Operations, asked: Column) -> tuple[Operations, int]:
-    """The operations with looks at these names as if all were there, and how many were not."""
+def with_misses_said(
+    operations: Operations, trace: Trace, notes: list[str]
+) -> tuple[Operations, Column]:
+    """The operations with looks at names asked for as if all were there, and the mask of these.
+
+    Where some were not, `notes` gets what is assumed.
+    """
+    asked = names_asked_for(operations, trace)
     of_file = np.append(asked, False)[np.minimum(operations.file, len(asked))]
     missed = of_file & (operations.error == ENOENT) & operations.is_kind(Kind.STAT)
     if not np.any(missed):
-        return operations, 0
+        return operations, asked
+    notes.append("looks at names that are missing are repeated at names that are there")
     error = np.where(missed, 0, operations.error).astype(operations.error.dtype)
-    return replace(operations, error=error), int(np.count_nonzero(missed))
+    return replace(operations, error=error), asked

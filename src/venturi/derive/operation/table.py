@@ -15,7 +15,7 @@ import numpy as np
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
-from venturi.derive.operation.asked import names_asked_for, with_misses_said
+from venturi.derive.operation.asked import with_misses_said
 from venturi.derive.operation.attribute import attribute_flags, without_word
 from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.linked import link_flags, with_links_removed, wordless_links
@@ -180,10 +180,7 @@ def table_of(captured: Captured) -> Table:
     assert captured.operations is not None
     given, notes = said_plainly(captured.operations)
     plain = with_links_removed(replace(given, file=last_names(given, len(trace.files))))
-    asked = names_asked_for(plain, trace)
-    plain, misses = with_misses_said(plain, asked)
-    if misses:
-        notes.append("looks at names that are missing are repeated at names that are there")
+    plain, asked = with_misses_said(plain, trace, notes)
     operations = with_maps_told(plain, notes)
     root = _roots(trace)
     own = _own(trace, root)
@@ -210,9 +207,8 @@ def table_of(captured: Captured) -> Table:
     streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
     size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
     if files:
-        notes.append(
-            f"{_files(files)} read a little further than writes were seen; the last write is longer"
-        )
+        said = "read a little further than writes were seen; the last write is longer"
+        notes.append(f"{_files(files)} {said}")
     looks = _looks(operations, rows, heights, (actors, root, own), left)
     flags = _flags(operations, rows, file, rank)
     dataset = _datasets(operations, rows, len(root))
