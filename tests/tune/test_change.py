@@ -276,6 +276,8 @@ def test_scattered_requests_become_contiguous(step: str) -> None:
 def test_a_table_is_sorted_and_joined() -> None:
     before = simple("pattern: table, table: [[300, 100], [0, 100], [100, 50]]", "{path: f}")
     assert only_step(changed("order=contiguous", before)).table == [[0, 150], [300, 100]]
+    with pytest.raises(UserError, match="one behind the other already"):
+        changed("order=contiguous", simple("pattern: table, table: [[0, 100], [100, 50]]"))
 
 
 @pytest.mark.parametrize(("value", "files"), [("rank", 4), ("every 2", 2), ("all", 1)])

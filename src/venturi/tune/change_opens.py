@@ -64,7 +64,7 @@ def _make(scene: Scene, value: str) -> Variant:
         workload,
         "files stay open",
         f"Open {scene.listed(list(touched))} {once} before the loop and close() {them} behind it, "
-        "instead of at every turn.",
+        "instead of at every turn (a shell redirects the whole loop).",
         Meaning(assumes=assumes),
     )
 
