@@ -64,3 +64,16 @@ def test_chunks_take_the_form_of_the_parts_that_a_loop_reads() -> None:
     candidate = changed("chunks=call", before)
     assert candidate.variant.workload.files["f"].datasets["d"].chunks == [512, 16]
     assert "h5py" in candidate.variant.advice
+
+
+def test_a_look_right_behind_an_opening_goes_with_it() -> None:
+    """Libraries ask for the state of each file that they open; a look elsewhere stays."""
+    before = scene(
+        "files: {f: {path: f, shared: rank, prestage: 1 MiB}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
+        "          do:\n            - open: f\n            - stat: f\n"
+        "            - read: {from: f, transfer: 4 KiB, size: 4 KiB, at: 8 KiB * i}\n"
+        "            - stat: f\n            - close: f\n"
+    )
+    after = planned(changed("opens=once", before)).totals.operations
+    assert (after["open"], after["stat"], after["read"]) == (4, 4 * 51, 4 * 50)

@@ -11,6 +11,7 @@ from venturi.model.workload import BareStep, PatternKind, StepSpec, Value, Workl
 from venturi.plan.file import template_names
 from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.file_turn import files_in_turn
+from venturi.tune.in_a_row import in_a_row
 from venturi.tune.rewrite import Steps, named_in, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, use_of
 
@@ -82,11 +83,9 @@ def _held(step: StepSpec, scene: Scene, touched: dict[str, _Kept]) -> Steps | No
     for each in kept:
         touched[each.name] = each
     around = [gone for each in kept for gone in (*each.opened, *each.closed)]
-    rest = _without(step.do, around)
-    loop = [step.model_copy(update={"do": rest})] if rest else []
     return [
         *(step for each in kept for step in each.alone(each.opened)),
-        *loop,
+        *in_a_row(step, _without(step.do, around), scene),
         *(step for each in kept for step in each.alone(each.closed)),
     ]
 
