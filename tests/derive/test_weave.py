@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from traced_run import REOPEN, TracedRun, check_exact, derived, moves_of, steps_of
 
+from venturi.derive.operation.table_run import with_run_apart
 from venturi.model.operation import Kind
-from venturi.model.workload import StepSpec, Workload
+from venturi.model.workload import DataStep, PatternKind, StepSpec, Workload
 
 READ, WRITTEN = 4000, 10240
 
@@ -37,6 +38,53 @@ def test_two_runs_are_one_loop(reads: int, tail: int) -> None:
     assert loop.in_ == turns
     read = next(step for step in moves_of(workload) if step.from_)
     assert (read.count, read.at) == (reads, f"{reads * READ // 1000} kB * i")
+
+
+def looked_up(every: int) -> TracedRun:
+    """A file that is copied in turns of five reads, whose index is read again and again."""
+    run = TracedRun(1, seed=5)
+    run.open(0, "in", REOPEN)
+    run.open(0, "out")
+    run.move(0, Kind.READ, "in", [(0, 300), (4, 20), (300, 50)])
+    for turn in range(40):
+        if turn % every == 1:
+            run.move(0, Kind.READ, "in", [(350 + turn * 16, 160)])
+        run.move(0, Kind.READ, "in", [(9001 + (turn * 5 + i) * READ, READ) for i in range(5)])
+        run.move(0, Kind.WRITE, "out", [(turn * WRITTEN, WRITTEN)])
+    run.close(0, "out")
+    run.close(0, "in")
+    return run
+
+
+def test_a_run_amidst_odd_requests_takes_turns_with_another_file() -> None:
+    run = looked_up(every=9)
+    workload = derived(run)
+    check_exact(run, workload, files=2)
+    loop = woven_loop(workload)
+    read = next(step for step in moves_of(workload) if step.from_ and step.count)
+    assert (loop.in_, read.count, read.at) == (40, 5, "9001 B + 20 kB * i")
+
+
+def table_read(table: list[list[int]], at: int) -> StepSpec:
+    """A step of requests of 100 bytes at most."""
+    keys = {"from": "file", "pattern": PatternKind.TABLE, "table": table}
+    return StepSpec(read=DataStep.model_validate({**keys, "transfer": 100, "at": at}))
+
+
+@pytest.mark.parametrize("odd", [[[9001, 100], [20_000, 100]], [[9001, 300]]])
+def test_a_table_with_many_odd_requests_or_of_other_sizes_stays(odd: list[list[int]]) -> None:
+    table = [[0, 400], *odd, [401, 400]] if len(odd) == 1 else [[0, 400], *odd, [400, 400]]
+    step = table_read(table, at=0)
+    assert with_run_apart(step) == [step]
+
+
+def test_a_table_is_a_run_and_what_is_odd_before_it() -> None:
+    table = [[0, 7], [50, 4000], [0, 7], [4050, 130]]
+    odd, run = with_run_apart(table_read(table, at=1000))
+    assert isinstance(odd, StepSpec) and isinstance(odd.read, DataStep)
+    assert isinstance(run, StepSpec) and isinstance(run.read, DataStep)
+    assert (odd.read.table, odd.read.at) == ([[0, 7], [0, 7]], 1000)
+    assert (run.read.size, run.read.at, run.read.transfer) == ("4130 B", "1050 B", 100)
 
 
 def packed(gathers: int, files: int = 80) -> TracedRun:

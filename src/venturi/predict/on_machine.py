@@ -38,7 +38,7 @@ Of 21 phases on a quiet machine (docs/profile.md) nine in ten were within 1.37 o
 predicted on ext4, and within 1.19 on tmpfs; 1.96 / 1.645 times the logarithm of the larger.
 """
 _WALKED_BYTES_PER_S = 8e9
-"""Of memory that computing walks through, as the engine does while it thinks."""
+"""Of memory that computing walks through, as the engine does while it thinks for up to 10 µs."""
 _MORE = 1.1
 """More ranks are worth a word from so many times the rate on."""
 _NAMES_MADE = (OperationKind.CREATE, OperationKind.MKDIR)

@@ -11,6 +11,7 @@ from venturi.model.workload import BareStep, PatternKind, StepSpec, Value, Workl
 from venturi.plan.file import template_names
 from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.file_turn import files_in_turn
+from venturi.tune.in_a_row import in_a_row
 from venturi.tune.rewrite import Steps, named_in, with_steps
 from venturi.tune.scene import DoesNotApply, Scene, use_of
 
@@ -63,7 +64,7 @@ def _make(scene: Scene, value: str) -> Variant:
         workload,
         "files stay open",
         f"Open {scene.listed(list(touched))} {once} before the loop and close() {them} behind it, "
-        "instead of at every turn.",
+        "instead of at every turn (a shell redirects the whole loop).",
         Meaning(assumes=assumes),
     )
 
@@ -81,11 +82,9 @@ def _held(step: StepSpec, scene: Scene, touched: dict[str, _Kept]) -> Steps | No
     for each in kept:
         touched[each.name] = each
     around = [each.opened for each in kept] + [each.closed for each in kept]
-    rest = _without(step.do, around)
-    loop = [step.model_copy(update={"do": rest})] if rest else []
     return [
         *(each.alone(each.opened) for each in kept),
-        *loop,
+        *in_a_row(step, _without(step.do, around), scene),
         *(each.alone(each.closed) for each in kept),
     ]
 

@@ -16,7 +16,7 @@ from venturi.derive.operation.rising import Dealt, dealt
 from venturi.derive.operation.run import Run, Said, Steps
 from venturi.model.operation import KIND_CODES, Kind
 from venturi.model.units import size_text
-from venturi.model.workload import PatternKind
+from venturi.model.workload import PatternKind, StepSpec
 
 
 def scattered(run: Run) -> Said | None:

@@ -19,10 +19,10 @@ from venturi.derive.operation.naming import named_in
 from venturi.derive.operation.program import Program
 from venturi.derive.operation.run import Steps
 from venturi.derive.operation.scene import VARIABLES
-from venturi.model.expression import ExpressionError, Literal, bind, tree_of
+from venturi.derive.operation.table_run import number_of, with_run_apart
 from venturi.model.operation import Column, Kind
 from venturi.model.units import size_text
-from venturi.model.workload import BareStep, DataStep, PatternKind, StepSpec, Value
+from venturi.model.workload import BareStep, DataStep, PatternKind, StepSpec
 
 LEAST_TURNS = 8
 """Files that take fewer turns are used one after the other."""
@@ -110,7 +110,7 @@ def _together(program: Program, one: StepSpec, other: StepSpec) -> Steps:
 
 def _as_one(program: Program, one: StepSpec, other: StepSpec) -> Steps:
     """Two phases as one."""
-    bodies = [list(one.do or []), list(other.do or [])]
+    bodies = [_with_run_apart(list(step.do or [])) for step in (one, other)]
     runs = [_run_of(program, body) for body in bodies]
     body: Steps | None = None
     if runs[0] is not None and runs[1] is not None:
@@ -120,6 +120,15 @@ def _as_one(program: Program, one: StepSpec, other: StepSpec) -> Steps:
     elif runs[1] is not None:
         body = _in_loop(program, bodies[0], bodies[1], runs[1])
     return [] if body is None else [StepSpec(phase=f"{one.phase} and {other.phase}", do=body)]
+
+
+def _with_run_apart(body: Steps) -> Steps:
+    """The body of a phase, where its longest run is a part of a table with that run apart."""
+    parts = [with_run_apart(step) if isinstance(step, StepSpec) else [step] for step in body]
+    runs = [_plain(at, steps[-1]) for at, steps in enumerate(parts)]
+    longest = max(filter(None, runs), key=lambda run: run.requests, default=None)
+    return body if longest is None else [*body[: longest.at], *parts[longest.at],
+                                         *body[longest.at + 1 :]]  # fmt: skip
 
 
 def _around(program: Program, phase: StepSpec, loop: StepSpec) -> Steps:
@@ -145,7 +154,7 @@ def _streams(program: Program, steps: Steps) -> set[str]:
 
 def _run_of(program: Program, body: Steps) -> _Run | None:
     """The longest plain run of a phase; None where it has none, or has a loop."""
-    found = [_plain(at, step) for at, step in enumerate(body) if isinstance(step, StepSpec)]
+    found = [_plain(at, step) for at, step in enumerate(body)]
     if any(isinstance(step, StepSpec) and step.do is not None for step in body):
         return None
     runs = [run for run in found if run is not None and _is_own(program, run)]
@@ -159,27 +168,20 @@ def _is_own(program: Program, run: _Run) -> bool:
     return entry is not None and not entry.is_shared and not entry.is_indexed
 
 
-def _plain(at: int, step: StepSpec) -> _Run | None:
+def _plain(at: int, step: StepSpec | BareStep) -> _Run | None:
+    if not isinstance(step, StepSpec):
+        return None
     data = step.write or step.read
     if not isinstance(data, DataStep) or step.from_ != "self":
         return None
     said = data.model_fields_set
     if said - _PLAIN or data.pattern is not PatternKind.CONTIGUOUS or data.transfer is None:
         return None
-    transfer, base = _number(data.transfer), _number(data.at or 0)
-    count, size = _number(data.count or 0), _number(data.size or 0)
+    transfer, base = number_of(data.transfer), number_of(data.at or 0)
+    count, size = number_of(data.count or 0), number_of(data.size or 0)
     if not transfer or base is None or count is None or size is None:
         return None
     return _Run(at, data, step.write is not None, base, transfer, size or count * transfer)
-
-
-def _number(value: Value) -> int | None:
-    """A number that depends on nothing."""
-    try:
-        tree = bind(tree_of(value), {})
-    except ExpressionError:
-        return None
-    return tree.value if isinstance(tree, Literal) and isinstance(tree.value, int) else None
 
 
 def _two_runs(program: Program, bodies: list[Steps], runs: list[_Run]) -> Steps | None:
