@@ -21,7 +21,7 @@ from venturi.derive.operation.linked import link_flags, with_links_removed, word
 from venturi.derive.operation.manner import Manner, manners_of
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
-from venturi.derive.operation.pace import beside_pauses, computing_ns
+from venturi.derive.operation.pace import beside_ns, beside_pauses, computing_ns
 from venturi.derive.operation.replaced import with_replaced_apart
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
@@ -134,6 +134,8 @@ class Table:
     end_ns: Column
     computing_ns: Column
     """What the process did just before, or UNKNOWN (`pace`)."""
+    beside_ns: Column
+    """Time since the process's operation before in calls that are not in the table (`pace`)."""
     follows: Column
     """Whether the rank's operation just before was on the same file."""
     stretch: Column
@@ -197,7 +199,11 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
-    computing = computing_ns(operations.process[rows], kind, start, end, trace.source.format)
+    of_files = own[np.minimum(operations.file, len(root))] & (operations.error == 0)
+    beside = beside_ns(operations, rows, _HEIGHT[operations.layer], of_files)
+    computing = computing_ns(
+        operations.process[rows], kind, start, end, trace.source.format, beside
+    )
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
     offset = _places(operations, rows, moved, notes)
@@ -233,6 +239,7 @@ def table_of(captured: Captured) -> Table:
         start_ns=start[order],
         end_ns=end[order],
         computing_ns=beside_pauses(computing[order], whole, pauses),
+        beside_ns=beside[order],
         follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,
