@@ -125,3 +125,20 @@ def test_a_gain_is_told_of_one_cause() -> None:
     first, second = weighed([CAUSE, CAUSE.model_copy(update={"finding": "other"})], trials)
     assert "0.3 times" in first.says
     assert second.says == "sync=end answers it, too."
+
+
+def test_a_headline_is_silent_on_general_findings_that_nothing_answers() -> None:
+    trials, state = said(1.0, 0.01)
+    general = CAUSE.model_copy(update={"finding": "misaligned", "answers": []})
+    quiet = headline(trials, [], state, 1.0)
+    assert headline(trials, [general], state, 1.0) == quiet
+    serial = general.model_copy(update={"finding": "serial-io"})
+    assert headline(trials, [general, serial], state, 1.0) != quiet
+
+
+def test_of_two_causes_with_like_stakes_the_special_one_comes_first() -> None:
+    text = TEXT.replace("advice: Align.}", "advice: Align., at_stake_s: {}}")
+    for stake_s, first in ((3, "sync-each-write"), (5, "misaligned")):
+        workload = parse_yaml(text.replace("{}", str(stake_s)), "x", Workload)
+        scene = scene_of(workload, Settings(), "ext4", frozenset({"posix"}))
+        assert causes(scene, *applicable(scene, Settings()), 0.0)[0].finding == first

@@ -18,7 +18,7 @@ from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import Made, make_plan
 from venturi.plan.setting import Settings
 from venturi.tune.catalogue import Candidate, applicable, changes, named, scene_of
-from venturi.tune.scene import Scene, uses_of
+from venturi.tune.scene import Scene, steps_of, uses_of
 
 HEAD = """
 workload: 1
@@ -137,6 +137,34 @@ def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:
     assert after.operations["read"] == 200
 
 
+@pytest.mark.parametrize(
+    ("keys", "is_one"),
+    [
+        ("at: 4 KiB + 10 * i", True),
+        ("transfer: 5, at: 10 * i, think: 1 us", True),
+        ("at: 20 * i", False),  # with gaps
+        ("at: 10 * (49 - i)", False),  # backwards
+        ("at: 10 * i + rank", False),
+        ("at: 10 * i, sync: fsync", False),
+        ("transfer: 4, at: 10 * i", False),
+    ],
+)
+def test_turns_that_go_on_where_the_last_one_ended_are_one_access(keys: str, is_one: bool) -> None:
+    before = scene(
+        "files: {f: {path: f, shared: rank}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n        - close: f\n"
+        "        - for: i\n          in: 50\n          do:\n            - open: f\n"
+        f"            - write: {{to: f, size: 10, {keys}}}\n            - close: f\n"
+    )
+    candidate = changed("opens=once", before)
+    after, count = planned(candidate).totals, before.made.totals
+    assert after.operations["open"] == 4
+    assert after.operations["write"] == count.operations["write"]
+    assert after.bytes_written == count.bytes_written
+    has_loop = any(step.for_ is not None for step in steps_of(candidate.variant.workload))
+    assert has_loop != is_one
+
+
 @pytest.mark.parametrize(("pattern", "applies"), [("append", True), ("contiguous", False)])
 def test_a_file_that_is_made_in_a_loop_stays_open_if_it_grows(pattern: str, applies: bool) -> None:
     before = scene(
@@ -248,6 +276,8 @@ def test_scattered_requests_become_contiguous(step: str) -> None:
 def test_a_table_is_sorted_and_joined() -> None:
     before = simple("pattern: table, table: [[300, 100], [0, 100], [100, 50]]", "{path: f}")
     assert only_step(changed("order=contiguous", before)).table == [[0, 150], [300, 100]]
+    with pytest.raises(UserError, match="one behind the other already"):
+        changed("order=contiguous", simple("pattern: table, table: [[0, 100], [100, 50]]"))
 
 
 @pytest.mark.parametrize(("value", "files"), [("rank", 4), ("every 2", 2), ("all", 1)])

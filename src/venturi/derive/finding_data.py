@@ -18,8 +18,8 @@ from venturi.derive.finding_counter import (
 )
 from venturi.derive.finding_rule import Rule, Seen, amount_text, seconds_text
 from venturi.derive.stream_rows import StreamRows
-from venturi.model.operation import COLLECTIVE, LAYER_CODES, Kind
-from venturi.model.trace import Layer
+from venturi.model.operation import COLLECTIVE, LAYER_CODES, Column, Kind, Operations
+from venturi.model.trace import Layer, TracedFile
 from venturi.model.units import size_text
 from venturi.model.workload import Audience
 
@@ -141,10 +141,11 @@ def _chunk_cuts(rows: StreamRows) -> Iterator[Seen]:
     files = [rows.found.files[index] for index in used.tolist()]
     of_file = [prod(file.chunk) * file.element_bytes if file.chunk else 0 for file in files]
     chunks = np.array(of_file, np.int64)[place] if len(data) else np.zeros(0, np.int64)
-    data, chunks = data[chunks > 0], chunks[chunks > 0]
-    if not len(data):
-        return
-    cut = rows.found.ops.bytes[data] % chunks != 0
+    cut = np.zeros(len(data), bool)
+    for index, file in enumerate(files):
+        mine = place == index
+        cut[mine] = _is_cut(rows.found.ops.take(data[mine]), file)
+    data, chunks, cut = data[chunks > 0], chunks[chunks > 0], cut[chunks > 0]
     if cut.sum() <= CUT_SHARE * len(data):
         return
     below = rows.bytes(rows.at_posix(Kind.READ, Kind.WRITE))
@@ -157,6 +158,21 @@ def _chunk_cuts(rows: StreamRows) -> Iterator[Seen]:
         f"{factor}",
         at_stake_s=rows.longest_s(data[cut]),
     )
+
+
+def _is_cut(calls: Operations, dataset: TracedFile) -> Column:
+    """Mask: calls that move no whole chunks of the dataset, or do not begin where one does."""
+    if not dataset.chunk or dataset.element_bytes <= 0:
+        return np.zeros(len(calls), bool)
+    cut = calls.bytes % (prod(dataset.chunk) * dataset.element_bytes) != 0
+    if len(dataset.shape) != len(dataset.chunk) or prod(dataset.shape) <= 0:
+        return np.asarray(cut)
+    element = calls.offset // dataset.element_bytes
+    known = (calls.offset >= 0) & (element < prod(dataset.shape))
+    begin = np.unravel_index(np.where(known, element, 0), dataset.shape)
+    for along, extent in zip(begin, dataset.chunk, strict=True):
+        cut |= known & (along % extent != 0)
+    return np.asarray(cut)
 
 
 def _seeks(rows: StreamRows) -> Iterator[Seen]:
@@ -210,8 +226,9 @@ DATA_RULES: tuple[Rule[StreamRows], ...] = (
     Rule(
         "chunk-cuts",
         _chunk_cuts,
-        "Choose chunks that selections cover whole (H5Pset_chunk, h5repack -l), or a chunk cache "
-        "that holds all chunks of a selection (H5Pset_chunk_cache).",
+        "Choose chunks that selections cover whole (H5Pset_chunk, `chunks=` in h5py, `chunksizes=` "
+        "in netCDF4, h5repack -l), or a chunk cache that holds all chunks of a selection "
+        "(H5Pset_chunk_cache, `rdcc_nbytes=` in h5py).",
     ),
     Rule(
         "too-many-seeks",

@@ -59,7 +59,10 @@ def _random_access(rows: StreamRows) -> Iterator[Seen]:
         if not follows.any() or rows.bytes(part) >= LARGE_BYTES * len(part):
             continue
         ops = rows.found.ops
-        ends = np.roll(ops.offset[chain] + ops.bytes[chain], 1)
+        # What lies between the rows of a box belongs to others: it ends where it begins.
+        is_box = np.array([len(file.shape) > 1 for file in rows.found.files] + [False], bool)
+        spans = ~is_box[np.minimum(ops.file[chain], len(rows.found.files))]
+        ends = np.roll(ops.offset[chain] + ops.bytes[chain] * spans, 1)
         # A file that is read, or written, once more from its beginning is in order.
         back = chain[follows & (ops.offset[chain] < ends) & (ops.offset[chain] > 0)]
         if len(back) > RANDOM_SHARE * int(follows.sum()):

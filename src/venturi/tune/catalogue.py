@@ -53,6 +53,12 @@ _BY_FINDING = {
 """Keys that answer what was found in a capture; of two with as much at stake the special first."""
 
 
+GENERAL = frozenset({"small-requests", "stdio-bulk", "misaligned", "random-access", "sync-time"})
+"""Findings on calls that a special one may be about, too; such a one says what to do about them."""
+
+_GENERAL_SHARE = 0.5
+"""Of its time at stake a general finding counts so much: it comes first if it is about more."""
+
 _LEAST_STAKE = 0.01
 """Of the time in I/O: findings with less at stake are not told of."""
 
@@ -106,10 +112,16 @@ def applicable(scene: Scene, settings: Settings) -> tuple[list[Candidate], list[
 
 
 def _answered(scene: Scene) -> list[Finding]:
-    """The findings of the capture that a key answers, those with most time at stake first."""
+    """The findings of the capture that a key answers, those with most time at stake first, special
+    ones before general ones."""
     known = list(_BY_FINDING)
     findings = [finding for finding in scene.findings if finding.id in _BY_FINDING]
-    return sorted(findings, key=lambda one: (-(one.at_stake_s or 0.0), known.index(one.id)))
+
+    def place(one: Finding) -> tuple[float, int]:
+        share = _GENERAL_SHARE if one.id in GENERAL else 1.0
+        return -share * (one.at_stake_s or 0.0), known.index(one.id)
+
+    return sorted(findings, key=place)
 
 
 def _looked_for(scene: Scene) -> list[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
-from venturi.model.workload import FileSpec
+from venturi.model.workload import FileSpec, StepSpec, Workload
 from venturi.tune.change import Change, Variant, size_of
 from venturi.tune.rewrite import with_files
-from venturi.tune.scene import DoesNotApply, Scene, uses_of
+from venturi.tune.scene import DoesNotApply, Scene, steps_of, uses_of
 
 _OPTION = "buffer_bytes"
 
@@ -19,7 +19,7 @@ def _values(scene: Scene) -> list[str]:
 
 def _make(scene: Scene, value: str) -> Variant:
     size = size_of(value, "buffer")
-    used = {use.name for use in uses_of(scene.workload)}
+    used = {use.name for use in uses_of(scene.workload)} - _opened_again(scene.workload)
     touched: list[str] = []
 
     def buffer(name: str, spec: FileSpec) -> FileSpec | None:
@@ -30,7 +30,7 @@ def _make(scene: Scene, value: str) -> Variant:
 
     workload = with_files(scene.workload, buffer)
     if not touched:
-        raise DoesNotApply("no file is a stream of the C library")
+        raise DoesNotApply("no file that stays open is a stream of the C library")
     return Variant(
         workload,
         f"stream buffers of {value}",
@@ -38,6 +38,13 @@ def _make(scene: Scene, value: str) -> Variant:
         f"(Python: open(..., buffering={size})).",
         Meaning(assumes="data wait in the stream's buffer until it is full, synced or closed"),
     )
+
+
+def _opened_again(workload: Workload) -> set[str | None]:
+    """Files that are opened at every turn of a loop: a large buffer is made and lost each time."""
+    loops = [step for step in steps_of(workload) if step.for_ is not None]
+    inside = [step for loop in loops for step in loop.do or [] if isinstance(step, StepSpec)]
+    return {name for step in inside for name in (step.open, step.create)}
 
 
 CHANGE = Change("buffer", "SIZE", _values, _make)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from venturi.model.tuning import Meaning
 from venturi.model.workload import Dataset, FileSpec
@@ -30,7 +31,7 @@ def _make(scene: Scene, value: str) -> Variant:
         if spec.interface not in DATASET_INTERFACES:
             return None
         changed = {
-            key: _chunked(data, value, _call_bytes(name, key, scene), scene)
+            key: _chunked(data, value, _calls_of(name, key, scene), scene)
             for key, data in spec.datasets.items()
         }
         touched.extend(f"{name}.{key}" for key, d in changed.items() if d != spec.datasets[key])
@@ -39,10 +40,17 @@ def _make(scene: Scene, value: str) -> Variant:
     workload = with_files(scene.workload, rechunk)
     if not touched:
         raise DoesNotApply("no dataset of HDF5, netCDF or PnetCDF has other chunks than these")
-    shape = "what one call writes" if value == "call" else "one rank's part"
-    how = f"H5Pset_chunk() (nc_def_var_chunking()) with the shape of {shape}"
+    shape = "what one call moves" if value == "call" else "one rank's part"
+    how = (
+        f"with chunks of the shape of {shape}: H5Pset_chunk(), nc_def_var_chunking(), in Python "
+        "`chunks=` of h5py's create_dataset() or `chunksizes=` of netCDF4's createVariable()"
+    )
     if value == "none":
-        how = "H5D_CONTIGUOUS, without H5Pset_chunk(),"
+        how = (
+            "without chunks: no H5Pset_chunk(), nc_def_var_chunking(NC_CONTIGUOUS), in Python no "
+            "`chunks=` of h5py's create_dataset() or `contiguous=True` of netCDF4's "
+            "createVariable()"
+        )
     assumes = "others read these datasets in parts that suit the new form"
     if value == "none":
         assumes = "the datasets need not grow"
@@ -50,22 +58,32 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         what.get(value, "no chunks"),
-        f"Make {scene.listed(touched)} with {how}.",
+        f"Make {scene.listed(touched)} {how}.",
         Meaning(assumes=assumes),
     )
 
 
-def _call_bytes(file: str, dataset: str, scene: Scene) -> int | None:
-    """The most that one call moves of a dataset; None where calls move whole parts."""
-    sizes = [
-        scene.whole(use.step.transfer)
-        for use in uses_of(scene.workload)
-        if use.name == file and use.dataset == dataset and use.step.transfer is not None
+@dataclass(frozen=True)
+class _Calls:
+    """What the calls on a dataset move."""
+
+    most_bytes: int | None
+    """The most that one moves; None where calls move whole parts."""
+    split: list[int | None] | None
+    """Into how many pieces along each dimension a loop cuts it to move one with each call."""
+
+
+def _calls_of(file: str, dataset: str, scene: Scene) -> _Calls:
+    own = [
+        use.step for use in uses_of(scene.workload) if use.name == file and use.dataset == dataset
     ]
-    return max((size for size in sizes if size is not None), default=None)
+    sizes = [scene.whole(step.transfer) for step in own if step.transfer is not None]
+    most = max((size for size in sizes if size is not None), default=None)
+    splits = [[scene.whole(parts) for parts in step.split] for step in own if step.split]
+    return _Calls(most, splits[0] if len(splits) == 1 else None)
 
 
-def _chunked(dataset: Dataset, value: str, call_bytes: int | None, scene: Scene) -> Dataset:
+def _chunked(dataset: Dataset, value: str, calls: _Calls, scene: Scene) -> Dataset:
     """The dataset with other chunks; the same where they cannot be."""
     if value == "none":
         if not dataset.chunks or dataset.deflate or dataset.shuffle:
@@ -74,16 +92,18 @@ def _chunked(dataset: Dataset, value: str, call_bytes: int | None, scene: Scene)
     if dataset.deal is not None:
         return dataset
     shape = [scene.whole(extent) for extent in dataset.shape]
-    split = [scene.whole(parts) for parts in dataset.split] or [1] * len(shape)
+    is_piece = value == "call" and calls.most_bytes is None and calls.split is not None
+    pieces = calls.split if is_piece else [scene.whole(parts) for parts in dataset.split]
+    split = pieces or [1] * len(shape)
     part = [e // p if e and p else 0 for e, p in zip(shape, split, strict=True)]
     now = [scene.whole(extent) for extent in dataset.chunks]
     whole_bytes = dataset.type.bytes * math.prod(part)
-    if not 0 < whole_bytes <= _MOST_CHUNK_BYTES and value == "part":
+    if not 0 < whole_bytes <= _MOST_CHUNK_BYTES and (value == "part" or is_piece):
         return dataset
-    if value == "call":
-        if call_bytes is None or whole_bytes == 0:
+    if value == "call" and not is_piece:
+        if calls.most_bytes is None or whole_bytes == 0:
             return dataset
-        part = _of_bytes(part, max(call_bytes, _LEAST_CHUNK_BYTES) // dataset.type.bytes)
+        part = _of_bytes(part, max(calls.most_bytes, _LEAST_CHUNK_BYTES) // dataset.type.bytes)
     return dataset if part == now else dataset.model_copy(update={"chunks": list(part)})
 
 

@@ -105,19 +105,22 @@ def _part_bytes(step: DataStep, scene: Scene) -> int | None:
 
 
 def _sorted_table(step: DataStep) -> DataStep | None:
-    """The rows in rising order, neighbours joined; None where some are no plain numbers."""
+    """The rows in rising order, neighbours joined; None where they rise already (larger requests
+    are another change), or where some are no plain numbers."""
     rows = []
     for row in step.table:
         if len(row) != 2 or not all(isinstance(value, int) for value in row):
             return None
         rows.append((int(row[0]), int(row[1])))
+    if rows == sorted(rows):
+        return None
     joined: list[list[int]] = []
     for offset, size in sorted(rows):
         if joined and sum(joined[-1]) == offset:
             joined[-1][1] += size
         else:
             joined.append([offset, size])
-    return altered(step, table=joined) if joined != [list(row) for row in rows] else None
+    return altered(step, table=joined)
 
 
 CHANGE = Change("order", "collected or contiguous", _values, _make)

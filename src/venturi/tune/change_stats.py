@@ -29,8 +29,8 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         "names looked at once",
-        f"Call stat() (os.path.exists(), os.listdir()) once for {scene.listed(touched)} and keep "
-        "the answer; of an open file, fstat() asks nobody.",
+        f"Call stat() (os.path.exists(), INQUIRE, test -e) once for {scene.listed(touched)} and "
+        "keep the answer; of an open file, fstat() asks nobody.",
         Meaning(assumes="nobody else changes these files meanwhile"),
     )
 

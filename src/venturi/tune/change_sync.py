@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from venturi.model.plan import ItemVerb, SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, DataStep, StepSpec, SyncStep, Workload
+from venturi.plan.file import template_names
 from venturi.tune.call import sync_call
 from venturi.tune.change import Change, Variant, one_of, weaker
 from venturi.tune.rewrite import Steps, altered, with_data, with_steps
@@ -31,8 +32,9 @@ def _at_end(scene: Scene) -> Variant:
     trees = _synced_trees(workload)
     if not files and not trees:
         raise DoesNotApply("nothing is made persistent more than once in a phase")
+    again = _closed_often(workload, files)
     changed = with_steps(workload, lambda step: _without(step, files, trees, workload))
-    changed = with_steps(changed, lambda step: _closing(step, files, trees))
+    changed = with_steps(changed, lambda step: _closing(step, files, trees, again))
     first = next(iter(files or trees))
     called = sync_call(workload.files[first], files.get(first, SyncMode.FSYNC))
     return Variant(
@@ -71,6 +73,21 @@ def _below(step: StepSpec) -> list[StepSpec]:
     return found
 
 
+def _closed_often(workload: Workload, files: dict[str, SyncMode]) -> set[str]:
+    """Those of these files that are closed at every turn of a loop, and are the same in each."""
+    loops = [step for step in steps_of(workload) if step.for_ is not None]
+    variables = {loop.for_ for loop in loops}
+    inside = [step for loop in loops for step in _below(loop)]
+    gone = {step.unlink for step in inside}
+    return {
+        step.close
+        for step in inside
+        if step.close in files
+        and step.close not in gone
+        and not variables & set(template_names(workload.files[step.close].path))
+    }
+
+
 def _synced_trees(workload: Workload) -> list[str]:
     return [
         step.each.on
@@ -95,9 +112,14 @@ def _without(
     return None
 
 
-def _closing(step: StepSpec, files: dict[str, SyncMode], trees: list[str]) -> Steps | None:
-    """A sync before the close of a file, or at the end of a phase that does not close it."""
-    if step.close in files:
+def _closing(
+    step: StepSpec, files: dict[str, SyncMode], trees: list[str], again: set[str]
+) -> Steps | None:
+    """A sync before the close of a file, or at the end of a phase that does not close it.
+
+    Files that are closed `again` and again are opened once more for it.
+    """
+    if step.close in files and step.close not in again:
         return [_sync(step.close, files[step.close]), step]
     if step.phase is None:
         return None
@@ -105,7 +127,11 @@ def _closing(step: StepSpec, files: dict[str, SyncMode], trees: list[str]) -> St
     closed = {inner.close for inner in _all_below(do)}
     written = {inner for inner in _written(do)}
     for name, mode in files.items():
-        if name in written and name not in closed:
+        if name not in written:
+            continue
+        if name in again:
+            do += [StepSpec(open=name), _sync(name, mode), StepSpec(close=name)]
+        elif name not in closed:
             do.append(_sync(name, mode))
     worked = {inner.each.on for inner in _all_below(do) if inner.each is not None}
     for name in dict.fromkeys(trees):

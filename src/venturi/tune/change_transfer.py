@@ -6,7 +6,7 @@ from venturi.model.plan import SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind
-from venturi.tune.call import call
+from venturi.tune.call import by_hand, call
 from venturi.tune.change import (
     Change,
     Variant,
@@ -34,12 +34,13 @@ def _make(scene: Scene, value: str) -> Variant:
     reasons: list[str] = []
 
     def enlarge(use: Use) -> DataStep | None:
-        now = request_bytes(use.step, scene)
+        now = request_bytes(use.step, scene) or _largest_row(use.step, scene)
         if now is None:
             reasons.append(f"requests of {scene.known(use.name)} have no one size")
             return None
         wanted = target if target is not None else now * (factor or 1)
-        if wanted <= now or (use.step.transfer is None and not use.step.mix):
+        is_one = use.step.transfer is None and not use.step.mix and not use.step.table
+        if wanted <= now or is_one:
             reasons.append(f"requests of {scene.known(use.name)} are {size_text(now)} already")
             return None
         larger = _larger(use, now, wanted, scene)
@@ -61,7 +62,7 @@ def _make(scene: Scene, value: str) -> Variant:
         f"requests {size}",
         f"Collect neighbouring requests of {names} in a buffer and hand them over together: one "
         f"{call(spec, use.is_write)} of up to {size_text(target or now * (factor or 1))} "
-        f"instead of many of {size_text(now)}.",
+        f"instead of many of {size_text(now)}{by_hand(spec, use.is_write, now)}.",
         _meaning([use for use, _ in touched], scene),
     )
 
@@ -125,6 +126,9 @@ def _larger(use: Use, now: int, wanted: int, scene: Scene) -> DataStep | None:
     if step.pattern is PatternKind.APPEND:
         return _appended(step, now, wanted, scene)
     if step.pattern is PatternKind.TABLE:
+        filled = _filled_bytes(use, scene) if step.transfer is None else None
+        if filled is not None:
+            return _in_one_piece(step, filled, wanted)
         rows = [scene.whole(row[1]) or 0 for row in step.table]
         return altered(step, transfer=min(wanted, max(rows))) if max(rows) > now else None
     if step.pattern is not PatternKind.CONTIGUOUS:
@@ -141,6 +145,36 @@ def _larger(use: Use, now: int, wanted: int, scene: Scene) -> DataStep | None:
     if size is None or size <= now:
         return None
     return altered(step, transfer=min(wanted, size), size=size, count=None)
+
+
+def _largest_row(step: DataStep, scene: Scene) -> int | None:
+    """The largest request of a table, of which each row is one."""
+    sizes = [scene.whole(row[1]) for row in step.table]
+    return max((size for size in sizes if size is not None), default=None)
+
+
+def _filled_bytes(use: Use, scene: Scene) -> int | None:
+    """What a table moves whose rows lie one behind the other and leave no hole; else None."""
+    step = use.step
+    end = 0
+    for row in step.table:
+        offset, size = scene.whole(row[0]), scene.whole(row[1])
+        if len(row) != 2 or offset != end or size is None:
+            return None
+        end += size
+    if step.segments is None:
+        return end
+    block, segments = scene.whole(step.block), scene.whole(step.segments)
+    is_alone = scene.sharers(scene.workload.files[use.name]) == 1
+    return end * segments if block == end and segments and is_alone else None
+
+
+def _in_one_piece(step: DataStep, size: int, wanted: int) -> DataStep:
+    return altered(
+        step,
+        pattern=PatternKind.CONTIGUOUS, size=size, transfer=min(wanted, size), table=[],
+        block=None, segments=None, count=None,
+    )  # fmt: skip
 
 
 def part_bytes(step: DataStep, now: int, scene: Scene) -> int | None:

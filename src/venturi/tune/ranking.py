@@ -19,7 +19,7 @@ from venturi.model.tuning import (
     Trial,
     Whole,
 )
-from venturi.tune.catalogue import Candidate
+from venturi.tune.catalogue import GENERAL, Candidate
 from venturi.tune.search import ERROR_RATE, FINALISTS, State, pairs_needed
 
 LEAST_GAIN = 0.05
@@ -193,12 +193,14 @@ def _may_hide(gain: Gain) -> bool:
 def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cost_s: float) -> str:
     """What helps most, or that nothing does, with what the capture shows all the same.
 
-    `causes` are weighed ones; a run takes `cost_s` of the budget.
+    `causes` are weighed ones; of general ones only those that a change answers are named here.
+    A run takes `cost_s` of the budget.
     """
     text = _headline(trials, state, cost_s)
-    if not causes or any(trial.effect is Effect.HELPS for trial in trials):
+    told = [one for one in causes if one.answers or one.finding not in GENERAL]
+    if not told or any(trial.effect is Effect.HELPS for trial in trials):
         return text
-    return f"{text} The capture shows a problem all the same: {causes[0].what}"
+    return f"{text} The capture shows a problem all the same: {told[0].what}"
 
 
 def _headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -15,7 +15,15 @@ from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory, check_type, file_system_of
 from venturi.model.record import FileSystem
 from venturi.model.statistic import median
-from venturi.model.tuning import TUNING_SCHEMA, Cause, Computing, Skipped, Tuning
+from venturi.model.tuning import (
+    TUNING_SCHEMA,
+    Cause,
+    Computing,
+    Effect,
+    Skipped,
+    Trial,
+    Tuning,
+)
 from venturi.model.workload import Workload
 from venturi.store.place import make_store
 from venturi.tune.bench import Bench, Place
@@ -25,6 +33,8 @@ from venturi.tune.ranking import LEAST_GAIN, RULE, headline, ranked, weighed
 from venturi.tune.scene import Scene
 from venturi.tune.search import Known, Search, State
 
+PROXY_ERROR = 0.1
+"""What a proxy may be off its application: what validation aims at in the worst case."""
 SHORT_S = 0.01
 """I/O of a shorter run says more of the machine's other work."""
 
@@ -120,7 +130,11 @@ def _document(
         causes=known,
         skipped=found.skipped,
         left_out=[] if wish.what_if is not None else list(LEFT_OUT),
-        remarks=[*_remarks(found.state), *_overlap(found.state, computing)],
+        remarks=[
+            *_remarks(found.state),
+            *_of_a_proxy(wish.workload, trials),
+            *_overlap(found.state, computing),
+        ],
         host=platform.node(),
         directory=str(place.directory),
         file_system=file_system,
@@ -156,6 +170,17 @@ def _overlap(state: State, computing: Computing) -> list[str]:
     return [
         f"not measured: with I/O beside computing (a thread that writes, ADIOS2 or HDF5's async "
         f"connector) the run would take {best_s:.3g} s at best, now {whole_s:.3g} s"
+    ]
+
+
+def _of_a_proxy(workload: Workload, trials: Sequence[Trial]) -> list[str]:
+    """How far the gains of a proxy are those of its application."""
+    helps = any(trial.effect is Effect.HELPS for trial in trials)
+    if not helps or workload.origin is None:
+        return []
+    return [
+        f"gains and intervals are the proxy's: in the application they may be {PROXY_ERROR:.0%} "
+        "off (venturi predict --against measures how far this proxy is)"
     ]
 
 

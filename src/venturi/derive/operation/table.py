@@ -15,6 +15,7 @@ import numpy as np
 from venturi.derive.noise import is_foreign_path
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
+from venturi.derive.operation.asked import with_misses_said
 from venturi.derive.operation.attribute import attribute_flags, without_word
 from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.linked import link_flags, with_links_removed, wordless_links
@@ -181,11 +182,12 @@ def table_of(captured: Captured) -> Table:
     assert captured.operations is not None
     given, notes = said_plainly(captured.operations)
     plain = with_links_removed(replace(given, file=last_names(given, len(trace.files))))
+    plain, asked = with_misses_said(plain, trace, notes)
     operations = with_maps_told(plain, notes)
     root = _roots(trace)
     own = _own(trace, root)
     actors = _actors(trace, given, own)
-    rows, heights, left, assumed = _kept(operations, actors, root, own)
+    rows, heights, left, assumed = _kept(operations, actors, (root, own), asked)
     _refuse_nothing(trace, operations, rows)
     is_aside = operations.file[rows] != given.file[rows]
     used, file = np.unique(root[operations.file[rows]], return_inverse=True)
@@ -211,9 +213,8 @@ def table_of(captured: Captured) -> Table:
     streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
     size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
     if files:
-        notes.append(
-            f"{_files(files)} read a little further than writes were seen; the last write is longer"
-        )
+        said = "read a little further than writes were seen; the last write is longer"
+        notes.append(f"{_files(files)} {said}")
     looks = _looks(operations, rows, heights, (actors, root, own), left)
     flags = _flags(operations, rows, file, rank)
     dataset = _datasets(operations, rows, len(root))
@@ -333,10 +334,15 @@ def _roots(trace: Trace) -> Column:
 
 
 def _kept(
-    operations: Operations, actors: Actors, root: Column, own: Column
+    operations: Operations, actors: Actors, of_file: tuple[Column, Column], asked: Column
 ) -> tuple[Column, Column, Counter[str], list[str]]:
     """Rows of the application's own operations in the layer that is replayed, and that of each
-    file."""
+    file.
+
+    `of_file` holds the file that each lies in and whether it is the application's; `asked` those
+    whose looks are kept, though nothing else is done to them.
+    """
+    root, own = of_file
     count = len(root)
     named = np.minimum(operations.file, count)
     kind = operations.kind
@@ -347,8 +353,7 @@ def _kept(
     mask &= _HEIGHT[operations.layer] >= 0
     rows = np.flatnonzero(mask)
     chosen, assumed = _chosen_heights(operations, rows, root, count)
-    of_file = chosen[root[named[rows]]]
-    rows = rows[_is_replayed(operations, rows, of_file)]
+    rows = rows[_is_replayed(operations, rows, chosen[root[named[rows]]])]
     rows = rows[is_data[rows] | ~operations.is_layer(*DATASET_LAYERS)[rows]]
     kinds = kind[rows]
     left = Counter(
@@ -365,7 +370,7 @@ def _kept(
         left["requests of 0 bytes"] = int(np.count_nonzero(empty))
     rows = rows[_among(kinds, SAID) & ~empty & ~wordless]
     rows = rows[~_mistaken(operations, rows, kind, root)]
-    rows = rows[_is_used(operations, rows, root, count)[root[named[rows]]]]
+    rows = rows[(_is_used(operations, rows, root, count) | asked)[root[named[rows]]]]
     return rows, chosen, left, assumed
 
 
