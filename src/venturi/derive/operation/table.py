@@ -193,7 +193,8 @@ def table_of(captured: Captured) -> Table:
     used, file = np.unique(root[operations.file[rows]], return_inverse=True)
     from venturi.derive.operation.pause import stretches
 
-    rank = actors.of_process[operations.process[rows]].astype(np.int64)
+    process = operations.process[rows]
+    rank = actors.of_process[process].astype(np.int64)
     start, end = operations.start_ns[rows], operations.end_ns[rows]
     owner = file * actors.ranks + rank
     order = np.argsort(owner, kind="stable")
@@ -203,9 +204,7 @@ def table_of(captured: Captured) -> Table:
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
     of_files = own[np.minimum(operations.file, len(root))] & (operations.error == 0)
     beside = beside_ns(operations, rows, _HEIGHT[operations.layer], of_files)
-    computing = computing_ns(
-        operations.process[rows], kind, start, end, trace.source.format, beside
-    )
+    computing = computing_ns(process, kind, start, end, trace.source.format, beside)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
     offset = _places(operations, rows, moved, notes)
@@ -244,7 +243,7 @@ def table_of(captured: Captured) -> Table:
         follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,
-        job=actors.job[operations.process[rows]][order],
+        job=actors.job[process][order],
         arrays=arrays,
         left=left,
         assumed=actors.assumed + assumed + notes,
@@ -259,6 +258,11 @@ def _refuse_nothing(trace: Trace, operations: Operations, rows: Column) -> None:
             "of the application (only systems, libraries and streams)",
             "capture a job that reads, writes or opens files",
         )
+
+
+def _of_unseen(files: int) -> list[str]:
+    said = "read a little further than writes were seen; the last write is longer"
+    return [f"{_files(files)} {said}"] if files else []
 
 
 def _interfaces(operations: Operations, heights: Column, used: Column) -> list[Interface]:
