@@ -94,7 +94,7 @@ def _without(steps: Sequence[StepSpec | BareStep], gone: Sequence[StepSpec]) -> 
     """The steps without some, also in loops of these, and without loops that are empty then."""
     rest: Steps = []
     for step in steps:
-        if step in gone:
+        if any(step is one for one in gone):
             continue
         if isinstance(step, StepSpec) and step.for_ is not None and step.do is not None:
             inner = _without(step.do, gone)
