@@ -189,7 +189,6 @@ def table_of(captured: Captured) -> Table:
     actors = _actors(trace, given, own)
     rows, heights, left, assumed = _kept(operations, actors, (root, own), asked)
     _refuse_nothing(trace, operations, rows)
-    is_aside = operations.file[rows] != given.file[rows]
     used, file = np.unique(root[operations.file[rows]], return_inverse=True)
     from venturi.derive.operation.pause import stretches
 
@@ -202,8 +201,7 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
-    of_files = own[np.minimum(operations.file, len(root))] & (operations.error == 0)
-    beside = beside_ns(operations, rows, _HEIGHT[operations.layer], of_files)
+    beside = _beside(operations, rows, own)
     computing = computing_ns(process, kind, start, end, trace.source.format, beside)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
@@ -211,9 +209,7 @@ def table_of(captured: Captured) -> Table:
     anew = _among(kind, (Kind.OPEN,)) & (operations.detail[rows] & (O_TRUNC | O_EXCL) > 0)
     streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
     size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
-    if files:
-        said = "read a little further than writes were seen; the last write is longer"
-        notes.append(f"{_files(files)} {said}")
+    notes += _unseen_notes(files)
     looks = _looks(operations, rows, heights, (actors, root, own), left)
     flags = _flags(operations, rows, file, rank)
     dataset = _datasets(operations, rows, len(root))
@@ -226,7 +222,7 @@ def table_of(captured: Captured) -> Table:
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
-        flags=(flags | _aside(is_aside, kind))[order],
+        flags=(flags | _aside(operations.file[rows] != given.file[rows], kind))[order],
         offset=in_file(dataset, file, offset, size, arrays)[order],
         dataset=dataset[order],
         within=offset[order],
@@ -260,7 +256,13 @@ def _refuse_nothing(trace: Trace, operations: Operations, rows: Column) -> None:
         )
 
 
-def _of_unseen(files: int) -> list[str]:
+def _beside(operations: Operations, rows: Column, own: Column) -> Column:
+    """Time in calls on the application's files that are not in the table, before each row."""
+    of_files = own[np.minimum(operations.file, len(own) - 1)] & (operations.error == 0)
+    return beside_ns(operations, rows, _HEIGHT[operations.layer], of_files)
+
+
+def _unseen_notes(files: int) -> list[str]:
     said = "read a little further than writes were seen; the last write is longer"
     return [f"{_files(files)} {said}"] if files else []
 
