@@ -86,9 +86,9 @@ def _at_its_end(run: Run, said: Said) -> Said:
         return said
     steps: list[StepSpec] = []
     for step in said.steps:
-        data = step.write if isinstance(step, StepSpec) else None
-        if not isinstance(data, DataStep) or data.pattern is PatternKind.APPEND:
+        if not isinstance(step, StepSpec) or not isinstance(step.write, DataStep):
             return said
+        data = step.write
         if data.pattern is not PatternKind.CONTIGUOUS or data.size is None or data.transfer:
             return said
         ended = data.model_copy(
