@@ -290,7 +290,8 @@ def summary(rows: list[dict[str, Any]]) -> list[str]:
     """How often each cause was found, and how often its promise held."""
     lines = [
         "| cause | cases | found, ranked first | or told to cost nothing, as it does "
-        "| real gain inside the interval | with the proxy's 10 %, or 2 % of the time before from it "
+        "| real gain inside the interval "
+        "| with the proxy's 10 %, or 2 % of the time before from it "
         "| intervals meet "
         "| failed |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",

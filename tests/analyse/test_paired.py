@@ -1,6 +1,7 @@
 """Interleaved series: order, drift, intervals that hold what they promise."""
 
 import random
+from collections import Counter
 
 import pytest
 
@@ -8,9 +9,15 @@ from venturi.analyse.paired import interleaved, signed_error, spread_of
 
 
 def test_order_is_there_and_back() -> None:
-    assert interleaved(4) == [0, 1, 1, 0, 0, 1, 1, 0]
-    assert interleaved(3, 3) == [0, 1, 2, 2, 1, 0, 0, 1, 2]
+    assert interleaved(4) == [0, 1, 1, 0, 1, 0, 0, 1]
+    assert interleaved(3, 3) == [0, 1, 2, 2, 1, 0, 2, 1, 0]
     assert interleaved(0) == []
+
+
+@pytest.mark.parametrize("period", [2, 4])
+def test_what_comes_round_again_hits_both_alike(period: int) -> None:
+    at = Counter((which, place % period) for place, which in enumerate(interleaved(8)))
+    assert set(at.values()) == {8 // period}
 
 
 @pytest.mark.parametrize("rounds", [2, 4, 6])

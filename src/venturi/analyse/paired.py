@@ -35,13 +35,15 @@ class SignedError:
 
 
 def interleaved(rounds: int, series: int = 2) -> list[int]:
-    """Which series is measured when: there and back again, ABBA ABBA ... for two.
+    """Which series is measured when: there and back, then back and there, ABBA BAAB ... for two.
 
     Each series comes once in each of `rounds`; a linear drift hits all alike where `rounds` is
-    even, and to within half a step where it is odd.
+    even, and to within half a step where it is odd. A round is turned round where its number has an
+    odd count of ones in binary (Thue and Morse), because storage has periods, too: XFS puts new
+    directories into its 4 allocation groups in turn, and ABBA ABBA gives each series the same two.
     """
     forth = list(range(series))
-    return [which for n in range(rounds) for which in (forth[::-1] if n % 2 else forth)]
+    return [which for n in range(rounds) for which in (forth[::-1] if n.bit_count() % 2 else forth)]
 
 
 def signed_error(

@@ -208,7 +208,7 @@ def _unlike_bytes(ours: Account, theirs: Account, wanted: Experiment) -> list[st
 def _measure(
     application: Application | Proxy, proxy: Proxy, wanted: Experiment, say: Say
 ) -> tuple[Runs, str]:
-    """Both in turn: application, proxy, proxy, application, and so on; and why not more often."""
+    """Both in turn, there and back, then back and there; and why not more often."""
     runs = Runs([], [])
     enough = Enough(wanted.rounds, wanted.budget_s)
     sides: tuple[tuple[Application | Proxy, list[Numbered], str], ...] = (
