@@ -12,6 +12,8 @@ from venturi.tune.scene import Scene
 
 _PLAIN = {"to", "from_", "pattern", "transfer", "size", "at", "think", "memory", "fresh"}
 """Keys of a step that is nothing but requests of one size, one behind the other."""
+_MOST_TURNS = 200_000
+"""Of longer loops not every turn is looked at, and they stay loops."""
 
 
 def in_a_row(loop: StepSpec, body: Steps, scene: Scene) -> Steps:
@@ -30,7 +32,7 @@ def in_a_row(loop: StepSpec, body: Steps, scene: Scene) -> Steps:
 def _access(loop: StepSpec, body: Steps, scene: Scene) -> StepSpec | None:
     [step, *more] = body
     turns = scene.whole(loop.in_)
-    if more or not isinstance(step, StepSpec) or not turns:
+    if more or not isinstance(step, StepSpec) or not turns or turns > _MOST_TURNS:
         return None
     data = step.write if step.write is not None else step.read
     if not isinstance(data, DataStep) or step.model_fields_set - {"write", "read"}:
