@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from traced_run import TracedRun, check_exact, moves_of
 
-from venturi.derive.operation.pace import UNKNOWN, computing_ns
+from capture_factory import CaptureFactory
+from venturi.derive.operation.pace import UNKNOWN, beside_ns, computing_ns
 from venturi.derive.workload import derive
 from venturi.model.operation import KIND_CODES, Column, Kind
-from venturi.model.trace import Source
+from venturi.model.trace import Layer, Source
 
 US = 1000
 
@@ -67,3 +68,31 @@ def test_computing_after_names_is_told() -> None:
     found = gaps([0, *ways], [Kind.OPEN] * 101)
     assert sorted(set(found[1:].tolist())) == [0, 4400]
     assert set(gaps([0, *[5000] * 20], [Kind.OPEN] * 21)[1:].tolist()) == {4000}
+
+
+def test_calls_beside_the_requests_are_no_computing() -> None:
+    """A seek between two writes is; a library's call around them, another process's, and one on a
+    file of the system are not."""
+    made = CaptureFactory(ranks=2)
+    made.call(1, Kind.WRITE, "/scratch/b", 8, 0, s=4 * US / 1e9)
+    made.clock_s[1] = 1 * US / 1e9
+    made.call(1, Kind.WRITE, "/scratch/b", 8, 0, s=90 * US / 1e9, layer=Layer.HDF5_FILE)
+    made.clock_s[1] = 60 * US / 1e9
+    made.call(1, Kind.WRITE, "/scratch/b", 8, 8, s=4 * US / 1e9)
+    made.call(0, Kind.WRITE, "/scratch/a", 8, 0, s=10 * US / 1e9)
+    made.clock_s[0] = 12 * US / 1e9
+    made.call(0, Kind.SEEK, "/scratch/a", s=8 * US / 1e9)
+    made.call(0, Kind.STAT, "/etc/passwd", s=3 * US / 1e9)
+    made.clock_s[0] = 25 * US / 1e9
+    made.call(0, Kind.WRITE, "/scratch/a", 8, 8, s=5 * US / 1e9)
+    captured = made.captured()
+    ops = captured.operations
+    assert ops is not None
+    height = np.where(ops.is_layer(Layer.HDF5_FILE), 1, 0)
+    ours = np.array([file.path.startswith("/scratch") for file in captured.trace.files])[ops.file]
+    rows = np.flatnonzero(ops.is_kind(Kind.WRITE) & (height == 0))
+    found = beside_ns(ops, rows, height, ours)
+    later = ops.offset[rows] == 8
+    told = {int(p): int(ns) for p, ns in zip(ops.process[rows[later]], found[later], strict=True)}
+    assert told == {0: 8 * US, 1: 0}
+    assert set(found[~later].tolist()) == {0}

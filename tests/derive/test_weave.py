@@ -81,8 +81,10 @@ def test_a_table_with_many_odd_requests_or_of_other_sizes_stays(odd: list[list[i
 def test_a_table_is_a_run_and_what_is_odd_before_it() -> None:
     table = [[0, 7], [50, 4000], [0, 7], [4050, 130]]
     odd, run = with_run_apart(table_read(table, at=1000))
-    assert isinstance(odd, StepSpec) and isinstance(odd.read, DataStep)
-    assert isinstance(run, StepSpec) and isinstance(run.read, DataStep)
+    assert isinstance(odd, StepSpec)
+    assert isinstance(odd.read, DataStep)
+    assert isinstance(run, StepSpec)
+    assert isinstance(run.read, DataStep)
     assert (odd.read.table, odd.read.at) == ([[0, 7], [0, 7]], 1000)
     assert (run.read.size, run.read.at, run.read.transfer) == ("4130 B", "1050 B", 100)
 

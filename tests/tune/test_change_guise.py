@@ -7,6 +7,7 @@ from test_change import changed, only_step, planned, scene, simple
 
 from venturi.model.error import UserError
 from venturi.model.workload import PatternKind
+from venturi.tune.scene import Scene
 
 
 @pytest.mark.parametrize(
@@ -64,3 +65,65 @@ def test_chunks_take_the_form_of_the_parts_that_a_loop_reads() -> None:
     candidate = changed("chunks=call", before)
     assert candidate.variant.workload.files["f"].datasets["d"].chunks == [512, 16]
     assert "h5py" in candidate.variant.advice
+
+
+def test_a_look_right_behind_an_opening_goes_with_it() -> None:
+    """Libraries ask for the state of each file that they open; a look elsewhere stays."""
+    before = scene(
+        "files: {f: {path: f, shared: rank, prestage: 1 MiB}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
+        "          do:\n            - open: f\n            - stat: f\n"
+        "            - read: {from: f, transfer: 4 KiB, size: 4 KiB, at: 8 KiB * i}\n"
+        "            - stat: f\n            - close: f\n"
+    )
+    after = planned(changed("opens=once", before)).totals.operations
+    assert (after["open"], after["stat"], after["read"]) == (4, 4 * 51, 4 * 50)
+
+
+def reading(at: str, path: str = "f", more: str = "") -> Scene:
+    """A loop that opens a file and reads a buffer of it, as a library does for a small record."""
+    return scene(
+        f"files: {{f: {{path: '{path}', shared: rank, prestage: 1 MiB}}}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
+        "          do:\n            - open: f\n            - stat: f\n"
+        f"            - read: {{from: f, transfer: 64 KiB, size: 64 KiB, at: '{at}'}}\n"
+        f"{more}            - close: f\n"
+    )
+
+
+@pytest.mark.parametrize(("at", "moved"), [("160 * i", 64 * 1024 + 49 * 160), ("0", 64 * 1024)])
+def test_what_turns_read_again_is_read_once(at: str, moved: int) -> None:
+    before = reading(at)
+    after = planned(changed("rereads=once", before)).totals
+    assert before.made.totals.bytes_read == 4 * 50 * 64 * 1024
+    assert after.bytes_read == 4 * moved
+    assert (after.operations["open"], after.operations["stat"]) == (4, 4)
+
+
+@pytest.mark.parametrize(
+    ("at", "path", "more"),
+    [
+        ("64 KiB * i", "f", ""),
+        ("0", "f{i}", ""),
+        ("0", "f", "            - write: {to: f, transfer: 1 KiB, count: 1}\n"),
+    ],
+)
+def test_what_lies_elsewhere_or_changes_is_read_in_each_turn(at: str, path: str, more: str) -> None:
+    with pytest.raises(UserError, match="no loop reads the same part"):
+        changed("rereads=once", reading(at, path, more))
+
+
+@pytest.mark.parametrize("value", ["rank", "all"])
+def test_a_gather_in_a_language_that_asks_for_the_state_of_what_it_opens(value: str) -> None:
+    """As Fortran and Python do: that is no reason to leave the file to one rank."""
+    before = scene(
+        "files: {f: {path: f, shared: rank}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - when: 'rank == 0'\n"
+        "          do:\n            - create: f\n            - stat: f\n"
+        "            - write: {to: f, transfer: 800 kB, size: 80000 kB}\n"
+        "            - close: f\n"
+    )
+    after = planned(changed(f"spread={value}", before)).totals
+    assert after.bytes_written == 80_000_000
+    assert {size: n for (_, size), n in after.sizes.items()} == {200_000: 400}
+    assert after.operations["stat"] == 4

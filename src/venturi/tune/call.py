@@ -15,6 +15,9 @@ _CALLS = {
     Interface.PNETCDF: ("ncmpi_put_vara()", "ncmpi_get_vara()"),
     Interface.NETCDF: ("nc_put_vara()", "nc_get_vara()"),
 }
+_LINE_BYTES = 1024
+"""Larger requests are no lines of text."""
+
 _FLUSH = "fflush() (std::endl in C++, FLUSH in Fortran, flush() in Python)"
 
 
@@ -37,10 +40,11 @@ def sync_call(spec: FileSpec, mode: SyncMode) -> str:
     return calls.get(spec.interface, f"{mode.value}() (Python: os.{mode.value}())")
 
 
-def by_hand(spec: FileSpec, is_write: bool) -> str:
-    """What else makes small requests of this interface, in other languages; may be empty."""
+def by_hand(spec: FileSpec, is_write: bool, request_bytes: int) -> str:
+    """What makes so small requests of this interface in other languages; may be empty."""
     if spec.interface in (Interface.HDF5, Interface.NETCDF):
         return " (in Python: larger slices)"
-    if is_write and spec.interface in (Interface.POSIX, Interface.STDIO):
+    is_line = is_write and request_bytes <= _LINE_BYTES
+    if is_line and spec.interface in (Interface.POSIX, Interface.STDIO):
         return "; where each line is flushed (std::endl, FLUSH, flush=True), leave that out"
     return ""

@@ -26,6 +26,8 @@ class Variant:
     advice: str
     """One sentence that names the call or the setting to change."""
     meaning: Meaning = field(default=_SAME)
+    reads_less: bool = False
+    """What is read again may be missing; else it must move the same bytes as before."""
 
 
 @dataclass(frozen=True)

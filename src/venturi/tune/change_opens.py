@@ -29,18 +29,19 @@ class _Kept:
     """A file of a loop, or files that take turns in it, around which the loop can be put."""
 
     name: str
-    opened: StepSpec
-    closed: StepSpec
+    opened: list[StepSpec]
+    """Its opening, and looks right behind it: libraries ask for the state of what they open."""
+    closed: list[StepSpec]
     loop: StepSpec
     """Whose variable tells the files apart."""
     files: int
     """The first so many turns of that loop take each file once; 1: it is one file."""
 
-    def alone(self, step: StepSpec) -> StepSpec:
+    def alone(self, steps: list[StepSpec]) -> Steps:
         """The opening or closing of all files."""
         if self.files == 1:
-            return step
-        return self.loop.model_copy(update={"in_": self.files, "do": [step]})
+            return [*steps]
+        return [self.loop.model_copy(update={"in_": self.files, "do": steps})]
 
 
 def _make(scene: Scene, value: str) -> Variant:
@@ -53,7 +54,7 @@ def _make(scene: Scene, value: str) -> Variant:
             f"than {_MOST_OPEN} take turns"
         )
     assumes = "nobody waits for the close to see the data"
-    remade = [name for name, kept in touched.items() if kept.opened.create is not None]
+    remade = [name for name, kept in touched.items() if kept.opened[0].create is not None]
     if remade:
         assumes += f"; {scene.listed(remade)} is opened to append, not to begin anew"
     many = max(kept.files for kept in touched.values())
@@ -81,11 +82,11 @@ def _held(step: StepSpec, scene: Scene, touched: dict[str, _Kept]) -> Steps | No
         return None
     for each in kept:
         touched[each.name] = each
-    around = [each.opened for each in kept] + [each.closed for each in kept]
+    around = [gone for each in kept for gone in (*each.opened, *each.closed)]
     return [
-        *(each.alone(each.opened) for each in kept),
+        *(step for each in kept for step in each.alone(each.opened)),
         *in_a_row(step, _without(step.do, around), scene),
-        *(each.alone(each.closed) for each in kept),
+        *(step for each in kept for step in each.alone(each.closed)),
     ]
 
 
@@ -93,7 +94,7 @@ def _without(steps: Sequence[StepSpec | BareStep], gone: Sequence[StepSpec]) -> 
     """The steps without some, also in loops of these, and without loops that are empty then."""
     rest: Steps = []
     for step in steps:
-        if step in gone:
+        if any(step is one for one in gone):
             continue
         if isinstance(step, StepSpec) and step.for_ is not None and step.do is not None:
             inner = _without(step.do, gone)
@@ -152,7 +153,9 @@ def _files_are(files: int, scene: Scene, name: str, loop: StepSpec) -> bool:
     return files_in_turn(path, loop.for_, files, scene.parameters, _MOST_OPEN) == files
 
 
-def _opened_once(loop: StepSpec, workload: Workload) -> list[tuple[str, StepSpec, StepSpec]]:
+def _opened_once(
+    loop: StepSpec, workload: Workload
+) -> list[tuple[str, list[StepSpec], list[StepSpec]]]:
     """The files that every turn of a loop opens and closes, once each, with both steps."""
     assert loop.for_ is not None
     steps = [step for step in loop.do or [] if isinstance(step, StepSpec)]
@@ -166,8 +169,19 @@ def _opened_once(loop: StepSpec, workload: Workload) -> list[tuple[str, StepSpec
         if any(_names(loop.for_, step.from_) for step in (*opens, *closes)):
             continue
         if opens[0].create is None or _only_appended(name, steps, workload):
-            found.append((name, opens[0], closes[0]))
+            found.append((name, [opens[0], *_asked_then(opens[0], loop)], [closes[0]]))
     return found
+
+
+def _asked_then(opened: StepSpec, loop: StepSpec) -> list[StepSpec]:
+    """The looks at a file right behind its opening."""
+    body = loop.do or []
+    looks = []
+    for step in body[body.index(opened) + 1 :]:
+        if not isinstance(step, StepSpec) or step.stat != _opened(opened) or step.from_ != "self":
+            break
+        looks.append(step)
+    return looks
 
 
 def _opened(step: StepSpec) -> str | None:

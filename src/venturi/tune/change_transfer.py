@@ -62,7 +62,7 @@ def _make(scene: Scene, value: str) -> Variant:
         f"requests {size}",
         f"Collect neighbouring requests of {names} in a buffer and hand them over together: one "
         f"{call(spec, use.is_write)} of up to {size_text(target or now * (factor or 1))} "
-        f"instead of many of {size_text(now)}{by_hand(spec, use.is_write)}.",
+        f"instead of many of {size_text(now)}{by_hand(spec, use.is_write, now)}.",
         _meaning([use for use, _ in touched], scene),
     )
 

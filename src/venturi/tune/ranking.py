@@ -19,7 +19,7 @@ from venturi.model.tuning import (
     Trial,
     Whole,
 )
-from venturi.tune.catalogue import GENERAL, Candidate
+from venturi.tune.catalogue import QUIET, Candidate
 from venturi.tune.search import ERROR_RATE, FINALISTS, State, pairs_needed
 
 LEAST_GAIN = 0.05
@@ -187,7 +187,9 @@ def _cost_text(own: Sequence[Trial]) -> str:
 
 
 def _may_hide(gain: Gain) -> bool:
-    return gain.low < 1 - LEAST_GAIN and gain.high > 1
+    """Whether a gain that is not shown may be there: a median may gain where its pairs differ."""
+    least = 1 - LEAST_GAIN
+    return gain.low < least and (gain.high > 1 or gain.ratio <= least)
 
 
 def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cost_s: float) -> str:
@@ -197,7 +199,7 @@ def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cos
     A run takes `cost_s` of the budget.
     """
     text = _headline(trials, state, cost_s)
-    told = [one for one in causes if one.answers or one.finding not in GENERAL]
+    told = [one for one in causes if one.answers or one.finding not in QUIET]
     if not told or any(trial.effect is Effect.HELPS for trial in trials):
         return text
     return f"{text} The capture shows a problem all the same: {told[0].what}"

@@ -34,7 +34,7 @@ from venturi.derive.operation.sizes import Parts, mix_of, parts_of
 from venturi.derive.operation.table import APPENDS
 from venturi.model.operation import Column
 from venturi.model.units import size_text
-from venturi.model.workload import PatternKind, StepSpec
+from venturi.model.workload import DataStep, PatternKind, StepSpec
 
 LEAST_PASSES = 2
 """Jumps within a region that is touched so often on the mean are in no order."""
@@ -45,7 +45,7 @@ def data_steps(run: Run) -> Said:
     for rule in _RULES:
         said = rule(run)
         if said is not None:
-            return said
+            return _at_its_end(run, said)
     return dealt(run)
 
 
@@ -74,6 +74,32 @@ def _appended(run: Run) -> Said | None:
     text = keys.get("transfer", f"mix of {len(keys.get('mix', []))}")
     rule = "5: the file is open for appending only"
     return Said(run.guarded([run.step(**keys)]), "append", text, rule, 0.95, reach)
+
+
+def _at_its_end(run: Run, said: Said) -> Said:
+    """Single requests of a file that is open for appending, without the places that they name.
+
+    A file that appends in one step must do so in all: what is told of places here may be told of
+    the end elsewhere.
+    """
+    if not run.is_write or not np.all(run.flags & APPENDS):
+        return said
+    steps: list[StepSpec] = []
+    for step in said.steps:
+        if not isinstance(step, StepSpec) or not isinstance(step.write, DataStep):
+            return said
+        data = step.write
+        if data.pattern is not PatternKind.CONTIGUOUS or data.size is None or data.transfer:
+            return said
+        ended = data.model_copy(
+            update={
+                "pattern": PatternKind.APPEND, "transfer": data.size, "count": 1,
+                "size": None, "at": None,
+            }
+        )  # fmt: skip
+        steps.append(step.model_copy(update={"write": ended}))
+    said.steps = [*steps]
+    return said
 
 
 def _alike(run: Run, parts: Parts) -> bool:

@@ -8,10 +8,11 @@ next request takes longer than one of a bare loop: sqlite's 4 KiB in memory a qu
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
-from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.operation import KIND_CODES, Column, Kind, Operations
 
 UNKNOWN = -1
 MOST_NS = 20_000
@@ -34,11 +35,60 @@ RECORDED_BY = "venturi"
 """The format of our own captures: others take microseconds to record a call, or leave calls out."""
 
 
+def beside_ns(operations: Operations, rows: Column, height: Column, of_files: Column) -> Column:
+    """For each of these rows the time since the one before, of its process, in calls that are none
+    of them: on files of the application, a mask, and no higher than the row, by `height`.
+
+    The proxy makes these calls, too: it opens datasets, and seeks.
+    """
+    begin, end = operations.start_ns, np.maximum(operations.end_ns, operations.start_ns)
+    if not len(rows):
+        return np.zeros(0, np.int64)
+    # A clock that goes on from process to process.
+    which = np.unique(operations.process, return_inverse=True)[1]
+    shift = which * (int(end.max()) - int(begin.min()) + 1)
+    order = np.lexsort((rows, which[rows]))
+    mine = rows[order]
+    before, same = mine[:-1], which[mine[1:]] == which[mine[:-1]]
+    found = np.zeros(len(rows), np.int64)
+    for level in np.unique(height[mine]).tolist():
+        calls = np.flatnonzero(of_files & (height >= 0) & (height <= level))
+        spent = _spent_until((begin + shift)[calls], (end + shift)[calls])
+        way = spent((begin + shift)[mine[1:]]) - spent((end + shift)[before])
+        here = same & (height[mine[1:]] == level)
+        found[order[1:][here]] = np.maximum(way[here], 0)
+    return found
+
+
+def _spent_until(begin: Column, end: Column) -> Callable[[Column], Column]:
+    """How much time had passed in at least one of these calls, at any time."""
+    order = np.argsort(begin, kind="stable")
+    until = np.maximum.accumulate(end[order])
+    start = begin[order].copy()
+    start[1:] = np.maximum(start[1:], until[:-1])
+    length = np.maximum(until - start, 0)
+    total = np.cumsum(length) - length
+
+    def spent(time: Column) -> Column:
+        at = np.searchsorted(start, time, side="right") - 1
+        known = np.maximum(at, 0)
+        inside = np.clip(time - start[known], 0, length[known])
+        return np.asarray(np.where(at >= 0, total[known] + inside, 0))
+
+    return spent
+
+
 def computing_ns(
-    process: Column, kind: Column, start_ns: Column, end_ns: Column, source: str
+    process: Column,
+    kind: Column,
+    start_ns: Column,
+    end_ns: Column,
+    source: str,
+    beside: Column | None = None,
 ) -> Column:
     """What each process did between its operations, which come in the order of time, before each of
-    them; UNKNOWN of the first ones, and of captures that cannot know."""
+    them, less the time in calls `beside` them; UNKNOWN of the first ones, and of captures that
+    cannot know."""
     found = np.full(len(process), UNKNOWN, np.int64)
     if source != RECORDED_BY or not len(process):
         return found
@@ -46,6 +96,8 @@ def computing_ns(
     owner, start, end = process[order], start_ns[order], end_ns[order]
     same = owner[1:] == owner[:-1]
     way = np.maximum(start[1:] - end[:-1], 0)[same]
+    if beside is not None:
+        way = np.maximum(way - beside[order[1:][same]], 0)
     found[order[1:][same]] = np.maximum(way - _recording_ns(way, kind[order[:-1]][same]), 0)
     return found
 

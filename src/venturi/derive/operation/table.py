@@ -22,7 +22,7 @@ from venturi.derive.operation.linked import link_flags, with_links_removed, word
 from venturi.derive.operation.manner import Manner, manners_of
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
 from venturi.derive.operation.opening import healed, makes_file
-from venturi.derive.operation.pace import beside_pauses, computing_ns
+from venturi.derive.operation.pace import beside_ns, beside_pauses, computing_ns
 from venturi.derive.operation.replaced import with_replaced_apart
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import last_names, said_plainly, ways_of
@@ -135,6 +135,8 @@ class Table:
     end_ns: Column
     computing_ns: Column
     """What the process did just before, or UNKNOWN (`pace`)."""
+    beside_ns: Column
+    """Time since the process's operation before in calls that are not in the table (`pace`)."""
     follows: Column
     """Whether the rank's operation just before was on the same file."""
     stretch: Column
@@ -187,11 +189,11 @@ def table_of(captured: Captured) -> Table:
     actors = _actors(trace, given, own)
     rows, heights, left, assumed = _kept(operations, actors, (root, own), asked)
     _refuse_nothing(trace, operations, rows)
-    is_aside = operations.file[rows] != given.file[rows]
     used, file = np.unique(root[operations.file[rows]], return_inverse=True)
     from venturi.derive.operation.pause import stretches
 
-    rank = actors.of_process[operations.process[rows]].astype(np.int64)
+    process = operations.process[rows]
+    rank = actors.of_process[process].astype(np.int64)
     start, end = operations.start_ns[rows], operations.end_ns[rows]
     owner = file * actors.ranks + rank
     order = np.argsort(owner, kind="stable")
@@ -199,16 +201,15 @@ def table_of(captured: Captured) -> Table:
     stretch, pauses = stretches(start, np.maximum(end, start), order, owner, kind)
     paths = [trace.files[i].path for i in used.tolist()]
     whole = healed(paths, file[order], rank[order], kind[order], stretch[order])
-    computing = computing_ns(operations.process[rows], kind, start, end, trace.source.format)
+    beside = _beside(operations, rows, own)
+    computing = computing_ns(process, kind, start, end, trace.source.format, beside)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
     size = np.where(moved, operations.bytes[rows], 0)
     offset = _places(operations, rows, moved, notes)
     anew = _among(kind, (Kind.OPEN,)) & (operations.detail[rows] & (O_TRUNC | O_EXCL) > 0)
     streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
     size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
-    if files:
-        said = "read a little further than writes were seen; the last write is longer"
-        notes.append(f"{_files(files)} {said}")
+    notes += _unseen_notes(files)
     looks = _looks(operations, rows, heights, (actors, root, own), left)
     flags = _flags(operations, rows, file, rank)
     dataset = _datasets(operations, rows, len(root))
@@ -221,7 +222,7 @@ def table_of(captured: Captured) -> Table:
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
-        flags=(flags | _aside(is_aside, kind))[order],
+        flags=(flags | _aside(operations.file[rows] != given.file[rows], kind))[order],
         offset=in_file(dataset, file, offset, size, arrays)[order],
         dataset=dataset[order],
         within=offset[order],
@@ -234,10 +235,11 @@ def table_of(captured: Captured) -> Table:
         start_ns=start[order],
         end_ns=end[order],
         computing_ns=beside_pauses(computing[order], whole, pauses),
+        beside_ns=beside[order],
         follows=follows_of(file, rank)[order],
         stretch=whole,
         pauses_ns=pauses,
-        job=actors.job[operations.process[rows]][order],
+        job=actors.job[process][order],
         arrays=arrays,
         left=left,
         assumed=actors.assumed + assumed + notes,
@@ -252,6 +254,17 @@ def _refuse_nothing(trace: Trace, operations: Operations, rows: Column) -> None:
             "of the application (only systems, libraries and streams)",
             "capture a job that reads, writes or opens files",
         )
+
+
+def _beside(operations: Operations, rows: Column, own: Column) -> Column:
+    """Time in calls on the application's files that are not in the table, before each row."""
+    of_files = own[np.minimum(operations.file, len(own) - 1)] & (operations.error == 0)
+    return beside_ns(operations, rows, _HEIGHT[operations.layer], of_files)
+
+
+def _unseen_notes(files: int) -> list[str]:
+    said = "read a little further than writes were seen; the last write is longer"
+    return [f"{_files(files)} {said}"] if files else []
 
 
 def _interfaces(operations: Operations, heights: Column, used: Column) -> list[Interface]:

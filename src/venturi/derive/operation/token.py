@@ -158,9 +158,10 @@ def _measured(
     place = np.arange(len(rows), dtype=np.int64) - first[index]
     code = mixed_hash(relative) + mixed_hash(mixed_hash(size) + place.astype(np.uint64) * _ONE)
     code = mixed_hash(code)
-    # Time in other files' calls, or in the syncs after each write, is no thinking.
+    # Time in other calls, or in the syncs after each write, is no thinking.
     synced = np.where(each[rows] > 0, table.end_ns[np.minimum(rows + 1, len(table) - 1)], end)
-    idle = np.where(inner & table.follows[rows], start - np.concatenate([[0], synced[:-1]]), 0)
+    ways = start - np.concatenate([[0], synced[:-1]]) - table.beside_ns[rows]
+    idle = np.where(inner & table.follows[rows], ways, 0)
     known = np.where(offset >= 0, offset, 0)
     return Tokens(
         rows=rows,

@@ -1,0 +1,137 @@
+"""Data that the turns of a loop read again and again are read once and kept in memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+from venturi.model.error import UserError
+from venturi.model.expression import Compiled, ExpressionError, compiled
+from venturi.model.tuning import Meaning
+from venturi.model.units import size_text
+from venturi.model.workload import DataStep, PatternKind, StepSpec
+from venturi.plan.file import template_names
+from venturi.plan.scope import Scope
+from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change_transfer import request_bytes
+from venturi.tune.rewrite import Steps, altered, named_in, with_steps
+from venturi.tune.scene import DoesNotApply, Scene, use_of
+
+_LEAST_TIMES = 1.5
+"""Own: what is read over what lies there; with less, next to nothing is read again."""
+_MOST_TURNS = 200_000
+_MOST_BYTES = 2**30
+"""More is not kept in memory."""
+
+
+def _values(scene: Scene) -> list[str]:
+    del scene
+    return ["once"]
+
+
+def _make(scene: Scene, value: str) -> Variant:
+    one_of(value, "rereads", ("once",))
+    touched: dict[str, bool] = {}
+    workload = with_steps(scene.workload, lambda step: _kept(step, scene, touched))
+    if not touched:
+        raise DoesNotApply("no loop reads the same part of a file again and again")
+    names = scene.listed(list(touched))
+    advice = f"Read {names} once before the loop and keep the data."
+    if any(touched.values()):
+        advice = (
+            f"Open {names} once before the loop and leave it open, so that what the last read "
+            "brought into its buffer serves the next ones, or keep the data in memory."
+        )
+    return Variant(
+        workload,
+        "data read once",
+        advice,
+        Meaning(assumes="memory holds what is read, and nobody else changes it meanwhile"),
+        reads_less=True,
+    )
+
+
+def _kept(loop: StepSpec, scene: Scene, touched: dict[str, bool]) -> Steps | None:
+    """A loop with what its turns read again before it.
+
+    The file is noted in `touched`, with whether each turn opens it.
+    """
+    if loop.for_ is None or loop.do is None:
+        return None
+    found = next((one for one in map(lambda s: _again(s, loop, scene), loop.do) if one), None)
+    if found is None:
+        return None
+    visit = [step for step in loop.do if isinstance(step, StepSpec) and _is_on(step, found.name)]
+    touched[found.name] = any(step.open for step in visit)
+    before = [found.read if step is found.step else step for step in visit]
+    rest = [step for step in loop.do if not any(step is one for one in visit)]
+    return [*before, loop.model_copy(update={"do": rest})] if rest else [*before]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A read that every turn of a loop makes, and the one that stands for all of them."""
+
+    name: str
+    step: StepSpec
+    read: StepSpec
+
+
+def _again(step: object, loop: StepSpec, scene: Scene) -> _Found | None:
+    """What a step reads again in each turn; None where it is no such read."""
+    use = use_of(step, scene.workload) if isinstance(step, StepSpec) else None
+    turns = scene.whole(loop.in_)
+    if use is None or use.is_write or use.dataset or not turns or turns > _MOST_TURNS:
+        return None
+    assert isinstance(step, StepSpec)
+    data, spec = use.step, scene.workload.files[use.name]
+    inside = [one for one in loop.do or [] if isinstance(one, StepSpec) and _is_on(one, use.name)]
+    is_alone = all(one is step or one.open or one.close or one.stat for one in inside)
+    is_plain = data.pattern is PatternKind.CONTIGUOUS and not data.mix and data.total is None
+    if not is_alone or not is_plain or loop.for_ in template_names(spec.path):
+        return None
+    if scene.sharers(spec) != 1 or use.place != "self":
+        return None
+    return _once(step, data, turns, (loop, scene, use.name))
+
+
+def _once(
+    step: StepSpec, data: DataStep, turns: int, whose: tuple[StepSpec, Scene, str]
+) -> _Found | None:
+    """The read of all that the turns read, where that is much less."""
+    loop, scene, name = whose
+    transfer = request_bytes(data, scene)
+    if not transfer and data.transfer is None:
+        return None
+    size = data.size if data.count is None else f"({data.count}) * {transfer}"
+    try:
+        begins = _numbers(data.at or 0, loop, scene)
+        sizes = _numbers(size if size is not None else transfer or 0, loop, scene)
+        spans = [(int(begins([turn])), int(sizes([turn]))) for turn in range(turns)]
+    except (ExpressionError, UserError):
+        return None
+    low, high = min(at for at, _ in spans), max(at + length for at, length in spans)
+    total = sum(length for _, length in spans)
+    if not 0 < high - low <= _MOST_BYTES or total < _LEAST_TIMES * (high - low) or not transfer:
+        return None
+    request = min(transfer, high - low)
+    read = altered(
+        data, at=low, size=size_text(high - low), count=None, transfer=size_text(request), seeks=0
+    )
+    think = scene.number(data.think)
+    if think:
+        read = altered(read, think=float(think) * turns / ceil((high - low) / request))
+    return _Found(name, step, step.model_copy(update={"read": read}))
+
+
+def _numbers(value: int | float | str, loop: StepSpec, scene: Scene) -> Compiled:
+    scope = Scope(scene.parameters, {loop.for_ or "": 0})
+    return compiled(scope.defining(scene.workload.define).code(value, "rereads"))
+
+
+def _is_on(step: StepSpec, name: str) -> bool:
+    """Whether a step, or one inside of it, names a file."""
+    return name in named_in([step])
+
+
+CHANGE = Change("rereads", "once", _values, _make)
