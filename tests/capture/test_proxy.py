@@ -7,11 +7,17 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from venturi.analyse.fidelity_card import fidelity
+from venturi.capture.proxy import ProxyRun, run_proxy
+from venturi.derive.yaml_text import to_yaml
 from venturi.model.card import FidelityCard, Match
+from venturi.model.operation import Kind
 from venturi.model.trace_folder import read_trace
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import parse_yaml
 
 WRITER = """
 import os
@@ -102,3 +108,57 @@ def test_what_is_there_before_is_not_the_program_s_also_in_folders(tmp_path: Pat
     source = next(stream for stream in card.streams if "part" in stream.name)
     opens = [field for field in source.fields if field.name == "open operations"]
     assert [(field.application, field.proxy) for field in opens] == [(24, 24)]
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from venturi.capture.proxy import ProxyRun, run_proxy
+from venturi.model.error import RunFailed
+from venturi.model.workload import Workload
+from venturi.model.yaml_text import load_yaml
+resource.setrlimit(resource.RLIMIT_FSIZE, (32 << 20, resource.RLIM_INFINITY))
+text = Path("large.yaml")
+try:
+    run_proxy(ProxyRun(load_yaml(text, Workload), text.read_text(), Path("target")), Path("place"))
+except RunFailed as error:
+    print(error.message)
+"""
+
+
+def test_a_proxy_that_fails_says_why(tmp_path: Path) -> None:
+    (tmp_path / "large.yaml").write_text(
+        "workload: 1\nname: large\nparameters: {np: {default: 1, role: ranks}}\n"
+        "groups: {g: {ranks: np}}\nfiles: {f: {path: f}}\nprogram:\n  g:\n    - phase: p\n"
+        "      do: [{create: f}, {write: {to: f, transfer: 1 MiB, size: 64 MiB}}, {close: f}]\n"
+    )
+    for folder in ("target", "place"):
+        (tmp_path / folder).mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED], cwd=tmp_path, capture_output=True, text=True,
+        check=True, timeout=600,
+    )  # fmt: skip
+    assert "the proxy did not come to its end: " in done.stdout
+    assert "File too large" in done.stdout
+
+
+def test_a_proxy_that_is_no_valid_benchmark_is_still_what_it_did(tmp_path: Path) -> None:
+    """Its rate is above a bound of the machine; a phase that is too short would do the same."""
+    (tmp_path / "machine.yaml").write_text(
+        "schema: venturi.machine/1\nname: slow\n"
+        "bounds: [{operation: write, bytes_per_second: 1.0}]\n"
+    )
+    workload = parse_yaml(
+        "workload: 1\nname: small\nparameters: {np: {default: 1, role: ranks}}\n"
+        "groups: {g: {ranks: np}}\nfiles: {f: {path: f}}\nprogram:\n  g:\n    - phase: p\n"
+        "      do: [{create: f}, {write: {to: f, transfer: 1 MiB, size: 4 MiB}}, {close: f}]\n",
+        "small.yaml",
+        Workload,
+    )
+    for folder in ("target", "place"):
+        (tmp_path / folder).mkdir()
+    machine = str(tmp_path / "machine.yaml")
+    run = ProxyRun(workload, to_yaml(workload), tmp_path / "target", machine=machine)
+    found = run_proxy(run, tmp_path / "place").operations
+    assert found is not None
+    assert np.count_nonzero(found.is_kind(Kind.WRITE)) == 4

@@ -31,29 +31,38 @@ def _values(scene: Scene) -> list[str]:
 
 def _make(scene: Scene, value: str) -> Variant:
     one_of(value, "rereads", ("once",))
-    touched: list[str] = []
+    touched: dict[str, bool] = {}
     workload = with_steps(scene.workload, lambda step: _kept(step, scene, touched))
     if not touched:
         raise DoesNotApply("no loop reads the same part of a file again and again")
+    names = scene.listed(list(touched))
+    advice = f"Read {names} once before the loop and keep the data."
+    if any(touched.values()):
+        advice = (
+            f"Open {names} once before the loop and leave it open, so that what the last read "
+            "brought into its buffer serves the next ones, or keep the data in memory."
+        )
     return Variant(
         workload,
         "data read once",
-        f"Read {scene.listed(touched)} once before the loop and keep the data, or leave the file "
-        "open, so that what the last read brought into its buffer serves the next ones.",
+        advice,
         Meaning(assumes="memory holds what is read, and nobody else changes it meanwhile"),
         reads_less=True,
     )
 
 
-def _kept(loop: StepSpec, scene: Scene, touched: list[str]) -> Steps | None:
-    """A loop with what its turns read again before it."""
+def _kept(loop: StepSpec, scene: Scene, touched: dict[str, bool]) -> Steps | None:
+    """A loop with what its turns read again before it.
+
+    The file is noted in `touched`, with whether each turn opens it.
+    """
     if loop.for_ is None or loop.do is None:
         return None
     found = next((one for one in map(lambda s: _again(s, loop, scene), loop.do) if one), None)
     if found is None:
         return None
-    touched.append(found.name)
     visit = [step for step in loop.do if isinstance(step, StepSpec) and _is_on(step, found.name)]
+    touched[found.name] = any(step.open for step in visit)
     before = [found.read if step is found.step else step for step in visit]
     rest = [step for step in loop.do if not any(step is one for one in visit)]
     return [*before, loop.model_copy(update={"do": rest})] if rest else [*before]
