@@ -33,7 +33,7 @@ def test_a_machine_is_measured_and_drawn(cli: Cli, shm: Path, tmp_path: Path) ->
     machine = tmp_path / "machine.yaml"
     done = cli("profile", str(shm), "-o", str(machine), *SHORT)
     assert done.returncode == 0, done.stderr
-    assert "coarse grid 1 of 4" in done.stderr
+    assert "coarse grid 1 of 5" in done.stderr
     measured = load_yaml(machine, Machine).profile
     assert measured is not None
     # How far it comes in this time depends on what else the machine does.

@@ -97,6 +97,23 @@ def test_computing_and_turns_displace_the_same() -> None:
     assert more_calls(turns) == pytest.approx(2 * 99)
 
 
+def test_the_fill_of_chunks_that_ranks_share_lies_in_memory_without_pages() -> None:
+    dataset = {"shape": [2048, 1024], "split": [2, 1], "chunks": [1024, 1024]}
+    file = {"path": "f", "interface": "hdf5", "datasets": {"d": dataset}}
+
+    def created_s(on: Machine) -> float:
+        workload = parse_data(
+            Workload,
+            {
+                "workload": 1, "name": "w", "groups": {"g": {"ranks": 2}}, "files": {"f": file},
+                "program": {"g": [{"phase": "make", "do": [{"create": "f"}]}]},
+            },
+        )  # fmt: skip
+        return forecast(make_plan(workload, Settings()), on, "", False).seconds.median
+
+    assert created_s(with_habits()) - created_s(machine(*PLAIN)) == pytest.approx(8 * CALL)
+
+
 def test_no_habit_is_known_from_a_profile_without_them() -> None:
     read = {"read": {"from": "f", "transfer": 8000, "size": 800000, "memory": "16 MiB"}}
     assert last_s(machine(*PLAIN), read) == pytest.approx(102 * CALL)

@@ -111,3 +111,19 @@ def test_what_turns_read_again_is_read_once(at: str, moved: int) -> None:
 def test_what_lies_elsewhere_or_changes_is_read_in_each_turn(at: str, path: str, more: str) -> None:
     with pytest.raises(UserError, match="no loop reads the same part"):
         changed("rereads=once", reading(at, path, more))
+
+
+@pytest.mark.parametrize("value", ["rank", "all"])
+def test_a_gather_in_a_language_that_asks_for_the_state_of_what_it_opens(value: str) -> None:
+    """As Fortran and Python do: that is no reason to leave the file to one rank."""
+    before = scene(
+        "files: {f: {path: f, shared: rank}}\n"
+        "program:\n  g:\n    - phase: p\n      do:\n        - when: 'rank == 0'\n"
+        "          do:\n            - create: f\n            - stat: f\n"
+        "            - write: {to: f, transfer: 800 kB, size: 80000 kB}\n"
+        "            - close: f\n"
+    )
+    after = planned(changed(f"spread={value}", before)).totals
+    assert after.bytes_written == 80_000_000
+    assert {size: n for (_, size), n in after.sizes.items()} == {200_000: 400}
+    assert after.operations["stat"] == 4

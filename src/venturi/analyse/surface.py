@@ -154,12 +154,17 @@ class Surface:
 
         It is what one rank was measured to take more than a plain loop beside it, through the same
         interface or by posix, of each the least, because a difference has the disturbance of both.
-        Of cold data it is what cached ones take more.
+        Of cold data it is what cached ones take more, and memory without pages costs a write what
+        it does a read.
         """
-        state = State.CACHED if manner.state is State.COLD else manner.state
+        operation, state = manner.operation, manner.state
+        if state is State.COLD or habit is Habit.FRESH:
+            state = State.CACHED
+        if habit is Habit.FRESH and operation is OperationKind.WRITE:
+            operation = OperationKind.READ
         for interface in dict.fromkeys((manner.interface, Interface.POSIX)):
             like = Manner(
-                operation=manner.operation,
+                operation=operation,
                 order=Order.SEQUENTIAL,
                 interface=interface,
                 state=state,

@@ -18,7 +18,7 @@ from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Manner, Order, Place, State
+from venturi.model.profile import Habit, Manner, Order, Place, State
 from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
 from venturi.plan.item import size_key, sizes_in, window_of
 from venturi.plan.request import end_of, looks_of, requests_of
@@ -35,7 +35,7 @@ more than _FEW, two are followed; the other turns are taken to be like the secon
 _FEW = 64
 _STAGED = "what is there before the run is taken to be in memory (--cache drop: it is not)"
 _EMPTY = "reads behind a file's end are taken to cost what the smallest ones do"
-_FILLED = "HDF5 is taken to fill the chunks of files that ranks share as it creates them"
+_FILLED = "HDF5 is taken to fill the chunks of shared files as all ranks create them together"
 _MEMORY_SHARE = 0.8
 _BLOCK = 4096
 _AROUND_COPY = (
@@ -124,8 +124,7 @@ class Walk:
     def _whole_phase(self, step: p.Phase, settle: Settle) -> PhaseDemand:
         outside, self._times = self._times, 1
         self._phase = PhaseDemand(step.path, outside, step.limit_s)
-        self._made = set()
-        self._moved_last = None
+        self._made, self._moved_last = set(), None
         if step.cache is p.CachePolicy.DROP:
             used = set(_files_in(step.body))
             for state in self._states.values():
@@ -192,8 +191,7 @@ class Walk:
         self._phase.computing_s += step.think_s * number * self._times
         self._pause_s = step.think_s or (self._pause_s if number == 1 else 0.0)
         grows = self._share_beyond(step, state, (start, end))
-        in_turn = self._moved_last not in (None, step.file)
-        self._moved_last = step.file
+        in_turn, self._moved_last = self._moved_last not in (None, step.file), step.file
         for direction, size, count in requests:
             calls = count * self._times
             self._habits = habits_of(step, start, (size, number), in_turn)
@@ -434,8 +432,7 @@ class Walk:
 
     def _fill(self, file: p.File, state: FileState) -> None:
         """What a library writes into all chunks when ranks create a file together."""
-        whole = filled_bytes(file, not self._is_alone(file))
-        state.filled = whole > 0
+        state.filled = (whole := filled_bytes(file, not self._is_alone(file))) > 0
         if not state.filled:
             return
         manner = Manner(
@@ -444,8 +441,10 @@ class Walk:
             place=Place.SHARED,
             interface=file.interface,
             state=State.NEW,
+            collective=True,
         )
-        self._add(Demand(manner, whole // self._sharers(file), self._times, _FILLED))
+        each = Demand(manner, whole // self._sharers(file), self._times, _FILLED)
+        self._add(replace(each, habits=((Habit.FRESH, 1.0),)))
 
     def _copied(self, step: p.Manage, target: int, place: Place) -> None:
         one, other = self._state(step.file), self._state(target)
@@ -497,7 +496,8 @@ class Walk:
 
     def _add(self, demand: Demand) -> None:
         if demand.count > 0:
-            self._phase.add(replace(demand, think_s=self._pause_s, habits=self._habits))
+            habits = self._habits or demand.habits
+            self._phase.add(replace(demand, think_s=self._pause_s, habits=habits))
 
     def _data(self, step: p.Transfer, operation: str, order: Order, state: State) -> Manner:
         file = self._file(step.file)

@@ -19,7 +19,8 @@ _WORDS = ("rank", "all")
 _ONE_RANK = re.compile(r"\(?\s*rank (== \d+|< 1)\s*\)?")
 _LEAST_BYTES = 256 * 1024
 """Less than this is no work worth being shared, such as a file of settings."""
-_VERBS = ("create", "open", "close", "write", "read", "sync", "compute", "for_")
+_VERBS = ("create", "open", "stat", "close", "write", "read", "sync", "compute", "for_")
+"""What each rank may do with its part as well as one does with all."""
 
 
 def _values(scene: Scene) -> list[str]:

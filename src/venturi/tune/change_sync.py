@@ -36,12 +36,13 @@ def _at_end(scene: Scene) -> Variant:
     changed = with_steps(workload, lambda step: _without(step, files, trees, workload))
     changed = with_steps(changed, lambda step: _closing(step, files, trees, again))
     first = next(iter(files or trees))
-    called = sync_call(workload.files[first], files.get(first, SyncMode.FSYNC))
+    call = sync_call(workload.files[first], files.get(first, SyncMode.FSYNC))
+    called, sign, elsewhere = call.partition(" (")
     return Variant(
         changed,
         "one sync at the end",
         f"Call {called} once, when all of {scene.listed([*files, *trees])} is written, not "
-        "after every write.",
+        f"after every write{sign}{elsewhere}.",
         weaker(
             "a crash before the end of the phase may take what was written in it; at its end all "
             "is as persistent as before"
