@@ -265,7 +265,16 @@ def a_state_is_replaced_each_time(made: CaptureFactory) -> None:
         made.run(0, Kind.READ, "/s/state", MIB, 4, s=0.02)
 
 
+def a_log_is_opened_for_each_line(made: CaptureFactory) -> None:
+    """Each stream counts its places from its own beginning."""
+    for line in range(60):
+        made.call(0, Kind.OPEN, "/s/log", detail=O_WRONLY | O_CREAT | O_APPEND)
+        made.call(0, Kind.WRITE, "/s/log", 50 + line % 7, 0, s=0.02)
+        made.call(0, Kind.CLOSE, "/s/log")
+
+
 UNNOTED: tuple[tuple[str, Decoy], ...] = (
+    ("redundant-writes", a_log_is_opened_for_each_line),
     ("random-access", variables_are_written_step_by_step),
     ("redundant-writes", variables_are_written_step_by_step),
     ("redundant-reads", columns_are_read_one_after_the_other),

@@ -97,11 +97,15 @@ def _contention(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
-def _append_contention(rows: StreamRows) -> Iterator[Seen]:
+def _appended(rows: StreamRows) -> Column:
+    """Files that are opened to append: each write goes to their end, wherever it says it goes."""
     opens = rows.of_kind(Kind.OPEN)
-    opens = opens[(rows.found.ops.detail[opens] & APPEND_FLAG) != 0]
-    opens = opens[np.isin(rows.found.root[opens], rows.shared)]
-    writes = rows.writes[np.isin(rows.found.root[rows.writes], rows.found.root[opens])]
+    return np.asarray(rows.found.root[opens[(rows.found.ops.detail[opens] & APPEND_FLAG) != 0]])
+
+
+def _append_contention(rows: StreamRows) -> Iterator[Seen]:
+    files = np.intersect1d(_appended(rows), rows.shared)
+    writes = rows.writes[np.isin(rows.found.root[rows.writes], files)]
     writes = writes[np.isin(rows.found.lane[writes], rows.ranks)]
     lanes = len(np.unique(rows.found.lane[writes]))
     if lanes > 1:
@@ -147,7 +151,8 @@ def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
 
 def _redundant_writes(rows: StreamRows) -> Iterator[Seen]:
     """Bytes that are written over in place."""
-    again = _moved_again(rows, rows.writes)
+    in_place = ~np.isin(rows.found.root[rows.writes], _appended(rows))
+    again = _moved_again(rows, rows.writes[in_place])
     if again is not None:
         yield Seen(
             f"{rows.name}: the same bytes are written more than once.",
