@@ -122,8 +122,8 @@ _HABITS = {
 class Point(Document):
     """One measured point of a curve.
 
-    `seconds` is the median over the repetitions (of an even number the lower middle one) of the
-    slowest rank's time per operation.
+    `seconds` is the median over the first repetitions of all starts of the slowest rank's time per
+    operation.
     """
 
     bytes: Count
