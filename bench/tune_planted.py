@@ -299,8 +299,7 @@ def line_of(row: dict[str, Any]) -> str:
             found = row[key]
             cells[place] = f"{found['ratio']:.3g} ({found['low']:.3g} to {found['high']:.3g})"
     return (
-        f"| {row['cause']} | {row['seed']} | {size} | {verdict}: {said}"
-        f" | {cells[0]} | {cells[1]} |"
+        f"| {row['cause']} | {row['seed']} | {size} | {verdict}: {said} | {cells[0]} | {cells[1]} |"
     )
 
 
