@@ -31,7 +31,7 @@ class Job:
     """One start of the engine.
 
     The first Ctrl-C asks it to end after the running repetition, the second ends it at once; so
-    does the first while nothing has begun.
+    does the first while a launcher says that it waits.
     `lock` is a descriptor that the engine inherits, so that others see that it lives.
     """
 
@@ -40,6 +40,7 @@ class Job:
         self.interrupts = 0
         self._failed_s: float | None = None
         self._has_begun = False
+        self._waits = False
         self._start_s = time.monotonic()
         self._killer: threading.Timer | None = None
         self._stderr_path = journal / "stderr.txt"
@@ -61,9 +62,10 @@ class Job:
         with self._interruptible():
             for line in self._lines():
                 if isinstance(line, Remark):
+                    self._waits = True
                     yield line.model_dump_json(by_alias=True), line
                     continue
-                self._has_begun = True
+                self._has_begun, self._waits = True, False
                 try:
                     yield line, EventLine.model_validate_json(line).root
                 except ValidationError:
@@ -158,7 +160,7 @@ class Job:
             os.killpg(self._process.pid, number)
 
     def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
-        if self.interrupts == 0 and number == signal.SIGINT and self._has_begun:
+        if self.interrupts == 0 and number == signal.SIGINT and not self._waits:
             self.ask_to_end()
             return
         self.interrupts += 1

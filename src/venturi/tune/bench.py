@@ -67,6 +67,8 @@ class Bench:
         begin_s = time.monotonic()
         try:
             record = self._run(self._form(name, in_haste), self._times.get(in_haste, 1))
+        except KeyboardInterrupt:  # before the run had begun: there is no record
+            raise Interrupted from None
         except VenturiError as error:
             if self._stopping.asked:
                 raise Interrupted from None
