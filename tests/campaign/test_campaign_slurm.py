@@ -48,18 +48,6 @@ scheduler: {kind: slurm, queue: debug, most_jobs: 2, poll_s: 0.3}
 
 
 @pytest.fixture
-def slurm() -> Iterator[SlurmDaemon]:
-    """A Slurm of this host that ends with the test; the path of a socket must be short."""
-    with tempfile.TemporaryDirectory(prefix="slurm") as home:
-        daemon = SlurmDaemon(Path(home))
-        try:
-            daemon.start()
-            yield daemon
-        finally:
-            daemon.stop()
-
-
-@pytest.fixture
 def small_memory() -> Iterator[Path]:
     """A group of processes whose memory the kernel limits, by killing."""
     home = Path(tempfile.mkdtemp(prefix="venturi-test-", dir=_LIMITED))

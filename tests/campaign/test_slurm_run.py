@@ -6,11 +6,8 @@ import json
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from slurm_daemon import SlurmDaemon
 
 WORKLOAD = """
@@ -24,18 +21,6 @@ program:
     - phase: write
       do: [{create: data}, {write: {to: data, transfer: 64 KiB, size: 1 MiB}}, {close: data}]
 """
-
-
-@pytest.fixture
-def slurm() -> Iterator[SlurmDaemon]:
-    """A Slurm of one node."""
-    with tempfile.TemporaryDirectory(prefix="slurm") as home:
-        daemon = SlurmDaemon(Path(home))
-        try:
-            daemon.start()
-            yield daemon
-        finally:
-            daemon.stop()
 
 
 def start(slurm: SlurmDaemon, folder: Path, *words: str) -> subprocess.Popen[str]:

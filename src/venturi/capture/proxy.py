@@ -19,8 +19,8 @@ import numpy as np
 from venturi.capture.quiet import last_words, quiet
 from venturi.capture.run import capture
 from venturi.capture.tracer import Settings
-from venturi.execute.engine import find_engine
-from venturi.model.error import RunFailed, VenturiError
+from venturi.execute.engine import first_mpi
+from venturi.model.error import RunFailed
 from venturi.model.machine import MpiLibrary
 from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
 from venturi.model.plan import Interface, ItemKind
@@ -73,16 +73,7 @@ def machine_for(workload: Workload, application: Trace | None) -> str:
     for mpi, launchers in _LAUNCHERS.items():
         if programs & launchers:
             return mpi.value
-    built = (mpi.value for mpi in _LAUNCHERS if _is_built(mpi))
-    return next(built, MpiLibrary.OPENMPI.value)
-
-
-def _is_built(mpi: MpiLibrary) -> bool:
-    try:
-        find_engine(mpi)
-    except VenturiError:
-        return False
-    return True
+    return first_mpi().value
 
 
 def capture_proxy(

@@ -48,6 +48,17 @@ def find_engine(mpi: MpiLibrary | None = None) -> Path:
     return Path(found).resolve()
 
 
+def first_mpi() -> MpiLibrary:
+    """The first MPI library that there is an engine for; Open MPI where there is none."""
+    for mpi in MpiLibrary:
+        try:
+            find_engine(mpi)
+        except VenturiError:
+            continue
+        return mpi
+    return MpiLibrary.OPENMPI
+
+
 @lru_cache(maxsize=4)
 def describe(engine: Path) -> dict[str, Any]:
     """What an engine says about itself: version, interfaces, options, clock."""

@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from venturi.execute.engine import find_engine
+from venturi.execute.engine import find_engine, first_mpi
 from venturi.model.error import UserError
 from venturi.model.machine import (
     Launcher,
@@ -56,7 +56,7 @@ def _partition(name: str) -> Machine:
     """A partition of this host's Slurm: srun waits for nodes and starts the ranks on them."""
     if not name:
         raise UserError(f"--on {SLURM}: the partition is missing", "sinfo lists them")
-    mpi = next((mpi for mpi in MpiLibrary if _has_engine(mpi)), MpiLibrary.OPENMPI)
+    mpi = first_mpi()
     command = ["srun", f"--partition={name}", f"--mpi={_SRUN_MPI[mpi]}", "--ntasks={ranks}",
                "--nodes={nodes}"]  # fmt: skip
     return Machine(
@@ -65,14 +65,6 @@ def _partition(name: str) -> Machine:
         launcher=Launcher(kind=LauncherKind.MPIRUN, mpi=mpi, command=command),
         scheduler=Scheduler(kind=SchedulerKind.SLURM, queue=name),
     )
-
-
-def _has_engine(mpi: MpiLibrary) -> bool:
-    try:
-        find_engine(mpi)
-    except UserError:
-        return False
-    return True
 
 
 def launch_line(machine: Machine, ranks: int, plan: Path, nodes: int = 1) -> list[str]:

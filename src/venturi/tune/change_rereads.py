@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil
 
-from venturi.model.error import UserError
-from venturi.model.expression import Compiled, ExpressionError, compiled
 from venturi.model.tuning import Meaning
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind, StepSpec
 from venturi.plan.file import template_names
-from venturi.plan.scope import Scope
 from venturi.tune.change import Change, Variant, one_of
 from venturi.tune.change_transfer import request_bytes
 from venturi.tune.rewrite import Steps, altered, named_in, with_steps
@@ -19,7 +16,6 @@ from venturi.tune.scene import DoesNotApply, Scene, use_of
 
 _LEAST_TIMES = 1.5
 """Own: what is read over what lies there; with less, next to nothing is read again."""
-_MOST_TURNS = 200_000
 _MOST_BYTES = 2**30
 """More is not kept in memory."""
 
@@ -81,7 +77,7 @@ def _again(step: object, loop: StepSpec, scene: Scene) -> _Found | None:
     """What a step reads again in each turn; None where it is no such read."""
     use = use_of(step, scene.workload) if isinstance(step, StepSpec) else None
     turns = scene.whole(loop.in_)
-    if use is None or use.is_write or use.dataset or not turns or turns > _MOST_TURNS:
+    if use is None or use.is_write or use.dataset or not turns:
         return None
     assert isinstance(step, StepSpec)
     data, spec = use.step, scene.workload.files[use.name]
@@ -104,12 +100,11 @@ def _once(
     if not transfer and data.transfer is None:
         return None
     size = data.size if data.count is None else f"({data.count}) * {transfer}"
-    try:
-        begins = _numbers(data.at or 0, loop, scene)
-        sizes = _numbers(size if size is not None else transfer or 0, loop, scene)
-        spans = [(int(begins([turn])), int(sizes([turn]))) for turn in range(turns)]
-    except (ExpressionError, UserError):
+    begins = scene.of_turns(data.at or 0, loop)
+    sizes = scene.of_turns(size if size is not None else transfer or 0, loop)
+    if begins is None or sizes is None:
         return None
+    spans = [(int(at), int(length)) for at, length in zip(begins, sizes, strict=True)]
     low, high = min(at for at, _ in spans), max(at + length for at, length in spans)
     total = sum(length for _, length in spans)
     if not 0 < high - low <= _MOST_BYTES or total < _LEAST_TIMES * (high - low) or not transfer:
@@ -122,11 +117,6 @@ def _once(
     if think:
         read = altered(read, think=float(think) * turns / ceil((high - low) / request))
     return _Found(name, step, step.model_copy(update={"read": read}))
-
-
-def _numbers(value: int | float | str, loop: StepSpec, scene: Scene) -> Compiled:
-    scope = Scope(scene.parameters, {loop.for_ or "": 0})
-    return compiled(scope.defining(scene.workload.define).code(value, "rereads"))
 
 
 def _is_on(step: StepSpec, name: str) -> bool:

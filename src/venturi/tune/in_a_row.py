@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Number, compiled
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind, StepSpec
-from venturi.plan.scope import Scope
 from venturi.tune.rewrite import Steps, altered
 from venturi.tune.scene import Scene
 
 _PLAIN = {"to", "from_", "pattern", "transfer", "size", "at", "think", "memory", "fresh"}
 """Keys of a step that is nothing but requests of one size, one behind the other."""
-_MOST_TURNS = 200_000
-"""Of longer loops not every turn is looked at, and they stay loops."""
 
 
 def in_a_row(loop: StepSpec, body: Steps, scene: Scene) -> Steps:
@@ -32,7 +27,7 @@ def in_a_row(loop: StepSpec, body: Steps, scene: Scene) -> Steps:
 def _access(loop: StepSpec, body: Steps, scene: Scene) -> StepSpec | None:
     [step, *more] = body
     turns = scene.whole(loop.in_)
-    if more or not isinstance(step, StepSpec) or not turns or turns > _MOST_TURNS:
+    if more or not isinstance(step, StepSpec) or not turns:
         return None
     data = step.write if step.write is not None else step.read
     if not isinstance(data, DataStep) or step.model_fields_set - {"write", "read"}:
@@ -44,21 +39,17 @@ def _access(loop: StepSpec, body: Steps, scene: Scene) -> StepSpec | None:
         return None
     if data.model_fields_set - _PLAIN or data.pattern is not PatternKind.CONTIGUOUS:
         return None
-    begin = _begin(data, loop, turns, size, scene)
+    begin = _begin(data, loop, size, scene)
     if begin is None:
         return None
     whole = altered(data, transfer=size_text(transfer), size=size_text(size * turns), at=begin)
     return step.model_copy(update={"write" if step.write is not None else "read": whole})
 
 
-def _begin(data: DataStep, loop: StepSpec, turns: int, size: int, scene: Scene) -> int | None:
+def _begin(data: DataStep, loop: StepSpec, size: int, scene: Scene) -> int | None:
     """Where the first turn begins, if each other one begins `size` bytes behind the one before."""
-    scope = Scope(scene.parameters, {loop.for_ or "": 0})
-    try:
-        place = compiled(scope.defining(scene.workload.define).code(data.at or 0, "at"))
-        begins: list[Number] = [place([turn]) for turn in range(turns)]
-    except (ExpressionError, UserError):
+    begins = scene.of_turns(data.at or 0, loop)
+    if begins is None or not isinstance(begins[0], int):
         return None
     first = begins[0]
-    is_row = isinstance(first, int) and begins == [first + turn * size for turn in range(turns)]
-    return int(first) if is_row else None
+    return first if begins == [first + turn * size for turn in range(len(begins))] else None

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from venturi.model.expression import Literal, Number
+from venturi.model.error import UserError
+from venturi.model.expression import ExpressionError, Literal, Number, compiled
 from venturi.model.plan import Interface
 from venturi.model.workload import DataStep, FileSpec, Finding, StepSpec, Value, Workload
 from venturi.plan.make import Made
 from venturi.plan.scope import Scope
+
+_MOST_TURNS = 200_000
+"""Of longer loops not every turn is looked at."""
 
 
 class DoesNotApply(Exception):
@@ -55,6 +59,19 @@ class Scene:
         """As `number`, where it is a whole one."""
         number = self.number(value)
         return number if isinstance(number, int) else None
+
+    def of_turns(self, value: Value, loop: StepSpec) -> list[Number] | None:
+        """What a value is in each turn of a loop; None where it depends on more than that, or the
+        turns are unknown, none or too many to look at."""
+        turns = self.whole(loop.in_)
+        if not turns or turns > _MOST_TURNS:
+            return None
+        scope = Scope(self.parameters, {loop.for_ or "": 0}).defining(self.workload.define)
+        try:
+            number = compiled(scope.code(value, "tune"))
+            return [number([turn]) for turn in range(turns)]
+        except (ExpressionError, UserError):
+            return None
 
     def known(self, name: str) -> str:
         """How the application's user knows a file, or a dataset `file.dataset`."""
