@@ -24,11 +24,11 @@ sys.path[:0] = [str(ROOT / "src"), str(Path(__file__).parent)]
 
 from closure_applications import APPLICATIONS, PYTHON, Application  # noqa: E402
 
-from venturi.analyse.fidelity_card import fidelity  # noqa: E402
+from venturi.analyse.fidelity_report import fidelity  # noqa: E402
 from venturi.capture.proxy import capture_proxy, machine_for  # noqa: E402
 from venturi.derive.workload import derive  # noqa: E402
 from venturi.derive.yaml_text import to_yaml  # noqa: E402
-from venturi.model.card import CardField, CardStream, FidelityCard, Match  # noqa: E402
+from venturi.model.fidelity_report import FidelityField, FidelityReport, FidelityStream, Match  # noqa: E402
 from venturi.model.units import size_text  # noqa: E402
 from venturi.model.workload import Severity, Workload  # noqa: E402
 from venturi.sources.open import read_capture  # noqa: E402
@@ -54,7 +54,7 @@ class Outcome:
 
     application: Application
     workload: Workload
-    card: FidelityCard
+    report: FidelityReport
     lines: int
 
 
@@ -101,8 +101,8 @@ def tried(application: Application, place: Path, keep: Path | None) -> Outcome:
     (place / "proxy").mkdir()
     machine = machine_for(workload, captured.trace)
     proxy = capture_proxy(workload, text, place / "proxy", place / "proxy.trace", machine)
-    card = fidelity(captured, proxy, (name, "proxy"))
-    return Outcome(application, workload, card, lines_of(text))
+    report = fidelity(captured, proxy, (name, "proxy"))
+    return Outcome(application, workload, report, lines_of(text))
 
 
 def lines_of(text: str) -> int:
@@ -115,7 +115,7 @@ def lines_of(text: str) -> int:
     return count
 
 
-def furthest(stream: CardStream) -> CardField | None:
+def furthest(stream: FidelityStream) -> FidelityField | None:
     """The judged field that is furthest off."""
     judged = [f for f in stream.fields if f.match in (Match.OFF, Match.WITHIN)]
     return max(
@@ -123,7 +123,7 @@ def furthest(stream: CardStream) -> CardField | None:
     )
 
 
-def cell(stream: CardStream) -> str:
+def cell(stream: FidelityStream) -> str:
     """One stream's verdict."""
     if not stream.counterpart:
         return "no counterpart"
@@ -133,10 +133,10 @@ def cell(stream: CardStream) -> str:
     return f"{found.name}: {found.application:.4g} / {found.proxy:.4g}"
 
 
-def both(card: FidelityCard, name: str, is_size: bool = False) -> str:
+def both(report: FidelityReport, name: str, is_size: bool = False) -> str:
     """A field of the total: one figure where both are equal, else the application's and the
     proxy's."""
-    for one in card.total.fields:
+    for one in report.total.fields:
         if one.name == name:
             texts = [
                 size_text(round(value)) if is_size else f"{value:,.0f}"
@@ -146,16 +146,16 @@ def both(card: FidelityCard, name: str, is_size: bool = False) -> str:
     return "–"
 
 
-def moved(stream: CardStream) -> float:
+def moved(stream: FidelityStream) -> float:
     """The application's bytes."""
     return sum(f.application for f in stream.fields if f.name in ("bytes written", "bytes read"))
 
 
-def other_sizes(card: FidelityCard) -> str:
+def other_sizes(report: FidelityReport) -> str:
     """How much of the requests' sizes differ, in the stream where that is most."""
     found = [
         abs(f.difference)
-        for stream in card.streams
+        for stream in report.streams
         if moved(stream)
         for f in stream.fields
         if f.name == "request sizes, exactly" and f.difference is not None
@@ -173,13 +173,13 @@ def report(outcomes: list[Outcome], left_out: dict[str, str]) -> str:
     """The page."""
     text = HEAD
     for one in outcomes:
-        card = one.card
-        there = sum(bool(stream.counterpart) for stream in card.streams if moved(stream))
+        report = one.report
+        there = sum(bool(stream.counterpart) for stream in report.streams if moved(stream))
         cells = (
-            one.application.name, str(one.lines), both(card, "bytes written", is_size=True),
-            both(card, "bytes read", is_size=True), both(card, "write operations"),
-            both(card, "read operations"), other_sizes(card),
-            f"{there} of {sum(bool(moved(stream)) for stream in card.streams)}",
+            one.application.name, str(one.lines), both(report, "bytes written", is_size=True),
+            both(report, "bytes read", is_size=True), both(report, "write operations"),
+            both(report, "read operations"), other_sizes(report),
+            f"{there} of {sum(bool(moved(stream)) for stream in report.streams)}",
             findings(one.workload),
         )  # fmt: skip
         text += f"| {' | '.join(cells)} |\n"
@@ -192,7 +192,7 @@ def report(outcomes: list[Outcome], left_out: dict[str, str]) -> str:
     for one in outcomes:
         text += f"\n## {one.application.name}\n`{one.application.command}`\n\n"
         text += "| stream | beside | furthest field: application / proxy |\n|---|---|---|\n"
-        for stream in one.card.streams:
+        for stream in one.report.streams:
             text += f"| {named(stream.name)} | {stream.counterpart or '–'} | {cell(stream)} |\n"
         assumed = one.workload.origin.assumed if one.workload.origin else []
         text += "\nAssumed:\n" if assumed else ""
@@ -234,7 +234,7 @@ def main() -> int:
             finally:
                 os.chdir(ROOT)
         one = outcomes[-1]
-        print(f"{application.name}: {one.lines} lines; {one.card.headline}", flush=True)
+        print(f"{application.name}: {one.lines} lines; {one.report.headline}", flush=True)
         if options.write:
             OUTPUT.write_text(report(outcomes, left_out), "utf-8")
     if options.write:  # once more: with what was left out behind the last one

@@ -21,7 +21,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src")]
 
-from venturi.field.io500.own import result_of  # noqa: E402
+from venturi.compat.io500.own import result_of  # noqa: E402
 from venturi.model.published import Io500Result  # noqa: E402
 from venturi.model.record import Record  # noqa: E402
 

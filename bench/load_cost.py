@@ -139,7 +139,7 @@ def recorder_places(path: Path, count: int) -> None:
 def trace_folder(path: Path, count: int) -> None:
     """A folder of Venturi."""
     from venturi.model.operation import operations_of
-    from venturi.model.trace import Job, Process, Source, Trace, TracedFile
+    from venturi.model.trace import Process, Trace, TracedFile, TracedJob, TraceSource
     from venturi.model.trace_folder import Captured, write_trace
 
     starts = np.arange(count) * 1000
@@ -148,7 +148,7 @@ def trace_folder(path: Path, count: int) -> None:
         start_ns=starts, end_ns=starts + 500,
     )  # fmt: skip
     trace = Trace(
-        source=Source(format="bench", file="bench"), job=Job(ranks=1, seconds=1.0), layers=[],
+        source=TraceSource(format="bench", file="bench"), job=TracedJob(ranks=1, seconds=1.0), layers=[],
         records=[], record_count=0, files=[TracedFile(path="/scratch/f")],
         processes=[Process(rank=0)], operation_count=count,
     )  # fmt: skip

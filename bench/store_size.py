@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from venturi.model.campaign import Better
-from venturi.model.result import Measure, Result, Source, SourceKind
+from venturi.model.result import Measure, Result, ResultSource, SourceKind
 from venturi.store.result import keep
 
 SESSIONS = 60
@@ -52,7 +52,7 @@ def result(session: int, point: int, began: datetime, chance: random.Random) -> 
         name="bench", started=began.isoformat(), machine="alpha",
         session=f"day-{session}", campaign="bench", step="run", point=f"run-{point:04d}",
         repetition=1, parameters={"tasks": point // 6 + 1, "transfer": "1 MiB"}, ranks=4, work="",
-        source=Source(kind=SourceKind.COMMAND, tool="ior"), level="INDICATIVE",
+        source=ResultSource(kind=SourceKind.COMMAND, tool="ior"), level="INDICATIVE",
         metrics={"write": Measure(unit="B/s", better=Better.HIGHER,
                                   values=[1e9 * (1 + point) * chance.lognormvariate(0, 0.05)])},
         facts={"kernel": "6.1", "CPU": "one", "host": "node1"},

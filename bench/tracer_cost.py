@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from venturi.capture.run import capture  # noqa: E402
-from venturi.capture.tracer import Settings, configure, environment  # noqa: E402
+from venturi.capture.tracer import TracerSettings, configure, environment  # noqa: E402
 
 PAIRS = 200_000
 PAIRS_UNDER_STRACE = 3_000
@@ -39,7 +39,10 @@ def one_turn(program: str, place: Path) -> dict[str, float]:
     line = [program, str(place / "file"), str(PAIRS)]
     plain = dict(os.environ)
     found = {"no tracer": cpu_us(line, plain)}
-    for name, settings in (("counters", Settings(counters_only=True)), ("full trace", Settings())):
+    for name, settings in (
+        ("counters", TracerSettings(counters_only=True)),
+        ("full trace", TracerSettings()),
+    ):
         spool = place / "spool"
         spool.mkdir()
         configure(spool, settings)
@@ -56,7 +59,7 @@ def merge_cost(program: str, place: Path, operations: int) -> None:
     """Captures and merges so many operations."""
     begin = time.monotonic()
     line = (program, str(place / "file"), str(operations // 2), "quiet")
-    outcome = capture(line, place / "big.trace", Settings())
+    outcome = capture(line, place / "big.trace", TracerSettings())
     seconds = time.monotonic() - begin - outcome.captured.trace.job.seconds
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     count = outcome.captured.trace.operation_count

@@ -156,13 +156,13 @@ def ratio_of(commands: tuple[str, str], trace: Path, target: Path, pairs: int) -
     from venturi.analyse.paired import interleaved, signed_error
     from venturi.derive.workload import derive
     from venturi.predict.account import layers_of
-    from venturi.predict.cache import CachePolicy
+    from venturi.predict.cache import CachePreparation
     from venturi.predict.subject import Application
     from venturi.sources.open import read_capture
 
     layers = layers_of(derive(read_capture(trace), "planted"))
     sides = [
-        Application(command, "", target / "application", layers, CachePolicy.KEEP)
+        Application(command, "", target / "application", layers, CachePreparation.KEEP)
         for command in commands
     ]
     times: tuple[list[float], list[float]] = ([], [])
@@ -226,7 +226,7 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
 
 def course_of(trial: dict[str, Any]) -> str:
     """How far a change came in the search, and what was seen of it: a miss is read from this."""
-    seen, gain = trial["seen_ratio"], trial["gain"]
+    seen, gain = trial["measured_ratio"], trial["gain"]
     looks = sum(pair["stage"] != "final" for pair in trial["pairs"])
     text = f"{name_of(trial)}: {trial['stage']}"
     if seen is not None:

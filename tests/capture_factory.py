@@ -12,7 +12,7 @@ from venturi.model.operation import (
     Kind,
     operations_of,
 )
-from venturi.model.trace import Job, Layer, Process, Source, Trace, TracedFile
+from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 
 MIB = 2**20
@@ -95,8 +95,10 @@ class CaptureFactory:
         columns = {name: [row[name] for row in self.rows] for name in self.rows[0]}
         trace = Trace(
             schema_="venturi.trace/1",
-            source=Source(format="capture", file="app.trace"),
-            job=Job(ranks=self.ranks, seconds=max(self.clock_s) if seconds is None else seconds),
+            source=TraceSource(format="capture", file="app.trace"),
+            job=TracedJob(
+                ranks=self.ranks, seconds=max(self.clock_s) if seconds is None else seconds
+            ),
             layers=[Layer.POSIX, Layer.MPIIO],
             records=[],
             record_count=0,

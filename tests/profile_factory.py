@@ -7,7 +7,15 @@ from typing import Any
 
 from venturi.model.machine import Machine
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Curve, Manner, Order, Place, Point, Profile, State
+from venturi.model.profile import (
+    AccessClass,
+    DataState,
+    FileSharing,
+    MeasuredCurve,
+    Order,
+    Point,
+    Profile,
+)
 from venturi.model.record import FileSystem
 
 SIZES = tuple(2**n for n in range(9, 25))
@@ -21,8 +29,8 @@ def curve(
     law: Law,
     ranks: Sequence[int] = (1, 2),
     sizes: Sequence[int] = SIZES,
-    **manner: Any,
-) -> Curve:
+    **access: Any,
+) -> MeasuredCurve:
     """A curve whose points lie on a law, each with a spread of 10 % to both sides."""
     points = [
         Point(
@@ -32,16 +40,18 @@ def curve(
         for count in ranks
         for size in sizes
     ]  # fmt: skip
-    return Curve(manner=Manner(operation=OperationKind(operation), **manner), points=points)
+    return MeasuredCurve(
+        access=AccessClass(operation=OperationKind(operation), **access), points=points
+    )
 
 
-def data(operation: str, law: Law, state: str = "none", **more: Any) -> Curve:
+def data(operation: str, law: Law, state: str = "none", **more: Any) -> MeasuredCurve:
     """A curve of sequential access."""
-    manner = {"order": Order.SEQUENTIAL, "place": Place.OWN, **more.pop("manner", {})}
-    return curve(operation, law, state=State(state), **manner, **more)
+    access = {"order": Order.SEQUENTIAL, "place": FileSharing.OWN, **more.pop("access", {})}
+    return curve(operation, law, state=DataState(state), **access, **more)
 
 
-def profile(*curves: Curve, **changes: Any) -> Profile:
+def profile(*curves: MeasuredCurve, **changes: Any) -> Profile:
     """A profile of a machine with 2 cores and 1 GiB."""
     fields: dict[str, Any] = {
         "started": "2026-01-02T03:04:05+00:00", "seconds": 60.0, "budget_s": 60.0,
@@ -55,6 +65,6 @@ def profile(*curves: Curve, **changes: Any) -> Profile:
     return Profile(**(fields | changes), curves=list(curves))
 
 
-def machine(*curves: Curve, **changes: Any) -> Machine:
+def machine(*curves: MeasuredCurve, **changes: Any) -> Machine:
     """A machine with such a profile."""
     return Machine(name="m", profile=profile(*curves, **changes))

@@ -36,10 +36,10 @@ from venturi.model.prediction import Prediction  # noqa: E402
 from venturi.model.validation import (  # noqa: E402
     DOCUMENT,
     VALIDATION_SCHEMA,
-    Cell,
     Storage,
     Tried,
     Validation,
+    ValidationCell,
 )
 from venturi.report.validation import summary_of  # noqa: E402
 
@@ -167,13 +167,13 @@ class Matrix:
             return bool(json.loads(document.read_bytes())["repetitions"] >= self.repeat)
         return self._refusal(name).exists()
 
-    def cell(self, case: str, system: str) -> Cell:
+    def cell(self, case: str, system: str) -> ValidationCell:
         """One cell as it was measured."""
         found = self._prediction(f"{case}-{system}")
         if found is None:
             refused = self._refusal(f"{case}-{system}").read_text("utf-8")
-            return Cell(application=case, system=system, refused=refused)
-        return Cell(
+            return ValidationCell(application=case, system=system, refused=refused)
+        return ValidationCell(
             application=case,
             system=system,
             repetitions=found.repetitions,

@@ -12,7 +12,7 @@ namespace venturi::backend {
 namespace {
 
 /// What a sharer wants of the first one.
-struct Wish {
+struct SharerRequest {
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   bool has_box = false;
@@ -103,10 +103,11 @@ class Gathered final : public Backend {
                              const Request& request) override {
     const bool packs = pack_ && direction == schema::Direction::kWrite && request.bytes > 0;
     const Request own = packs ? pack_(request) : request;
-    Wish mine{own.offset, own.bytes, own.box != nullptr, {}};
+    SharerRequest mine{own.offset, own.bytes, own.box != nullptr, {}};
     if (own.box != nullptr) mine.box = *own.box;
-    const std::vector<Wish> wishes = sharers_->gather(mine);
-    Completion result = is_first() ? serve(file, direction, own, wishes) : ask(direction, own);
+    const std::vector<SharerRequest> sharer_requests = sharers_->gather(mine);
+    Completion result =
+        is_first() ? serve(file, direction, own, sharer_requests) : ask(direction, own);
     if (result.bytes == own.bytes) result.bytes = request.bytes;
     result.end_ns = clock_->now_ns();
     return result;
@@ -140,12 +141,13 @@ class Gathered final : public Backend {
   }
 
   Completion serve(Handle file, schema::Direction direction, const Request& own,
-                   const std::vector<Wish>& wishes) {
+                   const std::vector<SharerRequest>& sharer_requests) {
     Completion mine;
     if (own.bytes > 0) mine = move(file, direction, own);
     std::uint64_t serving_ns = mine.serving_ns;
-    for (std::size_t rank = 1; rank < wishes.size(); ++rank) {
-      if (wishes[rank].bytes > 0) serving_ns += serve_other(file, direction, rank, wishes[rank]);
+    for (std::size_t rank = 1; rank < sharer_requests.size(); ++rank) {
+      if (sharer_requests[rank].bytes > 0)
+        serving_ns += serve_other(file, direction, rank, sharer_requests[rank]);
     }
     mine.serving_ns = serving_ns;
     return mine;
@@ -161,9 +163,10 @@ class Gathered final : public Backend {
 
   /// Returns how long the library took.
   std::uint64_t serve_other(Handle file, schema::Direction direction, std::size_t rank,
-                            const Wish& wish) {
-    const Request request{wish.offset, wish.bytes, buffer_.reserve(wish.bytes),
-                          wish.has_box ? &wish.box : nullptr};
+                            const SharerRequest& sharer_request) {
+    const Request request{sharer_request.offset, sharer_request.bytes,
+                          buffer_.reserve(sharer_request.bytes),
+                          sharer_request.has_box ? &sharer_request.box : nullptr};
     const std::span<std::byte> data(request.data, request.bytes);
     const bool writes = direction == schema::Direction::kWrite;
     if (writes) sharers_->receive(rank, data);

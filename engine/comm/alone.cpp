@@ -33,7 +33,7 @@ class Alone : public Channel {
   void tell(std::size_t, std::uint64_t event, std::uint64_t at_ns) override {
     told_[event].add(at_ns);
   }
-  Told told(std::uint64_t event) override { return told_[event]; }
+  EventCount event_count(std::uint64_t event) override { return told_[event]; }
   void forget_told(const Poll&) override { told_.clear(); }
   std::unique_ptr<Channel> split(std::uint64_t, const Poll&) override {
     return std::make_unique<Alone>(segment_);
@@ -46,7 +46,7 @@ class Alone : public Channel {
   [[nodiscard]] std::span<Counters* const> visible_counters() noexcept override {
     return {&visible_, 1};
   }
-  bool take_notice(Notice& out) override { return segment_.bulletin().take(out); }
+  bool take_notice(Notice& out) override { return segment_.message_slot().take(out); }
   void check() override {
     if (segment_.aborted()) throw base::Broken(segment_.problem());
   }
@@ -59,7 +59,7 @@ class Alone : public Channel {
 
   SharedSegment& segment_;
   Placement placement_;
-  std::map<std::uint64_t, Told> told_;
+  std::map<std::uint64_t, EventCount> told_;
   Counters* visible_ = segment_.counters().data();
 };
 

@@ -59,7 +59,7 @@ struct alignas(64) Counters {
 };
 
 /// How often a rank was told of an event, and the latest moment that came with it.
-struct Told {
+struct EventCount {
   std::uint64_t times = 0;
   std::uint64_t latest_ns = 0;
 
@@ -116,7 +116,7 @@ class Channel {
   /// group of all ranks.
   virtual void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) = 0;
   /// What this rank was told of an event so far; it looks for news.
-  virtual Told told(std::uint64_t event) = 0;
+  virtual EventCount event_count(std::uint64_t event) = 0;
   /// Waits until whatever was told has arrived, and forgets it.
   virtual void forget_told(const Poll& poll) = 0;
 

@@ -86,8 +86,8 @@ class Forked : public Channel {
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) override {
     segment_.tell(members_[to], event, at_ns);
   }
-  Told told(std::uint64_t event) override {
-    return segment_.told(members_[placement_.rank], event);
+  EventCount event_count(std::uint64_t event) override {
+    return segment_.event_count(members_[placement_.rank], event);
   }
   void forget_told(const Poll& poll) override {
     barrier(poll);
@@ -104,7 +104,7 @@ class Forked : public Channel {
   }
   [[nodiscard]] std::span<Counters* const> visible_counters() noexcept override { return visible_; }
   bool take_notice(Notice& out) override {
-    return members_[placement_.rank] == 0 && segment_.bulletin().take(out);
+    return members_[placement_.rank] == 0 && segment_.message_slot().take(out);
   }
   void check() override {
     if (segment_.aborted()) throw base::Broken(segment_.problem());

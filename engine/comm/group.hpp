@@ -87,7 +87,7 @@ class Group {
     channel_->tell(to, event, at_ns);
   }
   /// What this rank was told of an event so far. Not collective.
-  [[nodiscard]] Told told(std::uint64_t event) { return channel_->told(event); }
+  [[nodiscard]] EventCount event_count(std::uint64_t event) { return channel_->event_count(event); }
   /// Waits until whatever was told has arrived, and forgets it.
   void forget_told() { channel_->forget_told(poll_); }
 

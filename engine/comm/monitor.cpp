@@ -39,7 +39,7 @@ Monitor::Monitor(SharedSegment& segment, const Launch& how)
     : segment_(segment),
       how_(how),
       watch_(segment.counters(), settings_of(how)),
-      herald_(segment.bulletin(), segment.counters()[0], how.on_notice),
+      notifier_(segment.message_slot(), segment.counters()[0], how.on_notice),
       pids_(how.ranks, 0) {}
 
 void Monitor::start(const std::function<void(std::size_t)>& be) {
@@ -87,7 +87,7 @@ int Monitor::wait() {
     watch();
     if (segment_.aborted() && enforce_end()) break;
   }
-  herald_.flush();
+  notifier_.flush();
   return code_;
 }
 
@@ -136,14 +136,14 @@ void Monitor::pass_on(int number) const {
 
 void Monitor::watch() {
   const std::uint64_t now = base::monotonic_ns();
-  watch_.look(now, [this](const Notice& notice) { herald_.add(notice); });
+  watch_.look(now, [this](const Notice& notice) { notifier_.add(notice); });
   if (!segment_.aborted()) {
     if (const auto problem = watch_.overdue(now)) {
       overdue_ = true;
       segment_.abort(*problem);
     }
   }
-  if (pids_[0] != 0) herald_.tell(watch_, now);
+  if (pids_[0] != 0) notifier_.tell(watch_, now);
 }
 
 bool Monitor::enforce_end() {

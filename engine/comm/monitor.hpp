@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/herald.hpp"
 #include "comm/launch.hpp"
+#include "comm/notifier.hpp"
 #include "comm/shared_segment.hpp"
 #include "comm/watch.hpp"
 
@@ -40,7 +40,7 @@ class Monitor {
   SharedSegment& segment_;
   const Launch& how_;
   Watch watch_;
-  Herald herald_;
+  Notifier notifier_;
   std::vector<pid_t> pids_;
   int code_ = 0;
   std::uint64_t aborted_ns_ = 0;

@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "comm/back_off.hpp"
-#include "comm/board.hpp"
-#include "comm/last_words.hpp"
+#include "comm/exit_channel.hpp"
 #include "comm/launch.hpp"
 #include "comm/launcher_environment.hpp"
 #include "comm/mpi_notes.hpp"
 #include "comm/problem_text.hpp"
-#include "comm/sentinel.hpp"
+#include "comm/shared_page.hpp"
 #include "comm/watch.hpp"
+#include "comm/watchdog.hpp"
 
 namespace venturi::comm {
 namespace {
@@ -32,7 +32,7 @@ namespace {
 constexpr int kAbortTag = 1;
 constexpr int kClockTag = 2;
 constexpr int kDataTag = 3;
-constexpr int kBoardTag = 4;
+constexpr int kSharedPageTag = 4;
 constexpr int kTellTag = 5;
 /// How long rank 0 waits for the others to stop, and they for rank 0 to end the job.
 constexpr std::uint64_t kGraceNs = 3'000'000'000;
@@ -45,7 +45,7 @@ MPI_Op operation_of(Reduction how) {
 /// What all groups of one process share: how aborts travel, and the counters of its node.
 class World {
  public:
-  explicit World(Sentinel& sentinel) : sentinel_(sentinel) {
+  explicit World(Watchdog& watchdog) : watchdog_(watchdog) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
   }
@@ -58,13 +58,13 @@ class World {
   [[nodiscard]] Counters& own_counters() noexcept { return *own_; }
   /// The counters of a rank on this node, by its number among those of the node.
   [[nodiscard]] Counters* counters(std::size_t on_node) noexcept {
-    return &board_->counters()[on_node];
+    return &shared_page_->counters()[on_node];
   }
   /// This rank's silence means nothing any more.
   void leave() noexcept {
     if (own_ != nullptr) own_->state.store(Counters::kLeft, std::memory_order_release);
   }
-  [[nodiscard]] Board& board() noexcept { return *board_; }
+  [[nodiscard]] SharedPage& shared_page() noexcept { return *shared_page_; }
   [[nodiscard]] bool is_complete() const noexcept { return own_ != nullptr; }
 
   /// Whether some rank's library must not see MPI end. Collective.
@@ -75,7 +75,7 @@ class World {
   }
   [[nodiscard]] bool is_first() const noexcept { return rank_ == 0; }
   void check() {
-    if (board_->aborted()) throw base::Broken(board_->problem());
+    if (shared_page_->aborted()) throw base::Broken(shared_page_->problem());
     see_others_stop();
   }
   /// Throws if another rank says that it stopped.
@@ -93,7 +93,7 @@ class World {
   void finish(MPI_Request& request, const Poll& poll);
 
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns);
-  Told told(std::uint64_t event) {
+  EventCount event_count(std::uint64_t event) {
     hear();
     return told_[event];
   }
@@ -127,13 +127,13 @@ class World {
   /// Messages of a tag of their own travel beside collectives, never between them; a communicator
   /// of their own would take as long as six collectives when 64 ranks share two cores.
   const MPI_Comm control_ = MPI_COMM_WORLD;
-  Sentinel& sentinel_;
-  std::optional<Board> board_;
+  Watchdog& watchdog_;
+  std::optional<SharedPage> shared_page_;
   Counters* own_ = nullptr;
   /// Ranks whose word that they stopped has arrived here.
   std::set<int> stopped_;
   ProblemText outgoing_;
-  std::map<std::uint64_t, Told> told_;
+  std::map<std::uint64_t, EventCount> told_;
   std::list<Letter> letters_;
   /// Letters to each rank; empty before the first.
   std::vector<std::uint64_t> sent_;
@@ -201,31 +201,32 @@ void World::share_counters(const Placement& placement) {
   const bool leads = members.front() == rank_;
   std::array<char, 64> name{};
   if (leads) {
-    board_.emplace(members.size());
-    std::copy_n(board_->name().data(), std::min(board_->name().size(), name.size() - 1),
+    shared_page_.emplace(members.size());
+    std::copy_n(shared_page_->name().data(), std::min(shared_page_->name().size(), name.size() - 1),
                 name.data());
     for (const int member : members) {
       if (member == rank_) continue;
       MPI_Request request = MPI_REQUEST_NULL;
-      MPI_Isend(name.data(), name.size(), MPI_CHAR, member, kBoardTag, control_, &request);
+      MPI_Isend(name.data(), name.size(), MPI_CHAR, member, kSharedPageTag, control_, &request);
       wait_for([&] { return is_done(request); });
     }
   } else {
     MPI_Request request = MPI_REQUEST_NULL;
-    MPI_Irecv(name.data(), name.size(), MPI_CHAR, members.front(), kBoardTag, control_, &request);
+    MPI_Irecv(name.data(), name.size(), MPI_CHAR, members.front(), kSharedPageTag, control_,
+              &request);
     wait_for([&] { return is_done(request); });
-    board_.emplace(name.data(), members.size());
+    shared_page_.emplace(name.data(), members.size());
   }
   const auto own = std::find(members.begin(), members.end(), rank_) - members.begin();
-  own_ = &board_->counters()[static_cast<std::size_t>(own)];
+  own_ = &shared_page_->counters()[static_cast<std::size_t>(own)];
   enter(*own_, placement.rank);
-  if (!leads) return sentinel_.dismiss();
-  const auto counters = board_->counters();
+  if (!leads) return watchdog_.dismiss();
+  const auto counters = shared_page_->counters();
   for (const Counters& member : counters) {
     wait_for([&] { return member.state.load(std::memory_order_acquire) != Counters::kNotStarted; });
   }
-  sentinel_.watch(*board_, members.size(), placement.hosts[node], rank_ == 0);
-  board_->forget_name();
+  watchdog_.watch(*shared_page_, members.size(), placement.hosts[node], rank_ == 0);
+  shared_page_->forget_name();
 }
 
 std::string World::unheard() const {
@@ -342,7 +343,7 @@ class Mpi : public Channel {
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns) override {
     world_.tell(to, event, at_ns);
   }
-  Told told(std::uint64_t event) override { return world_.told(event); }
+  EventCount event_count(std::uint64_t event) override { return world_.event_count(event); }
   void forget_told(const Poll& poll) override { world_.forget_told(poll); }
   std::unique_ptr<Channel> split(std::uint64_t color, const Poll& poll) override;
   [[nodiscard]] std::optional<int> communicator() const noexcept override {
@@ -357,7 +358,7 @@ class Mpi : public Channel {
   void check() override { world_.check(); }
   void abort(const base::Problem& problem) noexcept override { world_.abort(problem); }
   bool take_notice(Notice& out) override {
-    return world_.is_first() && world_.board().bulletin().take(out);
+    return world_.is_first() && world_.shared_page().message_slot().take(out);
   }
 
  private:
@@ -526,12 +527,12 @@ std::int64_t Mpi::clock_offset_ns(const base::Clock& clock, std::uint64_t& uncer
     abort_job(problem.exit_code);
   }
   world.abort(problem);
-  world.board().abort(problem);  // rank 0 may hang where no message is read
+  world.shared_page().abort(problem);  // rank 0 may hang where no message is read
   if (world.is_first()) {
     world.collect();
     const std::string unheard = world.unheard();
     if (!unheard.empty()) problem.message += fmt::format("; no answer from {}", unheard);
-    world.board().report([&] { how.on_broken(problem); });
+    world.shared_page().report([&] { how.on_broken(problem); });
   } else {
     pause_for(2 * kGraceNs);
     // Rank 0 has not ended the job in all this time, so it may not have said why.
@@ -566,7 +567,7 @@ std::string mpi_library() {
 }
 
 int launch_mpi(const Launch& how) {
-  Sentinel sentinel(how);
+  Watchdog watchdog(how);
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SINGLE, &provided);
   int size = 1;
@@ -575,7 +576,7 @@ int launch_mpi(const Launch& how) {
   how.on_started();
   int code = base::kExitFailed;
   {
-    World world(sentinel);
+    World world(watchdog);
     try {
       Group group(std::make_unique<Mpi>(world));
       code = how.body(group);
@@ -586,7 +587,7 @@ int launch_mpi(const Launch& how) {
       end_job(how, world, {.code = "fault", .message = error.what(), .exit_code = 1});
     }
   }
-  sentinel.dismiss();
+  watchdog.dismiss();
   MPI_Finalize();
   return code;
 }

@@ -225,7 +225,7 @@ void SharedSegment::tell(std::size_t to, std::uint64_t event, std::uint64_t at_n
   }
 }
 
-Told SharedSegment::told(std::size_t rank, std::uint64_t event) const noexcept {
+EventCount SharedSegment::event_count(std::size_t rank, std::uint64_t event) const noexcept {
   const std::uint64_t key = event_key(rank, event);
   for (std::size_t at = key % kEventPlaces;; at = (at + 1) % kEventPlaces) {
     const std::uint64_t found = events_[at].key.load(std::memory_order_acquire);

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "comm/bulletin.hpp"
 #include "comm/channel.hpp"
+#include "comm/message_slot.hpp"
 #include "comm/problem_text.hpp"
 
 namespace venturi::comm {
@@ -53,7 +53,7 @@ class SharedSegment {
   [[nodiscard]] std::byte* slot(std::size_t rank) noexcept;
   [[nodiscard]] std::byte* result() noexcept;
   [[nodiscard]] std::span<Counters> counters() noexcept;
-  [[nodiscard]] Bulletin& bulletin() noexcept { return header_->bulletin; }
+  [[nodiscard]] MessageSlot& message_slot() noexcept { return header_->message_slot; }
 
   /// One rank hands bytes to another, which must fetch as many. Throw when the group was aborted.
   void post(std::size_t from, std::size_t to, std::span<const std::byte> data, const Poll& poll);
@@ -67,7 +67,7 @@ class SharedSegment {
 
   /// An event happened once more for a rank. Throws base::Error when there are too many kinds.
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns);
-  [[nodiscard]] Told told(std::size_t rank, std::uint64_t event) const noexcept;
+  [[nodiscard]] EventCount event_count(std::size_t rank, std::uint64_t event) const noexcept;
   /// Forgets all of that; to be called by one rank while no other tells.
   void forget_told() noexcept;
 
@@ -86,7 +86,7 @@ class SharedSegment {
     /// 0 fine, 1 somebody is writing the problem, 2 it is written.
     alignas(64) std::atomic<std::uint32_t> abort_state = 0;
     ProblemText problem;
-    Bulletin bulletin;
+    MessageSlot message_slot;
     std::atomic<std::uint64_t> events = 0;
   };
 

@@ -62,17 +62,17 @@ void enter(Counters& counters, std::size_t rank) noexcept {
 }
 
 Watch::Watch(std::span<const Counters> ranks, Settings settings)
-    : ranks_(ranks), settings_(std::move(settings)), seen_(ranks.size()) {}
+    : ranks_(ranks), settings_(std::move(settings)), last_signs_(ranks.size()) {}
 
 void Watch::look(std::uint64_t now_ns, const Tell& tell) {
   std::vector<std::size_t> back;
   observe(now_ns, back);
   for (const std::size_t rank : back) {
-    if (!seen_[rank].removing) {
+    if (!last_signs_[rank].removing) {
       tell({fmt::format("{} goes on after a silence of {}", name_of(rank),
-                        seconds_text(now_ns - seen_[rank].since_ns))});
+                        seconds_text(now_ns - last_signs_[rank].since_ns))});
     }
-    seen_[rank] = {signs_of(ranks_[rank]), now_ns, 0, false};
+    last_signs_[rank] = {signs_of(ranks_[rank]), now_ns, 0, false};
   }
   if (settings_.stall_ns > 0) tell_of_silence(now_ns, tell);
 }
@@ -81,7 +81,7 @@ void Watch::observe(std::uint64_t now_ns, std::vector<std::size_t>& back) {
   const std::uint64_t gap = last_look_ns_ == 0 ? 0 : now_ns - last_look_ns_;
   last_look_ns_ = now_ns;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    Seen& seen = seen_[rank];
+    LastSign& seen = last_signs_[rank];
     const std::uint64_t signs = signs_of(ranks_[rank]);
     if (gap > kOwnGapNs) seen.since_ns += std::min(gap, now_ns - seen.since_ns);
     if (signs == seen.signs && seen.since_ns != 0 && is_at_work(ranks_[rank])) continue;
@@ -97,7 +97,7 @@ void Watch::tell_of_silence(std::uint64_t now_ns, const Tell& tell) {
   std::vector<std::size_t> silent;
   bool removes = false;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    Seen& seen = seen_[rank];
+    LastSign& seen = last_signs_[rank];
     const std::uint64_t silence = now_ns - seen.since_ns;
     // Once more after twice the time, and so on: a dead storage does not fill the screen.
     if (!is_at_work(ranks_[rank]) || silence < std::max(settings_.stall_ns, 2 * seen.told_ns)) {
@@ -117,7 +117,7 @@ void Watch::tell_of_silence(std::uint64_t now_ns, const Tell& tell) {
 
 void Watch::name_silent(const std::vector<std::size_t>& silent, const Tell& tell) const {
   for (std::size_t i = 0; i < std::min(silent.size(), kMostNamed); ++i) {
-    const Seen& seen = seen_[silent[i]];
+    const LastSign& seen = last_signs_[silent[i]];
     tell({fmt::format("{}: no completion for {} ({})", name_of(silent[i]),
                       seconds_text(seen.told_ns), doing_of(ranks_[silent[i]]))});
   }
@@ -132,21 +132,21 @@ void Watch::tell_of_removal(std::uint64_t now_ns, const Tell& tell) {
   std::size_t longest = ranks_.size();
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     if (!is_at_work(ranks_[rank]) || doing_of(ranks_[rank]) != kRemoving) continue;
-    Seen& seen = seen_[rank];
+    LastSign& seen = last_signs_[rank];
     seen.told_ns = now_ns - seen.since_ns;
     seen.removing = true;
-    if (longest == ranks_.size() || seen.told_ns > seen_[longest].told_ns) longest = rank;
+    if (longest == ranks_.size() || seen.told_ns > last_signs_[longest].told_ns) longest = rank;
   }
   if (longest == ranks_.size()) return;
   tell({fmt::format("still removing files on {}: rank {} has waited {} for one to go (nothing is "
                     "measured now; a file system may first write out what is in its memory)",
                     settings_.host, ranks_[longest].rank.load(kRelaxed),
-                    seconds_text(seen_[longest].told_ns)),
+                    seconds_text(last_signs_[longest].told_ns)),
         false});
 }
 
 bool Watch::is_silent(std::size_t rank, std::uint64_t now_ns) const {
-  const Seen& seen = seen_[rank];
+  const LastSign& seen = last_signs_[rank];
   return is_at_work(ranks_[rank]) && seen.since_ns != 0 && now_ns - seen.since_ns >= kSilentNs;
 }
 
@@ -163,7 +163,7 @@ std::string Watch::silent_ranks(std::uint64_t now_ns, std::string& where) const 
     const std::string doing = doing_of(ranks_[rank]);
     if (count == 1) where = doing;
     text += fmt::format("{}{} completed nothing for {} ({})", count == 1 ? "" : ", ", name_of(rank),
-                        seconds_text(now_ns - seen_[rank].since_ns), doing);
+                        seconds_text(now_ns - last_signs_[rank].since_ns), doing);
   }
   if (count > kMostNamed) text += fmt::format(", and {} more", count - kMostNamed);
   return text;

@@ -54,7 +54,7 @@ class Watch {
 
  private:
   /// What was last seen of a rank.
-  struct Seen {
+  struct LastSign {
     std::uint64_t signs = 0;
     std::uint64_t since_ns = 0;
     /// How long the silence was when it was last reported.
@@ -73,7 +73,7 @@ class Watch {
 
   std::span<const Counters> ranks_;
   Settings settings_;
-  std::vector<Seen> seen_;
+  std::vector<LastSign> last_signs_;
   std::uint64_t last_look_ns_ = 0;
 };
 

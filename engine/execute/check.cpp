@@ -21,8 +21,8 @@
 #include "pattern/expression.hpp"
 #include "pattern/name.hpp"
 #include "pattern/tree.hpp"
-#include "payload/given.hpp"
 #include "payload/halo.hpp"
+#include "payload/literal.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -191,10 +191,10 @@ class Checker {
       throw plan_error(where + ".file", fmt::format("{} is not open here", target.name));
     }
     pattern(step.pattern, where + ".pattern");
-    manner(step, target, where);
-    if (step.given) payload::check(*step.given, plan_.slots.size(), where + ".given");
+    issue_mode(step, target, where);
+    if (step.literal) payload::check(*step.literal, plan_.slots.size(), where + ".given");
     if (step.halo) payload::check(*step.halo, plan_.slots.size(), where + ".halo");
-    if (step.given && (step.operation == schema::Direction::kRead || target.content.verify)) {
+    if (step.literal && (step.operation == schema::Direction::kRead || target.content.verify)) {
       throw plan_error(where + ".given", "what is read, or checked by stamps, cannot be given");
     }
     must(target, step.depth > 1, backend::kDepth, where + ".depth");
@@ -214,8 +214,8 @@ class Checker {
   }
 
   /// Mixes of sizes and directions, rates, and writes at the end of a file.
-  void manner(const schema::Transfer& step, const schema::File& target,
-              const std::string& where) const {
+  void issue_mode(const schema::Transfer& step, const schema::File& target,
+                  const std::string& where) const {
     for (std::size_t i = 0; i < step.mix.size(); ++i) {
       expression(step.mix[i].bytes, fmt::format("{}.mix[{}].bytes", where, i));
     }

@@ -128,7 +128,7 @@ void Context::end_if_left_alone() const {
   constexpr double kPatienceS = 10.0;
   if (alone_since_ns_ == 0) return;
   const double waited_s = base::seconds(base::monotonic_ns() - alone_since_ns_);
-  if (waited_s > (plan.stall_s > 0.0 ? plan.stall_s : kPatienceS)) throw base::Broken(*trouble_);
+  if (waited_s > (plan.stall_s > 0.0 ? plan.stall_s : kPatienceS)) throw base::Broken(*problem_);
 }
 
 void Context::poll() {
@@ -175,13 +175,13 @@ void Context::count(std::uint64_t bytes, std::uint64_t operations) noexcept {
   mine.operations.store(mine.operations.load(kRelaxed) + operations, kRelaxed);
 }
 
-void Context::set_trouble(base::Problem problem) {
-  if (trouble_) return;
+void Context::set_problem(base::Problem problem) {
+  if (problem_) return;
   if (measured) {
     problem.exit_code = base::kExitFailed;
     if (problem.code == "target") problem.code = "io";
   }
-  trouble_ = std::move(problem);
+  problem_ = std::move(problem);
   group.own_counters().failed.store(1, std::memory_order_relaxed);
   signals.give_up();
   tell_other_nodes();
@@ -202,7 +202,8 @@ void Context::look_at_others() {
   if (failed()) return;
   std::atomic<std::uint64_t>& mine = group.own_counters().failed;
   const bool is_told = ranks_of_node_.size() > 1 && place_on_node_[group.rank()] == 0;
-  if (is_told && world.told(kFailedElsewhere).times > 0) mine.store(1, std::memory_order_relaxed);
+  if (is_told && world.event_count(kFailedElsewhere).times > 0)
+    mine.store(1, std::memory_order_relaxed);
   halted_ = std::ranges::any_of(group.visible_counters(), [](const comm::Counters* counters) {
     return counters->failed.load(std::memory_order_relaxed) != 0;
   });
@@ -226,7 +227,7 @@ void Context::fail_request(measure::Fault fault, const char* hint) {
 void Context::fail_operation(measure::Fault fault, const char* hint) {
   const std::string reason = explain(fault);
   const std::string where = phases.empty() ? fault.path : phases.back().plan->path;
-  set_trouble(
+  set_problem(
       {.code = measured ? "io" : "target",
        .message = fmt::format("{} of {} failed on rank {} at offset {}: {}", to_string(fault.kind),
                               fault.path, group.rank(), fault.offset, reason),
@@ -248,14 +249,14 @@ void Context::fail_verification(measure::Fault fault, const payload::Finding& fi
 }
 
 void Context::agree_or_throw() {
-  auto problem = agree(group, trouble_);
+  auto problem = agree(group, problem_);
   if (!problem) return;
   group.own_counters().failed.store(1, std::memory_order_relaxed);
   throw RunFailed(std::move(*problem));
 }
 
 void Context::agree_all_or_throw(const std::optional<base::Problem>& mine) {
-  throw_on_all(agree(world, mine ? mine : trouble_));
+  throw_on_all(agree(world, mine ? mine : problem_));
 }
 
 void Context::throw_on_all(std::optional<base::Problem> problem) {
@@ -268,7 +269,7 @@ void Context::throw_on_all(std::optional<base::Problem> problem) {
 }
 
 void Context::wait() {
-  std::array<std::uint64_t, 2> state{static_cast<std::uint64_t>(has_trouble()),
+  std::array<std::uint64_t, 2> state{static_cast<std::uint64_t>(has_problem()),
                                      clock.is_simulated() ? clock.now_ns() : 0};
   group.reduce(state, comm::Reduction::kMaximum);
   alone_since_ns_ = 0;

@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "comm/group.hpp"
 #include "execute/damage_log.hpp"
+#include "execute/error_agreement.hpp"
 #include "execute/file_set.hpp"
 #include "execute/footprint.hpp"
 #include "execute/limiter.hpp"
@@ -21,7 +22,6 @@
 #include "execute/phase_state.hpp"
 #include "execute/signals.hpp"
 #include "execute/target.hpp"
-#include "execute/trouble.hpp"
 #include "pattern/expression.hpp"
 #include "schema/event.hpp"
 
@@ -106,7 +106,7 @@ class Context {
   [[nodiscard]] bool idle() const noexcept { return failed() || (limiter && limiter->stopped()); }
 
   /// Something failed: not even what ends a piece of work, such as a sync or a close, is done.
-  [[nodiscard]] bool failed() const noexcept { return trouble_.has_value() || halted_; }
+  [[nodiscard]] bool failed() const noexcept { return problem_.has_value() || halted_; }
 
   /// Rank 0 of each group reports.
   template <class Kind>
@@ -160,7 +160,7 @@ class Context {
 
   /// This rank cannot go on. The others of its group do nothing more once they see it between two
   /// operations; what it was they learn at the next agreement. The first problem counts.
-  void set_trouble(base::Problem problem);
+  void set_problem(base::Problem problem);
   /// An operation failed with an errno (0: without one).
   void fail_operation(measure::Fault fault, const char* hint);
   /// The same of a request, or an operation on an item: the phase may say that it is counted, and
@@ -172,11 +172,11 @@ class Context {
   /// The trouble came in a call that a library makes for all sharers of a file, which may hold the
   /// others: from here on this rank does not wait for them for ever.
   void note_left_alone() noexcept {
-    if (trouble_ && alone_since_ns_ == 0) alone_since_ns_ = base::monotonic_ns();
+    if (problem_ && alone_since_ns_ == 0) alone_since_ns_ = base::monotonic_ns();
   }
   /// Data was not what was written; the run goes on.
   void fail_verification(measure::Fault fault, const payload::Finding& finding);
-  [[nodiscard]] bool has_trouble() const noexcept { return trouble_.has_value(); }
+  [[nodiscard]] bool has_problem() const noexcept { return problem_.has_value(); }
   /// Does something that may find the plan or the target wrong on this rank alone. That becomes
   /// trouble, because the others may be waiting for this rank; a broken group still ends it.
   template <class Action>
@@ -186,9 +186,9 @@ class Context {
     } catch (const base::Broken&) {
       throw;
     } catch (const base::Error& error) {
-      set_trouble(error.problem());
+      set_problem(error.problem());
     } catch (const std::bad_alloc&) {
-      set_trouble({.code = "plan",
+      set_problem({.code = "plan",
                    .message = "not enough memory for one request",
                    .exit_code = base::kExitPlan});
     }
@@ -199,7 +199,7 @@ class Context {
   void agree_all_or_throw(const std::optional<base::Problem>& mine = std::nullopt);
   /// Its two halves, where more is to be learned by the same call: `largest` of all ranks.
   [[nodiscard]] std::optional<base::Problem> agree_all(std::uint64_t& largest) {
-    return agree(world, trouble_, largest);
+    return agree(world, problem_, largest);
   }
   void throw_on_all(std::optional<base::Problem> problem);
   /// The same as `wait` in the middle of a phase whose limit others may reach before.
@@ -304,7 +304,7 @@ class Context {
   std::vector<schema::Pause> pauses_;
   Footprint footprint_;
   std::unique_ptr<measure::Meter> idle_meter_;
-  std::optional<base::Problem> trouble_;
+  std::optional<base::Problem> problem_;
   bool halted_ = false;
   bool all_halted_ = false;
   /// 0: the others are not known to be anywhere else than here.

@@ -59,8 +59,8 @@ bool answered(const std::string& path, std::string& text) {
   }
 }
 
-schema::CommandWanted wanted(Context& context, const schema::Exec& step) {
-  schema::CommandWanted event;
+schema::CommandRequest wanted(Context& context, const schema::Exec& step) {
+  schema::CommandRequest event;
   event.number = step.number;
   pattern::render_path(step.command, context.slots, context.evaluator, event.command);
   if (!context.phases.empty()) event.path = context.phases.back().plan->path;
@@ -73,14 +73,14 @@ schema::CommandWanted wanted(Context& context, const schema::Exec& step) {
 }
 
 void fail(Context& context, const std::string& phase, std::string message) {
-  context.set_trouble({.code = "command",
+  context.set_problem({.code = "command",
                        .message = std::move(message),
                        .where = phase,
                        .exit_code = base::kExitFailed});
 }
 
 void have_run(Context& context, const schema::Exec& step) {
-  const schema::CommandWanted event = wanted(context, step);
+  const schema::CommandRequest event = wanted(context, step);
   const std::string stem = fmt::format("{}/command.{}.{}", context.plan.journal,
                                        context.world.rank(), context.next_mark());
   const std::uint64_t begin = context.clock.now_ns();

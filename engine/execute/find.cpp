@@ -8,7 +8,7 @@
 
 #include "base/beneath.hpp"
 #include "execute/step.hpp"
-#include "execute/walk.hpp"
+#include "execute/tree_walk.hpp"
 #include "pattern/name.hpp"
 
 namespace venturi::execute {
@@ -45,28 +45,29 @@ timespec changed(const Context& context, const schema::File& file) {
   return status.st_ctim;
 }
 
-Wanted wanted_of(Context& context, const schema::Find& step) {
-  Wanted wanted{.name = step.name, .bytes = std::nullopt, .after = std::nullopt};
-  if (step.bytes) wanted.bytes = context.evaluator.count(*step.bytes, context.slots, "find.bytes");
+FindCriteria criteria_of(Context& context, const schema::Find& step) {
+  FindCriteria criteria{.name = step.name, .bytes = std::nullopt, .after = std::nullopt};
+  if (step.bytes)
+    criteria.bytes = context.evaluator.count(*step.bytes, context.slots, "find.bytes");
   if (step.newer) {
-    wanted.after = changed(context, context.plan.files[static_cast<std::size_t>(*step.newer)]);
+    criteria.after = changed(context, context.plan.files[static_cast<std::size_t>(*step.newer)]);
   }
-  return wanted;
+  return criteria;
 }
 
 }  // namespace
 
 void run_find(Context& context, const schema::Find& step) {
   // The world's ranks may be many groups; those of one walk are the group.
-  WorkBag bag(context.group);
-  std::optional<Walk> walk;
+  WorkStealingQueue queue(context.group);
+  std::optional<TreeWalk> walk;
   context.guard([&] {
     if (context.idle()) return;
-    walk.emplace(context, bag, top_of(context, step), wanted_of(context, step), !step.foreign);
+    walk.emplace(context, queue, top_of(context, step), criteria_of(context, step), !step.foreign);
     context.meter().add_found(0);
-    if (context.group.rank() == 0) bag.put(Walk::first_piece());
+    if (context.group.rank() == 0) queue.put(TreeWalk::first_piece());
   });
-  while (const auto piece = bag.take()) {
+  while (const auto piece = queue.take()) {
     context.guard([&] {
       if (walk && !context.failed()) walk->look(*piece);
     });

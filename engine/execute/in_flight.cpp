@@ -5,9 +5,9 @@
 #include <variant>
 #include <vector>
 
+#include "execute/direction.hpp"
 #include "execute/moving.hpp"
 #include "execute/schedule.hpp"
-#include "execute/side.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -56,7 +56,7 @@ class Flight {
  private:
   struct Slot {
     Request request;
-    Side* side = nullptr;
+    DirectionState* direction = nullptr;
     /// From when its latency counts, and when it began.
     std::uint64_t since_ns = 0;
     std::uint64_t begin_ns = 0;
@@ -93,8 +93,8 @@ class Flight {
       free_.pop_back();
       Slot& slot = slots_[tag];
       const pattern::Piece piece = cursor.take();
-      slot.side = piece.turned ? &turned_ : &own_;
-      Moving& moving = slot.side->moving;
+      slot.direction = piece.turned ? &turned_ : &own_;
+      Moving& moving = slot.direction->moving;
       slot.request = {piece.offset, piece.bytes, moving.data(tag), piece.box};
       slot.moved = 0;
       if (moving.one_by_one()) {
@@ -122,7 +122,7 @@ class Flight {
     rest.offset += slot.moved;
     rest.bytes -= slot.moved;
     rest.data += slot.moved;
-    const Moving& moving = slot.side->moving;
+    const Moving& moving = slot.direction->moving;
     const int error = storage_.begin(moving.open.handle, moving.direction, rest, tag);
     if (error != 0) end(tag, {context_.clock.now_ns(), 0, error});
   }
@@ -158,7 +158,7 @@ class Flight {
     }
     if (free_.empty()) full_until_ns_ = completion.end_ns;
     free_.push_back(tag);
-    Moving& moving = slot.side->moving;
+    Moving& moving = slot.direction->moving;
     const bool cut = slot.moved < slot.request.bytes &&
                      moving.is_truncated(slot.request, slot.moved, completion.error);
     if (slot.moved < slot.request.bytes && !cut) {
@@ -175,14 +175,14 @@ class Flight {
     busy_ns_ = end_ns;
     ++good_;
     good_bytes_ += slot.request.bytes;
-    slot.side->sizes.add(slot.request.bytes);
+    slot.direction->sizes.add(slot.request.bytes);
     if (moving.one_by_one() && !cut) moving.conclude(slot.request, end_ns);
   }
 
   Context& context_;
   backend::Backend& storage_;
-  Side own_;
-  Side turned_;
+  DirectionState own_;
+  DirectionState turned_;
   Schedule* schedule_;
   std::vector<Slot> slots_;
   std::vector<std::uint32_t> free_;

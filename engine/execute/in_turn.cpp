@@ -3,9 +3,9 @@
 #include <variant>
 
 #include "execute/batch.hpp"
+#include "execute/direction.hpp"
 #include "execute/moving.hpp"
 #include "execute/schedule.hpp"
-#include "execute/side.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -29,8 +29,8 @@ class Turns {
 
  private:
   std::uint64_t one(const pattern::Piece& piece) {
-    Side& side = piece.turned ? turned_ : own_;
-    Moving& moving = side.moving;
+    DirectionState& direction = piece.turned ? turned_ : own_;
+    Moving& moving = direction.moving;
     const backend::Request request{piece.offset, piece.bytes, moving.data(0), piece.box};
     moving.prepare(request);
     const std::uint64_t begin = context_.clock.now_ns();
@@ -44,7 +44,7 @@ class Turns {
       context_.after_operations(batch_.last_ns(), 0, 0);
       return 0;
     }
-    side.sizes.add(piece.bytes);
+    direction.sizes.add(piece.bytes);
     if (schedule_ != nullptr) schedule_->ended(batch_.last_ns());
     const std::uint64_t end =
         batch_.was_cut() ? batch_.last_ns() : moving.conclude(request, batch_.last_ns());
@@ -53,8 +53,8 @@ class Turns {
   }
 
   Context& context_;
-  Side own_;
-  Side turned_;
+  DirectionState own_;
+  DirectionState turned_;
   Schedule* schedule_;
   std::uint64_t intended_ns_ = 0;
   Batch batch_;

@@ -12,10 +12,10 @@ namespace {
 using schema::ItemVerb;
 
 /// One step on the items of one owner, whose place this rank takes.
-class Walk {
+class ItemInterpreter {
  public:
-  Walk(Context& context, FileState& file, backend::Backend& storage, const schema::Items& step,
-       std::uint64_t owner)
+  ItemInterpreter(Context& context, FileState& file, backend::Backend& storage,
+                  const schema::Items& step, std::uint64_t owner)
       : context_(context),
         file_(file),
         step_(step),
@@ -172,7 +172,7 @@ void fill(Context& context, FileState& file, const schema::Items& step) {
   const std::uint64_t rank = context.group.rank();
   if (file.plan->tree->owner == schema::ItemOwner::kShared && rank > 0) return;
   file.is_filling = true;
-  Walk(context, file, *file.plain, step, rank).run();
+  ItemInterpreter(context, file, *file.plain, step, rank).run();
   file.is_filling = false;
 }
 
@@ -183,7 +183,7 @@ void run_items(Context& context, const schema::Items& step) {
   const std::uint64_t owner = context.owner_of(step.owner);
   const ActAs acting(context, owner);
   FileState& file = context.files[static_cast<std::size_t>(step.file)];
-  Walk(context, file, *file.storage, step, owner).run();
+  ItemInterpreter(context, file, *file.storage, step, owner).run();
 }
 
 void create_items(Context& context, FileState& file) {

@@ -10,7 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/random.hpp"
-#include "payload/given.hpp"
+#include "payload/literal.hpp"
 
 namespace venturi::execute {
 
@@ -67,7 +67,7 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
 void Moving::reserve(std::size_t slots) {
   // Without stamps all requests may move the same bytes.
   pool_bytes_ = 0;
-  if (writes && step.given) return reserve_given();
+  if (writes && step.literal) return reserve_literal();
   if (writes && !verify_ && file.plan->content.duplicates) return fill_pool(slots);
   if (step.memory_bytes > 0) return reserve_memory(slots);
   slot_bytes_ = verify_ || !writes ? (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes : 0;
@@ -79,11 +79,11 @@ void Moving::reserve(std::size_t slots) {
 }
 
 /// All requests of the step write the same memory.
-void Moving::reserve_given() {
+void Moving::reserve_literal() {
   slot_bytes_ = 0;
   memory_bytes_ = size_bytes;
-  data_ = given_.reserve(size_bytes);
-  payload::render(*step.given, context.evaluator, context.slots, {data_, size_bytes});
+  data_ = literal_.reserve(size_bytes);
+  payload::render(*step.literal, context.evaluator, context.slots, {data_, size_bytes});
 }
 
 void Moving::arrange(std::size_t slots) {

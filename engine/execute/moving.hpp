@@ -72,7 +72,7 @@ class Moving {
 
  private:
   void reserve(std::size_t slots);
-  void reserve_given();
+  void reserve_literal();
   void think();
   void pack(const backend::Request& request);
   void renew(const backend::Request& request);
@@ -97,7 +97,7 @@ class Moving {
   std::uint64_t prepared_ = 0;
   std::optional<pattern::DatasetLayout> layout_;
   /// Where in the application's array the cells of the next request are.
-  std::optional<payload::HaloWalk> halo_;
+  std::optional<payload::HaloCursor> halo_;
   bool one_by_one_;
   payload::Stamp stamp_;
   std::byte* data_ = nullptr;
@@ -111,7 +111,7 @@ class Moving {
   bool marked_ = false;
   std::uint64_t memory_bytes_ = 0;
   /// What the workload gives to be written.
-  base::Buffer given_;
+  base::Buffer literal_;
 };
 
 /// All sharers make the file show each its own next places, unless it does already; false if one of

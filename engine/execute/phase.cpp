@@ -6,9 +6,9 @@
 
 #include "comm/watch.hpp"
 #include "execute/cache.hpp"
+#include "execute/cache_pressure.hpp"
 #include "execute/program.hpp"
 #include "execute/residency.hpp"
-#include "execute/starve.hpp"
 #include "measure/merge.hpp"
 
 namespace venturi::execute {
@@ -136,7 +136,7 @@ std::optional<base::Problem> look_at_target(Context& context, const schema::Phas
 std::string agree_on_change(Context& context, const schema::Phase& phase) {
   auto seen = agree(context.group, look_at_target(context, phase, "during"));
   if (!seen) return "";
-  context.set_trouble(*seen);
+  context.set_problem(*seen);
   return seen->message;
 }
 
@@ -145,10 +145,10 @@ void conclude(Context& context, PhaseState phase, const measure::Span& span,
               schema::StoppedBy stopped_by) {
   std::int64_t first_start_ns = 0;
   schema::PhaseFinished event = measure::merge(context.group, *phase.meter, span, first_start_ns);
-  const bool failed = context.group.maximum(static_cast<std::uint64_t>(context.has_trouble())) != 0;
+  const bool failed = context.group.maximum(static_cast<std::uint64_t>(context.has_problem())) != 0;
   if (!phase.encloses) event.servers = shares_of_servers(context, phase.file_work);
   const CacheVerdict cache = judge_cache(context, phase);
-  event.persisted = judge_persistence(context, phase);
+  event.flushed = judge_persistence(context, phase);
   event.path = phase.plan->path;
   event.group = context.part.plan->name;
   event.instance = static_cast<std::int64_t>(context.part.instance);
@@ -205,7 +205,7 @@ std::vector<schema::Iteration> iterations(const Context& context) {
 }
 
 void run_phase(Context& context, const schema::Phase& phase) {
-  if (auto problem = look_at_target(context, phase, "before")) context.set_trouble(*problem);
+  if (auto problem = look_at_target(context, phase, "before")) context.set_problem(*problem);
   context.guard([&] { reserve_arrays(context, phase.body); });
   context.agree_or_throw();
   std::unique_ptr<Occupation> occupation = prepare_caches(context, phase);

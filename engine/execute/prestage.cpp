@@ -26,10 +26,10 @@ class Stage {
     const std::uint64_t rank = context_.group.rank();
     path_ = context_.path_of(*file_.plan);
     first_ = context_.first_sharer(*file_.plan, rank) == rank;
-    if (!first_ || context_.has_trouble()) return;
+    if (!first_ || context_.has_problem()) return;
     NameMaker maker(context_, file_, *file_.plain);
     check(maker.create(path_, handle_));
-    if (context_.has_trouble()) return;
+    if (context_.has_problem()) return;
     maker.list_file(path_, handle_, file_.plan->keep ? EntryKind::kKept : EntryKind::kStagedFile);
   }
 
@@ -38,14 +38,14 @@ class Stage {
     if (context_.failed()) return;
     if (!first_ || file_.plain->traits().opens_together) {
       check(file_.plain->open(Backend::kRoot, path_.c_str(), OpenMode::kReadWrite, handle_));
-      if (!context_.has_trouble()) admit();
+      if (!context_.has_problem()) admit();
     }
     if (backend::moves_together(*file_.plan)) {
       write_together();
-    } else if (!context_.has_trouble()) {
+    } else if (!context_.has_problem()) {
       write_part();
     }
-    if (!context_.has_trouble()) check(file_.plain->sync(handle_, schema::SyncMode::kFsync));
+    if (!context_.has_problem()) check(file_.plain->sync(handle_, schema::SyncMode::kFsync));
     if (handle_ >= 0) file_.plain->close(handle_);
     if (context_.remembers_paths) file_.touched.insert(path_);
   }
@@ -81,7 +81,7 @@ class Stage {
   /// All sharers come to every call; who has nothing left, or cannot go on, takes part with
   /// nothing.
   void write_together() {
-    if (file_.sharers->maximum(static_cast<std::uint64_t>(context_.has_trouble())) != 0) return;
+    if (file_.sharers->maximum(static_cast<std::uint64_t>(context_.has_problem())) != 0) return;
     std::uint64_t part = 0;
     context_.guard([&] {
       part = context_.evaluator.count(*file_.plan->prestage, context_.slots, "prestage");

@@ -94,8 +94,8 @@ void run_wait(Context& context, const schema::Wait& step) {
     if (context.group.rank() != 0 || context.failed()) return;
     const std::string name = signal_name(context, step.name);
     const std::uint64_t count = context.evaluator.count(step.count, context.slots, "wait.count");
-    if (context.signals.await(name, count, context.clock) == Signals::End::kGiven) return;
-    context.set_trouble(
+    if (context.signals.await(name, count, context.clock) == Signals::End::kLiteral) return;
+    context.set_problem(
         {.code = std::string(kFollows),
          .message = fmt::format("nobody will give the signal '{}' any more, because "
                                 "another rank failed",
@@ -188,8 +188,9 @@ void for_each(const std::vector<schema::Step>& steps, const Look& look) {
 }
 
 /// The files of the leaves of some kinds.
-template <class... Kinds, class Wanted>
-std::vector<std::size_t> files_where(const std::vector<schema::Step>& steps, const Wanted& wanted) {
+template <class... Kinds, class Predicate>
+std::vector<std::size_t> files_where(const std::vector<schema::Step>& steps,
+                                     const Predicate& wanted) {
   std::set<std::size_t> found;
   const auto note = [&](const auto& leaf) {
     if (wanted(leaf)) found.insert(static_cast<std::size_t>(leaf.file));
@@ -225,7 +226,7 @@ void reserve_arrays(Context& context, const std::vector<schema::Step>& steps) {
   for_each(steps, [&](const auto& leaf) {
     if constexpr (std::is_same_v<std::decay_t<decltype(leaf)>, schema::Transfer>) {
       if (!leaf.halo) return;
-      const payload::HaloWalk array(*leaf.halo, context.evaluator, context.slots);
+      const payload::HaloCursor array(*leaf.halo, context.evaluator, context.slots);
       context.cells(context.plan.files[static_cast<std::size_t>(leaf.file)], array.array_bytes());
     }
   });

@@ -16,9 +16,9 @@ namespace {
 /// More files than this are not looked at one by one.
 constexpr std::uint64_t kMostFiles = 1024;
 
-class Walk {
+class ResidencyInterpreter {
  public:
-  explicit Walk(Context& context) : context_(context) {}
+  explicit ResidencyInterpreter(Context& context) : context_(context) {}
 
   void steps(const std::vector<schema::Step>& all) {
     for (const schema::Step& one : all) {
@@ -69,7 +69,7 @@ class Walk {
 
 Pages pages_to_read(Context& context, const std::vector<schema::Step>& steps) {
   Pages pages;
-  Walk walk(context);
+  ResidencyInterpreter walk(context);
   const pattern::Slots before = context.slots;
   try {
     walk.steps(steps);

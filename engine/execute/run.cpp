@@ -312,8 +312,8 @@ class Run {
     context_.throw_on_all(std::move(problem));
   }
 
-  template <class Wanted>
-  [[nodiscard]] bool has_file(const Wanted& wanted) const {
+  template <class Predicate>
+  [[nodiscard]] bool has_file(const Predicate& wanted) const {
     return std::any_of(context_.plan.files.begin(), context_.plan.files.end(), wanted);
   }
 

@@ -50,12 +50,12 @@ Signals::End Signals::await(std::string_view name, std::uint64_t count, base::Cl
   const std::uint64_t key = base::key_of(name);
   long pause_ns = kFirstPauseNs;
   for (;;) {
-    const comm::Told told = world_.told(key);
-    if (told.times >= count) {
-      if (clock.is_simulated()) clock.advance_to(told.latest_ns);
-      return End::kGiven;
+    const comm::EventCount event_count = world_.event_count(key);
+    if (event_count.times >= count) {
+      if (clock.is_simulated()) clock.advance_to(event_count.latest_ns);
+      return End::kLiteral;
     }
-    if (world_.told(kGaveUp).times > 0) return End::kGivenUp;
+    if (world_.event_count(kGaveUp).times > 0) return End::kGivenUp;
     world_.poll();
     const timespec pause{.tv_sec = 0, .tv_nsec = pause_ns};
     nanosleep(&pause, nullptr);

@@ -24,7 +24,7 @@ class Signals {
   void give_up();
 
   /// How a wait ended.
-  enum class End : std::uint8_t { kGiven, kGivenUp };
+  enum class End : std::uint8_t { kLiteral, kGivenUp };
   /// Waits until the first rank of its group was told of `count` signals. Looks at the run
   /// meanwhile; throws when that ends. A simulated clock moves on to the latest of the signals.
   [[nodiscard]] End await(std::string_view name, std::uint64_t count, base::Clock& clock);

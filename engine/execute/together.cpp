@@ -13,9 +13,9 @@
 #include <optional>
 #include <variant>
 
+#include "execute/direction.hpp"
 #include "execute/moving.hpp"
 #include "execute/schedule.hpp"
-#include "execute/side.hpp"
 
 namespace venturi::execute {
 namespace {
@@ -74,11 +74,11 @@ class Pump {
   /// Does the cursor's requests; returns how many ended well.
   template <class Cursor>
   std::uint64_t run(Cursor& cursor) {
-    find_deal(cursor);
+    find_distribution(cursor);
     for (;;) {
       const Agreement agreed = agree(wanted(cursor.left()));
       if (agreed.failed != 0) break;
-      if (deal_ != nullptr && !agreed.is_even()) {
+      if (distribution_ != nullptr && !agreed.is_even()) {
         context_.guard([] {
           throw base::plan_error("reads",
                                  "ranks that read and write together need equally many requests");
@@ -101,13 +101,13 @@ class Pump {
       const std::uint64_t calls = std::min(agreed.calls, agreed.left);
       for (std::uint64_t i = 0; i < calls; ++i) {
         Request request;
-        Side& side = next_side();
+        DirectionState& direction = next_direction();
         context_.guard([&] {
           if (wanted(cursor.left()) > 0 && come_to_turn()) {
-            request = next(side.moving, cursor.take());
+            request = next(direction.moving, cursor.take());
           }
         });
-        take_part(side, context_.failed() ? Request{} : request);
+        take_part(direction, context_.failed() ? Request{} : request);
       }
       call_ns_ = std::max<std::uint64_t>(1, (context_.clock.now_ns() - begin) / calls);
       if (calls == agreed.left) break;  // nobody has more, and each knows it
@@ -118,14 +118,16 @@ class Pump {
   }
 
  private:
-  void find_deal(const pattern::MixedCursor& cursor) {
-    if (step_.reads > 0.0) deal_ = &cursor.deal();
+  void find_distribution(const pattern::MixedCursor& cursor) {
+    if (step_.reads > 0.0) distribution_ = &cursor.distribution();
   }
   template <class Cursor>
-  void find_deal(const Cursor&) {}
+  void find_distribution(const Cursor&) {}
 
   /// The direction of the next call. All ranks know it, also those that have nothing to move.
-  Side& next_side() { return deal_ != nullptr && (*deal_)(calls_++).turned ? turned_ : own_; }
+  DirectionState& next_direction() {
+    return distribution_ != nullptr && (*distribution_)(calls_++).turned ? turned_ : own_;
+  }
 
   /// How many requests this rank still has to make.
   [[nodiscard]] std::uint64_t wanted(std::uint64_t left) const {
@@ -169,8 +171,8 @@ class Pump {
     return request;
   }
 
-  void take_part(Side& side, const Request& request) {
-    Moving& moving = side.moving;
+  void take_part(DirectionState& direction, const Request& request) {
+    Moving& moving = direction.moving;
     const std::uint64_t begin = context_.clock.now_ns();
     Completion completion = storage_.submit_together(open_.handle, moving.direction, request);
     context_.meter().add_serving(completion.serving_ns);
@@ -191,7 +193,7 @@ class Pump {
     }
     if (moving.one_by_one() && !cut) moving.conclude(request, completion.end_ns);
     ++good_;
-    side.sizes.add(request.bytes);
+    direction.sizes.add(request.bytes);
     context_.count(request.bytes, 1);
     context_.tick(completion.end_ns);
   }
@@ -215,11 +217,11 @@ class Pump {
   Context& context_;
   FileState& file_;
   backend::Backend& storage_;
-  Side own_;
-  Side turned_;
+  DirectionState own_;
+  DirectionState turned_;
   std::uint64_t arrivals_key_;
   /// Which calls read, where some do.
-  const pattern::Deal* deal_ = nullptr;
+  const pattern::Distribution* distribution_ = nullptr;
   std::uint64_t calls_ = 0;
   std::optional<Schedule> schedule_;
   std::uint64_t intended_ns_ = 0;

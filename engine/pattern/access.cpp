@@ -108,7 +108,7 @@ std::pair<MixedCursor::Places, std::uint64_t> mixed_places(const schema::Pattern
 Cursor make_cursor(const schema::Transfer& step, const Circumstances& at) {
   if (step.mix.empty() && step.reads == 0.0) return make_uniform(step.pattern, at);
   Evaluator evaluator;
-  std::vector<Deal::Part> parts;
+  std::vector<Distribution::Part> parts;
   for (const schema::MixPart& part : step.mix) {
     const std::uint64_t bytes = evaluator.count(part.bytes, at.slots, "mix.bytes");
     if (bytes > at.size_bytes) throw base::plan_error("mix.bytes", "is above the step's 'size'");
@@ -116,12 +116,12 @@ Cursor make_cursor(const schema::Transfer& step, const Circumstances& at) {
   }
   if (parts.empty()) parts.push_back({at.size_bytes, 1});
   auto [places, count] = mixed_places(step.pattern, at);
-  Deal deal(count, parts, step.reads, at.own_key);
+  Distribution distribution(count, parts, step.reads, at.own_key);
   if (const auto run = run_of(step.pattern, at)) {
     std::uint64_t end = run->base_bytes;
-    if (__builtin_add_overflow(end, deal.total_bytes(), &end) || end > kMostBytes) beyond();
+    if (__builtin_add_overflow(end, distribution.total_bytes(), &end) || end > kMostBytes) beyond();
   }
-  return MixedCursor(std::move(places), std::move(deal), at.size_bytes);
+  return MixedCursor(std::move(places), std::move(distribution), at.size_bytes);
 }
 
 }  // namespace venturi::pattern

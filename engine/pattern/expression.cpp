@@ -97,14 +97,16 @@ Value Evaluator::value(const schema::Expression& code, const Slots& slots, const
 }
 
 Value Evaluator::apply(Operator op, std::span<const Value> operands) const {
-  if (op != Operator::kPeer && op != Operator::kStranger) return apply_operator(op, operands);
+  if (op != Operator::kSameSlotNextNode && op != Operator::kRandomRemoteRank)
+    return apply_operator(op, operands);
   if (operands[0].is_real() || operands[1].is_real()) {
     throw std::domain_error("an integer is needed, but this is a real number");
   }
   const std::int64_t rank = operands[0].integer();
   const std::int64_t other = operands[1].integer();
-  return op == Operator::kPeer ? neighbours_.peer(rank, other)
-                               : neighbours_.stranger(rank, static_cast<std::uint64_t>(other));
+  return op == Operator::kSameSlotNextNode
+             ? neighbours_.same_slot_next_node(rank, other)
+             : neighbours_.random_remote_rank(rank, static_cast<std::uint64_t>(other));
 }
 
 std::int64_t Evaluator::integer(const schema::Expression& code, const Slots& slots,

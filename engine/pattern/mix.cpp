@@ -23,7 +23,8 @@ std::uint64_t turned_of(std::uint64_t count, double share) {
 
 }  // namespace
 
-Deal::Deal(std::uint64_t count, const std::vector<Part>& parts, double turned, std::uint64_t key)
+Distribution::Distribution(std::uint64_t count, const std::vector<Part>& parts, double turned,
+                           std::uint64_t key)
     : count_(count), order_(std::max<std::uint64_t>(count, 1), key) {
   std::uint64_t whole = 0;
   for (const Part& part : parts) whole += part.weight;
@@ -40,7 +41,7 @@ Deal::Deal(std::uint64_t count, const std::vector<Part>& parts, double turned, s
   }
 }
 
-std::uint64_t Deal::total_bytes() const {
+std::uint64_t Distribution::total_bytes() const {
   std::uint64_t sum = 0;
   std::uint64_t begin = 0;
   for (const Quota& quota : quotas_) {
@@ -51,12 +52,12 @@ std::uint64_t Deal::total_bytes() const {
   return sum;
 }
 
-MixedCursor::MixedCursor(Places places, Deal deal, std::uint64_t largest_bytes)
+MixedCursor::MixedCursor(Places places, Distribution distribution, std::uint64_t largest_bytes)
     : places_(std::move(places)),
-      deal_(std::move(deal)),
+      distribution_(std::move(distribution)),
       largest_bytes_(largest_bytes),
       most_bytes_(std::numeric_limits<std::uint64_t>::max()),
-      left_(deal_.count()) {
+      left_(distribution_.count()) {
   look_ahead();
 }
 

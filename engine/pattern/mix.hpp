@@ -21,7 +21,7 @@ struct Kind {
 
 /// Which kind each of `count` requests is. Of all of them together each kind has its exact share
 /// (rounded); a keyed permutation says in which order they come.
-class Deal {
+class Distribution {
  public:
   /// A size and its weight.
   struct Part {
@@ -30,7 +30,8 @@ class Deal {
   };
 
   /// `parts` in order; of each, the share `turned` goes the other way.
-  Deal(std::uint64_t count, const std::vector<Part>& parts, double turned, std::uint64_t key);
+  Distribution(std::uint64_t count, const std::vector<Part>& parts, double turned,
+               std::uint64_t key);
   /// The kind of request `index` < count.
   [[nodiscard]] Kind operator()(std::uint64_t index) const noexcept {
     const std::uint64_t place = order_(index);
@@ -74,10 +75,10 @@ class MixedCursor {
   static constexpr bool kUniform = false;
   using Places = std::variant<PackedPlaces, NestCursor, RandomCursor, ZipfCursor>;
 
-  MixedCursor(Places places, Deal deal, std::uint64_t largest_bytes);
+  MixedCursor(Places places, Distribution distribution, std::uint64_t largest_bytes);
   [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
   /// Which requests go the other way.
-  [[nodiscard]] const Deal& deal() const noexcept { return deal_; }
+  [[nodiscard]] const Distribution& distribution() const noexcept { return distribution_; }
   /// How many bytes the requests have so far.
   [[nodiscard]] std::uint64_t taken_bytes() const noexcept { return taken_bytes_; }
   /// Touches only the first `slots` places, or as many bytes in requests one behind the other.
@@ -98,12 +99,12 @@ class MixedCursor {
   /// Deals the next request and ends where it would go too far.
   void look_ahead() noexcept {
     if (left_ == 0) return;
-    next_kind_ = deal_(done_);
+    next_kind_ = distribution_(done_);
     if (next_kind_.bytes > most_bytes_ - taken_bytes_) left_ = 0;
   }
 
   Places places_;
-  Deal deal_;
+  Distribution distribution_;
   std::uint64_t largest_bytes_;
   std::uint64_t most_bytes_;
   std::uint64_t left_;

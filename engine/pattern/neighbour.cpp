@@ -27,7 +27,7 @@ std::uint32_t Neighbours::node_of(std::int64_t rank) const {
   return node_of_rank_[static_cast<std::size_t>(rank)];
 }
 
-std::int64_t Neighbours::peer(std::int64_t rank, std::int64_t nodes) const {
+std::int64_t Neighbours::same_slot_next_node(std::int64_t rank, std::int64_t nodes) const {
   const std::uint32_t own = node_of(rank);
   const auto modulo = [](std::int64_t a, std::int64_t b) { return (a % b + b) % b; };
   const auto wanted = static_cast<std::uint32_t>((own + modulo(nodes, nodes_)) % nodes_);
@@ -41,7 +41,7 @@ std::int64_t Neighbours::peer(std::int64_t rank, std::int64_t nodes) const {
   return found - begin;
 }
 
-std::int64_t Neighbours::stranger(std::int64_t rank, std::uint64_t key) const {
+std::int64_t Neighbours::random_remote_rank(std::int64_t rank, std::uint64_t key) const {
   const std::uint32_t own = node_of(rank);
   const auto ranks = static_cast<std::uint64_t>(node_of_rank_.size());
   const auto same =

@@ -16,11 +16,11 @@ class Neighbours {
   /// The rank at the same place of the node that comes `nodes` after this rank's (before it, where
   /// negative); on a smaller node places are counted anew from its first. Where that is the same
   /// node, the rank `nodes` places further on it. Throws std::domain_error without such a rank.
-  [[nodiscard]] std::int64_t peer(std::int64_t rank, std::int64_t nodes) const;
+  [[nodiscard]] std::int64_t same_slot_next_node(std::int64_t rank, std::int64_t nodes) const;
 
   /// Any rank of another node, each as likely as the others; any rank at all where there is only
   /// one node. Throws std::domain_error without such a rank.
-  [[nodiscard]] std::int64_t stranger(std::int64_t rank, std::uint64_t key) const;
+  [[nodiscard]] std::int64_t random_remote_rank(std::int64_t rank, std::uint64_t key) const;
 
  private:
   [[nodiscard]] std::uint32_t node_of(std::int64_t rank) const;

@@ -48,8 +48,8 @@ void check(const schema::Halo& halo, std::size_t slots, const std::string& where
   }
 }
 
-HaloWalk::HaloWalk(const schema::Halo& halo, pattern::Evaluator& evaluator,
-                   const pattern::Slots& slots)
+HaloCursor::HaloCursor(const schema::Halo& halo, pattern::Evaluator& evaluator,
+                       const pattern::Slots& slots)
     : element_bytes_(static_cast<std::uint64_t>(halo.element_bytes)),
       variables_(static_cast<std::uint64_t>(halo.variables)),
       dimensions_(halo.extent.size()) {
@@ -70,7 +70,7 @@ HaloWalk::HaloWalk(const schema::Halo& halo, pattern::Evaluator& evaluator,
   row_bytes_ = first_bytes_;
 }
 
-void HaloWalk::next_row() noexcept {
+void HaloCursor::next_row() noexcept {
   for (std::size_t i = dimensions_.size() - 1; i > 0; --i) {
     Dimension& outer = dimensions_[i - 1];
     row_bytes_ += outer.stride_bytes;
@@ -82,7 +82,7 @@ void HaloWalk::next_row() noexcept {
 }
 
 template <class Move>
-void HaloWalk::walk(std::uint64_t bytes, const Move& move) {
+void HaloCursor::walk(std::uint64_t bytes, const Move& move) {
   Dimension& row = dimensions_.back();
   for (std::uint64_t done = 0; done < bytes;) {
     const std::uint64_t cells = std::min(row.extent - row.index, (bytes - done) / element_bytes_);
@@ -97,14 +97,14 @@ void HaloWalk::walk(std::uint64_t bytes, const Move& move) {
   }
 }
 
-void HaloWalk::pack(const std::byte* array, std::span<std::byte> out) {
+void HaloCursor::pack(const std::byte* array, std::span<std::byte> out) {
   const std::uint64_t step = dimensions_.back().stride_bytes;
   walk(out.size(), [&](std::uint64_t at, std::uint64_t done, std::uint64_t cells) {
     copy(out.data() + done, element_bytes_, array + at, step, cells, element_bytes_);
   });
 }
 
-void HaloWalk::unpack(std::byte* array, std::span<const std::byte> in) {
+void HaloCursor::unpack(std::byte* array, std::span<const std::byte> in) {
   const std::uint64_t step = dimensions_.back().stride_bytes;
   walk(in.size(), [&](std::uint64_t at, std::uint64_t done, std::uint64_t cells) {
     copy(array + at, step, in.data() + done, element_bytes_, cells, element_bytes_);

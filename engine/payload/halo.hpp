@@ -18,10 +18,10 @@ void check(const schema::Halo& halo, std::size_t slots, const std::string& where
 
 /// Walks over the cells of an array in the order of the file: variable by variable, each in
 /// row-major order, again from the first variable on after the last.
-class HaloWalk {
+class HaloCursor {
  public:
   /// Throws base::Error (exit 2) if the array does not fit into 2^63 - 1 bytes.
-  HaloWalk(const schema::Halo& halo, pattern::Evaluator& evaluator, const pattern::Slots& slots);
+  HaloCursor(const schema::Halo& halo, pattern::Evaluator& evaluator, const pattern::Slots& slots);
 
   /// Bytes of the array, with its guard cells and all variables.
   [[nodiscard]] std::uint64_t array_bytes() const noexcept { return array_bytes_; }

@@ -48,8 +48,8 @@ void decode(const Node& node, Pause& out);
 Json encode(const Pause& value);
 void decode(const Node& node, Paused& out);
 Json encode(const Paused& value);
-void decode(const Node& node, CommandWanted& out);
-Json encode(const CommandWanted& value);
+void decode(const Node& node, CommandRequest& out);
+Json encode(const CommandRequest& value);
 void decode(const Node& node, Fact& out);
 Json encode(const Fact& value);
 void decode(const Node& node, FileFacts& out);
@@ -438,7 +438,7 @@ void decode(const Node& node, PhaseFinished& out) {
   object.required("cache", out.cache);
   object.required("cache_reason", out.cache_reason);
   object.optional("cached_share", out.cached_share, codec::Span{.low = 0, .high = 1});
-  object.required("persisted", out.persisted);
+  object.required("flushed", out.flushed);
   object.optional("bytes_durable", out.bytes_durable, codec::Whole{.low = 0});
   object.optional("bytes_saved", out.bytes_saved, codec::Whole{.low = 0});
   object.optional("short_transfers", out.short_transfers, codec::Whole{.low = 0});
@@ -477,7 +477,7 @@ Json encode(const PhaseFinished& value) {
   out["cache"] = encode(value.cache);
   out["cache_reason"] = encode(value.cache_reason);
   out["cached_share"] = encode(value.cached_share);
-  out["persisted"] = encode(value.persisted);
+  out["flushed"] = encode(value.flushed);
   out["bytes_durable"] = encode(value.bytes_durable);
   out["bytes_saved"] = encode(value.bytes_saved);
   out["short_transfers"] = encode(value.short_transfers);
@@ -529,7 +529,7 @@ Json encode(const Paused& value) {
   return out;
 }
 
-void decode(const Node& node, CommandWanted& out) {
+void decode(const Node& node, CommandRequest& out) {
   Object object(node);
   object.required("number", out.number, codec::Whole{.low = 0});
   object.required("command", out.command);
@@ -537,13 +537,13 @@ void decode(const Node& node, CommandWanted& out) {
   object.required("group", out.group);
   object.required("instance", out.instance, codec::Whole{.low = 0});
   object.required("repetition", out.repetition, codec::Whole{.low = 0});
-  object.constant("event", "command_wanted");
+  object.constant("event", "command_request");
   object.required("iteration", out.iteration, codec::Size{0});
   object.required("limit_s", out.limit_s, codec::Span{.low = 0});
   object.finish();
 }
 
-Json encode(const CommandWanted& value) {
+Json encode(const CommandRequest& value) {
   Json out = Json::object();
   out["number"] = encode(value.number);
   out["command"] = encode(value.command);
@@ -551,7 +551,7 @@ Json encode(const CommandWanted& value) {
   out["group"] = encode(value.group);
   out["instance"] = encode(value.instance);
   out["repetition"] = encode(value.repetition);
-  out["event"] = "command_wanted";
+  out["event"] = "command_request";
   out["iteration"] = encode(value.iteration);
   out["limit_s"] = encode(value.limit_s);
   return out;
@@ -659,7 +659,7 @@ Json encode(const Finished& value) {
 
 void decode(const Node& node, Event& out) {
   static constexpr std::array<std::string_view, 11> kTags{"hello", "phase_started", "progress",
-      "phase_finished", "paused", "command_wanted", "file_facts", "warning", "remark", "failed",
+      "phase_finished", "paused", "command_request", "file_facts", "warning", "remark", "failed",
       "finished"};
   codec::decode_union(node, "event", kTags, out.value);
 }

@@ -277,7 +277,7 @@ struct PhaseFinished {
   /// Share of the data's pages that was in memory before the phase; absent: not looked at.
   std::optional<double> cached_share = {};
   /// The weakest means, inside the phase's time, that covered all that was written.
-  SyncMode persisted = {};
+  SyncMode flushed = {};
   /// Bytes that were written and then made persistent inside the phase's time.
   std::int64_t bytes_durable = 0;
   /// By how much an interface that compresses, and says so, made less of what was written.
@@ -317,7 +317,7 @@ struct Paused {
 };
 
 /// A rank asks for a command to be run, by a file in the journal; it is no line of output.
-struct CommandWanted {
+struct CommandRequest {
   /// Among the workload's commands where one is asked for, among the run's where it ran.
   std::int64_t number = 0;
   std::string command = {};
@@ -376,7 +376,7 @@ struct Finished {
 
 /// One of these, by `event`.
 struct Event {
-  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, Paused, CommandWanted, FileFacts,
+  std::variant<Hello, PhaseStarted, Progress, PhaseFinished, Paused, CommandRequest, FileFacts,
                Warning, Remark, Failed, Finished> value;
 };
 

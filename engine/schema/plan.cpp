@@ -22,8 +22,8 @@ void decode(const Node& node, Instruction& out);
 Json encode(const Instruction& value);
 void decode(const Node& node, PathPart& out);
 Json encode(const PathPart& value);
-void decode(const Node& node, Given& out);
-Json encode(const Given& value);
+void decode(const Node& node, LiteralContent& out);
+Json encode(const LiteralContent& value);
 void decode(const Node& node, NamePart& out);
 Json encode(const NamePart& value);
 void decode(const Node& node, SizeShare& out);
@@ -247,7 +247,7 @@ Json encode(const PathPart& value) {
   return out;
 }
 
-void decode(const Node& node, Given& out) {
+void decode(const Node& node, LiteralContent& out) {
   Object object(node);
   object.optional("text", out.text, codec::Size{0});
   object.optional("numbers", out.numbers, codec::Size{0}, codec::Size{1});
@@ -256,7 +256,7 @@ void decode(const Node& node, Given& out) {
   object.finish();
 }
 
-Json encode(const Given& value) {
+Json encode(const LiteralContent& value) {
   Json out = Json::object();
   out["text"] = encode(value.text);
   out["numbers"] = encode(value.numbers);
@@ -804,7 +804,7 @@ void decode(const Node& node, Transfer& out) {
   object.optional("empty_reads", out.empty_reads, codec::Span{.low = 0.0, .high = 1000.0});
   object.optional("depth", out.depth, codec::Whole{.low = 1, .high = 4096});
   object.optional("collective", out.collective);
-  object.optional("given", out.given);
+  object.optional("literal", out.literal);
   object.optional("verify", out.verify);
   object.finish();
 }
@@ -830,7 +830,7 @@ Json encode(const Transfer& value) {
   out["empty_reads"] = encode(value.empty_reads);
   out["depth"] = encode(value.depth);
   out["collective"] = encode(value.collective);
-  out["given"] = encode(value.given);
+  out["literal"] = encode(value.literal);
   out["verify"] = encode(value.verify);
   return out;
 }

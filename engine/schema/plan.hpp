@@ -60,12 +60,12 @@ struct Stripe {
 enum class Operator { kInteger, kReal, kVariable, kAdd, kSubtract, kMultiply, kDivide, kFloorDivide,
     kModulo, kPower, kNegate, kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual, kNot,
     kMinimum, kMaximum, kCeil, kFloor, kIsqrt, kLog2, kCeilTo, kNumroc, kBlock, kSkew, kPermute,
-    kDraw, kPeer, kStranger, kJump, kJumpIfFalse };
+    kDraw, kSameSlotNextNode, kRandomRemoteRank, kJump, kJumpIfFalse };
 inline constexpr std::array<std::string_view, 34> kOperatorWords{"integer", "real", "variable",
     "add", "subtract", "multiply", "divide", "floor_divide", "modulo", "power", "negate", "less",
     "less_equal", "greater", "greater_equal", "equal", "not_equal", "not", "minimum", "maximum",
     "ceil", "floor", "isqrt", "log2", "ceil_to", "numroc", "block", "skew", "permute", "draw",
-    "peer", "stranger", "jump", "jump_if_false"};
+    "same_slot_next_node", "random_remote_rank", "jump", "jump_if_false"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Operator) {
   return kOperatorWords;
 }
@@ -302,7 +302,7 @@ struct PathPart {
 };
 
 /// Bytes that a workload names: text, or numbers one behind the other.
-struct Given {
+struct LiteralContent {
   /// Empty: numbers.
   std::vector<PathPart> text;
   std::vector<Expression> numbers;
@@ -648,7 +648,7 @@ struct Transfer {
   /// All sharers of the file make each call together.
   bool collective = false;
   /// What each request of a `write` writes; absent: made-up bytes.
-  std::optional<Given> given = {};
+  std::optional<LiteralContent> literal = {};
   /// Stamped data that are read are checked; false leaves that out of the time of a read.
   bool verify = true;
 };

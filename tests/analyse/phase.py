@@ -43,7 +43,7 @@ def phase(
         stopped_by=StoppedBy.WORK,
         cache=CacheState.COLD,
         cache_reason="dropped",
-        persisted="fsync",
+        flushed="fsync",
         request_sizes=[
             RequestSize(kind=OperationKind(kind), bytes=size, count=n)
             for kind, (n, size) in kinds.items()

@@ -56,7 +56,7 @@ def test_as_many_as_needed_show_the_change_and_one_fewer_does_not() -> None:
     for _ in range(400):
         first = [math.exp(chance.gauss(0, scale)) for _ in range(count)]
         second = [1.05 * math.exp(chance.gauss(0, scale)) for _ in range(count)]
-        seen += contrast(first, second).chance < 0.05
+        seen += contrast(first, second).p_value < 0.05
     assert 0.72 < seen / 400 < 0.88  # four times out of five
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from report.record_factory import SHAPES, record
 from venturi.analyse.run_comparison import compared_runs
-from venturi.model.comparison import Change, RunComparison
+from venturi.model.comparison import MetricChange, RunComparison
 from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.event import CacheState
@@ -37,16 +37,16 @@ def run(
 @pytest.mark.parametrize(
     ("factor", "unit", "change", "is_worse"),
     [
-        (1.0, "B/s", Change.SAME, False),
-        (0.5, "B/s", Change.LOWER, True),
-        (2.0, "B/s", Change.HIGHER, False),
-        (0.99, "B/s", Change.SAME, False),
-        (0.96, "B/s", Change.SMALL, False),
-        (2.0, "s", Change.HIGHER, True),
-        (0.5, "s", Change.LOWER, False),
+        (1.0, "B/s", MetricChange.SAME, False),
+        (0.5, "B/s", MetricChange.LOWER, True),
+        (2.0, "B/s", MetricChange.HIGHER, False),
+        (0.99, "B/s", MetricChange.SAME, False),
+        (0.96, "B/s", MetricChange.SMALL, False),
+        (2.0, "s", MetricChange.HIGHER, True),
+        (0.5, "s", MetricChange.LOWER, False),
     ],
 )
-def test_intervals_decide(factor: float, unit: str, change: Change, is_worse: bool) -> None:
+def test_intervals_decide(factor: float, unit: str, change: MetricChange, is_worse: bool) -> None:
     values = [100.0 + i for i in range(6)]
     comparison = compared_runs(
         run(values, unit=unit), run([v * factor for v in values], "second", unit)
@@ -57,7 +57,7 @@ def test_intervals_decide(factor: float, unit: str, change: Change, is_worse: bo
     assert row.low is not None
     assert row.high is not None
     assert row.low < factor < row.high
-    say = "surely differs" if change is Change.SAME else f"checkpoint is {change.value}"
+    say = "surely differs" if change is MetricChange.SAME else f"checkpoint is {change.value}"
     assert row.detectable == pytest.approx(0.034, abs=0.001)
     assert say in comparison.headline
     assert parse_json(RunComparison, comparison.to_json()) == comparison
@@ -65,7 +65,7 @@ def test_intervals_decide(factor: float, unit: str, change: Change, is_worse: bo
 
 def test_few_repetitions_decide_nothing() -> None:
     comparison = compared_runs(run([1.0, 2.0, 3.0]), run([100.0, 200.0, 300.0], "second"))
-    assert comparison.rows[0].change is Change.UNSURE
+    assert comparison.rows[0].change is MetricChange.UNSURE
     assert "too few repetitions" in comparison.headline
 
 
@@ -73,7 +73,7 @@ def test_unlike_caches_are_said_and_not_judged() -> None:
     warm = tuple(shape.__class__(**vars(shape) | {"cache": CacheState.WARM}) for shape in SHAPES)
     comparison = compared_runs(run(), run([1.0] * 6, "second", shapes=warm))
     [row] = comparison.rows
-    assert row.change is Change.UNLIKE
+    assert row.change is MetricChange.UNLIKE
     assert row.why.endswith("warm in the second")
 
 

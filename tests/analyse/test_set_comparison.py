@@ -7,7 +7,7 @@ import pytest
 from store.test_store import result
 from venturi.analyse.set_comparison import compared_sets
 from venturi.model.campaign import Better
-from venturi.model.comparison import Change, ComparisonSet
+from venturi.model.comparison import ComparisonSet, MetricChange
 from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.result import Measure, Result
@@ -39,10 +39,10 @@ def test_points_are_compared_one_by_one() -> None:
     ]
     rows = [row for part in found.parts for row in part.rows]
     assert [(row.change, row.is_worse, row.first.n) for row in rows] == [
-        (Change.LOWER, True, 6)
+        (MetricChange.LOWER, True, 6)
     ] * 2
     assert [row.ratio for row in rows] == [pytest.approx(0.8, rel=0.01)] * 2
-    assert rows[0].chance == pytest.approx(2 * 2 / 924)  # Holm, for two metrics
+    assert rows[0].p_value == pytest.approx(2 * 2 / 924)  # Holm, for two metrics
     assert found.only_second == ["tool on 4 ranks (tasks 4)"]
     assert found.headline == "2 of 2 points surely differ, 2 of them for the worse."
     assert parse_json(ComparisonSet, found.to_json()) == found
@@ -53,7 +53,7 @@ def test_several_sessions_count_one_value_each() -> None:
     days = [*runs("alpha"), *(r.model_copy(update={"session": "day2"}) for r in runs("alpha"))]
     found = compared_sets(days, runs("beta", 0.5), ("a", "b"))
     row = found.parts[0].rows[0]
-    assert (row.first.n, row.second.n, row.change) == (2, 1, Change.UNSURE)
+    assert (row.first.n, row.second.n, row.change) == (2, 1, MetricChange.UNSURE)
 
 
 def test_unlike_things_are_refused() -> None:
@@ -68,7 +68,7 @@ def test_unlike_things_are_refused() -> None:
         for r in runs("beta")
     ]
     found = compared_sets(runs("alpha"), warm, ("a", "b"))
-    assert {row.change for part in found.parts for row in part.rows} == {Change.UNLIKE}
+    assert {row.change for part in found.parts for row in part.rows} == {MetricChange.UNLIKE}
     failed = [r.model_copy(update={"level": "INVALID"}) for r in runs("beta")]
     with pytest.raises(UserError, match="no run that measured anything"):
         compared_sets(runs("alpha"), failed, ("a", "b"))

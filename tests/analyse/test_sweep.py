@@ -10,7 +10,7 @@ from venturi.analyse.metric import NODE_MEMORY, check_metrics, metrics_of
 from venturi.analyse.rule import rules_of
 from venturi.model.record import PhaseRow
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 PARTS = ("16th", "8th", "quarter", "half", "all")
 SIZES = ("32nd", "16th", "8th", "quarter", "half", "whole")
@@ -37,7 +37,7 @@ def rows(kind: str, rates: dict[str, list[float]], operation: str) -> list[Phase
 )
 def test_the_smallest_count_that_saturates(rates: list[float], count: int) -> None:
     workload = library.load("saturation")
-    made = make_plan(workload, Settings(ranks=32))
+    made = make_plan(workload, RunSettings(ranks=32))
     check_metrics(workload, made.totals.phases)
     series = {part: [rate] * 6 for part, rate in zip(PARTS, rates, strict=True)}
     own = {part: [100.0] * 6 for part in PARTS}
@@ -51,7 +51,7 @@ def test_the_smallest_count_that_saturates(rates: list[float], count: int) -> No
 
 def test_repetitions_that_disagree_widen_the_interval() -> None:
     workload = library.load("saturation")
-    made = make_plan(workload, Settings(ranks=16))
+    made = make_plan(workload, RunSettings(ranks=16))
     series = {part: [50.0 * (i + 1)] * 6 for i, part in enumerate(PARTS)}
     series["half"] = [240, 100, 240, 100, 240, 100]
     both = rows("shared", series, "write") + rows("own", series, "write")
@@ -69,7 +69,7 @@ def test_repetitions_that_disagree_widen_the_interval() -> None:
 )
 def test_the_size_from_which_no_cache_serves(rates: list[float], part: int) -> None:
     workload = library.load("cache-sweep")
-    made = make_plan(workload, Settings(assignments={"memory": "1 GiB", "largest": "1 GiB"}))
+    made = make_plan(workload, RunSettings(assignments={"memory": "1 GiB", "largest": "1 GiB"}))
     check_metrics(workload, made.totals.phases)
     series = {size: [float(rate)] * 6 for size, rate in zip(SIZES, rates, strict=True)}
     found = metrics_of(workload, made.parameters, rows("read", series, "read"))
@@ -83,7 +83,7 @@ def test_a_sweep_that_fits_the_memory_excludes_nothing() -> None:
     for memory, node_bytes, excluded in (
         ("0", 1 << 30, 0), ("0", 64 * MIB, 1), ("0", 64 * MIB + 1, 0), ("1 GiB", 1, 0),
     ):  # fmt: skip
-        made = make_plan(workload, Settings(assignments={"memory": memory}))
+        made = make_plan(workload, RunSettings(assignments={"memory": memory}))
         known = {**made.parameters, NODE_MEMORY: node_bytes}
         assert metrics_of(workload, known, read)["cache_excluded"].median == excluded
         (rule,) = rules_of(workload, known, read, 1)

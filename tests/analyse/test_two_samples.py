@@ -42,7 +42,7 @@ def test_known_least_chances() -> None:
     for n, least in ((3, 0.1), (4, 0.0286), (5, 0.0079), (6, 0.0022)):
         low, high = [float(i + 1) for i in range(n)], [float(i + 100) for i in range(n)]
         assert mann_whitney(low, high) == pytest.approx(least, abs=1e-4)
-        assert contrast(low, high).least_chance == pytest.approx(least, abs=1e-4)
+        assert contrast(low, high).least_p_value == pytest.approx(least, abs=1e-4)
 
 
 def test_large_samples_are_approximated() -> None:

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from analyse.phase import phase
-from venturi.analyse.verdict import Facts, verdict_of
+from venturi.analyse.verdict import VerdictFacts, verdict_of
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
 from venturi.model.record import Level, Seconds4, Substitution
 
 WRITE = {"write": (10, 100)}
-GOOD = Facts(
+GOOD = VerdictFacts(
     phases=[phase("w", 2.0, n, WRITE) for n in range(6)],
     repetitions=6,
     substituted=[],
@@ -63,7 +63,7 @@ def test_a_good_run_is_valid() -> None:
             "to be dropped, but it was warm",
         ),
         (
-            {"phases": [phase("w", 2, 0, WRITE, persisted="none")]},
+            {"phases": [phase("w", 2, 0, WRITE, flushed="none")]},
             Level.INDICATIVE,
             "not made persistent in time: w",
         ),

@@ -15,7 +15,7 @@ import batch_stand_in
 import pytest
 import yaml
 
-from venturi.model.campaign import Better, CampaignResult, MetricSummary, Row
+from venturi.model.campaign import Better, CampaignResult, CampaignRow, MetricSummary
 from venturi.report.junit import junit_text
 from venturi.report.open_metrics import open_metrics_text
 
@@ -243,7 +243,7 @@ def test_what_may_stand_in_names_is_escaped() -> None:
         name="write.rate", unit="B/s", better=Better.HIGHER, values=[1.0], median=1.0, low=1.0,
         high=1.0, coverage=0.0,
     )  # fmt: skip
-    row = Row(
+    row = CampaignRow(
         step="run", point="run-0001", parameters={"way": 'a "b"\n<c>&'},
         states={"done": 1, "lost": 1}, reasons=["bell \x07"], metrics=[metric],
     )  # fmt: skip

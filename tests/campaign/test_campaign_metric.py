@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from venturi.campaign.metric import check_metric, metrics_in, record_metrics
-from venturi.model.campaign import Metric, Pick
+from venturi.model.campaign import CampaignMetric, Pick
 from venturi.model.error import RunFailed, UserError
 
 _IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
@@ -27,7 +27,7 @@ _IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
 )
 def test_one_of_several_matches(tmp_path: Path, pick: Pick, value: float) -> None:
     (tmp_path / "stdout").write_text(_IOR)
-    metric = Metric(regex=r"^write ([\d.]+)$", pick=pick)
+    metric = CampaignMetric(regex=r"^write ([\d.]+)$", pick=pick)
     assert metrics_in(tmp_path, {"bw": metric}, {}) == {"bw": value}
 
 
@@ -38,8 +38,8 @@ def test_json_and_csv(tmp_path: Path) -> None:
     found = metrics_in(
         tmp_path,
         {
-            "a": Metric(json="tests[0].Results[1].bwMiB", file="out.json"),
-            "b": Metric(column="rate", file="t.csv", pick=Pick.MOST),
+            "a": CampaignMetric(json="tests[0].Results[1].bwMiB", file="out.json"),
+            "b": CampaignMetric(column="rate", file="t.csv", pick=Pick.MOST),
         },
         {},
     )
@@ -49,15 +49,17 @@ def test_json_and_csv(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        (Metric(regex="write (.*)"), "2 values .* say which"),
-        (Metric(regex="nothing (.*)"), "is missing"),
-        (Metric(regex="access (.*)"), "'bw' in stdout is no number"),
-        (Metric(json="a.b"), "not JSON"),
-        (Metric(regex="(x)", file="gone"), "No such file"),
-        (Metric(column="rate"), "is missing"),
+        (CampaignMetric(regex="write (.*)"), "2 values .* say which"),
+        (CampaignMetric(regex="nothing (.*)"), "is missing"),
+        (CampaignMetric(regex="access (.*)"), "'bw' in stdout is no number"),
+        (CampaignMetric(json="a.b"), "not JSON"),
+        (CampaignMetric(regex="(x)", file="gone"), "No such file"),
+        (CampaignMetric(column="rate"), "is missing"),
     ],
 )
-def test_a_missing_metric_is_a_failed_run(tmp_path: Path, metric: Metric, said: str) -> None:
+def test_a_missing_metric_is_a_failed_run(
+    tmp_path: Path, metric: CampaignMetric, said: str
+) -> None:
     (tmp_path / "stdout").write_text(_IOR)
     with pytest.raises(RunFailed, match=said):
         metrics_in(tmp_path, {"m": metric}, {})
@@ -66,12 +68,12 @@ def test_a_missing_metric_is_a_failed_run(tmp_path: Path, metric: Metric, said: 
 @pytest.mark.parametrize(("regex", "said"), [("(", "no regular"), ("abc", "no bracket")])
 def test_a_pattern_is_checked_before_anything_runs(regex: str, said: str) -> None:
     with pytest.raises(UserError, match=said):
-        check_metric("steps.run.metrics.m", Metric(regex=regex))
+        check_metric("steps.run.metrics.m", CampaignMetric(regex=regex))
 
 
 def test_exactly_one_way_to_find_it() -> None:
     with pytest.raises(ValueError, match="one of regex, json, column and derive"):
-        Metric(regex="(a)", column="b")
+        CampaignMetric(regex="(a)", column="b")
 
 
 def test_what_is_no_record(tmp_path: Path) -> None:
@@ -82,19 +84,21 @@ def test_what_is_no_record(tmp_path: Path) -> None:
 def test_statistics_defaults_and_what_follows_from_metrics(tmp_path: Path) -> None:
     (tmp_path / "stdout").write_text("x=1000000001\nx=1000000002\nx=1000000003\n")
     picks = {
-        pick.value: Metric(regex="x=(.*)", pick=pick) for pick in Pick if pick is not Pick.ONLY
+        pick.value: CampaignMetric(regex="x=(.*)", pick=pick)
+        for pick in Pick
+        if pick is not Pick.ONLY
     }
     found = metrics_in(
         tmp_path,
         {
             **picks,
-            "none": Metric(regex="y=(.*)", default=-1.0),
-            "nothing": Metric(regex="y=(.*)", pick=Pick.COUNT),
-            "per_task": Metric(derive="sum / tasks + none"),
+            "none": CampaignMetric(regex="y=(.*)", default=-1.0),
+            "nothing": CampaignMetric(regex="y=(.*)", pick=Pick.COUNT),
+            "per_task": CampaignMetric(derive="sum / tasks + none"),
         },
         {"tasks": 3, "way": "own"},
     )
     assert (found["mean"], found["deviation"], found["count"]) == (1000000002, 1, 3)
     assert (found["none"], found["nothing"], found["per_task"]) == (-1, 0, 1000000001)
     with pytest.raises(RunFailed, match="names way2, which is no parameter"):
-        metrics_in(tmp_path, {"m": Metric(derive="way2")}, {"way": 1})
+        metrics_in(tmp_path, {"m": CampaignMetric(derive="way2")}, {"way": 1})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from venturi.campaign.space import number_at, points_of
-from venturi.model.campaign import Sample, SampleMethod, Space
+from venturi.model.campaign import SampleMethod, Space, SpaceSample
 from venturi.model.error import UserError
 
 
@@ -41,18 +41,18 @@ def test_no_space_is_one_point() -> None:
 @pytest.mark.parametrize("method", list(SampleMethod))
 def test_a_sample_is_the_same_each_time_and_has_its_size(method: SampleMethod) -> None:
     axes = {"a": list(range(10)), "b": list(range(10)), "c": list(range(10))}
-    space = Space(product=axes, sample=Sample(size=10, method=method, seed=3))
+    space = Space(product=axes, sample=SpaceSample(size=10, method=method, seed=3))
     points = points_of(space)
     assert len(points) == 10
     assert points == points_of(space)
     assert points != points_of(
-        space.model_copy(update={"sample": Sample(size=10, method=method, seed=4)})
+        space.model_copy(update={"sample": SpaceSample(size=10, method=method, seed=4)})
     )
 
 
 def test_a_latin_sample_has_every_level_equally_often() -> None:
     axes = {"a": list(range(5)), "b": list(range(10))}
-    points = points_of(Space(product=axes, sample=Sample(size=10, seed=1)))
+    points = points_of(Space(product=axes, sample=SpaceSample(size=10, seed=1)))
     assert sorted(point["a"] for point in points) == sorted([*range(5), *range(5)])
     assert sorted(point["b"] for point in points) == list(range(10))
 

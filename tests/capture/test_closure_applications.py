@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from venturi.analyse.fidelity_card import fidelity
+from venturi.analyse.fidelity_report import fidelity
 from venturi.capture.proxy import capture_proxy, machine_for
 from venturi.derive.operation.walk import LEAST_LISTS
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
-from venturi.model.card import FidelityCard, Match
+from venturi.model.fidelity_report import FidelityReport, Match
 from venturi.model.workload import Workload
 from venturi.sources.open import read_capture
 
@@ -242,7 +242,7 @@ def lines_of(workload: Workload) -> int:
     return sum(bool(line) and not line.startswith("#") for line in text.splitlines())
 
 
-def closed(application: Application, place: Path) -> tuple[Workload, FidelityCard]:
+def closed(application: Application, place: Path) -> tuple[Workload, FidelityReport]:
     """The workload of an application, and the card of its proxy."""
     here = place / "here"
     here.mkdir()

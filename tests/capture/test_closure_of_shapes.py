@@ -19,7 +19,7 @@ from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind, StepSpec, Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 SHAPES = int(os.environ.get("VENTURI_SHAPES", "12"))
 """So many of them here; `VENTURI_SHAPES=30` runs more."""
@@ -157,7 +157,7 @@ def shape_of(seed: int) -> Shape:
 
 def counts_of(workload: Workload) -> tuple[int, int, int, int, int, int]:
     """Planned bytes and requests both ways, syncs, and files."""
-    totals = make_plan(workload, Settings()).totals
+    totals = make_plan(workload, RunSettings()).totals
     return (
         totals.bytes_written,
         totals.operations["write"],

@@ -8,8 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from venturi.analyse.fidelity_card import fidelity
-from venturi.model.card import FidelityCard, Match
+from venturi.analyse.fidelity_report import fidelity
+from venturi.model.fidelity_report import FidelityReport, Match
 from venturi.model.trace_folder import read_trace
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import load_yaml
@@ -51,7 +51,7 @@ def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-def checked(place: Path) -> tuple[Workload, FidelityCard]:
+def checked(place: Path) -> tuple[Workload, FidelityReport]:
     """What is derived from `app.trace`, and how its proxy compares."""
     (place / "io").mkdir()
     venturi(place, "derive", "app.trace", "--check", "-d", "io", "-o", "app.yaml")
@@ -59,7 +59,7 @@ def checked(place: Path) -> tuple[Workload, FidelityCard]:
     return load_yaml(place / "app.yaml", Workload), fidelity(captures[0], captures[1])
 
 
-def differences(card: FidelityCard) -> dict[str, Match]:
+def differences(card: FidelityReport) -> dict[str, Match]:
     """The judged fields of the whole that are not equal."""
     fields = {field.name: field.match for field in card.total.fields if field.name in JUDGED}
     assert "bytes written" in fields

@@ -6,7 +6,7 @@ import sys
 
 from capture.conftest import Capture
 from venturi.capture.path_filter import leave_out
-from venturi.capture.tracer import Settings
+from venturi.capture.tracer import TracerSettings
 
 KEPT = (
     "/dev/shm/data", "/dev/shm/my_vader_segment.1", "/var/tmp/x", "/tmp/ompi.txt", "/tmp/ompi.0x",
@@ -40,7 +40,7 @@ def test_the_rules_are_the_same_after_the_fact(capture: Capture) -> None:
     everything = capture(*command, options=("--all-paths",)).captured
     assert {file.path for file in everything.trace.files} >= set(paths)
     at_once = capture(*command).captured
-    afterwards, _ = leave_out(everything, Settings())
+    afterwards, _ = leave_out(everything, TracerSettings())
     for captured in (at_once, afterwards):
         seen = {file.path for file in captured.trace.files}
         assert [path for path in paths if path in seen] == list(KEPT)

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 
 from venturi.capture.clock import Beginning
-from venturi.capture.merge import JobFacts, merge
+from venturi.capture.merge import LaunchFacts, merge
 from venturi.capture.process_file import ProcessFile, read_process_file
 from venturi.capture.spool import read_all
-from venturi.capture.tracer import Settings, configure, environment
+from venturi.capture.tracer import TracerSettings, configure, environment
 from venturi.model.trace import Trace
 from venturi.model.trace_folder import Captured, read_trace, write_trace
 
-FACTS = JobFacts(Beginning("host", 1, 1), "", 1.0, ("calls",))
+FACTS = LaunchFacts(Beginning("host", 1, 1), "", 1.0, ("calls",))
 INPUTS = 10_000 if int(os.environ.get("VENTURI_FUZZ", "0")) > 10_000 else 2_000
 PARTS = 4
 """Tests that share them, so that they can run side by side."""
@@ -32,7 +32,7 @@ def written(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     spool = tmp_path_factory.mktemp("spool")
     here = spool / "here"
     here.mkdir()
-    configure(spool, Settings())
+    configure(spool, TracerSettings())
     subprocess.run([str(programs / "calls")], cwd=here, env=environment(spool), check=True)
     [path] = spool.glob("*.vtrace")
     return path

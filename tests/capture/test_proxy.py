@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from venturi.analyse.fidelity_card import fidelity
+from venturi.analyse.fidelity_report import fidelity
 from venturi.capture.proxy import ProxyRun, run_proxy
 from venturi.derive.yaml_text import to_yaml
-from venturi.model.card import FidelityCard, Match
+from venturi.model.fidelity_report import FidelityReport, Match
 from venturi.model.operation import Kind
 from venturi.model.trace_folder import read_trace
 from venturi.model.workload import Workload
@@ -59,7 +59,7 @@ def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def closed(place: Path, program: str) -> FidelityCard:
+def closed(place: Path, program: str) -> FidelityReport:
     """The card of a Python program and its proxy, by the commands that a user types."""
     (place / "app.py").write_text(program, "utf-8")
     done = venturi(place, "capture", "-o", "app.trace", "--", sys.executable, "app.py")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from venturi.model.card import FidelityCard, Match
 from venturi.model.document import parse_json
+from venturi.model.fidelity_report import FidelityReport, Match
 
 MPIIO = """
 #include <mpi.h>
@@ -88,7 +88,7 @@ def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def closed(place: Path, compiler: tuple[str, ...], mpi: str, program: str) -> FidelityCard:
+def closed(place: Path, compiler: tuple[str, ...], mpi: str, program: str) -> FidelityReport:
     """The card of an MPI program on two ranks and its proxy, by the commands that a user types."""
     (place / "app.c").write_text(program, "utf-8")
     done = run(place, f"{compiler[0]}.{mpi}", *compiler[1:], "-o", "app", "app.c")
@@ -104,10 +104,10 @@ def closed(place: Path, compiler: tuple[str, ...], mpi: str, program: str) -> Fi
     assert list((place / "io").iterdir()) == []
     done = run(place, *venturi, "compare", "app.trace", "app-proxy.trace", "--json")
     assert done.returncode == 0, done.stderr
-    return parse_json(FidelityCard, done.stdout)
+    return parse_json(FidelityReport, done.stdout)
 
 
-def off(card: FidelityCard) -> dict[str, tuple[float, float]]:
+def off(card: FidelityReport) -> dict[str, tuple[float, float]]:
     """What the proxy does not do as its application."""
     return {
         f"{stream.name}: {field.name}": (field.application, field.proxy)

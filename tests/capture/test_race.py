@@ -12,7 +12,7 @@ import pytest
 
 from capture.conftest import PROGRAMS, Capture
 from venturi.capture.spool import read_all
-from venturi.capture.tracer import Settings, configure
+from venturi.capture.tracer import TracerSettings, configure
 
 TRACER = Path(__file__).parents[2] / "tracer"
 OF_LIBRARIES = {"wrap_mpi.c", "wrap_hdf5.c", "wrap_pnetcdf.c"}
@@ -63,7 +63,7 @@ def test_the_tracer_has_no_data_race(sanitized: Path, tmp_path: Path) -> None:
     spool, here = tmp_path / "spool", tmp_path / "here"
     spool.mkdir()
     here.mkdir()
-    configure(spool, Settings())
+    configure(spool, TracerSettings())
     environment = {**os.environ, "VENTURI_TRACE_DIR": str(spool), "TSAN_OPTIONS": "exitcode=66"}
     done = subprocess.run(
         [str(sanitized)], cwd=here, env=environment, capture_output=True, text=True, timeout=600,

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from venturi.capture.run import Surroundings
+from venturi.capture.run import CaptureContext
 from venturi.capture.run import capture as captured
-from venturi.capture.tracer import Settings
+from venturi.capture.tracer import TracerSettings
 from venturi.derive.finding import operation_findings
 
 HELP = """
@@ -203,7 +203,7 @@ def found_in(program: str, ranks: int, tmp_path: Path) -> set[str]:
     line: tuple[str, ...] = (sys.executable, "-ISc", HELP + program)
     if ranks > 1:
         line = ("sh", "-c", TURNS.format(last=ranks - 1), sys.executable, HELP + program)
-    outcome = captured(line, tmp_path / "x.trace", Settings(), Surroundings(here=here))
+    outcome = captured(line, tmp_path / "x.trace", TracerSettings(), CaptureContext(here=here))
     assert outcome.finished.code == 0
     return {finding.id for finding in operation_findings(outcome.captured)}
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from venturi.capture.run import Surroundings
+from venturi.capture.run import CaptureContext
 from venturi.capture.run import capture as captured
-from venturi.capture.tracer import Settings
+from venturi.capture.tracer import TracerSettings
 from venturi.derive.finding import operation_findings
 
 SMALL = """
@@ -78,7 +78,9 @@ LAUNCHERS = {
 
 
 def found_in(tmp_path: Path, *command: str) -> set[str]:
-    outcome = captured(command, tmp_path / "x.trace", Settings(), Surroundings(here=tmp_path))
+    outcome = captured(
+        command, tmp_path / "x.trace", TracerSettings(), CaptureContext(here=tmp_path)
+    )
     assert outcome.finished.code == 0
     return {finding.id for finding in operation_findings(outcome.captured)}
 

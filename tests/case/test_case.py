@@ -21,7 +21,7 @@ from venturi.model.expression import Literal, bind, tree_of
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 CASES = sorted((Path(__file__).parent / "text").glob("*.yaml"))
 
@@ -43,7 +43,7 @@ def seen(row: dict[str, Any]) -> dict[str, Any]:
         "bytes": row["bytes"],
         "errors": row["errors"],
         "stopped_by": row["stopped_by"],
-        "persisted": row["persisted"],
+        "flushed": row["flushed"],
         "cache": row["cache"],
         "iteration": row["iteration"],
         "operations": {kind: count for kind, count in kinds.items() if count},
@@ -66,7 +66,7 @@ def done_by_kind(rows: list[dict[str, Any]]) -> Counter[str]:
 def planned_by_kind(file: Path, ranks: int) -> Counter[str]:
     """The same, as the planner counts it without any I/O."""
     workload = parse_yaml(file.read_text("utf-8"), file.name, Workload)
-    totals = make_plan(workload, Settings(ranks=ranks)).totals
+    totals = make_plan(workload, RunSettings(ranks=ranks)).totals
     moved = Counter({"bytes": totals.bytes_written + totals.bytes_read})
     return +(totals.operations + moved)
 

@@ -16,7 +16,7 @@ from venturi.cli.main import COMMANDS
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 ROOT = Path(__file__).parents[2]
 HEAVY = {"pydantic", "rich", "numpy", "yaml", "jinja2", "vl_convert", "darshan"}
@@ -111,7 +111,7 @@ def test_examples_in_the_language_s_page_can_be_planned() -> None:
     blocks = re.findall(r"```yaml\n(.*?)```", text, re.S)
     assert blocks
     for block in blocks:
-        made = make_plan(parse_yaml(block, "docs/workload.md", Workload), Settings())
+        made = make_plan(parse_yaml(block, "docs/workload.md", Workload), RunSettings())
         assert all(expectation.holds for expectation in made.expectations)
 
 

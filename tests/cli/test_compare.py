@@ -60,7 +60,7 @@ def test_a_difference_is_named_and_gates(place: Path) -> None:
     assert json.loads((place / "c.json").read_text("utf-8"))["match"] == "off"
     done = venturi("compare", "app.trace", "more.trace", "--json", cwd=place)
     assert done.returncode == 0
-    assert json.loads(done.stdout)["schema"] == "venturi.fidelity-card/1"
+    assert json.loads(done.stdout)["schema"] == "venturi.fidelity-report/1"
 
 
 def test_counters_are_compared_with_operations(place: Path) -> None:

@@ -24,7 +24,7 @@ OPERATION = {
 PHASE = {
     "path": ANY, "group": ANY, "instance": ANY, "iteration": ANY, "repetition": ANY, "bytes": ANY,
     "operations": ANY, "errors": ANY, "ranks": ANY, "seconds": TIMES, "bytes_per_second": ANY,
-    "by_operation": {"write": OPERATION}, "stopped_by": ANY, "cache": ANY, "persisted": ANY,
+    "by_operation": {"write": OPERATION}, "stopped_by": ANY, "cache": ANY, "flushed": ANY,
 }  # fmt: skip
 METRIC = {name: ANY for name in ("value", "unit", "median", "low", "high", "n")}
 RECORD = {

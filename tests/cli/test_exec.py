@@ -16,7 +16,7 @@ from venturi.analyse.metric import check_metrics
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "application" / "own-solver.yaml")
 
@@ -201,7 +201,7 @@ def test_a_step_that_cannot_be_is_refused(
 ) -> None:
     wrong = Workload.model_validate(workload(step, **more))
     with pytest.raises(UserError) as refused:
-        check_metrics(wrong, make_plan(wrong, Settings()).totals.phases)
+        check_metrics(wrong, make_plan(wrong, RunSettings()).totals.phases)
     assert told in refused.value.message
 
 
@@ -222,7 +222,7 @@ def test_a_step_that_cannot_be_is_refused(
 def test_a_place_where_ranks_cannot_wait_is_refused(around: Any, told: str) -> None:
     text = {"workload": 1, "name": "own", "program": {"app": around({"exec": {"command": "a"}})}}
     with pytest.raises(UserError) as refused:
-        make_plan(Workload.model_validate(text), Settings(ranks=2))
+        make_plan(Workload.model_validate(text), RunSettings(ranks=2))
     assert told in refused.value.message
 
 
@@ -235,4 +235,4 @@ def test_a_plan_counts_commands_and_says_what_it_does_not_know(cli: Cli) -> None
 def test_a_command_takes_whole_numbers_only() -> None:
     text = workload({"command": "solve --share {share}"}, parameters={"share": 0.7})
     with pytest.raises(UserError, match=r"'\{share\}' is 0\.7, and a command takes whole numbers"):
-        make_plan(Workload.model_validate(text), Settings())
+        make_plan(Workload.model_validate(text), RunSettings())

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cli.conftest import Cli
-from venturi.field.io500.own import result_of
-from venturi.field.io500.score import BANDWIDTH, METADATA, score
+from venturi.compat.io500.own import result_of
+from venturi.compat.io500.score import BANDWIDTH, METADATA, score
 from venturi.model.published import Io500Phase
 from venturi.model.record import Record
 

@@ -14,7 +14,7 @@ import pytest
 from cli.conftest import Cli, cli  # noqa: F401
 from venturi import library
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 Request = tuple[str, int, int]
 
@@ -123,7 +123,7 @@ def test_uneven_blocks_of_adaptive_flash(
     ],
 )
 def test_the_scale_of_the_paper(name: str, written: int, read: int, sizes: set[int]) -> None:
-    made = make_plan(library.load(name), Settings(scale="paper"))
+    made = make_plan(library.load(name), RunSettings(scale="paper"))
     assert made.plan.ranks == 64
     assert (made.totals.bytes_written, made.totals.bytes_read) == (written, read)
     assert {size for _, size in made.totals.sizes} == sizes
@@ -131,7 +131,7 @@ def test_the_scale_of_the_paper(name: str, written: int, read: int, sizes: set[i
 
 
 def test_a_variable_of_adaptive_flash_at_the_scale_of_the_paper() -> None:
-    sizes = make_plan(library.load("flash3-amr"), Settings(scale="paper")).totals.sizes
+    sizes = make_plan(library.load("flash3-amr"), RunSettings(scale="paper")).totals.sizes
     counts = [sizes["write", size] for size in (327680, 331776, 335872)]
     assert counts == [24 * 22, 24 * 21, 24 * 21]
 

@@ -82,7 +82,7 @@ def test_what_ends_the_work_is_done_after_the_limit(cli: Cli, tmp_path: Path) ->
     )
     for row in run(cli, tmp_path, text):
         assert row["stopped_by"] == "limit"
-        assert row["persisted"] == "fsync"
+        assert row["flushed"] == "fsync"
         assert row["by_operation"]["sync"]["operations"] == 3
         assert row["by_operation"]["close"]["operations"] == 3
 

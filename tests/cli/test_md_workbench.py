@@ -11,8 +11,8 @@ import pytest
 
 from cli.conftest import Cli
 from cli.test_mdtest import cli, kept, traced  # noqa: F401
-from field.tool_output import workbench_phases
-from venturi.field.md_workbench_option import ADAPTIVE_FACTORS
+from compat.tool_output import workbench_phases
+from venturi.compat.md_workbench_option import ADAPTIVE_FACTORS
 
 
 def record_of(cli: Cli, ranks: int, words: list[str]) -> dict[str, Any]:  # noqa: F811

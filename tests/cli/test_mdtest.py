@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from cli.conftest import Cli
-from field.tool_output import mdtest_tables
-from venturi.field.mdtest_shape import item_paths, node_path, shape_of, shifted
+from compat.tool_output import mdtest_tables
+from venturi.compat.mdtest_shape import item_paths, node_path, shape_of, shifted
 
 ROWS = {
     "directories": [
@@ -277,7 +277,7 @@ def test_wrong_data_are_never_exit_0(cli: Cli, tmp_path: Path) -> None:
     path.write_text(json.dumps(workload))
     spoilt = cli.json("run", str(path), "-n", "1", "-d", str(cli.target), code=3)
     assert spoilt["verdict"]["level"] == "INVALID"
-    from venturi.field.mdtest_result import has_verification_error
+    from venturi.compat.mdtest_result import has_verification_error
     from venturi.model.record import Record
 
     assert has_verification_error(Record.model_validate_json(json.dumps(spoilt)))
@@ -344,7 +344,7 @@ def test_each_task_writes_the_file_system_out_at_each_phases_end(cli: Cli) -> No
     for row in record["phases"]:
         if row["path"] != "test directory":
             assert operations(record, row["path"])["sync"] == 2, row["path"]
-    assert [row["persisted"] for row in record["phases"] if row["bytes"]] == ["fsync"]
+    assert [row["flushed"] for row in record["phases"] if row["bytes"]] == ["fsync"]
 
 
 def test_tables_of_items(cli: Cli, tmp_path: Path) -> None:

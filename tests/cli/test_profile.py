@@ -39,7 +39,7 @@ def test_a_machine_is_measured_and_drawn(cli: Cli, shm: Path, tmp_path: Path) ->
     # How far it comes in this time depends on what else the machine does.
     assert measured.complete or "the budget ended before" in measured.notes[0]
     assert measured.file_system.type == "tmpfs"
-    assert {"write", "read", "sync"} <= {c.manner.operation.value for c in measured.curves}
+    assert {"write", "read", "sync"} <= {c.access.operation.value for c in measured.curves}
     assert all(p.low <= p.seconds <= p.high for c in measured.curves for p in c.points)
     assert all(p.n >= 2 for c in measured.curves for p in c.points)
     assert list(shm.iterdir()) == []
@@ -91,17 +91,17 @@ def test_more_ranks_than_profiled_want_a_word(cli: Cli, known: Path) -> None:
     assert scaled["extrapolated"] == ["8 ranks, measured were at most 2"]
 
 
-def test_a_kill_loses_no_sheet_and_resume_goes_on(cli: Cli, shm: Path, tmp_path: Path) -> None:
+def test_a_kill_loses_no_matrix_and_resume_goes_on(cli: Cli, shm: Path, tmp_path: Path) -> None:
     machine = tmp_path / "machine.yaml"
     journal = tmp_path / "machine.yaml.journal"
     words = ("profile", str(shm), "-o", str(machine), "--budget", "60s", "-n", "1")
     running = cli.start(*words)
-    sheets = journal / "sheets.jsonl"
-    wait_for(lambda: sheets.is_file() and sheets.read_text().count("\n") >= 1)
+    matrices = journal / "matrices.jsonl"
+    wait_for(lambda: matrices.is_file() and matrices.read_text().count("\n") >= 1)
     running.send_signal(signal.SIGKILL)
     running.communicate()
     assert not machine.exists()
-    before = len(sheets.read_text().splitlines())
+    before = len(matrices.read_text().splitlines())
 
     again = cli(*words)
     assert again.returncode == 2
@@ -120,8 +120,8 @@ def test_ranks_under_mpi_and_the_interfaces_that_need_it(
     machine = tmp_path / "machine.yaml"
     words = ("profile", str(shm), "-o", str(machine), "-n", "1", "--interfaces", "mpiio")
     running = cli.start(*words, "--on", "openmpi", "--budget", "60s")
-    sheets = tmp_path / "machine.yaml.journal" / "sheets.jsonl"
-    wait_for(lambda: sheets.is_file() and sheets.read_text().count("\n") >= 1)
+    matrices = tmp_path / "machine.yaml.journal" / "matrices.jsonl"
+    wait_for(lambda: matrices.is_file() and matrices.read_text().count("\n") >= 1)
     running.send_signal(signal.SIGINT)
     running.communicate()
     other = cli(*words, "--on", "mpich", "--budget", "1s", "--resume")
@@ -139,8 +139,8 @@ def test_ctrl_c_keeps_what_there_is(cli: Cli, shm: Path, tmp_path: Path) -> None
     running = cli.start(
         "profile", str(shm), "-o", str(machine), "--budget", "60s", "-n", "1", "--json"
     )
-    sheets = tmp_path / "machine.yaml.journal" / "sheets.jsonl"
-    wait_for(lambda: sheets.is_file() and sheets.read_text().count("\n") >= 1)
+    matrices = tmp_path / "machine.yaml.journal" / "matrices.jsonl"
+    wait_for(lambda: matrices.is_file() and matrices.read_text().count("\n") >= 1)
     running.send_signal(signal.SIGINT)
     out, _ = running.communicate(timeout=600)
     assert running.returncode == 130

@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from venturi.derive.counts import BUCKETS
-from venturi.model.trace import CounterRecord, Job, Layer, Source, Trace
+from venturi.model.trace import CounterRecord, Layer, Trace, TracedJob, TraceSource
 from venturi.model.workload import request_class
 
 WORDS = {"write": ("WRITES", "WRITTEN", "WRITE"), "read": ("READS", "READ", "READ")}
@@ -91,8 +91,8 @@ def trace_of_files(files: list[tuple[str, dict[int, RankLog]]], ranks: int) -> T
         else:
             records += [record_of(log, name, rank) for rank, log in logs.items()]
     return Trace(
-        source=Source(format="darshan", file="simulated.darshan"),
-        job=Job(ranks=ranks, seconds=9.0),
+        source=TraceSource(format="darshan", file="simulated.darshan"),
+        job=TracedJob(ranks=ranks, seconds=9.0),
         layers=[Layer.POSIX],
         records=records,
         record_count=len(records),

@@ -146,7 +146,7 @@ def test_small_sizes_of_what_hardly_counts_are_one() -> None:
     for turn in range(7):
         run.open(0, "notes", 0o102)
         at = 0
-        for size in run.chance.sample([7, 17, 31, 60, 101, 209], 2 + turn % 4):
+        for size in run.p_value.sample([7, 17, 31, 60, 101, 209], 2 + turn % 4):
             run.move(0, Kind.WRITE, "notes", [(at, size)])
             at += size
         run.close(0, "notes")

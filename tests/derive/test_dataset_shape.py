@@ -14,7 +14,7 @@ from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import COLLECTIVE, KIND_CODES, SCATTERED, Kind
 from venturi.model.plan import Interface
 from venturi.model.trace import Layer
-from venturi.model.workload import Dataset, FileSpec, Workload
+from venturi.model.workload import DatasetSpec, FileSpec, Workload
 
 NEW = O_WRONLY | O_CREAT | O_TRUNC
 Shape = tuple[int, ...]
@@ -91,7 +91,7 @@ def only_file(workload: Workload) -> FileSpec:
     return file
 
 
-def only_dataset(workload: Workload) -> Dataset:
+def only_dataset(workload: Workload) -> DatasetSpec:
     [dataset] = only_file(workload).datasets.values()
     return dataset
 
@@ -342,7 +342,7 @@ def test_ranks_with_different_numbers_of_rows(rows: tuple[int, ...], files: int)
     (spec,) = found.files.values()
     (dataset,) = spec.datasets.values()
     assert dataset.shape == [sum(rows), 30]
-    assert dataset.deal is not None
+    assert dataset.partition is not None
     assert dataset.split == []
     assert [move.collective for move in moves_of(found)] == [True] * len(moves_of(found))
 
@@ -357,4 +357,4 @@ def test_rows_with_a_gap_are_not_dealt() -> None:
     found = derive(run.captured(), "run")
     planned(found)
     for spec in found.files.values():
-        assert all(dataset.deal is None for dataset in spec.datasets.values())
+        assert all(dataset.partition is None for dataset in spec.datasets.values())

@@ -37,7 +37,7 @@ def told(kind: Kind, turns: list[Requests]) -> list[DataStep]:
 
 def compressed(blocks: int, seed: int) -> Requests:
     """A look at a file's end, then each block's header and the rest of it, and a short one."""
-    chance = TracedRun(1, seed=seed).chance
+    chance = TracedRun(1, seed=seed).p_value
     sizes = [size for _ in range(blocks) for size in (HEADER, chance.randint(7400, 7900))]
     body = behind([*sizes, HEADER, 700])
     return [(0, HEADER), (sum(body[-1]) - 28, 28), *body]
@@ -66,7 +66,7 @@ def test_few_long_runs_are_a_table() -> None:
 
 @pytest.mark.parametrize("turns", [1, 5])
 def test_a_head_and_a_tail_stay_where_they_are(turns: int) -> None:
-    chance = TracedRun(1, seed=9).chance
+    chance = TracedRun(1, seed=9).p_value
     parts = []
     for _ in range(turns):
         body = [chance.randint(11_500, 12_900) for _ in range(40)]
@@ -89,7 +89,7 @@ def test_what_is_written_behind_an_earlier_part_stays_there() -> None:
 
 
 def test_sizes_of_uneven_turns_are_one_mix_and_what_is_left() -> None:
-    chance = TracedRun(1, seed=4).chance
+    chance = TracedRun(1, seed=4).p_value
     turns = []
     for number in range(5):
         sizes = [size for size in (8, 15, 90, 400, 3500) for _ in range(60 + number % 3)]
@@ -156,7 +156,7 @@ def journal(first: int) -> TracedRun:
     run.open(0, "table")
     for turn in range(40):
         run.open(0, "journal", detail=0o2 if turn else first)
-        run.move(0, Kind.WRITE, "journal", behind([512] + [4096] * run.chance.randint(3, 6)))
+        run.move(0, Kind.WRITE, "journal", behind([512] + [4096] * run.p_value.randint(3, 6)))
         run.call(0, Kind.SYNC, "journal")
         if turn == 17:
             run.meet(30 * MS)

@@ -37,7 +37,7 @@ def test_a_head_is_written_anew_after_each_record(files: int) -> None:
 
 def test_records_of_any_size_are_their_mean_behind_each_other() -> None:
     run = TracedRun(1)
-    sizes = [run.chance.randint(100, 9000) for _ in range(60)]
+    sizes = [run.p_value.randint(100, 9000) for _ in range(60)]
     table_with_head(run, "table", sizes)
     found = derived(run)
     check_exact(run, found, files=1)
@@ -65,7 +65,7 @@ def test_an_index_beside_its_data() -> None:
 def test_random_places_take_no_turns() -> None:
     run = TracedRun(1)
     run.open(0, "base")
-    places = [4096 * run.chance.randint(0, 999) for _ in range(200)]
+    places = [4096 * run.p_value.randint(0, 999) for _ in range(200)]
     run.move(0, Kind.WRITE, "base", [(place, 4096) for place in places])
     run.close(0, "base")
     found = derived(run)
@@ -119,7 +119,7 @@ def test_going_back_now_and_then_is_not_random() -> None:
     run.open(0, "base")
     end = 0
     for _ in range(200):
-        size = run.chance.randint(500, 9000)
+        size = run.p_value.randint(500, 9000)
         run.move(0, Kind.WRITE, "base", [(end + 4, size), (end, 4)])
         end += size + 4
     run.close(0, "base")

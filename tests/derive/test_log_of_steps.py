@@ -8,7 +8,7 @@ from traced_run import APPEND, MS, TracedRun, check_exact, derived, steps_of
 from venturi.model.operation import Kind
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 STEPS = 20
 PIECES = [(i * 2**16, 2**16) for i in range(16)]
@@ -41,7 +41,7 @@ def test_steps_with_lines_of_several_lengths_are_one_loop(pause: int) -> None:
     assert loops_of(workload) == [STEPS]
     creates = [step.create for step in steps_of(workload) if step.create]
     assert len(creates) == 2
-    assert make_plan(workload, Settings()).totals.operations["open"] == STEPS
+    assert make_plan(workload, RunSettings()).totals.operations["open"] == STEPS
 
 
 def test_lines_that_are_the_bulk_of_a_program_keep_their_sizes() -> None:

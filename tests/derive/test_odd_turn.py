@@ -110,14 +110,14 @@ def test_a_stall_leaves_a_contiguous_write_whole(stall_ms: int, at: int) -> None
 @pytest.mark.parametrize("seed", range(3))
 def test_stalls_break_no_loop_without_pauses(ranks: int, stalls: int, seed: int) -> None:
     run = TracedRun(ranks, seed=seed)
-    at = {run.chance.randrange(160) for _ in range(stalls)}
+    at = {run.p_value.randrange(160) for _ in range(stalls)}
     for dump in range(20):
         for rank in range(ranks):
             path = f"dump_{dump}_{rank}x"
             run.open(rank, path)
             for part in range(8):
                 if dump * 8 + part in at:
-                    run.meet(run.chance.randint(8 * MS, 30 * MS))
+                    run.meet(run.p_value.randint(8 * MS, 30 * MS))
                 run.move(rank, Kind.WRITE, path, [(part * MIB, MIB)])
             run.close(rank, path)
     found = derived(run)

@@ -14,7 +14,7 @@ from venturi.model.plan import SyncMode
 from venturi.model.trace import Layer
 from venturi.model.workload import StepSpec, SyncStep, Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 MOST_LINES = 60
 
@@ -240,7 +240,7 @@ def test_a_copy_in_the_kernel_is_a_read_and_a_write() -> None:
     observed = workload.origin.observed
     assert observed is not None
     assert (observed.bytes_read, observed.bytes_written) == (6_000_000, 6_000_000)
-    assert make_plan(workload, Settings()).totals.bytes_written == 6_000_000
+    assert make_plan(workload, RunSettings()).totals.bytes_written == 6_000_000
     assert [step.in_ for step in steps_of(workload) if step.for_] == [20]
 
 

@@ -15,7 +15,7 @@ from venturi.model.expression import Literal, tree_of
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.sources.open import read
 
 TABLE = yaml.safe_load((PROJECT / "tests" / "derive" / "expected.yaml").read_text())
@@ -95,7 +95,7 @@ def check_totals(workload: Workload) -> None:
     assert workload.origin is not None
     observed = workload.origin.observed
     assert observed is not None
-    totals = make_plan(workload, Settings(most_ranks=10**6)).totals
+    totals = make_plan(workload, RunSettings(most_ranks=10**6)).totals
     assert totals.bytes_written == observed.bytes_written
     assert totals.bytes_read == observed.bytes_read
     for kind in ("write", "read"):
@@ -107,7 +107,7 @@ def test_request_sizes_are_those_of_the_log(name: str) -> None:
     workload = derive(trace_of(name), name)
     assert workload.origin is not None
     assert workload.origin.observed is not None
-    totals = make_plan(workload, Settings()).totals
+    totals = make_plan(workload, RunSettings()).totals
     edges = [bucket.up_to_bytes for bucket in workload.origin.observed.request_sizes]
     planned = {(kind, edge): 0 for kind in ("write", "read") for edge in edges}
     for (kind, bytes_), count in totals.sizes.items():
@@ -129,7 +129,7 @@ def test_opens_are_those_of_the_log(name: str) -> None:
             s.interface.value in ("mpiio", "hdf5", "pnetcdf") for s in workload.files.values()
         )
         return
-    operations = make_plan(workload, Settings()).totals.operations
+    operations = make_plan(workload, RunSettings()).totals.operations
     planned = operations["open"] + operations["create"]
     more = {
         "miniapp": 1,  # one rank makes the shared input, in the proxy both open it

@@ -16,7 +16,7 @@ def epochs(ranks: int, passes: int, samples: int = 600, lost: int = 0) -> Traced
         run.open(rank, "samples", REOPEN)
     for _ in range(passes):
         order = list(range(samples))
-        run.chance.shuffle(order)
+        run.p_value.shuffle(order)
         order = order[lost:]
         for batch in range(0, len(order), 20):
             places = [(12288 * one, 12288) for one in order[batch : batch + 20]]

@@ -10,7 +10,7 @@ from venturi.derive.counts import BUCKETS
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
-from venturi.model.trace import CounterRecord, Gap, Job, Layer, Source, Trace
+from venturi.model.trace import CounterRecord, Gap, Layer, Trace, TracedJob, TraceSource
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 
@@ -81,8 +81,8 @@ def traces(draw: st.DrawFn) -> Trace:
     ranks = draw(st.integers(1, 9))
     records = draw(st.lists(_records(ranks), max_size=8))
     return Trace(
-        source=Source(format="darshan", file="random.darshan"),
-        job=Job(ranks=ranks, seconds=1.0),
+        source=TraceSource(format="darshan", file="random.darshan"),
+        job=TracedJob(ranks=ranks, seconds=1.0),
         layers=list(Layer),
         records=records,
         gaps=draw(st.lists(st.just(Gap(layer="POSIX", what="lost")), max_size=1)),
@@ -116,8 +116,8 @@ def test_a_job_of_a_billion_ranks_takes_no_time() -> None:
         times={},
     )
     trace = Trace(
-        source=Source(format="darshan", file="wide.darshan"),
-        job=Job(ranks=ranks, seconds=1.0),
+        source=TraceSource(format="darshan", file="wide.darshan"),
+        job=TracedJob(ranks=ranks, seconds=1.0),
         layers=[Layer.POSIX],
         records=[record, record.model_copy(update={"identity": "2", "rank": 7})],
         record_count=2,

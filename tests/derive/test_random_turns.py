@@ -26,7 +26,7 @@ def updates(places: list[int], writes: bool = True) -> TracedRun:
 
 @pytest.mark.parametrize("are_distinct", [True, False])
 def test_a_record_is_written_where_it_was_read(are_distinct: bool) -> None:
-    chance = TracedRun(1).chance
+    chance = TracedRun(1).p_value
     numbers = list(range(300))
     chance.shuffle(numbers)
     places = [4096 * (n if are_distinct else n // 2) for n in numbers]
@@ -41,7 +41,7 @@ def test_a_record_is_written_where_it_was_read(are_distinct: bool) -> None:
 
 def test_places_that_only_go_forward_are_not_random() -> None:
     run = TracedRun(1)
-    steps = [4096 * run.chance.randint(1, 9) for _ in range(200)]
+    steps = [4096 * run.p_value.randint(1, 9) for _ in range(200)]
     run = updates([sum(steps[:i]) for i in range(200)])
     found = derived(run)
     check_exact(run, found)
@@ -56,10 +56,10 @@ def test_pages_that_turns_take_stay_whole() -> None:
     run.open(0, "base", REOPEN)
     page = 0
     for turn in range(90):
-        for _ in range(1 + (run.chance.random() < 0.3)):
+        for _ in range(1 + (run.p_value.random() < 0.3)):
             run.move(0, Kind.WRITE, "base", [(4096 * (1000 + turn), 4096)])
         run.move(0, Kind.READ, "base", [(4096 * page, 4096)])
-        page += run.chance.random() < 0.7
+        page += run.p_value.random() < 0.7
     run.close(0, "base")
     found = derived(run)
     made = check_exact(run, found)

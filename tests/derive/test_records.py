@@ -51,7 +51,7 @@ def test_a_journal_is_written_as_it_was(even: bool) -> None:
 
 def test_sizes_without_a_period_are_no_records() -> None:
     run = TracedRun(1)
-    sizes = [run.chance.choice(JOURNAL) for _ in range(90)]
+    sizes = [run.p_value.choice(JOURNAL) for _ in range(90)]
     run.open(0, "f")
     run.move(0, Kind.WRITE, "f", places(sizes))
     run.close(0, "f")

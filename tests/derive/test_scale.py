@@ -10,7 +10,7 @@ from venturi.model.error import UserError
 from venturi.model.operation import Kind
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 TRANSFER = 2**16
 
@@ -34,7 +34,7 @@ def run_of(ranks: int, transfers: int, dumps: int = 1) -> Workload:
 
 def bytes_on(workload: Workload, ranks: int) -> int:
     """Planned bytes on another number of ranks."""
-    return make_plan(workload, Settings(ranks=ranks)).totals.bytes_written
+    return make_plan(workload, RunSettings(ranks=ranks)).totals.bytes_written
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def database() -> TracedRun:
     run = TracedRun(1, seed=5)
     run.open(0, "home/base")
     for turn in range(TURNS):
-        pages = sorted(run.chance.sample(range(1, 20 + 8 * turn), 15 + turn % 3))
+        pages = sorted(run.p_value.sample(range(1, 20 + 8 * turn), 15 + turn % 3))
         places = [(PAGE * number, PAGE) for number in (0, *pages)]
         run.move(0, Kind.WRITE, "home/base", places)
         run.call(0, Kind.DATA_SYNC, "home/base")

@@ -12,7 +12,7 @@ from capture_factory import CaptureFactory
 from venturi.derive.operation.pace import UNKNOWN, beside_ns, computing_ns
 from venturi.derive.workload import derive
 from venturi.model.operation import KIND_CODES, Column, Kind
-from venturi.model.trace import Layer, Source
+from venturi.model.trace import Layer, TraceSource
 
 US = 1000
 
@@ -36,7 +36,7 @@ def test_computing_between_calls(source: str, between: int, least_us: int, most_
     run = TracedRun(1)
     write_in_turn(run, between)
     captured = run.captured()
-    said = Source(format=source, file="run.trace")
+    said = TraceSource(format=source, file="run.trace")
     trace = captured.trace.model_copy(update={"source": said})
     found = derive(replace(captured, trace=trace), "turns")
     check_exact(run, found)

@@ -17,7 +17,7 @@ def written(files: int, parts: list[tuple[int, int]], records: int) -> Workload:
         run.open(0, f"f{number}")
         sizes = [28]
         for _ in range(records):
-            sizes += [size + run.chance.randint(0, spread) for size, spread in parts]
+            sizes += [size + run.p_value.randint(0, spread) for size, spread in parts]
         at = 0
         for size in [*sizes, 777]:
             run.move(0, Kind.WRITE, f"f{number}", [(at, size)])

@@ -138,7 +138,7 @@ def test_uneven_runs_that_are_merged_are_the_ones_that_were_written() -> None:
     run = TracedRun(1, seed=3)
     ends = []
     for part in range(6):
-        path, sizes = f"run_{part}", [9000 + run.chance.randint(0, 4000) for _ in range(40)]
+        path, sizes = f"run_{part}", [9000 + run.p_value.randint(0, 4000) for _ in range(40)]
         places = [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
         run.open(0, path)
         run.move(0, Kind.WRITE, path, places)
@@ -146,7 +146,7 @@ def test_uneven_runs_that_are_merged_are_the_ones_that_were_written() -> None:
         run.meet((50 + 40 * (part == 2)) * MS)
         ends.append(sum(sizes))
     for part, end in enumerate(ends):
-        path, sizes = f"run_{part}", [7000 + run.chance.randint(0, 3000) for _ in range(30)]
+        path, sizes = f"run_{part}", [7000 + run.p_value.randint(0, 3000) for _ in range(30)]
         run.open(0, path, REOPEN)
         run.move(0, Kind.READ, path, [(sum(sizes[:i]), size) for i, size in enumerate(sizes)])
         run.move(0, Kind.READ, path, [(sum(sizes), end - sum(sizes))])

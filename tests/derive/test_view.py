@@ -90,8 +90,8 @@ def test_stalls_of_a_busy_machine_break_no_loop(seed: int) -> None:
         run.meet(1000 * MS)
         for rank in range(2):
             for part in range(5):
-                if run.chance.random() < 0.2:
-                    run.meet(run.chance.randint(3 * MS, 60 * MS))
+                if run.p_value.random() < 0.2:
+                    run.meet(run.p_value.randint(3 * MS, 60 * MS))
                 run.move(rank, Kind.WRITE, f"dump.{rank}", [((step * 5 + part) * 2**20, 2**20)])
     for rank in range(2):
         run.close(rank, f"dump.{rank}")

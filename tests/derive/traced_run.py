@@ -9,12 +9,12 @@ from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.operation import COLLECTIVE, KIND_CODES, LAYER_CODES, Kind, operations_of
 from venturi.model.plan import SyncMode
-from venturi.model.trace import Job, Layer, Process, Source, Trace, TracedFile
+from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import DataStep, StepSpec, Workload
 from venturi.model.yaml_text import parse_yaml
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 CREATE = 0o100 | 0o1000 | 0o2
 APPEND = 0o100 | 0o2000 | 0o1
@@ -35,14 +35,14 @@ class TracedRun:
 
     def __post_init__(self) -> None:
         self.now = [1000 * MS] * self.ranks
-        self.chance = random.Random(self.seed)
+        self.p_value = random.Random(self.seed)
 
     def call(
         self, rank: int, kind: Kind, path: str, offset: int = -1, size: int = 0, detail: int = 0
     ) -> None:
         """One operation; it takes 2 to 10 us, and 1 us or so passes before it."""
-        start = self.now[rank] + self.chance.randint(US // 2, 2 * US)
-        end = start + self.chance.randint(2 * US, 10 * US)
+        start = self.now[rank] + self.p_value.randint(US // 2, 2 * US)
+        end = start + self.p_value.randint(2 * US, 10 * US)
         self.now[rank] = end
         file = self.paths.setdefault(path, len(self.paths))
         self.rows.append((rank, KIND_CODES[kind], file, detail, offset, size, start, end))
@@ -67,7 +67,7 @@ class TracedRun:
     ) -> None:
         """Requests (offset, bytes), one after the other."""
         for offset, size in requests:
-            self.now[rank] += think and think + self.chance.randint(0, think // 20)
+            self.now[rank] += think and think + self.p_value.randint(0, think // 20)
             detail = COLLECTIVE if together else 0
             self.call(rank, kind, path, offset, size, detail)
             if sync is not None:
@@ -77,7 +77,7 @@ class TracedRun:
         """All ranks wait for each other, and then compute."""
         latest = max(self.now)
         for rank in range(self.ranks):
-            self.now[rank] = latest + pause + self.chance.randint(0, US)
+            self.now[rank] = latest + pause + self.p_value.randint(0, US)
 
     def captured(self, with_ranks: bool = True) -> Captured:
         """What a capture would hold."""
@@ -85,8 +85,8 @@ class TracedRun:
         columns = dict(zip(names, map(list, zip(*self.rows, strict=True)), strict=True))
         operations = operations_of(**columns, layer=[LAYER_CODES[self.layer]] * len(self.rows))
         trace = Trace(
-            source=Source(format="capture", file="run.trace"),
-            job=Job(ranks=self.ranks, seconds=max(self.now) / 1e9),
+            source=TraceSource(format="capture", file="run.trace"),
+            job=TracedJob(ranks=self.ranks, seconds=max(self.now) / 1e9),
             layers=[self.layer],
             records=[],
             record_count=0,
@@ -100,13 +100,13 @@ class TracedRun:
         return Captured(trace, operations)
 
 
-def planned(workload: Workload) -> Made:
+def planned(workload: Workload) -> PlanResult:
     """The plan of a derived workload, which must be one, also as text."""
     assert parse_yaml(to_yaml(workload), "derived", Workload) == workload
-    return make_plan(workload, Settings())
+    return make_plan(workload, RunSettings())
 
 
-def check_exact(run: TracedRun, workload: Workload, files: int | None = None) -> Made:
+def check_exact(run: TracedRun, workload: Workload, files: int | None = None) -> PlanResult:
     """Bytes and requests that are planned are those of the run; so are files, where given.
 
     Where small streams are left out, they are those of the others, which hold nearly everything.

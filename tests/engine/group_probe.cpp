@@ -60,15 +60,15 @@ void exercise_telling(Group& world) {
         world.tell(to, event, world.rank() + round);
     }
     for (std::uint64_t event = 1; event <= 3; ++event) {
-      while (world.told(event).times < world.size()) world.poll();
-      expect(world.told(event).times == world.size(), "told");
-      expect(world.told(event).latest_ns == world.size() - 1 + round, "latest");
+      while (world.event_count(event).times < world.size()) world.poll();
+      expect(world.event_count(event).times == world.size(), "told");
+      expect(world.event_count(event).latest_ns == world.size() - 1 + round, "latest");
     }
-    expect(world.told(4).times == 0, "not told");
+    expect(world.event_count(4).times == 0, "not told");
     // Nobody waits for what comes last, and it is forgotten all the same.
     world.tell((world.rank() + 1) % world.size(), 5, 0);
     world.forget_told();
-    expect(world.told(5).times == 0, "forgotten");
+    expect(world.event_count(5).times == 0, "forgotten");
   }
 }
 

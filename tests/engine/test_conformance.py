@@ -240,7 +240,7 @@ def test_items(engine: Engine, tmp_path: Path, comm: str, interface: str) -> Non
         check_sums(created)
         assert kinds(created) == {"create": count, "write": count, "sync": count, "close": count}
         assert created["bytes"] == count * 3901
-        assert created["persisted"] == "fsync"
+        assert created["flushed"] == "fsync"
         assert kinds(outcome.phase("stat", repetition)) == {"stat": count}
         assert outcome.phase("read", repetition)["bytes"] == count * 3901
         assert kinds(outcome.phase("remove", repetition)) == {"unlink": count}
@@ -359,7 +359,7 @@ def test_persistence_is_the_weakest(engine: Engine, tmp_path: Path, interface: s
     )
     outcome = engine.run(made)
     assert outcome.code == 0, outcome.stderr
-    found = {event["path"]: event["persisted"] for event in outcome.of("phase_finished")}
+    found = {event["path"]: event["flushed"] for event in outcome.of("phase_finished")}
     assert found == {
         "none": "none",
         "fsync": "fsync",
@@ -478,14 +478,14 @@ def test_think_time_is_not_transfer_time(engine: Engine, tmp_path: Path) -> None
     assert 0.15 <= spent["compute"] <= spent["total"] - spent["transfer"]
 
 
-@pytest.mark.parametrize(("mode", "persisted"), [("flush", "none"), ("fsync", "fsync")])
+@pytest.mark.parametrize(("mode", "flushed"), [("flush", "none"), ("fsync", "fsync")])
 def test_a_flush_makes_nothing_persistent(
-    engine: Engine, tmp_path: Path, interface: str, mode: str, persisted: str
+    engine: Engine, tmp_path: Path, interface: str, mode: str, flushed: str
 ) -> None:
     sync = Sync(file=0, mode=SyncMode(mode))
     body = [manage("create"), write(10, nest(0, (2, 10))), sync, manage("close")]
     made = plan(tmp_path, [file(interface=interface)], [phase("p", *body)])
-    assert engine.run(made, "alone").phase("p")["persisted"] == persisted
+    assert engine.run(made, "alone").phase("p")["flushed"] == flushed
 
 
 @pytest.mark.parametrize("interface", ["null", "simulated"])

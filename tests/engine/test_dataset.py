@@ -15,7 +15,7 @@ from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 RANKS = {"alone": 1, "forked": 4, "openmpi": 4, "mpich": 4}
 FORMATS = {
@@ -34,7 +34,7 @@ def planned(place: Path, ranks: int, file: str, steps: str, **settings: Any) -> 
     )
     journal = place / "journal"
     journal.mkdir(exist_ok=True)
-    chosen = Settings(
+    chosen = RunSettings(
         repetitions=settings.pop("repetitions", 1),
         run_directory=str(place / "run"),
         journal=str(journal),

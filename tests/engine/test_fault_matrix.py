@@ -14,7 +14,7 @@ from engine.running import Engine, Outcome, is_gone
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 RANKS, VICTIM = 3, 1
 WRITE = {"to": "data", "transfer": "4 KiB", "size": "128 KiB"}
@@ -137,7 +137,7 @@ def made(place: Path, kind: Kind, error: str) -> Plan:
     }
     journal = place / "journal"
     journal.mkdir()
-    settings = Settings(repetitions=2, run_directory=str(place / "run"), journal=str(journal))
+    settings = RunSettings(repetitions=2, run_directory=str(place / "run"), journal=str(journal))
     plan = make_plan(Workload.model_validate_json(json.dumps(data)), settings).plan
     (journal / "plan.json").write_text(plan.to_json())
     return plan

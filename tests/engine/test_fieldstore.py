@@ -17,7 +17,7 @@ from cli.conftest import Cli, cli  # noqa: F401
 from engine.running import Engine
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 FIELD = 10_000
 FIELDS = 5
@@ -93,7 +93,7 @@ def fields_of(toc: Path) -> dict[int, bytes]:
 @pytest.mark.parametrize("buffer", ["1 GiB", "25000"])
 def test_a_stranger_reads_what_was_put(cli: Cli, buffer: str) -> None:  # noqa: F811
     record = run(cli, workload(), 3, "--set", f"interface.buffer_bytes={buffer}")
-    assert record["phases"][0]["persisted"] == "fdatasync"
+    assert record["phases"][0]["flushed"] == "fdatasync"
     (toc,) = cli.target.glob("*/a/store")
     assert toc.stat().st_size == 1024 * 3 * STEPS
     found = fields_of(toc)
@@ -111,7 +111,7 @@ def test_a_flush_is_one_write_of_all_fields_then_index_then_table(
     target = tmp_path / "run"
     made = make_plan(
         Workload.model_validate_json(json.dumps(workload())),
-        Settings(repetitions=1, ranks=1, run_directory=str(target), journal=str(tmp_path)),
+        RunSettings(repetitions=1, ranks=1, run_directory=str(target), journal=str(tmp_path)),
     )
     (tmp_path / "plan.json").write_text(made.plan.to_json())
     trace = tmp_path / "trace"

@@ -14,7 +14,7 @@ from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 FULL = "No space left on device"
 GUESSED = "(the file system is full)"
@@ -82,7 +82,7 @@ def planned(place: Path, directory: Path, ranks: int, kind: str) -> Plan:
     )
     journal = place / "journal"
     journal.mkdir()
-    chosen = Settings(repetitions=1, run_directory=str(directory), journal=str(journal))
+    chosen = RunSettings(repetitions=1, run_directory=str(directory), journal=str(journal))
     made = make_plan(parse_yaml(text, "t.yaml", Workload), chosen).plan
     (journal / "plan.json").write_text(made.to_json())
     return made

@@ -14,7 +14,7 @@ from engine.running import Engine, Outcome, is_gone, kinds
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 RANKS, VICTIM = 3, 1
 REQUESTS = 32
@@ -90,7 +90,7 @@ def made(place: Path, kind: Kind, **keys: Any) -> Plan:
     }
     journal = place / "journal"
     journal.mkdir()
-    settings = Settings(repetitions=1, run_directory=str(place / "run"), journal=str(journal))
+    settings = RunSettings(repetitions=1, run_directory=str(place / "run"), journal=str(journal))
     plan = make_plan(Workload.model_validate_json(json.dumps(data)), settings).plan
     (journal / "plan.json").write_text(plan.to_json())
     return plan

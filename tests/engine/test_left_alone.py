@@ -15,7 +15,7 @@ from engine.test_silence import holder
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 RANKS = 3
 BOXES = {"datasets": {"u": {"type": "f64", "shape": [RANKS, 8192], "split": [RANKS, 1]}}}
@@ -35,7 +35,7 @@ def made(place: Path, file: dict[str, Any], body: list[Any], **keys: Any) -> Pla
     }
     journal = place / "journal"
     journal.mkdir()
-    settings = Settings(repetitions=1, run_directory=str(place / "run"), journal=str(journal))
+    settings = RunSettings(repetitions=1, run_directory=str(place / "run"), journal=str(journal))
     plan = make_plan(Workload.model_validate_json(json.dumps(data)), settings).plan
     (journal / "plan.json").write_text(plan.to_json())
     return plan

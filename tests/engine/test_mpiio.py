@@ -82,7 +82,7 @@ def test_the_same_bytes_as_posix(engine: Engine, tmp_path: Path, mpi: str, step:
         assert outcome.code == 0, outcome.stderr
         writes = outcome.phase("write")
         assert kinds(writes) == {"create": 1, "open": 2, "write": 36, "sync": 3, "close": 3}
-        assert writes["persisted"] == "fsync"
+        assert writes["flushed"] == "fsync"
         assert kinds(outcome.phase("read")) == {"open": 3, "read": 36, "close": 3}
         assert outcome.phase("read")["errors"] == 0
         found[interface] = (Path(made.directory) / "data").read_bytes()

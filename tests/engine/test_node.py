@@ -70,8 +70,8 @@ def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> N
     # Ranks 0, 1 and 2 are on one node, 3 and 4 on the other. Rank r writes r + 1 blocks, so what a
     # rank reads says whose file it was.
     own = nest(0, (binary(Operator.ADD, RANK, number(1)), 4096))
-    peer = binary(Operator.PEER, RANK, number(1))
-    stranger = binary(Operator.STRANGER, RANK, number(11))
+    peer = binary(Operator.SAME_SLOT_NEXT_NODE, RANK, number(1))
+    stranger = binary(Operator.RANDOM_REMOTE_RANK, RANK, number(11))
 
     def reads(name: str, owner: list) -> Phase:
         body = [manage("open", 0, owner), read(4096, own, owner=owner), manage("close", 0, owner)]
@@ -82,8 +82,8 @@ def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> N
         [file(per_rank=True, content=Content(verify=True))],
         [
             phase("w", manage("create"), write(4096, own), manage("close")),
-            reads("peer", peer),
-            reads("stranger", stranger),
+            reads("same_slot_next_node", peer),
+            reads("random_remote_rank", stranger),
         ],
         ranks=5,
     )
@@ -92,13 +92,13 @@ def test_readers_of_uneven_nodes(engine: Engine, tmp_path: Path, comm: str) -> N
     assert outcome.of("hello")[0]["node_of_rank"] == [0, 0, 0, 1, 1]
     whose = {
         name: [size // 4096 - 1 for size in outcome.phase(name)["per_rank"]["bytes"]]
-        for name in ("w", "peer", "stranger")
+        for name in ("w", "same_slot_next_node", "random_remote_rank")
     }
     assert whose["w"] == [0, 1, 2, 3, 4]
-    assert whose["peer"] == [3, 4, 3, 0, 1]
-    assert all(owner > 2 for owner in whose["stranger"][:3])
-    assert all(owner < 3 for owner in whose["stranger"][3:])
-    for name in ("peer", "stranger"):
+    assert whose["same_slot_next_node"] == [3, 4, 3, 0, 1]
+    assert all(owner > 2 for owner in whose["random_remote_rank"][:3])
+    assert all(owner < 3 for owner in whose["random_remote_rank"][3:])
+    for name in ("same_slot_next_node", "random_remote_rank"):
         assert "another node" in outcome.phase(name)["cache_reason"]
         assert outcome.phase(name)["errors"] == 0
 

@@ -11,7 +11,7 @@ from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 WORKLOAD = """
 workload: 1
@@ -57,7 +57,7 @@ def made_for(place: Path, nodes: int, interface: str = "posix") -> Plan:
     journal = place / "journal"
     journal.mkdir()
     workload = parse_yaml(text, "by_node.yaml", Workload)
-    settings = Settings(nodes=nodes, run_directory=str(place / "run"), journal=str(journal))
+    settings = RunSettings(nodes=nodes, run_directory=str(place / "run"), journal=str(journal))
     made = make_plan(workload, settings).plan
     (journal / "plan.json").write_text(made.to_json())
     return made

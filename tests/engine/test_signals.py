@@ -16,7 +16,7 @@ from engine.running import Engine, Outcome, end, is_gone, parse, rest_of
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 GROUPS = ["forked", "openmpi", "mpich"]
 
@@ -43,7 +43,7 @@ def made(
         "program": programs,
         **rest,
     }
-    settings = Settings(
+    settings = RunSettings(
         repetitions=repetitions,
         run="r1",
         run_directory=str(place / "run"),

@@ -14,7 +14,7 @@ from engine.test_silence import DEADLINE_S, STALL_S, check, stopped_run
 from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 STARTED = '"phase_started","path":"p"'
 WRITE = {"to": "f", "transfer": "4 KiB", "size": "64 KiB"}
@@ -110,7 +110,7 @@ def made(place: Path, wait: Wait) -> Plan:
     }
     journal = place / "journal"
     journal.mkdir()
-    settings = Settings(repetitions=2, run_directory=str(place / "run"), journal=str(journal))
+    settings = RunSettings(repetitions=2, run_directory=str(place / "run"), journal=str(journal))
     plan = make_plan(Workload.model_validate_json(json.dumps(data)), settings).plan
     (journal / "plan.json").write_text(plan.to_json())
     return plan

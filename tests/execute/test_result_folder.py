@@ -13,8 +13,8 @@ import pytest
 from venturi.cli.option import write_text
 from venturi.execute.result_folder import write_folder
 from venturi.model.error import UserError
-from venturi.profile.journal import Journal as ProfileJournal
-from venturi.store.journal import Journal
+from venturi.profile.journal import ProfileJournal
+from venturi.store.journal import RunJournal
 from venturi.store.place import make_store
 
 TEXT = "measured\n" * 20_000
@@ -71,7 +71,7 @@ def test_a_report_can_go_to_a_pipe(tmp_path: Path) -> None:
 
 
 def test_a_full_store_is_named_and_left_as_it_was(full: Path) -> None:
-    journal = Journal(full / "store", "run")
+    journal = RunJournal(full / "store", "run")
     with pytest.raises(UserError, match="the store cannot be written: No space") as told:
         journal.keep_text("plan.json", TEXT)
     assert str(full / "store") in told.value.message

@@ -12,8 +12,8 @@ import tifffile
 
 from cli.conftest import Cli, cli  # noqa: F401
 from venturi import library
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 BOTH = ("cryoem-stream", "cryoem-batch")
 SMALL = {
@@ -23,9 +23,9 @@ SMALL = {
 ROWS = (120_001 - 8 - 114 * 3) // (101 * 3)
 
 
-def planned(name: str, scale: str = "laptop", **assignments: object) -> Made:
+def planned(name: str, scale: str = "laptop", **assignments: object) -> PlanResult:
     words = {key: str(value) for key, value in assignments.items()}
-    made = make_plan(library.load(name), Settings(scale=scale, assignments=words))
+    made = make_plan(library.load(name), RunSettings(scale=scale, assignments=words))
     for entry in made.expectations:
         assert entry.holds, entry
     return made

@@ -13,13 +13,13 @@ from cli.conftest import Cli, cli  # noqa: F401
 from engine.test_bundle import pieces_of
 from venturi import library
 from venturi.model.error import UserError
-from venturi.plan.make import Made, make_plan, promised_totals
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan, promised_totals
+from venturi.plan.setting import RunSettings
 
 
-def planned(name: str, **assignments: object) -> Made:
+def planned(name: str, **assignments: object) -> PlanResult:
     words = {key: str(value) for key, value in assignments.items()}
-    made = make_plan(library.load(name), Settings(assignments=words))
+    made = make_plan(library.load(name), RunSettings(assignments=words))
     for entry in made.expectations:
         assert entry.holds, entry
     return made
@@ -101,7 +101,7 @@ OCTS = (8**11 - 1) // 7
 
 def test_hercule_at_the_published_size() -> None:
     """That the plans keep these promises is tested with those of all use cases."""
-    paper = Settings(scale="paper")
+    paper = RunSettings(scale="paper")
     checkpoint = promised_totals(library.load("ramses-hprot"), paper)
     assert checkpoint["bytes_written"] == OCTS * (160 + 5 * 64) == 589_024_086_240
     assert checkpoint["bytes_read"] == checkpoint["bytes_written"]

@@ -10,18 +10,18 @@ from click.testing import CliRunner
 
 from venturi import library
 from venturi.cli.main import venturi
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 USE_CASES = [name for name in library.names() if library.readme_of(name)]
 
 
-def planned(name: str, scale: str = "laptop", **assignments: object) -> Made:
+def planned(name: str, scale: str = "laptop", **assignments: object) -> PlanResult:
     words = {key: str(value) for key, value in assignments.items()}
-    return make_plan(library.load(name), Settings(scale=scale, assignments=words))
+    return make_plan(library.load(name), RunSettings(scale=scale, assignments=words))
 
 
-def check_promises(made: Made) -> None:
+def check_promises(made: PlanResult) -> None:
     assert made.expectations
     for entry in made.expectations:
         assert entry.holds, entry

@@ -11,7 +11,7 @@ from venturi import library
 from venturi.model.error import UserError
 from venturi.model.plan import Interface
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 PAGE = Path(__file__).parents[2] / "docs" / "interfaces.md"
 
@@ -48,7 +48,7 @@ def test_every_cell_is_there() -> None:
 @pytest.mark.parametrize(("name", "interface"), [(n, i) for n, row in ROWS.items() for i in row])
 def test_a_cell_is_as_the_page_says(name: str, interface: str) -> None:
     words = {key: str(value) for key, value in SMALL[name].items()} | {"interface": interface}
-    settings = Settings(assignments=words)
+    settings = RunSettings(assignments=words)
     if ROWS[name][interface] == "runs":
         make_plan(library.load(name), settings)
     else:

@@ -12,11 +12,11 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import evaluate
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 
-def made_of(step: str, ranks: int, file: str = "{path: f}", extra: str = "") -> Made:
+def made_of(step: str, ranks: int, file: str = "{path: f}", extra: str = "") -> PlanResult:
     """The plan of a workload with one `write`."""
     from venturi.model.yaml_text import parse_yaml
 
@@ -25,10 +25,10 @@ def made_of(step: str, ranks: int, file: str = "{path: f}", extra: str = "") -> 
         f"groups: {{g: {{ranks: np}}}}\nfiles:\n  f: {file}\n{extra}"
         f"program:\n  g:\n    - phase: w\n      do:\n        - write: {step}\n"
     )
-    return make_plan(parse_yaml(text, "t.yaml", Workload), Settings())
+    return make_plan(parse_yaml(text, "t.yaml", Workload), RunSettings())
 
 
-def requests_of(made: Made, rank: int) -> list[tuple[int, int]]:
+def requests_of(made: PlanResult, rank: int) -> list[tuple[int, int]]:
     """(offset, size) of all requests of one rank, in order."""
     slots = [rank, made.plan.ranks, made.plan.ranks, 0, 0, 0]
     phase = made.plan.groups[0].program[0]
@@ -51,7 +51,7 @@ def requests_of(made: Made, rank: int) -> list[tuple[int, int]]:
     return found
 
 
-def assert_covers(made: Made, total: int) -> None:
+def assert_covers(made: PlanResult, total: int) -> None:
     """All ranks together touch every byte of [0, total) once."""
     pieces = sorted(piece for rank in range(made.plan.ranks) for piece in requests_of(made, rank))
     end = 0

@@ -10,13 +10,15 @@ import pytest
 from venturi.model.error import UserError
 from venturi.model.plan import CopyWay, Items, Manage, Phase, Step
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 COPY = {"copy": {"from": "one", "to": "two"}}
 
 
-def made(*steps: Any, one: dict[str, Any] | None = None, two: dict[str, Any] | None = None) -> Made:
+def made(
+    *steps: Any, one: dict[str, Any] | None = None, two: dict[str, Any] | None = None
+) -> PlanResult:
     first = {"path": "one", "shared": "rank", "prestage": "8 KiB", **(one or {})}
     files = {"one": {k: v for k, v in first.items() if v is not None}}
     files["two"] = {"path": "two", "shared": "rank", **(two or {})}
@@ -27,10 +29,10 @@ def made(*steps: Any, one: dict[str, Any] | None = None, two: dict[str, Any] | N
         "files": files,
         "program": {"g": [{"phase": "p", "do": list(steps)}]},
     }
-    return make_plan(Workload.model_validate_json(json.dumps(text)), Settings())
+    return make_plan(Workload.model_validate_json(json.dumps(text)), RunSettings())
 
 
-def steps_of(found: Made) -> list[Step]:
+def steps_of(found: PlanResult) -> list[Step]:
     [phase] = found.plan.groups[0].program
     assert isinstance(phase, Phase)
     return phase.body

@@ -15,11 +15,11 @@ from venturi.model.error import UserError
 from venturi.model.expression import evaluate
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 
-def made_of(step: str, ranks: int, file: str, verb: str = "write") -> Made:
+def made_of(step: str, ranks: int, file: str, verb: str = "write") -> PlanResult:
     """The plan of a workload with one step on one file."""
     first = "" if verb == "write" else "        - write: f.u\n"
     text = (
@@ -27,10 +27,10 @@ def made_of(step: str, ranks: int, file: str, verb: str = "write") -> Made:
         f"groups: {{g: {{ranks: np}}}}\nfiles:\n  f: {file}\n"
         f"program:\n  g:\n    - phase: w\n      do:\n{first}        - {verb}: {step}\n"
     )
-    return make_plan(parse_yaml(text, "t.yaml", Workload), Settings())
+    return make_plan(parse_yaml(text, "t.yaml", Workload), RunSettings())
 
 
-def transfers_of(made: Made, direction: str = "write") -> list[p.Transfer]:
+def transfers_of(made: PlanResult, direction: str = "write") -> list[p.Transfer]:
     """The transfers of the one phase."""
     phase = made.plan.groups[0].program[0]
     assert isinstance(phase, p.Phase)
@@ -40,7 +40,7 @@ def transfers_of(made: Made, direction: str = "write") -> list[p.Transfer]:
 Element = tuple[int, ...]
 
 
-def elements_of(made: Made, rank: int, direction: str = "write") -> list[Element]:
+def elements_of(made: PlanResult, rank: int, direction: str = "write") -> list[Element]:
     """(copy, index along each dimension) of all that a rank moves."""
     slots = [rank, made.plan.ranks, made.plan.ranks, 0, 0, 0]
     found: list[Element] = []
@@ -95,7 +95,7 @@ def test_boxes_cover_every_element_once(
 
 
 def test_one_call_moves_a_rank_s_part_of_one_copy() -> None:
-    made = make_plan(library.load("flash3"), Settings(assignments={"interface": "hdf5"}))
+    made = make_plan(library.load("flash3"), RunSettings(assignments={"interface": "hdf5"}))
     assert made.totals.operations["write"] == 2 * 2 * 20
     assert made.plan.files[0].datasets[0].copies == 20
 
@@ -132,10 +132,10 @@ def test_a_loop_moves_one_of_equal_datasets_at_a_time() -> None:
         "        - create: f\n        - {for: i, in: 4, do: [{write: {to: f.u, %s}}]}\n"
         "        - close: f\n"
     )
-    made = make_plan(parse_yaml(text % "first: i, count: 1", "t.yaml", Workload), Settings())
+    made = make_plan(parse_yaml(text % "first: i, count: 1", "t.yaml", Workload), RunSettings())
     assert made.totals.operations["write"] == 4 * 2
     with pytest.raises(UserError, match="'count' must say"):
-        make_plan(parse_yaml(text % "first: i", "t.yaml", Workload), Settings())
+        make_plan(parse_yaml(text % "first: i", "t.yaml", Workload), RunSettings())
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_files_of_their_own_hold_whole_datasets() -> None:
 
 
 def test_bytes_interfaces_have_no_datasets() -> None:
-    made = make_plan(library.load("flash3"), Settings(assignments={"interface": "posix"}))
+    made = make_plan(library.load("flash3"), RunSettings(assignments={"interface": "posix"}))
     assert made.plan.files[0].datasets == []
     assert isinstance(made.plan.groups[0].program[0], p.For)
 
@@ -210,13 +210,13 @@ def test_the_last_turn_of_a_loop_counts_for_the_size() -> None:
             "t.yaml",
             Workload,
         ),
-        Settings(),
+        RunSettings(),
     )
     assert made.plan.files[0].datasets[0].shape == [40]
 
 
 def test_items_of_a_tree_get_one_each() -> None:
-    chosen = Settings(assignments={"interface": "hdf5"})
+    chosen = RunSettings(assignments={"interface": "hdf5"})
     made = make_plan(library.load("mdtest-hard"), chosen)
     assert made.plan.files[0].datasets[0].shape == [3901]
 
@@ -259,7 +259,7 @@ def test_parts_that_cannot_be_chosen_are_refused() -> None:
          "plain file"),
         ("{path: f, interface: hdf5, datasets: {u: {shape: [4], split: [1], individual: true}}}",
          "{from: f.u, part: 0}", "datasets of their own"),
-        ("{path: f, interface: hdf5, datasets: {u: {shape: [4], deal: {first: 0, rows: 4}}}}",
+        ("{path: f, interface: hdf5, datasets: {u: {shape: [4], partition: {first: 0, rows: 4}}}}",
          "{from: f.u, part: 0}", "needs a 'split'"),
     ):  # fmt: skip
         with pytest.raises(UserError) as caught:

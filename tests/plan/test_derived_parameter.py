@@ -7,12 +7,12 @@ import pytest
 from venturi import library
 from venturi.model.error import UserError
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 def refused(**assignments: str) -> UserError:
     with pytest.raises(UserError) as refusal:
-        make_plan(library.load("ramses-hprot"), Settings(assignments=assignments))
+        make_plan(library.load("ramses-hprot"), RunSettings(assignments=assignments))
     return refusal.value
 
 
@@ -28,7 +28,7 @@ def test_what_somebody_chose_names_itself() -> None:
 
 def test_what_no_rank_does_is_asked_of_no_interface() -> None:
     """madbench2's other file is never used, so an interface of datasets need not hold its bytes."""
-    made = make_plan(library.load("madbench2"), Settings(assignments={"interface": "hdf5"}))
+    made = make_plan(library.load("madbench2"), RunSettings(assignments={"interface": "hdf5"}))
     text = made.plan.model_dump_json()
     used = {file.name: f'"file":{number},' in text for number, file in enumerate(made.plan.files)}
     assert used == {"shared": False, "own": True}

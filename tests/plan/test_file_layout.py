@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from plan.test_manner import made_with
+from plan.test_issue_mode import made_with
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 WRITE = "w | | write: {to: f, transfer: 4 KiB, size: 64 KiB}"
 VIEW = "{path: f, interface: mpiio, options: {view: strided}}"
@@ -24,7 +24,7 @@ def stripe_of(text: str, file: str = "path: f", **settings: object) -> p.Stripe 
         "  g:\n    - phase: w\n      do: [{write: {to: f, size: 64 KiB}}]\n"
     )
     workload = parse_yaml(document, "t.yaml", Workload)
-    return make_plan(workload, Settings(**settings)).plan.files[0].stripe  # type: ignore[arg-type]
+    return make_plan(workload, RunSettings(**settings)).plan.files[0].stripe  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -117,5 +117,5 @@ def test_a_stand_in_has_no_views() -> None:
         "        - write: {to: f, pattern: random, transfer: 4 KiB, size: 64 KiB}\n"
     )
     workload = parse_yaml(text, "t.yaml", Workload)
-    plan = make_plan(workload, Settings(assignments={"interface": "posix"})).plan
+    plan = make_plan(workload, RunSettings(assignments={"interface": "posix"})).plan
     assert plan.files[0].options == []

@@ -10,7 +10,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 def top_of(place: str) -> list[p.PathPart]:
@@ -22,7 +22,7 @@ def top_of(place: str) -> list[p.PathPart]:
         "groups": {"g": {"ranks": 2}},
         "program": {"g": [{"for": "i", "in": 2, "do": [phase]}]},
     }
-    plan = make_plan(Workload.model_validate_json(json.dumps(text)), Settings()).plan
+    plan = make_plan(Workload.model_validate_json(json.dumps(text)), RunSettings()).plan
     loop = plan.groups[0].program[0]
     assert isinstance(loop, p.For)
     (inner,) = loop.body

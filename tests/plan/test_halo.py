@@ -11,7 +11,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 def planned(step: dict[str, Any], interface: str = "hdf5", **file: Any) -> list[p.Transfer]:
@@ -23,7 +23,7 @@ def planned(step: dict[str, Any], interface: str = "hdf5", **file: Any) -> list[
         "workload": 1, "name": "w", "groups": {"g": {"ranks": 2}}, "files": {"s": spec},
         "program": {"g": [{"phase": "dump", "do": steps}]},
     }  # fmt: skip
-    made = make_plan(Workload.model_validate_json(json.dumps(document)), Settings())
+    made = make_plan(Workload.model_validate_json(json.dumps(document)), RunSettings())
     assert made.totals.bytes_written == 3 * 6 * 4 * 5 * 4
     (phase,) = made.plan.groups[0].program
     assert isinstance(phase, p.Phase)
@@ -75,4 +75,4 @@ def test_bytes_have_no_guard_cells() -> None:
         "program": {"g": [{"phase": "dump", "do": steps}]},
     }  # fmt: skip
     with pytest.raises(UserError, match="surround a part of a dataset"):
-        make_plan(Workload.model_validate_json(json.dumps(document)), Settings())
+        make_plan(Workload.model_validate_json(json.dumps(document)), RunSettings())

@@ -9,8 +9,8 @@ import pytest
 from venturi.model.error import UserError
 from venturi.model.plan import CachePolicy, Interface
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 MAKE = {
     "for": "i",
@@ -22,7 +22,7 @@ READ = [{"open": "again"}, {"read": {"from": "again", "size": "4 KiB"}}, {"close
 
 def made(
     *steps: Any, again: dict[str, Any] | None = None, f: dict[str, Any] | None = None, **phase: Any
-) -> Made:
+) -> PlanResult:
     files = {
         "f": {"path": "f.{i}", "shared": "rank", **(f or {})},
         "again": {"path": "f.2", "shared": "rank", "made_by": ["f"], **(again or {})},
@@ -38,7 +38,7 @@ def made(
                 "program": {"g": program},
             }
         ),
-        Settings(),
+        RunSettings(),
     )
 
 
@@ -87,4 +87,4 @@ def test_what_nobody_made_is_not_there() -> None:
         "program": {"g": [{"phase": "use", "do": READ}]},
     }
     with pytest.raises(UserError, match="nothing made it"):
-        make_plan(Workload.model_validate(data), Settings())
+        make_plan(Workload.model_validate(data), RunSettings())

@@ -10,7 +10,7 @@ from venturi.model.plan import ClockKind, Manage, NameVerb, Phase
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan, summary_totals
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 def workload_of(program: str, files: str = "f: {path: f}") -> Workload:
@@ -23,46 +23,46 @@ def workload_of(program: str, files: str = "f: {path: f}") -> Workload:
 
 @pytest.mark.parametrize("name", library.names())
 def test_every_workload_of_the_library_keeps_its_promises(name: str) -> None:
-    made = make_plan(library.load(name), Settings())
+    made = make_plan(library.load(name), RunSettings())
     assert all(expectation.holds for expectation in made.expectations)
     assert made.totals.operations
 
 
 def test_flash3_at_the_paper_s_scale() -> None:
-    made = make_plan(library.load("flash3"), Settings(scale="paper"))
+    made = make_plan(library.load("flash3"), RunSettings(scale="paper"))
     assert made.plan.ranks == 64
     assert made.totals.bytes_written == 81_920_000_000
     assert made.totals.operations["write"] == 20 * 64
 
 
 def test_a_plan_does_not_grow_with_ranks_or_operations() -> None:
-    small = make_plan(library.load("ior"), Settings(ranks=2))
+    small = make_plan(library.load("ior"), RunSettings(ranks=2))
     assignments = {"segments": "1000", "block": "1 GiB"}
     large = make_plan(
-        library.load("ior"), Settings(ranks=1_000_000, most_ranks=10**7, assignments=assignments)
+        library.load("ior"), RunSettings(ranks=1_000_000, most_ranks=10**7, assignments=assignments)
     )
     assert len(large.plan.to_json()) < 1.1 * len(small.plan.to_json())
 
 
 def test_set_overrides_and_unknown_names_are_refused() -> None:
-    made = make_plan(library.load("ior"), Settings(assignments={"transfer": "1 MiB"}))
+    made = make_plan(library.load("ior"), RunSettings(assignments={"transfer": "1 MiB"}))
     assert made.parameters["transfer"] == 2**20
     with pytest.raises(UserError) as caught:
-        make_plan(library.load("ior"), Settings(assignments={"transfr": "1"}))
+        make_plan(library.load("ior"), RunSettings(assignments={"transfr": "1"}))
     assert "'transfer'" in caught.value.hint
 
 
 def test_an_interface_that_stands_in_is_listed() -> None:
-    made = make_plan(library.load("ior"), Settings(assignments={"interface": "null"}))
+    made = make_plan(library.load("ior"), RunSettings(assignments={"interface": "null"}))
     assert {(s.wanted, s.used) for s in made.substituted} == {("posix", "null")}
     with pytest.raises(UserError, match="no such interface"):
-        make_plan(library.load("ior"), Settings(assignments={"interface": "posixx"}))
+        make_plan(library.load("ior"), RunSettings(assignments={"interface": "posixx"}))
 
 
 def test_simulated_files_make_a_simulated_clock() -> None:
     made = make_plan(
         library.load("ior"),
-        Settings(assignments={"interface": "simulated", "interface.latency_s": "0.001"}),
+        RunSettings(assignments={"interface": "simulated", "interface.latency_s": "0.001"}),
     )
     assert made.plan.clock is ClockKind.SIMULATED
     assert made.plan.files[0].options[0].name == "latency_s"
@@ -70,7 +70,7 @@ def test_simulated_files_make_a_simulated_clock() -> None:
 
 def test_what_is_not_said_is_opened_and_closed() -> None:
     program = "    - phase: a\n      do: [{write: {to: f, transfer: 4, size: 8}}]\n"
-    made = make_plan(workload_of(program), Settings())
+    made = make_plan(workload_of(program), RunSettings())
     phase = made.plan.groups[0].program[0]
     assert isinstance(phase, Phase)
     verbs = [step.verb for step in phase.body if isinstance(step, Manage)]
@@ -82,7 +82,7 @@ def test_a_path_with_a_loop_s_variable_counts_its_files() -> None:
         "    - for: k\n      in: 3\n      do:\n        - phase: a\n"
         "          do: [{create: f}, {close: f}]\n"
     )
-    made = make_plan(workload_of(program, "f: {path: 'f{k:02d}', shared: rank}"), Settings())
+    made = make_plan(workload_of(program, "f: {path: 'f{k:02d}', shared: rank}"), RunSettings())
     assert made.totals.files == 6
     assert summary_totals(made.totals)["operations_by_kind"] == {"close": 6, "create": 6}
 
@@ -125,20 +125,20 @@ def test_a_path_with_a_loop_s_variable_counts_its_files() -> None:
 )
 def test_refused_programs(program: str, files: str | None, message: str) -> None:
     with pytest.raises(UserError) as caught:
-        make_plan(workload_of(program, files or "f: {path: f}"), Settings())
+        make_plan(workload_of(program, files or "f: {path: f}"), RunSettings())
     assert message in caught.value.message
 
 
 @pytest.mark.parametrize("ranks", [0, -1, 10**9])
 def test_impossible_numbers_of_ranks(ranks: int) -> None:
     with pytest.raises(UserError, match="ranks"):
-        make_plan(library.load("flash3"), Settings(ranks=ranks))
+        make_plan(library.load("flash3"), RunSettings(ranks=ranks))
 
 
 def test_a_parameter_may_not_define_itself() -> None:
     workload = library.load("ior")
     with pytest.raises(UserError, match="defined by itself"):
-        make_plan(workload, Settings(assignments={"block": "transfer", "transfer": "block"}))
+        make_plan(workload, RunSettings(assignments={"block": "transfer", "transfer": "block"}))
 
 
 def test_random_without_replacement_must_fit() -> None:
@@ -147,4 +147,4 @@ def test_random_without_replacement_must_fit() -> None:
         "        - write: {to: f, pattern: random, transfer: 4, size: 8, count: 3}\n"
     )
     with pytest.raises(UserError, match="do not fit"):
-        make_plan(workload_of(program), Settings())
+        make_plan(workload_of(program), RunSettings())

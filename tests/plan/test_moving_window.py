@@ -9,11 +9,11 @@ import pytest
 
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 
-def planned(tree: dict[str, Any], **window: Any) -> Made:
+def planned(tree: dict[str, Any], **window: Any) -> PlanResult:
     """Ten items, then four passes that make two behind the newest."""
     make = {"each": {"on": "d", "do": ["create", "write", "close"], **window}}
     ahead = {"each": {"on": "d", "do": ["create", "write", "close"], "first": 0, "count": 10}}
@@ -30,7 +30,7 @@ def planned(tree: dict[str, Any], **window: Any) -> Made:
             ]
         },
     }
-    return make_plan(Workload.model_validate_json(json.dumps(document)), Settings(repetitions=1))
+    return make_plan(Workload.model_validate_json(json.dumps(document)), RunSettings(repetitions=1))
 
 
 def test_each_pass_makes_items_of_its_own() -> None:

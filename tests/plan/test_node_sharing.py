@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plan.test_manner import made_with
+from plan.test_issue_mode import made_with
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import Number, evaluate
-from venturi.plan.make import Made
+from venturi.plan.make import PlanResult
 
 BY_NODE = "{path: f, shared: node}"
 PATTERNS = {
@@ -25,7 +25,7 @@ PATTERNS = {
 }
 
 
-def slots_on(made: Made, nodes: list[int], rank: int) -> list[Number]:
+def slots_on(made: PlanResult, nodes: list[int], rank: int) -> list[Number]:
     """What expressions read on a rank, where each rank's node is given."""
     own = nodes[rank]
     words: dict[str, Number] = {

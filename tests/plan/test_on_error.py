@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from venturi.model import plan as p
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 STAT = {"compute": 0}
 
@@ -19,7 +19,7 @@ STAT = {"compute": 0}
 def phases_of(*program: dict[str, Any]) -> dict[str, p.OnError]:
     """What each phase does, by its path."""
     text = {"workload": 1, "name": "t", "groups": {"g": {"ranks": 2}}, "program": {"g": program}}
-    plan = make_plan(Workload.model_validate_json(json.dumps(text)), Settings()).plan
+    plan = make_plan(Workload.model_validate_json(json.dumps(text)), RunSettings()).plan
     found: dict[str, p.OnError] = {}
 
     def look(steps: list[p.Step]) -> None:

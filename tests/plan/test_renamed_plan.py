@@ -10,13 +10,13 @@ import pytest
 from venturi.model.error import UserError
 from venturi.model.plan import Manage, NameVerb, Phase
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 WRITE = [{"create": "new"}, {"write": {"to": "new", "size": "8 KiB"}}]
 
 
-def made(*steps: Any, ranks: int = 2, **state: Any) -> Made:
+def made(*steps: Any, ranks: int = 2, **state: Any) -> PlanResult:
     files = {"new": {"path": "state.new", "shared": "rank"}}
     files["state"] = {"path": "state", "shared": "rank", **state}
     text = {
@@ -26,10 +26,10 @@ def made(*steps: Any, ranks: int = 2, **state: Any) -> Made:
         "files": files,
         "program": {"g": [{"phase": "p", "do": list(steps)}]},
     }
-    return make_plan(Workload.model_validate_json(json.dumps(text)), Settings())
+    return make_plan(Workload.model_validate_json(json.dumps(text)), RunSettings())
 
 
-def manages(found: Made) -> list[Manage]:
+def manages(found: PlanResult) -> list[Manage]:
     [phase] = found.plan.groups[0].program
     assert isinstance(phase, Phase)
     return [step for step in phase.body if isinstance(step, Manage)]

@@ -9,7 +9,7 @@ import pytest
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 WRITE = [{"create": "f"}, {"write": {"to": "f", "transfer": "1 KiB", "count": 4}}]
 READ = [{"read": {"from": "f", "transfer": "1 KiB", "count": 4}}]
@@ -39,7 +39,7 @@ def workload(
 
 def test_groups_have_their_ranks_one_behind_the_other() -> None:
     idle: list[dict[str, Any]] = [{"compute": "0 s"}]
-    made = make_plan(workload({"a": WRITE, "b": idle}, instances=3), Settings())
+    made = make_plan(workload({"a": WRITE, "b": idle}, instances=3), RunSettings())
     places = [(group.first, group.ranks, group.instances) for group in made.plan.groups]
     assert places == [(0, 2, 1), (2, 2, 3)]
     assert made.plan.ranks == 8
@@ -47,7 +47,7 @@ def test_groups_have_their_ranks_one_behind_the_other() -> None:
 
 
 def test_each_instance_makes_files_of_its_own() -> None:
-    made = make_plan(workload({"b": WRITE}, instances=3), Settings())
+    made = make_plan(workload({"b": WRITE}, instances=3), RunSettings())
     assert made.totals.bytes_written == 3 * 2 * 4096
     assert made.totals.files == 3 + 1
 
@@ -65,11 +65,11 @@ def test_files_that_groups_would_quarrel_about_are_refused(
     programs: dict[str, list[dict[str, Any]]], file: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UserError, match=words):
-        make_plan(workload(programs, **file), Settings())
+        make_plan(workload(programs, **file), RunSettings())
 
 
 def test_two_groups_may_read_what_was_there_before() -> None:
-    made = make_plan(workload({"a": READ, "b": READ}, prestage="4 KiB"), Settings())
+    made = make_plan(workload({"a": READ, "b": READ}, prestage="4 KiB"), RunSettings())
     assert made.totals.bytes_read == 4 * 4096
     assert made.totals.bytes_prestaged == 2 * 2 * 4096
 
@@ -78,4 +78,4 @@ def test_phases_of_all_groups_have_names_of_their_own() -> None:
     data = workload({"a": WRITE, "b": [{"compute": "0 s"}]}).model_dump(by_alias=True)
     data["program"]["b"][0]["phase"] = "a-phase"
     with pytest.raises(UserError, match="already a phase 'a-phase'"):
-        make_plan(Workload.model_validate(data), Settings())
+        make_plan(Workload.model_validate(data), RunSettings())

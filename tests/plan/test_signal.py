@@ -10,7 +10,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 def work(**changes: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def phase(name: str, *, create: str = "", open: str = "", write: str = "", read:
 
 
 def plan_of(data: dict[str, Any], repetitions: int = 1) -> p.Plan:
-    return make_plan(Workload.model_validate(data), Settings(repetitions=repetitions)).plan
+    return make_plan(Workload.model_validate(data), RunSettings(repetitions=repetitions)).plan
 
 
 def leaves(steps: list[p.Step]) -> list[p.Step]:

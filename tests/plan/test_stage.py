@@ -9,8 +9,8 @@ import pytest
 from venturi.model.error import UserError
 from venturi.model.plan import Slot, StagedLoop
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 
 READ = [{"open": "f"}, {"read": {"from": "f", "transfer": "1 KiB", "count": 4}}, {"close": "f"}]
 
@@ -19,7 +19,7 @@ def loop(variable: str, count: int | str, *body: dict[str, Any]) -> dict[str, An
     return {"for": variable, "in": count, "do": list(body)}
 
 
-def made(path: str, *steps: dict[str, Any], shared: str = "rank") -> Made:
+def made(path: str, *steps: dict[str, Any], shared: str = "rank") -> PlanResult:
     file = {"path": path, "shared": shared, "prestage": "4 KiB"}
     return make_plan(
         Workload.model_validate(
@@ -31,11 +31,11 @@ def made(path: str, *steps: dict[str, Any], shared: str = "rank") -> Made:
                 "program": {"g": [{"phase": "p", "do": list(steps)}]},
             }
         ),
-        Settings(),
+        RunSettings(),
     )
 
 
-def loops(found: Made) -> list[tuple[str, int]]:
+def loops(found: PlanResult) -> list[tuple[str, int]]:
     slots = found.plan.slots
     return [(slots[one.variable], one.count) for one in found.plan.files[0].staged_loops]
 

@@ -9,7 +9,7 @@ from venturi.model.plan import CachePolicy, Phase, Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 def planned(
@@ -24,7 +24,7 @@ def planned(
         f"program:\n  g:\n    - {{phase: p, do: [{{write: {{to: f, {data}}}}}]{phase}}}\n"
     )
     workload = parse_yaml(text, "t.yaml", Workload)
-    return make_plan(workload, Settings(**settings)).plan
+    return make_plan(workload, RunSettings(**settings)).plan
 
 
 def phase_of(plan: Plan) -> Phase:

@@ -13,7 +13,7 @@ from venturi.model.operation import (
     Kind,
     operations_of,
 )  # fmt: skip
-from venturi.model.trace import Job, Layer, Process, Source, Trace, TracedFile
+from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
@@ -38,8 +38,8 @@ def opened(flags: int) -> Captured:
     """A run in which one file is opened through MPI-IO."""
     trace = Trace(
         schema_="venturi.trace/1",
-        source=Source(format="venturi", file="x"),
-        job=Job(ranks=1, seconds=1.0),
+        source=TraceSource(format="venturi", file="x"),
+        job=TracedJob(ranks=1, seconds=1.0),
         layers=[Layer.MPIIO],
         processes=[Process(rank=0)],
         files=[TracedFile(path="/scratch/state.dat")],

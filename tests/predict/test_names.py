@@ -10,7 +10,7 @@ from venturi.model.machine import Machine
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.predict.on_machine import forecast
 
 TEXT = """workload: 1
@@ -35,7 +35,7 @@ def profiled(seconds: dict[str, float]) -> Machine:
 
 def forecast_on(on: Machine) -> Forecast:
     workload = parse_yaml(TEXT, "names.yaml", Workload)
-    return forecast(make_plan(workload, Settings()), on, "", False)
+    return forecast(make_plan(workload, RunSettings()), on, "", False)
 
 
 def test_attributes_and_links_have_curves_of_their_own() -> None:

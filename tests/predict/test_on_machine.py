@@ -11,13 +11,13 @@ from profile_factory import curve, data, machine
 from venturi import library
 from venturi.model.document import parse_data
 from venturi.model.error import UserError
-from venturi.model.forecast import Forecast, Limit
+from venturi.model.forecast import Forecast, ForecastLimit
 from venturi.model.machine import Machine
 from venturi.model.plan import Interface
-from venturi.model.profile import Order, Place, State, Volume
+from venturi.model.profile import DataState, FileSharing, Order, Volume
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.predict.on_machine import forecast
 
 NEW, CACHED, COLD, SYNC, CALL = 1e-9, 5e-10, 1e-8, 4e-9, 1e-6
@@ -35,7 +35,7 @@ def here(**changes: Any) -> Machine:
         data("read", lambda size, ranks: CALL + CACHED * size, "cached"),
         data("read", lambda size, ranks: CALL + COLD * size, "cold"),
         data("read", lambda size, ranks: SEEK + COLD * size, "cold",
-             manner={"order": Order.RANDOM}),
+             access={"order": Order.RANDOM}),
         data("sync", lambda size, ranks: 1e-3 + SYNC * size, "new"),
         data("sync", lambda size, ranks: 1e-3 + SYNC * size, "cached"),
         *(curve(name, lambda size, ranks: CALL, sizes=(0, 4096)) for name in
@@ -55,7 +55,7 @@ def predicted(
             "files": files, "program": {"g": steps},
         },
     )  # fmt: skip
-    return forecast(make_plan(workload, Settings()), on or here(), "", scale)
+    return forecast(make_plan(workload, RunSettings()), on or here(), "", scale)
 
 
 def phase(name: str, *steps: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -113,8 +113,8 @@ def test_a_sync_writes_what_is_unwritten_once() -> None:
     assert times(found)["sync"] == pytest.approx(1e-3 + SYNC * 8 * MIB, rel=0.01)
     each = 16 * (CALL + NEW * 4096 + 1e-3 + SYNC * 4096)
     assert times(found)["each"] == pytest.approx(each, rel=0.01)
-    assert found.phases[1].limit is Limit.DEVICE
-    assert found.phases[2].limit is Limit.DEVICE_LATENCY
+    assert found.phases[1].limit is ForecastLimit.DEVICE
+    assert found.phases[2].limit is ForecastLimit.DEVICE_LATENCY
 
 
 def test_more_than_may_be_unwritten_waits_for_the_device() -> None:
@@ -122,7 +122,7 @@ def test_more_than_may_be_unwritten_waits_for_the_device() -> None:
     free = times(predicted(steps, OWN))["write"]
     found = predicted(steps, OWN, here(dirty_limit_bytes=16 * MIB))
     assert times(found)["write"] == pytest.approx(free + SYNC * 48 * MIB, rel=0.05)
-    assert found.phases[0].limit is Limit.DEVICE
+    assert found.phases[0].limit is ForecastLimit.DEVICE
 
 
 def test_data_beyond_memory_are_read_from_the_device() -> None:
@@ -142,7 +142,7 @@ def test_random_reads_have_their_own_curve() -> None:
     ]
     found = predicted(steps, OWN)
     assert times(found)["read"] == pytest.approx(100 * (SEEK + COLD * 4096))
-    assert found.phases[1].limit is Limit.DEVICE_LATENCY
+    assert found.phases[1].limit is ForecastLimit.DEVICE_LATENCY
 
 
 def test_a_limit_of_time_cuts_the_work_and_what_follows() -> None:
@@ -175,7 +175,7 @@ def test_trees_are_names() -> None:
     steps = [phase("make", {"create": "t"}), phase("stat", {"stat": "t"})]
     found = predicted(steps, files)
     assert times(found) == pytest.approx({"make": 100 * CALL, "stat": 50 * CALL})
-    assert found.phases[0].limit is Limit.NAMES
+    assert found.phases[0].limit is ForecastLimit.NAMES
 
 
 def test_what_is_not_known_is_said_and_not_guessed() -> None:
@@ -199,11 +199,13 @@ def test_more_ranks_than_measured_want_a_word() -> None:
 
 
 def test_a_crowd_is_a_limit() -> None:
-    slow = data("write", lambda size, ranks: 1e-5 * ranks, "new", manner={"place": Place.SHARED})
+    slow = data(
+        "write", lambda size, ranks: 1e-5 * ranks, "new", access={"place": FileSharing.SHARED}
+    )
     single = data("write", lambda size, ranks: 1e-5, "new")
     steps = [phase("write", {"create": "f"}, moving("write", 4096, MIB))]
     found = predicted(steps, {"f": {"path": "f"}}, machine(slow, single), ranks=2)
-    assert found.phases[0].limit is Limit.RANKS
+    assert found.phases[0].limit is ForecastLimit.RANKS
 
 
 def test_a_machine_without_a_profile_is_refused() -> None:
@@ -213,7 +215,7 @@ def test_a_machine_without_a_profile_is_refused() -> None:
 
 def test_a_field_store_has_no_forecast() -> None:
     with pytest.raises(UserError, match=r"files\.store: no profile says what a flush"):
-        forecast(make_plan(library.load("ecmwf"), Settings()), here(), "", scale_ranks=True)
+        forecast(make_plan(library.load("ecmwf"), RunSettings()), here(), "", scale_ranks=True)
 
 
 def test_a_command_has_no_forecast() -> None:
@@ -226,7 +228,7 @@ def test_every_workload_of_the_library_has_a_forecast(name: str) -> None:
     workload = library.load(name)
     has_records = any("records" in file.options for file in workload.files.values())
     assigned = {} if has_records else {"interface": "posix"}
-    made = make_plan(workload, Settings(assignments=assigned))
+    made = make_plan(workload, RunSettings(assignments=assigned))
     found = forecast(made, here(), "", scale_ranks=True)
     paths = set(made.totals.phases)
     outermost = {path for path in paths if path.rpartition("/")[0] not in paths}
@@ -271,11 +273,11 @@ def test_an_interval_holds_what_runs_of_another_hour_differ_by() -> None:
 
 @pytest.mark.parametrize(("together", "rate"), [(True, 3e-9), (False, 1e-9)])
 def test_calls_of_all_ranks_together_have_a_curve_of_their_own(together: bool, rate: float) -> None:
-    manner = {"place": Place.SHARED, "interface": Interface.MPIIO}
+    access = {"place": FileSharing.SHARED, "interface": Interface.MPIIO}
     on = machine(
-        data("write", lambda size, ranks: 1e-9 * size, "new", manner=manner),
+        data("write", lambda size, ranks: 1e-9 * size, "new", access=access),
         data(
-            "write", lambda size, ranks: 3e-9 * size, "new", manner={**manner, "collective": True}
+            "write", lambda size, ranks: 3e-9 * size, "new", access={**access, "collective": True}
         ),
     )
     files = {"f": {"path": "f", "shared": "all", "interface": "mpiio"}}
@@ -298,13 +300,13 @@ def test_a_part_of_a_dataset_costs_as_many_requests_as_it_has_pieces(
     split: list[int], together: bool, count: int, size: int
 ) -> None:
     """Both MPIs were seen to make 1000 writes of a rank of such a call, and 1 of the other."""
-    manner = {"place": Place.SHARED, "interface": Interface.HDF5}
-    piece = {**manner, "interface": Interface.MPIIO, "order": Order.STRIDED}
-    joined = {**manner, "collective": True, "order": Order.STRIDED}
+    access = {"place": FileSharing.SHARED, "interface": Interface.HDF5}
+    piece = {**access, "interface": Interface.MPIIO, "order": Order.STRIDED}
+    joined = {**access, "collective": True, "order": Order.STRIDED}
     on = machine(
-        data("write", lambda size, ranks: 1e-3, "new", manner=manner),
-        data("write", lambda size, ranks: 2e-6, "new", manner=piece),
-        data("write", lambda size, ranks: 5e-3, "new", manner=joined),
+        data("write", lambda size, ranks: 1e-3, "new", access=access),
+        data("write", lambda size, ranks: 2e-6, "new", access=piece),
+        data("write", lambda size, ranks: 5e-3, "new", access=joined),
     )
     field = {"type": "i8", "shape": [1000, 64], "split": split}
     files = {"f": {"path": "f", "interface": "hdf5", "datasets": {"d": field}}}
@@ -336,7 +338,7 @@ def test_a_copy_is_what_the_storage_was_seen_to_make_of_it(
 ) -> None:
     on = here()
     assert on.profile is not None
-    curves = [data(name, law, "cached", manner=ITEM) for name, law in measured.items()]
+    curves = [data(name, law, "cached", access=ITEM) for name, law in measured.items()]
     profile = on.profile.model_copy(update={"curves": [*on.profile.curves, *curves]})
     steps = [
         phase("write", {"create": "f"}, moving("write", MIB, 4 * MIB), {"close": "f"}),
@@ -349,7 +351,7 @@ def test_a_copy_is_what_the_storage_was_seen_to_make_of_it(
 def test_what_is_copied_cold_comes_from_the_device_first() -> None:
     on = here()
     assert on.profile is not None
-    copies = data("copy", lambda size, ranks: CALL + KERNEL * size, "cached", manner=ITEM)
+    copies = data("copy", lambda size, ranks: CALL + KERNEL * size, "cached", access=ITEM)
     profile = on.profile.model_copy(update={"curves": [*on.profile.curves, copies]})
     steps = [
         phase("write", {"create": "f"}, moving("write", MIB, 4 * MIB), {"close": "f"}),
@@ -397,7 +399,7 @@ def test_a_small_file_comes_from_the_device_by_windows(is_cold: bool) -> None:
     item = {"order": Order.ITEM}
     on = machine(
         data("read", lambda size, ranks: CALL + CACHED * size, "cached"),
-        data("read", lambda size, ranks: SEEK + COLD * size, "cold", manner=item),
+        data("read", lambda size, ranks: SEEK + COLD * size, "cold", access=item),
         *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("open", "close")),
     )
     cold = 2 * (SEEK + COLD * 16384)
@@ -468,10 +470,10 @@ def test_few_bytes_need_a_new_page_only_as_often_as_they_fill_one() -> None:
 
 
 def test_only_pages_that_were_given_back_are_in_the_processors_caches() -> None:
-    small = {"order": Order.SEQUENTIAL, "place": Place.OWN, "volume": Volume.SMALL}
+    small = {"order": Order.SEQUENTIAL, "place": FileSharing.OWN, "volume": Volume.SMALL}
     on = machine(
         data("write", lambda size, ranks: NEW * size, "new"),
-        curve("write", lambda size, ranks: NEW * size / 4, state=State.NEW, **small),
+        curve("write", lambda size, ranks: NEW * size / 4, state=DataState.NEW, **small),
         *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("create", "close",
                                                                          "unlink")),
     )  # fmt: skip
@@ -491,7 +493,7 @@ def paced() -> Machine:
     assert plain.profile is not None
     curves = [
         data("write", lambda size, ranks, more=more: 5 * CALL + more * CALL, "new",
-             ranks=(1,), sizes=(512, 65536), manner={"think_s": think_s})
+             ranks=(1,), sizes=(512, 65536), access={"think_s": think_s})
         for more, think_s in zip((0, 1, 3), PACES_S, strict=True)
     ]  # fmt: skip
     curves += [
@@ -533,7 +535,7 @@ def test_computing_uses_up_the_caches_that_small_volumes_stay_in() -> None:
             phase("over", moving("write", 4096, MIB, think=think)),
         ]
         quick = data(
-            "write", lambda size, ranks: CALL / 2, "cached", manner={"volume": Volume.SMALL}
+            "write", lambda size, ranks: CALL / 2, "cached", access={"volume": Volume.SMALL}
         )
         plain = here()
         assert plain.profile is not None

@@ -136,7 +136,7 @@ def phase_row(shape: Shape, repetition: int, ranks: int, at_s: float, seed: int 
         },
         stopped_by=StoppedBy.WORK, cache=shape.cache,
         cache_reason="pages dropped before the phase and checked",
-        persisted="fsync" if shape.kind == "write" else "none",
+        flushed="fsync" if shape.kind == "write" else "none",
         request_sizes=[
             RequestSize(kind=OperationKind(shape.kind), bytes=shape.request_bytes,
                         count=shape.requests * ranks)

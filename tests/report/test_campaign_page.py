@@ -7,18 +7,18 @@ import io
 import pytest
 from rich.console import Console
 
-from venturi.model.campaign import CampaignResult, MetricSummary, Row
+from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary
 from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 from venturi.report import quantity
-from venturi.report.block import Figure, Table
+from venturi.report.block import Figure, TableBlock
 from venturi.report.campaign import best_of, page_of
 from venturi.report.campaign_text import print_result
 from venturi.report.figure.scaling import number_of
 from venturi.report.quantity import Units
 
 
-def _row(point: str, values: list[float], better: Better, **parameters: int | str) -> Row:
+def _row(point: str, values: list[float], better: Better, **parameters: int | str) -> CampaignRow:
     interval = median_interval(values)
     metric = MetricSummary(
         name="rate",
@@ -30,7 +30,7 @@ def _row(point: str, values: list[float], better: Better, **parameters: int | st
         high=interval.high,
         coverage=interval.coverage,
     )
-    return Row(
+    return CampaignRow(
         step="run",
         point=point,
         parameters=dict(parameters),
@@ -39,7 +39,7 @@ def _row(point: str, values: list[float], better: Better, **parameters: int | st
     )
 
 
-def _rows(better: Better) -> list[Row]:
+def _rows(better: Better) -> list[CampaignRow]:
     spread = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
     return [
         _row(
@@ -134,7 +134,7 @@ def test_what_is_only_a_phase_s_rate_again_is_no_column(other: float, shown: boo
         name="c", about="", machine="m", directory="/d", points=4, states={"done": 24}, rows=rows
     )
     (table,) = [b for s in page_of(result, Units.IEC).chapters[0].sections for b in s.blocks
-                if isinstance(b, Table)]  # fmt: skip
+                if isinstance(b, TableBlock)]  # fmt: skip
     titles = [column.title for column in table.columns]
     assert "write.rate" in titles
     assert ("write" in titles) is shown

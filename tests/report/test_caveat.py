@@ -49,11 +49,11 @@ def test_a_cold_read_and_a_persistent_write_need_no_words() -> None:
     [
         ("restart", {"cache": CacheState.WARM}, "from memory"),
         ("restart", {"cache": CacheState.MIXED}, "partly from memory"),
-        ("checkpoint", {"persisted": "none"}, "not persisted"),
-        ("checkpoint", {"persisted": "flush"}, "not persisted"),
-        ("checkpoint", {"persisted": "fdatasync"}, ""),
+        ("checkpoint", {"flushed": "none"}, "not persisted"),
+        ("checkpoint", {"flushed": "flush"}, "not persisted"),
+        ("checkpoint", {"flushed": "fdatasync"}, ""),
         ("checkpoint", {"cache": CacheState.WARM}, ""),
-        ("items", {"persisted": "none"}, ""),
+        ("items", {"flushed": "none"}, ""),
     ],
 )
 def test_words_beside_a_headline(path: str, changes: dict[str, Any], words: str) -> None:
@@ -104,8 +104,8 @@ def test_the_interface_that_ran_is_what_counts() -> None:
 
 @pytest.mark.parametrize("how", ["none", "flush"])
 def test_a_flush_forces_nothing(how: str) -> None:
-    made = changed(record(), "checkpoint", persisted=how)
-    assert caveat.persisted(phases(made)[0]) == "not forced"
+    made = changed(record(), "checkpoint", flushed=how)
+    assert caveat.flushed(phases(made)[0]) == "not forced"
     assert "not forced" in render([made], "md")
 
 
@@ -131,7 +131,7 @@ def test_the_workload_s_own_metrics_come_before_phases_with_what_must_be_known()
         value=8.0, unit="ranks", median=8.0, low=4.0, high=16.0, n=6, coverage=0.97,
         values=[4.0, 8.0, 8.0, 8.0, 8.0, 16.0],
     )  # fmt: skip
-    warm = changed(made, path, persisted=SyncMode.NONE, cache=CacheState.WARM)
+    warm = changed(made, path, flushed=SyncMode.NONE, cache=CacheState.WARM)
     warm = warm.model_copy(update={"metrics": {"saturates": found, path: found}})
     first, *others = chapter(warm, Units.IEC, "x").headlines
     assert (first.name, first.value) == ("saturates", "8 ranks")

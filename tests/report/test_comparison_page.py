@@ -8,28 +8,30 @@ import pytest
 
 from venturi.cli.document import open_document
 from venturi.model.comparison import (
-    Change,
     ComparisonRow,
     ComparisonSet,
     Difference,
-    Measured,
+    MedianInterval,
+    MetricChange,
     RunComparison,
 )
-from venturi.report.block import Figure, Paragraph, Table
+from venturi.report.block import Figure, Paragraph, TableBlock
 from venturi.report.comparison import page_of
 from venturi.report.html import html_of
 from venturi.report.quantity import Units
 from venturi.report.run_comparison import MOST_POINTS
 
 
-def measured(median: float) -> Measured:
-    return Measured(median=median, low=median * 0.9, high=median * 1.1, n=6, coverage=0.97)
+def measured(median: float) -> MedianInterval:
+    return MedianInterval(median=median, low=median * 0.9, high=median * 1.1, n=6, coverage=0.97)
 
 
-def row(name: str, ratio: float | None, change: Change, is_worse: bool = False) -> ComparisonRow:
+def row(
+    name: str, ratio: float | None, change: MetricChange, is_worse: bool = False
+) -> ComparisonRow:
     return ComparisonRow(
         name=name, unit="B/s", first=measured(1e9), second=measured(1e9 * (ratio or 1)),
-        ratio=ratio, low=ratio and ratio * 0.9, high=ratio and ratio * 1.1, chance=0.01,
+        ratio=ratio, low=ratio and ratio * 0.9, high=ratio and ratio * 1.1, p_value=0.01,
         superiority=0.0, detectable=0.2, change=change, is_worse=is_worse,
     )  # fmt: skip
 
@@ -42,9 +44,9 @@ def runs(*rows: ComparisonRow, name: str = "ior") -> RunComparison:
     )  # fmt: skip
 
 
-SLOWER = row("write", 0.5, Change.LOWER, is_worse=True)
-SAME = row("read", 1.01, Change.SAME)
-NONE = row("wait", None, Change.UNSURE)
+SLOWER = row("write", 0.5, MetricChange.LOWER, is_worse=True)
+SAME = row("read", 1.01, MetricChange.SAME)
+NONE = row("wait", None, MetricChange.UNSURE)
 
 
 def test_ratios_are_drawn_by_what_they_say() -> None:
@@ -60,13 +62,13 @@ def test_ratios_are_drawn_by_what_they_say() -> None:
     ]  # fmt: skip
     assert figure.table.rows[2][-1] == "lower, which is WORSE"
     (around,) = chapter.sections[1].blocks
-    assert isinstance(around, Table)
+    assert isinstance(around, TableBlock)
     assert around.rows == (("kernel", "6.1", "6.2"),)
 
 
 def test_without_a_ratio_there_is_a_table() -> None:
     (block,) = page_of(runs(NONE), Units.IEC).chapters[0].sections[0].blocks
-    assert isinstance(block, Table)
+    assert isinstance(block, TableBlock)
 
 
 @pytest.mark.parametrize("more", [0, 3])

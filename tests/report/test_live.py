@@ -24,8 +24,8 @@ from venturi.model.event import (
     Warning,
 )
 from venturi.model.plan import SyncMode
-from venturi.report.course import Course
 from venturi.report.live import LiveView, Setting, sparkline
+from venturi.report.run_progress import RunProgress
 
 BYTES = 800
 STEPS = 8
@@ -54,7 +54,7 @@ def finished(path: str, repetition: int) -> PhaseFinished:
         by_operation=[], request_sizes=[], per_rank=ranks,
         time_line=TimeLine(bin_s=0.0, bytes_written=[], bytes_read=[], operations=[]),
         stopped_by=StoppedBy.WORK, cache=CacheState.COLD, cache_reason="",
-        persisted=SyncMode.NONE, details=[],
+        flushed=SyncMode.NONE, details=[],
     )  # fmt: skip
 
 
@@ -76,34 +76,34 @@ def events(repetitions: int = 2) -> Iterator[Event]:
 
 
 def test_the_course_knows_rates_and_shares() -> None:
-    course = Course()
+    progress = RunProgress()
     stream = list(events())
     for event in stream[:5]:
-        course.feed(event)
-    assert (course.path, course.bytes, course.ranks, course.active) == ("dump", 300, 4, 4)
-    assert course.now_rate == pytest.approx(400)
-    assert course.mean_rate == pytest.approx(400)
-    assert course.share is None
+        progress.feed(event)
+    assert (progress.path, progress.bytes, progress.ranks, progress.active) == ("dump", 300, 4, 4)
+    assert progress.now_rate == pytest.approx(400)
+    assert progress.mean_rate == pytest.approx(400)
+    assert progress.share is None
     for event in stream[5:14]:
-        course.feed(event)
-    assert course.repetition == 1
-    assert course.share == pytest.approx(course.bytes / BYTES)
-    assert course.done["dump"].rate == pytest.approx(400)
+        progress.feed(event)
+    assert progress.repetition == 1
+    assert progress.share == pytest.approx(progress.bytes / BYTES)
+    assert progress.done["dump"].rate == pytest.approx(400)
 
 
 def test_a_limit_or_the_plan_gives_the_bar_its_length() -> None:
-    course = Course(expected_bytes={"dump": 1600})
+    progress = RunProgress(expected_bytes={"dump": 1600})
     for event in list(events())[:6]:
-        course.feed(event)
-    assert course.share == pytest.approx(0.25)
-    course.feed(
+        progress.feed(event)
+    assert progress.share == pytest.approx(0.25)
+    progress.feed(
         PhaseStarted(
             path="free", group="a", instance=0, repetition=0, iteration=[], at_s=0.0, limit_s=10.0
         )
     )
-    course.feed(Progress(path="free", repetition=0, at_s=4.0, bytes=0, operations=7, active=4))
-    assert course.share == pytest.approx(0.4)
-    assert course.mean_rate == pytest.approx(7 / 4)
+    progress.feed(Progress(path="free", repetition=0, at_s=4.0, bytes=0, operations=7, active=4))
+    assert progress.share == pytest.approx(0.4)
+    assert progress.mean_rate == pytest.approx(7 / 4)
 
 
 def test_elsewhere_one_line_in_ten_seconds(capsys: pytest.CaptureFixture[str]) -> None:

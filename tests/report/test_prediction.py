@@ -7,13 +7,13 @@ from test_html import outline
 
 from venturi.model.prediction import (
     Baseline,
-    Part,
-    Place,
+    MeasuredSystem,
     Prediction,
+    PredictionPart,
+    PredictionRun,
     Side,
     SignedError,
     Sort,
-    Turn,
 )
 from venturi.report.figure import turns
 from venturi.report.render import render_document
@@ -22,7 +22,7 @@ from venturi.report.render import render_document
 def side(seconds: float, first: int, spread: float = 0.05) -> Side:
     places = [first, *(n for n in (3 - first, 4 + first, 7 - first))]
     by = {"read": 0.0, "write": 0.75 * seconds, "sync": 0.2 * seconds, "metadata": 0.05 * seconds}
-    runs = [Turn(place=p, seconds=seconds, seconds_by=by, run_seconds=9.0) for p in places]
+    runs = [PredictionRun(place=p, seconds=seconds, seconds_by=by, run_seconds=9.0) for p in places]
     return Side(
         seconds=seconds,
         seconds_by=by,
@@ -54,16 +54,18 @@ def prediction(signed: float, spread: float = 0.05, load: float = 0.5) -> Predic
         within_spread=abs(signed) <= spread,
         headline="The proxy's I/O takes longer.",
         sorts=[
-            Part(name=s, application=ours.seconds_by[s], proxy=theirs.seconds_by[s], error=None)
+            PredictionPart(
+                name=s, application=ours.seconds_by[s], proxy=theirs.seconds_by[s], error=None
+            )
             for s in Sort
         ],
-        phases=[Part(name="1 write", application=2.0, proxy=2.1, error=error)],
-        streams=[Part(name="/scratch/dump.#", application=2.0, proxy=2.1, error=error)],
+        phases=[PredictionPart(name="1 write", application=2.0, proxy=2.1, error=error)],
+        streams=[PredictionPart(name="/scratch/dump.#", application=2.0, proxy=2.1, error=error)],
         baselines=[Baseline(name="bytes / peak", about="plain", seconds=0.5, signed=-0.75)],
         cache="dropped",
         capture="both alike",
         capture_share=0.001,
-        place=Place(
+        place=MeasuredSystem(
             directory="/scratch",
             file_system="xfs",
             host="node",
@@ -115,12 +117,12 @@ def test_who_is_off_is_told_what_to_do(width: float, words: str) -> None:
 def test_parts_that_are_too_short_or_missing_have_no_interval() -> None:
     whole = SignedError(signed=-1.0, low=-1.0, high=-1.0)
     parts = [
-        Part(
+        PredictionPart(
             name="write", application=1.0, proxy=1.1, error=SignedError(signed=0.1, low=0, high=1)
         ),
-        Part(name="metadata", application=0.3, proxy=0.0, error=whole),
-        Part(name="sync", application=0.01, proxy=0.0, error=whole),
-        Part(name="read", application=0.0, proxy=0.2, error=None),
+        PredictionPart(name="metadata", application=0.3, proxy=0.0, error=whole),
+        PredictionPart(name="sync", application=0.01, proxy=0.0, error=whole),
+        PredictionPart(name="read", application=0.0, proxy=0.2, error=None),
     ]
     cells = [row[3:] for row in turns.parts_table("", parts).rows]
     assert cells[1:] == [

@@ -6,7 +6,7 @@ import pytest
 
 from report.record_factory import Shape, phase_row, record
 from venturi.model.record import MetricValue, Record
-from venturi.report.figure import course_of_groups
+from venturi.report.figure import group_timeline
 from venturi.report.quantity import Units
 from venturi.report.reference import published
 
@@ -78,8 +78,8 @@ def at(group: str, instance: int, start_s: float, total_s: float) -> object:
 def test_overlap_is_between_groups_not_inside_of_one() -> None:
     writers = [at("w", 0, 0.0, 4.0), at("w", 1, 1.0, 4.0)]
     readers = [at("r", 0, 3.0, 1.0), at("r", 0, 4.5, 2.0)]
-    assert course_of_groups.overlap_s(writers) == 0.0
-    assert course_of_groups.overlap_s([*writers, *readers]) == pytest.approx(1.0 + 0.5)
+    assert group_timeline.overlap_s(writers) == 0.0
+    assert group_timeline.overlap_s([*writers, *readers]) == pytest.approx(1.0 + 0.5)
 
 
 def test_a_lane_shows_steps_and_what_lies_between_bars() -> None:
@@ -90,7 +90,7 @@ def test_a_lane_shows_steps_and_what_lies_between_bars() -> None:
         *(in_step(step, "w", 10.0 * step, 4.0) for step in (0, 1, 1, 2)),
         in_step(0, "r", 13.0, 3.0),
     ]
-    figure = course_of_groups.figure(record().model_copy(update={"phases": rows}))
+    figure = group_timeline.figure(record().model_copy(update={"phases": rows}))
     assert figure is not None
     layers = {
         layer["mark"]["type"]: [row.values() for row in layer["data"]["values"]]
@@ -108,8 +108,8 @@ def test_a_lane_shows_steps_and_what_lies_between_bars() -> None:
 def test_groups_have_lanes_and_one_group_has_no_figure() -> None:
     made = record()
     rows = [at("w", 0, 0.0, 4.0), at("r", 0, 3.0, 1.0), at("r", 1, 6.0, 1.0)]
-    figure = course_of_groups.figure(made.model_copy(update={"phases": rows}))
+    figure = group_timeline.figure(made.model_copy(update={"phases": rows}))
     assert figure is not None
     assert [row[0] for row in figure.table.rows] == ["w", "r 0", "r 1"]
     assert "1.00 s of 7.00 s" in figure.finding
-    assert course_of_groups.figure(made) is None
+    assert group_timeline.figure(made) is None

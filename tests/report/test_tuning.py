@@ -17,21 +17,21 @@ from venturi.model.tuning import (
     Effect,
     Gain,
     Meaning,
-    Pair,
     Skipped,
-    Stage,
     Trial,
+    TrialPair,
     Tuning,
+    TuningStage,
     Whole,
 )
 from venturi.report.render import render_document
-from venturi.report.tuning_text import Progress, print_tuning
+from venturi.report.tuning_text import TuningProgress, print_tuning
 
 
-def pair(stage: Stage, base_s: float, ratio: float) -> Pair:
+def pair(stage: TuningStage, base_s: float, ratio: float) -> TrialPair:
     """One measurement, in which every time is like the first."""
     changed_s = base_s * ratio
-    return Pair(
+    return TrialPair(
         stage=stage, base_s=base_s, changed_s=changed_s, base_first_s=base_s,
         changed_first_s=changed_s,
     )  # fmt: skip
@@ -46,14 +46,14 @@ def trial(name: str, ratio: float, effect: Effect, **changes: object) -> Trial:
         what="a <change>",
         advice=f"Do {key}.",
         meaning=Meaning(),
-        stage=Stage.FINAL,
+        stage=TuningStage.FINAL,
         effect=effect,
         gain=Gain(
             ratio=ratio, low=ratio * 0.8, high=ratio * 1.2, confidence=0.98, pairs=8, base_s=2.0,
             changed_s=2.0 * ratio,
         ),
-        seen_ratio=ratio,
-        pairs=[pair(Stage.FINAL, 2.0, ratio)] * 8,
+        measured_ratio=ratio,
+        pairs=[pair(TuningStage.FINAL, 2.0, ratio)] * 8,
         whole=Whole(before_s=10.0, after_s=8.0 + 2.0 * ratio),
         workload_text="workload: 1\n",
     )  # fmt: skip
@@ -61,10 +61,10 @@ def trial(name: str, ratio: float, effect: Effect, **changes: object) -> Trial:
 
 
 def looked_at(name: str, ratio: float | None) -> Trial:
-    pairs = [] if ratio is None else [pair(Stage.SCREEN, 1.0, ratio)]
-    stage = Stage.NONE if ratio is None else Stage.SCREEN
+    pairs = [] if ratio is None else [pair(TuningStage.SCREEN, 1.0, ratio)]
+    stage = TuningStage.NONE if ratio is None else TuningStage.SCREEN
     return trial(
-        name, 1.0, Effect.UNJUDGED, stage=stage, gain=None, whole=None, seen_ratio=ratio,
+        name, 1.0, Effect.UNJUDGED, stage=stage, gain=None, whole=None, measured_ratio=ratio,
         pairs=pairs,
     )  # fmt: skip
 
@@ -176,7 +176,7 @@ def test_the_terminal_shows_the_ranking_within_80_columns() -> None:
 def test_progress_is_a_line_every_ten_seconds() -> None:
     now = [0.0]
     stream = io.StringIO()
-    progress = Progress(600, stream, lambda: now[0])
+    progress = TuningProgress(600, stream, lambda: now[0])
     for second in range(26):
         now[0] = float(second)
         progress.show_run(second, "screen: sync=end")

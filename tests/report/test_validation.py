@@ -6,16 +6,16 @@ import json
 
 import pytest
 
-from venturi.model.prediction import Part, SignedError
-from venturi.model.validation import Cell, Storage, Tried, Validation
+from venturi.model.prediction import PredictionPart, SignedError
+from venturi.model.validation import Storage, Tried, Validation, ValidationCell
 from venturi.report import quantity
-from venturi.report.figure import foretold
+from venturi.report.figure import predicted
 from venturi.report.render import render_document
 from venturi.report.validation import summary_of
 
 
-def cell(application: str, system: str, signed: float, spread: float = 0.02) -> Cell:
-    return Cell(
+def cell(application: str, system: str, signed: float, spread: float = 0.02) -> ValidationCell:
+    return ValidationCell(
         application=application,
         system=system,
         seconds=0.2,
@@ -23,13 +23,13 @@ def cell(application: str, system: str, signed: float, spread: float = 0.02) -> 
         spread=spread,
         error=SignedError(signed=signed, low=signed - 0.05, high=signed + 0.05),
         sorts=[
-            Part(name="write", application=0.1, proxy=0.1 + 0.2 * signed, error=None),
-            Part(name="read", application=0.1, proxy=0.1, error=None),
+            PredictionPart(name="write", application=0.1, proxy=0.1 + 0.2 * signed, error=None),
+            PredictionPart(name="read", application=0.1, proxy=0.1, error=None),
         ],
     )
 
 
-def validation(*cells: Cell) -> Validation:
+def validation(*cells: ValidationCell) -> Validation:
     return Validation(
         schema_="venturi.validation/1",
         name="validation",
@@ -55,7 +55,7 @@ MIXED = validation(
     cell("dump", "xfs", 0.04),
     cell("dump", "tmpfs", -0.30),
     cell("tar", "xfs", 0.5, spread=0.6),
-    Cell(application="tar", system="tmpfs", refused="they do not do the same"),
+    ValidationCell(application="tar", system="tmpfs", refused="they do not do the same"),
 )
 
 
@@ -95,25 +95,25 @@ def test_numbers_that_two_pictures_share_stand_once() -> None:
 
 
 def test_the_pictures_show_all_that_was_compared() -> None:
-    points = json.dumps(foretold.against(MIXED).spec)
+    points = json.dumps(predicted.against(MIXED).spec)
     assert points.count('"system": "xfs"') == 2
     assert points.count('"system": "tmpfs"') == 1
-    rows = foretold.errors(MIXED).spec["layer"][3]["data"]["values"]
+    rows = predicted.errors(MIXED).spec["layer"][3]["data"]["values"]
     assert [row["x"] for row in rows] == [0.04, -0.30, 0.5]
     assert all(row["low"] <= row["x"] <= row["high"] for row in rows)
 
 
 def test_a_page_without_any_comparison_is_a_page() -> None:
-    refused = validation(Cell(application="dump", system="xfs", refused="it failed"))
+    refused = validation(ValidationCell(application="dump", system="xfs", refused="it failed"))
     assert "Nothing could be compared" in render_document(refused, "html")
 
 
 def test_an_interval_beyond_the_edge_is_cut_there() -> None:
     wide = cell("dump", "xfs", 0.1)
     wide = wide.model_copy(update={"error": SignedError(signed=0.1, low=-0.9, high=75.0)})
-    [row] = foretold.errors(validation(wide)).spec["layer"][3]["data"]["values"]
+    [row] = predicted.errors(validation(wide)).spec["layer"][3]["data"]["values"]
     edge = 0.3 * 1.15
     assert (row["low"], row["high"]) == (pytest.approx(-edge), pytest.approx(edge))
     far = cell("dump", "xfs", 9.0)
-    [row] = foretold.errors(validation(far)).spec["layer"][3]["data"]["values"]
+    [row] = predicted.errors(validation(far)).spec["layer"][3]["data"]["values"]
     assert row["x"] == 2.0

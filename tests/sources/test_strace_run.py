@@ -82,16 +82,16 @@ def text_of(chance: random.Random, lines: int) -> str:
 def read(path: Path, fewest: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Captured, int]:
     """The trace, and how many lines were taken together."""
     taken = 0
-    whole = move.Run.table
+    whole = move.MoveRun.table
 
-    def counted(run: move.Run, offset: move.Numbers) -> move.Numbers:
+    def counted(run: move.MoveRun, offset: move.Numbers) -> move.Numbers:
         nonlocal taken
         taken += len(offset)
         return whole(run, offset)
 
     with monkeypatch.context() as patch:
         patch.setattr(move, "FEWEST", fewest)
-        patch.setattr(move.Run, "table", counted)
+        patch.setattr(move.MoveRun, "table", counted)
         return read_strace([path]), taken
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from venturi import library
 from venturi.execute.launcher import machine_named
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.store import run
 from venturi.store.place import make_store
 from venturi.store.run import Request, perform, prepare
@@ -23,7 +23,7 @@ def request(tmp_path: Path) -> Request:
     """A short run of `ior`."""
     target = tmp_path / "target"
     target.mkdir()
-    settings = Settings(repetitions=1, assignments={"block": "1 MiB"})
+    settings = RunSettings(repetitions=1, assignments={"block": "1 MiB"})
     return Request(
         workload=library.load("ior"),
         workload_text=library.text_of("ior"),

@@ -37,7 +37,7 @@ def phase_of(repetition: int, path: str, seconds: float) -> Event:
         "per_rank": {"bytes": [MIB], "operations": [1], **{name: [0.0] for name in columns}},
         "time_line": {"bin_s": 1.0, "bytes_written": [], "bytes_read": [], "operations": []},
         "stopped_by": "work", "cache": "none", "cache_reason": "", "cached_share": None,
-        "persisted": "none", "bytes_durable": 0, "bytes_saved": 0, "short_transfers": 0,
+        "flushed": "none", "bytes_durable": 0, "bytes_saved": 0, "short_transfers": 0,
         "corrupt_operations": 0, "corrupt_bytes": 0, "details": [],
     }  # fmt: skip
     return EventLine.model_validate_json(json.dumps(data)).root

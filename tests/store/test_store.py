@@ -13,12 +13,12 @@ import pytest
 
 from report.record_factory import record
 from venturi.campaign.estimate import estimate_of, spanning
-from venturi.campaign.session import Wish, planned
-from venturi.intake.take import take
+from venturi.campaign.session import CampaignRequest, planned
+from venturi.importers.import_path import import_path
 from venturi.model.campaign import Better
 from venturi.model.error import UserError
 from venturi.model.record import Record
-from venturi.model.result import Measure, Result, Source, SourceKind
+from venturi.model.result import Measure, Result, ResultSource, SourceKind
 from venturi.store.archive import (
     chosen,
     entries,
@@ -38,7 +38,7 @@ def result(name: str = "20260101-000000-tool-aaaa", **more: Any) -> Result:
     facts = {
         "id": name, "name": "tool", "started": "2026-01-01T00:00:00+00:00", "machine": "alpha",
         "session": name, "parameters": {"tasks": 4}, "ranks": 4, "work": "",
-        "source": Source(kind=SourceKind.IMPORT, tool="tool"), "level": "INDICATIVE",
+        "source": ResultSource(kind=SourceKind.IMPORT, tool="tool"), "level": "INDICATIVE",
         "metrics": {
             "write": Measure(unit="B/s", better=Better.HIGHER, values=[1e9 + i for i in range(6)])
         },
@@ -179,7 +179,7 @@ def test_runs_of_a_campaign_land_once(tmp_path: Path) -> None:
     assert {one.repetition for one in good} == {1, 2}
     venturi(tmp_path, "results", "import", "landing.campaign")
     assert len(results(store)) == 6
-    assert take(tmp_path / "other", tmp_path / "landing.campaign") == 6
+    assert import_path(tmp_path / "other", tmp_path / "landing.campaign") == 6
     assert results(tmp_path / "other") == found
     shown = json.loads(venturi(tmp_path, "results", "ls", "campaign:landing", "--json"))
     assert len(shown) == 6
@@ -198,7 +198,7 @@ def test_a_large_campaign_is_counted_by_what_its_workload_promises(tmp_path: Pat
         "    workload: ior\n    ranks: n\n"
         '    set: {segments: "{s}", transfer: "{t}", block: 1 MiB, interface: simulated}\n'
     )
-    wish = Wish(tmp_path / "c.yaml", tmp_path, tmp_path / "store", "local")
+    wish = CampaignRequest(tmp_path / "c.yaml", tmp_path, tmp_path / "store", "local")
     campaign, tasks, points = planned(wish, tmp_path / "x")
     found = estimate_of(campaign, tasks, points, tmp_path)
     assert (found.points, found.runs) == (75, 150)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from venturi.model.tuning import Cause, Computing, Effect, Pair, Skipped, Stage, Trial
+from venturi.model.tuning import Cause, Computing, Effect, Skipped, Trial, TrialPair, TuningStage
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
-from venturi.plan.setting import Settings
-from venturi.tune.catalogue import Candidate, applicable, causes, scene_of
+from venturi.plan.setting import RunSettings
+from venturi.tune.catalogue import Candidate, applicable, causes, context_of
 from venturi.tune.change import Variant
 from venturi.tune.ranking import headline, ranked, weighed
-from venturi.tune.search import State
+from venturi.tune.search import SearchState
 
 TEXT = """
 workload: 1
@@ -42,10 +42,10 @@ CAUSE = Cause(
 )
 
 
-def pair_of(base_s: float, changed_s: float, first: float = 1.0) -> Pair:
+def pair_of(base_s: float, changed_s: float, first: float = 1.0) -> TrialPair:
     """A final pair; the change takes `first` times as long for the first time."""
-    return Pair(
-        stage=Stage.FINAL,
+    return TrialPair(
+        stage=TuningStage.FINAL,
         base_s=base_s,
         changed_s=changed_s,
         base_first_s=base_s,
@@ -53,14 +53,14 @@ def pair_of(base_s: float, changed_s: float, first: float = 1.0) -> Pair:
     )
 
 
-def said(ratio: float | None, jitter: float = 0.0) -> tuple[list[Trial], State]:
+def said(ratio: float | None, jitter: float = 0.0) -> tuple[list[Trial], SearchState]:
     """A trial of `sync=end` whose pairs differ by up to the jitter; None: it was not measured."""
     workload = parse_yaml(TEXT, "synced.yaml", Workload)
     candidates = [Candidate("sync", "end", Variant(workload, "one sync", "Call fsync() once."))]
-    state = State()
+    state = SearchState()
     if ratio is not None:
         state.finalists = ["sync=end"]
-        state.stage["sync=end"] = Stage.FINAL
+        state.stage["sync=end"] = TuningStage.FINAL
         state.pairs["sync=end"] = [pair_of(1.0, ratio + jitter * (n % 3 - 1)) for n in range(12)]
     return ranked(candidates, state, Computing(seconds=0, source="unknown"), 0.0), state
 
@@ -86,15 +86,17 @@ def test_an_interval_holds_what_a_first_time_takes(first: float, low: float, hig
 
 def test_a_cause_names_the_changes_that_answer_it() -> None:
     """Neither what no change answers, nor what no change that applies does."""
-    scene = scene_of(parse_yaml(TEXT, "x", Workload), Settings(), "ext4", frozenset({"posix"}))
-    candidates, skipped = applicable(scene, Settings())
-    found = causes(scene, candidates, skipped, 0.0)
+    context = context_of(
+        parse_yaml(TEXT, "x", Workload), RunSettings(), "ext4", frozenset({"posix"})
+    )
+    candidates, skipped = applicable(context, RunSettings())
+    found = causes(context, candidates, skipped, 0.0)
     assert found[0].finding == "sync-each-write"
     assert {"sync=end", "sync=fdatasync"} <= set(found[0].answers)
     assert all(name.startswith(("sync=", "transfer=")) for name in found[0].answers)
     assert "imbalance" not in {cause.finding for cause in found}
-    (cause,) = causes(scene, [], [Skipped(name="sync=end", why="nothing is synced")], 0.0)
-    assert causes(scene, candidates, skipped, 201.0) == [found[-1]]  # without a known stake
+    (cause,) = causes(context, [], [Skipped(name="sync=end", why="nothing is synced")], 0.0)
+    assert causes(context, candidates, skipped, 201.0) == [found[-1]]  # without a known stake
     assert cause.answers == []
     assert cause.says == "No change can be measured for it (sync=end: nothing is synced)."
 
@@ -140,5 +142,5 @@ def test_of_two_causes_with_like_stakes_the_special_one_comes_first() -> None:
     text = TEXT.replace("advice: Align.}", "advice: Align., at_stake_s: {}}")
     for stake_s, first in ((3, "sync-each-write"), (5, "misaligned")):
         workload = parse_yaml(text.replace("{}", str(stake_s)), "x", Workload)
-        scene = scene_of(workload, Settings(), "ext4", frozenset({"posix"}))
-        assert causes(scene, *applicable(scene, Settings()), 0.0)[0].finding == first
+        context = context_of(workload, RunSettings(), "ext4", frozenset({"posix"}))
+        assert causes(context, *applicable(context, RunSettings()), 0.0)[0].finding == first

@@ -15,10 +15,10 @@ from venturi.model.plan import Interface, SyncMode
 from venturi.model.tuning import Durability
 from venturi.model.workload import DataStep, Workload
 from venturi.model.yaml_text import parse_yaml
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
-from venturi.tune.catalogue import Candidate, applicable, changes, named, scene_of
-from venturi.tune.scene import Scene, steps_of, uses_of
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
+from venturi.tune.catalogue import Candidate, applicable, changes, context_of, named
+from venturi.tune.evaluation_context import EvaluationContext, steps_of, uses_of
 
 HEAD = """
 workload: 1
@@ -27,26 +27,28 @@ parameters: {np: {default: 4, role: ranks}}
 groups: {g: {ranks: np}}
 """
 BUILT = frozenset(word.value for word in Interface)
-SETTINGS = Settings()
+SETTINGS = RunSettings()
 
 
-def scene(body: str, file_system: str = "ext4", built: frozenset[str] = BUILT) -> Scene:
-    return scene_of(parse_yaml(HEAD + body, "w.yaml", Workload), SETTINGS, file_system, built)
+def context(
+    body: str, file_system: str = "ext4", built: frozenset[str] = BUILT
+) -> EvaluationContext:
+    return context_of(parse_yaml(HEAD + body, "w.yaml", Workload), SETTINGS, file_system, built)
 
 
-def simple(step: str, file: str = "{path: f, shared: rank}") -> Scene:
+def simple(step: str, file: str = "{path: f, shared: rank}") -> EvaluationContext:
     """One phase that creates, writes and closes a file."""
-    return scene(
+    return context(
         f"files: {{f: {file}}}\nprogram:\n  g:\n    - phase: p\n      do:\n"
         f"        - create: f\n        - write: {{to: f, {step}}}\n        - close: f\n"
     )
 
 
-def changed(text: str, before: Scene) -> Candidate:
+def changed(text: str, before: EvaluationContext) -> Candidate:
     return named(text, before, SETTINGS)
 
 
-def planned(candidate: Candidate) -> Made:
+def planned(candidate: Candidate) -> PlanResult:
     return make_plan(candidate.variant.workload, SETTINGS)
 
 
@@ -111,7 +113,7 @@ def test_a_sync_at_every_write_becomes_one() -> None:
 
 
 def test_syncs_in_loops_and_trees_become_one_for_each_phase() -> None:
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank}, t: {path: t, tree: {items: 5, size: 10}}}\n"
         "program:\n  g:\n    - for: dump\n      in: 3\n      do:\n        - phase: p\n"
         "          do:\n            - create: f\n            - for: i\n              in: 7\n"
@@ -125,7 +127,7 @@ def test_syncs_in_loops_and_trees_become_one_for_each_phase() -> None:
 
 
 def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank, prestage: 1 MiB}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
         "          do:\n            - open: f\n            - read: {from: f, size: 4 KiB}\n"
@@ -150,7 +152,7 @@ def test_a_file_that_is_opened_in_a_loop_stays_open() -> None:
     ],
 )
 def test_turns_that_go_on_where_the_last_one_ended_are_one_access(keys: str, is_one: bool) -> None:
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n        - close: f\n"
         "        - for: i\n          in: 50\n          do:\n            - open: f\n"
@@ -167,7 +169,7 @@ def test_turns_that_go_on_where_the_last_one_ended_are_one_access(keys: str, is_
 
 @pytest.mark.parametrize(("pattern", "applies"), [("append", True), ("contiguous", False)])
 def test_a_file_that_is_made_in_a_loop_stays_open_if_it_grows(pattern: str, applies: bool) -> None:
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
         "          do:\n            - create: f\n            - write: {to: f, transfer: 10, "
@@ -182,10 +184,10 @@ def test_a_file_that_is_made_in_a_loop_stays_open_if_it_grows(pattern: str, appl
     assert "not to begin anew" in candidate.variant.meaning.assumes
 
 
-def reads_of(path: str, loop: str, files: int) -> Scene:
+def reads_of(path: str, loop: str, files: int) -> EvaluationContext:
     """Files that are there already, each opened, read and closed where `loop` says."""
     each = "{open: o}, {read: {from: o, size: 10}}, {close: o}"
-    return scene(
+    return context(
         f'files: {{f: {{path: "f{{i}}", shared: rank}}, o: {{path: "{path}", shared: rank, '
         "made_by: [f]}}\n"
         f"program:\n  g:\n    - for: i\n      in: {files}\n      do:\n        - phase: p\n"
@@ -232,7 +234,7 @@ def test_files_that_do_not_come_again_or_are_too_many_are_left(
 
 
 def test_a_file_of_each_turn_is_opened_in_each() -> None:
-    before = scene(
+    before = context(
         'files: {f: {path: "f{i}", shared: rank}}\n'
         "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 5\n"
         "          do:\n            - create: f\n            - close: f\n            - open: f\n"
@@ -243,7 +245,7 @@ def test_a_file_of_each_turn_is_opened_in_each() -> None:
 
 
 def test_looks_in_a_loop_become_one() -> None:
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank}, t: {path: t, tree: {items: 5}}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n        - create: t\n"
         "        - for: i\n          in: 30\n          do:\n            - stat: f\n"
@@ -327,7 +329,7 @@ def _interfaces(candidate: Candidate) -> set[Interface]:
 
 
 def test_libraries_have_calls_together_hints_and_chunks() -> None:
-    before = scene(
+    before = context(
         "files:\n  f:\n    path: f\n    interface: hdf5\n    datasets:\n      d: {shape: [4, 64], "
         "split: [4, 1], chunks: [1, 8]}\nprogram:\n  g:\n    - phase: p\n      do:\n"
         "        - create: f\n        - write: f.d\n        - close: f\n"
@@ -356,7 +358,7 @@ DATASET = (
     ],
 )
 def test_a_library_s_data_in_another_format_where_asked_for(wanted: str, assumes: str) -> None:
-    before = scene(DATASET)
+    before = context(DATASET)
     candidate = changed(f"interface={wanted}", before)
     assert _interfaces(candidate) == {Interface(wanted)}
     assert candidate.variant.workload.files["f"].hints == {"cb_nodes": 1}
@@ -380,7 +382,7 @@ def test_mpi_io_may_become_posix_but_not_the_other_way() -> None:
 
 
 def test_what_needs_mpi_does_not_apply_without() -> None:
-    without = replace(scene(DATASET), has_mpi=False)
+    without = replace(context(DATASET), has_mpi=False)
     with pytest.raises(UserError, match="the ranks run without MPI"):
         changed("interface=pnetcdf", without)
 
@@ -390,17 +392,17 @@ def test_stripes_are_for_file_systems_that_have_them() -> None:
         "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: p\n      do:\n"
         "        - write: {to: f, size: 64 KiB}\n"
     )
-    stripe = changed("stripe=4", scene(body, "lustre")).variant.workload.files["f"].stripe
+    stripe = changed("stripe=4", context(body, "lustre")).variant.workload.files["f"].stripe
     assert stripe is not None
     assert stripe.count == 4
     with pytest.raises(UserError, match="ext4 does not let users stripe files"):
-        changed("stripe=4", scene(body))
+        changed("stripe=4", context(body))
 
 
 @pytest.mark.parametrize("name", library.names())
 def test_every_change_on_the_library_moves_the_same_bytes(name: str) -> None:
     """Whatever applies can be planned and keeps the bytes; whatever does not says why."""
-    before = scene_of(library.load(name), SETTINGS, "ext4", BUILT)
+    before = context_of(library.load(name), SETTINGS, "ext4", BUILT)
     found, skipped = applicable(before, SETTINGS)
     assert len({candidate.name for candidate in found}) == len(found)
     for candidate in found:
@@ -426,13 +428,13 @@ def test_every_change_on_the_library_moves_the_same_bytes(name: str) -> None:
         ("deflate=10", "levels are from 0"),
     ],
 )
-def test_a_wrong_wish_is_refused_in_one_sentence(text: str, message: str) -> None:
+def test_a_wrong_request_is_refused_in_one_sentence(text: str, message: str) -> None:
     with pytest.raises(UserError, match=message):
         changed(text, simple("transfer: 4 KiB, count: 32"))
 
 
 def test_an_interface_that_is_not_built_does_not_apply() -> None:
-    before = scene(
+    before = context(
         "files: {f: {path: f}}\nprogram:\n  g:\n    - phase: p\n      do:\n"
         "        - write: {to: f, transfer: 4 KiB, size: 64 KiB}\n",
         built=frozenset({"posix"}),
@@ -444,8 +446,8 @@ def test_an_interface_that_is_not_built_does_not_apply() -> None:
 def test_what_parameters_leave_unused_is_not_changed() -> None:
     """The library's `ior` has a shared file and one for each rank, and uses one of them."""
     for value, left in (("0", "shared"), ("1", "own")):
-        chosen = Settings(assignments={"per_process": value})
-        before = scene_of(library.load("ior"), chosen, "ext4", BUILT)
+        chosen = RunSettings(assignments={"per_process": value})
+        before = context_of(library.load("ior"), chosen, "ext4", BUILT)
         assert list(before.workload.files) == [left]
         found, _ = applicable(before, chosen)
         keys = {candidate.name for candidate in found if candidate.key == "files"}
@@ -468,7 +470,7 @@ program:
 
 @pytest.mark.parametrize("value", ["rank", "all"])
 def test_what_one_rank_does_for_all_is_done_by_each(value: str) -> None:
-    candidate = changed(f"spread={value}", scene(GATHER))
+    candidate = changed(f"spread={value}", context(GATHER))
     after = planned(candidate)
     assert after.totals.bytes_written == 64 * 2**20
     assert {size: n for (_, size), n in after.totals.sizes.items()} == {2**20: 64}
@@ -489,13 +491,13 @@ def test_what_one_rank_does_for_all_is_done_by_each(value: str) -> None:
 )
 def test_what_cannot_be_spread_says_why(old: str, new: str, why: str) -> None:
     with pytest.raises(UserError, match=why):
-        changed("spread=rank", scene(GATHER.replace(old, new)))
+        changed("spread=rank", context(GATHER.replace(old, new)))
 
 
 def test_a_file_that_others_use_is_not_spread() -> None:
     more = "    - phase: q\n      do: [{open: f}, {read: {from: f, size: 10}}, {close: f}]\n"
     with pytest.raises(UserError, match="also used by other ranks"):
-        changed("spread=rank", scene(GATHER + more))
+        changed("spread=rank", context(GATHER + more))
 
 
 PAUSED = """
@@ -537,7 +539,7 @@ program:
     ],
 )
 def test_a_gather_that_pauses_part_is_spread_without_its_settings(value: str, at: str) -> None:
-    before = scene(PAUSED)
+    before = context(PAUSED)
     candidate = changed(f"spread={value}", before)
     after = planned(candidate)
     assert {size: n for (_, size), n in after.totals.sizes.items()} == {2**18: 120, 100: 1}
@@ -550,7 +552,7 @@ def test_a_gather_that_pauses_part_is_spread_without_its_settings(value: str, at
 
 
 def test_chunks_take_the_form_of_what_a_call_moves() -> None:
-    before = scene(
+    before = context(
         "files:\n  f:\n    path: f\n    about: /run/series.h5\n    interface: hdf5\n"
         "    shared: rank\n    datasets: {d: {shape: [512, 1024], split: [1, 1], "
         "chunks: [512, 1]}}\n"
@@ -566,7 +568,7 @@ def test_chunks_take_the_form_of_what_a_call_moves() -> None:
 
 def test_a_loop_around_a_phase_is_looked_into() -> None:
     """Pauses while a program was captured part its loop; the change is found all the same."""
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank, prestage: 4 KiB}}\nprogram:\n  g:\n    - for: i\n"
         "      in: 50\n      do:\n        - phase: p\n          do:\n            - open: f\n"
         "            - read: {from: f, size: 64, at: 64 * i}\n            - stat: f\n"
@@ -584,8 +586,8 @@ def test_what_was_found_is_looked_at_first() -> None:
         f"    - {{id: small-requests, {said}, at_stake_s: 1}}\n"
         f"    - {{id: serial-io, {said}, at_stake_s: 2}}\n"
     )
-    plain, _ = applicable(scene(GATHER), SETTINGS)
-    guided, _ = applicable(scene(GATHER + found), SETTINGS)
+    plain, _ = applicable(context(GATHER), SETTINGS)
+    guided, _ = applicable(context(GATHER + found), SETTINGS)
     assert sorted(each.name for each in plain) == sorted(each.name for each in guided)
     assert [each.key for each in guided][:2] == ["spread", "transfer"]
     assert plain[0].key != "spread"

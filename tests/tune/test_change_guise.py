@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from test_change import changed, only_step, planned, scene, simple
+from test_change import changed, context, only_step, planned, simple
 
 from venturi.model.error import UserError
 from venturi.model.workload import PatternKind
-from venturi.tune.scene import Scene
+from venturi.tune.evaluation_context import EvaluationContext
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ def test_a_file_that_is_synced_and_closed_in_a_loop_is_synced_behind_it(
     path: str, gone: str, syncs: int, opens: int
 ) -> None:
     """It is opened once more for that, unless each turn has a file of its own."""
-    before = scene(
+    before = context(
         f"files: {{f: {{path: '{path}', shared: rank}}}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 7\n"
         "          do:\n            - create: f\n"
@@ -47,14 +47,14 @@ def test_a_stream_that_is_opened_at_every_turn_gets_no_large_buffer() -> None:
         "        - create: f\n        - write: {to: f, pattern: append, transfer: 10, count: 1}\n"
         "        - close: f\n"
     )
-    assert changed("buffer=4MiB", scene(text.format(once))).key == "buffer"
+    assert changed("buffer=4MiB", context(text.format(once))).key == "buffer"
     again = "        - for: i\n          in: 9\n          do:\n" + once.replace("   -", "       -")
     with pytest.raises(UserError, match="no file that stays open is a stream"):
-        changed("buffer=4MiB", scene(text.format(again)))
+        changed("buffer=4MiB", context(text.format(again)))
 
 
 def test_chunks_take_the_form_of_the_parts_that_a_loop_reads() -> None:
-    before = scene(
+    before = context(
         "files:\n  f:\n    path: f\n    interface: hdf5\n    shared: rank\n"
         "    datasets: {d: {shape: [512, 1024], split: [1, 1], chunks: [8, 1024]}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - create: f\n"
@@ -69,7 +69,7 @@ def test_chunks_take_the_form_of_the_parts_that_a_loop_reads() -> None:
 
 def test_a_look_right_behind_an_opening_goes_with_it() -> None:
     """Libraries ask for the state of each file that they open; a look elsewhere stays."""
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank, prestage: 1 MiB}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
         "          do:\n            - open: f\n            - stat: f\n"
@@ -80,9 +80,9 @@ def test_a_look_right_behind_an_opening_goes_with_it() -> None:
     assert (after["open"], after["stat"], after["read"]) == (4, 4 * 51, 4 * 50)
 
 
-def reading(at: str, path: str = "f", more: str = "") -> Scene:
+def reading(at: str, path: str = "f", more: str = "") -> EvaluationContext:
     """A loop that opens a file and reads a buffer of it, as a library does for a small record."""
-    return scene(
+    return context(
         f"files: {{f: {{path: '{path}', shared: rank, prestage: 1 MiB}}}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - for: i\n          in: 50\n"
         "          do:\n            - open: f\n            - stat: f\n"
@@ -116,7 +116,7 @@ def test_what_lies_elsewhere_or_changes_is_read_in_each_turn(at: str, path: str,
 @pytest.mark.parametrize("value", ["rank", "all"])
 def test_a_gather_in_a_language_that_asks_for_the_state_of_what_it_opens(value: str) -> None:
     """As Fortran and Python do: that is no reason to leave the file to one rank."""
-    before = scene(
+    before = context(
         "files: {f: {path: f, shared: rank}}\n"
         "program:\n  g:\n    - phase: p\n      do:\n        - when: 'rank == 0'\n"
         "          do:\n            - create: f\n            - stat: f\n"

@@ -8,10 +8,10 @@ from venturi.model.plan import Interface
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
-from venturi.tune.catalogue import scene_of
+from venturi.plan.setting import RunSettings
+from venturi.tune.catalogue import context_of
+from venturi.tune.evaluation_context import EvaluationContext
 from venturi.tune.pace import hurried, pauses_s
-from venturi.tune.scene import Scene
 
 STEPS = """
         - create: f
@@ -23,19 +23,19 @@ STEPS = """
 """
 
 
-def scene(steps: str, keys: str = "", head: str = "") -> Scene:
+def context(steps: str, keys: str = "", head: str = "") -> EvaluationContext:
     text = (
         f"workload: 1\nname: w\n{head}files: {{f: {{path: f}}}}\nprogram:\n  g:\n"
         f"    - phase: work\n{keys}      do:{steps}"
     )
     built = frozenset(interface.value for interface in Interface)
-    return scene_of(parse_yaml(text, "w.yaml", Workload), Settings(), "ext4", built)
+    return context_of(parse_yaml(text, "w.yaml", Workload), RunSettings(), "ext4", built)
 
 
 def test_nothing_but_the_pauses_is_left_out() -> None:
-    before = scene(STEPS.replace("{sync: f}", "barrier"))
+    before = context(STEPS.replace("{sync: f}", "barrier"))
     assert pauses_s(before) == pytest.approx(2.7)
-    after = make_plan(hurried(before.workload), Settings()).totals
+    after = make_plan(hurried(before.workload), RunSettings()).totals
     assert after.seconds_computing == 0
     assert after.operations == before.made.totals.operations
     assert after.sizes == before.made.totals.sizes
@@ -51,4 +51,4 @@ def test_nothing_but_the_pauses_is_left_out() -> None:
     ],
 )
 def test_where_time_is_a_part_of_the_work_no_pause_can_go(steps: str, keys: str, head: str) -> None:
-    assert pauses_s(scene(f"{steps}\n        - compute: 1\n", keys, head)) == 0
+    assert pauses_s(context(f"{steps}\n        - compute: 1\n", keys, head)) == 0

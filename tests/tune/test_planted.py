@@ -19,11 +19,11 @@ from venturi.model.record import Record
 from venturi.model.tuning import Durability, Effect, Tuning
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.sources.open import read_capture
 from venturi.tune import bench, search
-from venturi.tune.bench import Place
-from venturi.tune.session import Wish, tune
+from venturi.tune.bench import BenchSetup
+from venturi.tune.session import TuningRequest, tune
 
 HEAD = "workload: 1\nname: planted\n"
 PROGRAM = "program:\n  g:\n    - phase: work\n      do:\n"
@@ -72,8 +72,10 @@ def tuned(workload: Workload, where: Path, what_if: str | None = None) -> Tuning
     """A tuning with a budget that does not end it; nothing may be left of it."""
     target = where / "target"
     target.mkdir()
-    place = Place(target, where / "store", machine_named("local"), Settings(), ["venturi", "tune"])
-    result = tune(Wish(workload, place, 3600, what_if), lambda state: None)
+    place = BenchSetup(
+        target, where / "store", machine_named("local"), RunSettings(), ["venturi", "tune"]
+    )
+    result = tune(TuningRequest(workload, place, 3600, what_if), lambda state: None)
     assert not list(target.iterdir())
     assert not list((where / "store").glob("*/*"))
     return result

@@ -15,12 +15,12 @@ from venturi.execute.launcher import machine_named
 from venturi.model.plan import Interface
 from venturi.model.tuning import Effect
 from venturi.model.workload import Workload
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.sources.open import read_capture
 from venturi.tune import search
-from venturi.tune.bench import Place
-from venturi.tune.catalogue import applicable, scene_of
-from venturi.tune.session import Wish, tune
+from venturi.tune.bench import BenchSetup
+from venturi.tune.catalogue import applicable, context_of
+from venturi.tune.session import TuningRequest, tune
 
 PLANTED = Path(__file__).parents[2] / "bench" / "planted"
 DECOYS = 15
@@ -68,8 +68,10 @@ def test_the_cause_comes_first_and_the_decoys_do_not(
     workload = slowed(workload, slow, every=20)
     target = tmp_path / "target"
     target.mkdir()
-    place = Place(target, tmp_path / "store", machine_named("local"), Settings(), ["venturi"])
-    first = tune(Wish(workload, place, 3600), lambda state: None).trials[0]
+    place = BenchSetup(
+        target, tmp_path / "store", machine_named("local"), RunSettings(), ["venturi"]
+    )
+    first = tune(TuningRequest(workload, place, 3600), lambda state: None).trials[0]
     assert first.key == key
     assert first.effect is Effect.HELPS
     assert f"/{file} " in first.advice
@@ -109,5 +111,5 @@ def test_the_change_that_mends_a_parallel_program_is_looked_at_first(
 def _first_advice(workload: Workload, change: str) -> str:
     """What a change says to do, if it is the one that is looked at first; else empty."""
     built = frozenset(interface.value for interface in Interface)
-    candidates, _ = applicable(scene_of(workload, Settings(), "ext4", built), Settings())
+    candidates, _ = applicable(context_of(workload, RunSettings(), "ext4", built), RunSettings())
     return candidates[0].variant.advice if candidates[0].name == change else ""

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from venturi.model.tuning import Effect, Pair, Stage
+from venturi.model.tuning import Effect, TrialPair, TuningStage
 from venturi.tune.bench import repetitions_for
 from venturi.tune.ranking import gain_of, sign_test
 from venturi.tune.search import (
     FINALISTS,
     Interrupted,
-    Known,
-    Run,
+    PriorKnowledge,
     Search,
-    State,
+    SearchState,
     TrialFailed,
+    TrialRun,
     pairs_needed,
 )
 
@@ -36,7 +36,7 @@ class Machine:
         self._noise = noise
         self._random = random.Random(seed)
 
-    def measure(self, name: str | None, in_haste: bool = False) -> Run:
+    def measure(self, name: str | None, in_haste: bool = False) -> TrialRun:
         if self.elapsed_s >= self.ends_at_s:
             raise Interrupted
         self.asked.append(name)
@@ -47,9 +47,9 @@ class Machine:
         cost_s = io_s + 0.1 + (0.0 if in_haste else self.pauses_s)
         self.elapsed_s += cost_s
         self.hasty += in_haste
-        return Run(io_s, cost_s, io_s)
+        return TrialRun(io_s, cost_s, io_s)
 
-    def search(self, budget_s: float, seed: int = 1, suspects: Sequence[str] = ()) -> State:
+    def search(self, budget_s: float, seed: int = 1, suspects: Sequence[str] = ()) -> SearchState:
         keys = {name: name.partition("=")[0] for name in self.ratios}
         begin_s = self.elapsed_s
         search = Search(
@@ -58,7 +58,7 @@ class Machine:
             lambda: self.elapsed_s - begin_s,
             budget_s,
             seed,
-            known=Known(self.pauses_s, suspects),
+            known=PriorKnowledge(self.pauses_s, suspects),
         )
         return search.run()
 
@@ -90,7 +90,7 @@ def test_luck_is_not_believed() -> None:
     assert wrong <= 6  # 3 are expected at most; more than 6 come in 3 of 100 such tests
 
 
-def _effect(pairs: list[Pair], judged: int) -> Effect:
+def _effect(pairs: list[TrialPair], judged: int) -> Effect:
     from venturi.tune import ranking
 
     return ranking._effect(pairs, gain_of(pairs, judged), judged)
@@ -100,8 +100,8 @@ def test_what_chose_is_not_what_counts() -> None:
     state = Machine(many(good=0.5), 0.2, 3).search(200)
     for name in state.finalists:
         assert len(state.final(name)) >= pairs_needed(len(state.finalists))
-        assert all(pair.stage is Stage.FINAL for pair in state.final(name))
-        assert all(pair.stage is not Stage.FINAL for pair in state.seen(name))
+        assert all(pair.stage is TuningStage.FINAL for pair in state.final(name))
+        assert all(pair.stage is not TuningStage.FINAL for pair in state.seen(name))
 
 
 def test_finalists_are_of_different_keys() -> None:
@@ -186,10 +186,10 @@ def test_a_slow_first_start_gives_nothing_up() -> None:
     machine = Machine({"good=1": 0.4} | many(), 0.05, 11)
     quick, starts = machine.measure, iter([9.0])
 
-    def measure(name: str | None, in_haste: bool = False) -> Run:
+    def measure(name: str | None, in_haste: bool = False) -> TrialRun:
         run, cold_s = quick(name, in_haste), next(starts, 0.0)
         machine.elapsed_s += cold_s
-        return Run(run.io_s, run.cost_s + cold_s, run.first_s)
+        return TrialRun(run.io_s, run.cost_s + cold_s, run.first_s)
 
     machine.measure = measure  # type: ignore[method-assign]
     state = machine.search(30)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from venturi.analyse.two_samples import ALPHA, Contrast, contrast, holm
 from venturi.model.campaign import Better
-from venturi.model.comparison import Change, ComparisonRow, Measured
+from venturi.model.comparison import ComparisonRow, MedianInterval, MetricChange
 from venturi.model.statistic import median_interval
 
 MATTERS = 0.05
@@ -15,7 +15,7 @@ MATTERS = 0.05
 
 
 @dataclass(frozen=True)
-class Pair:
+class MetricPair:
     """A metric of both sides."""
 
     unit: str
@@ -28,7 +28,7 @@ class Pair:
     """The operation that rates in 1/s count."""
 
 
-def rows_of(parts: Sequence[Mapping[str, Pair]]) -> list[list[ComparisonRow]]:
+def rows_of(parts: Sequence[Mapping[str, MetricPair]]) -> list[list[ComparisonRow]]:
     """The rows of each part; all their tests count as one family."""
     found = [
         {name: contrast(pair.first, pair.second) for name, pair in pairs.items()} for pairs in parts
@@ -37,10 +37,10 @@ def rows_of(parts: Sequence[Mapping[str, Pair]]) -> list[list[ComparisonRow]]:
         (index, name)
         for index, pairs in enumerate(parts)
         for name, pair in pairs.items()
-        if not pair.unlike and found[index][name].least_chance <= ALPHA
+        if not pair.unlike and found[index][name].least_p_value <= ALPHA
     ]
-    chances = holm([found[index][name].chance for index, name in judged])
-    adjusted = dict(zip(judged, chances, strict=True))
+    p_values = holm([found[index][name].p_value for index, name in judged])
+    adjusted = dict(zip(judged, p_values, strict=True))
     return [
         [
             _row(name, pair, found[index][name], adjusted.get((index, name)))
@@ -50,9 +50,9 @@ def rows_of(parts: Sequence[Mapping[str, Pair]]) -> list[list[ComparisonRow]]:
     ]
 
 
-def _row(name: str, pair: Pair, what: Contrast, chance: float | None) -> ComparisonRow:
-    change = Change.UNLIKE if pair.unlike else _change(pair, what, chance)
-    worse = {Better.HIGHER: Change.LOWER, Better.LOWER: Change.HIGHER}.get(pair.better)
+def _row(name: str, pair: MetricPair, what: Contrast, p_value: float | None) -> ComparisonRow:
+    change = MetricChange.UNLIKE if pair.unlike else _change(pair, what, p_value)
+    worse = {Better.HIGHER: MetricChange.LOWER, Better.LOWER: MetricChange.HIGHER}.get(pair.better)
     return ComparisonRow(
         name=name,
         unit=pair.unit,
@@ -62,7 +62,7 @@ def _row(name: str, pair: Pair, what: Contrast, chance: float | None) -> Compari
         ratio=what.ratio,
         low=what.low,
         high=what.high,
-        chance=min(what.chance if chance is None else chance, 1.0),
+        p_value=min(what.p_value if p_value is None else p_value, 1.0),
         superiority=what.superiority,
         detectable=what.detectable,
         change=change,
@@ -71,20 +71,20 @@ def _row(name: str, pair: Pair, what: Contrast, chance: float | None) -> Compari
     )
 
 
-def _change(pair: Pair, what: Contrast, chance: float | None) -> Change:
-    if chance is None:
+def _change(pair: MetricPair, what: Contrast, p_value: float | None) -> MetricChange:
+    if p_value is None:
         same = set(pair.first) == set(pair.second) and len(set(pair.first)) == 1
-        return Change.SAME if same else Change.UNSURE
-    if chance > ALPHA:
-        return Change.SAME
+        return MetricChange.SAME if same else MetricChange.UNSURE
+    if p_value > ALPHA:
+        return MetricChange.SAME
     if what.ratio is not None and abs(what.ratio - 1.0) < MATTERS:
-        return Change.SMALL
-    return Change.HIGHER if what.superiority > 0.5 else Change.LOWER
+        return MetricChange.SMALL
+    return MetricChange.HIGHER if what.superiority > 0.5 else MetricChange.LOWER
 
 
-def _measured(values: Sequence[float]) -> Measured:
+def _measured(values: Sequence[float]) -> MedianInterval:
     found = median_interval(values)
-    return Measured(
+    return MedianInterval(
         median=found.median,
         low=found.low,
         high=found.high,
@@ -95,21 +95,21 @@ def _measured(values: Sequence[float]) -> Measured:
 
 def headline_of(rows: Sequence[ComparisonRow], where: str = "") -> str:
     """What a reader must know first."""
-    sure = [row for row in rows if row.is_sure]
-    if sure:
-        most = max(sure, key=_distance)
-        rest = f"; {len(sure) - 1} more differ" if len(sure) > 1 else ""
+    significant = [row for row in rows if row.is_significant]
+    if significant:
+        most = max(significant, key=_distance)
+        rest = f"; {len(significant) - 1} more differ" if len(significant) > 1 else ""
         times = f" ({most.ratio:.2f} times the first)" if most.ratio is not None else ""
         return f"{most.name}{where} is {most.change.value} in the second run{times}{rest}."
-    unsure = sum(row.change is Change.UNSURE for row in rows)
-    unlike = sum(row.change is Change.UNLIKE for row in rows)
+    unsure = sum(row.change is MetricChange.UNSURE for row in rows)
+    unlike = sum(row.change is MetricChange.UNLIKE for row in rows)
     if unsure:
         return f"{unsure} of {len(rows)} metrics have too few repetitions for a verdict (four do)."
     if unlike == len(rows):
         return "No metric was measured alike in both runs."
-    seen = [row.detectable for row in rows if row.change is Change.SAME and row.detectable]
+    seen = [row.detectable for row in rows if row.change is MetricChange.SAME and row.detectable]
     could = f"; a change of {max(seen):.0%} would have been seen" if seen else ""
-    small = [row for row in rows if row.change is Change.SMALL]
+    small = [row for row in rows if row.change is MetricChange.SMALL]
     if small:
         most = max(small, key=_distance)
         return f"{most.name}{where} is hardly another in the second run ({most.ratio:.2f} times)."

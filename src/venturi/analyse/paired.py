@@ -20,7 +20,7 @@ _SEED = 1
 
 
 @dataclass(frozen=True)
-class SignedError:
+class PairedError:
     """(other - base) / base of the medians, and an interval of it."""
 
     signed: float
@@ -48,7 +48,7 @@ def interleaved(rounds: int, series: int = 2) -> list[int]:
 
 def signed_error(
     base: Sequence[float], other: Sequence[float], confidence: float = 0.95
-) -> SignedError:
+) -> PairedError:
     """How far the median of `other` lies above that of `base`, as a share of the latter.
 
     The interval comes from 10 000 resamples of the pairs (always the same ones: two calls give
@@ -64,13 +64,13 @@ def signed_error(
     n = len(base)
     signed = median(other) / median(base) - 1.0
     if n == 1:
-        return SignedError(signed, signed, signed, 0.0)
+        return PairedError(signed, signed, signed, 0.0)
     chosen = np.random.default_rng(_SEED).integers(0, n, (RESAMPLES, n))
     below = np.median(np.asarray(base, float)[chosen], axis=1)
     above = np.median(np.asarray(other, float)[chosen], axis=1)
     tail = _expanded_tail(n, confidence)
     low, high = np.quantile(above / below - 1.0, (tail, 1.0 - tail))
-    return SignedError(signed, float(low), float(high), confidence)
+    return PairedError(signed, float(low), float(high), confidence)
 
 
 def spread_of(values: Sequence[float]) -> float:

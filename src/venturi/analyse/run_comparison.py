@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from venturi.analyse.contrast_row import Pair, headline_of, rows_of
+from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
 from venturi.model.comparison import COMPARISON_SCHEMA, Difference, RunComparison
 from venturi.model.error import UserError
 from venturi.model.record import Level, Record
@@ -27,7 +27,7 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
     _refuse_unlike(first, second)
     unlike = _unlike_caches(first, second)
     pairs = {
-        name: Pair(
+        name: MetricPair(
             one.unit,
             direction_of(one.unit),
             one.values,

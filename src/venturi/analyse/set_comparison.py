@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from venturi.analyse.contrast_row import Pair, headline_of, rows_of
+from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
 from venturi.model.comparison import COMPARISON_SCHEMA, ComparisonSet, Difference, RunComparison
 from venturi.model.error import UserError
 from venturi.model.record import Level
@@ -87,7 +87,7 @@ def values_by_session(results: Sequence[Result], name: str) -> dict[str, list[fl
     return found
 
 
-def _pairs(first: Sequence[Result], second: Sequence[Result]) -> dict[str, Pair]:
+def _pairs(first: Sequence[Result], second: Sequence[Result]) -> dict[str, MetricPair]:
     names = dict.fromkeys(name for result in first for name in result.metrics)
     there = {name for result in second for name in result.metrics}
     pairs = {}
@@ -102,7 +102,7 @@ def _pairs(first: Sequence[Result], second: Sequence[Result]) -> dict[str, Pair]
         ]
         measure = next(result.metrics[name] for result in first if name in result.metrics)
         unlike, of = _unlike(first, second, name), measure.of
-        pairs[name] = Pair(measure.unit, measure.better, values[0], values[1], unlike, of)
+        pairs[name] = MetricPair(measure.unit, measure.better, values[0], values[1], unlike, of)
     return pairs
 
 
@@ -166,10 +166,8 @@ def _unlikes(one: Result, other: Result) -> Iterator[str]:
 
 
 def _headline(parts: Sequence[RunComparison]) -> str:
-    sure = [part for part in parts if any(row.is_sure for row in part.rows)]
+    significant = [part for part in parts if any(row.is_significant for row in part.rows)]
     worse = [part for part in parts if any(row.is_worse for row in part.rows)]
-    if sure:
-        return (
-            f"{len(sure)} of {len(parts)} points surely differ, {len(worse)} of them for the worse."
-        )
+    if significant:
+        return f"{len(significant)} of {len(parts)} points surely differ, {len(worse)} of them for the worse."
     return parts[0].headline if len(parts) == 1 else f"None of {len(parts)} points surely differs."

@@ -26,9 +26,9 @@ _EFFICIENCY = 3 / math.pi
 class Contrast:
     """The second sample beside the first."""
 
-    chance: float
+    p_value: float
     """How likely ranks so far apart are where nothing differs (Mann-Whitney, two sides)."""
-    least_chance: float
+    least_p_value: float
     """The smallest that samples of these sizes can reach."""
     superiority: float
     """The share of pairs in which the second's value is higher; equal ones count half."""
@@ -44,19 +44,19 @@ class Contrast:
 
 def contrast(first: Sequence[float], second: Sequence[float]) -> Contrast:
     """Everything about two samples; neither may be empty."""
-    chance = mann_whitney(first, second)
+    p_value = mann_whitney(first, second)
     above = sum((b > a) + 0.5 * (b == a) for a in first for b in second)
     superiority = above / (len(first) * len(second))
     least = 2.0 / math.comb(len(first) + len(second), len(first))
     if min(*first, *second) <= 0.0:
-        return Contrast(chance, least, superiority, None, None, None, 0.0, None)
+        return Contrast(p_value, least, superiority, None, None, None, 0.0, None)
     logs = [math.log(value) for value in first], [math.log(value) for value in second]
     shifts = sorted(b - a for a in logs[0] for b in logs[1])
     cut, coverage = _cut(len(first), len(second))
     bounds = (shifts[cut - 1], shifts[-cut]) if cut else None
     return Contrast(
-        chance=chance,
-        least_chance=least,
+        p_value=p_value,
+        least_p_value=least,
         superiority=superiority,
         ratio=math.exp(_middle(shifts)),
         low=math.exp(bounds[0]) if bounds else None,
@@ -90,12 +90,12 @@ def mann_whitney(first: Sequence[float], second: Sequence[float]) -> float:
     return 2.0 * (1.0 - NormalDist().cdf(z))
 
 
-def holm(chances: Sequence[float]) -> list[float]:
+def holm(p_values: Sequence[float]) -> list[float]:
     """The chances of several tests, so that any false alarm at all is no likelier (Holm 1979)."""
-    adjusted = [0.0] * len(chances)
+    adjusted = [0.0] * len(p_values)
     highest = 0.0
-    for place, index in enumerate(sorted(range(len(chances)), key=lambda i: chances[i])):
-        highest = max(highest, min(1.0, (len(chances) - place) * chances[index]))
+    for place, index in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))
         adjusted[index] = highest
     return adjusted
 

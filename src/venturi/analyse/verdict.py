@@ -18,7 +18,7 @@ CLOCK_OFFSET_SHARE = 0.01
 
 
 @dataclass(frozen=True)
-class Facts:
+class VerdictFacts:
     """What a verdict is made from."""
 
     phases: Sequence[PhaseRow]
@@ -43,7 +43,7 @@ class Facts:
     broken_rules: Sequence[str] = ()
 
 
-def verdict_of(facts: Facts) -> Verdict:
+def verdict_of(facts: VerdictFacts) -> Verdict:
     """INVALID if anything is wrong, INDICATIVE if anything is missing, else VALID.
 
     Where the workload has rules and all are kept, RULES-OK says so in the place of VALID: such
@@ -62,7 +62,7 @@ def verdict_of(facts: Facts) -> Verdict:
     return Verdict(level=Level.VALID, reasons=[reason])
 
 
-def _wrong(facts: Facts) -> list[str]:
+def _wrong(facts: VerdictFacts) -> list[str]:
     reasons = [facts.failure] if facts.failure else []
     told = facts.failure or ""
     if facts.target_changed:
@@ -103,7 +103,7 @@ def _impossible(path: str, rows: Sequence[PhaseRow], bounds: Sequence[Bound]) ->
     return reasons
 
 
-def _missing(facts: Facts) -> list[str]:
+def _missing(facts: VerdictFacts) -> list[str]:
     reasons = [
         f"{name} does no storage I/O" for name in ("simulated", "null") if name in facts.interfaces
     ]
@@ -139,7 +139,7 @@ def _missing(facts: Facts) -> list[str]:
     return reasons
 
 
-def _few_repetitions(facts: Facts) -> list[str]:
+def _few_repetitions(facts: VerdictFacts) -> list[str]:
     if facts.repetitions >= ENOUGH_REPETITIONS:
         return []
     done = "1 repetition" if facts.repetitions == 1 else f"{facts.repetitions} repetitions"
@@ -154,11 +154,11 @@ def _io_s(row: PhaseRow) -> float:
 def _writes_to_memory(phases: Sequence[PhaseRow], path: str) -> bool:
     """Whether a phase wrote data that nothing made persistent inside its time."""
     rows = [row for row in phases if row.path == path]
-    weak = any(row.persisted in ("none", "flush") for row in rows)
+    weak = any(row.flushed in ("none", "flush") for row in rows)
     return weak and any("write" in row.by_operation for row in rows)
 
 
-def _crowded(facts: Facts) -> list[str]:
+def _crowded(facts: VerdictFacts) -> list[str]:
     """Ranks and other work that share too few cores."""
     cores = facts.cores * facts.hosts
     if cores and facts.ranks > cores:

@@ -34,7 +34,7 @@ BUILT = "built.json"
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceCommit:
     """One commit of a repository, and where the store keeps that repository."""
 
     address: str
@@ -42,21 +42,21 @@ class Source:
     copy: Path
 
 
-def source_of(build: Build, address: str, revision: str, store: Path) -> Source:
+def source_of(build: Build, address: str, revision: str, store: Path) -> SourceCommit:
     """The commit that a build means now; UserError where there is none."""
     wanted = revision if build.version is Version.PINNED else revision or "HEAD"
     commit = wanted if _COMMIT.fullmatch(wanted) else _resolved(address, wanted)
     return source_at(address, commit, store)
 
 
-def source_at(address: str, commit: str, store: Path) -> Source:
+def source_at(address: str, commit: str, store: Path) -> SourceCommit:
     """A commit that is known."""
     name = hashlib.sha256(address.encode()).hexdigest()[:16]
-    return Source(address, commit, store / "builds" / "sources" / f"{name}.git")
+    return SourceCommit(address, commit, store / "builds" / "sources" / f"{name}.git")
 
 
 def folder_of(
-    store: Path, source: Source, command: str, flags: Mapping[str, str], setup: Sequence[str]
+    store: Path, source: SourceCommit, command: str, flags: Mapping[str, str], setup: Sequence[str]
 ) -> Path:
     """The folder of a build, by all that makes it what it is."""
     facts = [source.address, source.commit, command, sorted(flags.items()), list(setup)]
@@ -64,7 +64,7 @@ def folder_of(
     return store / "builds" / key
 
 
-def fetch(source: Source) -> None:
+def fetch(source: SourceCommit) -> None:
     """Brings a commit into the store; UserError where the repository does not have it."""
     with _locked(source.copy):
         if not source.copy.exists():
@@ -80,7 +80,7 @@ def fetch(source: Source) -> None:
             )
 
 
-def _has(source: Source) -> bool:
+def _has(source: SourceCommit) -> bool:
     words = ["git", "-C", str(source.copy), "cat-file", "-e", f"{source.commit}^{{commit}}"]
     return subprocess.run(words, capture_output=True, check=False).returncode == 0
 

@@ -11,12 +11,12 @@ from itertools import combinations
 from pathlib import Path
 
 from venturi import library
-from venturi.campaign.task import Task
+from venturi.campaign.task import CampaignTask
 from venturi.model.campaign import Campaign, CampaignEstimate, PlannedPoint
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan, promised_totals
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 _MOST_PLANNED = 64
 _Totals = tuple[int | None, int | None, int | None]
@@ -25,14 +25,14 @@ _PROMISES = ("bytes_written", "bytes_read")
 
 
 def estimate_of(
-    campaign: Campaign, tasks: list[Task], points: int, directory: Path
+    campaign: Campaign, tasks: list[CampaignTask], points: int, directory: Path
 ) -> CampaignEstimate:
     """Bytes by what each workload does; hours at most, by the budgets of all runs.
 
     Raises UserError for a point that cannot be planned; of a campaign of more than 64 points,
     some are only found when they run.
     """
-    by_point: dict[str, list[Task]] = {}
+    by_point: dict[str, list[CampaignTask]] = {}
     for task in tasks:
         by_point.setdefault(task.point, []).append(task)
     firsts = [own[0] for _, own in sorted(by_point.items())]
@@ -49,7 +49,7 @@ def estimate_of(
     )
 
 
-def _row(task: Task, runs: int, counted: _Counted) -> PlannedPoint:
+def _row(task: CampaignTask, runs: int, counted: _Counted) -> PlannedPoint:
     written, read, files = counted.totals_of(task)
     return PlannedPoint(
         step=task.step,
@@ -64,7 +64,7 @@ def _row(task: Task, runs: int, counted: _Counted) -> PlannedPoint:
     )
 
 
-def _called(task: Task) -> str:
+def _called(task: CampaignTask) -> str:
     """A point as people know it, whose folder is not there yet."""
     said = ", ".join(f"{name}={value}" for name, value in task.parameters.items())
     return f"{task.point} ({said})" if said else task.point
@@ -73,14 +73,14 @@ def _called(task: Task) -> str:
 class _Counted:
     """The bytes of a campaign's workloads."""
 
-    def __init__(self, campaign: Campaign, tasks: Sequence[Task], directory: Path) -> None:
+    def __init__(self, campaign: Campaign, tasks: Sequence[CampaignTask], directory: Path) -> None:
         """Plans some of the tasks, each the first of its point."""
         self._campaign = campaign
         self._directory = directory
         self._workloads: dict[str, Workload] = {}
         self._planned: dict[str, _Totals] = {}
         self._promising: set[str] = set()
-        by_workload: dict[str, list[Task]] = {}
+        by_workload: dict[str, list[CampaignTask]] = {}
         for task in tasks:
             if task.workload:
                 by_workload.setdefault(task.workload, []).append(task)
@@ -90,7 +90,7 @@ class _Counted:
             if all([self._plan(task) for task in spanning(own)]):
                 self._promising.add(name)
 
-    def totals_of(self, task: Task) -> _Totals:
+    def totals_of(self, task: CampaignTask) -> _Totals:
         """What one run writes, reads and makes."""
         if not task.workload:
             return task.writes or None, None, task.files or None
@@ -100,7 +100,7 @@ class _Counted:
             self._plan(task)
         return self._planned[task.point]
 
-    def _plan(self, task: Task) -> bool:
+    def _plan(self, task: CampaignTask) -> bool:
         """Plans a task; whether the workload says what it does, and that holds."""
         workload = self._workloads[task.workload]
         try:
@@ -112,15 +112,15 @@ class _Counted:
         said = {expectation.name for expectation in made.expectations if expectation.holds}
         return said.issuperset(_PROMISES)
 
-    def _promised(self, task: Task) -> _Totals:
+    def _promised(self, task: CampaignTask) -> _Totals:
         try:
             totals = promised_totals(self._workloads[task.workload], self._settings(task))
         except UserError as error:
             raise UserError(f"{_called(task)}: {error.message}", error.hint) from None
         return totals["bytes_written"], totals["bytes_read"], totals.get("files")
 
-    def _settings(self, task: Task) -> Settings:
-        return Settings(
+    def _settings(self, task: CampaignTask) -> RunSettings:
+        return RunSettings(
             ranks=task.ranks if self._campaign.steps[task.step].ranks else None,
             nodes=task.nodes,
             scale=task.scale,
@@ -130,11 +130,11 @@ class _Counted:
         )
 
 
-def spanning(tasks: Sequence[Task]) -> list[Task]:
+def spanning(tasks: Sequence[CampaignTask]) -> list[CampaignTask]:
     """Tasks in which every value of every parameter occurs, and as many pairs as fit into 64."""
     if len(tasks) <= _MOST_PLANNED:
         return list(tasks)
-    chosen: dict[str, Task] = {}
+    chosen: dict[str, CampaignTask] = {}
     for size in (1, 2):
         seen: set[tuple[tuple[str, object], ...]] = set()
         for task in chosen.values():

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import TypeVar
 
-from venturi.model.campaign import Begun, Ended
+from venturi.model.campaign import TaskEnd, TaskStart
 from venturi.model.document import Document, DocumentError, parse_json
 from venturi.model.error import UserError
 
@@ -53,14 +53,14 @@ def claim(path: Path, text: str) -> bool:
     return True
 
 
-def read_begun(task: Path) -> Begun | None:
+def read_begun(task: Path) -> TaskStart | None:
     """What a job wrote when it began the task, or None."""
-    return _read(task / BEGUN, Begun)
+    return _read(task / BEGUN, TaskStart)
 
 
-def read_ended(task: Path) -> Ended | None:
+def read_ended(task: Path) -> TaskEnd | None:
     """What a job wrote when the task had ended, or None."""
-    return _read(task / ENDED, Ended)
+    return _read(task / ENDED, TaskEnd)
 
 
 def _read(path: Path, kind: type[Kind]) -> Kind | None:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from venturi.campaign.folder import write_whole
-from venturi.campaign.task import Task
+from venturi.campaign.task import CampaignTask
 
 _MARGIN_S = 60.0
 
@@ -18,7 +18,7 @@ class JobPlan:
     """What is submitted as one: its tasks, in their order, and what they need at most."""
 
     name: str
-    tasks: list[Task]
+    tasks: list[CampaignTask]
     ranks: int
     nodes: int
     seconds: float
@@ -35,16 +35,16 @@ class Room:
     """What needs another number of nodes or ranks goes into another job."""
 
 
-def packed(tasks: Sequence[Task], room: Room, first: int) -> list[JobPlan]:
+def packed(tasks: Sequence[CampaignTask], room: Room, first: int) -> list[JobPlan]:
     """Jobs for tasks, each as full as it may be; names count on from `first`.
 
     Tasks keep their order, so repetitions stay interleaved within a job. All repetitions of a
     point are in one job.
     """
-    of_point: dict[str, list[Task]] = {}
+    of_point: dict[str, list[CampaignTask]] = {}
     for task in tasks:
         of_point.setdefault(task.point, []).append(task)
-    jobs: list[list[Task]] = []
+    jobs: list[list[CampaignTask]] = []
     home: dict[str, int] = {}
     filling: dict[tuple[int, int, str], _Filling] = {}
     for point, own in of_point.items():
@@ -77,7 +77,7 @@ class _Filling:
         return room.seconds is None or self.seconds + seconds <= room.seconds
 
 
-def _job(name: str, tasks: list[Task]) -> JobPlan:
+def _job(name: str, tasks: list[CampaignTask]) -> JobPlan:
     return JobPlan(
         name=name,
         tasks=tasks,
@@ -93,7 +93,7 @@ def write_list(folder: Path, job: JobPlan) -> None:
     write_whole(folder / "jobs" / f"{job.name}.json", text + "\n")
 
 
-def read_list(folder: Path, name: str) -> list[Task]:
+def read_list(folder: Path, name: str) -> list[CampaignTask]:
     """The tasks of a job, as they were written."""
     text = (folder / "jobs" / f"{name}.json").read_text("utf-8")
-    return [Task(**entry) for entry in json.loads(text)]
+    return [CampaignTask(**entry) for entry in json.loads(text)]

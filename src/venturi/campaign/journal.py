@@ -16,7 +16,7 @@ from typing import Any
 from venturi.model.error import UserError
 
 
-class Journal:
+class CampaignJournal:
     """A campaign's journal, held by one process at a time."""
 
     def __init__(self, folder: Path) -> None:

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 from venturi.analyse.output import check_pattern, picked, texts_of
 from venturi.campaign.space import number_at
-from venturi.model.campaign import Better, Metric, Scalar, Tool
+from venturi.model.campaign import Better, CampaignMetric, Scalar, Tool
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
 
 
-class Found(NamedTuple):
+class MetricSample(NamedTuple):
     """What one run measured of one metric."""
 
     value: float
@@ -25,7 +25,7 @@ class Found(NamedTuple):
     """The operation that a rate in 1/s counts."""
 
 
-def check_metric(where: str, metric: Metric) -> None:
+def check_metric(where: str, metric: CampaignMetric) -> None:
     """UserError for an expression or a regular expression that is none."""
     if metric.derive:
         try:
@@ -36,7 +36,7 @@ def check_metric(where: str, metric: Metric) -> None:
 
 
 def metrics_in(
-    folder: Path, metrics: Mapping[str, Metric], parameters: Mapping[str, Scalar]
+    folder: Path, metrics: Mapping[str, CampaignMetric], parameters: Mapping[str, Scalar]
 ) -> dict[str, float]:
     """The value of every metric of a run; RunFailed where one is missing or ambiguous."""
     found: dict[str, float] = {}
@@ -51,7 +51,7 @@ def metrics_in(
     return found
 
 
-def tool_metrics(folder: Path, tool: Tool, confirm: Mapping[str, float]) -> dict[str, Found]:
+def tool_metrics(folder: Path, tool: Tool, confirm: Mapping[str, float]) -> dict[str, MetricSample]:
     """What a tool measured, as far as it was asked to; RunFailed where it measured nothing.
 
     Raises RunFailed, too, where it reports another setting than `confirm` says.
@@ -65,17 +65,17 @@ def tool_metrics(folder: Path, tool: Tool, confirm: Mapping[str, float]) -> dict
         told = picked(name, tool.reported[name], folder)
         if told != wanted:
             raise RunFailed(f"{name}: {wanted:g} was asked for, the tool reports {told:g}")
-    found: dict[str, Found] = {}
+    found: dict[str, MetricSample] = {}
     for name, metric in tool.metrics.items():
         if texts_of(name, metric, folder):
-            found[name] = Found(picked(name, metric, folder), metric.unit, metric.better)
+            found[name] = MetricSample(picked(name, metric, folder), metric.unit, metric.better)
     if not found:
         file = next(iter(tool.metrics.values())).file
         raise RunFailed(f"nothing in {file} is a metric of this tool ({tool.about})")
     return found
 
 
-def record_metrics(text: str) -> dict[str, Found]:
+def record_metrics(text: str) -> dict[str, MetricSample]:
     """What a record of `venturi run --json` measured: value, unit and direction by name.
 
     The rate and the time of each phase, and the workload's own metrics. Raises RunFailed for
@@ -83,17 +83,23 @@ def record_metrics(text: str) -> dict[str, Found]:
     """
     try:
         record = json.loads(text)
-        found: dict[str, Found] = {}
+        found: dict[str, MetricSample] = {}
         for phase in record["phases"]:
             name = _phase_name(phase)
             seconds = phase["seconds"]["total"]
             if phase["bytes"]:
-                found[f"{name}.rate"] = Found(phase["bytes_per_second"], "B/s", Better.HIGHER)
+                found[f"{name}.rate"] = MetricSample(
+                    phase["bytes_per_second"], "B/s", Better.HIGHER
+                )
             elif phase["operations"] and seconds > 0:
-                found[f"{name}.rate"] = Found(phase["operations"] / seconds, "op/s", Better.HIGHER)
-            found[f"{name}.seconds"] = Found(seconds, "s", Better.LOWER)
+                found[f"{name}.rate"] = MetricSample(
+                    phase["operations"] / seconds, "op/s", Better.HIGHER
+                )
+            found[f"{name}.seconds"] = MetricSample(seconds, "s", Better.LOWER)
         for name, metric in record["metrics"].items():
-            found[name] = Found(metric["median"], metric["unit"], Better.NONE, metric.get("of", ""))
+            found[name] = MetricSample(
+                metric["median"], metric["unit"], Better.NONE, metric.get("of", "")
+            )
     except (ValueError, KeyError, TypeError) as error:
         raise RunFailed(f"what the run printed is no record: {error}") from None
     return {name: value for name, value in found.items() if _is_number(value.value)}

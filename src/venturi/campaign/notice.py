@@ -12,19 +12,19 @@ from pathlib import Path
 
 from venturi.campaign.folder import write_whole
 from venturi.campaign.space import number_at
-from venturi.model.campaign import Campaign, CampaignResult, Row, State
+from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, TaskState
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
-from venturi.model.notice import Event, Happening, Notice, Told
+from venturi.model.notice import Event, Happening, Notice, NotificationState
 
 Send = Callable[[Notice], object]
 
 _EVENTS = {
-    State.FAILED: Event.FAILED,
-    State.OUT_OF_MEMORY: Event.FAILED,
-    State.NODE_FAILURE: Event.FAILED,
-    State.TIMEOUT: Event.TIMEOUT,
-    State.LOST: Event.LOST,
+    TaskState.FAILED: Event.FAILED,
+    TaskState.OUT_OF_MEMORY: Event.FAILED,
+    TaskState.NODE_FAILURE: Event.FAILED,
+    TaskState.TIMEOUT: Event.TIMEOUT,
+    TaskState.LOST: Event.LOST,
 }
 """What somebody cancelled is not told, and what was blocked only follows from another."""
 _PATIENCE = 2.0
@@ -44,7 +44,7 @@ def tell_result(result: CampaignResult, folder: Path, store: Path, send: Send) -
     happenings += [
         Happening(event=Event.RECOVERED, what=_what(row))
         for row in result.rows
-        if _key(row) in told.troubles and set(row.states) == {State.DONE.value}
+        if _key(row) in told.troubles and set(row.states) == {TaskState.DONE.value}
     ]
     if told.missed_utc:
         happenings.append(Happening(event=Event.RECOVERED, what="a result came again"))
@@ -52,7 +52,10 @@ def tell_result(result: CampaignResult, folder: Path, store: Path, send: Send) -
         send(notice_of(result.name, result.machine, happenings, str(folder)))
     gone = {_key(row) for row in result.rows}
     kept = {key: event for key, event in told.troubles.items() if key not in gone}
-    _write(path, Told(since_utc=told.since_utc, result_utc=_now(), troubles=kept | troubles))
+    _write(
+        path,
+        NotificationState(since_utc=told.since_utc, result_utc=_now(), troubles=kept | troubles),
+    )
 
 
 def tell_if_missed(campaign: Campaign, machine: str, store: Path, send: Send) -> bool:
@@ -95,15 +98,15 @@ def notice_of(campaign: str, machine: str, happenings: list[Happening], folder: 
     )
 
 
-def _event(row: Row) -> Event | None:
-    return next((_EVENTS[State(s)] for s in row.states if State(s) in _EVENTS), None)
+def _event(row: CampaignRow) -> Event | None:
+    return next((_EVENTS[TaskState(s)] for s in row.states if TaskState(s) in _EVENTS), None)
 
 
-def _key(row: Row) -> str:
+def _key(row: CampaignRow) -> str:
     return " ".join([row.step, *(f"{name}={value}" for name, value in row.parameters.items())])
 
 
-def _what(row: Row) -> str:
+def _what(row: CampaignRow) -> str:
     said = ", ".join(f"{name}={value}" for name, value in row.parameters.items())
     return f"{row.point} ({said})" if said else row.point
 
@@ -112,17 +115,17 @@ def _path(store: Path, campaign: str, machine: str) -> Path:
     return store / "told" / f"{campaign}@{machine.replace('/', '_')}.json"
 
 
-def _read(path: Path) -> Told:
+def _read(path: Path) -> NotificationState:
     """What was told; nothing where there is no file."""
     try:
-        return parse_json(Told, path.read_bytes())
+        return parse_json(NotificationState, path.read_bytes())
     except FileNotFoundError:
-        return Told(since_utc=_now())
+        return NotificationState(since_utc=_now())
     except DocumentError as error:
         raise UserError(f"{path}: damaged: {error.message}", "remove it") from None
 
 
-def _write(path: Path, told: Told) -> None:
+def _write(path: Path, told: NotificationState) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, told.to_json(indent=1) + "\n")
 

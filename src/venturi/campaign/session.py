@@ -13,18 +13,18 @@ from pathlib import Path
 from venturi.campaign.build import fetch, source_at
 from venturi.campaign.estimate import estimate_of
 from venturi.campaign.folder import CANCEL, SESSION, write_whole
-from venturi.campaign.journal import Journal, entries
+from venturi.campaign.journal import CampaignJournal, entries
 from venturi.campaign.limit import check_limits
-from venturi.campaign.membership import Session
+from venturi.campaign.run_session import RunSession
 from venturi.campaign.scheduler import scheduler_of
-from venturi.campaign.standing import Standing
+from venturi.campaign.status import CampaignStatus
 from venturi.campaign.supervise import Supervisor
-from venturi.campaign.task import Place, Task, tasks_of
+from venturi.campaign.task import CampaignPaths, CampaignTask, tasks_of
 from venturi.execute.launcher import is_built_in, machine_named
 from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
 from venturi.model.aim import Aim
-from venturi.model.campaign import Campaign, CampaignResult, State
+from venturi.model.campaign import Campaign, CampaignResult, TaskState
 from venturi.model.error import UserError
 from venturi.model.machine import Machine, SchedulerKind
 from venturi.model.yaml_text import load_yaml, parse_yaml, read_text
@@ -34,7 +34,7 @@ ENDING = ".campaign"
 
 
 @dataclass(frozen=True)
-class Wish:
+class CampaignRequest:
     """What the user asked for."""
 
     file: Path
@@ -59,15 +59,15 @@ class Opened:
     machine: Machine
     directory: str
     points: int
-    standing: Standing
+    campaign_status: CampaignStatus
 
     def outcome(self) -> CampaignResult:
         """What was found so far."""
         from venturi.campaign.outcome import outcome_of
 
-        self.standing.refresh()
+        self.campaign_status.refresh()
         name = self.machine.name
-        return outcome_of(self.campaign, self.standing, name, self.directory, self.points)
+        return outcome_of(self.campaign, self.campaign_status, name, self.directory, self.points)
 
 
 def directory_of(name: str, machine: str) -> Path:
@@ -76,38 +76,40 @@ def directory_of(name: str, machine: str) -> Path:
     return Path(targets.get(name, name)).absolute()
 
 
-def read_campaign(wish: Wish) -> Campaign:
+def read_campaign(request: CampaignRequest) -> Campaign:
     """The campaign of a file, with what the command line changes in it."""
-    campaign = parse_yaml(_text_of(wish), str(wish.file), Campaign)
+    campaign = parse_yaml(_text_of(request), str(request.file), Campaign)
     changes: dict[str, object] = {}
-    if wish.repeat is not None:
-        changes["repeat"] = wish.repeat
+    if request.repeat is not None:
+        changes["repeat"] = request.repeat
         changes["steps"] = {
-            name: step.model_copy(update={"repeat": None if step.repeat is None else wish.repeat})
+            name: step.model_copy(
+                update={"repeat": None if step.repeat is None else request.repeat}
+            )
             for name, step in campaign.steps.items()
         }
         changes["until"] = None
-    if wish.aim is not None:
-        changes["until"] = wish.aim
-    if wish.pack is not None:
-        changes["pack"] = wish.pack
+    if request.aim is not None:
+        changes["until"] = request.aim
+    if request.pack is not None:
+        changes["pack"] = request.pack
     return campaign.model_copy(update=changes)
 
 
-def _text_of(wish: Wish) -> str:
-    return read_text(wish.file) if wish.text is None else wish.text
+def _text_of(request: CampaignRequest) -> str:
+    return read_text(request.file) if request.text is None else request.text
 
 
-def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
+def planned(request: CampaignRequest, folder: Path) -> tuple[Campaign, list[CampaignTask], int]:
     """The campaign, its tasks and the number of its points; nothing is written."""
-    campaign = read_campaign(wish)
-    site = machine_named(wish.machine)
-    machine = wish.machine if is_built_in(wish.machine) else str(folder / "machine.yaml")
-    home = wish.file.absolute().parent
-    place = Place(folder, wish.directory, wish.store, machine, site, home)
+    campaign = read_campaign(request)
+    site = machine_named(request.machine)
+    machine = request.machine if is_built_in(request.machine) else str(folder / "machine.yaml")
+    home = request.file.absolute().parent
+    place = CampaignPaths(folder, request.directory, request.store, machine, site, home)
     steps = {
-        name: step.model_copy(update={"workload": str(_workload_file(wish, step.workload))})
-        if _workload_file(wish, step.workload) is not None
+        name: step.model_copy(update={"workload": str(_workload_file(request, step.workload))})
+        if _workload_file(request, step.workload) is not None
         else step
         for name, step in campaign.steps.items()
     }
@@ -115,32 +117,32 @@ def planned(wish: Wish, folder: Path) -> tuple[Campaign, list[Task], int]:
     return campaign, tasks, points
 
 
-def create(wish: Wish, folder: Path) -> Opened:
+def create(request: CampaignRequest, folder: Path) -> Opened:
     """Makes a campaign's folder. Raises UserError or TargetProblem, and then nothing is left."""
-    campaign, tasks, points = planned(wish, folder)
-    estimate = estimate_of(campaign, tasks, points, wish.directory)
-    check_directory(wish.directory)
-    check_limits(estimate, machine_named(wish.machine), wish.directory)
+    campaign, tasks, points = planned(request, folder)
+    estimate = estimate_of(campaign, tasks, points, request.directory)
+    check_directory(request.directory)
+    check_limits(estimate, machine_named(request.machine), request.directory)
     for source in {
-        source_at(task.source, task.commit, wish.store) for task in tasks if task.commit
+        source_at(task.source, task.commit, request.store) for task in tasks if task.commit
     }:
         fetch(source)
     facts = {
-        "machine": wish.machine if is_built_in(wish.machine) else "machine.yaml",
-        "directory": str(wish.directory),
-        "is_here": wish.is_here,
+        "machine": request.machine if is_built_in(request.machine) else "machine.yaml",
+        "directory": str(request.directory),
+        "is_here": request.is_here,
         "points": points,
         "campaign": campaign.to_data(),
         "tasks": [asdict(task) for task in tasks],
     }
     texts = {
-        "campaign.yaml": _text_of(wish),
+        "campaign.yaml": _text_of(request),
         "plan.json": json.dumps(facts) + "\n",
         "journal.jsonl": "",
-        SESSION: Session(new_id(campaign.name), campaign.name, str(wish.store)).text(),
+        SESSION: RunSession(new_id(campaign.name), campaign.name, str(request.store)).text(),
     }
-    if not is_built_in(wish.machine):
-        texts["machine.yaml"] = read_text(Path(wish.machine))
+    if not is_built_in(request.machine):
+        texts["machine.yaml"] = read_text(Path(request.machine))
     _make_whole(folder, texts)
     return open_folder(folder)
 
@@ -167,7 +169,7 @@ def open_folder(folder: Path) -> Opened:
     """A campaign that was begun; UserError for a folder that is none."""
     try:
         facts = json.loads((folder / "plan.json").read_text("utf-8"))
-        tasks = {entry["name"]: Task(**entry) for entry in facts["tasks"]}
+        tasks = {entry["name"]: CampaignTask(**entry) for entry in facts["tasks"]}
         campaign = Campaign.model_validate_json(json.dumps(facts["campaign"]), by_alias=True)
     except FileNotFoundError:
         raise UserError(
@@ -180,10 +182,10 @@ def open_folder(folder: Path) -> Opened:
     if facts.get("is_here"):
         here = machine.scheduler.model_copy(update={"kind": SchedulerKind.LOCAL})
         machine = machine.model_copy(update={"scheduler": here})
-    standing = Standing(folder, tasks)
-    standing.replay(entries(folder))
-    standing.refresh()
-    return Opened(campaign, machine, facts["directory"], facts["points"], standing)
+    campaign_status = CampaignStatus(folder, tasks)
+    campaign_status.replay(entries(folder))
+    campaign_status.refresh()
+    return Opened(campaign, machine, facts["directory"], facts["points"], campaign_status)
 
 
 def folder_of(name: str) -> Path:
@@ -207,14 +209,14 @@ def folder_of(name: str) -> Path:
 @contextmanager
 def supervising(opened: Opened) -> Iterator[Supervisor]:
     """A supervisor that holds the campaign; SIGINT, SIGTERM and SIGHUP ask it to come back."""
-    folder = opened.standing.folder
-    journal = Journal(folder)
+    folder = opened.campaign_status.folder
+    journal = CampaignJournal(folder)
     try:
         settings = opened.machine.scheduler
         scheduler = scheduler_of(opened.machine)
         stopping = Stopping()
         supervisor = Supervisor(
-            opened.standing, journal, scheduler, settings, opened.campaign.pack, stopping
+            opened.campaign_status, journal, scheduler, settings, opened.campaign.pack, stopping
         )
         with stopping.listening():
             yield supervisor
@@ -222,7 +224,7 @@ def supervising(opened: Opened) -> Iterator[Supervisor]:
         journal.close()
 
 
-def follow(opened: Opened, retry: set[State], watch: Callable[[Standing], None]) -> bool:
+def follow(opened: Opened, retry: set[TaskState], watch: Callable[[CampaignStatus], None]) -> bool:
     """Goes on with a campaign till its end; whether it came there."""
     with supervising(opened) as supervisor:
         supervisor.again(retry)
@@ -235,24 +237,24 @@ def follow(opened: Opened, retry: set[State], watch: Callable[[Standing], None])
         return not supervisor.stopping.asked
 
 
-def _further(opened: Opened) -> list[Task]:
+def _further(opened: Opened) -> list[CampaignTask]:
     """Repetitions that a campaign still wants, where it leaves their number open."""
     if opened.campaign.until is None:
         return []
-    from venturi.campaign.further import further_tasks
+    from venturi.campaign.adaptive_repetition import additional_tasks
 
-    return further_tasks(opened.campaign, opened.standing, opened.outcome().rows)
+    return additional_tasks(opened.campaign, opened.campaign_status, opened.outcome().rows)
 
 
-def _workload_file(wish: Wish, name: str) -> Path | None:
+def _workload_file(request: CampaignRequest, name: str) -> Path | None:
     """The file that a step's workload names, beside the campaign's own; None for other names."""
-    path = (wish.file.absolute().parent / name).resolve()
+    path = (request.file.absolute().parent / name).resolve()
     return path if name and path.is_file() else None
 
 
 def cancel_tasks(opened: Opened, points: Sequence[str]) -> int:
     """Cancels runs by the names of their points or their own; all without names. How many."""
-    names = list(opened.standing.tasks)
+    names = list(opened.campaign_status.tasks)
     if points:
         for point in points:
             if point not in names and all(task.point != point for task in tasks_in(opened)):
@@ -261,25 +263,25 @@ def cancel_tasks(opened: Opened, points: Sequence[str]) -> int:
         wanted = set(points)
         names = [task.name for task in tasks_in(opened) if {task.name, task.point} & wanted]
     for name in names:
-        home = opened.standing.folder / "tasks" / name
-        if not opened.standing.states[name].is_final:
+        home = opened.campaign_status.folder / "tasks" / name
+        if not opened.campaign_status.states[name].is_final:
             home.mkdir(parents=True, exist_ok=True)
             (home / CANCEL).touch()
     return _tell(opened, names)
 
 
-def tasks_in(opened: Opened) -> list[Task]:
+def tasks_in(opened: Opened) -> list[CampaignTask]:
     """All tasks of a campaign."""
-    return list(opened.standing.tasks.values())
+    return list(opened.campaign_status.tasks.values())
 
 
 def _tell(opened: Opened, names: list[str]) -> int:
     """Tells the jobs of tasks that they are not wanted; how many were not at an end."""
-    standing = opened.standing
+    campaign_status = opened.campaign_status
     scheduler = scheduler_of(opened.machine)
-    wanted = [name for name in names if not standing.states[name].is_final]
-    for job in standing.in_flight:
-        own = [name for name in job.tasks if not standing.states[name].is_final]
+    wanted = [name for name in names if not campaign_status.states[name].is_final]
+    for job in campaign_status.in_flight:
+        own = [name for name in job.tasks if not campaign_status.states[name].is_final]
         if job.number is not None and set(own) & set(wanted):
             scheduler.cancel(job.number, look_only=not set(own) <= set(wanted))
     return len(wanted)
@@ -287,4 +289,4 @@ def _tell(opened: Opened, names: list[str]) -> int:
 
 def keep(opened: Opened, result: CampaignResult) -> None:
     """Writes the result into the campaign's folder."""
-    write_whole(opened.standing.folder / "result.json", result.to_json(indent=1) + "\n")
+    write_whole(opened.campaign_status.folder / "result.json", result.to_json(indent=1) + "\n")

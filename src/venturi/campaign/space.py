@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import product as cross
 
-from venturi.model.campaign import Sample, SampleMethod, Scalar, Space
+from venturi.model.campaign import SampleMethod, Scalar, Space, SpaceSample
 from venturi.model.error import UserError
 from venturi.model.expression import (
     ExpressionError,
@@ -136,7 +136,7 @@ def _excluded(space: Space, point: Point, codes: Mapping[str, int]) -> bool:
     )
 
 
-def _sampled(points: list[Point], sample: Sample) -> list[Point]:
+def _sampled(points: list[Point], sample: SpaceSample) -> list[Point]:
     """Some of the points, in their order; the same ones each time.
 
     A Latin hypercube is drawn on the levels: n strata of every parameter, each used once. What

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from venturi.campaign.folder import write_whole
 from venturi.campaign.job import JobPlan, Room, packed, write_list
-from venturi.campaign.journal import Journal
-from venturi.campaign.scheduler import JobState, Scheduler, Script, SubmitError
-from venturi.campaign.standing import Job, Standing
-from venturi.campaign.task import Task
+from venturi.campaign.journal import CampaignJournal
+from venturi.campaign.scheduler import JobState, SchedulerAdapter, Script, SubmitError
+from venturi.campaign.status import CampaignStatus, SubmittedJob
+from venturi.campaign.task import CampaignTask
 from venturi.execute.stopping import Stopping
-from venturi.model.campaign import Ending, State
+from venturi.model.campaign import EndReason, TaskState
 from venturi.model.machine import Scheduler as SchedulerSettings
 from venturi.model.machine import SchedulerKind
 
@@ -29,14 +29,14 @@ class Supervisor:
 
     def __init__(
         self,
-        standing: Standing,
-        journal: Journal,
-        scheduler: Scheduler,
+        campaign_status: CampaignStatus,
+        journal: CampaignJournal,
+        scheduler: SchedulerAdapter,
         settings: SchedulerSettings,
         pack: int | None,
         stopping: Stopping,
     ) -> None:
-        self._standing = standing
+        self._campaign_status = campaign_status
         self._journal = journal
         self._scheduler = scheduler
         self._settings = settings
@@ -45,7 +45,7 @@ class Supervisor:
         self.stopping = stopping
         """Once asked for, nothing more is submitted, and `follow` comes back soon."""
 
-    def follow(self, watch: Callable[[Standing], None]) -> None:
+    def follow(self, watch: Callable[[CampaignStatus], None]) -> None:
         """Goes on until all tasks have come to an end, or somebody asks it to stop.
 
         Raises SubmitError where a job is refused; all that was submitted before goes on.
@@ -53,7 +53,7 @@ class Supervisor:
         pause_s = _QUICK_S
         while True:
             self._look()
-            watch(self._standing)
+            watch(self._campaign_status)
             if self.stopping.asked or self._is_finished():
                 return
             if self._submit_ready():
@@ -70,46 +70,48 @@ class Supervisor:
         """
         if not self._is_local:
             return
-        for job in self._standing.in_flight:
+        for job in self._campaign_status.in_flight:
             self._note("stopping", job=job.key)
             if job.number is not None:
                 self._scheduler.cancel(job.number)
-        while self._standing.in_flight:
+        while self._campaign_status.in_flight:
             self._look()
             time.sleep(_QUICK_S)
         self._redo_stopped()
 
-    def again(self, states: set[State]) -> list[str]:
+    def again(self, states: set[TaskState]) -> list[str]:
         """Plans anew the tasks in these states; what they left stays beside."""
         self._look()
         self._redo_stopped()
-        names = [name for name, state in self._standing.states.items() if state in states]
-        blocked = [n for n, state in self._standing.states.items() if state is State.BLOCKED]
+        names = [name for name, state in self._campaign_status.states.items() if state in states]
+        blocked = [
+            n for n, state in self._campaign_status.states.items() if state is TaskState.BLOCKED
+        ]
         if names:
             names += [name for name in blocked if name not in names]
         self._redo(names)
         return names
 
-    def extend(self, tasks: Sequence[Task]) -> None:
+    def extend(self, tasks: Sequence[CampaignTask]) -> None:
         """Adds tasks to those of the campaign's plan."""
         self._note("more", tasks=[asdict(task) for task in tasks])
-        self._standing.refresh()
+        self._campaign_status.refresh()
 
     def _redo_stopped(self) -> None:
         """Tasks that this command's own stop cut short are planned again."""
         self._redo(
             [
                 name
-                for name, ended in self._standing.ended.items()
-                if ended.ending is Ending.SIGNAL
-                and (job := self._standing.job_of.get(name)) is not None
+                for name, ended in self._campaign_status.ended.items()
+                if ended.ending is EndReason.SIGNAL
+                and (job := self._campaign_status.job_of.get(name)) is not None
                 and job.was_stopped
             ]
         )
 
     def _redo(self, names: list[str]) -> None:
         for name in names:
-            home = self._standing.folder / "tasks" / name
+            home = self._campaign_status.folder / "tasks" / name
             if home.exists():
                 attempt = 1
                 while (beside := home.with_name(f"{home.name}.attempt{attempt}")).exists():
@@ -117,21 +119,21 @@ class Supervisor:
                 home.rename(beside)
         if names:
             self._note("again", tasks=names)
-            self._standing.refresh()
+            self._campaign_status.refresh()
 
     def _note(self, what: str, **facts: object) -> None:
         self._journal.note(what, **facts)
-        self._standing.take({"what": what, **facts})
+        self._campaign_status.take({"what": what, **facts})
 
     def _is_finished(self) -> bool:
-        states = self._standing.states.values()
-        return all(state.is_final for state in states) and not self._standing.in_flight
+        states = self._campaign_status.states.values()
+        return all(state.is_final for state in states) and not self._campaign_status.in_flight
 
     def _look(self) -> None:
         """Asks the scheduler, notes what is over, and reads what jobs wrote."""
-        open_jobs = self._standing.in_flight
+        open_jobs = self._campaign_status.in_flight
         known = {job.number: job for job in open_jobs if job.number is not None}
-        over: list[Job] = []
+        over: list[SubmittedJob] = []
         for number, state in self._scheduler.poll(list(known)).items():
             job = known[number]
             job.state = state
@@ -149,37 +151,39 @@ class Supervisor:
                     over.append(job)
         for job in over:
             self._note("over", job=job.key, state=job.state.value)
-        self._standing.refresh()
+        self._campaign_status.refresh()
 
-    def _is_forgotten(self, job: Job) -> bool:
+    def _is_forgotten(self, job: SubmittedJob) -> bool:
         """Whether a job is known to nobody for so long that nothing will come of it any more."""
         if job.unknown_since_s is None:
             job.unknown_since_s = time.monotonic()
         patience_s = 1.0 if self._is_local else _GRACE_S
-        all_ended = all(self._standing.states.get(t, State.PLANNED).is_final for t in job.tasks)
+        all_ended = all(
+            self._campaign_status.states.get(t, TaskState.PLANNED).is_final for t in job.tasks
+        )
         return all_ended or time.monotonic() - job.unknown_since_s >= patience_s
 
     def _submit_ready(self) -> bool:
         """Hands over what can begin, as far as there is room; whether anything was."""
-        standing = self._standing
-        room = self._settings.most_jobs - len(standing.in_flight)
+        campaign_status = self._campaign_status
+        room = self._settings.most_jobs - len(campaign_status.in_flight)
         if room <= 0:
             return False
         ready = [
             task
-            for name, task in standing.tasks.items()
-            if standing.states[name] is State.PLANNED
-            and all(standing.states[before].is_final for before in task.after)
+            for name, task in campaign_status.tasks.items()
+            if campaign_status.states[name] is TaskState.PLANNED
+            and all(campaign_status.states[before].is_final for before in task.after)
         ]
         most = self._settings.most_minutes
         space = Room(self._pack, None if most is None else 60.0 * most, not self._is_local)
-        jobs = packed(ready, space, len(standing.jobs) + 1)
+        jobs = packed(ready, space, len(campaign_status.jobs) + 1)
         for job in jobs[:room]:
             self._submit(job)
         return bool(jobs)
 
     def _submit(self, job: JobPlan) -> None:
-        folder = self._standing.folder
+        folder = self._campaign_status.folder
         name = f"venturi-{folder.name.removesuffix('.campaign')}-{folder.stat().st_ino}-{job.name}"
         write_list(folder, job)
         script = Script(folder / "jobs" / f"{job.name}.sh", folder / "jobs" / f"{job.name}.out")

@@ -10,7 +10,7 @@ import yaml
 from venturi.model.campaign import Scalar
 from venturi.model.error import UserError
 from venturi.model.workload import Parameter, Workload
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 _RANKS, _NODES = "ranks", "nodes"
 _LONGEST_S = 3600.0
@@ -26,7 +26,7 @@ class Sweep:
     """As `venturi run` finds it: a name of the library, or the path of a file."""
     varied: dict[str, list[Scalar]]
     """The levels of each name; `ranks` and `nodes` too."""
-    settings: Settings
+    settings: RunSettings
     repeat: int | None = None
     most_s: float | None = None
     """What one run may take."""

@@ -16,7 +16,7 @@ from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
 from venturi.execute.launcher import start_words
-from venturi.model.campaign import Build, Campaign, Scalar, Step
+from venturi.model.campaign import Build, Campaign, CampaignStep, Scalar
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
 from venturi.model.machine import Machine
@@ -27,7 +27,7 @@ _RESERVED = ("dir", "home", "launch", "prefix", "python", "repetition")
 
 
 @dataclass(frozen=True)
-class Place:
+class CampaignPaths:
     """Where a campaign does its I/O and keeps what comes of it."""
 
     folder: Path
@@ -42,7 +42,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Task:
+class CampaignTask:
     """One run: what is started, and what must be done before."""
 
     name: str
@@ -75,7 +75,7 @@ class Task:
     """What is built."""
 
 
-def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
+def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTask], int]:
     """All tasks in the order in which they run, and the number of points.
 
     Repetitions go over all points before a point comes again, each time in another order.
@@ -90,7 +90,7 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
             raise UserError(f"tables.{name}.step: there is no step '{table.step}'")
     chance = random.Random(campaign.seed)
     folders: dict[str, _Folders] = {}
-    tasks: list[Task] = []
+    tasks: list[CampaignTask] = []
     for name in _in_order(campaign):
         step = campaign.steps[name]
         _check(step, name)
@@ -108,7 +108,7 @@ def tasks_of(campaign: Campaign, place: Place) -> tuple[list[Task], int]:
     return tasks, len(points)
 
 
-def _check(step: Step, name: str) -> None:
+def _check(step: CampaignStep, name: str) -> None:
     """UserError for metrics and tools that are none."""
     for metric, rule in step.metrics.items():
         check_metric(f"steps.{name}.metrics.{metric}", rule)
@@ -123,7 +123,7 @@ def _check(step: Step, name: str) -> None:
                 )
 
 
-def _check_open(step: Step, name: str) -> None:
+def _check_open(step: CampaignStep, name: str) -> None:
     """UserError for texts that differ from one repetition to the next: further ones have none."""
     for text in _texts(step):
         if own := sorted({"repetition", "run"} & names_of(text)):
@@ -231,7 +231,7 @@ def _splits(group: Mapping[str, list[Scalar]], named: set[str]) -> bool:
     return len(set(own)) < len(set(zip(*group.values(), strict=True)))
 
 
-def _texts(step: Step) -> list[str]:
+def _texts(step: CampaignStep) -> list[str]:
     values = [str(value) for value in step.set.values()]
     if step.build is not None:
         build = step.build
@@ -247,7 +247,7 @@ class _Maker:
         campaign: Campaign,
         name: str,
         point: Point,
-        place: Place,
+        place: CampaignPaths,
         folders: Mapping[str, _Folders],
     ) -> None:
         step = self._step = campaign.steps[name]
@@ -264,16 +264,16 @@ class _Maker:
         self._setup = setup_lines(place.site, name, step.needs)
         self._before = {before: folders[before].name_of(point) for before in step.after}
         self._is_alike = not any({"repetition", "run"} & names_of(text) for text in _texts(step))
-        self._made: Task | None = None
+        self._made: CampaignTask | None = None
 
-    def task(self, folder: str, repetition: int) -> Task:
+    def task(self, folder: str, repetition: int) -> CampaignTask:
         """One repetition; UserError for a text with an unknown parameter."""
         if self._made is None or not self._is_alike:
             self._made = self._task(folder, repetition)
         changes = {"name": f"{folder}/r{repetition}", "repetition": repetition}
-        return Task(**{**vars(self._made), **changes})
+        return CampaignTask(**{**vars(self._made), **changes})
 
-    def _task(self, folder: str, repetition: int) -> Task:
+    def _task(self, folder: str, repetition: int) -> CampaignTask:
         place = self._place
         tasks = place.folder / "tasks"
         values: dict[str, object] = {
@@ -295,7 +295,7 @@ class _Maker:
             words = start_words(place.site, self._ranks, self._nodes)
             values["launch"] = shlex.join(words)
         command = "" if step.build else self._filled("command", step.command, values)
-        made = Task(
+        made = CampaignTask(
             name=f"{folder}/r{repetition}",
             step=self._name,
             point=folder,
@@ -327,7 +327,9 @@ class _Maker:
             return self._build(made, step.build, values)
         return replace(made, argv=self._run_line(made)) if made.workload else made
 
-    def _build(self, made: Task, build: Build, values: Mapping[str, object]) -> Task:
+    def _build(
+        self, made: CampaignTask, build: Build, values: Mapping[str, object]
+    ) -> CampaignTask:
         """The task that builds, which is told where; later steps find it there."""
         store = self._place.store
         address = self._filled("build.source", build.source, values)
@@ -357,7 +359,7 @@ class _Maker:
             raise UserError(f"{where}: '{value}' is {number}, not a whole number above {least - 1}")
         return int(number)
 
-    def _run_line(self, task: Task) -> list[str]:
+    def _run_line(self, task: CampaignTask) -> list[str]:
         """The command line of `venturi run` for one repetition."""
         place = self._place
         line = [sys.executable, "-m", "venturi", "run", task.workload]

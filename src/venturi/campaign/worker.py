@@ -21,10 +21,10 @@ from types import FrameType
 
 from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, write_whole
 from venturi.campaign.job import read_list
-from venturi.campaign.membership import read_session
-from venturi.campaign.task import Task
+from venturi.campaign.run_session import read_session
+from venturi.campaign.task import CampaignTask
 from venturi.execute.command import end_group
-from venturi.model.campaign import Begun, Ended, Ending
+from venturi.model.campaign import EndReason, TaskEnd, TaskStart
 from venturi.model.result import RUN_OF
 
 _LOOK_S = float(os.environ.get("VENTURI_LOOK_S", "inf"))
@@ -36,7 +36,7 @@ _BY_SIGNAL = {
 }  # also as a shell tells it
 
 
-class _Told(Exception):
+class _Outcome(Exception):
     """A signal came while a task was running."""
 
 
@@ -63,31 +63,31 @@ class Worker:
     def _end(self, number: int, frame: FrameType | None) -> None:
         self._ending = True
         if self._waiting:
-            raise _Told
+            raise _Outcome
 
     def _look(self, number: int, frame: FrameType | None) -> None:
         if self._waiting:
-            raise _Told
+            raise _Outcome
 
-    def _task(self, task: Task) -> None:
+    def _task(self, task: CampaignTask) -> None:
         """One task, unless it was begun before or is not wanted any more."""
         home = self._folder / "tasks" / task.name
         home.mkdir(parents=True, exist_ok=True)
-        begun = Begun(job=self._job, host=socket.gethostname(), begin_utc=_now())
+        begun = TaskStart(job=self._job, host=socket.gethostname(), begin_utc=_now())
         if not claim(home / BEGUN, begun.to_json()):
             return
         if (home / CANCEL).exists():
-            self._write(home, begun, Ending.CANCEL, 0.0, reason="cancelled before it began")
+            self._write(home, begun, EndReason.CANCEL, 0.0, reason="cancelled before it began")
             return
         for before in task.after:
             ended = read_ended(self._folder / "tasks" / before)
-            if ended is None or ended.ending is not Ending.EXIT or ended.code != 0:
+            if ended is None or ended.ending is not EndReason.EXIT or ended.code != 0:
                 reason = f"{before} did not come to a good end"
-                self._write(home, begun, Ending.BLOCKED, 0.0, reason=reason)
+                self._write(home, begun, EndReason.BLOCKED, 0.0, reason=reason)
                 return
         self._start(task, home, begun)
 
-    def _start(self, task: Task, home: Path, begun: Begun) -> None:
+    def _start(self, task: CampaignTask, home: Path, begun: TaskStart) -> None:
         killed_before = _out_of_memory_kills()
         begin_s = time.monotonic()
         with (home / "stdout").open("wb") as out, (home / "stderr").open("wb") as err:
@@ -107,56 +107,56 @@ class Worker:
                 )
             except OSError as error:
                 reason = f"{task.argv[0]}: {error.strerror}"
-                self._write(home, begun, Ending.NOT_STARTED, 0.0, reason=reason)
+                self._write(home, begun, EndReason.NOT_STARTED, 0.0, reason=reason)
                 return
             ending = self._wait(process, home, task.budget_s)
         seconds = time.monotonic() - begin_s
         killed = max(_out_of_memory_kills() - killed_before, 0)
         self._write(home, begun, ending, seconds, process.returncode, killed)
 
-    def _wait(self, process: subprocess.Popen[bytes], home: Path, budget_s: float) -> Ending:
+    def _wait(self, process: subprocess.Popen[bytes], home: Path, budget_s: float) -> EndReason:
         """Waits for a task's end, or brings it about."""
         until_s = time.monotonic() + budget_s
         while True:
             try:
                 self._waiting = True
                 if self._ending:
-                    raise _Told
+                    raise _Outcome
                 code = process.wait(min(max(until_s - time.monotonic(), 0.0), _LOOK_S))
                 self._waiting = False
                 return self._exit(code)
-            except _Told:
+            except _Outcome:
                 self._waiting = False
                 if self._ending:
-                    return _stop(process, Ending.SIGNAL)
+                    return _stop(process, EndReason.SIGNAL)
                 if (home / CANCEL).exists():
-                    return _stop(process, Ending.CANCEL)
+                    return _stop(process, EndReason.CANCEL)
             except subprocess.TimeoutExpired:
                 self._waiting = False
                 if time.monotonic() >= until_s:
-                    return _stop(process, Ending.BUDGET)
+                    return _stop(process, EndReason.BUDGET)
                 if (home / CANCEL).exists():
-                    return _stop(process, Ending.CANCEL)
+                    return _stop(process, EndReason.CANCEL)
 
-    def _exit(self, code: int) -> Ending:
+    def _exit(self, code: int) -> EndReason:
         """Whether a task ended by itself: a batch system signals it and the job at once."""
         if code in _BY_SIGNAL:
             until_s = time.monotonic() + _SLOW_S
             while not self._ending and time.monotonic() < until_s:
                 time.sleep(_SLOW_S / 20)
-        return Ending.SIGNAL if self._ending else Ending.EXIT
+        return EndReason.SIGNAL if self._ending else EndReason.EXIT
 
     def _write(
         self,
         home: Path,
-        begun: Begun,
-        ending: Ending,
+        begun: TaskStart,
+        ending: EndReason,
         seconds: float,
         code: int | None = None,
         out_of_memory_kills: int = 0,
         reason: str = "",
     ) -> None:
-        ended = Ended(
+        ended = TaskEnd(
             ending=ending,
             code=code,
             begin_utc=begun.begin_utc,
@@ -170,7 +170,7 @@ class Worker:
         write_whole(home / ENDED, ended.to_json(indent=1) + "\n")
 
 
-def _stop(process: subprocess.Popen[bytes], ending: Ending) -> Ending:
+def _stop(process: subprocess.Popen[bytes], ending: EndReason) -> EndReason:
     end_group(process)
     return ending
 

@@ -16,19 +16,19 @@ from types import FrameType
 
 from venturi.capture.clock import Beginning
 from venturi.capture.hidden import after, moved_by_children
-from venturi.capture.merge import JobFacts
+from venturi.capture.merge import LaunchFacts
 from venturi.model.error import UserError
 
 _PASSED_ON = (signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
-class Finished:
+class ApplicationExit:
     """How the application ended."""
 
     code: int | None
     """Its exit code; negative: the signal that ended it; None: nobody was there to see."""
-    facts: JobFacts
+    facts: LaunchFacts
     interrupted: bool
     """By Ctrl-C."""
 
@@ -44,18 +44,18 @@ class Finished:
         return f"the application was ended by signal {-self.code} ({signal.strsignal(-self.code)})"
 
 
-def begin_job(command: tuple[str, ...]) -> JobFacts:
+def begin_job(command: tuple[str, ...]) -> LaunchFacts:
     """The job that begins now; how long it takes is to be filled in."""
     beginning = Beginning(socket.gethostname(), time.monotonic_ns(), time.time_ns())
-    return JobFacts(beginning, datetime.now(UTC).isoformat(timespec="seconds"), 0.0, command)
+    return LaunchFacts(beginning, datetime.now(UTC).isoformat(timespec="seconds"), 0.0, command)
 
 
 def run_application(
-    job: JobFacts,
+    job: LaunchFacts,
     environment: dict[str, str],
     output: int | None = None,
     here: Path | None = None,
-) -> Finished:
+) -> ApplicationExit:
     """Runs the job's command on our own standard streams and waits for its end.
 
     Its output goes to the descriptor `output` instead, where one is given; its working directory
@@ -72,10 +72,10 @@ def run_application(
         code = process.wait()
     seconds = (time.monotonic_ns() - job.beginning.monotonic_ns) / 1e9
     moved = after(before, moved_by_children())
-    return Finished(code, replace(job, seconds=seconds, moved=moved), seen.interrupted)
+    return ApplicationExit(code, replace(job, seconds=seconds, moved=moved), seen.interrupted)
 
 
-class _Seen:
+class _SignalWatch:
     """What signals came while the application ran."""
 
     def __init__(self) -> None:
@@ -99,8 +99,8 @@ class _Seen:
 
 
 @contextlib.contextmanager
-def _signals() -> Iterator[_Seen]:
-    seen = _Seen()
+def _signals() -> Iterator[_SignalWatch]:
+    seen = _SignalWatch()
     before = {number: signal.signal(number, seen) for number in (signal.SIGINT, *_PASSED_ON)}
     try:
         yield seen

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from venturi.capture.hidden import hidden_moves
-from venturi.capture.process_file import STARTED, Moved, ProcessFile
+from venturi.capture.process_file import STARTED, BytesMoved, ProcessFile
 from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, STORES_REACH_FILE, Kind
 from venturi.model.trace import Gap, Layer
 
@@ -29,7 +29,7 @@ def gaps_of(
     files: list[ProcessFile],
     command: tuple[str, ...],
     broken: Sequence[str] = (),
-    moved: Moved | None = None,
+    moved: BytesMoved | None = None,
 ) -> list[Gap]:
     """The gaps of a job whose processes recorded `files` and that `command` started.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from venturi.capture.process_file import STARTED, Moved, ProcessFile
+from venturi.capture.process_file import STARTED, BytesMoved, ProcessFile
 from venturi.model.operation import COPIES, KIND_CODES
 from venturi.model.units import size_text
 
@@ -32,36 +32,38 @@ _POSIX, _STDIO = 0, 1
 _COPY_CODES = [KIND_CODES[kind] for kind in COPIES]
 
 
-def moved_by_children() -> Moved | None:
+def moved_by_children() -> BytesMoved | None:
     """What the kernel counted for processes that this one waited for, and those that they did."""
     everything, ours = _counted(Path("/proc/self/io")), _counted(Path("/proc/thread-self/io"))
     return None if everything is None or ours is None else after(ours, everything)
 
 
-def _counted(path: Path) -> Moved | None:
+def _counted(path: Path) -> BytesMoved | None:
     try:
         words = path.read_text("utf-8").split()
-        return Moved(int(words[words.index("rchar:") + 1]), int(words[words.index("wchar:") + 1]))
+        return BytesMoved(
+            int(words[words.index("rchar:") + 1]), int(words[words.index("wchar:") + 1])
+        )
     except (OSError, ValueError, IndexError):
         return None
 
 
-def after(before: Moved | None, last: Moved | None) -> Moved | None:
+def after(before: BytesMoved | None, last: BytesMoved | None) -> BytesMoved | None:
     """What was moved between two countings; None where one is not known."""
     if before is None or last is None:
         return None
-    return Moved(last.read - before.read, last.written - before.written)
+    return BytesMoved(last.read - before.read, last.written - before.written)
 
 
 def hidden_moves(
-    files: Sequence[ProcessFile], moved: Moved | None, untraced: Sequence[str]
+    files: Sequence[ProcessFile], moved: BytesMoved | None, untraced: Sequence[str]
 ) -> list[str]:
     """A sentence for each program that moved much without a call that was seen.
 
     What all processes `moved` together tells of those of which nothing is known at their end: they
     ended by a system call of their own (Go), or were killed, or were not traced.
     """
-    found: dict[str, list[Moved]] = defaultdict(list)
+    found: dict[str, list[BytesMoved]] = defaultdict(list)
     with_children = {(file.host, file.parent) for file in files}
     for file in files:
         has_children = (file.host, file.process) in with_children or _starts_programs(file)
@@ -80,7 +82,7 @@ def hidden_moves(
     return result
 
 
-def _said(whose: str, moved: Moved) -> str:
+def _said(whose: str, moved: BytesMoved) -> str:
     parts = [
         f"{word} {size_text(_rounded(amount))}"
         for word, amount in (("read", moved.read), ("wrote", moved.written))
@@ -92,11 +94,13 @@ def _said(whose: str, moved: Moved) -> str:
     )
 
 
-def _sum_of(moves: list[Moved]) -> Moved:
-    return Moved(sum(one.read for one in moves), sum(one.written for one in moves))
+def _sum_of(moves: list[BytesMoved]) -> BytesMoved:
+    return BytesMoved(sum(one.read for one in moves), sum(one.written for one in moves))
 
 
-def _rest(files: Sequence[ProcessFile], moved: Moved | None, named: Moved) -> Moved | None:
+def _rest(
+    files: Sequence[ProcessFile], moved: BytesMoved | None, named: BytesMoved
+) -> BytesMoved | None:
     """What all processes together moved unseen beyond what is `named`."""
     copies = [_copied(file) for file in files]
     if moved is None or any(file.stopped_error or file.damage for file in files):
@@ -108,11 +112,11 @@ def _rest(files: Sequence[ProcessFile], moved: Moved | None, named: Moved) -> Mo
     read -= sum(_seen(file, "BYTES_READ") + _read_ahead(file) for file in files)
     written = moved.written - known - named.written
     written -= sum(_seen(file, "BYTES_WRITTEN") for file in files)
-    rest = Moved(_if_much(read, moved.read), _if_much(written, moved.written))
+    rest = BytesMoved(_if_much(read, moved.read), _if_much(written, moved.written))
     return rest if rest.read or rest.written else None
 
 
-def hidden_of(file: ProcessFile, everything: Moved | None) -> Moved | None:
+def hidden_of(file: ProcessFile, everything: BytesMoved | None) -> BytesMoved | None:
     """What one process moved unseen of `everything`; None where that is little, or not known."""
     if everything is None or file.stopped_error or file.damage:
         return None
@@ -121,7 +125,7 @@ def hidden_of(file: ProcessFile, everything: Moved | None) -> Moved | None:
         return None
     read = everything.read - copied - _seen(file, "BYTES_READ") - _read_ahead(file)
     written = everything.written - copied - _seen(file, "BYTES_WRITTEN")
-    moved = Moved(_if_much(read, everything.read), _if_much(written, everything.written))
+    moved = BytesMoved(_if_much(read, everything.read), _if_much(written, everything.written))
     return moved if moved.read or moved.written else None
 
 

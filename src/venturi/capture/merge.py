@@ -11,7 +11,7 @@ import numpy as np
 from venturi.capture.clock import Beginning, Clock, clocks_of
 from venturi.capture.counters import counter_records
 from venturi.capture.gap import gaps_of
-from venturi.capture.process_file import LEFT_OUT, Moved, Name, ProcessFile
+from venturi.capture.process_file import LEFT_OUT, BytesMoved, Name, ProcessFile
 from venturi.model.operation import (
     COPIES,
     KIND_CODES,
@@ -21,7 +21,7 @@ from venturi.model.operation import (
     Operations,
     operations_of,
 )
-from venturi.model.trace import Job, Layer, Process, Source, Trace, TracedFile
+from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 
 WATCHED = [
@@ -35,7 +35,7 @@ _TIMES = ("start", "end")
 
 
 @dataclass(frozen=True)
-class JobFacts:
+class LaunchFacts:
     """What whoever started the application knows."""
 
     beginning: Beginning
@@ -43,11 +43,11 @@ class JobFacts:
     """UTC, ISO 8601."""
     seconds: float
     command: tuple[str, ...]
-    moved: Moved | None = None
+    moved: BytesMoved | None = None
     """Bytes that the kernel counted for all processes that were waited for; None: not known."""
 
 
-class FileTable:
+class JobFileTable:
     """Files of the whole job, by what makes two of them the same."""
 
     def __init__(self) -> None:
@@ -84,7 +84,11 @@ class FileTable:
 
 
 def merge(
-    files: list[ProcessFile], facts: JobFacts, name: str, version: str, broken: Sequence[str] = ()
+    files: list[ProcessFile],
+    facts: LaunchFacts,
+    name: str,
+    version: str,
+    broken: Sequence[str] = (),
 ) -> Captured:
     """The trace of a job from what its processes recorded.
 
@@ -92,14 +96,14 @@ def merge(
     """
     files = sorted(files, key=lambda file: file.first[1])
     clocks = clocks_of(files, facts.beginning)
-    table = FileTable()
+    table = JobFileTable()
     numbers = [table.numbers_of(file.names, _used_by(file)) for file in files]
     operations = _operations(files, numbers, clocks)
     ranks = max((file.rank for file in files), default=-1) + 1
     records = counter_records(files, numbers, clocks, table.files)
     trace = Trace(
-        source=Source(format="venturi", file=name, library_version=version),
-        job=Job(ranks=max(ranks, 1), seconds=facts.seconds, started=facts.started),
+        source=TraceSource(format="venturi", file=name, library_version=version),
+        job=TracedJob(ranks=max(ranks, 1), seconds=facts.seconds, started=facts.started),
         layers=WATCHED,
         records=records,
         gaps=gaps_of(files, facts.command, broken, facts.moved),

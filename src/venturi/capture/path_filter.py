@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from venturi.capture.tracer import Settings, absolute_glob
+from venturi.capture.tracer import TracerSettings, absolute_glob
 from venturi.derive.noise import NOT_SYSTEM, SHARED_MEMORY
 from venturi.model.operation import COPIES, KIND_CODES, NO_FILE, Kind, Operations
 from venturi.model.trace import TracedFile
@@ -32,7 +32,7 @@ _OF_MPI = re.compile(
 _OF_TWO_FILES = (Kind.RENAME, Kind.LINK, *COPIES)
 
 
-def leave_out(captured: Captured, settings: Settings) -> tuple[Captured, dict[str, int]]:
+def leave_out(captured: Captured, settings: TracerSettings) -> tuple[Captured, dict[str, int]]:
     """The trace without the files that `settings` leave out, and what was on them.
 
     The second value holds `operations` and `bytes`. Times and numbers of the rest stay.
@@ -65,7 +65,7 @@ def leave_out(captured: Captured, settings: Settings) -> tuple[Captured, dict[st
     return Captured(trace.model_copy(update=changes), kept), left
 
 
-def _rule(settings: Settings) -> Callable[[str], bool]:
+def _rule(settings: TracerSettings) -> Callable[[str], bool]:
     only = [absolute_glob(glob) for glob in settings.only]
     skip = [absolute_glob(glob) for glob in settings.skip]
 

@@ -90,7 +90,7 @@ class CounterSet:
 
 
 @dataclass(frozen=True)
-class Moved:
+class BytesMoved:
     """Bytes of a process, whoever made the calls."""
 
     read: int
@@ -120,10 +120,10 @@ class ProcessFile:
     stopped_error: int
     damage: tuple[str, ...]
     """What of it cannot be used, in words; empty where it is whole."""
-    moved: Moved | None
+    moved: BytesMoved | None
     """What the kernel counted while recording went on, with children that were waited for; None: it
     is not known."""
-    moved_by_first: Moved | None
+    moved_by_first: BytesMoved | None
     """The same of the first thread alone, without children."""
     unrecorded: int
     """Children that could not record."""
@@ -181,11 +181,11 @@ def read_process_file(path: Path) -> ProcessFile | None:
     )
 
 
-def _moved(first: list[int], last: list[int]) -> Moved | None:
+def _moved(first: list[int], last: list[int]) -> BytesMoved | None:
     """The difference of two countings; the second one is there after an orderly end only."""
     if not last[0] or max(last) > _MOST_PLAUSIBLE:
         return None
-    moved = Moved(last[0] - first[0], last[1] - first[1])
+    moved = BytesMoved(last[0] - first[0], last[1] - first[1])
     return moved if min(moved.read, moved.written) >= 0 else None
 
 

@@ -16,9 +16,9 @@ from pathlib import Path, PurePath
 
 import numpy as np
 
-from venturi.capture.quiet import last_words, quiet
+from venturi.capture.quiet import last_line, quiet
 from venturi.capture.run import capture
-from venturi.capture.tracer import Settings
+from venturi.capture.tracer import TracerSettings
 from venturi.execute.engine import first_mpi
 from venturi.model.error import RunFailed
 from venturi.model.machine import MpiLibrary
@@ -104,17 +104,17 @@ def run_proxy(run: ProxyRun, place: Path) -> Captured:
         "--on", run.machine, "--repeat", "1", "--store", str(place / "store"), "-q", "--json",
     )  # fmt: skip
     raw = place / "raw.trace"
-    settings = Settings(only=(f"{run.directory.resolve()}/venturi-*",))
+    settings = TracerSettings(only=(f"{run.directory.resolve()}/venturi-*",))
     with quiet(place / "output") as said:
         outcome = capture(command, raw, settings)
     if outcome.finished.interrupted:
         raise KeyboardInterrupt
     operations = outcome.captured.operations
     if operations is None or not len(operations):
-        why = last_words(said, "venturi: ") or "no I/O was seen"
+        why = last_line(said, "venturi: ") or "no I/O was seen"
         raise RunFailed(f"the proxy did not run: {why}")
     if outcome.finished.code == RunFailed.exit_code:
-        why = last_words(said, "venturi: ") or _failure_in(said)
+        why = last_line(said, "venturi: ") or _failure_in(said)
         if why:
             raise RunFailed(f"the proxy did not come to its end: {why}")
     found = program_only(outcome.captured, run.workload, run.directory.resolve())
@@ -131,7 +131,7 @@ def _failure_in(said: Path) -> str:
             return ""
         return "; ".join(map(str, record["verdict"]["reasons"]))
     except (ValueError, KeyError, TypeError):
-        return last_words(said)[:_MOST_WORDS]
+        return last_line(said)[:_MOST_WORDS]
 
 
 def program_only(captured: Captured, workload: Workload, directory: Path) -> Captured:

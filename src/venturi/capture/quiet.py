@@ -28,7 +28,7 @@ def quiet(place: Path) -> Iterator[Path]:
             os.close(before)
 
 
-def last_words(place: Path, lead: str = "") -> str:
+def last_line(place: Path, lead: str = "") -> str:
     """The last line in `place` that begins with `lead`, without it; empty if there is none."""
     lines = [line.strip() for line in place.read_text("utf-8", "replace").splitlines()]
     led = [line for line in lines if line and line.startswith(lead)]

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from venturi import __version__
-from venturi.capture.application import Finished, begin_job, run_application
+from venturi.capture.application import ApplicationExit, begin_job, run_application
 from venturi.capture.counters import left_out_of
 from venturi.capture.merge import merge
 from venturi.capture.path_filter import leave_out
 from venturi.capture.spool import CALLS, SpoolJob, claim, read_all, spool_for, writers
 from venturi.capture.strace import COST, read_strace, strace_command
-from venturi.capture.tracer import Settings, configure, environment
+from venturi.capture.tracer import TracerSettings, configure, environment
 from venturi.execute.result_folder import folder_for
 from venturi.model.error import UserError
 from venturi.model.trace import Gap, Layer
@@ -25,11 +25,11 @@ CUT_OFF = "the capture was cut off: how and when the application ended is not kn
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CaptureOutcome:
     """A capture that was made."""
 
     captured: Captured
-    finished: Finished
+    finished: ApplicationExit
     folder: Path
     left_out: dict[str, int]
     """Operations and bytes that the filter left out: `operations`, `bytes`."""
@@ -38,7 +38,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class CaptureContext:
     """Where a capture takes place."""
 
     spool: Path | None = None
@@ -58,14 +58,17 @@ def place_for(output: str | None, command: tuple[str, ...]) -> Path:
 
 
 def capture(
-    command: tuple[str, ...], folder: Path, settings: Settings, around: Surroundings | None = None
-) -> Outcome:
+    command: tuple[str, ...],
+    folder: Path,
+    settings: TracerSettings,
+    around: CaptureContext | None = None,
+) -> CaptureOutcome:
     """Runs `command` under the tracer and writes the trace into `folder`.
 
     What was captured is kept however the application ended. Raises UserError where it cannot be
     started or the folder cannot be written.
     """
-    around = around or Surroundings()
+    around = around or CaptureContext()
     job = SpoolJob(begin_job(command), folder, settings, is_strace=False)
     with spool_for(job, around.spool) as spool:
         configure(spool, settings)
@@ -74,15 +77,18 @@ def capture(
 
 
 def capture_by_strace(
-    command: tuple[str, ...], folder: Path, settings: Settings, around: Surroundings | None = None
-) -> Outcome:
+    command: tuple[str, ...],
+    folder: Path,
+    settings: TracerSettings,
+    around: CaptureContext | None = None,
+) -> CaptureOutcome:
     """As `capture`, by strace, which sees static programs and slows I/O down many times.
 
     Raises UserError where strace is missing, or for what it cannot do.
     """
-    if settings.counters_only or settings.limit != Settings.limit:
+    if settings.counters_only or settings.limit != TracerSettings.limit:
         raise UserError("--counters and --limit work without --with strace only")
-    around = around or Surroundings()
+    around = around or CaptureContext()
     job = SpoolJob(begin_job(command), folder, settings, is_strace=True)
     with spool_for(job, around.spool) as spool:
         (spool / CALLS).mkdir()
@@ -92,7 +98,7 @@ def capture_by_strace(
         return _made(spool, replace(job, facts=finished.facts), finished)
 
 
-def recover(spool: Path, output: str | None) -> Outcome:
+def recover(spool: Path, output: str | None) -> CaptureOutcome:
     """Makes the trace of a capture that was killed from the folder that it left behind.
 
     The trace goes where it was to go, or to `output`, and says that it was cut off. The folder is
@@ -103,7 +109,7 @@ def recover(spool: Path, output: str | None) -> Outcome:
     with claim(spool) as job:
         folder = place_for(output or str(job.folder), job.facts.command)
         still = writers(spool)
-        finished = Finished(None, job.facts, interrupted=False)
+        finished = ApplicationExit(None, job.facts, interrupted=False)
         outcome = _made(spool, replace(job, folder=folder), finished)
         if still == 0:
             shutil.rmtree(spool, ignore_errors=True)
@@ -113,7 +119,7 @@ def recover(spool: Path, output: str | None) -> Outcome:
     return replace(outcome, remarks=[*outcome.remarks, remark])
 
 
-def _made(spool: Path, job: SpoolJob, finished: Finished) -> Outcome:
+def _made(spool: Path, job: SpoolJob, finished: ApplicationExit) -> CaptureOutcome:
     """The trace of what is in the folder, written to its place."""
     if job.is_strace:
         captured, left = leave_out(read_strace(spool / CALLS), job.settings)
@@ -129,7 +135,7 @@ def _made(spool: Path, job: SpoolJob, finished: Finished) -> Outcome:
             raise UserError(f"nothing was recorded in '{spool}'", "it may be removed")
         captured = _cut_off(captured)
     written, more = _write(job.folder, captured)
-    return Outcome(captured, finished, written, left, [*remarks, *more])
+    return CaptureOutcome(captured, finished, written, left, [*remarks, *more])
 
 
 def _cut_off(captured: Captured) -> Captured:

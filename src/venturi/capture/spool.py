@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from venturi.capture.clock import Beginning
-from venturi.capture.merge import JobFacts
+from venturi.capture.merge import LaunchFacts
 from venturi.capture.process_file import SUFFIX as PROCESS_SUFFIX
 from venturi.capture.process_file import ProcessFile, read_process_file
-from venturi.capture.tracer import CONFIGURATION, Settings
+from venturi.capture.tracer import CONFIGURATION, TracerSettings
 from venturi.model.error import UserError, VenturiError
 from venturi.sources.open import SPOOL_JOB
 
@@ -38,10 +38,10 @@ _OWN = (JOB, CONFIGURATION, CALLS)
 class SpoolJob:
     """What a capture knows before the application runs."""
 
-    facts: JobFacts
+    facts: LaunchFacts
     folder: Path
     """Where the trace is to go."""
-    settings: Settings
+    settings: TracerSettings
     is_strace: bool
 
 
@@ -131,15 +131,17 @@ def claim(spool: Path) -> Iterator[SpoolJob]:
 def _job(text: dict[str, Any]) -> SpoolJob:
     if text["schema"] != _SCHEMA:
         raise ValueError(text["schema"])
-    known = {field.name for field in fields(Settings)}
+    known = {field.name for field in fields(TracerSettings)}
     settings: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in text["settings"].items()
         if name in known
     }
     beginning = Beginning(**text["beginning"])
-    facts = JobFacts(beginning, str(text["started"]), 0.0, tuple(map(str, text["command"])))
-    return SpoolJob(facts, Path(text["folder"]), Settings(**settings), bool(text["is_strace"]))
+    facts = LaunchFacts(beginning, str(text["started"]), 0.0, tuple(map(str, text["command"])))
+    return SpoolJob(
+        facts, Path(text["folder"]), TracerSettings(**settings), bool(text["is_strace"])
+    )
 
 
 def left_behind(place: Path) -> list[Path]:

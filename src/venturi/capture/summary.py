@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from venturi.capture.run import Outcome
+from venturi.capture.run import CaptureOutcome
 from venturi.model.operation import LAYER_CODES, Kind, Operations
 from venturi.model.trace import CounterRecord, Layer
 
@@ -17,7 +17,7 @@ _READS = ("READS", "INDEP_READS", "COLL_READS", "NB_READS")
 _WRITES = ("WRITES", "INDEP_WRITES", "COLL_WRITES", "NB_WRITES")
 
 
-def summary_of(outcome: Outcome) -> dict[str, Any]:
+def summary_of(outcome: CaptureOutcome) -> dict[str, Any]:
     """Ranks, processes, files, and for each layer its calls and bytes; what was not seen.
 
     It is what `venturi capture --json` prints.

@@ -15,7 +15,7 @@ _MOST_GLOB_BYTES = 900
 
 
 @dataclass(frozen=True)
-class Settings:
+class TracerSettings:
     """What is recorded."""
 
     counters_only: bool = False
@@ -42,7 +42,7 @@ def find_tracer() -> Path:
     )
 
 
-def configure(spool: Path, settings: Settings) -> None:
+def configure(spool: Path, settings: TracerSettings) -> None:
     """Writes what the tracer of each process reads into the trace's folder.
 
     Raises UserError where globs are too long for it.

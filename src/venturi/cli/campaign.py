@@ -22,9 +22,9 @@ from venturi.cli.option import (
 from venturi.model.error import ExitCode, UserError
 
 if TYPE_CHECKING:
-    from venturi.campaign.session import Opened, Wish
-    from venturi.campaign.standing import Standing
-    from venturi.model.campaign import CampaignResult, State
+    from venturi.campaign.session import CampaignRequest, Opened
+    from venturi.campaign.status import CampaignStatus
+    from venturi.model.campaign import CampaignResult, TaskState
     from venturi.model.machine import Machine
 
 
@@ -69,11 +69,17 @@ def run(file: str, directory: str, **options: Any) -> int:
       venturi campaign run tasks.yaml -d /scratch/me --dry-run
       venturi campaign run tasks.yaml -d scratch --on cluster.yaml
     """
-    from venturi.campaign.session import ENDING, Wish, create, directory_of, read_campaign
+    from venturi.campaign.session import (
+        ENDING,
+        CampaignRequest,
+        create,
+        directory_of,
+        read_campaign,
+    )
     from venturi.execute.result_folder import folder_for
     from venturi.store.place import store_directory
 
-    wish = Wish(
+    request = CampaignRequest(
         file=Path(file),
         directory=directory_of(directory, options["machine"]),
         store=store_directory(options["store"]),
@@ -83,10 +89,10 @@ def run(file: str, directory: str, **options: Any) -> int:
         pack=options["pack"],
         is_here=options["here"],
     )
-    folder = folder_for(options["output"], read_campaign(wish).name, ENDING)
+    folder = folder_for(options["output"], read_campaign(request).name, ENDING)
     if options["dry_run"]:
-        return dry_run(wish, folder, options)
-    return follow_campaign(create(wish, folder), set(), options)
+        return dry_run(request, folder, options)
+    return follow_campaign(create(request, folder), set(), options)
 
 
 @command.command("status")
@@ -126,7 +132,7 @@ def cancel(campaign: str, points: tuple[str, ...], yes: bool) -> int:
 
     opened = open_folder(folder_of(campaign))
     if not points:
-        make_sure(f"Cancel all of {opened.standing.folder.name}?", yes)
+        make_sure(f"Cancel all of {opened.campaign_status.folder.name}?", yes)
     told = cancel_tasks(opened, points)
     click.echo(f"{told} run{'s' if told != 1 else ''} cancelled")
     return ExitCode.FINE
@@ -246,12 +252,12 @@ def _silent(event: str, site: Machine) -> str:
     return f"nobody is told: {site.name} does not want to hear of '{event}' (notices: on)"
 
 
-def _states(text: str | None) -> set[State]:
+def _states(text: str | None) -> set[TaskState]:
     """The states that `--retry` names; UserError for a word that is none."""
-    from venturi.model.campaign import State
+    from venturi.model.campaign import TaskState
 
-    names = {state.value.replace(" ", "-"): state for state in State if state.is_final}
-    names.pop(State.DONE.value)
+    names = {state.value.replace(" ", "-"): state for state in TaskState if state.is_final}
+    names.pop(TaskState.DONE.value)
     wanted = [word.strip() for word in text.split(",")] if text else []
     for word in wanted:
         if word not in names:
@@ -259,18 +265,18 @@ def _states(text: str | None) -> set[State]:
     return {names[word] for word in wanted}
 
 
-def follow_campaign(opened: Opened, retry: set[State], options: dict[str, Any]) -> int:
+def follow_campaign(opened: Opened, retry: set[TaskState], options: dict[str, Any]) -> int:
     """Goes on with a campaign till its end, prints what came of it, and tells whom it concerns."""
     from venturi.campaign.session import follow
-    from venturi.model.campaign import State
+    from venturi.model.campaign import TaskState
     from venturi.report.campaign_text import states_line
     from venturi.report.one_line import OneLine
 
     line = OneLine()
 
-    def watch(standing: Standing) -> None:
+    def watch(campaign_status: CampaignStatus) -> None:
         if not options["quiet"]:
-            line.show(states_line(line.spent, standing.count()))
+            line.show(states_line(line.spent, campaign_status.count()))
 
     try:
         came_to_end = follow(opened, retry, watch)
@@ -278,20 +284,20 @@ def follow_campaign(opened: Opened, retry: set[State], options: dict[str, Any]) 
         if not options["quiet"]:
             line.close()
     result = _print(opened, options)
-    _land(opened)
+    _import_results(opened)
     if not came_to_end:
         return ExitCode.INTERRUPTED
     _tell(opened, result)
-    return ExitCode.FINE if set(result.states) <= {State.DONE.value} else ExitCode.MEASUREMENT
+    return ExitCode.FINE if set(result.states) <= {TaskState.DONE.value} else ExitCode.MEASUREMENT
 
 
 def _tell(opened: Opened, result: CampaignResult) -> None:
     """Sends what is new to whom the machine's file names; that it cannot be sent fails nothing."""
-    from venturi.campaign.membership import read_session
     from venturi.campaign.notice import tell_result
+    from venturi.campaign.run_session import read_session
     from venturi.campaign.send import send
 
-    folder, notices = opened.standing.folder, opened.machine.notices
+    folder, notices = opened.campaign_status.folder, opened.machine.notices
     try:
         store = Path(read_session(folder).store)
         tell_result(result, folder, store, lambda notice: send(notice, notices))
@@ -308,14 +314,14 @@ def _write(path: str | None, text: str) -> None:
             raise UserError(f"{path}: {error.strerror}", "choose another place") from None
 
 
-def _land(opened: Opened) -> None:
+def _import_results(opened: Opened) -> None:
     """Puts what has ended into the store that was named when the campaign was begun."""
-    from venturi.campaign.landing import land
-    from venturi.campaign.membership import read_session
+    from venturi.campaign.import_results import import_results
+    from venturi.campaign.run_session import read_session
 
-    store = read_session(opened.standing.folder).store
+    store = read_session(opened.campaign_status.folder).store
     if store:
-        land(opened, Path(store))
+        import_results(opened, Path(store))
 
 
 def _print(opened: Opened, options: dict[str, Any]) -> CampaignResult:
@@ -335,18 +341,18 @@ def _print(opened: Opened, options: dict[str, Any]) -> CampaignResult:
         from venturi.report.campaign_text import print_result
         from venturi.report.quantity import Units
 
-        folder = shown_path(opened.standing.folder)
+        folder = shown_path(opened.campaign_status.folder)
         print_result(result, stdout_console(), Units(options["units"]), folder)
     return result
 
 
-def dry_run(wish: Wish, folder: Path, options: dict[str, Any]) -> int:
+def dry_run(request: CampaignRequest, folder: Path, options: dict[str, Any]) -> int:
     """Prints what a campaign would do."""
     from venturi.campaign.estimate import estimate_of
     from venturi.campaign.session import planned
 
-    campaign, tasks, points = planned(wish, folder)
-    found = estimate_of(campaign, tasks, points, wish.directory)
+    campaign, tasks, points = planned(request, folder)
+    found = estimate_of(campaign, tasks, points, request.directory)
     if options["as_json"]:
         click.echo(found.to_json(indent=1))
     else:

@@ -14,7 +14,7 @@ from venturi.cli.option import json_option, units_option
 from venturi.model.error import ExitCode
 
 if TYPE_CHECKING:
-    from venturi.capture.run import Outcome
+    from venturi.capture.run import CaptureOutcome
 
 _STDERR = 2
 _OF_CAPTURES = ("counters", "only", "skip", "all_paths", "spool")
@@ -74,20 +74,20 @@ def command(command_line: tuple[str, ...], **options: Any) -> int:
     return ExitCode.FINE
 
 
-def _recovered(options: dict[str, Any]) -> Outcome:
+def _recovered(options: dict[str, Any]) -> CaptureOutcome:
     from venturi.capture.run import recover
 
     return recover(Path(options["recover"]), options["output"])
 
 
-def _captured(command_line: tuple[str, ...], options: dict[str, Any]) -> Outcome:
-    from venturi.capture.run import Surroundings, capture, capture_by_strace, place_for
+def _captured(command_line: tuple[str, ...], options: dict[str, Any]) -> CaptureOutcome:
+    from venturi.capture.run import CaptureContext, capture, capture_by_strace, place_for
     from venturi.capture.spool import left_behind
-    from venturi.capture.tracer import Settings
+    from venturi.capture.tracer import TracerSettings
 
     folder = place_for(options["output"], command_line)
     spool = Path(options["spool"]).absolute() if options["spool"] else None
-    settings = Settings(
+    settings = TracerSettings(
         counters_only=options["counters"],
         limit=options["limit"],
         only=options["only"],
@@ -99,11 +99,11 @@ def _captured(command_line: tuple[str, ...], options: dict[str, Any]) -> Outcome
             text = "venturi: an earlier capture was killed: venturi capture --recover"
             click.echo(f"{text} {shlex.quote(os.path.relpath(left))}", err=True)
     record = capture if options["tool"] == "tracer" else capture_by_strace
-    around = Surroundings(spool, _STDERR if options["as_json"] else None)
+    around = CaptureContext(spool, _STDERR if options["as_json"] else None)
     return record(command_line, folder, settings, around)
 
 
-def _show(outcome: Outcome, options: dict[str, Any]) -> None:
+def _show(outcome: CaptureOutcome, options: dict[str, Any]) -> None:
     """What was captured: as JSON on standard output, or for a person on standard error."""
     from venturi.capture.summary import summary_of
 

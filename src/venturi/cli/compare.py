@@ -10,10 +10,10 @@ import click
 from venturi.cli.option import is_capture, json_option, store_option, units_option
 
 if TYPE_CHECKING:
-    from venturi.model.card import FidelityCard
     from venturi.model.comparison import ComparisonSet, RunComparison
+    from venturi.model.fidelity_report import FidelityReport
 
-    Found = FidelityCard | RunComparison | ComparisonSet
+    Comparison = FidelityReport | RunComparison | ComparisonSet
 
 
 @click.command()
@@ -55,16 +55,16 @@ def command(
     return ExitCode.GATE if check and _is_off(found) else ExitCode.FINE
 
 
-def _text(found: Found, path: Path, units: str) -> str:
+def _text(found: Comparison, path: Path, units: str) -> str:
     """The comparison in the form that the file's ending says; JSON where it says none."""
-    from venturi.model.card import FidelityCard
     from venturi.model.error import UserError
+    from venturi.model.fidelity_report import FidelityReport
     from venturi.report.render import render_document
 
     form = path.suffix.lstrip(".")
     if form not in ("html", "md"):
         return found.to_json(indent=1) + "\n"
-    if isinstance(found, FidelityCard):
+    if isinstance(found, FidelityReport):
         raise UserError(
             f"{path}: captures side by side are a page of the application's report",
             "venturi report A --proxy B -o PAGE.html",
@@ -72,7 +72,7 @@ def _text(found: Found, path: Path, units: str) -> str:
     return render_document(found, form, units)
 
 
-def _compared(first: str, second: str, store: str | None) -> Found:
+def _compared(first: str, second: str, store: str | None) -> Comparison:
     """The comparison of two of a kind; raises UserError where one is a capture and one a run."""
     from venturi.model.error import UserError
 
@@ -90,14 +90,14 @@ def _compared(first: str, second: str, store: str | None) -> Found:
         )
     if not captures:
         return _compared_runs(first, second, store)
-    from venturi.analyse.fidelity_card import fidelity
+    from venturi.analyse.fidelity_report import fidelity
     from venturi.sources.open import read_capture
 
     both = [read_capture(Path(name)) for name in (first, second)]
     return fidelity(both[0], both[1], (Path(first).name, Path(second).name))
 
 
-def _compared_runs(first: str, second: str, store: str | None) -> Found:
+def _compared_runs(first: str, second: str, store: str | None) -> Comparison:
     """Two runs of ours in every detail; other runs, and sets of them, by their results."""
     from venturi.analyse.run_comparison import compared_runs
     from venturi.analyse.set_comparison import compared_sets
@@ -133,28 +133,28 @@ def _is_run(name: str, store: str | None) -> bool:
     return True
 
 
-def _print(found: Found, units: str) -> None:
+def _print(found: Comparison, units: str) -> None:
     from venturi.cli.console import stdout_console
-    from venturi.model.card import FidelityCard
     from venturi.model.comparison import ComparisonSet
-    from venturi.report.card import print_card
+    from venturi.model.fidelity_report import FidelityReport
+    from venturi.report.fidelity_report import print_fidelity_report
     from venturi.report.quantity import Units
     from venturi.report.run_comparison import print_run_comparison, print_set_comparison
 
-    if isinstance(found, FidelityCard):
-        print_card(found, stdout_console(), Units(units))
+    if isinstance(found, FidelityReport):
+        print_fidelity_report(found, stdout_console(), Units(units))
     elif isinstance(found, ComparisonSet):
         print_set_comparison(found, stdout_console(), Units(units))
     else:
         print_run_comparison(found, stdout_console(), Units(units))
 
 
-def _is_off(found: Found) -> bool:
+def _is_off(found: Comparison) -> bool:
     """Whether a field of a proxy is off, or a run surely is worse."""
-    from venturi.model.card import FidelityCard, Match
     from venturi.model.comparison import ComparisonSet
+    from venturi.model.fidelity_report import FidelityReport, Match
 
-    if isinstance(found, FidelityCard):
+    if isinstance(found, FidelityReport):
         return found.match is Match.OFF
     parts = found.parts if isinstance(found, ComparisonSet) else [found]
     return any(row.is_worse for part in parts for row in part.rows)

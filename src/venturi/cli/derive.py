@@ -89,17 +89,17 @@ def _check(
     captured: Captured, workload: Workload, text: str, directory: Path, log: Path, on: str | None
 ) -> None:
     """Captures the proxy beside the log, and prints the comparison."""
-    from venturi.analyse.fidelity_card import fidelity
+    from venturi.analyse.fidelity_report import fidelity
     from venturi.capture.proxy import capture_proxy, machine_for
     from venturi.capture.run import place_for
     from venturi.cli.console import stderr_console
     from venturi.execute.target import check_directory
-    from venturi.report.card import print_card
+    from venturi.report.fidelity_report import print_fidelity_report
 
     check_directory(directory)
     folder = place_for(None, (f"{workload.name}-proxy",))
     machine = on or machine_for(workload, captured.trace)
     proxy = capture_proxy(workload, text, directory, folder, machine)
-    card = fidelity(captured, proxy, (workload.name, folder.name))
-    print_card(card, stderr_console())
+    report = fidelity(captured, proxy, (workload.name, folder.name))
+    print_fidelity_report(report, stderr_console())
     click.echo(f" next    venturi report {log} --proxy {folder.name}", err=True)

@@ -14,10 +14,10 @@ import click
 from venturi.cli.option import machine_option
 
 if TYPE_CHECKING:
-    from venturi.field.perform import Stage, Trial, Watch
+    from venturi.compat.perform import PlannedRun, RunContext, Watch
     from venturi.model.event import Event
     from venturi.model.record import Record
-    from venturi.plan.make import Made
+    from venturi.plan.make import PlanResult
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -46,13 +46,13 @@ def field_options(*formats: str) -> Decorator:
     return decorate
 
 
-def stage_of(target: Path, options: dict[str, Any]) -> Stage:
+def run_context_of(target: Path, options: dict[str, Any]) -> RunContext:
     """Where a command line's runs happen."""
+    from venturi.compat.perform import RunContext
     from venturi.execute.launcher import machine_named
-    from venturi.field.perform import Stage
     from venturi.store.place import store_directory
 
-    return Stage(
+    return RunContext(
         target=target,
         store=store_directory(options["store"]),
         machine=machine_named(options["machine"]),
@@ -63,13 +63,13 @@ def stage_of(target: Path, options: dict[str, Any]) -> Stage:
 
 def watch_of(options: dict[str, Any]) -> Watch:
     """Live progress on stderr, or none with --quiet."""
-    from venturi.field.perform import silent
+    from venturi.compat.perform import silent
 
     if options["quiet"]:
         return silent
 
     @contextlib.contextmanager
-    def watch(made: Made) -> Iterator[Callable[[Event], None]]:
+    def watch(made: PlanResult) -> Iterator[Callable[[Event], None]]:
         from venturi.report.live import LiveView, Setting
         from venturi.report.quantity import Units
 
@@ -85,9 +85,9 @@ def watch_of(options: dict[str, Any]) -> Watch:
     return watch
 
 
-def show_plans(trials: list[Trial], stage: Stage, options: dict[str, Any]) -> int:
+def show_plans(trials: list[PlannedRun], stage: RunContext, options: dict[str, Any]) -> int:
     """What the trials would do, without any I/O."""
-    from venturi.field.perform import planned
+    from venturi.compat.perform import planned
     from venturi.plan.summary import summary_of
 
     summaries = [summary_of(planned(trial, stage), stage.machine.bounds) for trial in trials]

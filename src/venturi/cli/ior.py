@@ -15,12 +15,12 @@ from venturi.model.error import ExitCode, VenturiError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from venturi.field.ior_print import Form
-    from venturi.field.ior_result import IorRun
-    from venturi.field.ior_run import Choices, Ready
-    from venturi.field.ior_test import IorTest
+    from venturi.compat.ior_print import SummaryFormat
+    from venturi.compat.ior_result import IorRun
+    from venturi.compat.ior_run import Choices, Ready
+    from venturi.compat.ior_test import IorTest
     from venturi.model.event import Event
-    from venturi.plan.make import Made
+    from venturi.plan.make import PlanResult
 
 
 @click.command()
@@ -54,8 +54,8 @@ def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **optio
       venturi ior -n 4 -- -w -r -t 1m -b 64m -o DIR/file
       venturi ior --output-format ior-json -- -f script
     """
-    from venturi.field.ior_run import check_start, make_ready
-    from venturi.field.ior_script import read_command_line
+    from venturi.compat.ior_run import check_start, make_ready
+    from venturi.compat.ior_script import read_command_line
 
     check_start()
     tests = read_command_line(arguments)
@@ -66,8 +66,8 @@ def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **optio
 
 
 def _choices(arguments: Sequence[str], options: dict[str, Any]) -> Choices:
+    from venturi.compat.ior_run import Choices
     from venturi.execute.launcher import machine_named
-    from venturi.field.ior_run import Choices
     from venturi.store.place import store_directory
 
     return Choices(
@@ -83,7 +83,7 @@ def _choices(arguments: Sequence[str], options: dict[str, Any]) -> Choices:
 
 
 def _plan(tests: Sequence[Ready], options: dict[str, Any]) -> int:
-    from venturi.field.ior_run import plan_of
+    from venturi.compat.ior_run import plan_of
     from venturi.plan.summary import summary_of
 
     found = [summary_of(plan_of(ready)) for ready in tests]
@@ -103,8 +103,8 @@ def _run(
     tests: Sequence[IorTest], choices: Choices, wanted: str | None, options: dict[str, Any]
 ) -> int:
     """Run the tests; what was measured is printed, also if a later one fails."""
-    from venturi.field.ior_print import form_of
-    from venturi.field.ior_run import complaints, exit_code, make_ready, run_test
+    from venturi.compat.ior_print import form_of
+    from venturi.compat.ior_run import complaints, exit_code, make_ready, run_test
 
     form = form_of(tests[-1], wanted)
     runs: list[IorRun] = []
@@ -132,8 +132,8 @@ def _run(
 
 def _watcher(
     stack: contextlib.ExitStack, options: dict[str, Any]
-) -> Callable[[Made], Callable[[Event], None]]:
-    def watch(made: Made) -> Callable[[Event], None]:
+) -> Callable[[PlanResult], Callable[[Event], None]]:
+    def watch(made: PlanResult) -> Callable[[Event], None]:
         from venturi.report.live import LiveView, Setting
         from venturi.report.quantity import Units
 
@@ -152,13 +152,13 @@ def _watcher(
 
 def _print(
     runs: Sequence[IorRun],
-    form: Form | None,
+    form: SummaryFormat | None,
     test: IorTest,
     choices: Choices,
     failure: VenturiError | None,
     options: dict[str, Any],
 ) -> None:
-    from venturi.field.ior_print import render, write_rank_details, write_summary
+    from venturi.compat.ior_print import render, write_rank_details, write_summary
 
     write_rank_details(runs)
     if form is not None:

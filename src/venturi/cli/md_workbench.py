@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from venturi.cli.field_tool import field_options, show_plans, show_records, stage_of, watch_of
+from venturi.cli.field_tool import field_options, run_context_of, show_plans, show_records, watch_of
 from venturi.cli.option import json_option, store_option, units_option
 
 
@@ -30,18 +30,18 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
     from dataclasses import replace
     from datetime import UTC, datetime
 
-    from venturi.field.ior_run import check_start
-    from venturi.field.md_workbench_option import read_arguments
-    from venturi.field.md_workbench_text import md_workbench_text
-    from venturi.field.md_workbench_workload import workbench_trial
-    from venturi.field.perform import exit_code_of, perform_trials
+    from venturi.compat.ior_run import check_start
+    from venturi.compat.md_workbench_option import read_arguments
+    from venturi.compat.md_workbench_text import md_workbench_text
+    from venturi.compat.md_workbench_workload import workbench_trial
+    from venturi.compat.perform import exit_code_of, perform_trials
 
     check_start("md-workbench")
     asked_for = read_arguments(arguments)
     if options["directory"]:
         asked_for = replace(asked_for, directory=options["directory"])
     trials = [workbench_trial(asked_for, options["ranks"])]
-    stage = stage_of(Path(asked_for.directory).absolute(), options)
+    stage = run_context_of(Path(asked_for.directory).absolute(), options)
     if options["dry_run"]:
         return show_plans(trials, stage, options)
     records = perform_trials(trials, stage, watch_of(options))

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from venturi.cli.field_tool import field_options, show_plans, show_records, stage_of, watch_of
+from venturi.cli.field_tool import field_options, run_context_of, show_plans, show_records, watch_of
 from venturi.cli.option import json_option, store_option, units_option
 
 
@@ -31,21 +31,23 @@ def command(arguments: tuple[str, ...], limit: str | None, **options: Any) -> in
     from dataclasses import replace
     from datetime import UTC, datetime
 
-    from venturi.field.ior_run import check_start
-    from venturi.field.mdtest_option import read_arguments
-    from venturi.field.mdtest_output import outputs_after, seconds_of, status_items
-    from venturi.field.mdtest_place import place_of
-    from venturi.field.mdtest_text import mdtest_text
-    from venturi.field.mdtest_workload import Asked, trials_of
-    from venturi.field.perform import exit_code_of, perform_trials
+    from venturi.compat.ior_run import check_start
+    from venturi.compat.mdtest_option import read_arguments
+    from venturi.compat.mdtest_output import outputs_after, seconds_of, status_items
+    from venturi.compat.mdtest_place import place_of
+    from venturi.compat.mdtest_text import mdtest_text
+    from venturi.compat.mdtest_workload import MdtestRunSettings, trials_of
+    from venturi.compat.perform import exit_code_of, perform_trials
 
     check_start("mdtest")
     asked_for = read_arguments(arguments)
     if options["directory"]:
         asked_for = replace(asked_for, directories=(options["directory"],))
-    asked = Asked(options["ranks"], options["nodes"], seconds_of(limit), status_items(asked_for))
+    asked = MdtestRunSettings(
+        options["ranks"], options["nodes"], seconds_of(limit), status_items(asked_for)
+    )
     trials = trials_of(asked_for, asked)
-    stage = stage_of(place_of(asked_for.directories).target, options)
+    stage = run_context_of(place_of(asked_for.directories).target, options)
     if options["dry_run"]:
         return show_plans(trials, stage, options)
     records = perform_trials(trials, stage, watch_of(options))

@@ -12,11 +12,11 @@ import click
 from venturi.model.error import ExitCode, UserError
 
 if TYPE_CHECKING:
-    from venturi.field.io500.official import Packed
+    from venturi.compat.io500.official import OfficialResult
 
 
 @dataclass(frozen=True)
-class Asked:
+class OfficialRunOptions:
     """The options of `venturi run` that concern it."""
 
     workload: str
@@ -29,16 +29,16 @@ class Asked:
     dry_run: bool
 
 
-def run_official(asked: Asked, options: dict[str, Any], as_json: bool) -> int:
+def run_official(asked: OfficialRunOptions, options: dict[str, Any], as_json: bool) -> int:
     """Run it; UserError for options that it cannot honour."""
+    from venturi.compat.io500.official import NAME, OfficialRequest
+    from venturi.compat.io500.official import run_official as run
     from venturi.execute.launcher import machine_named
-    from venturi.field.io500.official import NAME, Wanted
-    from venturi.field.io500.official import run_official as run
     from venturi.store.place import store_directory
 
     _check(asked, options, NAME)
     assert asked.binary is not None
-    wanted = Wanted(
+    wanted = OfficialRequest(
         binary=Path(asked.binary),
         directory=Path(asked.directory).absolute(),
         store=store_directory(asked.store),
@@ -65,7 +65,7 @@ def run_official(asked: Asked, options: dict[str, Any], as_json: bool) -> int:
     return ExitCode.FINE
 
 
-def _check(asked: Asked, options: dict[str, Any], name: str) -> None:
+def _check(asked: OfficialRunOptions, options: dict[str, Any], name: str) -> None:
     if asked.workload != name:
         raise UserError(f"--binary belongs to {name}, not to {asked.workload}")
     if asked.binary is None:
@@ -84,7 +84,7 @@ def _check(asked: Asked, options: dict[str, Any], name: str) -> None:
         raise UserError(f"--dry-run: {name} has no plan", "the program has a --dry-run of its own")
 
 
-def _print(packed: Packed) -> None:
+def _print(packed: OfficialResult) -> None:
     from venturi.cli.console import stdout_console
     from venturi.report.published import print_import
     from venturi.report.submission import print_packed

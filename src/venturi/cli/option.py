@@ -193,9 +193,9 @@ def _is_workload(path: Path) -> bool:
 
 def settings_of(options: dict[str, Any]) -> Any:
     """The settings of the workload options."""
-    from venturi.plan.setting import Settings
+    from venturi.plan.setting import RunSettings
 
-    return Settings(
+    return RunSettings(
         ranks=options["ranks"],
         nodes=options["nodes"],
         scale=options["scale"],

@@ -151,9 +151,9 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
 
 def _settings_on(machine: Any, options: dict[str, Any]) -> Any:
     """The settings of a workload whose I/O time is read from a profile."""
-    from venturi.plan.setting import Settings
+    from venturi.plan.setting import RunSettings
 
-    return Settings(
+    return RunSettings(
         ranks=options["ranks"],
         scale=options["scale"],
         assignments=parse_assignments(options["assignments"]),
@@ -190,7 +190,7 @@ def _sayer(options: dict[str, Any]) -> Callable[[str], None]:
 def _against(workload: str, against: str, options: dict[str, Any]) -> None:
     """Run application and proxy in turn, write the prediction's folder, print it."""
     from venturi.predict.against import Experiment, predict_against
-    from venturi.predict.cache import CachePolicy
+    from venturi.predict.cache import CachePreparation
     from venturi.predict.folder import place_for, write_prediction
 
     if not against.strip():
@@ -210,7 +210,7 @@ def _against(workload: str, against: str, options: dict[str, Any]) -> None:
         ranks=options["ranks"],
         rounds=options["repeat"],
         budget_s=budget_seconds(options["budget"], may_be_none=True),
-        cache=CachePolicy(options["cache"] or "drop"),
+        cache=CachePreparation(options["cache"] or "drop"),
         unlike=options["unlike"],
         baselines=not options["no_baselines"],
         beside=None if beside is None else open_or_derive(beside, options["store"]),

@@ -48,12 +48,12 @@ def command(
     """
     from venturi.execute.launcher import machine_named
     from venturi.profile.machine_file import check_output, write_machine
-    from venturi.profile.measure import Wish, check_interfaces, measure
+    from venturi.profile.measure import ProfileRequest, check_interfaces, measure
 
     path = Path(output).absolute()
     place = machine_named(machine)
     before = check_output(path)
-    wish = Wish(
+    request = ProfileRequest(
         directory=Path(directory).absolute(),
         output=path,
         budget_s=budget_seconds(budget),
@@ -62,7 +62,7 @@ def command(
         interfaces=check_interfaces([word for word in interfaces.split(",") if word], place),
         resume=resume,
     )
-    outcome = measure(wish, (lambda line: None) if quiet else _tell)
+    outcome = measure(request, (lambda line: None) if quiet else _tell)
     written = write_machine(path, outcome.profile, before)
     if outcome.interrupted:
         click.echo(

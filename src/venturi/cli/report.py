@@ -72,8 +72,8 @@ def command(
 
 def _of_runs(runs: tuple[str, ...], store: str | None, form: str, units: str) -> tuple[str, str]:
     """The last run's id, and the text."""
-    from venturi.field.io500.own import is_io500
-    from venturi.field.io500.review import review_of
+    from venturi.compat.io500.own import is_io500
+    from venturi.compat.io500.review import review_of
     from venturi.report.render import render
     from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
@@ -91,7 +91,7 @@ def _of_capture(
     captures: tuple[str, ...], proxy: str | None, form: str, units: str
 ) -> tuple[str, str]:
     """The capture's name, and the text."""
-    from venturi.analyse.portrait import portrait_of
+    from venturi.analyse.characterization import characterization_of
     from venturi.model.error import UserError
     from venturi.report.render import render_document
     from venturi.sources.open import read_capture
@@ -103,4 +103,4 @@ def _of_capture(
     path = Path(captures[0])
     name = path.resolve().name.removesuffix(".trace").removesuffix(".darshan")
     beside = read_capture(Path(proxy)) if proxy is not None else None
-    return name, render_document(portrait_of(read_capture(path), name, beside), form, units)
+    return name, render_document(characterization_of(read_capture(path), name, beside), form, units)

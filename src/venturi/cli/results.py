@@ -17,7 +17,7 @@ from venturi.model.error import ExitCode, UserError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from venturi.store.index import Entry
+    from venturi.store.index import IndexEntry
 
 _SHOWN = 40
 
@@ -69,7 +69,7 @@ def _concluded(place: Path) -> list[Path]:
     return sweep(place)
 
 
-def _chosen(place: Path, choice: str) -> list[Entry]:
+def _chosen(place: Path, choice: str) -> list[IndexEntry]:
     from venturi.store.archive import chosen
 
     return chosen(place, choice)
@@ -241,13 +241,13 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
     """
     from pathlib import Path
 
-    from venturi.intake.take import take
+    from venturi.importers.import_path import import_path
     from venturi.store.place import store_directory
 
     place = store_directory(store)
     others, rows = [], []
     for path in map(Path, paths):
-        taken = take(place, path, machine)
+        taken = import_path(place, path, machine)
         if taken is None:
             others.append(path)
         else:
@@ -261,8 +261,8 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
 
 def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[str, Any]]:
     """Keeps published results, and prints them without --json, for which it returns them."""
-    from venturi.field.io500.submission import Refused
-    from venturi.field.io500.submission import import_results as read
+    from venturi.compat.io500.submission import Refused
+    from venturi.compat.io500.submission import import_results as read
     from venturi.model.published import Io500Result
     from venturi.store.published import save
 
@@ -314,13 +314,13 @@ def rank_results(
 
     A run of ours stands at the place that it would take, in brackets.
     """
-    from venturi.field.io500.own import result_of
-    from venturi.field.io500.ranking import Choice, rank, unit_of
+    from venturi.compat.io500.own import result_of
+    from venturi.compat.io500.ranking import RankingFilter, rank, unit_of
     from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
     from venturi.store.published import load_all
 
-    choice = Choice(by, per, nodes, filesystem, year, every)
+    choice = RankingFilter(by, per, nodes, filesystem, year, every)
     store_place = store_directory(store)
     own = [result_of(load_record(find(store_place, run))) for run in runs]
     rows = rank([*load_all(store_place), *own], choice)[:top]
@@ -346,8 +346,8 @@ def compare_results(first: str, others: tuple[str, ...], store: str | None, as_j
     RUN is a run of ours (an id, @last, a folder) or an imported result, PUBLISHED are imported
     ones or runs: the start of a key, or words of institution, system and year, in quotes.
     """
-    from venturi.field.io500.beside import beside, named
-    from venturi.field.io500.own import result_of
+    from venturi.compat.io500.compare import compared_values, named
+    from venturi.compat.io500.own import result_of
     from venturi.model.published import Io500Result
     from venturi.store.archive import find, load_record
     from venturi.store.place import store_directory
@@ -368,7 +368,7 @@ def compare_results(first: str, others: tuple[str, ...], store: str | None, as_j
     if not others:
         raise UserError("name one or more results to set it beside", "venturi results rank --all")
     one = opened(first)
-    pairs = [(other, beside(one, other)) for other in map(opened, others)]
+    pairs = [(other, compared_values(one, other)) for other in map(opened, others)]
     if as_json:
         data = [
             {"a": one.to_data(), "b": other.to_data(), "rows": [row.to_data() for row in rows]}

@@ -73,15 +73,15 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     if options["output"] is not None:
         raise UserError("-o belongs to --vary", "venturi report RUN -o FILE writes a page")
     if workload == "io500-official" or options["binary"] is not None:
-        from venturi.cli.official import Asked, run_official
+        from venturi.cli.official import OfficialRunOptions, run_official
 
         names = ("store", "binary", "config", "stonewall", "mode", "dry_run")
-        words = Asked(workload, directory, *(options[name] for name in names))
+        words = OfficialRunOptions(workload, directory, *(options[name] for name in names))
         return run_official(words, options, as_json)
-    from venturi.field.io500.arguments import Arguments, chosen
+    from venturi.compat.io500.arguments import Io500Arguments, chosen
 
     config = Path(options["config"]) if options["config"] else None
-    asked = Arguments(options["stonewall"], options["mode"], config)
+    asked = Io500Arguments(options["stonewall"], options["mode"], config)
     io500 = chosen(workload, asked, options["ranks"], options["nodes"])
     options["assignments"] = io500.settled + options["assignments"]
     if options["dry_run"]:
@@ -89,8 +89,8 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
 
         context = click.get_current_context()
         return int(context.invoke(plan_command, workload=workload, as_json=as_json, **options))
+    from venturi.compat.io500.adapt import adapted
     from venturi.execute.launcher import machine_named
-    from venturi.field.io500.adapt import adapted
     from venturi.store.place import store_directory
     from venturi.store.run import Request
 
@@ -140,7 +140,7 @@ def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any])
         saved = str(store / "runs" / record.id) if options["verbose"] else None
         print_summary(record, stdout_console(), Units(options["units"]), saved)
         if options.get("mode") == "quick":
-            from venturi.field.io500.quick import error_in_words
+            from venturi.compat.io500.quick import error_in_words
             from venturi.report.printer import Printer
             from venturi.store.archive import results
             from venturi.store.result import result_of

@@ -26,7 +26,7 @@ from venturi.model.error import ExitCode
 
 if TYPE_CHECKING:
     from venturi.model.tuning import Tuning
-    from venturi.tune.search import State
+    from venturi.tune.search import SearchState
 
 _ENDING = ".tune"
 
@@ -65,19 +65,19 @@ def command(workload: str, directory: str, **options: Any) -> int:
     """
     from venturi.execute.launcher import machine_named
     from venturi.execute.result_folder import folder_for, write_folder
-    from venturi.plan.setting import Settings
+    from venturi.plan.setting import RunSettings
     from venturi.store.place import store_directory
-    from venturi.tune.bench import Place
-    from venturi.tune.session import Wish, tune
+    from venturi.tune.bench import BenchSetup
+    from venturi.tune.session import TuningRequest, tune
 
     budget_s = budget_seconds(options["budget"])
     opened, _ = open_or_derive(workload, options["store"])
     folder = folder_for(options["output"], opened.name, _ENDING)
-    place = Place(
+    place = BenchSetup(
         directory=Path(directory).absolute(),
         store=store_directory(options["store"]),
         machine=machine_named(options["machine"]),
-        settings=Settings(
+        settings=RunSettings(
             ranks=options["ranks"],
             scale=options["scale"],
             seed=options["seed"],
@@ -86,7 +86,7 @@ def command(workload: str, directory: str, **options: Any) -> int:
         command=["venturi", *sys.argv[1:]],
     )
     with _watching(budget_s, quiet=options["quiet"]) as watch:
-        tuning = tune(Wish(opened, place, budget_s, options["what_if"]), watch)
+        tuning = tune(TuningRequest(opened, place, budget_s, options["what_if"]), watch)
     saved = tell_if_elsewhere(folder, write_folder(folder, _texts(tuning)))
     if options["as_json"]:
         click.echo(tuning.to_json(indent=1))
@@ -111,14 +111,14 @@ def _texts(tuning: Tuning) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _watching(budget_s: float, quiet: bool) -> Iterator[Callable[[State], None]]:
+def _watching(budget_s: float, quiet: bool) -> Iterator[Callable[[SearchState], None]]:
     """What is told of every run."""
-    from venturi.report.tuning_text import Progress
+    from venturi.report.tuning_text import TuningProgress
 
     if quiet:
         yield lambda state: None
         return
-    progress = Progress(budget_s)
+    progress = TuningProgress(budget_s)
     try:
         yield lambda state: progress.show_run(state.runs, state.doing)
     finally:

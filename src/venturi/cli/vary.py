@@ -12,7 +12,7 @@ from venturi.cli.option import aim_of, parse_repeat, seconds_in, settings_of
 from venturi.model.error import UserError
 
 if TYPE_CHECKING:
-    from venturi.campaign.session import Wish
+    from venturi.campaign.session import CampaignRequest
     from venturi.model.campaign import Scalar
 
 _OF_ONE_RUN = ("stonewall", "mode", "config", "binary")
@@ -33,11 +33,11 @@ def run_varied(workload: str, directory: str, options: dict[str, Any]) -> int:
             raise UserError(f"--{name} and --vary do not go together", "leave one of them out")
     levels = _levels(options)
     with _named_as_varied(levels):
-        wish = _wish(workload, directory_of(directory, options["machine"]), levels, options)
-        folder = folder_for(options["output"], read_campaign(wish).name, ENDING)
+        request = _request(workload, directory_of(directory, options["machine"]), levels, options)
+        folder = folder_for(options["output"], read_campaign(request).name, ENDING)
         if options["dry_run"]:
-            return dry_run(wish, folder, options)
-        opened = create(wish, folder)
+            return dry_run(request, folder, options)
+        opened = create(request, folder)
     return follow_campaign(opened, set(), {"junit": None, "metrics": None, **options})
 
 
@@ -48,8 +48,8 @@ def plan_varied(workload: str, options: dict[str, Any]) -> int:
 
     levels = _levels(options)
     with _named_as_varied(levels):
-        wish = _wish(workload, Path.cwd(), levels, options)
-        return dry_run(wish, wish.file.with_suffix(ENDING), options)
+        request = _request(workload, Path.cwd(), levels, options)
+        return dry_run(request, request.file.with_suffix(ENDING), options)
 
 
 def _levels(options: dict[str, Any]) -> dict[str, list[Scalar]]:
@@ -58,13 +58,13 @@ def _levels(options: dict[str, Any]) -> dict[str, list[Scalar]]:
     return levels_of(options["varied"])
 
 
-def _wish(
+def _request(
     workload: str, directory: Path, levels: dict[str, list[Scalar]], options: dict[str, Any]
-) -> Wish:
+) -> CampaignRequest:
     """The campaign that the options mean."""
     from venturi import library
     from venturi.analyse.verdict import ENOUGH_REPETITIONS as FEWEST
-    from venturi.campaign.session import Wish
+    from venturi.campaign.session import CampaignRequest
     from venturi.campaign.sweep import Sweep
     from venturi.cli.option import open_workload
     from venturi.store.place import store_directory
@@ -82,7 +82,7 @@ def _wish(
     repeat = FEWEST if aim else parse_repeat(options["repeat"])
     most_s = seconds_in("--time", options["time"]) if options.get("time") else None
     sweep = Sweep(opened, named, levels, settings_of(options), repeat, most_s)
-    return Wish(
+    return CampaignRequest(
         file=Path.cwd() / f"{opened.name}.yaml",
         directory=directory,
         store=store_directory(options["store"]),

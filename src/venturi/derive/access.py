@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from math import gcd
 from typing import Any
 
-from venturi.derive.layout import Kind, Layout, Nest
-from venturi.derive.stream import Flow, Stream, SyncHabit
+from venturi.derive.layout import FlowLayout, IorNest, LayoutKind
+from venturi.derive.stream import DerivedStream, Flow, SyncPattern
 from venturi.model.plan import Direction
 from venturi.model.units import size_text
 from venturi.model.workload import BareStep, DataStep, PatternKind, StepSpec
@@ -28,9 +28,9 @@ Steps = list[StepSpec | BareStep]
 class Writer:
     """Writes the data steps of one flow of one stream."""
 
-    stream: Stream
+    stream: DerivedStream
     flow: Flow
-    layout: Layout
+    layout: FlowLayout
     place: str = "rank"
     """The rank's number among those that use these files, as an expression."""
     base: str = ""
@@ -41,11 +41,11 @@ class Writer:
 
     def write(self) -> Steps:
         """All steps, in order."""
-        if self.layout.kind is Kind.RANDOM:
+        if self.layout.kind is LayoutKind.RANDOM:
             self._random()
-        elif self.layout.kind is Kind.GAPPED:
+        elif self.layout.kind is LayoutKind.GAPPED:
             self._gapped()
-        elif self.layout.kind is Kind.NEST:
+        elif self.layout.kind is LayoutKind.NEST:
             for nest in self.layout.nests:
                 self._nest(nest)
         else:
@@ -66,7 +66,7 @@ class Writer:
         keys["to" if is_write else "from_"] = self.stream.name
         if self.flow.is_collective:
             keys["collective"] = True
-        if is_write and self.stream.sync.habit is SyncHabit.EACH:
+        if is_write and self.stream.sync.pattern is SyncPattern.EACH:
             keys["sync"] = self.stream.sync.mode
         data = DataStep(**keys)
         return StepSpec(write=data) if is_write else StepSpec(read=data)
@@ -80,7 +80,7 @@ class Writer:
         at = self._behind("")
         return {"at": at} if at else {}
 
-    def _nest(self, nest: Nest) -> None:
+    def _nest(self, nest: IorNest) -> None:
         transfer, volume = size_text(nest.transfer), size_text(nest.volume)
         if self.stream.is_shared and (self.flow.reads_whole or not self._spread):
             size = volume if self._spread else f"{volume} if {self._mover} else 0"

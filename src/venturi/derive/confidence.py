@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from venturi.derive.ior import API
-from venturi.derive.layout import Kind, Layout
+from venturi.derive.layout import FlowLayout, LayoutKind
 from venturi.derive.program import is_tree
-from venturi.derive.stream import Flow, Stream
+from venturi.derive.stream import DerivedStream, Flow
 from venturi.model.plan import Direction, Interface
 from venturi.model.trace import Layer
 from venturi.model.units import size_text
@@ -35,15 +35,15 @@ def blind_spots() -> list[Confidence]:
     ]
 
 
-def confidence_of(stream: Stream, layouts: dict[Direction, Layout]) -> list[Confidence]:
+def confidence_of(stream: DerivedStream, layouts: dict[Direction, FlowLayout]) -> list[Confidence]:
     """The inferred fields of one stream."""
-    found = _Found(stream.name)
+    found = _ConfidenceEntries(stream.name)
     found.add("api", API[stream.interface], *_api_rule(stream))
     found.add("sharing", "all" if stream.is_shared else "rank", *_sharing_rule(stream))
     found.add("ranks", str(len(stream.group.owners)), 0.95, "4: ranks that used the files")
     order = 0.6 if stream.is_interleaved else 0.9
     found.add("direction", stream.order_text, order, "3: bytes, and first time stamps")
-    found.add("fsync", stream.sync.habit.value, 0.9, f"10: {stream.sync.calls} calls counted")
+    found.add("fsync", stream.sync.pattern.value, 0.9, f"10: {stream.sync.calls} calls counted")
     if stream.files_each > 1:
         text = (
             f"{stream.files_each} shared" if stream.is_shared else f"{stream.files_each} per rank"
@@ -57,7 +57,7 @@ def confidence_of(stream: Stream, layouts: dict[Direction, Layout]) -> list[Conf
     return found.entries
 
 
-def _joined(stream: Stream, flows: list[list[Confidence]]) -> list[Confidence]:
+def _joined(stream: DerivedStream, flows: list[list[Confidence]]) -> list[Confidence]:
     """The fields of both directions: one entry where they agree, else one for each direction."""
     if len(flows) == 2 and flows[0] == flows[1]:
         return flows[0]
@@ -68,7 +68,7 @@ def _joined(stream: Stream, flows: list[list[Confidence]]) -> list[Confidence]:
     return joined
 
 
-class _Found:
+class _ConfidenceEntries:
     """Collects the entries of one stream."""
 
     def __init__(self, stream: str) -> None:
@@ -84,7 +84,7 @@ class _Found:
         )
 
 
-def _api_rule(stream: Stream) -> tuple[float, str]:
+def _api_rule(stream: DerivedStream) -> tuple[float, str]:
     layer = stream.layer.value
     if stream.interface is Interface.HDF5 and stream.layer is not Layer.HDF5_DATASET:
         return 0.8, f"1: highest layer that knows the file; data counted at {layer}"
@@ -93,7 +93,7 @@ def _api_rule(stream: Stream) -> tuple[float, str]:
     return 0.95, "1: highest layer that knows the file"
 
 
-def _sharing_rule(stream: Stream) -> tuple[float, str]:
+def _sharing_rule(stream: DerivedStream) -> tuple[float, str]:
     if stream.ranks == 1:
         return 0.9, "2: one rank, so own and shared are the same"
     if not stream.is_shared:
@@ -104,9 +104,11 @@ def _sharing_rule(stream: Stream) -> tuple[float, str]:
     return 0.6, f"2: {owners} of {stream.ranks} ranks share the file"
 
 
-def _flow_fields(stream: Stream, flow: Flow, layouts: dict[Direction, Layout]) -> list[Confidence]:
+def _flow_fields(
+    stream: DerivedStream, flow: Flow, layouts: dict[Direction, FlowLayout]
+) -> list[Confidence]:
     """The fields of one direction."""
-    found = _Found(stream.name)
+    found = _ConfidenceEntries(stream.name)
     layout = layouts[flow.direction]
     mix = flow.mix
     share = min(mix.transfer_share, max(mix.known_share, 0.5))
@@ -122,17 +124,17 @@ def _flow_fields(stream: Stream, flow: Flow, layouts: dict[Direction, Layout]) -
     _add_nest(found, layout)
     random, sure, why = _random(flow, layout)
     found.add("random", random, sure, why)
-    if layout.kind is Kind.RANDOM and layout.run > mix.transfer:
+    if layout.kind is LayoutKind.RANDOM and layout.run > mix.transfer:
         found.add("run", size_text(layout.run), 0.6, "9: requests between two jumps")
     collective = "yes" if flow.is_collective else "no"
     found.add("collective", collective, 0.95, "10: collective against independent calls")
     return found.entries
 
 
-def _add_nest(found: _Found, layout: Layout) -> None:
+def _add_nest(found: _ConfidenceEntries, layout: FlowLayout) -> None:
     nest = layout.nest
-    if layout.kind is Kind.RANDOM or nest is None:
-        why = "9: random order hides it" if layout.kind is Kind.RANDOM else layout.rule
+    if layout.kind is LayoutKind.RANDOM or nest is None:
+        why = "9: random order hides it" if layout.kind is LayoutKind.RANDOM else layout.rule
         found.add("block", UNKNOWN, 0.0, why)
         found.add("segments", UNKNOWN, 0.0, why)
         return
@@ -140,8 +142,8 @@ def _add_nest(found: _Found, layout: Layout) -> None:
     found.add("segments", str(nest.segments), layout.confidence, layout.rule)
 
 
-def _random(flow: Flow, layout: Layout) -> tuple[str, float, str]:
-    if layout.kind is Kind.RANDOM:
+def _random(flow: Flow, layout: FlowLayout) -> tuple[str, float, str]:
+    if layout.kind is LayoutKind.RANDOM:
         return "yes", layout.confidence, layout.rule
     if flow.counts.sequential is not None:
         return "no", 0.9, "9: offsets rise"

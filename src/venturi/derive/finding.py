@@ -10,7 +10,7 @@ from venturi.derive.finding_data import DATA_RULES
 from venturi.derive.finding_name import LOOKUP_RULES, NAME_RULES
 from venturi.derive.finding_place import PLACE_RULES
 from venturi.derive.finding_rule import apply, ranked
-from venturi.derive.finding_time import COURSE_RULES, TIME_RULES
+from venturi.derive.finding_time import TIME_RULES, TIMELINE_RULES
 from venturi.derive.footprint import footprint_of
 from venturi.derive.stream_rows import rows_by_stream
 from venturi.model.trace import Trace
@@ -38,7 +38,7 @@ def operation_findings(captured: Captured) -> list[Finding]:
     found = list(apply((CAPTURE_RULE,), captured.trace))
     for rows in rows_by_stream(footprint):
         found += apply((*DATA_RULES, *PLACE_RULES, *NAME_RULES, *TIME_RULES), rows, job_s)
-    found += apply((*LOOKUP_RULES, *COURSE_RULES), footprint, job_s)
+    found += apply((*LOOKUP_RULES, *TIMELINE_RULES), footprint, job_s)
     return once(ranked(found))
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from venturi.derive.counts import bytes_of, total
-from venturi.derive.finding_rule import LEAST_SECONDS, Rule, Seen
-from venturi.derive.layout import Kind, Layout
+from venturi.derive.finding_rule import LEAST_SECONDS, FindingRule, RuleMatch
+from venturi.derive.layout import FlowLayout, LayoutKind
 from venturi.derive.program import is_tree
-from venturi.derive.stream import Flow, Stream, SyncHabit
+from venturi.derive.stream import DerivedStream, Flow, SyncPattern
 from venturi.model.plan import Direction, Interface
 from venturi.model.trace import CounterRecord, Layer, Trace
 from venturi.model.units import size_text
@@ -42,8 +42,8 @@ REREAD_FACTOR = 1.5
 class Case:
     """A stream, and the layout of each of its directions."""
 
-    stream: Stream
-    layouts: dict[Direction, Layout]
+    stream: DerivedStream
+    layouts: dict[Direction, FlowLayout]
 
     @property
     def posix(self) -> list[CounterRecord]:
@@ -56,17 +56,17 @@ def _by_count(count: int) -> Severity:
     return Severity.HIGH if count > MANY_REQUESTS else Severity.NOTE
 
 
-def _partial_capture(trace: Trace) -> Iterator[Seen]:
+def _partial_capture(trace: Trace) -> Iterator[RuleMatch]:
     """What Darshan lost for want of memory; a capture of our own says itself what it missed."""
     for gap in trace.gaps if trace.source.format.startswith("darshan") else ():
-        yield Seen(
+        yield RuleMatch(
             severity=Severity.HIGH,
             what=f"The capture of {gap.layer} is incomplete, so all totals are lower bounds.",
             evidence=gap.what,
         )
 
 
-def _small_requests(case: Case) -> Iterator[Seen]:
+def _small_requests(case: Case) -> Iterator[RuleMatch]:
     if is_tree(case.stream) or case.stream.interface is Interface.STDIO:
         return
     parts = [part for flow in case.stream.flows for part in flow.mix.parts]
@@ -75,7 +75,7 @@ def _small_requests(case: Case) -> Iterator[Seen]:
     if small <= SMALL_SHARE * requests:
         return
     sizes = {flow.direction.value: size_text(flow.mix.transfer) for flow in case.stream.flows}
-    yield Seen(
+    yield RuleMatch(
         severity=_by_count(small),
         what=f"{case.stream.name}: {'most' if small * 2 > requests else 'many'} requests are "
         "smaller than 1 MiB.",
@@ -88,13 +88,13 @@ def _noun(flow: Flow) -> str:
     return "writes" if flow.direction is Direction.WRITE else "reads"
 
 
-def _misaligned(case: Case) -> Iterator[Seen]:
+def _misaligned(case: Case) -> Iterator[RuleMatch]:
     requests = total(case.posix, "READS", "WRITES")
     off = total(case.posix, "FILE_NOT_ALIGNED")
     if not requests or off <= MISALIGNED_SHARE * requests:
         return
     unit = max((r.counters.get("FILE_ALIGNMENT", 0) for r in case.posix), default=0)
-    yield Seen(
+    yield RuleMatch(
         severity=_by_count(off),
         what=f"{case.stream.name}: requests do not start where the file system's blocks do.",
         evidence=f"{off} of {requests} POSIX requests are not at a multiple of {size_text(unit)} "
@@ -102,16 +102,16 @@ def _misaligned(case: Case) -> Iterator[Seen]:
     )
 
 
-def _random_access(case: Case) -> Iterator[Seen]:
+def _random_access(case: Case) -> Iterator[RuleMatch]:
     for flow in case.stream.flows:
         layout = case.layouts[flow.direction]
         counts = flow.counts
-        if layout.kind is not Kind.RANDOM or counts.sequential is None:
+        if layout.kind is not LayoutKind.RANDOM or counts.sequential is None:
             continue
         backward = counts.requests - counts.sequential
         if backward <= RANDOM_SHARE * counts.requests and layout.run <= flow.mix.transfer:
             continue
-        yield Seen(
+        yield RuleMatch(
             severity=_by_count(backward),
             what=f"{case.stream.name}: {_noun(flow)} come in random order.",
             evidence=f"{backward} of {counts.requests} {_noun(flow)} go backwards "
@@ -119,7 +119,7 @@ def _random_access(case: Case) -> Iterator[Seen]:
         )
 
 
-def _contention(case: Case) -> Iterator[Seen]:
+def _contention(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
     flow = stream.flow(Direction.WRITE)
     if not stream.is_shared or flow is None or flow.is_collective or flow.active < 2:
@@ -131,7 +131,7 @@ def _contention(case: Case) -> Iterator[Seen]:
     if not is_cut and not is_interleaved and nest is not None:
         return
     block = size_text(nest.block) if nest else "pieces of unknown size"
-    yield Seen(
+    yield RuleMatch(
         severity=Severity.MEDIUM if flow.requests > MANY_REQUESTS else Severity.NOTE,
         what=f"{stream.name}: {flow.active} ranks write small pieces of one file in turns.",
         evidence=f"{flow.requests} independent writes; a rank's pieces of {block} lie between "
@@ -139,10 +139,10 @@ def _contention(case: Case) -> Iterator[Seen]:
     )
 
 
-def _imbalance(case: Case) -> Iterator[Seen]:
+def _imbalance(case: Case) -> Iterator[RuleMatch]:
     slow, fast, what = _extremes(case.stream)
     if slow and (slow - fast) > SIZE_IMBALANCE * slow:
-        yield Seen(
+        yield RuleMatch(
             severity=Severity.MEDIUM,
             what=f"{case.stream.name}: ranks move different amounts of data.",
             evidence=f"{size_text(int(slow))} against {size_text(int(fast))} by {what} "
@@ -150,12 +150,12 @@ def _imbalance(case: Case) -> Iterator[Seen]:
         )
 
 
-def _straggler(case: Case) -> Iterator[Seen]:
+def _straggler(case: Case) -> Iterator[RuleMatch]:
     for record in case.stream.records:
         slowest = record.times.get("F_SLOWEST_RANK_TIME", 0.0)
         fastest = record.times.get("F_FASTEST_RANK_TIME", 0.0)
         if slowest >= LEAST_SECONDS and slowest - fastest > STRAGGLER_SHARE * slowest:
-            yield Seen(
+            yield RuleMatch(
                 severity=Severity.MEDIUM,
                 what=f"{case.stream.name}: one rank spends much longer in I/O than another.",
                 evidence=f"{slowest:.3g} s against {fastest:.3g} s "
@@ -164,7 +164,7 @@ def _straggler(case: Case) -> Iterator[Seen]:
             return
 
 
-def _extremes(stream: Stream) -> tuple[float, float, str]:
+def _extremes(stream: DerivedStream) -> tuple[float, float, str]:
     """The most and the fewest bytes of a rank, and which ranks are meant."""
     if all(record.rank >= 0 for record in stream.records):
         moved: dict[int, int] = {}
@@ -177,7 +177,7 @@ def _extremes(stream: Stream) -> tuple[float, float, str]:
     return max(slow, fast), min(slow, fast), "its slowest and fastest rank"
 
 
-def _metadata(case: Case) -> Iterator[Seen]:
+def _metadata(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
     seconds = sum(record.times.get("F_META_TIME", 0.0) for record in case.posix) / stream.ranks
     requests = sum(flow.requests for flow in stream.flows)
@@ -186,7 +186,7 @@ def _metadata(case: Case) -> Iterator[Seen]:
     if seconds <= METADATA_SECONDS and not is_many:
         return
     is_high = seconds > METADATA_SECONDS or stream.opens > MANY_REQUESTS
-    yield Seen(
+    yield RuleMatch(
         severity=Severity.HIGH if is_high else Severity.MEDIUM,
         what=f"{stream.name}: opening files is a large part of the work.",
         evidence=f"{stream.opens} opens of {stream.files} files beside {requests} requests; "
@@ -195,7 +195,7 @@ def _metadata(case: Case) -> Iterator[Seen]:
     )
 
 
-def _opens(case: Case) -> Iterator[Seen]:
+def _opens(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
     if stream.interface not in (Interface.POSIX, Interface.STDIO) or stream.opens < 1:
         return
@@ -203,7 +203,7 @@ def _opens(case: Case) -> Iterator[Seen]:
     requests = sum(flow.requests for flow in stream.flows)
     if each < OPENS_EACH or stream.opens * 4 < requests:
         return
-    yield Seen(
+    yield RuleMatch(
         severity=Severity.MEDIUM if stream.opens > MANY_REQUESTS else Severity.LOW,
         what=f"{stream.name}: files are opened again and again.",
         evidence=f"{each:.3g} opens of each file by each rank (own threshold {OPENS_EACH}), "
@@ -211,7 +211,7 @@ def _opens(case: Case) -> Iterator[Seen]:
     )
 
 
-def _no_collective(case: Case) -> Iterator[Seen]:
+def _no_collective(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
     if stream.layer is not Layer.MPIIO or not stream.is_shared:
         return
@@ -219,21 +219,21 @@ def _no_collective(case: Case) -> Iterator[Seen]:
         independent = flow.counts.requests - flow.counts.collective
         if flow.counts.collective >= COLLECTIVE_SHARE * flow.counts.requests:
             continue
-        yield Seen(
+        yield RuleMatch(
             severity=Severity.MEDIUM if independent > MANY_REQUESTS else Severity.LOW,
             what=f"{stream.name}: {_noun(flow)} use independent MPI-IO calls.",
             evidence=f"{independent} of {flow.counts.requests} {_noun(flow)} are independent",
         )
 
 
-def _redundant_reads(case: Case) -> Iterator[Seen]:
+def _redundant_reads(case: Case) -> Iterator[RuleMatch]:
     flow = case.stream.flow(Direction.READ)
     if flow is None or not flow.counts.extent:
         return
     factor = flow.counts.bytes / flow.counts.extent
     if factor <= REREAD_FACTOR:
         return
-    yield Seen(
+    yield RuleMatch(
         severity=Severity.MEDIUM,
         what=f"{case.stream.name}: the same bytes are read more than once.",
         evidence=f"{size_text(flow.counts.bytes)} read of {size_text(flow.counts.extent)} in files "
@@ -241,14 +241,14 @@ def _redundant_reads(case: Case) -> Iterator[Seen]:
     )
 
 
-def _redundant_writes(case: Case) -> Iterator[Seen]:
+def _redundant_writes(case: Case) -> Iterator[RuleMatch]:
     """Bytes that are written over; files that are opened again may be begun anew each time."""
     flow, stream = case.stream.flow(Direction.WRITE), case.stream
     if flow is None or not flow.counts.extent:
         return
     factor = flow.counts.bytes / flow.counts.extent
     if factor > REREAD_FACTOR:
-        yield Seen(
+        yield RuleMatch(
             severity=Severity.NOTE if stream.opens > max(1, stream.units) else Severity.MEDIUM,
             what=f"{stream.name}: the same bytes are written more than once.",
             evidence=f"{size_text(flow.counts.bytes)} written to {size_text(flow.counts.extent)} "
@@ -256,19 +256,19 @@ def _redundant_writes(case: Case) -> Iterator[Seen]:
         )
 
 
-def _syncs(case: Case) -> Iterator[Seen]:
+def _syncs(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
-    if stream.sync.habit is not SyncHabit.EACH:
+    if stream.sync.pattern is not SyncPattern.EACH:
         return
     writes = stream.flow(Direction.WRITE)
-    yield Seen(
+    yield RuleMatch(
         severity=Severity.HIGH if stream.sync.calls > MANY_REQUESTS else Severity.MEDIUM,
         what=f"{stream.name}: every write is followed by {stream.sync.mode.value}.",
         evidence=f"{stream.sync.calls} sync calls for {writes.requests if writes else 0} writes",
     )
 
 
-def _sieving(case: Case) -> Iterator[Seen]:
+def _sieving(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
     if stream.interface in (Interface.POSIX, Interface.STDIO) or stream.flow(Direction.READ):
         return
@@ -276,28 +276,28 @@ def _sieving(case: Case) -> Iterator[Seen]:
     written = total(case.posix, "BYTES_WRITTEN")
     if read <= SMALL_SHARE * written:
         return
-    yield Seen(
+    yield RuleMatch(
         severity=Severity.MEDIUM,
         what=f"{stream.name}: a library reads while the application only writes.",
         evidence=f"{size_text(read)} read and {size_text(written)} written at POSIX",
     )
 
 
-def _interleaved(case: Case) -> Iterator[Seen]:
+def _interleaved(case: Case) -> Iterator[RuleMatch]:
     if case.stream.is_interleaved:
-        yield Seen(
+        yield RuleMatch(
             severity=Severity.NOTE,
             what=f"{case.stream.name}: reads and writes alternate on the same file.",
             evidence=f"{total(case.stream.records, 'RW_SWITCHES')} changes of direction",
         )
 
 
-def _stdio(cases: list[Case]) -> Iterator[Seen]:
+def _stdio(cases: list[Case]) -> Iterator[RuleMatch]:
     moved = {case.stream.name: case.stream.group.bytes for case in cases}
     stdio = [case.stream for case in cases if case.stream.interface is Interface.STDIO]
     share = sum(moved[stream.name] for stream in stdio) / max(1, sum(moved.values()))
     if share > STDIO_SHARE:
-        yield Seen(
+        yield RuleMatch(
             severity=Severity.MEDIUM,
             what="Bulk data goes through buffered streams (fopen, fprintf).",
             evidence=f"{share:.0%} of the bytes, in {', '.join(s.name for s in stdio)} "
@@ -305,13 +305,13 @@ def _stdio(cases: list[Case]) -> Iterator[Seen]:
         )
 
 
-CASE_RULES: tuple[Rule[Case], ...] = (
-    Rule(
+CASE_RULES: tuple[FindingRule[Case], ...] = (
+    FindingRule(
         "small-requests",
         _small_requests,
         "Gather data in memory, or use collective MPI-IO, to make requests larger.",
     ),
-    Rule(
+    FindingRule(
         "misaligned",
         _misaligned,
         (
@@ -319,55 +319,59 @@ CASE_RULES: tuple[Rule[Case], ...] = (
             "in HDF5 set the alignment."
         ),
     ),
-    Rule(
+    FindingRule(
         "random-access",
         _random_access,
         "Sort requests by offset, or read larger pieces and pick from memory.",
     ),
-    Rule(
+    FindingRule(
         "shared-file-contention",
         _contention,
         "Use collective writes, larger or aligned blocks, or one file for each node.",
     ),
-    Rule(
+    FindingRule(
         "imbalance",
         _imbalance,
         "Spread the data over the ranks, or let dedicated ranks do all of it.",
     ),
-    Rule(
+    FindingRule(
         "straggler",
         _straggler,
         "Look at that rank's node and storage target, and at what it does alone.",
     ),
-    Rule("metadata-heavy", _metadata, "Pack small files into few large ones, and keep files open."),
-    Rule("too-many-opens", _opens, "Open once, keep the file open, and close at the end."),
-    Rule(
+    FindingRule(
+        "metadata-heavy", _metadata, "Pack small files into few large ones, and keep files open."
+    ),
+    FindingRule("too-many-opens", _opens, "Open once, keep the file open, and close at the end."),
+    FindingRule(
         "no-collective", _no_collective, "Use the _all variants, so that MPI-IO can join requests."
     ),
-    Rule(
+    FindingRule(
         "redundant-reads", _redundant_reads, "Read once and broadcast, or keep the data in memory."
     ),
-    Rule(
+    FindingRule(
         "redundant-writes",
         _redundant_writes,
         "Change data in memory and write them once.",
     ),
-    Rule("sync-each-write", _syncs, "Sync once at the end of a phase."),
-    Rule(
+    FindingRule("sync-each-write", _syncs, "Sync once at the end of a phase."),
+    FindingRule(
         "read-modify-write",
         _sieving,
         "Avoid holes in collective writes, or switch data sieving off (romio_ds_write).",
     ),
-    Rule(
+    FindingRule(
         "read-write-switches",
         _interleaved,
         "Separate reading from writing where the algorithm allows.",
     ),
 )
 
-STDIO_RULE = Rule("stdio-bulk", _stdio, "Use POSIX or MPI-IO with large requests for bulk data.")
+STDIO_RULE = FindingRule(
+    "stdio-bulk", _stdio, "Use POSIX or MPI-IO with large requests for bulk data."
+)
 
-CAPTURE_RULE = Rule(
+CAPTURE_RULE = FindingRule(
     "partial-capture",
     _partial_capture,
     "Capture again with more memory (MODMEM, MAX_RECORDS in Darshan's config).",

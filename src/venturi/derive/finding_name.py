@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from venturi.derive.finding_counter import METADATA_SECONDS, METADATA_SHARE, OPENS_EACH
-from venturi.derive.finding_rule import Rule, Seen, amount_text
+from venturi.derive.finding_rule import FindingRule, RuleMatch, amount_text
 from venturi.derive.footprint import Footprint
 from venturi.derive.noise import is_code
 from venturi.derive.stream_rows import StreamRows
@@ -46,7 +46,7 @@ def _repeated(rows: StreamRows, calls: Column, least: int) -> tuple[Column, str]
     return calls[(counts >= least)[inverse]], text
 
 
-def _opens(rows: StreamRows) -> Iterator[Seen]:
+def _opens(rows: StreamRows) -> Iterator[RuleMatch]:
     """Files that are opened often: in one layer, for a stream that is made of a descriptor
     (`fdopen`) is no opening of its own."""
     opens = rows.names_of_kind(Kind.OPEN)
@@ -60,30 +60,30 @@ def _opens(rows: StreamRows) -> Iterator[Seen]:
         opens, text = found
         closes = rows.names_of_kind(Kind.CLOSE)
         closes = closes[np.isin(rows.found.root[closes], rows.found.root[opens])]
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: files are opened again and again.",
             f"{text} at least {OPENS_EACH} times, {len(opens)} opens in all",
             at_stake_s=rows.longest_s(np.concatenate((opens, closes))),
         )
 
 
-def _stats(rows: StreamRows) -> Iterator[Seen]:
+def _stats(rows: StreamRows) -> Iterator[RuleMatch]:
     found = _repeated(rows, rows.names_of_kind(Kind.STAT, Kind.ATTRIBUTE), STATS_EACH)
     if found is not None:
         stats, text = found
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: files are asked for their state again and again.",
             f"{text} at least {STATS_EACH} times, {len(stats)} stats in all",
             at_stake_s=rows.longest_s(stats),
         )
 
 
-def _metadata(rows: StreamRows) -> Iterator[Seen]:
+def _metadata(rows: StreamRows) -> Iterator[RuleMatch]:
     names_s = rows.longest_s(rows.names)
     share = float(rows.found.seconds[rows.names].sum())
     share /= max(float(rows.found.seconds[rows.own].sum()), 1e-12)
     if names_s > METADATA_SECONDS or (share > METADATA_SHARE and len(rows.data)):
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: work on names is a large part of the time.",
             f"{share:.0%} of the time in calls on these files (own threshold "
             f"{METADATA_SHARE:.0%}): {len(rows.names)} calls on {len(rows.files)} names",
@@ -91,13 +91,13 @@ def _metadata(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
-def _tiny_files(rows: StreamRows) -> Iterator[Seen]:
+def _tiny_files(rows: StreamRows) -> Iterator[RuleMatch]:
     if len(rows.files) < MANY_FILES or not len(rows.data):
         return
     used = len(np.unique(rows.found.root[rows.data]))
     mean = rows.bytes(rows.data) // used
     if used >= MANY_FILES and mean < TINY_BYTES:
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: the data lie in many tiny files.",
             f"{used} files with {amount_text(mean)} moved in the mean; {len(rows.names)} calls on "
             f"names for {len(rows.data)} on data",
@@ -105,20 +105,20 @@ def _tiny_files(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
-def _file_per_process(rows: StreamRows) -> Iterator[Seen]:
+def _file_per_process(rows: StreamRows) -> Iterator[RuleMatch]:
     if len(rows.writes) == 0 or len(rows.files) < FILES_AT_SCALE or len(rows.shared):
         return
     lanes = len(np.unique(rows.found.lane[rows.writes]))
     if lanes >= FILES_AT_SCALE:
         opens = rows.names_of_kind(Kind.OPEN, Kind.CLOSE)
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: each of {lanes} ranks writes files of its own.",
             f"{len(rows.files)} files (own threshold {FILES_AT_SCALE}); opens and closes count",
             at_stake_s=rows.longest_s(opens),
         )
 
 
-def _import_storm(found: Footprint) -> Iterator[Seen]:
+def _import_storm(found: Footprint) -> Iterator[RuleMatch]:
     """Code that is looked up and read while programs start."""
     code = np.array([is_code(file.path) for file in found.files] + [False])
     file = np.where(found.ops.file == NO_FILE, len(found.files), found.ops.file)
@@ -129,27 +129,27 @@ def _import_storm(found: Footprint) -> Iterator[Seen]:
     missed = int(np.count_nonzero(found.ops.error[calls] == NO_ENTRY))
     lanes = int(np.count_nonzero(by_lane >= LOOKUPS))
     who = f"{lanes} ranks or programs do so" if lanes > 1 else f"{found.lanes[by_lane.argmax()]}"
-    yield Seen(
+    yield RuleMatch(
         "Starting the program looks up a great many files of code.",
         f"{int(calls.sum())} lookups of modules and libraries, {missed} of them in vain; {who}",
         at_stake_s=found.longest_s(calls),
     )
 
 
-def _misses(found: Footprint) -> Iterator[Seen]:
+def _misses(found: Footprint) -> Iterator[RuleMatch]:
     lookups = found.names & found.kind(Kind.OPEN, Kind.STAT)
     missed = lookups & (found.ops.error == NO_ENTRY)
     by_lane = np.bincount(found.lane[missed], minlength=len(found.lanes))
     if by_lane.max(initial=0) < LOOKUPS or missed.sum() < MISSES_SHARE * lookups.sum():
         return
-    yield Seen(
+    yield RuleMatch(
         "Most names that are looked up are not there.",
         f"{int(missed.sum())} of {int(lookups.sum())} opens and stats end with ENOENT",
         at_stake_s=found.longest_s(missed),
     )
 
 
-def _walks(found: Footprint) -> Iterator[Seen]:
+def _walks(found: Footprint) -> Iterator[RuleMatch]:
     """Folders that are listed, and names in them that are looked at and used in no other way."""
     lists = found.names & found.kind(Kind.LIST) & (found.ops.error == 0)
     listed = np.unique(found.root[lists])
@@ -161,7 +161,7 @@ def _walks(found: Footprint) -> Iterator[Seen]:
     if max(len(listed), len(looked_at)) < MANY_FILES:
         return
     calls = found.names & np.isin(found.root, np.append(listed, looked_at).astype(np.int64))
-    yield Seen(
+    yield RuleMatch(
         "The program looks through folders, name by name.",
         f"{len(listed)} folder{'' if len(listed) == 1 else 's'} listed {int(lists.sum())} times, "
         f"{len(looked_at)} names in them asked for their state and not used otherwise",
@@ -169,31 +169,31 @@ def _walks(found: Footprint) -> Iterator[Seen]:
     )
 
 
-NAME_RULES: tuple[Rule[StreamRows], ...] = (
-    Rule(
+NAME_RULES: tuple[FindingRule[StreamRows], ...] = (
+    FindingRule(
         "too-many-opens",
         _opens,
         "Open each file once, keep the descriptor, and close it at the end.",
     ),
-    Rule(
+    FindingRule(
         "repeated-stats",
         _stats,
         "Ask once and remember the answer; poll with inotify or at longer intervals; fstat on an "
         "open descriptor does not look up the name again.",
     ),
-    Rule(
+    FindingRule(
         "metadata-heavy",
         _metadata,
         "Do more with each open file: larger files, fewer of them, and no stat before each open.",
     ),
-    Rule(
+    FindingRule(
         "tiny-files",
         _tiny_files,
         "Pack them into one file (HDF5, a tar or zip archive, an SQLite table), or stage them "
         "as an archive and unpack it on the node.",
         Audience.USER,
     ),
-    Rule(
+    FindingRule(
         "file-per-process",
         _file_per_process,
         "Write one file for each node or for all ranks (MPI-IO, HDF5, ADIOS2 with aggregators), "
@@ -202,21 +202,21 @@ NAME_RULES: tuple[Rule[StreamRows], ...] = (
     ),
 )
 
-LOOKUP_RULES: tuple[Rule[Footprint], ...] = (
-    Rule(
+LOOKUP_RULES: tuple[FindingRule[Footprint], ...] = (
+    FindingRule(
         "import-storm",
         _import_storm,
         "Put the environment where lookups are cheap: a container or squashfs image, a copy on "
         "the node (sbcast), or a zip of the packages; shorten PYTHONPATH and LD_LIBRARY_PATH.",
         Audience.USER,
     ),
-    Rule(
+    FindingRule(
         "failed-lookups",
         _misses,
         "Shorten search paths, or name files by their full path.",
         Audience.USER,
     ),
-    Rule(
+    FindingRule(
         "folder-walk",
         _walks,
         "Ask for names alone where they will do (find -name and ls -U need no state of each), keep "

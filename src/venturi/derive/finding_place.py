@@ -17,7 +17,7 @@ from venturi.derive.finding_counter import (
     REREAD_FACTOR,
     SMALL_REQUEST_BYTES,
 )
-from venturi.derive.finding_rule import Rule, Seen, amount_text
+from venturi.derive.finding_rule import FindingRule, RuleMatch, amount_text
 from venturi.derive.footprint import TRUNCATE_FLAG
 from venturi.derive.stream_rows import StreamRows
 from venturi.model.operation import COLLECTIVE, IN_VIEW, UNKNOWN_OFFSET, Column, Kind
@@ -37,13 +37,13 @@ APPEND_FLAG = 0o2000
 """O_APPEND of open(2) on Linux."""
 
 
-def _misaligned(rows: StreamRows) -> Iterator[Seen]:
+def _misaligned(rows: StreamRows) -> Iterator[RuleMatch]:
     posix = rows.at_posix(Kind.READ, Kind.WRITE)
     ops = rows.found.ops
     placed = posix[(ops.offset[posix] != UNKNOWN_OFFSET) & (ops.bytes[posix] >= BLOCK_BYTES)]
     off = placed[ops.offset[placed] % BLOCK_BYTES != 0]
     if len(off) > MISALIGNED_SHARE * len(placed):
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: requests do not begin where the file system's blocks do.",
             f"{len(off)} of {len(placed)} requests of a block or more do not begin at a multiple "
             f"of {size_text(BLOCK_BYTES)} (threshold {MISALIGNED_SHARE:.0%})",
@@ -51,7 +51,7 @@ def _misaligned(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
-def _random_access(rows: StreamRows) -> Iterator[Seen]:
+def _random_access(rows: StreamRows) -> Iterator[RuleMatch]:
     for word, part in (("reads", rows.reads), ("writes", rows.writes)):
         moved = part[rows.found.ops.bytes[part] > 0]
         _, of_file, requests = np.unique(rows.pairs(moved), return_inverse=True, return_counts=True)
@@ -66,7 +66,7 @@ def _random_access(rows: StreamRows) -> Iterator[Seen]:
         # A file that is read, or written, once more from its beginning is in order.
         back = chain[follows & (ops.offset[chain] < ends) & (ops.offset[chain] > 0)]
         if len(back) > RANDOM_SHARE * int(follows.sum()):
-            yield Seen(
+            yield RuleMatch(
                 f"{rows.name}: {word} come in random order.",
                 f"{len(back)} of {int(follows.sum())} {word} go backwards (threshold "
                 f"{RANDOM_SHARE:.0%}), most often of {size_text(rows.common_size(moved))}",
@@ -74,7 +74,7 @@ def _random_access(rows: StreamRows) -> Iterator[Seen]:
             )
 
 
-def _contention(rows: StreamRows) -> Iterator[Seen]:
+def _contention(rows: StreamRows) -> Iterator[RuleMatch]:
     if not len(rows.shared):
         return
     ops = rows.found.ops
@@ -89,7 +89,7 @@ def _contention(rows: StreamRows) -> Iterator[Seen]:
     runs = 1 + int(np.count_nonzero(pairs[1:] != pairs[:-1]))
     run_bytes = rows.bytes(writes) // runs
     if run_bytes < SMALL_REQUEST_BYTES:
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: ranks write small pieces of one file that lie between each other's.",
             f"{len(writes)} independent writes; a rank's pieces of {amount_text(run_bytes)} in the "
             "mean touch those of another rank",
@@ -103,13 +103,13 @@ def _appended(rows: StreamRows) -> Column:
     return np.asarray(rows.found.root[opens[(rows.found.ops.detail[opens] & APPEND_FLAG) != 0]])
 
 
-def _append_contention(rows: StreamRows) -> Iterator[Seen]:
+def _append_contention(rows: StreamRows) -> Iterator[RuleMatch]:
     files = np.intersect1d(_appended(rows), rows.shared)
     writes = rows.writes[np.isin(rows.found.root[rows.writes], files)]
     writes = writes[np.isin(rows.found.lane[writes], rows.ranks)]
     lanes = len(np.unique(rows.found.lane[writes]))
     if lanes > 1:
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: {lanes} ranks append to the same file.",
             f"{len(writes)} writes, most often of {size_text(rows.common_size(writes))}, to files "
             "opened with O_APPEND: each waits for the file's end",
@@ -133,7 +133,7 @@ class _Again:
         return self.moved / self.extent
 
 
-def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
+def _redundant_reads(rows: StreamRows) -> Iterator[RuleMatch]:
     again = _moved_again(rows, rows.reads)
     if again is None:
         return
@@ -141,7 +141,7 @@ def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
     readers = len(pairs) / len(np.unique(pairs // len(rows.found.lanes)))
     who = rows.found.who
     who = f"{readers:.3g} {who}s read each file" if readers > REREAD_FACTOR else f"one {who} does"
-    yield Seen(
+    yield RuleMatch(
         f"{rows.name}: the same bytes are read more than once.",
         f"{amount_text(again.moved)} read of {amount_text(again.extent)} in files "
         f"({again.factor:.3g} times, own threshold {REREAD_FACTOR:g}); {who}",
@@ -149,12 +149,12 @@ def _redundant_reads(rows: StreamRows) -> Iterator[Seen]:
     )
 
 
-def _redundant_writes(rows: StreamRows) -> Iterator[Seen]:
+def _redundant_writes(rows: StreamRows) -> Iterator[RuleMatch]:
     """Bytes that are written over in place."""
     in_place = ~np.isin(rows.found.root[rows.writes], _appended(rows))
     again = _moved_again(rows, rows.writes[in_place])
     if again is not None:
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: the same bytes are written more than once.",
             f"{amount_text(again.moved)} written to {amount_text(again.extent)} of files "
             f"({again.factor:.3g} times, own threshold {REREAD_FACTOR:g})",
@@ -194,19 +194,19 @@ def _extent(rows: StreamRows, moves: Column) -> int:
     return int(np.maximum(high - low, np.array(whole, np.int64)).sum())
 
 
-def _switches(rows: StreamRows) -> Iterator[Seen]:
+def _switches(rows: StreamRows) -> Iterator[RuleMatch]:
     chain, follows = rows.by_chain(rows.data)
     reading = rows.found.reads[chain]
     turns = int(np.count_nonzero(follows & (reading != np.roll(reading, 1))))
     if turns >= LEAST_SWITCHES and turns > SWITCH_SHARE * len(chain):
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: reads and writes alternate on the same file.",
             f"{turns} changes of direction in {len(chain)} requests",
             at_stake_s=rows.longest_s(rows.reads),
         )
 
 
-def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
+def _lost_writes(rows: StreamRows) -> Iterator[RuleMatch]:
     """Writes to a file that is cut or emptied afterwards, and was not read or renamed till then."""
     ops = rows.found.ops
     cuts = rows.of_kind(Kind.TRUNCATE)
@@ -231,7 +231,7 @@ def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
     is_before = (ended <= until[roots]) & (ended > used[roots])
     lost = rows.writes[is_before & (ops.offset[rows.writes] >= keeps[roots])]
     if len(lost):
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: data are written and then cut off.",
             f"{amount_text(rows.bytes(lost))} in {len(lost)} writes were gone when the file was "
             "truncated",
@@ -239,7 +239,7 @@ def _lost_writes(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
-def _temporary(rows: StreamRows) -> Iterator[Seen]:
+def _temporary(rows: StreamRows) -> Iterator[RuleMatch]:
     ops, root = rows.found.ops, rows.found.root
     unlinks = rows.of_kind(Kind.UNLINK)
     unlinks = unlinks[ops.error[unlinks] == 0]
@@ -253,7 +253,7 @@ def _temporary(rows: StreamRows) -> Iterator[Seen]:
     reads = rows.reads[np.isin(root[rows.reads], gone)]
     files = len(gone)
     used = f"{amount_text(rows.bytes(reads))} read back" if len(reads) else "never read"
-    yield Seen(
+    yield RuleMatch(
         f"{rows.name}: {'a file is' if files == 1 else f'{files} files are'} written and deleted "
         "in the same run.",
         f"{amount_text(rows.bytes(writes))} written, {used}",
@@ -261,54 +261,54 @@ def _temporary(rows: StreamRows) -> Iterator[Seen]:
     )
 
 
-PLACE_RULES: tuple[Rule[StreamRows], ...] = (
-    Rule(
+PLACE_RULES: tuple[FindingRule[StreamRows], ...] = (
+    FindingRule(
         "misaligned",
         _misaligned,
         "Begin blocks at multiples of 4 KiB, better of the stripe (H5Pset_alignment in HDF5, "
         "nc_header_align_size in PnetCDF, a padded header in a format of your own).",
     ),
-    Rule(
+    FindingRule(
         "random-access",
         _random_access,
         "Sort requests by offset, read larger pieces and pick from memory, or say "
         "posix_fadvise(POSIX_FADV_RANDOM) so that nothing is read ahead in vain.",
     ),
-    Rule(
+    FindingRule(
         "shared-file-contention",
         _contention,
         "Write collectively (MPI_File_write_at_all), give each rank blocks of a stripe or more, "
         "or one file to each node.",
     ),
-    Rule(
+    FindingRule(
         "append-contention",
         _append_contention,
         "Let each rank append to a file of its own, or let ranks agree on offsets (MPI_Exscan) "
         "and use pwrite.",
     ),
-    Rule(
+    FindingRule(
         "redundant-reads",
         _redundant_reads,
         "Let one rank read and MPI_Bcast the data, read collectively, or keep them in memory.",
     ),
-    Rule(
+    FindingRule(
         "redundant-writes",
         _redundant_writes,
         "Change data in memory and write them once, at the end or when memory is full; what is "
         "written again only to be safe can go to a second file in turn.",
     ),
-    Rule(
+    FindingRule(
         "read-write-switches",
         _switches,
         "Read a batch, change it in memory, write it as a whole.",
     ),
-    Rule(
+    FindingRule(
         "write-then-truncate",
         _lost_writes,
         "Write a new file only once, under a temporary name, and rename it; do not truncate and "
         "fill one again.",
     ),
-    Rule(
+    FindingRule(
         "temporary-files",
         _temporary,
         "Put temporary files on the node (TMPDIR on local storage or in memory), or keep the data "

@@ -25,7 +25,7 @@ STAKES = ((0.10, Severity.HIGH), (0.03, Severity.MEDIUM), (0.01, Severity.LOW))
 
 
 @dataclass(frozen=True)
-class Seen:
+class RuleMatch:
     """What a rule saw: a sentence, and the numbers that show it."""
 
     what: str
@@ -37,17 +37,17 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Rule(Generic[Subject]):
+class FindingRule(Generic[Subject]):
     """One kind of finding: its stable id, what looks for it, and the advice."""
 
     id: str
-    look: Callable[[Subject], Iterable[Seen]]
+    look: Callable[[Subject], Iterable[RuleMatch]]
     advice: str
     audience: Audience = Audience.DEVELOPER
 
 
 def apply(
-    rules: Sequence[Rule[Subject]], subject: Subject, job_s: float = 0.0
+    rules: Sequence[FindingRule[Subject]], subject: Subject, job_s: float = 0.0
 ) -> Iterator[Finding]:
     """What the rules find in the subject; `job_s` is the run time that stakes are shares of."""
     for rule in rules:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from venturi.derive.finding_counter import SIZE_IMBALANCE, STRAGGLER_SHARE
-from venturi.derive.finding_rule import Rule, Seen, amount_text, seconds_text
+from venturi.derive.finding_rule import FindingRule, RuleMatch, amount_text, seconds_text
 from venturi.derive.footprint import Footprint
 from venturi.derive.stream_rows import StreamRows
 from venturi.model.operation import Column
@@ -30,7 +30,7 @@ PAUSE_SHARE = 0.02
 """Of the run: silence of all ranks that ends a burst."""
 
 
-def _imbalance(rows: StreamRows) -> Iterator[Seen]:
+def _imbalance(rows: StreamRows) -> Iterator[RuleMatch]:
     if len(rows.ranks) < 2:
         return
     moved = np.bincount(rows.found.lane[rows.data], rows.found.ops.bytes[rows.data])[rows.ranks]
@@ -39,7 +39,7 @@ def _imbalance(rows: StreamRows) -> Iterator[Seen]:
     spent = rows.lane_seconds(rows.data)[rows.ranks]
     most, least = int(moved.argmax()), int(moved.argmin())
     high, low = amount_text(int(moved[most])), amount_text(int(moved[least]))
-    yield Seen(
+    yield RuleMatch(
         f"{rows.name}: ranks move different amounts of data.",
         f"{high} by {_lane(rows, most)} against {low} by {_lane(rows, least)} "
         f"(threshold {SIZE_IMBALANCE:.0%})",
@@ -51,7 +51,7 @@ def _lane(rows: StreamRows, place: int) -> str:
     return rows.found.lanes[int(rows.ranks[place])]
 
 
-def _straggler(rows: StreamRows) -> Iterator[Seen]:
+def _straggler(rows: StreamRows) -> Iterator[RuleMatch]:
     """One rank that is slow with the same amount as the others."""
     if len(rows.ranks) < 2:
         return
@@ -60,7 +60,7 @@ def _straggler(rows: StreamRows) -> Iterator[Seen]:
     slow, middle = int(spent.argmax()), float(np.median(spent))
     is_equal = moved[slow] <= (1 + EQUAL_BYTES) * np.median(moved)
     if is_equal and spent[slow] - middle > STRAGGLER_SHARE * spent[slow]:
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: {_lane(rows, slow)} is slower than the others with the same amount.",
             f"{seconds_text(float(spent[slow]))} for {amount_text(int(moved[slow]))}, the middle "
             f"rank {seconds_text(middle)} (threshold {STRAGGLER_SHARE:.0%})",
@@ -68,7 +68,7 @@ def _straggler(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
-def _slow_file(rows: StreamRows) -> Iterator[Seen]:
+def _slow_file(rows: StreamRows) -> Iterator[RuleMatch]:
     """One file that is slow with the same amount as others of its kind, for ranks that use
     several, so that it is not the rank; and slow without its longest request, too, for a single
     pause is not the file's."""
@@ -82,7 +82,7 @@ def _slow_file(rows: StreamRows) -> Iterator[Seen]:
     on_it = rows.data[inverse == slow]
     without_s = float(spent[slow] - rows.found.seconds[on_it].max())
     if is_equal and without_s > SLOW_FILE_FACTOR * middle:
-        yield Seen(
+        yield RuleMatch(
             f"{rows.name}: one file is much slower than others of its size.",
             f"{seconds_text(float(spent[slow]))} for {amount_text(int(moved[slow]))} of "
             f"{rows.found.path(int(roots[slow]))}, the middle file {seconds_text(middle)} "
@@ -91,7 +91,7 @@ def _slow_file(rows: StreamRows) -> Iterator[Seen]:
         )
 
 
-def _serial(found: Footprint) -> Iterator[Seen]:
+def _serial(found: Footprint) -> Iterator[RuleMatch]:
     """Phases that one and the same rank spends alone at its files for the most part.
 
     A rank that is late at the end of a phase is a straggler, and no serial phase.
@@ -120,7 +120,7 @@ def _serial(found: Footprint) -> Iterator[Seen]:
     phases = int(np.count_nonzero(table[:, worst]))
     mine = rows[(lane == worst) & (table[phase, worst] > 0)]
     streams, counts = np.unique(found.stream[mine], return_counts=True)
-    yield Seen(
+    yield RuleMatch(
         f"Only {found.lanes[worst]} of {found.ranks} works on files while all others make no call.",
         f"{phases} phase{'s' if phases > 1 else ''}, {seconds_text(float(by_lane[worst]))} alone, "
         f"most calls on {found.streams[int(streams[counts.argmax()])]}",
@@ -128,7 +128,7 @@ def _serial(found: Footprint) -> Iterator[Seen]:
     )
 
 
-def _bursts(found: Footprint) -> Iterator[Seen]:
+def _bursts(found: Footprint) -> Iterator[RuleMatch]:
     """Writing that comes back at equal intervals, with silence between."""
     writes = np.flatnonzero(found.writes)
     if len(writes) < FEWEST_BURSTS:
@@ -139,7 +139,7 @@ def _bursts(found: Footprint) -> Iterator[Seen]:
         return
     burst_s, period_s = float((ends - starts).mean()), float(periods.mean())
     size = float(moved.mean())
-    yield Seen(
+    yield RuleMatch(
         "The run stops to write at regular intervals.",
         f"{len(starts)} bursts of {amount_text(int(size))}, one every {seconds_text(period_s)}, "
         f"each {seconds_text(burst_s)}: {amount_text(int(size / burst_s))}/s while it lasts, where "
@@ -163,21 +163,21 @@ def _spread(values: Column) -> float:
     return float(values.std()) / mean if mean > 0 else 0.0
 
 
-TIME_RULES: tuple[Rule[StreamRows], ...] = (
-    Rule(
+TIME_RULES: tuple[FindingRule[StreamRows], ...] = (
+    FindingRule(
         "imbalance",
         _imbalance,
         "Spread the data over the ranks, or let dedicated ranks write for all (collective MPI-IO "
         "with the hint cb_nodes does so).",
     ),
-    Rule(
+    FindingRule(
         "straggler",
         _straggler,
         "Look at that rank's node and network, at the storage target of its file "
         "(lfs getstripe FILE), and at what else that rank does in between.",
         Audience.ADMINISTRATOR,
     ),
-    Rule(
+    FindingRule(
         "slow-file",
         _slow_file,
         "Look at the storage target that holds this file (lfs getstripe FILE; its load and its "
@@ -186,14 +186,14 @@ TIME_RULES: tuple[Rule[StreamRows], ...] = (
     ),
 )
 
-COURSE_RULES: tuple[Rule[Footprint], ...] = (
-    Rule(
+TIMELINE_RULES: tuple[FindingRule[Footprint], ...] = (
+    FindingRule(
         "serial-io",
         _serial,
         "Let all ranks read or write their parts (collective MPI-IO, parallel HDF5), or let the "
         "one rank do it while the others compute.",
     ),
-    Rule(
+    FindingRule(
         "checkpoint-bursts",
         _bursts,
         "Write while computing goes on (a thread, ADIOS2 or the HDF5 async connector, VELOC), "

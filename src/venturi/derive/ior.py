@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from venturi.derive.layout import Kind, Layout, Nest
+from venturi.derive.layout import FlowLayout, IorNest, LayoutKind
 from venturi.derive.program import is_reopened, is_tree
-from venturi.derive.stream import Flow, Stream, SyncHabit
+from venturi.derive.stream import DerivedStream, Flow, SyncPattern
 from venturi.model.plan import Direction, Interface
 
 API = {
@@ -27,7 +27,7 @@ def ior_size(size_bytes: int) -> str:
     return str(size_bytes)
 
 
-def ior_line(stream: Stream, layouts: dict[Direction, Layout]) -> tuple[str | None, str]:
+def ior_line(stream: DerivedStream, layouts: dict[Direction, FlowLayout]) -> tuple[str | None, str]:
     """The command line and, where there is none or it lacks something, why."""
     if not stream.flows:
         return None, "IOR moves data, and this stream only opens files"
@@ -45,31 +45,31 @@ def ior_line(stream: Stream, layouts: dict[Direction, Layout]) -> tuple[str | No
         return None, "every rank reads the whole file"
     if layout.nests and flow.passes > 1 and not is_reopened(stream, flow):
         return None, "the same bytes are moved again without opening the file again"
-    if layout.kind is Kind.RANDOM and _random_nest(stream, flow) is None:
+    if layout.kind is LayoutKind.RANDOM and _random_nest(stream, flow) is None:
         return None, "random requests do not cover the file exactly once"
-    nest = layout.nest if layout.kind is not Kind.RANDOM else _random_nest(stream, flow)
+    nest = layout.nest if layout.kind is not LayoutKind.RANDOM else _random_nest(stream, flow)
     if nest is None:
         return None, "the requests do not form one regular nest of segments, blocks and transfers"
     return " ".join(_words(stream, flow, layout, nest)), ""
 
 
-def _shape(flow: Flow, layout: Layout) -> tuple[object, ...]:
-    if layout.kind is Kind.RANDOM:
-        return (Kind.RANDOM, flow.mix.transfer, flow.is_collective)
+def _shape(flow: Flow, layout: FlowLayout) -> tuple[object, ...]:
+    if layout.kind is LayoutKind.RANDOM:
+        return (LayoutKind.RANDOM, flow.mix.transfer, flow.is_collective)
     return (layout.kind, layout.nests, flow.is_collective, flow.passes, flow.reads_whole)
 
 
-def _random_nest(stream: Stream, flow: Flow) -> Nest | None:
+def _random_nest(stream: DerivedStream, flow: Flow) -> IorNest | None:
     """All of a random flow as one block: the true block cannot be seen."""
     volume, rest = divmod(flow.counts.bytes, stream.units)
     transfer = flow.mix.transfer
     if rest or len(flow.mix.parts) != 1 or volume % transfer:
         return None
     covers = flow.counts.bytes >= flow.counts.extent
-    return Nest(transfer, volume, 1) if covers else None
+    return IorNest(transfer, volume, 1) if covers else None
 
 
-def _words(stream: Stream, flow: Flow, layout: Layout, nest: Nest) -> list[str]:
+def _words(stream: DerivedStream, flow: Flow, layout: FlowLayout, nest: IorNest) -> list[str]:
     interface = stream.interface
     words = ["ior", "-a", API[Interface.POSIX if interface is Interface.STDIO else interface]]
     if not stream.is_shared and stream.ranks > 1:
@@ -77,10 +77,10 @@ def _words(stream: Stream, flow: Flow, layout: Layout, nest: Nest) -> list[str]:
     if flow.is_collective:
         words.append("-c")
     words += [f"-{other.direction.value[0]}" for other in _write_first(stream)]
-    if layout.kind is Kind.RANDOM:
+    if layout.kind is LayoutKind.RANDOM:
         words.append("-z")
-    if stream.sync.habit is not SyncHabit.NONE:
-        words.append("-Y" if stream.sync.habit is SyncHabit.EACH else "-e")
+    if stream.sync.pattern is not SyncPattern.NONE:
+        words.append("-Y" if stream.sync.pattern is SyncPattern.EACH else "-e")
     words += ["-t", ior_size(nest.transfer), "-b", ior_size(nest.block), "-s", str(nest.segments)]
     repeats = flow.passes if layout.nests else 1
     if stream.files_each > 1:
@@ -90,5 +90,5 @@ def _words(stream: Stream, flow: Flow, layout: Layout, nest: Nest) -> list[str]:
     return words
 
 
-def _write_first(stream: Stream) -> list[Flow]:
+def _write_first(stream: DerivedStream) -> list[Flow]:
     return sorted(stream.flows, key=lambda flow: flow.direction is Direction.READ)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from venturi.derive.counts import bytes_of, requests_of
-from venturi.derive.stream import Flow, Stream
+from venturi.derive.stream import DerivedStream, Flow
 from venturi.model.plan import Direction
 from venturi.model.trace import CounterRecord, Layer
 
@@ -26,7 +26,7 @@ MOST_NESTS = 8
 """Datasets of more different shapes than this are kept as sizes and counts."""
 
 
-class Kind(StrEnum):
+class LayoutKind(StrEnum):
     """How the bytes lie."""
 
     NEST = "nest"
@@ -36,7 +36,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True)
-class Nest:
+class IorNest:
     """IOR's nest, in bytes and segments."""
 
     transfer: int
@@ -50,13 +50,13 @@ class Nest:
 
 
 @dataclass(frozen=True)
-class Layout:
+class FlowLayout:
     """Where one flow's bytes lie, which rule said so, and how sure that is."""
 
-    kind: Kind
+    kind: LayoutKind
     rule: str
     confidence: float
-    nests: tuple[Nest, ...] = ()
+    nests: tuple[IorNest, ...] = ()
     run: int = 0
     """Bytes that lie together between two jumps, of a random or gapped flow."""
     gap: int = 0
@@ -65,32 +65,38 @@ class Layout:
     """Whether block and segments could be any pair with the same product."""
 
     @property
-    def nest(self) -> Nest | None:
+    def nest(self) -> IorNest | None:
         """The nest, if there is exactly one."""
         return self.nests[0] if len(self.nests) == 1 else None
 
 
-def layout_of(stream: Stream, flow: Flow) -> Layout:
+def layout_of(stream: DerivedStream, flow: Flow) -> FlowLayout:
     """The layout of one direction of a stream; the first rule that fits exactly."""
     if is_random(stream, flow):
         run = _mean_run(stream, flow)
-        return Layout(Kind.RANDOM, "9: jumps go backwards as often as random ones do", 0.9, run=run)
+        return FlowLayout(
+            LayoutKind.RANDOM, "9: jumps go backwards as often as random ones do", 0.9, run=run
+        )
     if stream.layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE):
         nests = _by_datasets(stream, flow)
         if nests and _adds_up(stream, flow, nests):
-            return Layout(Kind.NEST, "7a: a segment for each equal dataset or record", 0.9, nests)
+            return FlowLayout(
+                LayoutKind.NEST, "7a: a segment for each equal dataset or record", 0.9, nests
+            )
     volume = _volume(stream, flow)
     transfer = flow.mix.transfer
     if len(flow.mix.parts) != 1 or not volume or volume % transfer:
-        return Layout(Kind.SIZES, "5: more than one size of requests, or uneven ranks", 0.4)
+        return FlowLayout(
+            LayoutKind.SIZES, "5: more than one size of requests, or uneven ranks", 0.4
+        )
     if not stream.is_shared or flow.reads_whole:
         return _alone(stream, flow, volume)
     found = _block(stream, flow, volume)
-    nest = Nest(transfer, found[0], volume // found[0])
-    return Layout(Kind.NEST, found[1], found[2], (nest,))
+    nest = IorNest(transfer, found[0], volume // found[0])
+    return FlowLayout(LayoutKind.NEST, found[1], found[2], (nest,))
 
 
-def _adds_up(stream: Stream, flow: Flow, nests: tuple[Nest, ...]) -> bool:
+def _adds_up(stream: DerivedStream, flow: Flow, nests: tuple[IorNest, ...]) -> bool:
     """Whether the nests make exactly the requests that were counted."""
     users = flow.active if stream.is_shared else 1
     times = users * flow.passes
@@ -99,7 +105,7 @@ def _adds_up(stream: Stream, flow: Flow, nests: tuple[Nest, ...]) -> bool:
     return (requests, moved) == (flow.requests, flow.counts.bytes)
 
 
-def is_random(stream: Stream, flow: Flow) -> bool:
+def is_random(stream: DerivedStream, flow: Flow) -> bool:
     """Rule 9, on the jumps only, so that random blocks of several requests count too."""
     jumps, backward = jumps_of(stream, flow)
     if jumps < max(LEAST_JUMPS, LEAST_JUMP_SHARE * flow.requests):
@@ -109,7 +115,7 @@ def is_random(stream: Stream, flow: Flow) -> bool:
     return backward > RANDOM_BACKWARD_SHARE * jumps and top * 2 < all_jumps
 
 
-def jumps_of(stream: Stream, flow: Flow) -> tuple[int, int]:
+def jumps_of(stream: DerivedStream, flow: Flow) -> tuple[int, int]:
     """Requests that do not follow the one before, beyond the first of each rank and file.
 
     The second number is how many of them go backwards. (0, 0) where the order is unknown.
@@ -124,13 +130,13 @@ def jumps_of(stream: Stream, flow: Flow) -> tuple[int, int]:
     return max(0, jumps), max(0, backward)
 
 
-def _mean_run(stream: Stream, flow: Flow) -> int:
+def _mean_run(stream: DerivedStream, flow: Flow) -> int:
     """Bytes between two jumps, as whole requests."""
     jumps, _ = jumps_of(stream, flow)
     return flow.mix.transfer * max(1, round(flow.requests / (jumps + 1)))
 
 
-def _volume(stream: Stream, flow: Flow) -> int:
+def _volume(stream: DerivedStream, flow: Flow) -> int:
     """Bytes of one rank in one file and pass, or 0 where ranks or files differ."""
     users = flow.active if stream.is_shared else 1
     volume, rest = divmod(flow.counts.bytes, stream.files * users * flow.passes)
@@ -139,7 +145,7 @@ def _volume(stream: Stream, flow: Flow) -> int:
     return volume
 
 
-def _is_uniform(stream: Stream, direction: Direction) -> bool:
+def _is_uniform(stream: DerivedStream, direction: Direction) -> bool:
     """Whether all files, and all ranks that are told apart, move the same."""
     by_file = {(v.bytes(direction), v.requests(direction)) for v in stream.group.views}
     by_rank = {
@@ -151,7 +157,7 @@ def _is_uniform(stream: Stream, direction: Direction) -> bool:
     return len(by_file) == 1 and (len(by_rank) <= 1 or is_part)
 
 
-def _by_datasets(stream: Stream, flow: Flow) -> tuple[Nest, ...]:
+def _by_datasets(stream: DerivedStream, flow: Flow) -> tuple[IorNest, ...]:
     """Rule 7a: equal datasets are segments; a variable with records has one in each."""
     if stream.files != 1:
         return ()
@@ -179,7 +185,7 @@ def _by_datasets(stream: Stream, flow: Flow) -> tuple[Nest, ...]:
         nests[key] = nests.get(key, 0) + 1
     if not nests or len(nests) > MOST_NESTS:
         return ()
-    return tuple(Nest(t, b, s * count) for (t, b, s), count in nests.items())
+    return tuple(IorNest(t, b, s * count) for (t, b, s), count in nests.items())
 
 
 def _record_block(record: CounterRecord, volume: int, transfer: int) -> int:
@@ -192,7 +198,7 @@ def _record_block(record: CounterRecord, volume: int, transfer: int) -> int:
     return volume
 
 
-def _alone(stream: Stream, flow: Flow, volume: int) -> Layout:
+def _alone(stream: DerivedStream, flow: Flow, volume: int) -> FlowLayout:
     """One rank in its own file: one stream of bytes, with or without gaps."""
     jumps, backward = jumps_of(stream, flow)
     transfer = flow.mix.transfer
@@ -201,13 +207,17 @@ def _alone(stream: Stream, flow: Flow, volume: int) -> Layout:
         runs, rest = divmod(jumps + stream.files * flow.passes, stream.files * flow.passes)
         run = volume // runs if runs and volume % runs == 0 else 0
         if not rest and run and run % transfer == 0:
-            return Layout(Kind.GAPPED, "7d: runs with one gap between them", 0.7, run=run, gap=gap)
+            return FlowLayout(
+                LayoutKind.GAPPED, "7d: runs with one gap between them", 0.7, run=run, gap=gap
+            )
     sure = 0.9 if not jumps else 0.5
     rule = "8: one stream of bytes; block and segments cannot be told apart"
-    return Layout(Kind.NEST, rule, sure, (Nest(transfer, volume, 1),), has_free_block=True)
+    return FlowLayout(
+        LayoutKind.NEST, rule, sure, (IorNest(transfer, volume, 1),), has_free_block=True
+    )
 
 
-def _block(stream: Stream, flow: Flow, volume: int) -> tuple[int, str, float]:
+def _block(stream: DerivedStream, flow: Flow, volume: int) -> tuple[int, str, float]:
     """Rules 7b to 7e for a shared file: bytes of a block, the rule, and how sure it is."""
     transfer, ranks = flow.mix.transfer, flow.active
     strides = stream.common.strides.most_common()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.derive.counts import BUCKETS, bytes_of
 from venturi.derive.grouping import Selection
-from venturi.derive.stream import Flow, Stream
+from venturi.derive.stream import DerivedStream, Flow
 from venturi.model.plan import Direction, Interface
 from venturi.model.trace import CounterRecord, Trace
 from venturi.model.workload import Observed, RequestBucket, request_class
@@ -16,7 +16,7 @@ MOST_LISTED_RANKS = 65536
 _CAN_SEE_OPENS = (Interface.POSIX, Interface.STDIO)
 
 
-def observed_of(trace: Trace, streams: list[Stream], selection: Selection) -> Observed:
+def observed_of(trace: Trace, streams: list[DerivedStream], selection: Selection) -> Observed:
     """The totals at the layer of the interface that each stream uses.
 
     Requests that moved nothing (reads at the end of a file) are left out: a proxy has none.
@@ -45,16 +45,16 @@ def observed_of(trace: Trace, streams: list[Stream], selection: Selection) -> Ob
     )
 
 
-def _flows(streams: list[Stream], direction: Direction) -> list[Flow]:
+def _flows(streams: list[DerivedStream], direction: Direction) -> list[Flow]:
     return [flow for stream in streams for flow in stream.flows if flow.direction is direction]
 
 
-def _bytes(stream: Stream, direction: Direction) -> int:
+def _bytes(stream: DerivedStream, direction: Direction) -> int:
     flow = stream.flow(direction)
     return flow.counts.bytes if flow else 0
 
 
-def request_sizes(streams: list[Stream]) -> list[RequestBucket]:
+def request_sizes(streams: list[DerivedStream]) -> list[RequestBucket]:
     """Darshan's ten buckets; from the sizes of the mix where a layer has no buckets."""
     counted = {direction: [0] * len(BUCKETS) for direction in Direction}
     for stream in streams:
@@ -77,7 +77,7 @@ def request_sizes(streams: list[Stream]) -> list[RequestBucket]:
     ]
 
 
-def bytes_per_rank(streams: list[Stream], ranks: int) -> list[int] | None:
+def bytes_per_rank(streams: list[DerivedStream], ranks: int) -> list[int] | None:
     """Both directions together; None where a record stands for all ranks, or for too many."""
     if ranks > MOST_LISTED_RANKS:
         return None
@@ -89,7 +89,7 @@ def bytes_per_rank(streams: list[Stream], ranks: int) -> list[int] | None:
     return moved
 
 
-def io_seconds(streams: list[Stream]) -> float | None:
+def io_seconds(streams: list[DerivedStream]) -> float | None:
     """The slowest rank's time in calls: its own files, and the slowest of each shared file."""
     own: dict[int, float] = {}
     shared = 0.0

@@ -11,8 +11,8 @@ from operator import eq
 from venturi.derive.access import FILE_INDEX, Steps, Writer
 from venturi.derive.counts import earliest, latest
 from venturi.derive.file_view import FileView
-from venturi.derive.layout import Layout
-from venturi.derive.stream import Flow, Stream, SyncHabit
+from venturi.derive.layout import FlowLayout
+from venturi.derive.stream import DerivedStream, Flow, SyncPattern
 from venturi.model.plan import Direction, Interface, ItemVerb
 from venturi.model.units import size_text
 from venturi.model.workload import (
@@ -47,7 +47,9 @@ class Draft:
         return [step for _, step in sorted(self.steps, key=lambda pair: pair[0])]
 
 
-def add_stream(draft: Draft, stream: Stream, layouts: dict[Direction, Layout], alone: bool) -> None:
+def add_stream(
+    draft: Draft, stream: DerivedStream, layouts: dict[Direction, FlowLayout], alone: bool
+) -> None:
     """Adds the file and the phases of a stream; `alone` means there is no other stream."""
     namer = "{direction}" if alone else stream.name + " {direction}"
     if is_tree(stream):
@@ -56,7 +58,7 @@ def add_stream(draft: Draft, stream: Stream, layouts: dict[Direction, Layout], a
         _Phases(draft, stream, layouts, namer).add()
 
 
-def is_tree(stream: Stream) -> bool:
+def is_tree(stream: DerivedStream) -> bool:
     """Many files of one size, each moved in one request: names matter more than data."""
     if stream.is_shared or len(stream.group.owners) != stream.ranks:
         return False
@@ -72,7 +74,7 @@ def is_tree(stream: Stream) -> bool:
     return len(sizes - {0}) <= 1 and is_even and _is_same_for_all(stream)
 
 
-def _is_same_for_all(stream: Stream) -> bool:
+def _is_same_for_all(stream: DerivedStream) -> bool:
     amounts = {tuple(view.bytes(d) for d in Direction) for view in stream.group.views}
     return len(amounts) == 1
 
@@ -99,7 +101,7 @@ def rank_condition(owners: Sequence[int], ranks: int) -> tuple[str, str] | None:
     return None
 
 
-def _add_tree(draft: Draft, stream: Stream, namer: str) -> None:
+def _add_tree(draft: Draft, stream: DerivedStream, namer: str) -> None:
     items = stream.files // stream.ranks
     writes, reads = stream.flow(Direction.WRITE), stream.flow(Direction.READ)
     size = max(view.bytes(direction) for view in stream.group.views[:1] for direction in Direction)
@@ -117,7 +119,7 @@ def _add_tree(draft: Draft, stream: Stream, namer: str) -> None:
         verbs = [ItemVerb.CREATE]
         if writes is not None:
             verbs.append(ItemVerb.WRITE)
-        if stream.sync.habit is not SyncHabit.NONE:
+        if stream.sync.pattern is not SyncPattern.NONE:
             verbs.append(ItemVerb.SYNC)
         each = StepSpec(each=EachStep(on=stream.name, do=[*verbs, ItemVerb.CLOSE]))
         name = namer.format(direction="write" if writes is not None else "create")
@@ -130,7 +132,7 @@ def _add_tree(draft: Draft, stream: Stream, namer: str) -> None:
     _add_tree_opens(draft, stream, namer, at)
 
 
-def _add_tree_opens(draft: Draft, stream: Stream, namer: str, at: float) -> None:
+def _add_tree_opens(draft: Draft, stream: DerivedStream, namer: str, at: float) -> None:
     """Opens of items beyond those that data needs: whole rounds over all items."""
     phases = 1 if not stream.flows else len(stream.flows)
     rounds = stream.opens // stream.files - phases
@@ -144,7 +146,7 @@ def _add_tree_opens(draft: Draft, stream: Stream, namer: str, at: float) -> None
     draft.steps.append((last, StepSpec(phase=namer.format(direction="open"), do=[step])))
 
 
-def first_use(stream: Stream, flow: Flow | None) -> float:
+def first_use(stream: DerivedStream, flow: Flow | None) -> float:
     """When a flow, or a stream without data, was first used: seconds from the job's start."""
     if flow is not None and flow.counts.start_s is not None:
         return flow.counts.start_s
@@ -155,7 +157,7 @@ class _Phases:
     """The file and the phases of a stream that is not a tree."""
 
     def __init__(
-        self, draft: Draft, stream: Stream, layouts: dict[Direction, Layout], namer: str
+        self, draft: Draft, stream: DerivedStream, layouts: dict[Direction, FlowLayout], namer: str
     ) -> None:
         self._draft = draft
         self._stream = stream
@@ -247,7 +249,7 @@ class _Phases:
         stream = self._stream
         layout = self._layouts[flow.direction]
         body = list(self._data[flow.direction])
-        if flow.direction is Direction.WRITE and stream.sync.habit is SyncHabit.END:
+        if flow.direction is Direction.WRITE and stream.sync.pattern is SyncPattern.END:
             body.append(StepSpec(sync=SyncStep(on=stream.name, mode=stream.sync.mode)))
         is_first = flow is stream.flows[0] and not self._exists
         opening = StepSpec(create=stream.name) if is_first else StepSpec(open=stream.name)
@@ -304,17 +306,17 @@ class _Phases:
         return f"block({stream.files}, {owners}, {self._place})"
 
 
-def is_repeated(layout: Layout) -> bool:
+def is_repeated(layout: FlowLayout) -> bool:
     """Whether passes over the data become a loop; else they are in the counts already."""
     return bool(layout.nests) or layout.gap > 0
 
 
-def is_reopened(stream: Stream, flow: Flow) -> bool:
+def is_reopened(stream: DerivedStream, flow: Flow) -> bool:
     """Whether there were enough opens for one in each pass over the data."""
     return stream.opens >= flow.passes * stream.units
 
 
-def are_bursts(stream: Stream) -> bool:
+def are_bursts(stream: DerivedStream) -> bool:
     """Whether a stream's files are used one set after the other: no set overlaps the next."""
     if stream.files_each > MOST_BURSTS:
         return False

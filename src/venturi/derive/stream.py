@@ -30,7 +30,7 @@ SWITCHES_PER_USER = 2
 """More changes between reading and writing than this, per rank and file, are interleaving."""
 
 
-class SyncHabit(StrEnum):
+class SyncPattern(StrEnum):
     """When data is made persistent."""
 
     NONE = "none"
@@ -39,10 +39,10 @@ class SyncHabit(StrEnum):
 
 
 @dataclass(frozen=True)
-class Sync:
+class SyncUse:
     """What the counters of sync calls say."""
 
-    habit: SyncHabit
+    pattern: SyncPattern
     mode: SyncMode
     calls: int
 
@@ -70,7 +70,7 @@ class Flow:
 
 
 @dataclass(frozen=True)
-class Stream:
+class DerivedStream:
     """One group of files, and both directions of what happens to them."""
 
     name: str
@@ -83,7 +83,7 @@ class Stream:
     common: Common
     flows: tuple[Flow, ...]
     """In the order of their first requests."""
-    sync: Sync
+    sync: SyncUse
 
     @property
     def interface(self) -> Interface:
@@ -140,7 +140,7 @@ class Stream:
         return " then ".join(flow.direction.value for flow in self.flows) or "none"
 
 
-def stream_of(group: FileGroup, name: str, ranks: int) -> Stream:
+def stream_of(group: FileGroup, name: str, ranks: int) -> DerivedStream:
     """The numbers of a group of files in a job of `ranks` ranks."""
     layer = _data_layer(group)
     records = [record for view in group.views for record in view.records.get(layer, [])]
@@ -154,7 +154,7 @@ def stream_of(group: FileGroup, name: str, ranks: int) -> Stream:
             known = _with_order(counts[direction], posix, direction)
             flows.append(_flow(group, direction, known, mix))
     flows.sort(key=lambda flow: flow.counts.start_s or 0.0)
-    return Stream(
+    return DerivedStream(
         name=name,
         group=group,
         ranks=ranks,
@@ -255,7 +255,7 @@ def _is_collective(group: FileGroup, counts: Counts) -> bool:
     return counts.collective * 2 > counts.requests
 
 
-def _sync(group: FileGroup, layer: Layer, writes: int) -> Sync:
+def _sync(group: FileGroup, layer: Layer, writes: int) -> SyncUse:
     """Sync calls of the layer that the application used."""
     records = {kind: [r for v in group.views for r in v.records.get(kind, [])] for kind in Layer}
     mode = SyncMode.FSYNC
@@ -272,6 +272,6 @@ def _sync(group: FileGroup, layer: Layer, writes: int) -> Sync:
         calls += total(records[Layer.HDF5_FILE], "FLUSHES")
     units = sum(len(view.ranks) for view in group.views)
     if not calls or not writes:
-        return Sync(SyncHabit.NONE, SyncMode.NONE, calls)
+        return SyncUse(SyncPattern.NONE, SyncMode.NONE, calls)
     is_each = calls >= PER_REQUEST_SHARE * writes and writes > units
-    return Sync(SyncHabit.EACH if is_each else SyncHabit.END, mode, calls)
+    return SyncUse(SyncPattern.EACH if is_each else SyncPattern.END, mode, calls)

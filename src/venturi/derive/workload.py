@@ -12,14 +12,13 @@ from venturi.derive.file_view import FileView, files_of
 from venturi.derive.finding import Case, findings_of
 from venturi.derive.grouping import Selection, groups_of, select
 from venturi.derive.ior import ior_line
-from venturi.derive.layout import Kind as LayoutKind
-from venturi.derive.layout import Layout, layout_of
+from venturi.derive.layout import FlowLayout, LayoutKind, layout_of
 from venturi.derive.noise import without_noise
 from venturi.derive.observed import observed_of
 from venturi.derive.operation.scene import RANKS
 from venturi.derive.operation.workload import GROUP, derive_operations
 from venturi.derive.program import Draft, add_stream
-from venturi.derive.stream import Stream, stream_of
+from venturi.derive.stream import DerivedStream, stream_of
 from venturi.model.error import UserError
 from venturi.model.operation import LAYERS, Kind
 from venturi.model.plan import Direction
@@ -145,7 +144,7 @@ def _nothing(trace: Trace, views: list[FileView]) -> str:
     )
 
 
-def _about(trace: Trace, streams: list[Stream]) -> str:
+def _about(trace: Trace, streams: list[DerivedStream]) -> str:
     count = len(streams)
     words = f"{count} stream{'s' if count > 1 else ''} of files"
     ranks = trace.job.ranks
@@ -200,7 +199,7 @@ def _assumptions(cases: list[Case], selection: Selection) -> list[str]:
     return texts
 
 
-def _stream_assumptions(stream: Stream, layouts: dict[Direction, Layout]) -> list[str]:
+def _stream_assumptions(stream: DerivedStream, layouts: dict[Direction, FlowLayout]) -> list[str]:
     texts = []
     for flow in stream.flows:
         layout = layouts[flow.direction]

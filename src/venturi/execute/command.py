@@ -33,7 +33,7 @@ class Command:
 
 
 @dataclass(frozen=True)
-class Ended:
+class CommandExit:
     """How a command came to its end."""
 
     seconds: float
@@ -41,7 +41,7 @@ class Ended:
     """Negative for a signal; None where it was ended from here."""
 
 
-def run_command(command: Command, limit_s: float, stop: threading.Event) -> Ended:
+def run_command(command: Command, limit_s: float, stop: threading.Event) -> CommandExit:
     """Run a command to its end, or end it and all processes of its group.
 
     That is done when its time is over or `stop` is set; also what it leaves behind in its group
@@ -67,10 +67,10 @@ def run_command(command: Command, limit_s: float, stop: threading.Event) -> Ende
                     code = process.wait(_LOOK_S)
                     seconds = time.monotonic() - begin_s
                     kill_group(process)
-                    return Ended(seconds, code)
+                    return CommandExit(seconds, code)
                 if stop.is_set() or time.monotonic() - begin_s > limit_s:
                     end_group(process)
-                    return Ended(time.monotonic() - begin_s)
+                    return CommandExit(time.monotonic() - begin_s)
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:

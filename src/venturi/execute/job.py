@@ -27,7 +27,7 @@ _SILENT_S = 2.0
 """A start that takes longer is told of, if the launcher says why: it waits for nodes."""
 
 
-class Job:
+class EngineJob:
     """One start of the engine.
 
     The first Ctrl-C asks it to end after the running repetition, the second ends it at once; so

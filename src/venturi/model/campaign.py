@@ -32,7 +32,7 @@ class SampleMethod(StrEnum):
     """A Latin hypercube: every level of every parameter comes equally often."""
 
 
-class Sample(Document):
+class SpaceSample(Document):
     """A part of a space, drawn once for all."""
 
     size: Positive
@@ -53,7 +53,7 @@ class Space(Document):
     """Parameters that follow from others, by expression."""
     exclude: list[str] = []
     """Points for which one of these holds are left out; words stand for themselves."""
-    sample: Sample | None = None
+    sample: SpaceSample | None = None
 
     @model_validator(mode="after")
     def _zipped_alike(self) -> Space:
@@ -65,7 +65,7 @@ class Space(Document):
         return self
 
 
-class Metric(OutputMetric):
+class CampaignMetric(OutputMetric):
     """A number in what a run wrote, or one that follows from others."""
 
     derive: str = ""
@@ -81,9 +81,9 @@ class Tool(Document):
     """What a well-known tool prints."""
 
     about: str
-    metrics: dict[Name, Metric]
+    metrics: dict[Name, CampaignMetric]
     """Those that are there; a run in which none is has failed."""
-    reported: dict[Name, Metric] = {}
+    reported: dict[Name, CampaignMetric] = {}
     """Settings that the tool says it used."""
 
 
@@ -123,7 +123,7 @@ class Build(Document):
         return self
 
 
-class Step(Document):
+class CampaignStep(Document):
     """One thing that is done at points of the space: a workload, or any command.
 
     It runs once for each combination of the parameters that its texts name in braces, however
@@ -148,7 +148,7 @@ class Step(Document):
     """What the machine's file says how to have: its `software`."""
     per: list[Name] = []
     """Parameters that a run depends on though none of its texts names them."""
-    metrics: dict[Name, Metric] = {}
+    metrics: dict[Name, CampaignMetric] = {}
     tool: str = ""
     """The command is this tool (ior, mdtest, fio ...): its metrics are known."""
     confirm: dict[Name, Scalar] = {}
@@ -163,7 +163,7 @@ class Step(Document):
     """Default: the campaign's where the step measures something, else 1."""
 
     @model_validator(mode="after")
-    def _one_kind(self) -> Step:
+    def _one_kind(self) -> CampaignStep:
         if bool(self.workload) == bool(self.command):
             raise ValueError("a step is either a workload or a command")
         if self.command and self.set:
@@ -175,7 +175,7 @@ class Step(Document):
         return self
 
 
-class Column(Document):
+class ResultColumn(Document):
     """A column of a table."""
 
     of: str
@@ -186,11 +186,11 @@ class Column(Document):
     """As Python formats a number: `.2f`."""
 
 
-class Table(Document):
+class ResultTable(Document):
     """A table of results: a line for each point of a step, medians over its repetitions."""
 
     step: Name
-    columns: Annotated[list[Column], Field(min_length=1)]
+    columns: Annotated[list[ResultColumn], Field(min_length=1)]
     sort: list[str] = []
     """By these columns."""
     separator: str = ","
@@ -204,7 +204,7 @@ class Campaign(Document):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     about: str = ""
     space: Space = Space()
-    steps: Annotated[dict[Name, Step], Field(min_length=1)]
+    steps: Annotated[dict[Name, CampaignStep], Field(min_length=1)]
     repeat: Positive = 6
     until: Aim | None = None
     """More repetitions than that, point by point, until medians are known so well."""
@@ -214,11 +214,11 @@ class Campaign(Document):
     """Of all randomness: the order of points within each repetition, and what workloads draw."""
     every: Value = ""
     """How often a result is due; `venturi campaign due` tells when none comes."""
-    tables: dict[str, Table] = {}
+    tables: dict[str, ResultTable] = {}
     """What `venturi campaign table` prints."""
 
 
-class State(StrEnum):
+class TaskState(StrEnum):
     """What has become of a task."""
 
     PLANNED = "planned"
@@ -239,10 +239,15 @@ class State(StrEnum):
     @property
     def is_final(self) -> bool:
         """Whether nothing more will come of it by itself."""
-        return self not in (State.PLANNED, State.SUBMITTED, State.QUEUED, State.RUNNING)
+        return self not in (
+            TaskState.PLANNED,
+            TaskState.SUBMITTED,
+            TaskState.QUEUED,
+            TaskState.RUNNING,
+        )
 
 
-class Ending(StrEnum):
+class EndReason(StrEnum):
     """What ended a task."""
 
     EXIT = "exit"
@@ -254,7 +259,7 @@ class Ending(StrEnum):
     NOT_STARTED = "not started"
 
 
-class Begun(Document):
+class TaskStart(Document):
     """Written by the job when it begins a task, before anything of it runs."""
 
     job: str
@@ -262,10 +267,10 @@ class Begun(Document):
     begin_utc: str
 
 
-class Ended(Document):
+class TaskEnd(Document):
     """Written by the job when a task has ended: the truth about it."""
 
-    ending: Ending
+    ending: EndReason
     code: int | None = None
     """The exit code; negative: the signal that ended it."""
     begin_utc: str
@@ -295,7 +300,7 @@ class MetricSummary(Document):
     """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
 
 
-class Row(Document):
+class CampaignRow(Document):
     """One step at one combination of its parameters."""
 
     step: str
@@ -326,7 +331,7 @@ class CampaignResult(Document):
     points: Count
     states: dict[str, Count]
     """How many tasks are in which state."""
-    rows: list[Row]
+    rows: list[CampaignRow]
 
 
 class PlannedPoint(Document):

@@ -13,7 +13,7 @@ from venturi.model.document import Count, Document, Fraction, Positive, Real
 COMPARISON_SCHEMA: Final = "venturi.run-comparison/1"
 
 
-class Change(StrEnum):
+class MetricChange(StrEnum):
     """What the second run says beside the first."""
 
     HIGHER = "higher"
@@ -28,7 +28,7 @@ class Change(StrEnum):
     """The two were not measured alike: `why` says how."""
 
 
-class Measured(Document):
+class MedianInterval(Document):
     """A metric of one run: its median over repetitions, and the interval of that median."""
 
     median: Real
@@ -45,30 +45,30 @@ class ComparisonRow(Document):
     unit: str
     of: str = ""
     """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
-    first: Measured
-    second: Measured
+    first: MedianInterval
+    second: MedianInterval
     ratio: Real | None
     """The middle of the ratios of all pairs, second to first (Hodges-Lehmann); absent where a
     value is not above 0."""
     low: Real | None
     """The lowest ratio in its interval; so is `high`. Absent: too few values for one."""
     high: Real | None
-    chance: Fraction
+    p_value: Fraction
     """How likely values so far apart are if nothing differs (Mann-Whitney), after Holm's
     correction for all metrics of the comparison."""
     superiority: Fraction
     """The share of pairs in which the second's value is higher: the size of the effect."""
     detectable: Real | None
     """The least change, as a share, that would have been seen four times out of five."""
-    change: Change
+    change: MetricChange
     is_worse: bool = False
     """Surely: a rate that is lower, or a time that is longer."""
     why: str = ""
 
     @property
-    def is_sure(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the two differ by more than chance and by as much as matters."""
-        return self.change in (Change.HIGHER, Change.LOWER)
+        return self.change in (MetricChange.HIGHER, MetricChange.LOWER)
 
 
 class Difference(Document):

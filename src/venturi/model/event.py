@@ -300,7 +300,7 @@ class PhaseFinished(Document):
     cache_reason: str
     cached_share: Fraction | None = None
     """Share of the data's pages that was in memory before the phase; absent: not looked at."""
-    persisted: SyncMode
+    flushed: SyncMode
     """The weakest means, inside the phase's time, that covered all that was written."""
     bytes_durable: Count = 0
     """Bytes that were written and then made persistent inside the phase's time."""
@@ -343,10 +343,10 @@ class Paused(Document):
     """In order; at most 4096."""
 
 
-class CommandWanted(CommandCall):
+class CommandRequest(CommandCall):
     """A rank asks for a command to be run, by a file in the journal; it is no line of output."""
 
-    event: Literal["command_wanted"] = "command_wanted"
+    event: Literal["command_request"] = "command_request"
     iteration: list[Iteration]
     limit_s: Seconds
 
@@ -418,7 +418,7 @@ Event = Annotated[
     | Progress
     | PhaseFinished
     | Paused
-    | CommandWanted
+    | CommandRequest
     | FileFacts
     | Warning
     | Remark

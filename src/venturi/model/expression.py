@@ -545,6 +545,6 @@ _OPERATIONS: dict[Operator, tuple[Callable[..., Number], int]] = {
     Operator.SKEW: (_skew, 3),
     Operator.PERMUTE: (_permute, 3),
     Operator.DRAW: (_draw, 3),
-    Operator.PEER: (_by_node, 2),
-    Operator.STRANGER: (_by_node, 2),
+    Operator.SAME_SLOT_NEXT_NODE: (_by_node, 2),
+    Operator.RANDOM_REMOTE_RANK: (_by_node, 2),
 }

@@ -12,7 +12,7 @@ from venturi.model.document import Count, Document, Fraction, Positive, Seconds
 FORECAST_SCHEMA = "venturi.forecast/1"
 
 
-class Limit(StrEnum):
+class ForecastLimit(StrEnum):
     """What a phase waits for most."""
 
     CALLS = "per-call latency"
@@ -46,7 +46,7 @@ class Range(Document):
 NO_TIME = Range(median=0.0, low=0.0, high=0.0)
 
 
-class Part(Document):
+class ForecastPart(Document):
     """Equal operations of one phase, on the slowest rank."""
 
     operation: str
@@ -57,7 +57,7 @@ class Part(Document):
     """Of all of them."""
     by: str
     """The curve of the profile that was read, in words."""
-    limit: Limit
+    limit: ForecastLimit
     rate_growth: Seconds | None = None
     """By what the rate of all ranks together grows to the most ranks that were measured; absent
     where so many are asked for."""
@@ -79,12 +79,12 @@ class PhaseForecast(Document):
     """Of all ranks."""
     operations: Count
     """Of all ranks."""
-    limit: Limit
+    limit: ForecastLimit
     limit_share: Fraction
     """How much of the time is that resource's."""
     done_share: Fraction = 1.0
     """The part of the work that is done before the phase's limit of time ends it."""
-    parts: list[Part]
+    parts: list[ForecastPart]
     unknown: list[str] = []
     """Operations for which the profile has nothing near, so that they are not in the time, or
     whose time hangs on what a profile cannot see."""

@@ -20,7 +20,7 @@ class Metric(Document):
     about: str = ""
 
 
-class Curve(Document):
+class RateCurve(Document):
     """A picture that the workload is about: rates of its phases over a number."""
 
     over: str
@@ -34,7 +34,7 @@ class Curve(Document):
     better: Better = Better.HIGHER
 
     @model_validator(mode="after")
-    def _one_for_each(self) -> Curve:
+    def _one_for_each(self) -> RateCurve:
         for line, phases in self.lines.items():
             if len(phases) != len(self.at):
                 raise ValueError(

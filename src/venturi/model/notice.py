@@ -49,7 +49,7 @@ class Notice(Document):
     at_utc: str
 
 
-class Told(Document):
+class NotificationState(Document):
     """What was known of a campaign on a machine when its people were told the last time."""
 
     since_utc: str

@@ -58,7 +58,7 @@ class PathPart(Document):
     width: Annotated[int, Field(ge=0, le=20)] = 0
 
 
-class Given(Document):
+class LiteralContent(Document):
     """Bytes that a workload names: text, or numbers one behind the other."""
 
     text: list[PathPart] = []
@@ -447,7 +447,7 @@ class Transfer(Document):
     """Requests in flight."""
     collective: bool = False
     """All sharers of the file make each call together."""
-    given: Given | None = None
+    literal: LiteralContent | None = None
     """What each request of a `write` writes; absent: made-up bytes."""
     verify: bool = True
     """Stamped data that are read are checked; false leaves that out of the time of a read."""

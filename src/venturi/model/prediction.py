@@ -38,7 +38,7 @@ class SignedError(Document):
     """Of the interval; 0 where one pair has none."""
 
 
-class Turn(Document):
+class PredictionRun(Document):
     """One run."""
 
     place: Count
@@ -68,10 +68,10 @@ class Side(Document):
     calls: Count
     ranks: Positive
     run_seconds: Seconds
-    runs: list[Turn]
+    runs: list[PredictionRun]
 
 
-class Part(Document):
+class PredictionPart(Document):
     """One sort of calls, or one stream of files, on both sides."""
 
     name: str
@@ -91,7 +91,7 @@ class Baseline(Document):
     """Its error, as that of the proxy."""
 
 
-class Place(Document):
+class MeasuredSystem(Document):
     """Where it was measured."""
 
     directory: str
@@ -108,7 +108,7 @@ class Place(Document):
 
 
 class Prediction(Document):
-    """How well a proxy foretells how long an application's I/O takes."""
+    """How well a proxy predicts how long an application's I/O takes."""
 
     schema_: Literal["venturi.prediction/1"] = Field("venturi.prediction/1", alias="schema")
     name: str
@@ -132,11 +132,11 @@ class Prediction(Document):
     headline: str
     bandwidth_error: SignedError | None = None
     """Where the application's mean request is 1 MiB or more."""
-    sorts: list[Part]
-    phases: list[Part]
+    sorts: list[PredictionPart]
+    phases: list[PredictionPart]
     """Stretches of work between pauses, of the rank that spends most in each; empty where the runs
     do not have the same ones."""
-    streams: list[Part]
+    streams: list[PredictionPart]
     """Time of all ranks together in files that are used alike."""
     baselines: list[Baseline] = []
     cache: str
@@ -146,6 +146,6 @@ class Prediction(Document):
     capture_share: Real
     """What capturing adds to the application's I/O time, as a share of it (an estimate)."""
     remarks: list[str] = []
-    place: Place
+    place: MeasuredSystem
     workload_text: str
     """The proxy as it was run."""

@@ -23,14 +23,14 @@ class Order(StrEnum):
     """A small file after the other, each moved at once; also all that is done to names."""
 
 
-class Place(StrEnum):
+class FileSharing(StrEnum):
     """Whose the files are: each rank's own, or all ranks'; of names: the directory."""
 
     OWN = "own"
     SHARED = "shared"
 
 
-class State(StrEnum):
+class DataState(StrEnum):
     """Where the data of a request were before it."""
 
     NEW = "new"
@@ -54,7 +54,7 @@ MUCH_MEMORY_BYTES = 16 * 2**20
 """Through which calls move whose memory is not in a processor's own caches."""
 
 
-class Habit(StrEnum):
+class ContextEffect(StrEnum):
     """In what calls differ from a loop of equal ones at page boundaries, in one file and memory."""
 
     NONE = "none"
@@ -70,33 +70,33 @@ class Habit(StrEnum):
     """Likewise, and that memory has no pages yet (only reads)."""
 
 
-class Manner(Document):
+class AccessClass(Document):
     """One way to do one operation: what a curve of the profile is about."""
 
     operation: OperationKind
     order: Order = Order.ITEM
-    place: Place = Place.OWN
+    place: FileSharing = FileSharing.OWN
     interface: Interface = Interface.POSIX
-    state: State = State.NONE
+    state: DataState = DataState.NONE
     volume: Volume = Volume.LARGE
     collective: bool = False
     """All ranks make the request together."""
     think_s: Seconds = 0.0
     """What the rank computes before each operation, which uses up the processor's caches."""
-    habit: Habit = Habit.NONE
+    context_effect: ContextEffect = ContextEffect.NONE
 
     @property
     def is_plain(self) -> bool:
         """Whether nothing is computed before its calls, and a plain loop makes them."""
-        return not self.think_s and self.habit is Habit.NONE
+        return not self.think_s and self.context_effect is ContextEffect.NONE
 
     def text(self) -> str:
         """The manner in words, as pages and messages name it."""
         words = [self.operation.value]
-        if self.state is not State.NONE:
+        if self.state is not DataState.NONE:
             words.append(self.state.value)
         words.append("of items" if self.order is Order.ITEM else self.order.value)
-        words.append("own" if self.place is Place.OWN else "shared")
+        words.append("own" if self.place is FileSharing.OWN else "shared")
         if self.interface is not Interface.POSIX:
             words.append(self.interface.value)
         if self.collective:
@@ -105,17 +105,17 @@ class Manner(Document):
             words.append("in small volumes")
         if self.think_s:
             words.append(f"after {1e6 * self.think_s:g} us of computing")
-        if self.habit is not Habit.NONE:
-            words.append(_HABITS[self.habit])
+        if self.context_effect is not ContextEffect.NONE:
+            words.append(_CONTEXT_EFFECTS[self.context_effect])
         return " ".join(words)
 
 
-_HABITS = {
-    Habit.PLAIN: "beside others",
-    Habit.OFF_PAGE: "off page boundaries",
-    Habit.IN_TURN: "in turn with another file",
-    Habit.MEMORY: "through much memory",
-    Habit.FRESH: "to memory without pages",
+_CONTEXT_EFFECTS = {
+    ContextEffect.PLAIN: "beside others",
+    ContextEffect.OFF_PAGE: "off page boundaries",
+    ContextEffect.IN_TURN: "in turn with another file",
+    ContextEffect.MEMORY: "through much memory",
+    ContextEffect.FRESH: "to memory without pages",
 }
 
 
@@ -141,10 +141,10 @@ class Point(Document):
     """Of one rank in one repetition."""
 
 
-class Curve(Document):
+class MeasuredCurve(Document):
     """All points of one manner."""
 
-    manner: Manner
+    access: AccessClass
     points: Annotated[list[Point], Field(min_length=1)]
 
 
@@ -186,4 +186,4 @@ class Profile(Document):
     venturi: str
     notes: list[str] = []
     """What a reader must know: what was left out and why."""
-    curves: Annotated[list[Curve], Field(min_length=1)]
+    curves: Annotated[list[MeasuredCurve], Field(min_length=1)]

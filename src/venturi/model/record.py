@@ -132,7 +132,7 @@ class PhaseRow(Document):
     cache_reason: str
     cached_share: Fraction | None = None
     """Share of the data's pages that was in memory before the phase; absent: not looked at."""
-    persisted: str
+    flushed: str
     bytes_durable: Count = 0
     """Bytes that were written and then made persistent inside the phase's time."""
     bytes_saved: Count = 0

@@ -45,7 +45,7 @@ class SourceKind(StrEnum):
     """Read from what somebody else's tool wrote, at another time."""
 
 
-class Source(Document):
+class ResultSource(Document):
     """Where the figures come from."""
 
     kind: SourceKind
@@ -89,7 +89,7 @@ class Result(Document):
     nodes: Positive = 1
     work: str
     """A digest of what is done, without its parameters; empty: the tool's name says it."""
-    source: Source
+    source: ResultSource
     level: str
     """The verdict's word; INVALID for a run that failed."""
     reasons: list[str] = []

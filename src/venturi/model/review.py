@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from venturi.model.comparison import Measured
+from venturi.model.comparison import MedianInterval
 from venturi.model.document import Count, Document, Seconds
 from venturi.model.published import Rate
 from venturi.model.record import LatencyNs
@@ -15,7 +15,7 @@ from venturi.model.record import LatencyNs
 REVIEW_SCHEMA: Final = "venturi.io500-review/1"
 
 
-class Limit(StrEnum):
+class ReviewLimit(StrEnum):
     """What a phase waited for most, as far as its record shows."""
 
     RANKS = "ranks"
@@ -30,7 +30,7 @@ class Limit(StrEnum):
     """For nothing but memory: the figure says little of storage."""
 
 
-class Standing(Document):
+class RankingPosition(Document):
     """One number among those of published results, for each client process or node."""
 
     per: Literal["run", "process", "node"]
@@ -54,17 +54,17 @@ class ReviewedPhase(Document):
     name: str
     unit: Literal["GiB/s", "kIOPS"]
     scored: bool
-    rate: Measured
+    rate: MedianInterval
     """By the official formula of the phase."""
     time: Seconds
     """Of the repetition whose rate is the median, as are the next ones."""
     operation: str
     """What most of the phase's operations are, for the latencies."""
     latency_ns: LatencyNs | None
-    limit: Limit
+    limit: ReviewLimit
     evidence: str
     """One sentence with the numbers that say so."""
-    standings: list[Standing] = []
+    ranking_positions: list[RankingPosition] = []
 
 
 class Io500Review(Document):
@@ -75,11 +75,11 @@ class Io500Review(Document):
     """The run's id."""
     processes: Count
     nodes: Count
-    score: Measured | None
+    score: MedianInterval | None
     """Absent where a phase is missing; so are the next two."""
-    bandwidth: Measured | None
+    bandwidth: MedianInterval | None
     """GiB/s."""
-    metadata: Measured | None
+    metadata: MedianInterval | None
     """kIOPS."""
     phases: list[ReviewedPhase]
     missing: list[str]
@@ -88,7 +88,7 @@ class Io500Review(Document):
     """What says that a cache answered in the place of storage, one sentence each."""
     results: Count
     """Published results that it is set beside: those that may stand in a list."""
-    standing: Standing | None = None
+    ranking_position: RankingPosition | None = None
     """Of the score."""
     strong: list[str] = []
     """Phases that beat two thirds of the results, each for its number of processes."""
@@ -98,7 +98,7 @@ class Io500Review(Document):
     """Phases that two thirds of them beat."""
 
 
-class Beside(Document):
+class ComparedValue(Document):
     """One number of two results."""
 
     name: str

@@ -31,7 +31,7 @@ class Layer(StrEnum):
     LUSTRE = "lustre"
 
 
-class Source(Document):
+class TraceSource(Document):
     """What the trace was read from."""
 
     format: str
@@ -42,7 +42,7 @@ class Source(Document):
     log_version: str = ""
 
 
-class Job(Document):
+class TracedJob(Document):
     """The run as a whole."""
 
     ranks: Positive
@@ -136,8 +136,8 @@ class Trace(Document):
     """What one job did."""
 
     schema_: Literal["venturi.trace/1"] = Field("venturi.trace/1", alias="schema")
-    source: Source
-    job: Job
+    source: TraceSource
+    job: TracedJob
     layers: list[Layer]
     """Layers that the capture watched, also those without a record."""
     records: list[CounterRecord]

@@ -20,7 +20,7 @@ class Durability(StrEnum):
     WEAKER = "weaker"
 
 
-class Stage(StrEnum):
+class TuningStage(StrEnum):
     """How far a change came."""
 
     SCREEN = "screen"
@@ -52,10 +52,10 @@ class Meaning(Document):
     """What must be all right for the change to be allowed; empty: nothing changes for anybody."""
 
 
-class Pair(Document):
+class TrialPair(Document):
     """One measurement of a change and the one of the workload as it is beside it."""
 
-    stage: Stage
+    stage: TuningStage
     base_s: Seconds
     changed_s: Seconds
     base_first_s: Seconds = 0.0
@@ -103,12 +103,12 @@ class Trial(Document):
     advice: str
     """What to change in the code or the job script, in one sentence."""
     meaning: Meaning
-    stage: Stage
+    stage: TuningStage
     effect: Effect
     gain: Gain | None = None
-    seen_ratio: Real | None = None
+    measured_ratio: Real | None = None
     """The median of all pairs before the final ones: it chose, so it is no result."""
-    pairs: list[Pair] = []
+    pairs: list[TrialPair] = []
     whole: Whole | None = None
     failure: str = ""
     """Why it could not be measured."""

@@ -1,4 +1,4 @@
-"""The validation: how well proxies foretell applications, application by file system."""
+"""The validation: how well proxies predict applications, application by file system."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Positive, Real, Seconds
-from venturi.model.prediction import Part, SignedError
+from venturi.model.prediction import PredictionPart, SignedError
 
 VALIDATION_SCHEMA: Final = "venturi.validation/1"
 DOCUMENT: Final = "validation.json"
@@ -39,7 +39,7 @@ class Storage(Document):
     about: str
 
 
-class Cell(Document):
+class ValidationCell(Document):
     """One application on one file system."""
 
     application: str
@@ -55,7 +55,7 @@ class Cell(Document):
     """Of the application's runs: standard deviation over mean."""
     error: SignedError | None = None
     """Of the I/O time; None where it was refused."""
-    sorts: list[Part] = []
+    sorts: list[PredictionPart] = []
 
 
 class Validation(Document):
@@ -72,7 +72,7 @@ class Validation(Document):
     """The file system on which proxies were derived."""
     applications: list[Tried]
     systems: list[Storage]
-    cells: list[Cell]
+    cells: list[ValidationCell]
     cpu: str
     cores: Positive
     kernel: str

@@ -17,8 +17,8 @@ from venturi.model.data_step import DataStep as DataStep  # noqa: PLC0414
 from venturi.model.data_step import MixSpec as MixSpec  # noqa: PLC0414
 from venturi.model.data_step import PatternKind as PatternKind  # noqa: PLC0414
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
-from venturi.model.measure import Curve as Curve  # noqa: PLC0414
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
+from venturi.model.measure import RateCurve as RateCurve  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
 from venturi.model.measure import Rule as Rule  # noqa: PLC0414
 from venturi.model.name_step import CopyStep as CopyStep  # noqa: PLC0414
@@ -209,7 +209,7 @@ class GroupSpec(Document):
     about: str = ""
 
 
-class Deal(Document):
+class UnevenPartition(Document):
     """Which rows of the first dimension a rank has, where ranks have different numbers of them."""
 
     first: Value
@@ -218,7 +218,7 @@ class Deal(Document):
     """How many they are. Ranks lie behind each other in their order, without gaps."""
 
 
-class Dataset(Document):
+class DatasetSpec(Document):
     """An n-dimensional array in a file, split over the ranks."""
 
     count: Value = 1
@@ -227,7 +227,7 @@ class Dataset(Document):
     shape: Annotated[list[Value], Field(min_length=1)]
     split: list[Value] = []
     """Parts along each dimension; their product is the number of ranks that share the file."""
-    deal: Deal | None = None
+    partition: UnevenPartition | None = None
     """Rows of each rank instead of `split`, where their numbers differ."""
     individual: bool = False
     """Each part is a dataset of its own, so that no two ranks touch the same one."""
@@ -325,7 +325,7 @@ class FileSpec(Document):
     """Lustre and BeeGFS have it; a run elsewhere is refused before any I/O."""
     shared: Annotated[str, Field(pattern=r"^(all|rank|node|every .+)$")] = "all"
     """`every n`: each n ranks, a number or an expression of parameters."""
-    datasets: dict[Name, Dataset] = {}
+    datasets: dict[Name, DatasetSpec] = {}
     content: ContentSpec = ContentSpec()
     tree: TreeSpec | None = None
     prestage: Value | None = None
@@ -534,7 +534,7 @@ class Workload(Document):
     files: dict[Name, FileSpec] = {}
     program: dict[Name, list[StepSpec | BareStep]]
     metrics: dict[Name, Metric] = {}
-    curves: dict[Name, Curve] = {}
+    curves: dict[Name, RateCurve] = {}
     """Pictures for the page of a run."""
     rules: dict[Name, Rule] = {}
     """Without all of them a result is INDICATIVE at most."""

@@ -29,7 +29,7 @@ _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 Model = TypeVar("Model", bound=BaseModel)
 
 
-class _Reader:
+class _YamlReader:
     """Turns the node graph into plain data and notes the line of each place."""
 
     def __init__(self, name: str) -> None:
@@ -103,7 +103,7 @@ def parse_yaml(text: str, name: str, model: type[Model]) -> Model:
         raise UserError(f"{name}: not valid YAML: {type(error).__name__}") from None
     if node is None:
         raise UserError(f"{name}: the file is empty")
-    reader = _Reader(name)
+    reader = _YamlReader(name)
     data = reader.data(node)
     if not isinstance(data, dict):
         raise UserError(f"{name}: a document is a mapping of keys, not a {type(data).__name__}")

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import Literal, Tree
-from venturi.model.workload import Dataset, DataStep, FileSpec, Value
-from venturi.plan.deal import dealt_of, refuse_cuts
+from venturi.model.workload import DatasetSpec, DataStep, FileSpec, Value
 from venturi.plan.part import Access, Boxes, Sharers
 from venturi.plan.regular import row_strides, runs
 from venturi.plan.scope import Scope, over, plus, rest, times
+from venturi.plan.uneven_partition import refuse_cuts, uneven_part_of
 
 DATASET_INTERFACES = frozenset(
     {p.Interface.HDF5, p.Interface.PNETCDF, p.Interface.NETCDF, p.Interface.LIME}
@@ -54,12 +54,12 @@ def lower_datasets(spec: FileSpec, scope: Scope, where: str) -> list[p.Dataset]:
     ]
 
 
-def _lower(name: str, dataset: Dataset, scope: Scope, where: str) -> p.Dataset:
+def _lower(name: str, dataset: DatasetSpec, scope: Scope, where: str) -> p.Dataset:
     shape = _whole_list(dataset.shape, scope, f"{where}.shape")
     chunk = _whole_list(dataset.chunks, scope, f"{where}.chunks")
     copies = scope.whole(dataset.count, f"{where}.count", least=1)
-    if dataset.deal is not None and (dataset.individual or dataset.split):
-        raise UserError(f"{where}: 'deal' goes with neither 'split' nor 'individual'")
+    if dataset.partition is not None and (dataset.individual or dataset.split):
+        raise UserError(f"{where}: 'partition' goes with neither 'split' nor 'individual'")
     if dataset.individual:
         split = _split_of(dataset.split, shape, scope, where)
         shape = [extent // parts for extent, parts in zip(shape, split, strict=True)]
@@ -88,7 +88,7 @@ def _whole_list(values: list[Value], scope: Scope, where: str) -> list[int]:
 
 
 def dataset_accesses(
-    datasets: Mapping[str, Dataset],
+    datasets: Mapping[str, DatasetSpec],
     name: str,
     step: DataStep,
     sharers: Sharers,
@@ -103,15 +103,15 @@ def dataset_accesses(
     `transfer` is the most that one call moves; absent, one call moves a rank's part of one copy.
     """
     index = list(datasets).index(name)
-    if datasets[name].deal is not None and not step.split:
+    if datasets[name].partition is not None and not step.split:
         before = 0 if as_boxes else _bytes_before(datasets, name, scope, where)
         shape = _whole_list(datasets[name].shape, scope, f"{where}.shape")
         window = _window(datasets[name], step, scope, where)
-        dealt = dealt_of(datasets[name], shape, window, sharers, scope, where)
+        uneven = uneven_part_of(datasets[name], shape, window, sharers, scope, where)
         refuse_cuts(step, where)
-        access = dealt.as_box(index) if as_boxes else dealt.as_rows(before)
+        access = uneven.as_box(index) if as_boxes else uneven.as_rows(before)
         rest_of = [Literal(extent) for extent in shape[1:]]
-        return [replace(access, extent=[dealt.rows, *rest_of])]
+        return [replace(access, extent=[uneven.rows, *rest_of])]
     part = _part_of(datasets[name], step, sharers, scope, where)
     transfer = None
     if step.transfer is not None:
@@ -123,7 +123,7 @@ def dataset_accesses(
     return [replace(access, extent=own) for access in rows]
 
 
-def _bytes_before(datasets: Mapping[str, Dataset], name: str, scope: Scope, where: str) -> int:
+def _bytes_before(datasets: Mapping[str, DatasetSpec], name: str, scope: Scope, where: str) -> int:
     """Bytes of the datasets that lie before one, where they are rows of bytes."""
     before = 0
     for other, dataset in datasets.items():
@@ -134,7 +134,9 @@ def _bytes_before(datasets: Mapping[str, Dataset], name: str, scope: Scope, wher
     return before
 
 
-def _part_of(dataset: Dataset, step: DataStep, sharers: Sharers, scope: Scope, where: str) -> _Part:
+def _part_of(
+    dataset: DatasetSpec, step: DataStep, sharers: Sharers, scope: Scope, where: str
+) -> _Part:
     shape = _whole_list(dataset.shape, scope, f"{where}.shape")
     split = _split_of(step.split or dataset.split, shape, scope, where)
     index = sharers.index
@@ -165,7 +167,7 @@ def _part_of(dataset: Dataset, step: DataStep, sharers: Sharers, scope: Scope, w
     return _Part(local, local, nowhere, element, copies, own, parts)
 
 
-def _window(dataset: Dataset, step: DataStep, scope: Scope, where: str) -> tuple[Tree, int]:
+def _window(dataset: DatasetSpec, step: DataStep, scope: Scope, where: str) -> tuple[Tree, int]:
     """The first of several equal datasets that a step moves, and how many."""
     copies = scope.whole(dataset.count, f"{where}.count", least=1)
     first = Literal(0) if step.first is None else scope.tree(step.first, f"{where}.first")

@@ -12,8 +12,8 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.dataset import DATASET_INTERFACES
+from venturi.plan.rank_placement import RankPlacement
 from venturi.plan.request import end_of
-from venturi.plan.seat import Seats
 from venturi.plan.stage import staged_bytes
 
 _RANKS, _WORLD = 1, 2
@@ -34,7 +34,7 @@ def with_byte_datasets(plan: p.Plan, nodes: int = 1) -> p.Plan:
         return plan
     sizes = dict.fromkeys(wanted, 0)
     for group in plan.groups:
-        _Walker(plan, group, nodes, sizes).walk()
+        _ExtentInterpreter(plan, group, nodes, sizes).interpret()
     files = list(plan.files)
     for index, size in sizes.items():
         files[index] = files[index].model_copy(update={"datasets": _bytes(size)})
@@ -45,23 +45,23 @@ def _bytes(size: int) -> list[p.Dataset]:
     return [p.Dataset(name="data", type=p.ElementType.I8, shape=[size])] if size else []
 
 
-class _Walker:
+class _ExtentInterpreter:
     """Finds the end of every wanted file, as each rank of a group sees it."""
 
     def __init__(self, plan: p.Plan, group: p.Group, nodes: int, sizes: dict[int, int]) -> None:
         self._plan = plan
         self._group = group
-        self._seats = Seats(plan, group, nodes)
+        self._rank_placement = RankPlacement(plan, group, nodes)
         self._sizes = sizes
         self._slots: list[Number] = [0] * len(plan.slots)
         self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
         self._turns = 0
         self._at = "program"
 
-    def walk(self) -> None:
+    def interpret(self) -> None:
         try:
             for rank in range(self._group.ranks):
-                self._seats.sit(self._slots, rank)
+                self._rank_placement.placement_of(self._slots, rank)
                 self._staged(rank)
                 self._steps(self._group.program)
         except ExpressionError as error:
@@ -74,7 +74,7 @@ class _Walker:
                 self._grow(index, self._whole(file.tree.size))
             elif file.prestage is not None:
                 part = max(staged_bytes(file, self._slots), default=0)
-                self._grow(index, (self._seats.place(file, rank) + 1) * part)
+                self._grow(index, (self._rank_placement.place(file, rank) + 1) * part)
 
     def _steps(self, steps: Iterable[p.Step]) -> None:
         for step in steps:

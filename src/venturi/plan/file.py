@@ -24,7 +24,7 @@ from venturi.plan.dataset import DATASET_INTERFACES, lower_datasets
 from venturi.plan.item import lower_tree
 from venturi.plan.parameter import INTERFACE_KEY
 from venturi.plan.scope import Scope, duration
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.plan.template import Field, template_fields
 from venturi.plan.together import shows_datasets
 
@@ -63,7 +63,7 @@ class Interfaces:
         return (_options(spec.options) if is_own else []) + self.options
 
 
-def interfaces_of(settings: Settings) -> Interfaces:
+def interfaces_of(settings: RunSettings) -> Interfaces:
     """The interface that all files shall use instead of their own, with its options."""
     chosen = None
     options = []
@@ -94,7 +94,7 @@ def lower_file(
     name: str,
     spec: FileSpec,
     scope: Scope,
-    settings: Settings,
+    settings: RunSettings,
     interfaces: Interfaces,
     by_instance: bool = False,
     appended: bool = False,
@@ -267,7 +267,7 @@ def substitutions(
 
 
 def _path(
-    name: str, spec: FileSpec, scope: Scope, settings: Settings, by_instance: bool
+    name: str, spec: FileSpec, scope: Scope, settings: RunSettings, by_instance: bool
 ) -> list[PathPart]:
     where = f"files.{name}.path"
     _check_inside(spec, where)

@@ -12,7 +12,7 @@ from venturi.model.expression import Number
 from venturi.model.plan import Slot
 from venturi.model.workload import BareStep, DataStep, Parameter, StepSpec, Workload
 from venturi.plan.scope import Scope
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class GroupSize:
 
 
 @dataclass
-class Names:
+class PlanNames:
     """What all groups of a plan number or name together: variables, phases, commands."""
 
     slots: list[str] = field(default_factory=lambda: [slot.value for slot in Slot])
@@ -39,7 +39,7 @@ class Names:
 
 
 def sizes_of(
-    workload: Workload, settings: Settings, parameters: Mapping[str, Number]
+    workload: Workload, settings: RunSettings, parameters: Mapping[str, Number]
 ) -> list[GroupSize]:
     """The groups in the order in which they get their ranks; all run at the same time."""
     _check_names(workload)
@@ -85,7 +85,7 @@ def _check_names(workload: Workload) -> None:
         raise UserError(f"groups.{idle[0]}: it has no program", "give it one, or take it out")
 
 
-def _check_role(workload: Workload, settings: Settings) -> None:
+def _check_role(workload: Workload, settings: RunSettings) -> None:
     has_role = any(isinstance(q, Parameter) and q.role for q in workload.parameters.values())
     if settings.ranks is not None and workload.groups and not has_role:
         words = ", ".join(workload.groups)

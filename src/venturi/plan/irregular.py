@@ -9,9 +9,9 @@ from venturi.model.expression import Literal, Tree
 from venturi.model.workload import DataStep, PatternKind
 from venturi.plan.part import (
     Access,
+    ContiguousRequests,
     MixShare,
-    Rows,
-    Run,
+    RequestTable,
     Sharers,
     Shuffle,
     Sizes,
@@ -52,7 +52,10 @@ def append(sizes: Sizes) -> list[Access]:
         requests = [(transfer, sizes.need_count(transfer))]
     else:
         requests = requests_of(sizes.size, transfer)
-    return [Access(size, Literal(0), run=Run(count, appends=True)) for size, count in requests]
+    return [
+        Access(size, Literal(0), run=ContiguousRequests(count, appends=True))
+        for size, count in requests
+    ]
 
 
 def table(step: DataStep, sizes: Sizes, scope: Scope) -> list[Access]:
@@ -78,7 +81,9 @@ def table(step: DataStep, sizes: Sizes, scope: Scope) -> list[Access]:
 
 def _listed(rows: list[tuple[int, int]], at: Tree, turns: Tree, stride: Tree) -> Access:
     """One request for each row."""
-    return Access(Literal(max(size for _, size in rows)), at, rows=Rows(rows, turns, stride))
+    return Access(
+        Literal(max(size for _, size in rows)), at, rows=RequestTable(rows, turns, stride)
+    )
 
 
 def _in_requests(rows: list[tuple[int, int]], sizes: Sizes, transfer: int) -> list[Access]:
@@ -132,7 +137,11 @@ def mixed(
     base: Tree = Literal(0)
     if not appends:
         base = plus(sizes.at, part_start(_bytes_of(shares, sizes.count), sharers, sizes))
-    return [Access(_largest(shares, where), base, run=Run(sizes.count, appends), mix=shares)]
+    return [
+        Access(
+            _largest(shares, where), base, run=ContiguousRequests(sizes.count, appends), mix=shares
+        )
+    ]
 
 
 def _bytes_of(shares: list[MixShare], count: Tree) -> Tree:

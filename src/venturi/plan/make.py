@@ -11,7 +11,7 @@ from venturi.model.expression import ExpressionError, Literal, Number, bind, tre
 from venturi.model.plan import ClockKind, File, Group, Interface, Plan, Signal, Slot
 from venturi.model.record import Substitution
 from venturi.model.workload import Workload
-from venturi.plan.again import check_made_by, with_makers
+from venturi.plan.constraint import check_constraints
 from venturi.plan.extent import with_byte_datasets
 from venturi.plan.file import (
     check_faults,
@@ -20,12 +20,12 @@ from venturi.plan.file import (
     substitutions,
     with_sharers,
 )
-from venturi.plan.group import GroupSize, Names, check_sharing, made_by, sizes_of
-from venturi.plan.hold import check_holding
+from venturi.plan.group import GroupSize, PlanNames, check_sharing, made_by, sizes_of
+from venturi.plan.made_by import check_made_by, with_makers
 from venturi.plan.parameter import resolve_parameters
 from venturi.plan.program import Lowering
 from venturi.plan.scope import Scope, duration
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.plan.signal import all_signals, end_of, following, settle
 from venturi.plan.stage import with_staged_loops
 from venturi.plan.total import Totals, Watch, totals_of
@@ -49,7 +49,7 @@ class Expectation:
 
 
 @dataclass(frozen=True)
-class Made:
+class PlanResult:
     """A plan and what is known about it before it runs."""
 
     plan: Plan
@@ -64,7 +64,7 @@ class Made:
     """No repetition begins later."""
 
 
-def make_plan(workload: Workload, settings: Settings, watch: Watch | None = None) -> Made:
+def make_plan(workload: Workload, settings: RunSettings, watch: Watch | None = None) -> PlanResult:
     """The plan of a workload; raises UserError for whatever cannot be planned.
 
     `watch` is told what is counted, as by `totals_of`.
@@ -73,7 +73,7 @@ def make_plan(workload: Workload, settings: Settings, watch: Watch | None = None
     workload = with_sharers(workload, parameters)
     sizes = sizes_of(workload, settings, parameters)
     ranks = sum(size.world for size in sizes)
-    names = Names()
+    names = PlanNames()
     slots = {slot: index for index, slot in enumerate(names.slots)}
     scope = Scope(parameters, slots).defining(workload.define)
     interfaces = interfaces_of(settings)
@@ -122,7 +122,7 @@ def make_plan(workload: Workload, settings: Settings, watch: Watch | None = None
     totals = totals_of(plan, settings.nodes, watch)
     check_reads(plan, settings.nodes)
     plan = with_byte_datasets(plan, settings.nodes)
-    check_holding(plan)
+    check_constraints(plan)
     if not totals.phases:
         raise UserError(f"{workload.name}: the program has no phase", "only phases are measured")
     expectations = _expectations(workload, parameters, ranks, totals)
@@ -132,10 +132,10 @@ def make_plan(workload: Workload, settings: Settings, watch: Watch | None = None
     if commands:
         warnings.append("what its commands read and write is not known before they run")
     within = _repeat_within_s(workload, settings, scope)
-    return Made(plan, totals, parameters, expectations, replaced, warnings, commands, within)
+    return PlanResult(plan, totals, parameters, expectations, replaced, warnings, commands, within)
 
 
-def _clock_of(files: list[File], names: Names) -> ClockKind:
+def _clock_of(files: list[File], names: PlanNames) -> ClockKind:
     """Simulated where all files are; raises UserError where that cannot be."""
     simulated = [file.interface is Interface.SIMULATED for file in files]
     if not any(simulated):
@@ -147,7 +147,7 @@ def _clock_of(files: list[File], names: Names) -> ClockKind:
     return ClockKind.SIMULATED
 
 
-def _repeat_within_s(workload: Workload, settings: Settings, scope: Scope) -> float | None:
+def _repeat_within_s(workload: Workload, settings: RunSettings, scope: Scope) -> float | None:
     """When repetitions cease to begin; None where the user says how many, or nobody says."""
     if workload.repeat_within is None or settings.repetitions is not None:
         return None
@@ -165,7 +165,11 @@ class _Lowered:
 
 
 def _lower_groups(
-    workload: Workload, settings: Settings, scope: Scope, sizes: list[GroupSize], names: Names
+    workload: Workload,
+    settings: RunSettings,
+    scope: Scope,
+    sizes: list[GroupSize],
+    names: PlanNames,
 ) -> _Lowered:
     lowered = _Lowered()
     first = 0
@@ -208,7 +212,7 @@ def _expectations(
     return [Expectation(name, value, planned[name]) for name, value in promised.items()]
 
 
-def promised_totals(workload: Workload, settings: Settings) -> dict[str, int]:
+def promised_totals(workload: Workload, settings: RunSettings) -> dict[str, int]:
     """What the workload's `expect` says that a run will do, without planning it.
 
     Raises UserError for parameters that cannot be, as `make_plan` does.

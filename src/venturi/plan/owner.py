@@ -33,12 +33,12 @@ def owner_of(word: str, ranks: int, nodes: int, seed: int, scope: Scope, where: 
     near = f"'from: {word}' on one node: the data may still be in this node's cache"
     warning = near if nodes == 1 else ""
     if word == "next node":
-        return Owner(Apply(Operator.PEER, (RANK, Literal(1))), warning)
+        return Owner(Apply(Operator.SAME_SLOT_NEXT_NODE, (RANK, Literal(1))), warning)
     if word.startswith("nodes "):
         further = scope.tree(word.removeprefix("nodes "), where)
-        return Owner(Apply(Operator.PEER, (RANK, further)), warning)
+        return Owner(Apply(Operator.SAME_SLOT_NEXT_NODE, (RANK, further)), warning)
     if word == "random":
-        return Owner(Apply(Operator.STRANGER, (RANK, key)), warning)
+        return Owner(Apply(Operator.RANDOM_REMOTE_RANK, (RANK, key)), warning)
     if word == "permuted":
         return Owner(Apply(Operator.PERMUTE, (RANK, Literal(ranks), key)), warning)
     if word == "self":

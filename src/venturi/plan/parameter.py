@@ -16,12 +16,12 @@ from venturi.model.expression import (
     tree_of,
 )
 from venturi.model.workload import RESERVED_NAMES, Parameter, Value, Workload
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 INTERFACE_KEY = "interface"
 
 
-def resolve_parameters(workload: Workload, settings: Settings) -> dict[str, Number]:
+def resolve_parameters(workload: Workload, settings: RunSettings) -> dict[str, Number]:
     """The number of every parameter.
 
     Raises UserError for unknown or reserved names, circular definitions, values out of range.
@@ -45,7 +45,7 @@ def _sources_of(name: str, values: dict[str, Value]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _chosen_values(workload: Workload, settings: Settings) -> dict[str, Value]:
+def _chosen_values(workload: Workload, settings: RunSettings) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for name, parameter in workload.parameters.items():
         if name in RESERVED_NAMES or name in type(workload).model_fields:

@@ -8,8 +8,8 @@ from venturi.model.error import UserError
 from venturi.model.expression import Literal, Tree, Variable, names_in
 from venturi.model.plan import Operator
 from venturi.model.workload import DataStep
+from venturi.plan.rank_placement import NAMES_BY_RANK
 from venturi.plan.scope import Scope, apply, over, plus, rest, times
-from venturi.plan.seat import NAMES_BY_RANK
 
 RANK = Variable("rank")
 RANKS = Variable("ranks")
@@ -71,7 +71,7 @@ class Shuffle:
 
 
 @dataclass(frozen=True)
-class Run:
+class ContiguousRequests:
     """Requests one behind the other, from the part's base or from the end of the file on."""
 
     count: Tree
@@ -79,7 +79,7 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RequestTable:
     """A table of (offset, bytes), turned through."""
 
     rows: list[tuple[int, int]]
@@ -120,8 +120,8 @@ class Access:
     loops: list[tuple[Tree, Tree]] = field(default_factory=list)
     """(count, stride in bytes), outermost first."""
     shuffle: Shuffle | None = None
-    run: Run | None = None
-    rows: Rows | None = None
+    run: ContiguousRequests | None = None
+    rows: RequestTable | None = None
     boxes: Boxes | None = None
     mix: list[MixShare] = field(default_factory=list)
     extent: list[Tree] = field(default_factory=list)

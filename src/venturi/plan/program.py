@@ -34,19 +34,19 @@ from venturi.plan.copy import check_copy, each_of
 from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
-from venturi.plan.given import given_of, of_size, with_given_size
-from venturi.plan.group import GroupSize, Names, made_elsewhere
+from venturi.plan.group import GroupSize, PlanNames, made_elsewhere
 from venturi.plan.halo import halo_of
+from venturi.plan.issue_mode import LOOKING_ABOUT, IssueMode, issue_mode_of, mix_of, pattern_of
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.limit import compute_of, limit_of
-from venturi.plan.manner import LOOKING_ABOUT, Manner, manner_of, mix_of, pattern_of
+from venturi.plan.literal import literal_of, of_size, with_literal_size
 from venturi.plan.owner import check_same, owner_of
-from venturi.plan.place import Place, State
 from venturi.plan.rename import check_rename
 from venturi.plan.repeat import at_least_of, repeated
 from venturi.plan.scope import Scope, duration
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.plan.signal import lower_signal, lower_wait
+from venturi.plan.step_context import ProgramState, StepContext
 from venturi.plan.together import (
     WAITING_VERBS,
     check_known,
@@ -71,7 +71,7 @@ class Lowering:
     """Turns the steps of one group into plan steps; numbers the loop variables."""
 
     def __init__(
-        self, workload: Workload, settings: Settings, size: GroupSize, names: Names
+        self, workload: Workload, settings: RunSettings, size: GroupSize, names: PlanNames
     ) -> None:
         self._workload = workload
         self._settings = settings
@@ -80,7 +80,7 @@ class Lowering:
         self._names = names
         self._interfaces = interfaces_of(settings)
         self._indices = {name: index for index, name in enumerate(workload.files)}
-        self._state = State()
+        self._state = ProgramState()
         self.warnings: list[str] = []
         self.uncollective: set[str] = set()
         """Files whose collective calls became calls of each rank."""
@@ -94,12 +94,12 @@ class Lowering:
         self, steps: Sequence[StepSpec | BareStep], scope: Scope, group: str
     ) -> list[p.Step]:
         """The plan steps of one group's program."""
-        return self._body(steps, Place(scope, f"program.{group}"))
+        return self._body(steps, StepContext(scope, f"program.{group}"))
 
-    def _body(self, steps: Sequence[StepSpec | BareStep], place: Place) -> list[p.Step]:
+    def _body(self, steps: Sequence[StepSpec | BareStep], place: StepContext) -> list[p.Step]:
         result: list[p.Step] = []
         for index, step in enumerate(steps):
-            here = Place(**{**vars(place), "where": f"{place.where}[{index}]"})
+            here = StepContext(**{**vars(place), "where": f"{place.where}[{index}]"})
             try:
                 if step == "barrier":
                     result.append(self._barrier(here))
@@ -109,7 +109,7 @@ class Lowering:
                 raise UserError(f"{here.where}: {error}") from None
         return result
 
-    def _step(self, step: StepSpec, place: Place) -> list[p.Step]:
+    def _step(self, step: StepSpec, place: StepContext) -> list[p.Step]:
         verb = step.verb
         if verb not in _NAME_VERBS and verb != "phase":
             steps = self._work(step, verb, place)
@@ -120,7 +120,7 @@ class Lowering:
         place.must_be_in_phase(verb)
         return self._name(step, verb, place)
 
-    def _work(self, step: StepSpec, verb: str, place: Place) -> list[p.Step]:
+    def _work(self, step: StepSpec, verb: str, place: StepContext) -> list[p.Step]:
         """Steps at which a rank may reach a limit."""
         if verb == "for_":
             return [self._for(step, place)]
@@ -147,11 +147,11 @@ class Lowering:
             return [self._items(step.each, step, place)]
         return self._sync(step, place)
 
-    def _barrier(self, place: Place) -> p.Barrier:
+    def _barrier(self, place: StepContext) -> p.Barrier:
         self._refuse_waiting("barrier", place)
         return p.Barrier()
 
-    def _signal(self, step: StepSpec, place: Place) -> p.Signal | p.Wait:
+    def _signal(self, step: StepSpec, place: StepContext) -> p.Signal | p.Wait:
         """A signal, or a wait behind which the files of other groups may be there."""
         if step.signal is not None:
             if place.is_limited:
@@ -170,7 +170,7 @@ class Lowering:
         """Files that only other groups make may be there from here on."""
         self._state.existing |= made_elsewhere(self._workload, self._group)
 
-    def _refuse_waiting(self, what: str, place: Place) -> None:
+    def _refuse_waiting(self, what: str, place: StepContext) -> None:
         """Where ranks go different ways, none may wait for the others."""
         if place.by_rank:
             raise UserError(
@@ -187,7 +187,7 @@ class Lowering:
                 "end the phase before it",
             )
 
-    def _for(self, step: StepSpec, place: Place) -> p.For:
+    def _for(self, step: StepSpec, place: StepContext) -> p.For:
         assert step.for_ is not None
         assert step.in_ is not None
         count = place.scope.code(step.in_, f"{place.where}.in")
@@ -203,7 +203,7 @@ class Lowering:
         )
         return p.For(variable=slot, count=count, body=self._body(step.do or [], inner))
 
-    def _when(self, step: StepSpec, place: Place) -> p.When:
+    def _when(self, step: StepSpec, place: StepContext) -> p.When:
         assert step.when is not None
         by_rank = place.by_rank or place.varies(step.when)
         inner = replace(place, where=f"{place.where}.do", by_rank=by_rank)
@@ -214,7 +214,7 @@ class Lowering:
         # What no rank ever does is asked of no interface.
         return p.When(condition=code, body=[] if never else body)
 
-    def _phase(self, step: StepSpec, place: Place) -> p.Phase:
+    def _phase(self, step: StepSpec, place: StepContext) -> p.Phase:
         assert step.phase is not None
         self._refuse_waiting("phase", place)
         path = f"{place.phase}/{step.phase}" if place.phase else step.phase
@@ -259,7 +259,7 @@ class Lowering:
             body=body,
         )
 
-    def _at_least(self, step: StepSpec, path: str, place: Place) -> float:
+    def _at_least(self, step: StepSpec, path: str, place: StepContext) -> float:
         """How old a phase must become; 0 where it need not."""
         seconds = at_least_of(step.at_least, place.scope, f"{place.where}.at_least")
         if seconds:
@@ -269,7 +269,7 @@ class Lowering:
             )
         return seconds
 
-    def _note_append(self, rich: DataStep, name: str, is_write: bool, place: Place) -> None:
+    def _note_append(self, rich: DataStep, name: str, is_write: bool, place: StepContext) -> None:
         """A file is appended to by all of its writes or by none."""
         if not is_write:
             return
@@ -287,7 +287,7 @@ class Lowering:
         """Files that are appended to."""
         return {name for name, appends in self._appends.items() if appends}
 
-    def _owner(self, step: StepSpec, place: Place) -> list[p.Instruction]:
+    def _owner(self, step: StepSpec, place: StepContext) -> list[p.Instruction]:
         """The rank in whose place a rank acts."""
         where = f"{place.where}.from"
         owner = owner_of(
@@ -298,7 +298,7 @@ class Lowering:
             self.warnings.append(warning)
         return place.scope.compile(owner.rank, where)
 
-    def _file(self, name: str, place: Place) -> FileSpec:
+    def _file(self, name: str, place: StepContext) -> FileSpec:
         if name not in self._workload.files:
             known = ", ".join(self._workload.files) or "none"
             raise UserError(f"{place.where}: there is no file '{name}'", f"files: {known}")
@@ -314,7 +314,11 @@ class Lowering:
         return spec
 
     def _manage(
-        self, verb: NameVerb, name: str, place: Place, owner: list[p.Instruction] | None = None
+        self,
+        verb: NameVerb,
+        name: str,
+        place: StepContext,
+        owner: list[p.Instruction] | None = None,
     ) -> p.Manage:
         spec = self._file(name, place)
         if spec.foreign and verb not in (NameVerb.OPEN, NameVerb.CLOSE, NameVerb.STAT):
@@ -328,7 +332,7 @@ class Lowering:
         code = owner if owner is not None else place.scope.compile(RANK, place.where)
         return p.Manage(verb=verb, file=self._indices[name], owner=code)
 
-    def _name(self, step: StepSpec, verb: str, place: Place) -> list[p.Step]:
+    def _name(self, step: StepSpec, verb: str, place: StepContext) -> list[p.Step]:
         long = self._long_name(step, place)
         if long is not None:
             return [long]
@@ -362,14 +366,14 @@ class Lowering:
             self._state.existing.discard(name)
         return [self._manage(NameVerb(verb), name, place, owner)]
 
-    def _long_name(self, step: StepSpec, place: Place) -> p.Step | None:
+    def _long_name(self, step: StepSpec, place: StepContext) -> p.Step | None:
         if step.rename is not None:
             return self._rename(step.rename, step, place)
         if step.truncate is not None:
             return self._truncate(step.truncate, step, place)
         return None if step.copy_ is None else self._copy(step.copy_, step, place)
 
-    def _rename(self, rename: RenameStep, step: StepSpec, place: Place) -> p.Manage:
+    def _rename(self, rename: RenameStep, step: StepSpec, place: StepContext) -> p.Manage:
         state = self._state
         self._file(rename.to, place)
         check_rename(rename, self._workload.files, state.opened, place.where)
@@ -379,7 +383,7 @@ class Lowering:
         state.existing = (state.existing - {rename.on}) | {rename.to}
         return manage.model_copy(update={"to": self._indices[rename.to]})
 
-    def _copy(self, copy: CopyStep, step: StepSpec, place: Place) -> p.Step:
+    def _copy(self, copy: CopyStep, step: StepSpec, place: StepContext) -> p.Step:
         self._check_copy(copy.from_, copy.to, place)
         if self._workload.files[copy.to].tree is not None:
             return self._items(each_of(copy), step, place)
@@ -389,12 +393,12 @@ class Lowering:
         self._state.existing.add(copy.to)
         return manage.model_copy(update={"to": self._indices[copy.to], "way": copy.by})
 
-    def _check_copy(self, source: str, target: str, place: Place) -> None:
+    def _check_copy(self, source: str, target: str, place: StepContext) -> None:
         self._file(source, place)
         self._file(target, place)
         check_copy(source, target, self._workload.files, self._state.opened, place.where)
 
-    def _truncate(self, said: TruncateStep | str, step: StepSpec, place: Place) -> p.Manage:
+    def _truncate(self, said: TruncateStep | str, step: StepSpec, place: StepContext) -> p.Manage:
         truncate = TruncateStep(on=said) if isinstance(said, str) else said
         manage = self._manage(NameVerb.TRUNCATE, truncate.on, place, self._owner(step, place))
         if truncate.on not in self._state.opened:
@@ -407,7 +411,7 @@ class Lowering:
         makers = made_by or [name]
         return all(maker in self._state.existing for maker in makers)
 
-    def _short_each(self, name: str, verb: str, place: Place) -> EachStep | None:
+    def _short_each(self, name: str, verb: str, place: StepContext) -> EachStep | None:
         """What a verb for one name means for the items of a tree, if it is about them."""
         tree = self._workload.files[name].tree
         if tree is None:
@@ -417,7 +421,7 @@ class Lowering:
             raise UserError(f"{place.where}: the items of '{name}' are directories")
         return EachStep(on=name, do=verbs[verb]) if verb in verbs else None
 
-    def _items(self, each: EachStep, step: StepSpec, place: Place) -> p.Items:
+    def _items(self, each: EachStep, step: StepSpec, place: StepContext) -> p.Items:
         spec = self._file(each.on, place)
         if spec.tree is None:
             raise UserError(f"{place.where}: '{each.on}' has no 'tree'")
@@ -427,7 +431,7 @@ class Lowering:
         owner = self._owner(step, place)
         return lower_items(each, self._indices, owner, place.scope, f"{place.where}.each")
 
-    def _sync(self, step: StepSpec, place: Place) -> list[p.Step]:
+    def _sync(self, step: StepSpec, place: StepContext) -> list[p.Step]:
         rich = step.sync
         names = [rich.on] if isinstance(rich, SyncStep) else list(self._state.opened)
         mode = rich.mode if isinstance(rich, SyncStep) else rich
@@ -441,13 +445,13 @@ class Lowering:
                 raise UserError(f"{place.where}: 'sync' finds no open file {name}".rstrip())
         return [p.Sync(file=self._indices[name], mode=mode) for name in names]
 
-    def _file_to_sync(self, rich: SyncStep | p.SyncMode | None, place: Place) -> int:
+    def _file_to_sync(self, rich: SyncStep | p.SyncMode | None, place: StepContext) -> int:
         """A file on the file system that is written out: it need not be open, or be at all."""
         name = rich.on if isinstance(rich, SyncStep) else next(iter(self._workload.files), "")
         self._file(name, place)
         return self._indices[name]
 
-    def _data(self, step: StepSpec, place: Place) -> list[p.Step]:
+    def _data(self, step: StepSpec, place: StepContext) -> list[p.Step]:
         is_write = step.write is not None
         verb = "write" if is_write else "read"
         short = step.write if is_write else step.read
@@ -461,23 +465,23 @@ class Lowering:
         if is_write and spec.foreign:
             raise UserError(f"{place.where}: '{name}' is somebody else's file; it is only read")
         where = f"{place.where}.{verb}"
-        rich = with_given_size(rich or DataStep(to=target), where)
-        given = given_of(rich, spec, is_write, place.scope, where)
+        rich = with_literal_size(rich or DataStep(to=target), where)
+        literal = literal_of(rich, spec, is_write, place.scope, where)
         parts = self._parts(rich, name, part, place, where)
-        parts = of_size(parts, rich) if given else parts
+        parts = of_size(parts, rich) if literal else parts
         if place.by_rank and moves_together(self._in_force(spec), spec):
             self._refuse_waiting(verb, place)
         owner = self._owner(step, place)
         opening = self._open_for(name, is_write, owner, place)
         check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
-        manner = manner_of(rich, spec, is_write, place.scope, where)
-        if manner.looks_about and self._in_force(spec) not in LOOKING_ABOUT:
-            manner = self._without_looks(manner, name)
+        issue_mode = issue_mode_of(rich, spec, is_write, place.scope, where)
+        if issue_mode.looks_about and self._in_force(spec) not in LOOKING_ABOUT:
+            issue_mode = self._without_looks(issue_mode, name)
         self._note_append(rich, name, is_write, place)
         collective = self._collective(rich, name, place, where)
-        check_known(collective and place.is_limited, manner.reads, where)
+        check_known(collective and place.is_limited, issue_mode.reads, where)
         if shows_places(self._in_force(spec), self._interfaces.options_of(spec)):
-            check_shown(parts, manner.reads, where)
+            check_shown(parts, issue_mode.reads, where)
             if spec.shared != "rank":
                 limited = place.is_limited and not collective
                 check_met(len(parts), limited, place.repeats, place.where)
@@ -491,34 +495,34 @@ class Lowering:
                 size=place.scope.compile(access.size, where),
                 pattern=pattern_of(access, place.scope, where),
                 mix=mix_of(access, place.scope, where),
-                reads=manner.reads,
-                rate_per_s=manner.rate_per_s,
-                arrivals=manner.arrivals,
+                reads=issue_mode.reads,
+                rate_per_s=issue_mode.rate_per_s,
+                arrivals=issue_mode.arrivals,
                 sync=rich.sync,
-                think_s=manner.think_s,
-                memory_bytes=manner.memory_bytes,
-                fresh=manner.fresh,
+                think_s=issue_mode.think_s,
+                memory_bytes=issue_mode.memory_bytes,
+                fresh=issue_mode.fresh,
                 halo=halo_of(rich, spec, part, access, place.scope, where),
-                seeks=manner.seeks,
-                empty_reads=manner.empty_reads,
+                seeks=issue_mode.seeks,
+                empty_reads=issue_mode.empty_reads,
                 depth=place.scope.whole(rich.depth, f"{where}.depth", least=1, most=4096),
                 collective=collective,
-                given=given,
+                literal=literal,
                 verify=rich.verify,
             )
             for access in parts
         ]
 
-    def _without_looks(self, manner: Manner, name: str) -> Manner:
+    def _without_looks(self, issue_mode: IssueMode, name: str) -> IssueMode:
         """The manner on an interface that knows neither positions nor the end of a file."""
         interface = self._in_force(self._workload.files[name]).value
         warning = f"{name}: {interface} knows no seeks and empty reads, so they are left out"
         if warning not in self.warnings:
             self.warnings.append(warning)
-        return replace(manner, seeks=0.0, empty_reads=0.0)
+        return replace(issue_mode, seeks=0.0, empty_reads=0.0)
 
     def _parts(
-        self, rich: DataStep, name: str, part: str, place: Place, where: str
+        self, rich: DataStep, name: str, part: str, place: StepContext, where: str
     ) -> list[Access]:
         spec = self._workload.files[name]
         if not part:
@@ -548,7 +552,7 @@ class Lowering:
     def _in_force(self, spec: FileSpec) -> p.Interface:
         return self._interfaces.in_force(spec)
 
-    def _collective(self, rich: DataStep, name: str, place: Place, where: str) -> bool:
+    def _collective(self, rich: DataStep, name: str, place: StepContext, where: str) -> bool:
         """Whether the step's calls are made by all sharers together."""
         if not rich.collective:
             return False
@@ -561,7 +565,7 @@ class Lowering:
         return True
 
     def _open_for(
-        self, name: str, is_write: bool, owner: list[p.Instruction], place: Place
+        self, name: str, is_write: bool, owner: list[p.Instruction], place: StepContext
     ) -> list[p.Step]:
         """The opening of a file that the program uses without saying so."""
         state = self._state

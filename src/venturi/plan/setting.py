@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Settings:
+class RunSettings:
     """The choices of one run; `None` leaves the choice to the workload.
 
     `assignments` are the texts of `--set name=value`; `directory` is the target as given;

@@ -16,8 +16,8 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.model.workload import Value, WaitStep, Workload
+from venturi.plan.rank_placement import depends_on_nodes
 from venturi.plan.scope import Scope, slots_of
-from venturi.plan.seat import depends_on_nodes
 from venturi.plan.template import Field, template_fields
 
 _RANK, _RANKS, _WORLD, _INSTANCE = range(4)
@@ -96,12 +96,12 @@ def settle(plan: p.Plan) -> Settled:
     book = _Book()
     by_iteration = _reads_iteration(plan)
     for iteration in range(plan.repetitions if by_iteration else 1):
-        courses = [
-            _course(plan, index, instance, iteration, book)
+        progresses = [
+            _progress_of(plan, index, instance, iteration, book)
             for index, group in enumerate(plan.groups)
             for instance in range(group.instances)
         ]
-        _settle(courses, book)
+        _settle(progresses, book)
     _check_number(plan, book)
     groups = [
         group.model_copy(update={"program": [_filled(step, book) for step in group.program]})
@@ -125,7 +125,7 @@ class _Wait:
 
 
 @dataclass
-class _Course:
+class _GroupProgress:
     """What an instance of a group does for others: `given[k]` before its k-th wait, and after."""
 
     group: int
@@ -178,10 +178,12 @@ def _reads_iteration(plan: p.Plan) -> bool:
     )
 
 
-def _course(plan: p.Plan, index: int, instance: int, iteration: int, book: _Book) -> _Course:
+def _progress_of(
+    plan: p.Plan, index: int, instance: int, iteration: int, book: _Book
+) -> _GroupProgress:
     group = plan.groups[index]
     label = f"group '{group.name}'" + (f", instance {instance}" if group.instances > 1 else "")
-    course = _Course(index, label, [Counter()], [])
+    progress = _GroupProgress(index, label, [Counter()], [])
     if depends_on_nodes(_codes(group.program)):
         raise UserError(
             f"{label}: which signals are given cannot depend on the node",
@@ -196,14 +198,14 @@ def _course(plan: p.Plan, index: int, instance: int, iteration: int, book: _Book
         turn = 0
         for action in _actions(group.program, slots, book, label):
             if isinstance(action, str):
-                course.given[turn][action] += 1 if by_rank else group.ranks
+                progress.given[turn][action] += 1 if by_rank else group.ranks
                 continue
             turn += 1
             if rank == 0:
-                course.waits.append(action)
-                course.given.append(Counter())
+                progress.waits.append(action)
+                progress.given.append(Counter())
                 book.waiting.setdefault(action.name, set()).add(index)
-    return course
+    return progress
 
 
 def _actions(
@@ -263,38 +265,40 @@ def _rendered(name: list[p.PathPart], slots: list[Number], label: str) -> str:
     return text
 
 
-def _settle(courses: Sequence[_Course], book: _Book) -> None:
+def _settle(progresses: Sequence[_GroupProgress], book: _Book) -> None:
     """What waits need; UserError unless each of them can end."""
     totals: Counter[str] = Counter()
-    for course in courses:
-        for given in course.given:
+    for progress in progresses:
+        for given in progress.given:
             totals.update(given)
             for name in given:
                 for group in book.waiting.get(name, ()):
-                    book.givers.setdefault(group, set()).add(course.group)
-    for course in courses:
-        for wait in course.waits:
-            _check_total(course, wait, totals)
+                    book.givers.setdefault(group, set()).add(progress.group)
+    for progress in progresses:
+        for wait in progress.waits:
+            _check_total(progress, wait, totals)
             if wait.count == 0:
                 book.needed.setdefault(id(wait.step), {})[wait.name] = totals[wait.name]
                 wait.count = totals[wait.name]
-    _follow(courses)
+    _follow(progresses)
 
 
-def _follow(courses: Sequence[_Course]) -> None:
+def _follow(progresses: Sequence[_GroupProgress]) -> None:
     """Let all instances go on until each has come to its end."""
     given: Counter[str] = Counter()
-    for course in courses:
-        given.update(course.given[0])
+    for progress in progresses:
+        given.update(progress.given[0])
     moved = True
     while moved:
         moved = False
-        for course in courses:
-            while course.at < len(course.waits) and _is_over(course.waits[course.at], given):
-                course.at += 1
-                given.update(course.given[course.at])
+        for progress in progresses:
+            while progress.at < len(progress.waits) and _is_over(
+                progress.waits[progress.at], given
+            ):
+                progress.at += 1
+                given.update(progress.given[progress.at])
                 moved = True
-    stuck = [course for course in courses if course.at < len(course.waits)]
+    stuck = [progress for progress in progresses if progress.at < len(progress.waits)]
     if stuck:
         _refuse(stuck)
 
@@ -323,33 +327,33 @@ def _check_number(plan: p.Plan, book: _Book) -> None:
         )
 
 
-def _check_total(course: _Course, wait: _Wait, totals: Counter[str]) -> None:
+def _check_total(progress: _GroupProgress, wait: _Wait, totals: Counter[str]) -> None:
     total = totals[wait.name]
     if total == 0:
         near = difflib.get_close_matches(wait.name, totals, n=1)
         hint = f"did you mean '{near[0]}'?" if near else "add 'signal' where it becomes true"
         raise UserError(
-            f"{course.label} waits for the signal '{wait.name}', which nobody gives", hint
+            f"{progress.label} waits for the signal '{wait.name}', which nobody gives", hint
         )
     if wait.count > total:
         raise UserError(
-            f"{course.label} waits for {wait.count} signals '{wait.name}', but only {total} are "
+            f"{progress.label} waits for {wait.count} signals '{wait.name}', but only {total} are "
             "given in a repetition",
             "every rank that comes to a 'signal' gives one; without 'count' all of them are waited "
             "for",
         )
 
 
-def _refuse(stuck: Sequence[_Course]) -> None:
+def _refuse(stuck: Sequence[_GroupProgress]) -> None:
     first = stuck[0]
     wait = first.waits[first.at]
     later = [
-        course
-        for course in stuck
-        if any(wait.name in given for given in course.given[course.at + 1 :])
+        progress
+        for progress in stuck
+        if any(wait.name in given for given in progress.given[progress.at + 1 :])
     ]
-    words = [f"{course.label} gives it only after its own wait for "
-             f"'{course.waits[course.at].name}'" for course in later[:2]]  # fmt: skip
+    words = [f"{progress.label} gives it only after its own wait for "
+             f"'{progress.waits[progress.at].name}'" for progress in later[:2]]  # fmt: skip
     raise UserError(
         f"{first.label} would wait for ever for the signal '{wait.name}': {'; '.join(words)}",
         "give the signal before that wait",

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from venturi.model.machine import Bound
-from venturi.plan.make import Made, summary_totals
+from venturi.plan.make import PlanResult, summary_totals
 
 SUMMARY_SCHEMA = "venturi.plan-summary/1"
 
 
-def summary_of(made: Made, bounds: Sequence[Bound] = ()) -> dict[str, Any]:
+def summary_of(made: PlanResult, bounds: Sequence[Bound] = ()) -> dict[str, Any]:
     """Totals of one repetition, what the workload promised of them, and the time.
 
     `time` is of all repetitions: what the ranks compute, and what the I/O takes at least by the
@@ -50,7 +50,7 @@ def summary_of(made: Made, bounds: Sequence[Bound] = ()) -> dict[str, Any]:
     }
 
 
-def _time(made: Made, bounds: Sequence[Bound]) -> dict[str, float | None]:
+def _time(made: PlanResult, bounds: Sequence[Bound]) -> dict[str, float | None]:
     """Seconds of all repetitions."""
     repetitions = made.plan.repetitions
     moved = {"write": made.totals.bytes_written, "read": made.totals.bytes_read}

@@ -27,16 +27,16 @@ from venturi.plan.item import (
     sizes_in,
     window_of,
 )
+from venturi.plan.rank_placement import BY_NODE, RankPlacement
 from venturi.plan.request import codes_of, end_of, looks_of, requests_of
 from venturi.plan.scope import slots_of
-from venturi.plan.seat import BY_NODE, Seats
 from venturi.plan.stage import staged_bytes, staged_count
 from venturi.plan.together import WAITING_VERBS
 
 _MAX_TURNS = 2_000_000
 _MAX_SECONDS = 1e8
 _RANK, _RANKS, _WORLD, _INSTANCE = 0, 1, 2, 3
-_PLACED = {p.Operator.PEER, p.Operator.STRANGER, p.Operator.PERMUTE}
+_PLACED = {p.Operator.SAME_SLOT_NEXT_NODE, p.Operator.RANDOM_REMOTE_RANK, p.Operator.PERMUTE}
 """What only a run can evaluate."""
 _OWN_RANK = p.Instruction(operator=p.Operator.VARIABLE, integer=_RANK)
 
@@ -103,7 +103,7 @@ def totals_of(plan: p.Plan, nodes: int = 1, watch: Watch | None = None) -> Total
     """
     total = Totals()
     for group in plan.groups:
-        walker = _Walker(plan, group, nodes, watch)
+        walker = _TotalInterpreter(plan, group, nodes, watch)
         part = Totals()
         try:
             walker.count_group(part)
@@ -115,7 +115,7 @@ def totals_of(plan: p.Plan, nodes: int = 1, watch: Watch | None = None) -> Total
     return total
 
 
-class _Walker:
+class _TotalInterpreter:
     """Counts one group's program."""
 
     def __init__(
@@ -125,7 +125,7 @@ class _Walker:
         self._watch = watch
         self._group = group
         self._nodes = nodes
-        self._seats = Seats(plan, group, nodes)
+        self._rank_placement = RankPlacement(plan, group, nodes)
         self._slots: list[Number] = [0] * len(plan.slots)
         self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
         self.files: dict[int, int] = {}
@@ -155,7 +155,7 @@ class _Walker:
         longest = 0.0
         for instance in range(self._group.instances) if by_instance else (0,):
             self._slots[_INSTANCE] = instance
-            self._seats = Seats(self._plan, self._group, self._nodes, instance)
+            self._rank_placement = RankPlacement(self._plan, self._group, self._nodes, instance)
             part = Totals()
             self._count_instance(part, used)
             longest = max(longest, part.seconds_computing)
@@ -177,7 +177,9 @@ class _Walker:
         file = self._plan.files[index]
         if file.interface is not p.Interface.FIELDSTORE:
             return names
-        return names + 2 * len(self._writers.get(index, ())) * (names // self._seats.files(file))
+        return names + 2 * len(self._writers.get(index, ())) * (
+            names // self._rank_placement.files(file)
+        )
 
     def _count_instance(self, total: Totals, used: set[int]) -> None:
         """Add the work of all ranks of one instance."""
@@ -185,7 +187,7 @@ class _Walker:
         self._by_rank = by_rank
         longest = 0.0
         for rank in range(self._group.ranks) if by_rank else (0,):
-            self._seats.sit(self._slots, rank)
+            self._rank_placement.placement_of(self._slots, rank)
             part = self._body(self._group.program)
             longest = max(longest, part.seconds_computing)
             total.add(part, 1 if by_rank else self._group.ranks)
@@ -194,7 +196,7 @@ class _Walker:
         total.seconds_computing = longest
         self._settle_shared(total)
         for rank in {0, self._group.ranks - 1}:
-            self._seats.sit(self._slots, rank)
+            self._rank_placement.placement_of(self._slots, rank)
             self._check_ends(self._group.program)
 
     def _settle_shared(self, total: Totals) -> None:
@@ -216,18 +218,18 @@ class _Walker:
                 self._prestage_items(index, file.tree, total, self._group.instances if own else 1)
                 continue
             for rank in range(self._group.ranks):
-                self._seats.sit(self._slots, rank)
+                self._rank_placement.placement_of(self._slots, rank)
                 sizes = staged_bytes(file, self._slots)
                 names = staged_count(file) * (self._group.instances if own else 1)
                 total.bytes_prestaged += sum(sizes) * names // len(sizes)
-            made = self._seats.files(file) * staged_count(file)
+            made = self._rank_placement.files(file) * staged_count(file)
             self.files[index] = max(self.files.get(index, 0), made)
 
     def _prestage_items(self, index: int, tree: p.Tree, total: Totals, times: int) -> None:
         whole = p.Items(file=index, owner=[_OWN_RANK], verbs=[p.ItemVerb.CREATE])
         made = 0
         for rank in range(1 if tree.owner is p.ItemOwner.SHARED else self._group.ranks):
-            self._seats.sit(self._slots, rank)
+            self._rank_placement.placement_of(self._slots, rank)
             window, sizes = self._window(whole, tree)
             made += window.count
             total.bytes_prestaged += times * sum(size * count for size, count in sizes.items())
@@ -340,7 +342,7 @@ class _Walker:
             for word, times in _calls(step.verb):
                 total.operations[word] += calls * times
         else:
-            files = self._seats.files(file)
+            files = self._rank_placement.files(file)
             for word, times in _calls(step.verb):
                 total.shared_calls[word, files] += calls * times
         if step.verb is p.NameVerb.COPY:
@@ -366,7 +368,7 @@ class _Walker:
         if file.sharing is p.Sharing.RANK and self._by_rank:
             name.append(int(self._slots[_RANK]))
         else:
-            times *= self._seats.files(file)
+            times *= self._rank_placement.files(file)
         if self._by_instance and _INSTANCE in used:
             name.append(int(self._slots[_INSTANCE]))
             self._of_instances.add(index)
@@ -401,12 +403,12 @@ class _Walker:
         rank = owner = int(self._slots[_RANK])
         if not _PLACED & {instruction.operator for instruction in step.owner}:
             owner = self._whole(step.owner)
-        self._seats.sit(self._slots, owner)
+        self._rank_placement.placement_of(self._slots, owner)
         window = window_of(step, tree, owner, self._group.ranks, self._whole)
         sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
         if step.bytes is not None:
             sizes = cut_to(sizes, self._whole(step.bytes))
-        self._seats.sit(self._slots, rank)
+        self._rank_placement.placement_of(self._slots, rank)
         return window, sizes
 
     def _note_made(self, step: p.Items, tree: p.Tree, count: int) -> None:

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.plan.rank_placement import RankPlacement
 from venturi.plan.request import end_of, requests_of
-from venturi.plan.seat import Seats
 
 _RANKS, _WORLD = 1, 2
 _LOSING = (p.NameVerb.RENAME, p.NameVerb.TRUNCATE, p.NameVerb.COPY)
@@ -41,7 +41,7 @@ class _Checker:
     def __init__(self, plan: p.Plan, group: p.Group, nodes: int) -> None:
         self._plan = plan
         self._group = group
-        self._seats = Seats(plan, group, nodes)
+        self._rank_placement = RankPlacement(plan, group, nodes)
         self._slots: list[Number] = [0] * len(plan.slots)
         self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
         self._whole: dict[int, int] = {}
@@ -110,7 +110,7 @@ class _Checker:
         moved, end = 0, 0
         self._counts = set()
         for rank in range(self._group.ranks):
-            self._seats.sit(self._slots, rank)
+            self._rank_placement.placement_of(self._slots, rank)
             requests = requests_of(step, self._value)
             moved += sum(each * count for _, each, count in requests)
             self._counts.add(sum(count for _, _, count in requests))
@@ -121,13 +121,13 @@ class _Checker:
     def _sum(self, code: list[p.Instruction]) -> int:
         total = 0
         for rank in range(self._group.ranks):
-            self._seats.sit(self._slots, rank)
+            self._rank_placement.placement_of(self._slots, rank)
             total += self._value(code)
         return total
 
     def _files(self, file: p.File) -> int:
         """How many files there are of an entry at a time."""
-        return self._seats.files(file)
+        return self._rank_placement.files(file)
 
     def _value(self, code: list[p.Instruction]) -> int:
         value = evaluate(code, self._slots)

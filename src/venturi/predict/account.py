@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from venturi.analyse.activity import activity_of
+from venturi.analyse.characterization_data import characterization_data_of
 from venturi.derive.footprint import Footprint, footprint_of
 from venturi.derive.noise import is_code
 from venturi.derive.operation.table import actors_in
 from venturi.derive.operation.thread import with_threads_apart
 from venturi.derive.operation.two_files import with_copies_said
-from venturi.model.activity import Activity
+from venturi.model.characterization_data import CharacterizationData
 from venturi.model.operation import Column, Kind
 from venturi.model.plan import Interface
 from venturi.model.prediction import Sort
@@ -42,7 +42,7 @@ class Account:
     seconds_by: dict[str, float]
     run_seconds: float
     calls: int
-    activity: Activity
+    activity: CharacterizationData
     """Of all ranks, without anything in other layers."""
     paths: dict[str, int]
     """Bytes moved in each file that was used."""
@@ -99,7 +99,7 @@ def account_of(captured: Captured, layers: Collection[Layer], name: str) -> Acco
         seconds_by=seconds_by,
         run_seconds=captured.trace.job.seconds,
         calls=int(np.count_nonzero(counted)),
-        activity=activity_of(chosen, name),
+        activity=characterization_data_of(chosen, name),
         paths=_bytes_by_path(found, counted),
     )
 

@@ -18,14 +18,14 @@ from venturi.execute import host
 from venturi.execute.target import check_directory, file_system_of
 from venturi.model.error import TargetProblem, UserError
 from venturi.model.plan import Interface
-from venturi.model.prediction import Place, Prediction
+from venturi.model.prediction import MeasuredSystem, Prediction
 from venturi.model.workload import Workload
 from venturi.predict.account import Account, layers_of
 from venturi.predict.alike import check_alike, check_captured
 from venturi.predict.baseline import peak_of, replayed
-from venturi.predict.cache import ABOUT, CachePolicy
+from venturi.predict.cache import ABOUT, CachePreparation
 from venturi.predict.cold import with_cold_input
-from venturi.predict.conclude import Facts, Numbered, Runs, conclude
+from venturi.predict.conclude import Numbered, PredictionFacts, Runs, conclude
 from venturi.predict.enough import MOST_RUNS, Enough
 from venturi.predict.subject import Application, Proxy, is_inside
 
@@ -51,7 +51,7 @@ class Experiment:
     """Runs of each side at least."""
     budget_s: float = 60.0
     """For further runs, while the interval of the error is wide."""
-    cache: CachePolicy = CachePolicy.DROP
+    cache: CachePreparation = CachePreparation.DROP
     unlike: bool = False
     """Go on where the bytes of both sides differ."""
     baselines: bool = True
@@ -69,7 +69,7 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     check_directory(wanted.directory)
     _check_seen(wanted.workload)
     if wanted.beside is not None:
-        return _beside(wanted, wanted.beside, say)
+        return _baselines_beside(wanted, wanted.beside, say)
     layers = layers_of(wanted.workload)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     load_before = os.getloadavg()[0]
@@ -97,7 +97,7 @@ def predict_against(wanted: Experiment, say: Say) -> Prediction:
     return conclude(facts, runs, baselines)
 
 
-def _beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Prediction:
+def _baselines_beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Prediction:
     """The same where a workload stands in the application's stead: our engine runs both."""
     _check_seen(other[0])
     apart = check_alike(wanted.workload, other[0], wanted.unlike)
@@ -122,19 +122,19 @@ def _beside(wanted: Experiment, other: tuple[Workload, str], say: Say) -> Predic
     return conclude(_facts(wanted, text, (started, load_before), remarks, why), runs, baselines)
 
 
-def _as_run(workload: Workload, text: str, cache: CachePolicy) -> tuple[Workload, str]:
+def _as_run(workload: Workload, text: str, cache: CachePreparation) -> tuple[Workload, str]:
     """A workload and its text, its input cold where caches are dropped."""
-    if cache is CachePolicy.DROP and (cold := with_cold_input(workload)) is not workload:
+    if cache is CachePreparation.DROP and (cold := with_cold_input(workload)) is not workload:
         return cold, to_yaml(cold)
     return workload, text
 
 
 def _facts(
     wanted: Experiment, text: str, begun: tuple[str, float], remarks: list[str], why: str
-) -> Facts:
+) -> PredictionFacts:
     """What is known without the runs; `begun`: when, and the load then; `why` there were no more
     of them."""
-    return Facts(
+    return PredictionFacts(
         name=wanted.workload.name,
         command=wanted.command,
         prepare=wanted.prepare,
@@ -227,8 +227,8 @@ def _measure(
     return runs, enough.why
 
 
-def _place(directory: Path, load_before: float) -> Place:
-    return Place(
+def _place(directory: Path, load_before: float) -> MeasuredSystem:
+    return MeasuredSystem(
         directory=str(directory),
         file_system=file_system_of(directory).type,
         host=platform.node(),

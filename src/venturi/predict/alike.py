@@ -15,7 +15,7 @@ from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload
 from venturi.plan.make import make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 
 
 def check_captured(proxy: Workload, captured: Captured, may_differ: bool) -> list[str]:
@@ -84,7 +84,7 @@ def _files(workload: Workload) -> list[File]:
     specs = workload.files.values()
     if not any(spec.hints or spec.stripe is not None for spec in specs):
         return []
-    return make_plan(workload, Settings()).plan.files
+    return make_plan(workload, RunSettings()).plan.files
 
 
 def _hints(workload: Workload) -> set[str]:

@@ -16,7 +16,7 @@ from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import StepSpec, Workload
 from venturi.predict.account import layers_of
-from venturi.predict.cache import CachePolicy
+from venturi.predict.cache import CachePreparation
 from venturi.predict.cold import with_cold_input
 from venturi.predict.conclude import Runs
 from venturi.predict.replay import replay_of
@@ -31,7 +31,7 @@ MOST_STEPS = 2000
 
 
 def peak_of(
-    runs: Runs, like: ProxyRun, cache: CachePolicy, say: Callable[[str], None]
+    runs: Runs, like: ProxyRun, cache: CachePreparation, say: Callable[[str], None]
 ) -> list[Baseline]:
     """The baseline bytes / peak for the application of `runs`; none where it moves no bytes.
 
@@ -48,7 +48,7 @@ def peak_of(
             say(f"baseline: large sequential {key}s")
             each = max(moved, LEAST_BYTES) // first.ranks
             workload = streaming(key, first.ranks, max(1, each // TRANSFER_BYTES))
-            if cache is CachePolicy.DROP:
+            if cache is CachePreparation.DROP:
                 workload = with_cold_input(workload)
             run = replace(like, workload=workload, text=to_yaml(workload), ranks=None)
             proxy = Proxy(replace(run, machine="local"), (Layer.POSIX,), cache)
@@ -62,7 +62,11 @@ def peak_of(
 
 
 def replayed(
-    captured: Captured, runs: Runs, like: ProxyRun, cache: CachePolicy, say: Callable[[str], None]
+    captured: Captured,
+    runs: Runs,
+    like: ProxyRun,
+    cache: CachePreparation,
+    say: Callable[[str], None],
 ) -> list[Baseline]:
     """The baseline of the application's rehearsal, replayed; none where it cannot be.
 
@@ -73,7 +77,7 @@ def replayed(
         return []
     layers = layers_of(workload)
     steps = sum(len(phase.do or []) for phase in phases_of(workload))
-    if cache is CachePolicy.DROP:
+    if cache is CachePreparation.DROP:
         workload = with_cold_input(workload)
     run = replace(like, workload=workload, text=to_yaml(workload), ranks=None)
     say(f"baseline: call by call ({steps} steps)")

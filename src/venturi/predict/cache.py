@@ -10,7 +10,7 @@ from pathlib import Path
 from venturi.model.error import TargetProblem
 
 
-class CachePolicy(StrEnum):
+class CachePreparation(StrEnum):
     """What is done before each run."""
 
     DROP = "drop"
@@ -19,9 +19,9 @@ class CachePolicy(StrEnum):
 
 
 ABOUT = {
-    CachePolicy.DROP: "before each run the file system was synced and the pages of the run's own "
+    CachePreparation.DROP: "before each run the file system was synced and the pages of the run's own "
     "files were dropped",
-    CachePolicy.KEEP: "left as it was",
+    CachePreparation.KEEP: "left as it was",
 }
 
 

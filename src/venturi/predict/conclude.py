@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from venturi import __version__
 from venturi.analyse import paired
-from venturi.analyse.fidelity_card import counterparts
-from venturi.model.activity import StreamActivity
+from venturi.analyse.fidelity_report import counterparts
+from venturi.model.characterization_data import StreamCharacterization
 from venturi.model.prediction import (
     PREDICTION_SCHEMA,
     Baseline,
-    Part,
-    Place,
+    MeasuredSystem,
     Prediction,
+    PredictionPart,
+    PredictionRun,
     Side,
     SignedError,
     Sort,
-    Turn,
 )
 from venturi.model.statistic import median
 from venturi.predict.account import Account
@@ -50,7 +50,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Facts:
+class PredictionFacts:
     """What is known without the runs; as in `Prediction`."""
 
     name: str
@@ -60,11 +60,11 @@ class Facts:
     cache: str
     remarks: list[str]
     enough: str
-    place: Place
+    place: MeasuredSystem
     workload_text: str
 
 
-def conclude(facts: Facts, runs: Runs, baselines: Sequence[Baseline]) -> Prediction:
+def conclude(facts: PredictionFacts, runs: Runs, baselines: Sequence[Baseline]) -> Prediction:
     """The prediction that the runs make."""
     application, proxy = side_of(runs.application), side_of(runs.proxy)
     error = _error([t.seconds for t in application.runs], [t.seconds for t in proxy.runs])
@@ -120,7 +120,7 @@ def side_of(runs: Sequence[Numbered]) -> Side:
         ranks=first.ranks,
         run_seconds=median([account.run_seconds for account in accounts]),
         runs=[
-            Turn(
+            PredictionRun(
                 place=place,
                 seconds=account.seconds,
                 seconds_by=account.seconds_by,
@@ -146,9 +146,9 @@ def _error(base: Sequence[float], other: Sequence[float]) -> SignedError | None:
     )
 
 
-def _sort(sort: Sort, application: Side, proxy: Side) -> Part:
+def _sort(sort: Sort, application: Side, proxy: Side) -> PredictionPart:
     ours, theirs = ([turn.seconds_by[sort.value] for turn in s.runs] for s in (application, proxy))
-    return Part(
+    return PredictionPart(
         name=sort.value,
         application=median(ours),
         proxy=median(theirs),
@@ -156,7 +156,7 @@ def _sort(sort: Sort, application: Side, proxy: Side) -> Part:
     )
 
 
-def _phases(runs: Runs) -> list[Part]:
+def _phases(runs: Runs) -> list[PredictionPart]:
     """Phase by phase; none where some run has other phases than the others."""
     both = [
         [account.activity.phases for _, account in side] for side in (runs.application, runs.proxy)
@@ -168,7 +168,7 @@ def _phases(runs: Runs) -> list[Part]:
     for at, kind in enumerate(kinds):
         base, other = ([phases[at].busy_s for phases in side] for side in both)
         parts.append(
-            Part(
+            PredictionPart(
                 name=f"{at + 1} {kind}",
                 application=median(base),
                 proxy=median(other),
@@ -178,7 +178,7 @@ def _phases(runs: Runs) -> list[Part]:
     return parts
 
 
-def _streams(runs: Runs) -> list[Part]:
+def _streams(runs: Runs) -> list[PredictionPart]:
     """Streams with their counterparts, the longest first; those that hardly count are left out."""
     pairs, only_proxy = counterparts(
         runs.application[0][1].activity.streams, runs.proxy[0][1].activity.streams
@@ -196,16 +196,16 @@ def _streams(runs: Runs) -> list[Part]:
     return sorted(kept, key=lambda part: -part.application)
 
 
-def _moves(stream: StreamActivity) -> bool:
+def _moves(stream: StreamCharacterization) -> bool:
     """Whether data move in it."""
     return stream.bytes_written + stream.bytes_read > 0
 
 
-def _stream(runs: Runs, ours: str, theirs: str) -> Part:
+def _stream(runs: Runs, ours: str, theirs: str) -> PredictionPart:
     """A stream of both sides; empty names: it is one of the other side only."""
     base = [_stream_seconds(account, ours) for _, account in runs.application]
     other = [_stream_seconds(account, theirs) for _, account in runs.proxy]
-    return Part(
+    return PredictionPart(
         name=ours or f"the proxy's {theirs.partition('/')[2] or theirs}",
         application=median(base),
         proxy=median(other),
@@ -215,7 +215,7 @@ def _stream(runs: Runs, ours: str, theirs: str) -> Part:
 
 def _stream_seconds(account: Account, name: str) -> float:
     """Of all ranks; 0 where the run has no such stream."""
-    streams: list[StreamActivity] = account.activity.streams
+    streams: list[StreamCharacterization] = account.activity.streams
     return sum(sum(stream.seconds.values()) for stream in streams if stream.name == name)
 
 

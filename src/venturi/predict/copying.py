@@ -4,35 +4,35 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from venturi.analyse.surface import Surface
+from venturi.analyse.performance_model import PerformanceModel
 from venturi.model.plan import OperationKind
-from venturi.model.profile import State
+from venturi.model.profile import DataState
 from venturi.predict.demand import Demand
 
 
-def as_measured(demand: Demand, surface: Surface) -> list[Demand]:
+def as_measured(demand: Demand, performance_model: PerformanceModel) -> list[Demand]:
     """The operations that a demand is on this machine; only copies are others than they say.
 
     `clone` shares blocks where the profile saw that, else it is a copy. A copy moves data in the
     kernel; what is cold is read from the device first, and where no copy was measured, all is read
     and written.
     """
-    operation = demand.manner.operation
+    operation = demand.access.operation
     if operation not in (OperationKind.CLONE, OperationKind.COPY):
         return [demand]
-    is_cold = demand.manner.state is State.COLD and not surface.in_memory
-    there = {"state": State.CACHED} if demand.manner.state is State.COLD else {}
+    is_cold = demand.access.state is DataState.COLD and not performance_model.in_memory
+    there = {"state": DataState.CACHED} if demand.access.state is DataState.COLD else {}
     if operation is OperationKind.CLONE:
         shared = _other(demand, OperationKind.CLONE, **there)
-        if surface.nearest(shared.manner) is not None:
+        if performance_model.nearest(shared.access) is not None:
             return [shared]
-    read = _other(demand, OperationKind.READ, state=State.COLD if is_cold else State.CACHED)
+    read = _other(demand, OperationKind.READ, state=DataState.COLD if is_cold else DataState.CACHED)
     copied = _other(demand, OperationKind.COPY, **there)
-    if surface.nearest(copied.manner) is not None:
+    if performance_model.nearest(copied.access) is not None:
         return [read, copied] if is_cold else [copied]
-    return [read, _other(demand, OperationKind.WRITE, state=State.NEW)]
+    return [read, _other(demand, OperationKind.WRITE, state=DataState.NEW)]
 
 
-def _other(demand: Demand, operation: OperationKind, **manner: State) -> Demand:
-    changed = demand.manner.model_copy(update={"operation": operation, **manner})
-    return replace(demand, manner=changed)
+def _other(demand: Demand, operation: OperationKind, **access: DataState) -> Demand:
+    changed = demand.access.model_copy(update={"operation": operation, **access})
+    return replace(demand, access=changed)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from venturi.model.document import INT64_MAX
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Habit, Manner, Order, Place, State
+from venturi.model.profile import AccessClass, ContextEffect, DataState, FileSharing, Order
 from venturi.predict.warm import Warm
 
 
@@ -14,7 +14,7 @@ from venturi.predict.warm import Warm
 class Demand:
     """Equal operations of one rank."""
 
-    manner: Manner
+    access: AccessClass
     bytes: int
     """Of one operation; of `sync`: what it has to write."""
     count: float
@@ -28,14 +28,14 @@ class Demand:
     """What the rank computes before each."""
     of_bytes: int = 0
     """Of a read: what its file holds, which all passes by before any of it is read again."""
-    habits: tuple[tuple[Habit, float], ...] = ()
+    context_effects: tuple[tuple[ContextEffect, float], ...] = ()
     """In what its calls differ from a plain loop, each with the share of calls that do."""
     passes_cache: bool = False
     """Its data are copied once more in memory, because a library keeps chunks there."""
 
     def cut_to(self, share: float) -> Demand:
         """The same when a limit of time lets only a share of the data be moved before it."""
-        if share >= 1.0 or self.manner.operation is not OperationKind.SYNC:
+        if share >= 1.0 or self.access.operation is not OperationKind.SYNC:
             return self
         return replace(self, bytes=round(self.bytes * share))
 
@@ -81,7 +81,7 @@ class FileState:
     dirty_bytes: int = 0
     """Of this rank, not yet made persistent."""
     dirty_order: Order = Order.SEQUENTIAL
-    dirty_state: State = State.NEW
+    dirty_state: DataState = DataState.NEW
     filled: bool = False
     """All of it was written as it was created."""
     entries: set[int] = field(default_factory=set)
@@ -98,23 +98,23 @@ class FileState:
         self.warm = Warm()
 
 
-def sync_of(state: FileState, like: Manner) -> Demand:
+def sync_of(state: FileState, like: AccessClass) -> Demand:
     """Making persistent what is unwritten of a file; `like` says who shares it and through what.
 
     Nothing is unwritten afterwards.
     """
-    manner = Manner(
+    access = AccessClass(
         operation=OperationKind.SYNC,
-        order=Order.SEQUENTIAL if state.dirty_state is State.NEW else state.dirty_order,
+        order=Order.SEQUENTIAL if state.dirty_state is DataState.NEW else state.dirty_order,
         place=like.place,
         interface=like.interface,
         state=state.dirty_state,
     )
-    demand = Demand(manner, state.dirty_bytes, 1)
+    demand = Demand(access, state.dirty_bytes, 1)
     state.dirty_bytes = 0
     return demand
 
 
-def place_of(alone: bool) -> Place:
+def place_of(alone: bool) -> FileSharing:
     """Of files that one rank has for itself, or that several share."""
-    return Place.OWN if alone else Place.SHARED
+    return FileSharing.OWN if alone else FileSharing.SHARED

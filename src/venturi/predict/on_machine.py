@@ -11,23 +11,30 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from venturi.analyse.surface import Estimate, Surface
+from venturi.analyse.performance_model import Estimate, PerformanceModel
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError
-from venturi.model.forecast import NO_TIME, Forecast, Limit, Part, PhaseForecast, Range
+from venturi.model.forecast import (
+    NO_TIME,
+    Forecast,
+    ForecastLimit,
+    ForecastPart,
+    PhaseForecast,
+    Range,
+)
 from venturi.model.machine import Machine
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Habit, Manner, Order, Place, Profile, State
+from venturi.model.profile import AccessClass, ContextEffect, DataState, FileSharing, Order, Profile
 from venturi.model.units import size_text
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 from venturi.predict.cold import PHASE as FORGETTING
 from venturi.predict.copying import as_measured
 from venturi.predict.demand import Demand, PhaseDemand
 from venturi.predict.few_bytes import by_page
-from venturi.predict.walk import Settle, Walk
+from venturi.predict.interpreter import ForecastInterpreter, Settle
 
 _STEEP = 0.5
 _CROWDED = 1.6
@@ -37,7 +44,7 @@ _SESSION = 1.45
 Of 21 phases on a quiet machine (docs/profile.md) nine in ten were within 1.37 of what was
 predicted on ext4, and within 1.19 on tmpfs; 1.96 / 1.645 times the logarithm of the larger.
 """
-_WALKED_BYTES_PER_S = 8e9
+_SCANNED_BYTES_PER_S = 8e9
 """Of memory that computing walks through, as the engine does while it thinks for up to 10 µs."""
 _MORE = 1.1
 """More ranks are worth a word from so many times the rate on."""
@@ -46,38 +53,38 @@ _NO_JOURNAL = (
     "this ext4 has no journal, so each new name steps over all that were removed in its group in "
     "the last minutes (up to 60 times as long was seen, 20 µs became 1.4 ms)"
 )
-_COPIED = Manner(operation=OperationKind.READ, order=Order.SEQUENTIAL, state=State.CACHED)
+_COPIED = AccessClass(operation=OperationKind.READ, order=Order.SEQUENTIAL, state=DataState.CACHED)
 """What takes as long as a copy in memory, and a call."""
 _SIZED = (OperationKind.WRITE, OperationKind.READ, OperationKind.SYNC)
 
 
 def forecast_of(
-    workload: Workload, settings: Settings, machine: Machine, scale_ranks: bool
+    workload: Workload, settings: RunSettings, machine: Machine, scale_ranks: bool
 ) -> Forecast:
     """The forecast of a workload, planned first; UserError as `make_plan` and `forecast` raise."""
     return forecast(make_plan(workload, settings), machine, workload.about, scale_ranks)
 
 
-def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> Forecast:
+def forecast(made: PlanResult, machine: Machine, about: str, scale_ranks: bool) -> Forecast:
     """The forecast of a plan.
 
     Raises UserError where the machine has no profile, or where more ranks than it was measured
     with are asked for without `scale_ranks`.
     """
     profile = profile_of(machine)
-    surface = Surface(profile)
+    performance_model = PerformanceModel(profile)
     plan = made.plan
     _refuse_stores(plan)
-    if plan.ranks > surface.most_ranks and not scale_ranks:
+    if plan.ranks > performance_model.most_ranks and not scale_ranks:
         raise UserError(
             f"{plan.ranks} ranks are asked for, but {machine.name} was measured with at most "
-            f"{surface.most_ranks}",
+            f"{performance_model.most_ranks}",
             "--scale-ranks extrapolates, and says so; or measure with venturi profile -n",
         )
     found: list[PhaseForecast] = []
     longest, computing = NO_TIME, 0.0
     for group in plan.groups:
-        phases = _of_group(made, group, surface)
+        phases = _of_group(made, group, performance_model)
         total = NO_TIME
         for phase in phases:
             total = total.plus(phase.seconds)
@@ -85,7 +92,7 @@ def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> For
         computing = max(computing, sum(phase.computing_s for phase in phases))
         found += phases
     assumed = [part.assumed for phase in found for part in phase.parts if part.assumed]
-    slowed = surface.slowed(plan.ranks)
+    slowed = performance_model.slowed(plan.ranks)
     if slowed >= _MORE:
         assumed.append(
             f"others had {100 * (profile.others_share or 0.0):.0f} % of the processors while the "
@@ -106,9 +113,9 @@ def forecast(made: Made, machine: Machine, about: str, scale_ranks: bool) -> For
         computing_s=computing,
         bytes=sum(phase.bytes for phase in found),
         phases=found,
-        extrapolated=_extrapolated(found, plan.ranks, surface.most_ranks),
+        extrapolated=_extrapolated(found, plan.ranks, performance_model.most_ranks),
         assumed=list(dict.fromkeys(assumed)),
-        unsaturated=_unsaturated(found, surface),
+        unsaturated=_unsaturated(found, performance_model),
         unknown=list(dict.fromkeys(word for phase in found for word in phase.unknown)),
     )
 
@@ -149,7 +156,7 @@ def _extrapolated(phases: Iterable[PhaseForecast], ranks: int, most: int) -> lis
     return words
 
 
-def _unsaturated(phases: Iterable[PhaseForecast], surface: Surface) -> list[str]:
+def _unsaturated(phases: Iterable[PhaseForecast], performance_model: PerformanceModel) -> list[str]:
     """Phases whose longest part more ranks would do faster together."""
     words = []
     for phase in phases:
@@ -157,7 +164,7 @@ def _unsaturated(phases: Iterable[PhaseForecast], surface: Surface) -> list[str]
         longest = max(parts, key=lambda part: part.seconds.median, default=None)
         if longest is not None and (longest.rate_growth or 1.0) >= _MORE:
             words.append(
-                f"{phase.path}: {surface.most_ranks} ranks do {longest.rate_growth:.2g} times as "
+                f"{phase.path}: {performance_model.most_ranks} ranks do {longest.rate_growth:.2g} times as "
                 f"many operations per second together ({longest.by}); {phase.ranks} do not "
                 "saturate the storage"
             )
@@ -172,16 +179,18 @@ class _Total:
     seconds: Range = NO_TIME
     computing_s: float = 0.0
     shares: list[float] = field(default_factory=list)
-    parts: dict[tuple[str, int, str, str], Part] = field(default_factory=dict)
+    parts: dict[tuple[str, int, str, str], ForecastPart] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
 
 
-def _of_group(made: Made, group: p.Group, surface: Surface) -> list[PhaseForecast]:
+def _of_group(
+    made: PlanResult, group: p.Group, performance_model: PerformanceModel
+) -> list[PhaseForecast]:
     """The phases of a group; of each, the rank that takes longest."""
     slowest: dict[str, _Total] = {}
-    acting = _acting(made.plan, group, surface.profile)
+    acting = _acting(made.plan, group, performance_model.profile)
     for rank in _looked_at(group):
-        for path, total in _of_rank(made.plan, group, rank, surface, acting).items():
+        for path, total in _of_rank(made.plan, group, rank, performance_model, acting).items():
             if path not in slowest or total.seconds.median > slowest[path].seconds.median:
                 slowest[path] = total
     return [
@@ -196,13 +205,15 @@ def _looked_at(group: p.Group) -> list[int]:
     return sorted({0, 1, group.ranks // 2, group.ranks - 1} & set(range(group.ranks)))
 
 
-def _walk(
+def _interpret(
     plan: p.Plan, group: p.Group, rank: int, profile: Profile, settle: Settle
 ) -> None:  # fmt: skip
     """Follow a rank's program; UserError names the rank where it cannot be evaluated."""
-    walk = Walk(plan, group, rank, profile.memory_bytes, profile.dirty_limit_bytes)
+    interpreter = ForecastInterpreter(
+        plan, group, rank, profile.memory_bytes, profile.dirty_limit_bytes
+    )
     try:
-        for _ in walk.phases(settle):
+        for _ in interpreter.phases(settle):
             pass
     except ExpressionError as error:
         raise UserError(f"group '{group.name}', rank {rank}: {error}") from None
@@ -221,12 +232,16 @@ def _acting(plan: p.Plan, group: p.Group, profile: Profile) -> dict[str, set[int
         return 1.0
 
     for rank in _looked_at(group):
-        _walk(plan, group, rank, profile, note)
+        _interpret(plan, group, rank, profile, note)
     return found
 
 
 def _of_rank(
-    plan: p.Plan, group: p.Group, rank: int, surface: Surface, acting: dict[str, set[int]]
+    plan: p.Plan,
+    group: p.Group,
+    rank: int,
+    performance_model: PerformanceModel,
+    acting: dict[str, set[int]],
 ) -> dict[str, _Total]:
     totals: dict[str, _Total] = {}
     world = group.ranks * group.instances
@@ -235,22 +250,24 @@ def _of_rank(
         total = totals.setdefault(phase.path, _Total(phase))
         if len(acting.get(phase.path, ())) == 1 and group.instances == 1:
             # The others wait: no rank is in its way, and nobody shares its files.
-            alone = {"place": Place.OWN}
+            alone = {"place": FileSharing.OWN}
             phase = replace(
                 phase,
                 demands=[
-                    replace(one, manner=one.manner.model_copy(update=alone))
+                    replace(one, access=one.access.model_copy(update=alone))
                     for one in phase.demands
                 ],
             )
-            return _settle(phase, total, surface, 1)
-        return _settle(phase, total, surface, world)
+            return _settle(phase, total, performance_model, 1)
+        return _settle(phase, total, performance_model, world)
 
-    _walk(plan, group, rank, surface.profile, settle)
+    _interpret(plan, group, rank, performance_model.profile, settle)
     return totals
 
 
-def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> float:
+def _settle(
+    phase: PhaseDemand, total: _Total, performance_model: PerformanceModel, world: int
+) -> float:
     """Adds a phase's turns to its total; the share of its work that its limit lets be done.
 
     What is done once (open, close, a sync at the end) is done whatever the limit cuts.
@@ -258,31 +275,34 @@ def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> 
     demands = [
         known
         for one in phase.demands
-        for part in by_page(one, surface)
-        for known in as_measured(part, surface)
+        for part in by_page(one, performance_model)
+        for known in as_measured(part, performance_model)
     ]
     phase = replace(phase, demands=demands)
     volume = _volume_of(phase)
     work = [one for one in phase.demands if one.count > 1]
-    share = _share(phase, _sum(_part(one, surface, world, volume) for one in work))
+    share = _share(phase, _sum(_part(one, performance_model, world, volume) for one in work))
     turn = NO_TIME
     for demand in phase.demands:
         done = demand if demand.count > 1 else demand.cut_to(share)
-        part = _part(done, surface, world, volume)
+        part = _part(done, performance_model, world, volume)
         if part is None:
             total.unknown.append(
-                f"{demand.manner.text()}: the profile has no point that is near, so its "
+                f"{demand.access.text()}: the profile has no point that is near, so its "
                 f"{demand.count:.0f} operations are not in the time"
             )
             continue
-        if not surface.knows(demand.manner):
-            name = demand.manner.interface.value
+        if not performance_model.knows(demand.access):
+            name = demand.access.interface.value
             total.unknown.append(
                 f"no calls through {name} were measured, others stand for them, so the time may "
                 f"be many times too short (venturi profile --interfaces {name} measures them)"
             )
-        if surface.profile.has_journal is False and demand.manner.operation in _NAMES_MADE:
-            total.unknown.append(f"{demand.manner.text()}: {_NO_JOURNAL}")
+        if (
+            performance_model.profile.has_journal is False
+            and demand.access.operation in _NAMES_MADE
+        ):
+            total.unknown.append(f"{demand.access.text()}: {_NO_JOURNAL}")
         factor = share if demand.count > 1 else 1.0
         turn = turn.plus(part.seconds.times(factor))
         _merge(total, part, demand, factor * phase.times)
@@ -295,7 +315,7 @@ def _settle(phase: PhaseDemand, total: _Total, surface: Surface, world: int) -> 
     return min(share, 1.0)
 
 
-def _sum(parts: Iterable[Part | None]) -> float:
+def _sum(parts: Iterable[ForecastPart | None]) -> float:
     return sum(part.seconds.median for part in parts if part is not None)
 
 
@@ -309,7 +329,7 @@ def _share(phase: PhaseDemand, work_s: float) -> float:
     return 1.0
 
 
-def _merge(total: _Total, part: Part, demand: Demand, factor: float) -> None:
+def _merge(total: _Total, part: ForecastPart, demand: Demand, factor: float) -> None:
     key = part.operation, part.bytes, part.by, part.assumed
     count, seconds = round(demand.count * factor), part.seconds.times(factor)
     before = total.parts.get(key)
@@ -325,78 +345,85 @@ def _volume_of(phase: PhaseDemand) -> int:
     """
     moved = {OperationKind.WRITE: 0.0, OperationKind.READ: 0.0}
     for demand in phase.demands:
-        if demand.manner.operation in moved and not demand.written_back:
-            moved[demand.manner.operation] += demand.bytes * demand.count
-    return round(max(moved.values()) + phase.computing_s * _WALKED_BYTES_PER_S)
+        if demand.access.operation in moved and not demand.written_back:
+            moved[demand.access.operation] += demand.bytes * demand.count
+    return round(max(moved.values()) + phase.computing_s * _SCANNED_BYTES_PER_S)
 
 
-def _part(demand: Demand, surface: Surface, world: int, volume_bytes: int) -> Part | None:
+def _part(
+    demand: Demand, performance_model: PerformanceModel, world: int, volume_bytes: int
+) -> ForecastPart | None:
     """What the operations take; None where the profile has nothing near."""
-    near = surface.nearest(demand.manner, demand.bytes)
+    near = performance_model.nearest(demand.access, demand.bytes)
     if near is None:
         return None
     curve, word = near
-    estimate = surface.at(curve, demand.bytes, world)
-    if demand.passes_cache and (copied := surface.nearest(_COPIED)) is not None:
-        more = surface.at(copied[0], demand.bytes, world).seconds
+    estimate = performance_model.at(curve, demand.bytes, world)
+    if demand.passes_cache and (copied := performance_model.nearest(_COPIED)) is not None:
+        more = performance_model.at(copied[0], demand.bytes, world).seconds
         estimate = replace(estimate, seconds=estimate.seconds.plus(more))
     factor = 1.0
-    if curve.manner.order is not Order.ITEM and not demand.on_fresh_pages:
+    if curve.access.order is not Order.ITEM and not demand.on_fresh_pages:
         passing = max(volume_bytes, demand.of_bytes)
-        factor = surface.in_volume(curve.manner, demand.bytes, world, passing)
-    more_s = _beyond_loop(demand, curve.manner, surface) * demand.count
+        factor = performance_model.in_volume(curve.access, demand.bytes, world, passing)
+    more_s = _beyond_loop(demand, curve.access, performance_model) * demand.count
     seconds = estimate.seconds.times(demand.count * factor)
     seconds = seconds.plus(Range(median=more_s, low=more_s, high=more_s))
     growth = None
-    if world < surface.most_ranks:
-        most = surface.at(curve, demand.bytes, surface.most_ranks).seconds.median
+    if world < performance_model.most_ranks:
+        most = performance_model.at(
+            curve, demand.bytes, performance_model.most_ranks
+        ).seconds.median
         alone = estimate.seconds.median
-        growth = surface.most_ranks / world * alone / most if most > 0 else None
-    return Part(
-        operation=demand.manner.operation.value,
+        growth = performance_model.most_ranks / world * alone / most if most > 0 else None
+    return ForecastPart(
+        operation=demand.access.operation.value,
         bytes=demand.bytes,
         count=round(demand.count),
         seconds=Range(
             median=seconds.median,
-            low=min(seconds.low, seconds.median / surface.slowed(world)) / _SESSION,
-            high=max(seconds.high, seconds.median * surface.slowed(world)) * _SESSION,
+            low=min(seconds.low, seconds.median / performance_model.slowed(world)) / _SESSION,
+            high=max(seconds.high, seconds.median * performance_model.slowed(world)) * _SESSION,
         ),
-        by=curve.manner.text(),
-        limit=_limit(demand, curve.manner, estimate, surface.in_memory),
+        by=curve.access.text(),
+        limit=_limit(demand, curve.access, estimate, performance_model.in_memory),
         rate_growth=growth,
         extrapolated=estimate.extrapolated,
         assumed="; ".join(text for text in (word, demand.note) if text),
     )
 
 
-def _beyond_loop(demand: Demand, manner: Manner, surface: Surface) -> float:
+def _beyond_loop(demand: Demand, access: AccessClass, performance_model: PerformanceModel) -> float:
     """Seconds of a call beyond those in a plain loop that computes nothing.
 
     Computing and another file's calls displace the same code and data from the caches.
     """
     more = {
-        habit: share * surface.more_by_habit(manner, demand.bytes, habit)
-        for habit, share in demand.habits
+        context_effect: share
+        * performance_model.more_by_context_effect(access, demand.bytes, context_effect)
+        for context_effect, share in demand.context_effects
     }
-    computing = surface.after_computing(manner, demand.bytes, demand.think_s)
-    return sum(more.values()) + max(0.0, computing - more.get(Habit.IN_TURN, 0.0))
+    computing = performance_model.after_computing(access, demand.bytes, demand.think_s)
+    return sum(more.values()) + max(0.0, computing - more.get(ContextEffect.IN_TURN, 0.0))
 
 
-def _limit(demand: Demand, manner: Manner, estimate: Estimate, in_memory: bool) -> Limit:
+def _limit(
+    demand: Demand, access: AccessClass, estimate: Estimate, in_memory: bool
+) -> ForecastLimit:
     """What these operations wait for, by the shape of the surface where they are."""
     steep = estimate.slope >= _STEEP
     if demand.written_back:
-        return Limit.DEVICE
-    if in_memory and (manner.operation is OperationKind.SYNC or manner.state is State.COLD):
-        return Limit.CACHE if steep else Limit.CALLS
-    if manner.operation is OperationKind.SYNC or manner.state is State.COLD:
-        return Limit.DEVICE if steep else Limit.DEVICE_LATENCY
+        return ForecastLimit.DEVICE
+    if in_memory and (access.operation is OperationKind.SYNC or access.state is DataState.COLD):
+        return ForecastLimit.CACHE if steep else ForecastLimit.CALLS
+    if access.operation is OperationKind.SYNC or access.state is DataState.COLD:
+        return ForecastLimit.DEVICE if steep else ForecastLimit.DEVICE_LATENCY
     if estimate.crowding >= _CROWDED:
-        return Limit.RANKS
-    is_copy = manner.operation is OperationKind.COPY
-    if manner.operation not in _SIZED or manner.order is Order.ITEM:
-        return Limit.CACHE if is_copy and steep else Limit.NAMES
-    return Limit.CACHE if steep else Limit.CALLS
+        return ForecastLimit.RANKS
+    is_copy = access.operation is OperationKind.COPY
+    if access.operation not in _SIZED or access.order is Order.ITEM:
+        return ForecastLimit.CACHE if is_copy and steep else ForecastLimit.NAMES
+    return ForecastLimit.CACHE if steep else ForecastLimit.CALLS
 
 
 def _bytes_of(total: _Total) -> int:
@@ -410,13 +437,13 @@ def _bytes_of(total: _Total) -> int:
     )
 
 
-def _phase(made: Made, group: p.Group, path: str, total: _Total) -> PhaseForecast:
-    by_limit: dict[Limit, float] = {}
+def _phase(made: PlanResult, group: p.Group, path: str, total: _Total) -> PhaseForecast:
+    by_limit: dict[ForecastLimit, float] = {}
     for part in total.parts.values():
         by_limit[part.limit] = by_limit.get(part.limit, 0.0) + part.seconds.median
     world = group.ranks * group.instances
     spent = sum(by_limit.values())
-    limit = max(by_limit, key=lambda one: by_limit[one]) if spent else Limit.NOTHING
+    limit = max(by_limit, key=lambda one: by_limit[one]) if spent else ForecastLimit.NOTHING
     done = min(1.0, sum(total.shares) / len(total.shares)) if total.shares else 1.0
     return PhaseForecast(
         path=path,

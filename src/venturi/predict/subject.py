@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from venturi.capture.proxy import ProxyRun, run_proxy, template_of
-from venturi.capture.quiet import last_words, quiet
-from venturi.capture.run import Surroundings, capture
-from venturi.capture.tracer import Settings
+from venturi.capture.quiet import last_line, quiet
+from venturi.capture.run import CaptureContext, capture
+from venturi.capture.tracer import TracerSettings
 from venturi.derive.noise import is_foreign_path
 from venturi.model.error import TargetProblem
 from venturi.model.trace import Layer
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload
 from venturi.predict.account import HERE, Account, account_of
-from venturi.predict.cache import CachePolicy, forget, write_out
+from venturi.predict.cache import CachePreparation, forget, write_out
 
 _MEMORY = Path("/dev/shm")
 """What is recorded goes into memory, so that recording does not load the disk."""
@@ -38,7 +38,7 @@ class Application:
     folder: Path
     """Made and removed in each run; the same name each time."""
     layers: tuple[Layer, ...]
-    cache: CachePolicy
+    cache: CachePreparation
 
     def run(self) -> Account:
         """One run. Raises TargetProblem where it fails or does no I/O in its folder."""
@@ -72,24 +72,24 @@ class Application:
                     stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                 )  # fmt: skip
             if done.returncode != 0:
-                why = last_words(place / "prepare")
+                why = last_line(place / "prepare")
                 raise TargetProblem(
                     f"'{self.prepare}' ended with exit code {done.returncode}: {why}",
                     "it must make the application's input in its working folder",
                 )
-        if self.cache is CachePolicy.DROP:
+        if self.cache is CachePreparation.DROP:
             write_out(self.folder)
             forget(self.folder)
 
     def _captured(self, place: Path) -> Captured:
-        settings = Settings(all_paths=is_foreign_path(f"{self.folder}/"))
+        settings = TracerSettings(all_paths=is_foreign_path(f"{self.folder}/"))
         with quiet(place / "output") as said:
-            around = Surroundings(here=self.folder)
+            around = CaptureContext(here=self.folder)
             outcome = capture(self._line(self.command), place / "raw.trace", settings, around)
         if outcome.finished.interrupted:
             raise KeyboardInterrupt
         if outcome.finished.code != 0:
-            why = last_words(said)
+            why = last_line(said)
             raise TargetProblem(
                 f"'{self.command}': {outcome.finished.how}" + (f": {why}" if why else ""),
                 f"it must run to its end in a fresh folder below {self.folder.parent.parent}",
@@ -107,12 +107,12 @@ class Proxy:
 
     proxy: ProxyRun
     layers: tuple[Layer, ...]
-    cache: CachePolicy
+    cache: CachePreparation
     name: str = "proxy"
 
     def run(self) -> Account:
         """One run. Raises RunFailed where the engine does not run it."""
-        if self.cache is CachePolicy.DROP:
+        if self.cache is CachePreparation.DROP:
             write_out(self.proxy.directory)
         with _memory() as place:
             captured = _apart(run_proxy(self.proxy, place), self.proxy.workload)

@@ -11,11 +11,19 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from venturi.analyse.surface import bend_at, lines_of
+from venturi.analyse.performance_model import bend_at, lines_of
 from venturi.model.plan import Interface, OperationKind
-from venturi.model.profile import Curve, Manner, Order, Place, Point, State, Volume
+from venturi.model.profile import (
+    AccessClass,
+    DataState,
+    FileSharing,
+    MeasuredCurve,
+    Order,
+    Point,
+    Volume,
+)
 from venturi.model.statistic import median
-from venturi.profile.sheet import Cell, Family, Setup
+from venturi.profile.matrix import Family, MatrixCell, Setup
 
 _KIB, _MIB = 1024, 1024**2
 _COARSE = {
@@ -25,7 +33,7 @@ _COARSE = {
     Family.RANDOM: (512, 4 * _KIB, 64 * _KIB, _MIB),
     Family.EACH: (512, 64 * _KIB, 4 * _MIB),
     Family.PACED: (0, 512, 4 * _KIB, 64 * _KIB),
-    Family.HABIT: (8 * _KIB, 64 * _KIB, _MIB),
+    Family.CONTEXT_EFFECT: (8 * _KIB, 64 * _KIB, _MIB),
     Family.ITEM: (0, 4 * _KIB, 64 * _KIB, _MIB, 16 * _MIB),
 }
 _BUFFERED = (8,)
@@ -34,26 +42,26 @@ _IN_TURN = (
     (Family.STREAM, Family.SMALL),
     (Family.ITEM, Family.EACH),
     (Family.PACED,),
-    (Family.HABIT,),
+    (Family.CONTEXT_EFFECT,),
     (Family.RANDOM,),
     (Family.STRIDED,),
 )
 """Families by start of the engine."""
-_WITH_HABITS = (Interface.POSIX, Interface.STDIO)
+_WITH_CONTEXT_EFFECTS = (Interface.POSIX, Interface.STDIO)
 COLLECTIVE = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
 """Interfaces whose calls ranks can make together."""
 _LEAST_MISS = 0.05
 """Log of the ratio: a gap that misses by less is not worth its time."""
-_WEIGHTS = {State.COLD: 1.5, State.NEW: 1.0, State.CACHED: 1.0, State.NONE: 0.7}
+_WEIGHTS = {DataState.COLD: 1.5, DataState.NEW: 1.0, DataState.CACHED: 1.0, DataState.NONE: 0.7}
 """What a miss costs: times of the device are the long ones."""
 
 
 @dataclass(frozen=True)
-class Gap:
+class MeasurementGap:
     """A place where another point would tell something, and how much."""
 
     setup: Setup
-    cell: Cell
+    cell: MatrixCell
     miss: float
     """Weighted |log ratio| by which a straight line is likely to be wrong there."""
 
@@ -74,20 +82,22 @@ def setups_of(
     several = [count for count in counts if count > 1]
     found = []
     for interface in interfaces:
-        found += [Setup(count, Place.OWN, interface) for count in counts]
-        found += [Setup(count, Place.SHARED, interface) for count in several]
+        found += [Setup(count, FileSharing.OWN, interface) for count in counts]
+        found += [Setup(count, FileSharing.SHARED, interface) for count in several]
         if under_mpi and interface in COLLECTIVE:
-            found += [Setup(count, Place.SHARED, interface, collective=True) for count in several]
+            found += [
+                Setup(count, FileSharing.SHARED, interface, collective=True) for count in several
+            ]
     return found
 
 
-def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[Cell]]]:
+def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[MatrixCell]]]:
     """The sheets of the coarse grid, the most useful first, so that a small budget serves most."""
     found = []
     for families in _IN_TURN:
         for setup in setups:
             cells = [
-                Cell(family, size)
+                MatrixCell(family, size)
                 for family in families
                 if _belongs(family, setup)
                 for size in _sizes(family, setup.interface)
@@ -103,13 +113,13 @@ def _sizes(family: Family, interface: Interface) -> tuple[int, ...]:
     return _COARSE[family]
 
 
-def _turn(sheet: tuple[Setup, list[Cell]]) -> int:
+def _turn(matrix: tuple[Setup, list[MatrixCell]]) -> int:
     """Streams, names, pace and habits of posix, streams and habits of the others, then the rest.
 
     What is missing is read from the nearest curve: of another interface that is the farthest.
     """
-    setup, cells = sheet
-    if cells[0].family not in (Family.STREAM, Family.ITEM, Family.PACED, Family.HABIT):
+    setup, cells = matrix
+    if cells[0].family not in (Family.STREAM, Family.ITEM, Family.PACED, Family.CONTEXT_EFFECT):
         return 2
     return 0 if setup.interface is Interface.POSIX else 1
 
@@ -121,53 +131,55 @@ def _belongs(family: Family, setup: Setup) -> bool:
     """
     if family is Family.STRIDED:
         every = setup.interface is Interface.POSIX or setup.interface in COLLECTIVE
-        return setup.place is Place.SHARED and every
+        return setup.place is FileSharing.SHARED and every
     if family is Family.PACED:
-        return setup == Setup(1, Place.OWN)
-    if family is Family.HABIT:
-        return setup.ranks == 1 and setup.interface in _WITH_HABITS
+        return setup == Setup(1, FileSharing.OWN)
+    if family is Family.CONTEXT_EFFECT:
+        return setup.ranks == 1 and setup.interface in _WITH_CONTEXT_EFFECTS
     return family is Family.STREAM or setup.interface is Interface.POSIX
 
 
 def gaps(
-    curves: Iterable[Curve], done: Mapping[Setup, set[Cell]], halved: set[tuple[Setup, Cell]]
-) -> list[Gap]:
+    curves: Iterable[MeasuredCurve],
+    done: Mapping[Setup, set[MatrixCell]],
+    halved: set[tuple[Setup, MatrixCell]],
+) -> list[MeasurementGap]:
     """Where to measure next, the worst first; `halved` are those that were tried already."""
-    worst: dict[tuple[Setup, Cell], float] = {}
+    worst: dict[tuple[Setup, MatrixCell], float] = {}
     for curve in curves:
-        family = _family_of(curve.manner)
+        family = _family_of(curve.access)
         if family is None:
             continue
         for ranks, points in lines_of(curve).items():
-            setup = _setup_of(ranks, curve.manner)
+            setup = _setup_of(ranks, curve.access)
             for left in range(len(points) - 1):
                 middle = _middle(points[left].bytes, points[left + 1].bytes)
-                cell = Cell(family, middle)
+                cell = MatrixCell(family, middle)
                 if middle == 0 or cell in done.get(setup, ()) or (setup, cell) in halved:
                     continue
-                miss = _miss(points, left) * _WEIGHTS[curve.manner.state]
+                miss = _miss(points, left) * _WEIGHTS[curve.access.state]
                 key = setup, cell
                 worst[key] = max(worst.get(key, 0.0), miss)
-    found = [Gap(*key, miss) for key, miss in worst.items() if miss > _LEAST_MISS]
+    found = [MeasurementGap(*key, miss) for key, miss in worst.items() if miss > _LEAST_MISS]
     return sorted(found, key=lambda gap: -gap.miss)
 
 
-def noise_of(curves: Iterable[Curve]) -> dict[tuple[Setup, Family], float]:
+def noise_of(curves: Iterable[MeasuredCurve]) -> dict[tuple[Setup, Family], float]:
     """By setup and family, how far repetitions differ: the median of log(longest / shortest)."""
     found: dict[tuple[Setup, Family], list[float]] = {}
     for curve in curves:
-        family = _family_of(curve.manner)
+        family = _family_of(curve.access)
         if family is None:
             continue
         for point in curve.points:
             if point.low > 0:
-                setup = _setup_of(point.ranks, curve.manner)
+                setup = _setup_of(point.ranks, curve.access)
                 found.setdefault((setup, family), []).append(math.log(point.high / point.low))
     return {key: median(logs) for key, logs in found.items()}
 
 
-def _setup_of(ranks: int, manner: Manner) -> Setup:
-    return Setup(ranks, manner.place, manner.interface, manner.collective)
+def _setup_of(ranks: int, access: AccessClass) -> Setup:
+    return Setup(ranks, access.place, access.interface, access.collective)
 
 
 def _miss(points: Sequence[Point], left: int) -> float:
@@ -190,17 +202,17 @@ def _middle(a: int, b: int) -> int:
     return int(2 ** ((low + high) // 2))
 
 
-def _family_of(manner: Manner) -> Family | None:
+def _family_of(access: AccessClass) -> Family | None:
     """The family whose cells refine a manner's curve; None: it is not refined."""
-    if not manner.is_plain:
+    if not access.is_plain:
         return None
-    if manner.operation is OperationKind.SYNC:
-        return Family.EACH if manner.order is Order.SEQUENTIAL else None
-    if manner.volume is Volume.SMALL:
+    if access.operation is OperationKind.SYNC:
+        return Family.EACH if access.order is Order.SEQUENTIAL else None
+    if access.volume is Volume.SMALL:
         return Family.SMALL
     return {
         Order.SEQUENTIAL: Family.STREAM,
         Order.RANDOM: Family.RANDOM,
         Order.STRIDED: Family.STRIDED,
         Order.ITEM: Family.ITEM,
-    }[manner.order]
+    }[access.order]

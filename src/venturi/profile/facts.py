@@ -14,7 +14,7 @@ from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.record import FileSystem
 
 
-class Facts(Document):
+class ProfileFacts(Document):
     """The fields of a profile that are known before the first measurement."""
 
     started: str
@@ -34,9 +34,9 @@ class Facts(Document):
     venturi: str
 
 
-def facts_of(directory: Path, budget_s: float, started_by: str) -> Facts:
+def facts_of(directory: Path, budget_s: float, started_by: str) -> ProfileFacts:
     """The facts as they are now; ranks are started on the machine `started_by`."""
-    return Facts(
+    return ProfileFacts(
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         budget_s=budget_s,
         directory=str(directory),

@@ -10,12 +10,12 @@ from pydantic import ValidationError
 
 from venturi.model.document import Document, Seconds, parse_json
 from venturi.model.error import UserError
-from venturi.profile.sample import Sample
+from venturi.profile.sample import ProfileSample
 
 FACTS = "facts.json"
 
 
-class Entry(Document):
+class JournalEntry(Document):
     """One sheet that was measured."""
 
     ranks: int
@@ -25,18 +25,18 @@ class Entry(Document):
     cells: list[tuple[str, int]]
     seconds: Seconds
     """That it took."""
-    samples: list[Sample]
+    samples: list[ProfileSample]
 
 
-class Journal:
+class ProfileJournal:
     """A folder beside the machine file: what was measured, and the runs' own store."""
 
     def __init__(self, output: Path) -> None:
         self.folder = output.with_name(output.name + ".journal")
         self.store = self.folder / "store"
-        self._path = self.folder / "sheets.jsonl"
+        self._path = self.folder / "matrices.jsonl"
 
-    def begin(self, facts: str, resume: bool) -> tuple[str, list[Entry]]:
+    def begin(self, facts: str, resume: bool) -> tuple[str, list[JournalEntry]]:
         """The facts of the beginning and the sheets so far; UserError where one is in the way."""
         known = self.folder / FACTS
         if known.is_file():
@@ -61,7 +61,7 @@ class Journal:
             ) from None
         return facts, []
 
-    def note(self, entry: Entry) -> None:
+    def note(self, entry: JournalEntry) -> None:
         """Keep one sheet."""
         with self._path.open("a", encoding="utf-8") as file:
             file.write(entry.to_json() + "\n")
@@ -70,14 +70,14 @@ class Journal:
         """The machine file is written: the journal is not needed any more."""
         shutil.rmtree(self.folder)
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[JournalEntry]:
         """All whole lines; one that a kill cut off is measured again."""
         if not self._path.is_file():
             return []
         found = []
         for line in self._path.read_text("utf-8", "replace").splitlines():
             try:
-                found.append(parse_json(Entry, line))
+                found.append(parse_json(JournalEntry, line))
             except (ValidationError, UserError):
                 continue
         return found

@@ -14,15 +14,15 @@ from venturi.model.document import parse_json
 from venturi.model.error import RunFailed, UserError, VenturiError
 from venturi.model.machine import Machine
 from venturi.model.plan import Interface
-from venturi.model.profile import Place, Profile
+from venturi.model.profile import FileSharing, Profile
 from venturi.model.record import Record
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.profile.design import coarse, gaps, noise_of, setups_of
-from venturi.profile.facts import Facts, facts_of
-from venturi.profile.journal import Entry, Journal
+from venturi.profile.facts import ProfileFacts, facts_of
+from venturi.profile.journal import JournalEntry, ProfileJournal
+from venturi.profile.matrix import SMALL_BYTES, Family, MatrixCell, Setup, matrix_of
 from venturi.profile.others import Others
 from venturi.profile.sample import curves_of, samples_of
-from venturi.profile.sheet import SMALL_BYTES, Cell, Family, Setup, sheet_of
 from venturi.store.journal import sweep
 from venturi.store.run import Request, perform, prepare
 
@@ -40,7 +40,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Wish:
+class ProfileRequest:
     """What the user asked for."""
 
     directory: Path
@@ -53,35 +53,35 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ProfileOutcome:
     """The profile, and whether the user ended it."""
 
     profile: Profile
-    journal: Journal
+    journal: ProfileJournal
     interrupted: bool
 
 
-def measure(wish: Wish, tell: Tell) -> Outcome:
+def measure(request: ProfileRequest, tell: Tell) -> ProfileOutcome:
     """Measure within the budget; what was measured is kept whatever ends it.
 
     Raises UserError, TargetProblem or RunFailed where nothing was measured.
     """
-    check_directory(wish.directory)
-    journal = Journal(wish.output)
-    facts = facts_of(wish.directory, wish.budget_s, wish.machine.name)
-    begun, entries = journal.begin(facts.to_json(), wish.resume)
-    before = parse_json(Facts, begun)
-    if before.started_by != wish.machine.name:
+    check_directory(request.directory)
+    journal = ProfileJournal(request.output)
+    facts = facts_of(request.directory, request.budget_s, request.machine.name)
+    begun, entries = journal.begin(facts.to_json(), request.resume)
+    before = parse_json(ProfileFacts, begun)
+    if before.started_by != request.machine.name:
         raise UserError(
             f"{journal.folder}: that profile was begun on {before.started_by}",
             f"--on {before.started_by} --resume goes on with it",
         )
-    work = _Work(wish, before, journal, entries, tell)
+    work = _Work(request, before, journal, entries, tell)
     try:
         work.go()
         if work.interrupted and not work.entries:
             raise KeyboardInterrupt
-        return Outcome(work.profile(), journal, work.interrupted)
+        return ProfileOutcome(work.profile(), journal, work.interrupted)
     finally:
         if not work.entries:
             journal.end()
@@ -91,9 +91,14 @@ class _Work:
     """The state of a profile under way."""
 
     def __init__(
-        self, wish: Wish, facts: Facts, journal: Journal, entries: list[Entry], tell: Tell
+        self,
+        request: ProfileRequest,
+        facts: ProfileFacts,
+        journal: ProfileJournal,
+        entries: list[JournalEntry],
+        tell: Tell,
     ) -> None:
-        self._wish = wish
+        self._request = request
         self._facts = facts
         self._journal = journal
         self._tell = tell
@@ -104,8 +109,8 @@ class _Work:
         self._others = Others()
         self._stopping = Stopping()
         self.complete = False
-        self._tried: set[tuple[Setup, Cell]] = set()
-        share = min(1.0, wish.budget_s / _FULL_BUDGET_S)
+        self._tried: set[tuple[Setup, MatrixCell]] = set()
+        share = min(1.0, request.budget_s / _FULL_BUDGET_S)
         self._volume = max(4 * _MIB, 2 ** (int(_VOLUME_BYTES * share).bit_length() - 1))
 
     def go(self) -> None:
@@ -134,7 +139,7 @@ class _Work:
             said = self.notes[0] if self.notes else "it was ended before the first repetition"
             raise RunFailed(f"nothing was measured: {said}", "give it more --budget")
         return Profile(
-            **{name: getattr(self._facts, name) for name in Facts.model_fields},
+            **{name: getattr(self._facts, name) for name in ProfileFacts.model_fields},
             seconds=round(self._spent_s(), 1),
             complete=self.complete,
             others_share=self._others.share(),
@@ -148,15 +153,17 @@ class _Work:
         return self._before_s + time.monotonic() - self._begun_s
 
     def _left_s(self) -> float:
-        return self._wish.budget_s - self._spent_s()
+        return self._request.budget_s - self._spent_s()
 
     def _coarse(self) -> None:
         """Every combination once; those that do not fit any more are named."""
-        wish = self._wish
-        setups = setups_of(self._facts.cores, wish.ranks, wish.interfaces, has_mpi(wish.machine))
-        sheets = coarse(setups)
+        request = self._request
+        setups = setups_of(
+            self._facts.cores, request.ranks, request.interfaces, has_mpi(request.machine)
+        )
+        matrices = coarse(setups)
         missed: list[str] = []
-        for number, (setup, cells) in enumerate(sheets, 1):
+        for number, (setup, cells) in enumerate(matrices, 1):
             if self.interrupted:
                 return
             if set(cells) <= self._done().get(setup, set()):
@@ -165,7 +172,7 @@ class _Work:
                 families = dict.fromkeys(cell.family.value for cell in cells)
                 missed.append(f"{' and '.join(families)} ({setup.text})")
                 continue
-            self._measure(setup, cells, f"coarse grid {number} of {len(sheets)}")
+            self._measure(setup, cells, f"coarse grid {number} of {len(matrices)}")
         if missed:
             self.notes.append(f"the budget ended before: {'; '.join(missed)}")
         self.complete = not missed and not self.interrupted
@@ -193,20 +200,21 @@ class _Work:
         for visit in range(2, _MOST_VISITS + 1):
             samples = [sample for entry in self.entries for sample in entry.samples]
             noise = noise_of(curves_of(samples))
-            sheets = sorted(
-                self._sheets(), key=lambda sheet: -noise.get((sheet[0], sheet[1][0].family), 0.0)
+            matrices = sorted(
+                self._matrices(),
+                key=lambda matrix: -noise.get((matrix[0], matrix[1][0].family), 0.0),
             )
             fitted = 0
-            for setup, cells in sheets:
+            for setup, cells in matrices:
                 if self.interrupted:
                     return
                 if self._left_s() >= self._cost_s(setup, cells):
                     self._measure(setup, cells, f"repetition, visit {visit}")
                     fitted += 1
-            if fitted < len(sheets):
+            if fitted < len(matrices):
                 return
 
-    def _sheets(self) -> list[tuple[Setup, list[Cell]]]:
+    def _matrices(self) -> list[tuple[Setup, list[MatrixCell]]]:
         """All that was measured, a sheet for each family, sizes ascending."""
         return [
             (setup, sorted((c for c in cells if c.family is family), key=lambda c: c.bytes))
@@ -215,14 +223,14 @@ class _Work:
             if any(cell.family is family for cell in cells)
         ]
 
-    def _done(self) -> dict[Setup, set[Cell]]:
-        found: dict[Setup, set[Cell]] = {}
+    def _done(self) -> dict[Setup, set[MatrixCell]]:
+        found: dict[Setup, set[MatrixCell]] = {}
         for entry in self.entries:
             cells = found.setdefault(_setup_of(entry), set())
-            cells |= {Cell(Family(family), size) for family, size in entry.cells}
+            cells |= {MatrixCell(Family(family), size) for family, size in entry.cells}
         return found
 
-    def _first_visits(self) -> Iterable[Entry]:
+    def _first_visits(self) -> Iterable[JournalEntry]:
         seen: set[tuple[Setup, tuple[str, int]]] = set()
         for entry in self.entries:
             keys = {(_setup_of(entry), cell) for cell in entry.cells}
@@ -230,11 +238,11 @@ class _Work:
                 yield entry
             seen |= keys
 
-    def _cost_s(self, setup: Setup, cells: Sequence[Cell]) -> float:
+    def _cost_s(self, setup: Setup, cells: Sequence[MatrixCell]) -> float:
         """What these cells are likely to take, by what like ones took so far; 0: nobody knows."""
         families = {cell.family for cell in cells}
 
-        def alike(entry: Entry) -> int:
+        def alike(entry: JournalEntry) -> int:
             same = sum(Family(family) in families for family, _ in entry.cells)
             return 2 * (same == len(entry.cells)) + (_setup_of(entry) == setup)
 
@@ -243,15 +251,15 @@ class _Work:
         measured = sum(len(entry.cells) for entry in chosen)
         return sum(entry.seconds for entry in chosen) / max(measured, 1) * len(cells)
 
-    def _measure(self, setup: Setup, cells: Sequence[Cell], words: str) -> None:
+    def _measure(self, setup: Setup, cells: Sequence[MatrixCell], words: str) -> None:
         """One start of the engine; a setup that cannot be is noted, unless it is the first."""
-        spent, budget = self._spent_s(), self._wish.budget_s
+        spent, budget = self._spent_s(), self._request.budget_s
         self._tell(f"{spent:5.0f} of {budget:.0f} s  {words}: {setup.text}")
         begun = time.monotonic()
-        sheet = sheet_of(setup, cells, self._volume)
+        matrix = matrix_of(setup, cells, self._volume)
         self._others.begin()
         try:
-            record = self._run(sheet.workload)
+            record = self._run(matrix.workload)
         except VenturiError as error:
             if not self.entries:
                 raise
@@ -261,10 +269,10 @@ class _Work:
         self._stopping.asked |= record.interrupted
         if record.failure is not None and not record.interrupted:
             self.notes.append(f"{setup.text}: {record.failure}")
-        samples = samples_of(record, sheet)
+        samples = samples_of(record, matrix)
         if not samples:
             return
-        entry = Entry(
+        entry = JournalEntry(
             ranks=setup.ranks,
             place=setup.place.value,
             interface=setup.interface.value,
@@ -284,9 +292,9 @@ class _Work:
         request = Request(
             workload=workload,
             workload_text=workload.model_dump_json(by_alias=True, exclude_defaults=True),
-            settings=Settings(repetitions=_REPETITIONS),
-            machine=self._wish.machine,
-            directory=self._wish.directory,
+            settings=RunSettings(repetitions=_REPETITIONS),
+            machine=self._request.machine,
+            directory=self._request.directory,
             store=store,
             command=["venturi", "profile"],
         )
@@ -295,8 +303,10 @@ class _Work:
         return record
 
 
-def _setup_of(entry: Entry) -> Setup:
-    return Setup(entry.ranks, Place(entry.place), Interface(entry.interface), entry.collective)
+def _setup_of(entry: JournalEntry) -> Setup:
+    return Setup(
+        entry.ranks, FileSharing(entry.place), Interface(entry.interface), entry.collective
+    )
 
 
 def has_mpi(machine: Machine) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from venturi.model.document import Count, Document, Positive, Seconds
-from venturi.model.profile import Curve, Manner, Point
+from venturi.model.profile import AccessClass, MeasuredCurve, Point
 from venturi.model.record import Record
 from venturi.model.statistic import median
-from venturi.profile.sheet import Sheet
+from venturi.profile.matrix import MeasurementMatrix
 
 
-class Sample(Document):
+class ProfileSample(Document):
     """One point in one repetition: the slowest rank's mean time per operation."""
 
-    manner: Manner
+    access: AccessClass
     bytes: Count
     ranks: Positive
     seconds: Seconds
@@ -24,19 +24,19 @@ class Sample(Document):
     """Of the first repetition of a start."""
 
 
-def samples_of(record: Record, sheet: Sheet) -> list[Sample]:
+def samples_of(record: Record, matrix: MeasurementMatrix) -> list[ProfileSample]:
     """All samples of a record; operations that failed make none."""
     found = []
     first = min((row.repetition for row in record.phases), default=0)
     for row in record.phases:
-        for reading in sheet.readings.get(row.path, ()):
+        for reading in matrix.readings.get(row.path, ()):
             done = row.by_operation.get(reading.operation.value)
             if done is None or done.errors or not done.operations:
                 continue
             each = max(1, done.operations // row.ranks)
             found.append(
-                Sample(
-                    manner=reading.manner,
+                ProfileSample(
+                    access=reading.access,
                     bytes=reading.bytes,
                     ranks=row.ranks,
                     seconds=done.seconds / each,
@@ -47,19 +47,19 @@ def samples_of(record: Record, sheet: Sheet) -> list[Sample]:
     return found
 
 
-def curves_of(samples: Iterable[Sample]) -> list[Curve]:
+def curves_of(samples: Iterable[ProfileSample]) -> list[MeasuredCurve]:
     """The points of each manner, medians of their samples; manners in a fixed order."""
-    by_place: dict[Manner, dict[tuple[int, int], list[Sample]]] = {}
+    by_place: dict[AccessClass, dict[tuple[int, int], list[ProfileSample]]] = {}
     for sample in samples:
-        points = by_place.setdefault(sample.manner, {})
+        points = by_place.setdefault(sample.access, {})
         points.setdefault((sample.ranks, sample.bytes), []).append(sample)
     return [
-        Curve(manner=manner, points=[_point(points[place]) for place in sorted(points)])
-        for manner, points in sorted(by_place.items(), key=lambda entry: entry[0].text())
+        MeasuredCurve(access=access, points=[_point(points[place]) for place in sorted(points)])
+        for access, points in sorted(by_place.items(), key=lambda entry: entry[0].text())
     ]
 
 
-def _point(samples: Sequence[Sample]) -> Point:
+def _point(samples: Sequence[ProfileSample]) -> Point:
     # An application does its work once. What is repeated meets memory and names that the last
     # repetition has just given back, and takes some percent less.
     seconds = [sample.seconds for sample in samples]

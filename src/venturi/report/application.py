@@ -19,7 +19,7 @@ from venturi.report.block import (
     Notes,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
     Tone,
 )
 from venturi.report.figure import request
@@ -63,7 +63,7 @@ def _value(entry: Confidence) -> str:
     return entry.value if entry.confidence >= 0.95 else f"{entry.value} (likely)"
 
 
-def stream_table(confidence: list[Confidence]) -> Table | None:
+def stream_table(confidence: list[Confidence]) -> TableBlock | None:
     """The inferred fields of each stream: few streams stand side by side."""
     confidence = [entry for entry in confidence if entry.stream != _EVERY_STREAM]
     streams = list(dict.fromkeys(entry.stream for entry in confidence))
@@ -82,7 +82,7 @@ def stream_table(confidence: list[Confidence]) -> Table | None:
     else:
         columns = (Column("Stream"), *(Column(field) for field in fields))
         rows = tuple((s, *(cells.get((s, f), NOTHING) for f in fields)) for s in streams)
-    return Table("Streams of I/O that the log shows", columns, rows)
+    return TableBlock("Streams of I/O that the log shows", columns, rows)
 
 
 def blind_spots(confidence: list[Confidence]) -> str:
@@ -95,7 +95,7 @@ def blind_spots(confidence: list[Confidence]) -> str:
     return f"Unknown, because the log cannot show it: {', '.join(names)}." if names else ""
 
 
-def confidence_table(confidence: list[Confidence]) -> Table:
+def confidence_table(confidence: list[Confidence]) -> TableBlock:
     """Every inferred field with the rule that gave it."""
     columns = (Column("Stream"), Column("Field"), Column("Value"), Column("Sure", True),
                Column("Why"))  # fmt: skip
@@ -109,7 +109,7 @@ def confidence_table(confidence: list[Confidence]) -> Table:
         )
         for entry in confidence
     )
-    return Table("How sure each field is, and by which rule", columns, rows, folded=True)
+    return TableBlock("How sure each field is, and by which rule", columns, rows, folded=True)
 
 
 def notes(findings: list[Finding]) -> Notes:

@@ -25,7 +25,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableBlock:
     """Cells as text, one tuple a row."""
 
     title: str
@@ -43,7 +43,7 @@ class Figure:
     finding: str
     reading: str
     spec: dict[str, Any]
-    table: Table
+    table: TableBlock
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Code:
     folded: bool = False
 
 
-Block = Paragraph | Table | Figure | Facts | Notes | Code
+Block = Paragraph | TableBlock | Figure | Facts | Notes | Code
 
 
 @dataclass(frozen=True)
@@ -132,5 +132,5 @@ class Page:
     title: str
     lead: str
     chapters: tuple[Chapter, ...]
-    comparison: Table | None = None
+    comparison: TableBlock | None = None
     made_with: str = field(default="Venturi")

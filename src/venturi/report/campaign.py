@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from venturi.model.campaign import CampaignResult, MetricSummary, Row, State
+from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary, TaskState
 from venturi.model.output import Better
 from venturi.report import quantity
 from venturi.report.block import (
@@ -14,7 +14,7 @@ from venturi.report.block import (
     Page,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
 )
 from venturi.report.campaign_text import changing, headline_metrics, metric_text, runs_text
 from venturi.report.figure import scaling
@@ -48,7 +48,7 @@ def page_of(result: CampaignResult, units: Units) -> Page:
     return Page(f"Campaign {result.name}", result.about, (chapter,))
 
 
-def best_of(rows: list[Row], name: str) -> tuple[Row, list[Row]] | None:
+def best_of(rows: list[CampaignRow], name: str) -> tuple[CampaignRow, list[CampaignRow]] | None:
     """The best point by a metric, and those whose intervals overlap its own.
 
     None for a metric without a direction or without values.
@@ -66,12 +66,12 @@ def best_of(rows: list[Row], name: str) -> tuple[Row, list[Row]] | None:
     return best, alike
 
 
-def metric_of(row: Row, name: str) -> MetricSummary | None:
+def metric_of(row: CampaignRow, name: str) -> MetricSummary | None:
     """A metric of a row by its name."""
     return next((metric for metric in row.metrics if metric.name == name), None)
 
 
-def _is_rate_again(rows: list[Row], name: str) -> bool:
+def _is_rate_again(rows: list[CampaignRow], name: str) -> bool:
     """Whether a metric is called as a phase and is nothing but that phase's rate."""
     pairs = [(metric_of(row, name), metric_of(row, f"{name}.rate")) for row in rows]
     return all(
@@ -79,7 +79,7 @@ def _is_rate_again(rows: list[Row], name: str) -> bool:
     )
 
 
-def _of(result: CampaignResult, step: str) -> list[Row]:
+def _of(result: CampaignResult, step: str) -> list[CampaignRow]:
     return [row for row in result.rows if row.step == step]
 
 
@@ -87,7 +87,7 @@ def _said(result: CampaignResult) -> str:
     return ", ".join(f"{count} {state}" for state, count in result.states.items())
 
 
-def _point_text(row: Row, names: list[str]) -> str:
+def _point_text(row: CampaignRow, names: list[str]) -> str:
     return ", ".join(f"{name} {row.parameters[name]}" for name in names) or row.point
 
 
@@ -108,7 +108,7 @@ def _headlines(result: CampaignResult, measured: list[str], units: Units) -> tup
     return tuple(lines)
 
 
-def _judged(rows: list[Row]) -> list[str]:
+def _judged(rows: list[CampaignRow]) -> list[str]:
     """The metrics of the table; and the rates of phases, where none of those has a direction."""
     names = headline_metrics(rows)
     if any(best_of(rows, name) for name in names):
@@ -119,7 +119,7 @@ def _judged(rows: list[Row]) -> list[str]:
 
 def _remarks(result: CampaignResult) -> tuple[Paragraph, ...]:
     remarks = []
-    unfinished = sum(n for state, n in result.states.items() if not State(state).is_final)
+    unfinished = sum(n for state, n in result.states.items() if not TaskState(state).is_final)
     if unfinished:
         remarks.append(
             Paragraph(f"{quantity.counted(unfinished, 'run')} have not come to an end yet.", "fair")
@@ -135,7 +135,7 @@ def _remarks(result: CampaignResult) -> tuple[Paragraph, ...]:
     return tuple(remarks)
 
 
-def _measured(rows: list[Row], step: str, units: Units) -> Section:
+def _measured(rows: list[CampaignRow], step: str, units: Units) -> Section:
     """A picture for each metric, and the sentence that names the best point."""
     blocks: list[Block] = []
     for name in _judged(rows):
@@ -144,7 +144,7 @@ def _measured(rows: list[Row], step: str, units: Units) -> Section:
     return Section(step, step, "", tuple(blocks))
 
 
-def _finding(rows: list[Row], name: str, units: Units) -> str:
+def _finding(rows: list[CampaignRow], name: str, units: Units) -> str:
     found = best_of(rows, name)
     if found is None:
         return f"{name} has no better or worse."
@@ -166,7 +166,7 @@ def _failures(result: CampaignResult) -> list[Section]:
     if not rows:
         return []
     columns = (Column("Step"), Column("Point"), Column("Why"))
-    return [Section("failures", "What failed", "", (Table("Failures", columns, tuple(rows)),))]
+    return [Section("failures", "What failed", "", (TableBlock("Failures", columns, tuple(rows)),))]
 
 
 def _all(result: CampaignResult, units: Units) -> Section:
@@ -185,5 +185,5 @@ def _all(result: CampaignResult, units: Units) -> Section:
             named = [str(row.parameters.get(name, "")) for name in parameters]
             lines.append((row.point, *named, runs_text(row), *values))
         columns = (*titles, *(Column(name, True) for name in metrics))
-        blocks.append(Table(step, columns, tuple(lines), folded=len(lines) > 40))
+        blocks.append(TableBlock(step, columns, tuple(lines), folded=len(lines) > 40))
     return Section("all", "All points", "", tuple(blocks))

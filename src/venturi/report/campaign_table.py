@@ -6,7 +6,7 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from venturi.model.campaign import CampaignResult, Column, Row, Scalar, Table
+from venturi.model.campaign import CampaignResult, CampaignRow, ResultColumn, ResultTable, Scalar
 from venturi.model.error import UserError
 from venturi.report.printer import Printer
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def print_table(table: Table, result: CampaignResult, console: Console) -> None:
+def print_table(table: ResultTable, result: CampaignResult, console: Console) -> None:
     """The table for people."""
     rows = _rows(table, result)
     Printer(console).table(_titles(table, rows), _cells(table, rows))
 
 
-def table_csv(table: Table, result: CampaignResult) -> str:
+def table_csv(table: ResultTable, result: CampaignResult) -> str:
     """The table for programs; its lines end as on this system."""
     rows = _rows(table, result)
     out = io.StringIO()
@@ -29,7 +29,7 @@ def table_csv(table: Table, result: CampaignResult) -> str:
     return out.getvalue()
 
 
-def _rows(table: Table, result: CampaignResult) -> list[Row]:
+def _rows(table: ResultTable, result: CampaignResult) -> list[CampaignRow]:
     """The lines in their order; UserError for a column that nothing has."""
     rows = [row for row in result.rows if row.step == table.step]
     for name in [*(column.of for column in table.columns), *table.sort]:
@@ -46,7 +46,7 @@ def _rows(table: Table, result: CampaignResult) -> list[Row]:
     return sorted(rows, key=lambda row: [_order(_value(row, name)) for name in table.sort])
 
 
-def _value(row: Row, name: str) -> Scalar | None:
+def _value(row: CampaignRow, name: str) -> Scalar | None:
     """A parameter, or the median of a metric; None where the run did not come so far."""
     if name in row.parameters:
         return row.parameters[name]
@@ -63,20 +63,20 @@ def _order(value: Scalar | None) -> tuple[int, float, str]:
         return 1, 0.0, str(value)
 
 
-def _titles(table: Table, rows: list[Row]) -> list[str]:
+def _titles(table: ResultTable, rows: list[CampaignRow]) -> list[str]:
     return [column.title or column.of + _unit(column.of, rows) for column in table.columns]
 
 
-def _unit(name: str, rows: list[Row]) -> str:
+def _unit(name: str, rows: list[CampaignRow]) -> str:
     units = {metric.unit for row in rows for metric in row.metrics if metric.name == name}
     return "".join(f"[{unit}]" for unit in units if unit)
 
 
-def _cells(table: Table, rows: list[Row]) -> list[list[str]]:
+def _cells(table: ResultTable, rows: list[CampaignRow]) -> list[list[str]]:
     return [[_text(column, _value(row, column.of)) for column in table.columns] for row in rows]
 
 
-def _text(column: Column, value: Scalar | None) -> str:
+def _text(column: ResultColumn, value: Scalar | None) -> str:
     if value is None:
         return ""
     if not column.format:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from venturi.model.campaign import (
     CampaignEstimate,
     CampaignResult,
+    CampaignRow,
     MetricSummary,
     PlannedPoint,
-    Row,
     Scalar,
-    State,
+    TaskState,
 )
 from venturi.report import quantity
 from venturi.report.printer import Printer
@@ -49,13 +49,13 @@ def print_result(result: CampaignResult, console: Console, units: Units, folder:
         _print_step(out, rows, units)
     _print_failures(out, result)
     out.line()
-    if any(not State(state).is_final for state in result.states):
+    if any(not TaskState(state).is_final for state in result.states):
         out.unbroken(" Next: ", f"venturi campaign resume {folder}")
     else:
         out.unbroken(" Next: ", f"venturi report {folder}")
 
 
-def _print_step(out: Printer, rows: list[Row], units: Units) -> None:
+def _print_step(out: Printer, rows: list[CampaignRow], units: Units) -> None:
     parameters = changing(rows)
     shown_metrics = headline_metrics(rows)
     own = [["", *(name.upper() for name in parameters)]]
@@ -105,18 +105,18 @@ def _print_in_parts(out: Printer, whole: list[list[str]], own: list[list[str]]) 
             out.line()
 
 
-def _said(row: Row | PlannedPoint, parameters: list[str]) -> str:
+def _said(row: CampaignRow | PlannedPoint, parameters: list[str]) -> str:
     return " ".join(f"{name}={row.parameters.get(name, '')}" for name in parameters)
 
 
-def headline_metrics(rows: list[Row]) -> list[str]:
+def headline_metrics(rows: list[CampaignRow]) -> list[str]:
     """The metrics that a workload or its step names; without any, the rates of the phases."""
     names = list(dict.fromkeys(metric.name for row in rows for metric in row.metrics))
     own = [name for name in names if not name.endswith((".rate", ".seconds"))]
     return own or [name for name in names if name.endswith(".rate")] or names
 
 
-def changing(rows: list[Row]) -> list[str]:
+def changing(rows: list[CampaignRow]) -> list[str]:
     """The parameters that are not the same everywhere, without those that only echo another."""
     names = list(dict.fromkeys(name for row in rows for name in row.parameters))
     kept: list[str] = []
@@ -127,20 +127,20 @@ def changing(rows: list[Row]) -> list[str]:
     return kept
 
 
-def _is_echo(rows: list[Row], other: str, own: list[Scalar]) -> bool:
+def _is_echo(rows: list[CampaignRow], other: str, own: list[Scalar]) -> bool:
     """Whether values go one to one with those of another parameter."""
     pairs = set(zip((row.parameters.get(other, "") for row in rows), own, strict=True))
     return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
 
 
-def runs_text(row: Row) -> str:
+def runs_text(row: CampaignRow) -> str:
     """`6`, or what happened instead."""
-    if set(row.states) == {State.DONE.value}:
-        return str(row.states[State.DONE.value])
+    if set(row.states) == {TaskState.DONE.value}:
+        return str(row.states[TaskState.DONE.value])
     return ", ".join(f"{count} {state}" for state, count in row.states.items())
 
 
-def _metric_text(row: Row, name: str, units: Units) -> str:
+def _metric_text(row: CampaignRow, name: str, units: Units) -> str:
     found = next((metric for metric in row.metrics if metric.name == name), None)
     return "–" if found is None else metric_text(found, units)
 

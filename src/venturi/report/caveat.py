@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.plan import Interface, SyncMode
 from venturi.model.record import Record
-from venturi.report.phase import Phase
+from venturi.report.phase import PhaseSummary
 
 _NO_STORAGE = frozenset((Interface.NULL.value, Interface.SIMULATED.value))
 _NOT_FORCED = frozenset((SyncMode.NONE.value, SyncMode.FLUSH.value))
@@ -34,7 +34,7 @@ def place(record: Record) -> str:
     return f"{here.file_system.type} at {here.directory}"
 
 
-def beside(phase: Phase) -> str:
+def beside(phase: PhaseSummary) -> str:
     """`from memory` and `not persisted`, where a phase's rate is not the storage's."""
     found = []
     if "read" in phase.kinds:
@@ -43,12 +43,12 @@ def beside(phase: Phase) -> str:
             found.append("from memory")
         elif caches & {"warm", "mixed"}:
             found.append("partly from memory")
-    if "write" in phase.kinds and any(row.persisted in _NOT_FORCED for row in phase.rows):
+    if "write" in phase.kinds and any(row.flushed in _NOT_FORCED for row in phase.rows):
         found.append("not persisted")
     return ", ".join(found)
 
 
-def persisted(phase: Phase) -> str:
+def flushed(phase: PhaseSummary) -> str:
     """By what the phase made its data persistent, or `not forced`."""
-    words = {"not forced" if r.persisted in _NOT_FORCED else r.persisted for r in phase.rows}
+    words = {"not forced" if r.flushed in _NOT_FORCED else r.flushed for r in phase.rows}
     return ", ".join(sorted(words))

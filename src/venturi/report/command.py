@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.command import CommandRun
 from venturi.model.record import Record
 from venturi.report import quantity
-from venturi.report.block import Column, Section, Table
+from venturi.report.block import Column, Section, TableBlock
 from venturi.report.quantity import Units
 
 
@@ -21,7 +21,7 @@ def section(record: Record, units: Units) -> Section | None:
         )
     )  # fmt: skip
     rows = tuple(_row(run, units) for run in record.commands)
-    table = Table("Commands, in the order of their ends", columns, rows)
+    table = TableBlock("Commands, in the order of their ends", columns, rows)
     lead = "What real applications said is among the metrics; their bytes are not in the rates."
     return Section("commands", "What was run", lead, (table,))
 

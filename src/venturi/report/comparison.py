@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.comparison import ComparisonSet, Difference, RunComparison
 from venturi.report import quantity
-from venturi.report.block import Block, Chapter, Column, Page, Paragraph, Section, Table
+from venturi.report.block import Block, Chapter, Column, Page, Paragraph, Section, TableBlock
 from venturi.report.figure import ratio
 from venturi.report.quantity import Units
 from venturi.report.run_comparison import MOST_POINTS, cells_of, verdict
@@ -17,7 +17,9 @@ def page_of(found: RunComparison | ComparisonSet, units: Units) -> Page:
     parts = [found] if isinstance(found, RunComparison) else found.parts
     one = parts[0] if isinstance(found, RunComparison) else None
     title = f"{found.first} and {found.second}" if one is None else f"{one.name}, two runs"
-    shown = sorted(parts, key=lambda part: not any(row.is_sure for row in part.rows))[:MOST_POINTS]
+    shown = sorted(parts, key=lambda part: not any(row.is_significant for row in part.rows))[
+        :MOST_POINTS
+    ]
     sections = [_section(part, index, units) for index, part in enumerate(shown)]
     sections.append(_surroundings(found))
     worse = any(row.is_worse for part in parts for row in part.rows)
@@ -53,7 +55,7 @@ def _section(part: RunComparison, index: int, units: Units) -> Section:
     return Section(f"point-{index}", f"{part.name} on {ranks}", said, tuple(blocks))
 
 
-def _table(part: RunComparison, units: Units) -> Table:
+def _table(part: RunComparison, units: Units) -> TableBlock:
     """Three rows for each metric: both sides, and the second by the first."""
     rows = []
     for row in part.rows:
@@ -61,7 +63,7 @@ def _table(part: RunComparison, units: Units) -> Table:
         rows += [(*line, "") for line in lines[:-1]]
         rows.append((*lines[-1], verdict(row)))
     columns = tuple(Column(title, 1 < index < 6) for index, title in enumerate(_TITLES))
-    return Table("Metrics", columns, tuple(rows))
+    return TableBlock("Metrics", columns, tuple(rows))
 
 
 def _surroundings(found: RunComparison | ComparisonSet) -> Section:
@@ -77,6 +79,6 @@ def _surroundings(found: RunComparison | ComparisonSet) -> Section:
     return Section("surroundings", "What was not the same", lead, tuple(blocks))
 
 
-def _differences(found: list[Difference]) -> Table:
+def _differences(found: list[Difference]) -> TableBlock:
     columns = (Column("What"), Column("First"), Column("Second"))
-    return Table("Around the runs", columns, tuple((d.what, d.first, d.second) for d in found))
+    return TableBlock("Around the runs", columns, tuple((d.what, d.first, d.second) for d in found))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.record import Fidelity, Record
 from venturi.report import quantity
-from venturi.report.block import Block, Column, Paragraph, Section, Table
+from venturi.report.block import Block, Column, Paragraph, Section, TableBlock
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
@@ -67,7 +67,7 @@ def section(record: Record, units: Units) -> Section | None:
         for row in fidelity.rows
     )
     blocks: list[Block] = [Paragraph(text, "fair") for text in substitutions(record)]
-    blocks.append(Table(f"One repetition, counted at {fidelity.layer}", columns, rows))
+    blocks.append(TableBlock(f"One repetition, counted at {fidelity.layer}", columns, rows))
     if fidelity.unseen:
         blocks.append(
             Paragraph(f"The log cannot show, and nothing here compares: "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from venturi.model.forecast import Forecast, Part, PhaseForecast, Range
+from venturi.model.forecast import Forecast, ForecastPart, PhaseForecast, Range
 from venturi.report import quantity
 from venturi.report.block import (
     Block,
@@ -17,7 +17,7 @@ from venturi.report.block import (
     Page,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
 )
 from venturi.report.figure import theme
 from venturi.report.figure.turns import unit_of
@@ -133,7 +133,7 @@ def page_of(forecast: Forecast, units: Units) -> Page:
     return Page(f"{forecast.name} on {forecast.machine}", lead, (chapter,), None, "Venturi")
 
 
-def _table(forecast: Forecast, units: Units) -> Table:
+def _table(forecast: Forecast, units: Units) -> TableBlock:
     titles = ("Phase", "I/O time", "Interval", "Bytes", "Operations", "Work done", "Limit")
     rows = tuple(
         (
@@ -148,7 +148,7 @@ def _table(forecast: Forecast, units: Units) -> Table:
         for phase in forecast.phases
     )
     columns = tuple(Column(title, 0 < index < 6) for index, title in enumerate(titles))
-    return Table("Phases", columns, rows)
+    return TableBlock("Phases", columns, rows)
 
 
 def _parts(forecast: Forecast, units: Units) -> tuple[Block, ...]:
@@ -171,13 +171,13 @@ def _parts(forecast: Forecast, units: Units) -> tuple[Block, ...]:
     named = sum(len(_longest(phase)) for phase in forecast.phases)
     left_out = sum(len(phase.parts) for phase in forecast.phases) - named
     if not left_out:
-        return (Table("Operations", columns, rows),)
+        return (TableBlock("Operations", columns, rows),)
     least = quantity.percent(_LEAST_SHARE)
     text = f"{quantity.counted(left_out, 'more kind')} of less than {least} of a phase each."
-    return Table("Operations", columns, rows), Paragraph(text)
+    return TableBlock("Operations", columns, rows), Paragraph(text)
 
 
-def _longest(phase: PhaseForecast) -> list[Part]:
+def _longest(phase: PhaseForecast) -> list[ForecastPart]:
     """The parts that count, the longest first."""
     parts = sorted(phase.parts, key=lambda part: -part.seconds.median)
     whole = sum(part.seconds.median for part in parts)

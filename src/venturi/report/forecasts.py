@@ -8,7 +8,7 @@ from venturi.model.forecast import Forecast
 from venturi.model.forecasts import Forecasts
 from venturi.report import quantity
 from venturi.report.block import Chapter, Column, Facts, Figure, Headline, Page, Paragraph, Section
-from venturi.report.block import Table as PageTable
+from venturi.report.block import TableBlock as PageTable
 from venturi.report.figure import theme
 from venturi.report.forecast import interval, time_bars
 from venturi.report.printer import Printer

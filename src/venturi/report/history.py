@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.history import History, Trend
 from venturi.report import quantity
-from venturi.report.block import Block, Chapter, Column, Headline, Page, Section, Table
+from venturi.report.block import Block, Chapter, Column, Headline, Page, Section, TableBlock
 from venturi.report.figure.history import over_sessions
 from venturi.report.history_text import row_of, title_of
 from venturi.report.quantity import Units
@@ -53,7 +53,7 @@ def _lead(history: History, told: int) -> str:
     return "A series is one metric, with one set of parameters, on one machine."
 
 
-def _table(history: History, units: Units) -> Table:
+def _table(history: History, units: Units) -> TableBlock:
     columns = (
         Column("Series"),
         Column("Metric"),
@@ -70,4 +70,4 @@ def _table(history: History, units: Units) -> Table:
         )
         for series in history.series
     )
-    return Table("Series", columns, rows, folded=len(rows) > 40)
+    return TableBlock("Series", columns, rows, folded=len(rows) > 40)

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from venturi.model.comparison import Measured
+from venturi.model.comparison import MedianInterval
 from venturi.model.record import Level, Record
-from venturi.model.review import Io500Review, Limit, ReviewedPhase, Standing
+from venturi.model.review import Io500Review, RankingPosition, ReviewedPhase, ReviewLimit
 from venturi.report import quantity
-from venturi.report.block import Block, Column, Headline, Note, Notes, Paragraph, Section, Table
-from venturi.report.figure import standing
+from venturi.report.block import (
+    Block,
+    Column,
+    Headline,
+    Note,
+    Notes,
+    Paragraph,
+    Section,
+    TableBlock,
+)
+from venturi.report.figure import ranking_position
 
 _LIMITS = {
-    Limit.RANKS: "ranks",
-    Limit.METADATA: "metadata",
-    Limit.NETWORK: "network",
-    Limit.DEVICE: "device",
-    Limit.CACHE: "cache",
+    ReviewLimit.RANKS: "ranks",
+    ReviewLimit.METADATA: "metadata",
+    ReviewLimit.NETWORK: "network",
+    ReviewLimit.DEVICE: "device",
+    ReviewLimit.CACHE: "cache",
 }
 _NOT_IMPORTED = (
     "No published results are in the store, so the run has no place among them: "
@@ -44,7 +53,7 @@ def sections(review: Io500Review) -> tuple[Section, ...]:
     return (_phases(review), _place(review))
 
 
-def _interval(value: Measured) -> str:
+def _interval(value: MedianInterval) -> str:
     if value.n < 2:
         return "one repetition, no interval"
     low, high = quantity.number(value.low), quantity.number(value.high)
@@ -73,7 +82,7 @@ def _phases(review: Io500Review) -> Section:
             )
         )
     blocks += [_rates(review.phases), _limits(review.phases)]
-    limited: dict[Limit, int] = {}
+    limited: dict[ReviewLimit, int] = {}
     for phase in review.phases:
         if phase.scored:
             limited[phase.limit] = limited.get(phase.limit, 0) + 1
@@ -86,7 +95,7 @@ def _phases(review: Io500Review) -> Section:
     return Section("phases", "Phase by phase, and what limited each", lead, tuple(blocks))
 
 
-def _rates(phases: list[ReviewedPhase]) -> Table:
+def _rates(phases: list[ReviewedPhase]) -> TableBlock:
     titles = ("Phase", "Rate", "Interval", "Time", "Operation", "Median", "99 %", "Longest")
     rows = tuple(
         (
@@ -102,7 +111,7 @@ def _rates(phases: list[ReviewedPhase]) -> Table:
         for phase in phases
     )
     columns = tuple(Column(title, title not in ("Phase", "Operation")) for title in titles)
-    return Table("Phases of the score: rates and latencies", columns, rows)
+    return TableBlock("Phases of the score: rates and latencies", columns, rows)
 
 
 def _latency(phase: ReviewedPhase) -> tuple[str, str, str]:
@@ -113,10 +122,10 @@ def _latency(phase: ReviewedPhase) -> tuple[str, str, str]:
     return median, late, longest
 
 
-def _limits(phases: list[ReviewedPhase]) -> Table:
+def _limits(phases: list[ReviewedPhase]) -> TableBlock:
     rows = tuple((phase.name, _LIMITS[phase.limit], phase.evidence) for phase in phases)
     columns = (Column("Phase"), Column("Limited by"), Column("Evidence"))
-    return Table("What each phase waited for", columns, rows)
+    return TableBlock("What each phase waited for", columns, rows)
 
 
 def _place(review: Io500Review) -> Section:
@@ -128,13 +137,13 @@ def _place(review: Io500Review) -> Section:
         f"Those are of full length and mostly of far larger systems, this run is of {size}: "
         "compare it for each client process, and take a cache's rates for what they are."
     )
-    one = review.standing
+    one = review.ranking_position
     words = f"Its score would take place {_rank(one)}." if one else "It has no score to place."
     blocks: list[Block] = [Paragraph(words)]
-    drawn = standing.figure(review.phases, _finding(review))
+    drawn = ranking_position.figure(review.phases, _finding(review))
     if drawn is not None:
         blocks.append(drawn)
-    blocks.append(_standings(review))
+    blocks.append(_ranking_positions(review))
     return Section("place", _TITLE, lead, tuple(blocks))
 
 
@@ -154,14 +163,14 @@ def _finding(review: Io500Review) -> str:
     return " ".join(parts)
 
 
-def _rank(one: Standing) -> str:
+def _rank(one: RankingPosition) -> str:
     return f"{one.of - one.beaten + 1} of {one.of + 1}"
 
 
-def _standings(review: Io500Review) -> Table:
+def _ranking_positions(review: Io500Review) -> TableBlock:
     rows = []
     for phase in review.phases:
-        by = {one.per: one for one in phase.standings}
+        by = {one.per: one for one in phase.ranking_positions}
         if not by:
             continue
         cells = [phase.name]
@@ -175,4 +184,4 @@ def _standings(review: Io500Review) -> Table:
     titles = ("Phase", "Here", "Per process", "Their median", "Place", "Place per process",
               "Place per node")  # fmt: skip
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
-    return Table("Place by place", columns, tuple(rows), folded=True)
+    return TableBlock("Place by place", columns, tuple(rows), folded=True)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from venturi.model.campaign import CampaignResult, Row, State
+from venturi.model.campaign import CampaignResult, CampaignRow, TaskState
 
 _KINDS = {
-    State.FAILED: "failure",
-    State.TIMEOUT: "failure",
-    State.OUT_OF_MEMORY: "failure",
-    State.NODE_FAILURE: "error",
-    State.LOST: "error",
-    State.CANCELLED: "skipped",
-    State.BLOCKED: "skipped",
-    State.PLANNED: "skipped",
-    State.SUBMITTED: "skipped",
-    State.QUEUED: "skipped",
-    State.RUNNING: "skipped",
+    TaskState.FAILED: "failure",
+    TaskState.TIMEOUT: "failure",
+    TaskState.OUT_OF_MEMORY: "failure",
+    TaskState.NODE_FAILURE: "error",
+    TaskState.LOST: "error",
+    TaskState.CANCELLED: "skipped",
+    TaskState.BLOCKED: "skipped",
+    TaskState.PLANNED: "skipped",
+    TaskState.SUBMITTED: "skipped",
+    TaskState.QUEUED: "skipped",
+    TaskState.RUNNING: "skipped",
 }
 """From the worst to the least."""
 
@@ -44,7 +44,7 @@ def junit_text(result: CampaignResult) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _name(row: Row) -> str:
+def _name(row: CampaignRow) -> str:
     said = " ".join(f"{name}={value}" for name, value in row.parameters.items())
     return _printable(f"{row.point} {said}".strip())
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 from venturi.model.event import Event, Remark, Warning
 from venturi.report import quantity
 from venturi.report.character import shown, speaks_utf8
-from venturi.report.course import Course, Done
 from venturi.report.quantity import Units
+from venturi.report.run_progress import Done, RunProgress
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -81,7 +81,7 @@ class LiveView:
         self._setting = setting
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
-        self._course = Course(expected_bytes=setting.expected_bytes or {})
+        self._progress = RunProgress(expected_bytes=setting.expected_bytes or {})
         self._utf8 = speaks_utf8(getattr(self._stream, "encoding", None))
         self._start_s = clock()
         self._last_line_s = self._start_s
@@ -114,7 +114,7 @@ class LiveView:
 
     def feed(self, event: Event) -> None:
         """Take in one event and show what it changes."""
-        self._course.feed(event)
+        self._progress.feed(event)
         if isinstance(event, Warning):
             self._say(f"warning: {event.what}")
         elif isinstance(event, Remark):
@@ -139,18 +139,18 @@ class LiveView:
 
     def line(self) -> str:
         """The state as one plain line, as a batch log shows it."""
-        course, setting = self._course, self._setting
+        progress, setting = self._progress, self._setting
         elapsed = _clock_text(self._clock() - self._start_s)
-        head = f"{elapsed} {setting.name} {setting.place_of(course.repetition)}"
-        if not course.path:
+        head = f"{elapsed} {setting.name} {setting.place_of(progress.repetition)}"
+        if not progress.path:
             return f"{head} between phases"
-        share = course.share
-        parts = [head, course.path]
+        share = progress.share
+        parts = [head, progress.path]
         if share is not None:
             parts.append(quantity.percent(share))
-        for name, rate in (("now", course.now_rate), ("avg", course.mean_rate)):
-            parts.append(f"{name} {_rate_text(rate, course.in_bytes, setting.units)}")
-        parts.append(f"ranks {course.active}/{course.ranks}")
+        for name, rate in (("now", progress.now_rate), ("avg", progress.mean_rate)):
+            parts.append(f"{name} {_rate_text(rate, progress.in_bytes, setting.units)}")
+        parts.append(f"ranks {progress.active}/{progress.ranks}")
         line = "  ".join(parts)
         return line if len(line) <= _COLUMNS else "  ".join(p for p in parts if p[:4] != "now ")
 
@@ -158,7 +158,7 @@ class LiveView:
         """The display: finished phases, the running one, its rates and their course."""
         from rich.text import Text
 
-        course, setting = self._course, self._setting
+        progress, setting = self._progress, self._setting
         text = Text(no_wrap=True, overflow="ellipsis")
         elapsed = _clock_text(self._clock() - self._start_s)
 
@@ -166,25 +166,25 @@ class LiveView:
             text.append(shown(part, self._utf8), style)
 
         add(f" {setting.name}", "bold")
-        ranks = quantity.counted(course.ranks, "rank")
-        add(f"   {ranks}   {setting.place_of(course.repetition)}")
+        ranks = quantity.counted(progress.ranks, "rank")
+        add(f"   {ranks}   {setting.place_of(progress.repetition)}")
         add(f"   elapsed {elapsed}", "dim")
-        for path, done in list(course.done.items())[-_MOST_DONE:]:
-            if path != course.path:
+        for path, done in list(progress.done.items())[-_MOST_DONE:]:
+            if path != progress.path:
                 text.append("\n")
                 add(self._done_line(path, done))
-        if course.path:
+        if progress.path:
             text.append("\n")
-            add(f" ▸ {course.path:<{_NAME}.{_NAME}} ", "bold")
-            add(self._bar(course.share), "cyan")
-            now = _rate_text(course.now_rate, course.in_bytes, setting.units)
-            mean = _rate_text(course.mean_rate, course.in_bytes, setting.units)
+            add(f" ▸ {progress.path:<{_NAME}.{_NAME}} ", "bold")
+            add(self._bar(progress.share), "cyan")
+            now = _rate_text(progress.now_rate, progress.in_bytes, setting.units)
+            mean = _rate_text(progress.mean_rate, progress.in_bytes, setting.units)
             text.append("\n")
-            add(f"   now {now:<13} avg {mean:<13} ranks {course.active}/{course.ranks} active")
-            if course.history:
+            add(f"   now {now:<13} avg {mean:<13} ranks {progress.active}/{progress.ranks} active")
+            if progress.history:
                 text.append("\n")
                 add("   rate ", "dim")
-                add(sparkline(list(course.history)), "cyan")
+                add(sparkline(list(progress.history)), "cyan")
         text.append("\n")
         add("   Ctrl-C: stop after this repetition; twice: stop now", "dim")
         return text
@@ -195,6 +195,6 @@ class LiveView:
 
     def _bar(self, share: float | None) -> str:
         if share is None:
-            return f"{quantity.seconds(self._course.at_s)} so far"
+            return f"{quantity.seconds(self._progress.at_s)} so far"
         full = round(share * _BAR)
         return f"{'█' * full}{'░' * (_BAR - full)} {quantity.percent(share)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.machine import Machine
 from venturi.model.plan import OperationKind
-from venturi.model.profile import Curve, Order, Place, Profile
+from venturi.model.profile import FileSharing, MeasuredCurve, Order, Profile
 from venturi.report import quantity
 from venturi.report.block import (
     Chapter,
@@ -14,9 +14,9 @@ from venturi.report.block import (
     Page,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
 )
-from venturi.report.figure import pace, surface
+from venturi.report.figure import pace, performance_model
 from venturi.report.quantity import Units
 
 _NAMES = (
@@ -35,7 +35,7 @@ def page_of(machine: Machine, units: Units) -> Page:
     """The whole page; the machine must have a profile."""
     profile = machine.profile
     assert profile is not None
-    figures = tuple(surface.figures(profile, units))
+    figures = tuple(performance_model.figures(profile, units))
     paced = pace.figure(profile, units)
     sections = (
         Section("surface", "The surface of this machine", _lead(profile), figures),
@@ -80,7 +80,7 @@ def _headlines(profile: Profile, units: Units) -> tuple[Headline, ...]:
     found = []
     in_memory = profile.file_system.type in ("tmpfs", "ramfs")
     for name, text in _SHOWN[:2] if in_memory else _SHOWN:
-        curve = next((c for c in profile.curves if c.manner.text() == text), None)
+        curve = next((c for c in profile.curves if c.access.text() == text), None)
         points = [p for p in curve.points if p.bytes == 2**20] if curve else []
         if points:
             best = max(points, key=lambda p: p.bytes * p.ranks / max(p.seconds, 1e-12))
@@ -90,15 +90,15 @@ def _headlines(profile: Profile, units: Units) -> tuple[Headline, ...]:
     return tuple(found)
 
 
-def names_table(profile: Profile) -> Table:
+def names_table(profile: Profile) -> TableBlock:
     """Calls on names of empty files."""
     curves = [
         curve
         for operation in _NAMES
         for curve in profile.curves
-        if curve.manner.operation is operation
-        and curve.manner.order is Order.ITEM
-        and not curve.manner.think_s
+        if curve.access.operation is operation
+        and curve.access.order is Order.ITEM
+        and not curve.access.think_s
     ]
     ranks = sorted({point.ranks for curve in curves for point in curve.points})
     columns = (
@@ -107,14 +107,14 @@ def names_table(profile: Profile) -> Table:
     )  # fmt: skip
     rows = []
     for curve in curves:
-        where = "each rank's own" if curve.manner.place is Place.OWN else "shared by all"
+        where = "each rank's own" if curve.access.place is FileSharing.OWN else "shared by all"
         cells = tuple(_cell(curve, count) for count in ranks)
-        through = curve.manner.interface.value
-        rows.append((curve.manner.operation.value, through, where, *cells))
-    return Table("Calls on names of empty files", columns, tuple(rows))
+        through = curve.access.interface.value
+        rows.append((curve.access.operation.value, through, where, *cells))
+    return TableBlock("Calls on names of empty files", columns, tuple(rows))
 
 
-def _cell(curve: Curve, ranks: int) -> str:
+def _cell(curve: MeasuredCurve, ranks: int) -> str:
     point = next((p for p in curve.points if p.ranks == ranks and p.bytes == 0), None)
     return quantity.seconds(point.seconds) if point else "–"
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from venturi.model.machine import Machine
 from venturi.model.plan import Interface
-from venturi.model.profile import Curve, Order, Place
+from venturi.model.profile import FileSharing, MeasuredCurve, Order
 from venturi.report import quantity
 from venturi.report.machine import names_table
 from venturi.report.printer import Printer
@@ -54,19 +54,19 @@ def print_profile(machine: Machine, path: str, console: Console, units: Units = 
     console.print(f" report  venturi report {path}", markup=False, soft_wrap=True)
 
 
-def _is_shown(curve: Curve) -> bool:
+def _is_shown(curve: MeasuredCurve) -> bool:
     """Data through POSIX; shared files only where the ranks take turns."""
-    manner = curve.manner
-    if manner.interface is not Interface.POSIX or manner.order is Order.ITEM:
+    access = curve.access
+    if access.interface is not Interface.POSIX or access.order is Order.ITEM:
         return False
-    return manner.place is Place.OWN or manner.order is Order.STRIDED
+    return access.place is FileSharing.OWN or access.order is Order.STRIDED
 
 
-def _name(curve: Curve) -> str:
-    words = curve.manner.text().split()
+def _name(curve: MeasuredCurve) -> str:
+    words = curve.access.text().split()
     return " ".join(word for word in words if word not in ("own", "sequential"))
 
 
-def _cell(curve: Curve, ranks: int, size: int) -> str:
+def _cell(curve: MeasuredCurve, ranks: int, size: int) -> str:
     point = next((p for p in curve.points if p.ranks == ranks and p.bytes == size), None)
     return quantity.seconds(point.seconds) if point else "-"

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 
 from venturi.model.record import Record
 from venturi.report import page
-from venturi.report.block import Block, Chapter, Code, Facts, Figure, Notes, Page, Paragraph, Table
+from venturi.report.block import (
+    Block,
+    Chapter,
+    Code,
+    Facts,
+    Figure,
+    Notes,
+    Page,
+    Paragraph,
+    TableBlock,
+)
 from venturi.report.quantity import Units
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#])")
@@ -19,7 +29,7 @@ def _plain(text: str) -> str:
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: TableBlock) -> list[str]:
     if not table.rows:
         return []
     head = " | ".join(_plain(column.title) for column in table.columns)
@@ -43,7 +53,7 @@ def _notes(block: Notes) -> list[str]:
     return [*lines, ""]
 
 
-def _figure(figure: Figure, told: list[Table]) -> list[str]:
+def _figure(figure: Figure, told: list[TableBlock]) -> list[str]:
     """Its finding, and its numbers unless a picture of the chapter had the same ones before."""
     lines = [f"**{_plain(figure.title)}.** {_plain(figure.finding)}", ""]
     if not figure.table.rows:
@@ -54,13 +64,13 @@ def _figure(figure: Figure, told: list[Table]) -> list[str]:
     return [*lines, *_table(figure.table)]
 
 
-def _block(block: Block, told: list[Table]) -> list[str]:
+def _block(block: Block, told: list[TableBlock]) -> list[str]:
     """One block; `told` are the tables of pictures that the chapter has so far."""
     match block:
         case Paragraph():
             mark = "> " if block.tone != "plain" else ""
             return [f"{mark}{_plain(block.text)}", ""]
-        case Table():
+        case TableBlock():
             return _table(block)
         case Figure():
             return _figure(block, told)
@@ -74,7 +84,7 @@ def _block(block: Block, told: list[Table]) -> list[str]:
 
 def _chapter(chapter: Chapter, level: int) -> list[str]:
     head = "#" * level
-    told: list[Table] = []
+    told: list[TableBlock] = []
     lines = [f"{head} {_plain(chapter.title)}", ""]
     if chapter.about:
         lines += [_plain(chapter.about), ""]

@@ -18,8 +18,8 @@ from venturi.report import (
     service,
     verdict,
 )
-from venturi.report.block import Chapter, Column, Page, Table
-from venturi.report.phase import Sample, phases
+from venturi.report.block import Chapter, Column, Page, TableBlock
+from venturi.report.phase import RepetitionSample, phases
 from venturi.report.quantity import Units
 
 
@@ -66,13 +66,13 @@ def chapter(record: Record, units: Units, name: str, review: Io500Review | None 
     )
 
 
-def _request_text(sample: Sample, units: Units) -> str:
+def _request_text(sample: RepetitionSample, units: Units) -> str:
     """The mean size of a write or read."""
     requests = sum(r.count for row in sample.rows for r in row.request_sizes)
     return quantity.size(sample.bytes / requests, units) if requests else "–"
 
 
-def _comparison(records: Sequence[Record], units: Units) -> Table:
+def _comparison(records: Sequence[Record], units: Units) -> TableBlock:
     rows = []
     for record in records:
         found = phases(record)
@@ -96,7 +96,7 @@ def _comparison(records: Sequence[Record], units: Units) -> Table:
     titles = ("Application", "Phase", "Rate", "95 % interval", "Time", "Bytes", "Mean request",
               "Verdict")  # fmt: skip
     columns = tuple(Column(title, 1 < index < 7) for index, title in enumerate(titles))
-    return Table("All phases side by side", columns, tuple(rows))
+    return TableBlock("All phases side by side", columns, tuple(rows))
 
 
 Reviews = Mapping[str, Io500Review]

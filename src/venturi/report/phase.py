@@ -21,7 +21,7 @@ _NAME_KINDS = (
 
 
 @dataclass(frozen=True)
-class Spread:
+class MedianSpread:
     """Repeated values: `low` and `high` bound their median with probability `coverage`."""
 
     median: float
@@ -38,12 +38,12 @@ class Spread:
         return self.coverage >= _WANTED_COVERAGE
 
 
-def spread(values: Sequence[float]) -> Spread:
+def spread(values: Sequence[float]) -> MedianSpread:
     """The spread of repeated values, with the interval of `median_interval`."""
     if not values:
-        return Spread(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)
+        return MedianSpread(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0)
     interval = median_interval(values)
-    return Spread(
+    return MedianSpread(
         median=interval.median,
         low=interval.low,
         high=interval.high,
@@ -82,7 +82,7 @@ class Ranks:
 
 
 @dataclass(frozen=True)
-class Sample:
+class RepetitionSample:
     """All rows of one phase in one repetition: iterations and instances together."""
 
     repetition: int
@@ -152,14 +152,14 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Phase:
+class PhaseSummary:
     """One phase over all repetitions."""
 
     path: str
     group: str
     title: str
     """The path; with the group before it where two groups have the same path."""
-    samples: tuple[Sample, ...]
+    samples: tuple[RepetitionSample, ...]
     metric: MetricValue | None = None
     """The record's own rate of this phase, where it has one for each repetition."""
 
@@ -193,16 +193,16 @@ class Phase:
         return [sample.operations_per_s(self.main_kind) for sample in self.samples]
 
     @cached_property
-    def rate(self) -> Spread:
+    def rate(self) -> MedianSpread:
         """Median rate and its interval: the record's, else from the rows."""
         found = self.metric
         if found is None:
             return spread(self.rates)
         ends = (min(found.values), max(found.values), len(found.values))
-        return Spread(found.median, found.low, found.high, found.coverage, *ends)
+        return MedianSpread(found.median, found.low, found.high, found.coverage, *ends)
 
     @cached_property
-    def median_sample(self) -> Sample:
+    def median_sample(self) -> RepetitionSample:
         """The repetition whose rate is the median (the lower one of two)."""
         order = sorted(range(len(self.samples)), key=lambda i: self.rates[i])
         return self.samples[order[(len(order) - 1) // 2]]
@@ -272,7 +272,7 @@ def _metric(record: Record, path: str, repetitions: int) -> MetricValue | None:
     return found
 
 
-def phases(record: Record) -> list[Phase]:
+def phases(record: Record) -> list[PhaseSummary]:
     """The record's phases, in the order in which they first ran."""
     groups: dict[tuple[str, str], dict[int, list[PhaseRow]]] = {}
     for row in record.phases:
@@ -280,11 +280,13 @@ def phases(record: Record) -> list[Phase]:
         by_repetition.setdefault(row.repetition, []).append(row)
     paths = [path for _, path in groups]
     return [
-        Phase(
+        PhaseSummary(
             path=path,
             group=group,
             title=path if paths.count(path) == 1 else f"{group}: {path}",
-            samples=tuple(Sample(r, tuple(rows)) for r, rows in sorted(by_repetition.items())),
+            samples=tuple(
+                RepetitionSample(r, tuple(rows)) for r, rows in sorted(by_repetition.items())
+            ),
             metric=_metric(record, path, len(by_repetition)) if paths.count(path) == 1 else None,
         )
         for (group, path), by_repetition in groups.items()

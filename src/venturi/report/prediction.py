@@ -16,7 +16,7 @@ from venturi.report.block import (
     Page,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
     Tone,
 )
 from venturi.report.figure import turns
@@ -184,7 +184,10 @@ def _baselines(found: Prediction) -> Section | None:
     ]
     columns = tuple(Column(title, 0 < index < 3) for index, title in enumerate(titles))
     return Section(
-        "baselines", "Beside simpler predictions", "", (Table("Baselines", columns, tuple(rows)),)
+        "baselines",
+        "Beside simpler predictions",
+        "",
+        (TableBlock("Baselines", columns, tuple(rows)),),
     )
 
 

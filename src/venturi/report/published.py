@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from venturi.model.published import Io500Result
-from venturi.model.review import Beside
+from venturi.model.review import ComparedValue
 from venturi.report import quantity
 from venturi.report.printer import Printer
 
@@ -88,7 +88,7 @@ def _place_text(place: int | None, result: Io500Result) -> str:
 
 
 def print_beside(
-    first: Io500Result, second: Io500Result, rows: Sequence[Beside], console: Console
+    first: Io500Result, second: Io500Result, rows: Sequence[ComparedValue], console: Console
 ) -> None:
     """Two results phase by phase, in all and for each client process."""
     out = Printer(console)

@@ -10,7 +10,7 @@ from venturi.model.record import MetricValue, Record
 from venturi.model.units import BYTES_PER_UNIT
 from venturi.model.workload import Reference
 from venturi.report import quantity
-from venturi.report.block import Block, Column, Paragraph, Table
+from venturi.report.block import Block, Column, Paragraph, TableBlock
 from venturi.report.quantity import Units
 
 _TITLES = ("Metric", "Case", "Published", "Here", "Unit")
@@ -53,7 +53,7 @@ def blocks(record: Record, units: Units) -> list[Block]:
     for each in published(record, units):
         numeric = ("Published", "Here")
         columns = tuple(Column(title, title in numeric) for title in each.titles)
-        result.append(Table(each.title, columns, each.rows))
+        result.append(TableBlock(each.title, columns, each.rows))
         sentences = (each.foot, *each.caveats)
         result.append(Paragraph(" ".join(f"{s[0].upper()}{s[1:]}." for s in sentences)))
     return result

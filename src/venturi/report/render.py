@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from venturi.model.campaign import CampaignResult
+from venturi.model.characterization import Characterization
 from venturi.model.comparison import ComparisonSet, RunComparison
 from venturi.model.document import Document
 from venturi.model.forecast import Forecast
 from venturi.model.forecasts import Forecasts
 from venturi.model.history import History
 from venturi.model.machine import Machine
-from venturi.model.portrait import Portrait
 from venturi.model.prediction import Prediction
 from venturi.model.record import Record
 from venturi.model.review import Io500Review
@@ -28,7 +28,7 @@ _PAGES: Final[dict[type[Document], str]] = {
     Forecasts: "forecasts",
     History: "history",
     Machine: "machine",
-    Portrait: "portrait",
+    Characterization: "characterization",
     Prediction: "prediction",
     RunComparison: "comparison",
     Tuning: "tuning",

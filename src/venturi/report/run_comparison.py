@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from venturi.model.comparison import (
-    Change,
     ComparisonRow,
     ComparisonSet,
     Difference,
-    Measured,
+    MedianInterval,
+    MetricChange,
     RunComparison,
 )
 from venturi.report import quantity
@@ -45,7 +45,7 @@ def print_set_comparison(found: ComparisonSet, console: Console, units: Units = 
     out.line((f" {found.first} and {found.second}", "bold"))
     out.wrapped("", found.headline)
     _print_differences(out, found.differences)
-    parts = sorted(found.parts, key=lambda part: not any(row.is_sure for row in part.rows))
+    parts = sorted(found.parts, key=lambda part: not any(row.is_significant for row in part.rows))
     for part in parts[:MOST_POINTS]:
         said = ", ".join(f"{name} {value}" for name, value in part.parameters.items())
         out.line()
@@ -74,7 +74,7 @@ def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> No
     out.table(_TITLES, lines, left=("",))
     for row in rows:
         out.wrapped("- ", f"{row.name}: {verdict(row)}")
-    if any(row.change is Change.UNSURE for row in rows):
+    if any(row.change is MetricChange.UNSURE for row in rows):
         out.wrapped("- ", "unsure: fewer than four values a side cannot show anything")
 
 
@@ -85,30 +85,34 @@ def cells_of(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
         ratio = f"{row.ratio:.3g}"
     if row.low is not None and row.high is not None:
         span = f"{row.low:.3g} to {row.high:.3g}"
-    chance = "–" if row.change in (Change.UNLIKE, Change.UNSURE) else _chance(row.chance)
+    p_value = (
+        "–"
+        if row.change in (MetricChange.UNLIKE, MetricChange.UNSURE)
+        else _p_value_text(row.p_value)
+    )
     return [
         (row.name, "first", *_measured(row.first, row, units), ""),
         ("", "second", *_measured(row.second, row, units), ""),
-        ("", "ratio", ratio, span, "", chance),
+        ("", "ratio", ratio, span, "", p_value),
     ]
 
 
 def verdict(row: ComparisonRow) -> str:
     """What a row says, in a few words."""
-    if row.change is Change.SAME and row.detectable:
+    if row.change is MetricChange.SAME and row.detectable:
         return f"no evidence (could detect ≥ {quantity.percent(row.detectable)})"
-    if row.change is Change.SMALL:
+    if row.change is MetricChange.SMALL:
         return "differs, by less than 5 %"
     if row.why:
         return f"not compared: {row.why}"
     return f"{row.change.value}, which is WORSE" if row.is_worse else row.change.value
 
 
-def _chance(value: float) -> str:
+def _p_value_text(value: float) -> str:
     return f"{value:.2g}" if value >= 0.001 else "< 0.001"
 
 
-def _measured(value: Measured, row: ComparisonRow, units: Units) -> tuple[str, str, str]:
+def _measured(value: MedianInterval, row: ComparisonRow, units: Units) -> tuple[str, str, str]:
     median, low, high = (
         quantity.with_unit(v, row.unit, units, row.of)
         for v in (value.median, value.low, value.high)

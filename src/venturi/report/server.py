@@ -5,8 +5,8 @@ from __future__ import annotations
 from venturi.model.record import PhaseRow, Record, SlowServer
 from venturi.model.statistic import median
 from venturi.report import quantity
-from venturi.report.block import Column, Paragraph, Section, Table
-from venturi.report.phase import Phase, phases
+from venturi.report.block import Column, Paragraph, Section, TableBlock
+from venturi.report.phase import PhaseSummary, phases
 from venturi.report.quantity import Units
 
 _LEAD = (
@@ -28,7 +28,7 @@ def sentence(slow: SlowServer, units: Units = Units.IEC) -> str:
     return f"server {slow.server} gave {rate}, the median of {slow.servers} servers {usual}"
 
 
-def slow_in(phase: Phase) -> list[SlowServer]:
+def slow_in(phase: PhaseSummary) -> list[SlowServer]:
     """The servers that were slow in the repetition whose rate is the median."""
     return [slow for row in phase.median_sample.rows for slow in row.slow_servers]
 
@@ -49,10 +49,12 @@ def section(record: Record, units: Units) -> Section | None:
         for slow in slow_in(phase)
     }
     lead = " ".join([*sorted(named), _LEAD])
-    return Section("servers", "Server by server", lead, (Table("Servers", columns, tuple(rows)),))
+    return Section(
+        "servers", "Server by server", lead, (TableBlock("Servers", columns, tuple(rows)),)
+    )
 
 
-def _rows(phase: Phase, units: Units) -> list[tuple[str, ...]]:
+def _rows(phase: PhaseSummary, units: Units) -> list[tuple[str, ...]]:
     """One for each server; rates are medians over the repetitions."""
     names = sorted({share.server for row in phase.rows for share in row.servers})
     return [

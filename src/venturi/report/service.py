@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from venturi.model.record import Record
 from venturi.report import caveat, quantity, reference
-from venturi.report.block import Block, Column, Paragraph, Section, Table
+from venturi.report.block import Block, Column, Paragraph, Section, TableBlock
 from venturi.report.figure import (
     arrival,
     balance,
-    course_of_groups,
     curve,
     distribution,
+    group_timeline,
     rate,
     split,
     timeline,
 )
-from venturi.report.phase import Phase, phases
+from venturi.report.phase import PhaseSummary, phases
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
@@ -26,7 +26,7 @@ _CHANGING = {
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 
 
-def interval_text(phase: Phase, units: Units) -> str:
+def interval_text(phase: PhaseSummary, units: Units) -> str:
     """The interval of the median in the median's unit, marked where it is not 95 % sure."""
     found = phase.rate
     if found.n < 2:
@@ -35,7 +35,7 @@ def interval_text(phase: Phase, units: Units) -> str:
     return bounds if found.sure else f"{bounds} ({quantity.percent(found.coverage)})"
 
 
-def phase_table(found: list[Phase], units: Units) -> Table:
+def phase_table(found: list[PhaseSummary], units: Units) -> TableBlock:
     """One row for each phase: medians over the repetitions."""
     titles = ["Phase", "Rate", "95 % interval", "Operations", "Time", "Bytes", "Errors", "Cache",
               "Persisted"]  # fmt: skip
@@ -54,16 +54,16 @@ def phase_table(found: list[Phase], units: Units) -> Table:
                 quantity.size(sample.bytes, units) if sample.bytes else "–",
                 quantity.count(sum(s.errors for s in phase.samples)),
                 phase.words("cache"),
-                caveat.persisted(phase) if writes else "–",
+                caveat.flushed(phase) if writes else "–",
                 *([phase.words("stopped_by")] if cut_short else []),
             )
         )
     titles += ["Ended by"] if cut_short else []
     columns = tuple(Column(title, 0 < index < 7) for index, title in enumerate(titles))
-    return Table("Phases, medians over the repetitions", columns, tuple(rows))
+    return TableBlock("Phases, medians over the repetitions", columns, tuple(rows))
 
 
-def _caches(found: list[Phase]) -> Table | None:
+def _caches(found: list[PhaseSummary]) -> TableBlock | None:
     """How the state of the caches is known."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for phase in found:
@@ -76,10 +76,10 @@ def _caches(found: list[Phase]) -> Table | None:
         return None
     rows = tuple((", ".join(names), *key) for key, names in reasons.items())
     columns = (Column("Phases"), Column("Cache"), Column("How that is known"))
-    return Table("Caches before each phase", columns, rows, folded=True)
+    return TableBlock("Caches before each phase", columns, rows, folded=True)
 
 
-def _errors(found: list[Phase]) -> Table | None:
+def _errors(found: list[PhaseSummary]) -> TableBlock | None:
     rows = tuple(
         (
             phase.title,
@@ -97,10 +97,10 @@ def _errors(found: list[Phase]) -> Table | None:
     )
     titles = ("Phase", "Repetition", "Rank", "Operation", "Path", "Offset", "After", "What")
     columns = tuple(Column(title, title in ("Repetition", "Offset", "After")) for title in titles)
-    return Table("The first errors", columns, rows) if rows else None
+    return TableBlock("The first errors", columns, rows) if rows else None
 
 
-def _metrics(record: Record, found: list[Phase], units: Units) -> Table | None:
+def _metrics(record: Record, found: list[PhaseSummary], units: Units) -> TableBlock | None:
     paths = {phase.path for phase in found if phase.metric is not None}
     named = {name: entry for name, entry in record.metrics.items() if name not in paths}
     values = named | record.scores
@@ -122,7 +122,7 @@ def _metrics(record: Record, found: list[Phase], units: Units) -> Table | None:
     )
     titles = ("Metric", "Median", "Interval", "Sure", "n", "Every repetition")
     columns = tuple(Column(title, 0 < index < 5) for index, title in enumerate(titles))
-    return Table("Metrics that the workload names", columns, rows)
+    return TableBlock("Metrics that the workload names", columns, rows)
 
 
 def _heading(record: Record) -> tuple[str, str]:
@@ -149,7 +149,7 @@ def section(record: Record, units: Units) -> Section | None:
         _metrics(record, found, units),
         *curve.figures(record, units),
         *reference.blocks(record, units),
-        course_of_groups.figure(record),
+        group_timeline.figure(record),
         rate.figure(found, units),
         timeline.figure(found, units) or _TOO_SHORT,
         arrival.figure(found),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from venturi.model.record import Level, Record
 from venturi.model.workload import Finding, Severity, Workload
 from venturi.report import application, caveat, quantity, reference, server
-from venturi.report.block import Table
+from venturi.report.block import TableBlock
 from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
-from venturi.report.phase import Phase, phases
+from venturi.report.phase import PhaseSummary, phases
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -36,7 +36,7 @@ _FAR_OFF = 0.3
 _MOST_NAMES = 6
 
 
-def notes(phase: Phase) -> str:
+def notes(phase: PhaseSummary) -> str:
     """What a reader of one row should know, the gravest first; empty if all is well."""
     found = []
     errors = sum(sample.errors for sample in phase.samples)
@@ -89,7 +89,7 @@ def print_summary(
                 "-" if idle or rate.n < 2 else phase.bounds(rate.low, rate.high, units, " .. "),
                 "-" if idle or rate.n < 2 else phase.bounds(rate.least, rate.most, units, " .. "),
                 phase.words("cache"),
-                caveat.persisted(phase) if phase.kinds & {"write", "create"} else "-",
+                caveat.flushed(phase) if phase.kinds & {"write", "create"} else "-",
             )
         )
     titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "CACHE", "PERSISTED")
@@ -239,7 +239,7 @@ def print_findings(findings: Sequence[Finding], console: Console) -> None:
         out.wrapped("        try:  ", finding.advice)
 
 
-def _streams(table: Table, out: Printer) -> None:
+def _streams(table: TableBlock, out: Printer) -> None:
     """A column for each stream, or a paragraph where they do not fit beside each other."""
     titles = [column.title.upper() for column in table.columns]
     columns = list(zip(titles, *table.rows, strict=True))

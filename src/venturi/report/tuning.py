@@ -18,7 +18,7 @@ from venturi.report.block import (
     Page,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
     Tone,
 )
 from venturi.report.figure import gain
@@ -168,7 +168,7 @@ def _others(tuning: Tuning) -> Section | None:
     if not rows:
         return None
     columns = (Column("Change"), Column("State"), Column("Because"))
-    table = Table("Changes that were not measured", columns, tuple(rows), folded=True)
+    table = TableBlock("Changes that were not measured", columns, tuple(rows), folded=True)
     return Section("others", "What was not measured", "", (table,))
 
 

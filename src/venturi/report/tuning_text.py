@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TextIO
 
-from venturi.model.tuning import Durability, Effect, Stage, Trial, Tuning
+from venturi.model.tuning import Durability, Effect, Trial, Tuning, TuningStage
 from venturi.report import quantity
 from venturi.report.one_line import OneLine
 from venturi.report.printer import Printer
@@ -30,7 +30,7 @@ _STYLES = {
 }
 
 
-class Progress(OneLine):
+class TuningProgress(OneLine):
     """One line that says what runs now, of a search with a budget."""
 
     def __init__(
@@ -126,15 +126,15 @@ def _print_advice(trial: Trial, out: Printer) -> None:
 
 
 def _print_others(tuning: Tuning, out: Printer) -> None:
-    seen = [t for t in tuning.trials if t.gain is None and t.seen_ratio is not None]
+    seen = [t for t in tuning.trials if t.gain is None and t.measured_ratio is not None]
     if seen:
-        texts = [f"{t.name} {ratio_text(t.seen_ratio or 0.0)}" for t in seen[:_MOST_SEEN]]
+        texts = [f"{t.name} {ratio_text(t.measured_ratio or 0.0)}" for t in seen[:_MOST_SEEN]]
         more = f" and {len(seen) - _MOST_SEEN} more" if len(seen) > _MOST_SEEN else ""
         out.wrapped("looked at, not measured afresh: ", ", ".join(texts) + more)
     failed = [trial for trial in tuning.trials if trial.failure]
     for trial in failed:
         out.wrapped(f"{trial.name} failed: ", trial.failure)
-    never = [t.name for t in tuning.trials if t.stage is Stage.NONE and not t.failure]
+    never = [t.name for t in tuning.trials if t.stage is TuningStage.NONE and not t.failure]
     if never:
         out.wrapped("no time for: ", ", ".join(never))
     if tuning.skipped:

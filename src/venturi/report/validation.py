@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from venturi.model.validation import Cell, Validation
+from venturi.model.validation import Validation, ValidationCell
 from venturi.report import quantity
 from venturi.report.block import (
     Block,
@@ -15,10 +15,10 @@ from venturi.report.block import (
     Page,
     Paragraph,
     Section,
-    Table,
+    TableBlock,
 )
-from venturi.report.figure import foretold
-from venturi.report.figure.foretold import AIM, compared
+from venturi.report.figure import predicted
+from venturi.report.figure.predicted import AIM, compared
 from venturi.report.quantity import Units
 
 
@@ -42,7 +42,7 @@ def page_of(found: Validation, units: Units) -> Page:
         facts=f"{len(found.applications)} applications · {len(found.systems)} file systems · "
         f"{_runs(found)} runs of each side · {found.started[:10]}",
     )
-    title = "How well proxies foretell applications"
+    title = "How well proxies predict applications"
     return Page(title, summary_of(found), (chapter,), None, f"Venturi {found.venturi}")
 
 
@@ -64,7 +64,7 @@ def summary_of(found: Validation) -> str:
     )
 
 
-def _counted(found: Validation) -> list[Cell]:
+def _counted(found: Validation) -> list[ValidationCell]:
     """The cells of derived proxies that have an error."""
     derived = {tried.name for tried in found.applications if tried.is_derived}
     return [cell for cell in compared(found) if cell.application in derived]
@@ -80,12 +80,12 @@ def _by_hand(found: Validation) -> str:
     return f" Workloads written by hand, not counted: median |error| {middle}."
 
 
-def _off(cell: Cell) -> float:
+def _off(cell: ValidationCell) -> float:
     assert cell.error is not None
     return abs(cell.error.signed)
 
 
-def _is_near(cell: Cell) -> bool:
+def _is_near(cell: ValidationCell) -> bool:
     """Within 10 %, or within what the application's own runs differ by."""
     return _off(cell) <= max(AIM, cell.spread)
 
@@ -98,7 +98,7 @@ def _headlines(found: Validation) -> tuple[Headline, ...]:
     return tuple(lines)
 
 
-def _headline(name: str, cells: list[Cell]) -> Headline:
+def _headline(name: str, cells: list[ValidationCell]) -> Headline:
     if not cells:
         return Headline(name, "–", "nothing could be compared")
     near = sum(map(_is_near, cells))
@@ -109,7 +109,7 @@ def _headline(name: str, cells: list[Cell]) -> Headline:
 def _pictures(found: Validation) -> Section | None:
     if not compared(found):
         return None
-    figures = (foretold.against(found), foretold.errors(found))
+    figures = (predicted.against(found), predicted.errors(found))
     return Section("pictures", "All at once", "", figures)
 
 
@@ -129,11 +129,11 @@ def _matrix(found: Validation) -> Section:
         "Error of the I/O time, its 95 % interval, and the application's own I/O time with the "
         "spread of its runs. ! is an error beyond 10 % and beyond that spread."
     )
-    table = Table("Applications by file systems", columns, rows)
+    table = TableBlock("Applications by file systems", columns, rows)
     return Section("matrix", "Application by application", lead, (table,))
 
 
-def _text(cell: Cell | None) -> str:
+def _text(cell: ValidationCell | None) -> str:
     if cell is None:
         return "–"
     if cell.error is None:
@@ -165,7 +165,7 @@ def _differences(found: Validation) -> Section | None:
         return None
     columns = (Column("Application"), Column("File system"), Column("Error", True),
                Column("Where: application → proxy"))  # fmt: skip
-    table = Table("Where they differ", columns, tuple(rows))
+    table = TableBlock("Where they differ", columns, tuple(rows))
     return Section("differences", "Misses", "Those beyond 10 % and their own spread.", (table,))
 
 
@@ -174,7 +174,7 @@ def _others(found: Validation) -> Section | None:
     if not rows:
         return None
     columns = (Column("Application"), Column("File system"), Column("Why"))
-    blocks: tuple[Block, ...] = (Table("Refused", columns, tuple(rows)),)
+    blocks: tuple[Block, ...] = (TableBlock("Refused", columns, tuple(rows)),)
     return Section("refused", "What was not compared", "", blocks)
 
 

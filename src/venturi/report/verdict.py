@@ -5,7 +5,7 @@ from __future__ import annotations
 from venturi.model.record import Level, MetricValue, Record
 from venturi.report import caveat, quantity
 from venturi.report.block import Headline, Paragraph, Tone
-from venturi.report.phase import Phase, Spread, phases
+from venturi.report.phase import MedianSpread, PhaseSummary, phases
 from venturi.report.quantity import Units
 
 _MOST_HEADLINES = 8
@@ -18,7 +18,7 @@ MEANING: dict[Level, tuple[Tone, str]] = {
 }
 
 
-def interval(spread: Spread, phase: Phase, units: Units) -> str:
+def interval(spread: MedianSpread, phase: PhaseSummary, units: Units) -> str:
     """The interval of a phase's median rate, how sure it is and from how many repetitions."""
     if spread.n == 1:
         return "one repetition, no interval"
@@ -66,7 +66,7 @@ def _of_metrics(record: Record, units: Units, beside: str) -> tuple[Headline, ..
     )
 
 
-def _of_some(active: list[Phase]) -> str:
+def _of_some(active: list[PhaseSummary]) -> str:
     """What must be known of a number that may be of any phase."""
     words = dict.fromkeys(word for p in active for word in caveat.beside(p).split(", ") if word)
     return f"some phases {', '.join(words)}" if words else ""

@@ -108,7 +108,7 @@ class _Groups:
         return present, reduce.reduceat(values, first)
 
 
-class _Draft:
+class _CounterDraft:
     """Counters and times of all groups of a layer while they are made."""
 
     def __init__(self, count: int) -> None:
@@ -182,7 +182,7 @@ def _layer_records(
     keys, group = np.unique(key, return_inverse=True)
     order = np.argsort(group, kind="stable")
     groups = _Groups(operations.take(order), group[order], len(keys))
-    draft = _Draft(len(keys))
+    draft = _CounterDraft(len(keys))
     _count_calls(draft, groups, layer)
     for kind in _DIRECTIONS:
         _count_direction(draft, groups.of_kind(kind), layer, kind)
@@ -211,7 +211,7 @@ def _owner(file: TracedFile) -> str:
     return "" if file.within is None else str(file.within)
 
 
-def _count_calls(draft: _Draft, groups: _Groups, layer: Layer) -> None:
+def _count_calls(draft: _CounterDraft, groups: _Groups, layer: Layer) -> None:
     for kind, name in _COUNTED.items():
         some = groups.of_kind(kind)
         if kind is Kind.OPEN and layer is Layer.MPIIO:
@@ -227,7 +227,7 @@ def _count_calls(draft: _Draft, groups: _Groups, layer: Layer) -> None:
         _stamp(draft, groups.of_kind(kind), kind.name)
 
 
-def _stamp(draft: _Draft, some: _Groups, word: str) -> None:
+def _stamp(draft: _CounterDraft, some: _Groups, word: str) -> None:
     starts = some.extreme(some.operations.start_ns, largest=False)
     draft.stamp(f"F_{word}_START_TIMESTAMP", *starts)
     ends = some.extreme(some.operations.end_ns, largest=True)
@@ -238,9 +238,9 @@ def _durations_s(some: _Groups) -> npt.NDArray[np.float64]:
     return np.asarray((some.operations.end_ns - some.operations.start_ns) / 1e9, np.float64)
 
 
-def _count_direction(draft: _Draft, some: _Groups, layer: Layer, kind: Kind) -> None:
+def _count_direction(draft: _CounterDraft, some: _Groups, layer: Layer, kind: Kind) -> None:
     word, plural, past = _DIRECTIONS[kind]
-    for prefix, mask in _manners(layer, some.operations):
+    for prefix, mask in _directions_of(layer, some.operations):
         draft.count(prefix + plural, some.total_where(mask))
     draft.count(f"BYTES_{past}", some.sum_bytes())
     draft.time(f"F_{word}_TIME", some.total(_durations_s(some)))
@@ -259,7 +259,9 @@ def _count_direction(draft: _Draft, some: _Groups, layer: Layer, kind: Kind) -> 
         draft.count(f"SIZE_{word}_{infix}{name}", some.total_where(bucket == place))
 
 
-def _manners(layer: Layer, operations: Operations) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+def _directions_of(
+    layer: Layer, operations: Operations
+) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
     """The prefixes under which requests are counted, and which requests each means."""
     if layer not in (Layer.MPIIO, Layer.PNETCDF_VARIABLE):
         yield "", np.ones(len(operations), np.bool_)
@@ -279,7 +281,7 @@ def _before(group: _Numbers, last: _Numbers) -> _Numbers:
     return before
 
 
-def _count_both(draft: _Draft, data: _Groups) -> None:
+def _count_both(draft: _CounterDraft, data: _Groups) -> None:
     """What Darshan counts for both directions together."""
     kinds = data.operations.kind
     turned = np.zeros(len(data.group), np.bool_)
@@ -299,7 +301,7 @@ def _count_both(draft: _Draft, data: _Groups) -> None:
     _count_frequent(draft, "STRIDE", np.concatenate(groups), np.concatenate(gaps))
 
 
-def _count_frequent(draft: _Draft, what: str, group: _Numbers, value: _Numbers) -> None:
+def _count_frequent(draft: _CounterDraft, what: str, group: _Numbers, value: _Numbers) -> None:
     """The most frequent values of each group, the most frequent first."""
     if not len(group):
         return

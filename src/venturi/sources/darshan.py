@@ -40,7 +40,7 @@ class Answer:
     errors: str
 
 
-class Worker:
+class DarshanWorker:
     """The process that holds the C library; it serves one log after the other."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ class _Pool:
     """The one worker of this process; made when first needed, replaced when it dies."""
 
     def __init__(self) -> None:
-        self._worker: Worker | None = None
+        self._worker: DarshanWorker | None = None
         self._owner = 0
 
     def ask(self, path: Path, timeout_s: float) -> Answer:
@@ -123,11 +123,11 @@ class _Pool:
                 raise
         raise AssertionError("unreachable")
 
-    def _usable(self) -> Worker:
+    def _usable(self) -> DarshanWorker:
         if self._worker is None or self._owner != os.getpid() or not self._worker.is_alive:
             if self._owner == os.getpid():
                 self.stop()
-            self._worker, self._owner = Worker(), os.getpid()
+            self._worker, self._owner = DarshanWorker(), os.getpid()
         return self._worker
 
     @property

@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from venturi.model.trace import CounterRecord, Gap, Job, Source, Trace
+from venturi.model.trace import CounterRecord, Gap, Trace, TracedJob, TraceSource
 from venturi.sources.counter import (
     INCOMPLETE,
     LAYERS,
@@ -120,13 +120,13 @@ def read(library: Any, path: str) -> Trace:
             gaps.append(damage(module, len(found) - len(whole)))
         records += whole
     return Trace(
-        source=Source(
+        source=TraceSource(
             format="darshan",
             file=os.path.basename(path),
             library_version=str(job["metadata"].get("lib_ver", "")),
             log_version=str(job["log_ver"]),
         ),
-        job=Job(
+        job=TracedJob(
             ranks=ranks,
             seconds=max(0.0, float(job["run_time"])),
             started=datetime.fromtimestamp(job["start_time_sec"], UTC).isoformat(),

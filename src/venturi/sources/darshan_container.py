@@ -43,7 +43,7 @@ class ContainerError(ValueError):
 
 
 @dataclass(frozen=True)
-class JobFacts:
+class DarshanJob:
     """The job, as the log's first region tells it."""
 
     started_ns: int
@@ -121,7 +121,7 @@ class Container:
         struct.pack_into(f"{self.order}{len(maps)}Q", head, self._maps_at, *maps)
         return bytes(head) + self._data[self._header_bytes :]
 
-    def job(self) -> JobFacts:
+    def job(self) -> DarshanJob:
         """The job's facts. Raises ContainerError."""
         end = self._maps[0] or len(self._data)
         body, _ = self._unpack(self._header_bytes, end - self._header_bytes)
@@ -142,7 +142,7 @@ class Container:
         about = body[8 * count :].split(b"\0")[0].decode("utf-8", "replace")
         pairs = dict(line.partition("=")[::2] for line in about.splitlines())
         started_ns += started * 1_000_000_000
-        return JobFacts(started_ns, max(0.0, seconds), ranks, job, pairs.get("lib_ver", ""))
+        return DarshanJob(started_ns, max(0.0, seconds), ranks, job, pairs.get("lib_ver", ""))
 
     def names(self) -> dict[int, str]:
         """Names of files and datasets by record id; what is torn is left out."""

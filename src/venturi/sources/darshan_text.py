@@ -12,7 +12,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from venturi.model.error import UserError
-from venturi.model.trace import CounterRecord, Gap, Job, Source, Trace
+from venturi.model.trace import CounterRecord, Gap, Trace, TracedJob, TraceSource
 from venturi.sources.counter import (
     INCOMPLETE,
     LAYERS,
@@ -41,7 +41,7 @@ _COLUMNS = 6
 
 
 @dataclass
-class _Draft:
+class _RecordDraft:
     """One record while its lines come in."""
 
     file: str
@@ -59,7 +59,7 @@ class Parsed:
     modules: dict[str, None] = field(default_factory=dict)
     partial: dict[str, None] = field(default_factory=dict)
     mounts: dict[str, str] = field(default_factory=dict)
-    drafts: dict[tuple[str, int, str], _Draft] = field(default_factory=dict)
+    drafts: dict[tuple[str, int, str], _RecordDraft] = field(default_factory=dict)
 
 
 def read_text(path: Path) -> Trace:
@@ -113,7 +113,7 @@ def _read_row(parsed: Parsed, row: list[str]) -> None:
     module, rank, identity, counter, value = row[:5]
     if module not in LAYERS:
         return
-    draft = parsed.drafts.setdefault((module, int(rank), identity), _Draft(file=row[5]))
+    draft = parsed.drafts.setdefault((module, int(rank), identity), _RecordDraft(file=row[5]))
     if counter.endswith(OWNER_COUNTER):
         draft.within = value
     elif counter.startswith(LAYERS[module][1] + "F_"):
@@ -147,13 +147,13 @@ def _trace(parsed: Parsed, name: str) -> Trace:
     gaps += [damage(module, count) for module, count in damaged.items()]
     started = datetime.fromtimestamp(int(parsed.header["start_time"]), UTC)
     return Trace(
-        source=Source(
+        source=TraceSource(
             format="darshan-parser",
             file=name,
             library_version=parsed.library_version,
             log_version=parsed.header["darshan log version"],
         ),
-        job=Job(
+        job=TracedJob(
             ranks=ranks,
             seconds=max(0.0, float(parsed.header["run time"])),
             started=started.isoformat(),

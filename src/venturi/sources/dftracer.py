@@ -19,10 +19,10 @@ from typing import Any
 
 from venturi.model.error import UserError
 from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, UNKNOWN_OFFSET, Kind
-from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace, TracedFile
+from venturi.model.trace import Gap, Layer, Process, Trace, TracedFile, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 from venturi.sources.counting import counters_of
-from venturi.sources.libc_call import CALLS, OPEN_MODES, Shape
+from venturi.sources.libc_call import CALLS, OPEN_MODES, FunctionEffect
 from venturi.sources.repeat import Repeats
 from venturi.sources.rows import Rows
 
@@ -47,7 +47,7 @@ Place = Callable[[int], int]
 
 
 @dataclass
-class _Seen:
+class _TracedProcess:
     """A process as its events tell it."""
 
     index: int
@@ -71,7 +71,7 @@ class _Seen:
             self.last_ns = end_ns
 
 
-class _Reader:
+class _EventReader:
     def __init__(self) -> None:
         self.rows = Rows()
         self.names: dict[str, str] = {}
@@ -80,7 +80,7 @@ class _Reader:
         self.hosts: dict[str, str] = {}
         self.files: dict[str, int] = {}
         """Index by hash, or by name where there is no hash."""
-        self.processes: dict[tuple[str, int], _Seen] = {}
+        self.processes: dict[tuple[str, int], _TracedProcess] = {}
         self.sizes: dict[int, int] = {}
         self.unit_ns = 1000
         self.without_sizes = False
@@ -141,11 +141,11 @@ class _Reader:
         thread = seen.threads.setdefault(_whole(event.get("tid", 0)), len(seen.threads))
         return self._call(seen, thread, _LAYERS[category], shape, args)
 
-    def _process(self, event: dict[str, Any], args: dict[str, Any]) -> _Seen:
+    def _process(self, event: dict[str, Any], args: dict[str, Any]) -> _TracedProcess:
         key = (str(args.get("hhash", "")), _whole(event.get("pid", 0)))
         seen = self.processes.get(key)
         if seen is None:
-            seen = self.processes[key] = _Seen(len(self.processes), key[1], key[0])
+            seen = self.processes[key] = _TracedProcess(len(self.processes), key[1], key[0])
         return seen
 
     def _about(self, event: dict[str, Any], args: dict[str, Any]) -> None:
@@ -169,7 +169,12 @@ class _Reader:
                 seen.rank = _whole(args["rank"]) % 2**31
 
     def _call(
-        self, seen: _Seen, thread: int, layer: Layer, shape: Shape, args: dict[str, Any]
+        self,
+        seen: _TracedProcess,
+        thread: int,
+        layer: Layer,
+        shape: FunctionEffect,
+        args: dict[str, Any],
     ) -> Act:
         file = self._file(args)
         self.without_sizes |= shape.moves and "ret" not in args
@@ -201,7 +206,7 @@ class _Reader:
 
         return act
 
-    def _begin(self, seen: _Seen, file: int, is_appending: bool) -> Place:
+    def _begin(self, seen: _TracedProcess, file: int, is_appending: bool) -> Place:
         """An open: the next request is at the file's begin, or at its end."""
 
         def begin(_said: int) -> int:
@@ -220,7 +225,12 @@ class _Reader:
         return self.files.setdefault(name, len(self.files))
 
     def _place(
-        self, seen: _Seen, file: int, shape: Shape, args: dict[str, Any], size: int
+        self,
+        seen: _TracedProcess,
+        file: int,
+        shape: FunctionEffect,
+        args: dict[str, Any],
+        size: int,
     ) -> Place:
         """Where a request lies, and what follows from it for the file's place and size."""
         places, sizes = seen.places, self.sizes
@@ -241,7 +251,7 @@ class _Reader:
         return move
 
     def _seek(
-        self, seen: _Seen, file: int, layer: Layer, args: dict[str, Any], result: int
+        self, seen: _TracedProcess, file: int, layer: Layer, args: dict[str, Any], result: int
     ) -> Place:
         whence, offset = args.get("whence", 0), _whole(args.get("offset", 0))
         is_told = layer is not Layer.STDIO
@@ -296,7 +306,7 @@ def read_dftracer(files: list[Path]) -> Captured:
     A file that ends early is used as far as it goes. Raises UserError where a file cannot be
     opened, or a line is wrong, which it names.
     """
-    reader = _Reader()
+    reader = _EventReader()
     for file in files:
         number = 0
         try:
@@ -314,7 +324,7 @@ def read_dftracer(files: list[Path]) -> Captured:
     return _captured(reader, files[0].name)
 
 
-def _lines(file: Path, reader: _Reader) -> Iterator[tuple[int, str]]:
+def _lines(file: Path, reader: _EventReader) -> Iterator[tuple[int, str]]:
     """The whole JSON objects of a file by line; what is cut at the end becomes a gap."""
     with file.open("rb") as plain:
         is_packed = plain.read(2) == b"\x1f\x8b"
@@ -339,7 +349,7 @@ def _lines(file: Path, reader: _Reader) -> Iterator[tuple[int, str]]:
         reader.gaps.append(f"'{file.name}' ends inside a line: later calls are missing")
 
 
-def _captured(reader: _Reader, name: str) -> Captured:
+def _captured(reader: _EventReader, name: str) -> Captured:
     seen = list(reader.processes.values())
     is_guessed = _find_ranks(seen)
     origin_ns = min((s.first_ns for s in seen), default=0)
@@ -356,8 +366,8 @@ def _captured(reader: _Reader, name: str) -> Captured:
     last_ns = max((s.last_ns for s in seen), default=origin_ns)
     present = set(operations.layer.tolist())
     trace = Trace(
-        source=Source(format=FORMAT, file=name),
-        job=Job(
+        source=TraceSource(format=FORMAT, file=name),
+        job=TracedJob(
             ranks=max((s.rank for s in seen), default=0) + 1 or 1,
             seconds=max(0, last_ns - origin_ns) / 1e9,
             started=_stamp(origin_ns),
@@ -380,7 +390,7 @@ def _stamp(origin_ns: int) -> str:
         return ""
 
 
-def _process(seen: _Seen, reader: _Reader, origin_ns: int) -> Process:
+def _process(seen: _TracedProcess, reader: _EventReader, origin_ns: int) -> Process:
     command = reader.strings.get(seen.command, "").split()
     return Process(
         rank=max(-1, seen.rank),
@@ -393,12 +403,12 @@ def _process(seen: _Seen, reader: _Reader, origin_ns: int) -> Process:
     )
 
 
-def _find_ranks(processes: list[_Seen]) -> bool:
+def _find_ranks(processes: list[_TracedProcess]) -> bool:
     """Gives ranks to siblings that run the same command, where the trace names no ranks."""
     if any(process.rank >= 0 for process in processes):
         return False
     numbers = {process.number for process in processes}
-    siblings: dict[str, list[_Seen]] = defaultdict(list)
+    siblings: dict[str, list[_TracedProcess]] = defaultdict(list)
     for process in processes:
         if process.command and process.parent not in numbers:
             siblings[process.command].append(process)

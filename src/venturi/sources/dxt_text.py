@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from venturi.model.error import UserError
-from venturi.model.trace import Gap, Job, Layer, Source, Trace
+from venturi.model.trace import Gap, Layer, Trace, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 from venturi.sources.counting import counters_of
 from venturi.sources.darshan_text import Parsed, read_comment
@@ -57,7 +57,7 @@ class _Columns:
         )
 
 
-class _Reader:
+class _DxtTextReader:
     """What the text has said so far."""
 
     def __init__(self) -> None:
@@ -157,7 +157,7 @@ def read_dxt_text(path: Path) -> Captured:
     cannot be opened, or a line is wrong, which it names.
     """
     where = f"darshan-dxt-parser text '{path}'"
-    reader = _Reader()
+    reader = _DxtTextReader()
     try:
         is_torn = _read(path, reader)
         return _captured(reader, is_torn, path.name)
@@ -171,7 +171,7 @@ def read_dxt_text(path: Path) -> Captured:
         ) from None
 
 
-def _read(path: Path, reader: _Reader) -> bool:
+def _read(path: Path, reader: _DxtTextReader) -> bool:
     """Reads all whole lines; whether the end was torn."""
     with path.open("rb") as file:
         held = b""
@@ -185,7 +185,7 @@ def _read(path: Path, reader: _Reader) -> bool:
     return bool(held.strip()) or reader.is_short
 
 
-def _read_lines(block: bytes, reader: _Reader) -> None:
+def _read_lines(block: bytes, reader: _DxtTextReader) -> None:
     for number, piece in enumerate(block.split(b"\n#")):
         if number > 0 or piece.startswith(b"#"):
             head, _, rows = piece.removeprefix(b"#" if number == 0 else b"").partition(b"\n")
@@ -196,7 +196,7 @@ def _read_lines(block: bytes, reader: _Reader) -> None:
         reader.line += piece.count(b"\n") + (number > 0)
 
 
-def _captured(reader: _Reader, is_torn: bool, name: str) -> Captured:
+def _captured(reader: _DxtTextReader, is_torn: bool, name: str) -> Captured:
     header = reader.header.header
     ranks = int(header["nprocs"])
     parts = [columns.segments(layer) for layer, columns in reader.columns.items()]
@@ -208,13 +208,13 @@ def _captured(reader: _Reader, is_torn: bool, name: str) -> Captured:
     records = counters_of(content.operations, content.files, content.processes)
     started = datetime.fromtimestamp(int(header["start_time"]), UTC)
     trace = Trace(
-        source=Source(
+        source=TraceSource(
             format=FORMAT,
             file=name,
             library_version=reader.header.library_version,
             log_version=header["darshan log version"],
         ),
-        job=Job(
+        job=TracedJob(
             ranks=ranks,
             seconds=max(0.0, float(header["run time"])),
             started=started.isoformat(),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from venturi.model.operation import ATTRIBUTES, Attribute, Kind
 
 
-class Shape(NamedTuple):
+class FunctionEffect(NamedTuple):
     """What a function does."""
 
     kind: Kind
@@ -35,40 +35,52 @@ OPEN_MODES = {
 """Flags of open(2) for the modes of fopen, without `b` and `e`."""
 
 
-def _attribute(what: Attribute) -> Shape:
-    return Shape(Kind.ATTRIBUTE, detail=1 + ATTRIBUTES.index(what))
+def _attribute(what: Attribute) -> FunctionEffect:
+    return FunctionEffect(Kind.ATTRIBUTE, detail=1 + ATTRIBUTES.index(what))
 
 
-def _calls() -> dict[str, Shape]:
-    read, write = Shape(Kind.READ, True), Shape(Kind.WRITE, True)
+def _calls() -> dict[str, FunctionEffect]:
+    read, write = FunctionEffect(Kind.READ, True), FunctionEffect(Kind.WRITE, True)
     calls = {
-        "fread": Shape(Kind.READ, True, is_counted=True),
-        "fwrite": Shape(Kind.WRITE, True, is_counted=True),
+        "fread": FunctionEffect(Kind.READ, True, is_counted=True),
+        "fwrite": FunctionEffect(Kind.WRITE, True, is_counted=True),
     }
     families = [
         (read, "read readv fgets fgetc getline"),
         (write, "write writev fputs fputc fprintf vfprintf"),
-        (Shape(Kind.READ, True, is_placed=True), "pread pread64 preadv preadv64 preadv2"),
-        (Shape(Kind.WRITE, True, is_placed=True), "pwrite pwrite64 pwritev pwritev64 pwritev2"),
-        (Shape(Kind.OPEN), "open open64 openat openat64 creat creat64 fopen fopen64 fdopen"),
-        (Shape(Kind.OPEN), "mkstemp mkostemp"),
-        (Shape(Kind.CLOSE), "close fclose"),
-        (Shape(Kind.SEEK), "lseek lseek64 fseek fseeko fseeko64 rewind"),
-        (Shape(Kind.SYNC), "fsync sync syncfs fflush"),
-        (Shape(Kind.DATA_SYNC), "fdatasync sync_file_range"),
-        (Shape(Kind.STAT), "stat stat64 lstat lstat64 fstat fstat64 fstatat fstatat64 statx"),
-        (Shape(Kind.STAT), "__xstat __xstat64 __lxstat __lxstat64 __fxstat __fxstat64"),
-        (Shape(Kind.STAT), "xstat lxstat fxstat __fxstatat access faccessat readlink readlinkat"),
-        (Shape(Kind.UNLINK), "unlink unlinkat remove"),
-        (Shape(Kind.RENAME), "rename renameat renameat2"),
-        (Shape(Kind.LINK), "link linkat"),
-        (Shape(Kind.LINK, is_symbolic=True), "symlink symlinkat"),
-        (Shape(Kind.MKDIR), "mkdir mkdirat"),
-        (Shape(Kind.RMDIR), "rmdir"),
-        (Shape(Kind.LIST), "opendir readdir readdir64 scandir"),
-        (Shape(Kind.TRUNCATE), "truncate truncate64 ftruncate ftruncate64"),
-        (Shape(Kind.ALLOCATE), "fallocate posix_fallocate"),
-        (Shape(Kind.MAP), "mmap mmap64"),
+        (FunctionEffect(Kind.READ, True, is_placed=True), "pread pread64 preadv preadv64 preadv2"),
+        (
+            FunctionEffect(Kind.WRITE, True, is_placed=True),
+            "pwrite pwrite64 pwritev pwritev64 pwritev2",
+        ),
+        (
+            FunctionEffect(Kind.OPEN),
+            "open open64 openat openat64 creat creat64 fopen fopen64 fdopen",
+        ),
+        (FunctionEffect(Kind.OPEN), "mkstemp mkostemp"),
+        (FunctionEffect(Kind.CLOSE), "close fclose"),
+        (FunctionEffect(Kind.SEEK), "lseek lseek64 fseek fseeko fseeko64 rewind"),
+        (FunctionEffect(Kind.SYNC), "fsync sync syncfs fflush"),
+        (FunctionEffect(Kind.DATA_SYNC), "fdatasync sync_file_range"),
+        (
+            FunctionEffect(Kind.STAT),
+            "stat stat64 lstat lstat64 fstat fstat64 fstatat fstatat64 statx",
+        ),
+        (FunctionEffect(Kind.STAT), "__xstat __xstat64 __lxstat __lxstat64 __fxstat __fxstat64"),
+        (
+            FunctionEffect(Kind.STAT),
+            "xstat lxstat fxstat __fxstatat access faccessat readlink readlinkat",
+        ),
+        (FunctionEffect(Kind.UNLINK), "unlink unlinkat remove"),
+        (FunctionEffect(Kind.RENAME), "rename renameat renameat2"),
+        (FunctionEffect(Kind.LINK), "link linkat"),
+        (FunctionEffect(Kind.LINK, is_symbolic=True), "symlink symlinkat"),
+        (FunctionEffect(Kind.MKDIR), "mkdir mkdirat"),
+        (FunctionEffect(Kind.RMDIR), "rmdir"),
+        (FunctionEffect(Kind.LIST), "opendir readdir readdir64 scandir"),
+        (FunctionEffect(Kind.TRUNCATE), "truncate truncate64 ftruncate ftruncate64"),
+        (FunctionEffect(Kind.ALLOCATE), "fallocate posix_fallocate"),
+        (FunctionEffect(Kind.MAP), "mmap mmap64"),
         (_attribute(Attribute.MODE), "chmod fchmod fchmodat"),
         (_attribute(Attribute.OWNER), "chown fchown lchown fchownat"),
         (_attribute(Attribute.TIMES), "utime utimes utimensat futimens"),

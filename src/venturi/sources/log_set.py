@@ -22,12 +22,12 @@ from venturi.model.trace import (
     Gap,
     Heatmap,
     HeatRow,
-    Job,
     Layer,
     Process,
-    Source,
     Trace,
     TracedFile,
+    TracedJob,
+    TraceSource,
 )
 from venturi.model.trace_folder import Captured
 from venturi.sources.darshan_container import ContainerError
@@ -150,13 +150,13 @@ def _merged(logs: list[_Member]) -> Captured:
     files, processes, operations = _all_operations(logs, first_ranks, shifts_s)
     traces = [log.captured.trace for log in logs]
     trace = Trace(
-        source=Source(
+        source=TraceSource(
             format=traces[0].source.format,
             file=f"{len(logs)} logs, {traces[0].source.file} ...",
             library_version=traces[0].source.library_version,
             log_version=traces[0].source.log_version,
         ),
-        job=Job(
+        job=TracedJob(
             ranks=first_ranks[-1],
             seconds=max(s + t.job.seconds for s, t in zip(shifts_s, traces, strict=True)),
             started=datetime.fromtimestamp(int(origin_s), UTC).isoformat(),

@@ -46,7 +46,7 @@ class Move(NamedTuple):
 
 
 @dataclass
-class Run:
+class MoveRun:
     """Calls that follow each other: which move each is, its own place (-1: none), its times."""
 
     moves: Sequence[Move]

@@ -35,7 +35,7 @@ _BELOW = (Layer.MPIIO, Layer.POSIX, Layer.STDIO)
 """Layers that HDF5 calls; where one made the requests, those below it are its own."""
 
 
-class Effect(NamedTuple):
+class Hdf5Effect(NamedTuple):
     """What a call is in the trace."""
 
     layer: Layer
@@ -83,7 +83,7 @@ class Hdf5Ids:
         self._groups: list[tuple[int, str]] = []
         """File and path of each group that was opened."""
 
-    def call(self, name: str, arguments: Sequence[str]) -> Effect | None:
+    def call(self, name: str, arguments: Sequence[str]) -> Hdf5Effect | None:
         """What a call does; None for calls that do nothing to files."""
         if not arguments:
             return None
@@ -101,33 +101,33 @@ class Hdf5Ids:
                 dataset = self._files.dataset(path, file)
                 self._ids[_DATASET].open(dataset)
                 flags = _CREATE_FLAGS if verb == "H5Dcreate" else _RDWR
-                return Effect(Layer.HDF5_DATASET, Kind.OPEN, dataset, flags)
+                return Hdf5Effect(Layer.HDF5_DATASET, Kind.OPEN, dataset, flags)
             case _:
                 return self._use(verb, arguments[0])
         return None
 
-    def _open_file(self, verb: str, arguments: Sequence[str]) -> Effect:
+    def _open_file(self, verb: str, arguments: Sequence[str]) -> Hdf5Effect:
         file = self._files.number(arguments[0])
         self._ids[_FILE].open(file)
         is_writing = len(arguments) > 1 and arguments[1] not in ("0", "H5F_ACC_RDONLY")
         detail = _MADE if verb == "H5Fcreate" else _RDWR * is_writing
-        return Effect(Layer.HDF5_FILE, Kind.OPEN, file, detail)
+        return Hdf5Effect(Layer.HDF5_FILE, Kind.OPEN, file, detail)
 
-    def _use(self, verb: str, text: str) -> Effect | None:
+    def _use(self, verb: str, text: str) -> Hdf5Effect | None:
         datasets = self._ids[_DATASET]
         match verb:
             case "H5Fclose":
-                return Effect(Layer.HDF5_FILE, Kind.CLOSE, self._ids[_FILE].close(text))
+                return Hdf5Effect(Layer.HDF5_FILE, Kind.CLOSE, self._ids[_FILE].close(text))
             case "H5Fflush":
-                return Effect(Layer.HDF5_FILE, Kind.SYNC, self._ids[_FILE].find(text))
+                return Hdf5Effect(Layer.HDF5_FILE, Kind.SYNC, self._ids[_FILE].find(text))
             case "H5Dclose":
-                return Effect(Layer.HDF5_DATASET, Kind.CLOSE, datasets.close(text))
+                return Hdf5Effect(Layer.HDF5_DATASET, Kind.CLOSE, datasets.close(text))
             case "H5Dread":
-                return Effect(Layer.HDF5_DATASET, Kind.READ, datasets.find(text))
+                return Hdf5Effect(Layer.HDF5_DATASET, Kind.READ, datasets.find(text))
             case "H5Dwrite":
-                return Effect(Layer.HDF5_DATASET, Kind.WRITE, datasets.find(text))
+                return Hdf5Effect(Layer.HDF5_DATASET, Kind.WRITE, datasets.find(text))
             case "H5Dset_extent":
-                return Effect(Layer.HDF5_DATASET, Kind.TRUNCATE, datasets.find(text))
+                return Hdf5Effect(Layer.HDF5_DATASET, Kind.TRUNCATE, datasets.find(text))
         return None
 
     def _place(self, location: str, name: str) -> tuple[int, str]:

@@ -20,7 +20,7 @@ from venturi.model.operation import (
     UNKNOWN_OFFSET,
     Kind,
 )
-from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
+from venturi.model.trace import Gap, Layer, Process, Trace, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 from venturi.sources.counting import counters_of
 from venturi.sources.libc_call import CALLS, OPEN_MODES
@@ -278,8 +278,8 @@ def read_recorder_text(files: list[Path]) -> Captured:
     records = counters_of(operations, table.files(), processes)
     present = set(operations.layer.tolist())
     trace = Trace(
-        source=Source(format=FORMAT, file=files[0].name),
-        job=Job(ranks=max(ranks) + 1, seconds=last_ns / 1e9),
+        source=TraceSource(format=FORMAT, file=files[0].name),
+        job=TracedJob(ranks=max(ranks) + 1, seconds=last_ns / 1e9),
         layers=[layer for layer in Layer if LAYER_CODES[layer] in present],
         records=records,
         gaps=[Gap(layer="recorder", what=what) for what in sorted(gaps)],

@@ -13,7 +13,7 @@ from typing import TextIO
 
 from venturi.model.error import UserError
 from venturi.model.operation import STORES_REACH_FILE, Kind, Operations
-from venturi.model.trace import Gap, Job, Layer, Process, Source, Trace
+from venturi.model.trace import Gap, Layer, Process, Trace, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 from venturi.sources import strace_line, strace_run
 from venturi.sources.counting import counters_of
@@ -21,7 +21,7 @@ from venturi.sources.move import blocks
 from venturi.sources.repeat import Repeats
 from venturi.sources.strace_call import CLONES, HANDLERS, Call, Handler, clone_flags
 from venturi.sources.strace_line import Descriptor, nanoseconds
-from venturi.sources.strace_state import Task, TracedProcess, World
+from venturi.sources.strace_state import TracedProcess, TracedThread, World
 
 FORMAT = "strace"
 LAYER = "strace"
@@ -46,7 +46,7 @@ _MOST_STRANGE = 0.1
 """A text of which a larger share are not lines of strace is none."""
 
 
-class _Reader:
+class _StraceReader:
     """Goes through the lines and keeps what is between them."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class _Reader:
         """The beginning of a line that strace's own words cut in two."""
         self._halves: dict[int, tuple[str, str, int]] = {}
         """By task: name, arguments so far, start of a call that has not returned."""
-        self._clones: dict[int, tuple[Task, frozenset[str], int]] = {}
+        self._clones: dict[int, tuple[TracedThread, frozenset[str], int]] = {}
         """By task: calls that make a task and have not returned."""
 
     @property
@@ -168,7 +168,7 @@ class _Reader:
             self.first_ns = start_ns
         self.last_ns = max(self.last_ns, end_ns)
 
-    def _task(self, number: int, at_ns: int) -> Task:
+    def _task(self, number: int, at_ns: int) -> TracedThread:
         """The task; a new one is the child of a call that is on its way, if there is one."""
         if number not in self.world.tasks and self._clones:
             parent, flags, start_ns = self._clones.pop(next(iter(self._clones)))
@@ -273,7 +273,7 @@ def read_strace(files: list[Path]) -> Captured:
     Offsets follow from the calls before. A text that ends early is used as far as it goes. Raises
     UserError where a file cannot be opened, or is not strace's output with the stamps of -ttt.
     """
-    reader = _Reader()
+    reader = _StraceReader()
     try:
         with ExitStack() as stack:
             opened = [
@@ -303,7 +303,7 @@ def _owner(file: Path) -> int:
     return int(suffix) if suffix.isdigit() and len(suffix) < 10 else 0
 
 
-def _read_blocks(file: TextIO, owner: int, reader: _Reader) -> None:
+def _read_blocks(file: TextIO, owner: int, reader: _StraceReader) -> None:
     for text in blocks(file):
         cut = text.rfind("\n") + 1
         reader.block(owner, text[:cut])
@@ -325,7 +325,7 @@ def _stamped(file: TextIO, owner: int) -> Iterator[tuple[str, int, str]]:
         yield stamp, owner, text.rstrip("\n")
 
 
-def _captured(reader: _Reader, name: str) -> Captured:
+def _captured(reader: _StraceReader, name: str) -> Captured:
     world = reader.world
     origin_ns = reader.first_ns or 0
     operations = world.rows.operations(origin_ns)
@@ -334,8 +334,8 @@ def _captured(reader: _Reader, name: str) -> Captured:
     files = world.files.files()
     records = counters_of(operations, files, processes)
     trace = Trace(
-        source=Source(format=FORMAT, file=name),
-        job=Job(
+        source=TraceSource(format=FORMAT, file=name),
+        job=TracedJob(
             ranks=max((process.rank for process in processes), default=0) + 1 or 1,
             seconds=(reader.last_ns - origin_ns) / 1e9,
             started=_stamp_of(origin_ns),
@@ -358,7 +358,7 @@ def _stamp_of(origin_ns: int) -> str:
         return ""
 
 
-def _gaps(reader: _Reader, operations: Operations) -> list[Gap]:
+def _gaps(reader: _StraceReader, operations: Operations) -> list[Gap]:
     gaps = []
     if reader.strange:
         gaps.append(f"{reader.strange} lines are not strace's; the first is {reader.first_strange}")

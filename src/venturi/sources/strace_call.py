@@ -20,7 +20,7 @@ from venturi.model.operation import (
 )
 from venturi.model.trace import Layer
 from venturi.sources.strace_line import Descriptor, paths, unescaped
-from venturi.sources.strace_state import OpenFile, Task, World
+from venturi.sources.strace_state import OpenFile, TracedThread, World
 
 
 class Call(NamedTuple):
@@ -45,7 +45,7 @@ class Call(NamedTuple):
 MOST_MAPPED = 1024
 """Mappings of a process, the last ones, that an msync is looked up in."""
 
-Handler = Callable[[World, Task, Call], None]
+Handler = Callable[[World, TracedThread, Call], None]
 
 _POSIX = LAYER_CODES[Layer.POSIX]
 _OPEN = KIND_CODES[Kind.OPEN]
@@ -92,7 +92,7 @@ def _flags_of(text: str) -> int:
 
 def _row(  # noqa: PLR0913, PLR0917
     world: World,
-    task: Task,
+    task: TracedThread,
     call: Call,
     kind: Kind,
     file: int = NO_FILE,
@@ -106,7 +106,7 @@ def _row(  # noqa: PLR0913, PLR0917
     ))  # fmt: skip
 
 
-def _read(world: World, task: Task, call: Call) -> None:
+def _read(world: World, task: TracedThread, call: Call) -> None:
     """read, readv: at the descriptor's place."""
     opened = world.opened(task, call.target)
     offset = UNKNOWN_OFFSET
@@ -117,7 +117,7 @@ def _read(world: World, task: Task, call: Call) -> None:
     _moved(world, task, call, _READ, opened, offset)
 
 
-def _write(world: World, task: Task, call: Call) -> None:
+def _write(world: World, task: TracedThread, call: Call) -> None:
     """write, writev: at the descriptor's place, or at the end."""
     opened = world.opened(task, call.target)
     offset = UNKNOWN_OFFSET
@@ -140,7 +140,7 @@ def _grow(world: World, opened: OpenFile, end: int) -> None:
 
 
 def _moved(
-    world: World, task: Task, call: Call, kind: int, opened: OpenFile | None, offset: int
+    world: World, task: TracedThread, call: Call, kind: int, opened: OpenFile | None, offset: int
 ) -> None:
     file, strange = (NO_FILE, 0) if opened is None else (opened.file, opened.strange)
     world.rows.add((
@@ -152,7 +152,7 @@ def _moved(
 def _at(kind: int, argument: int, inner: Handler) -> Handler:
     """pread64, pwritev2 and their like: the offset is the n-th argument from the right."""
 
-    def handle(world: World, task: Task, call: Call) -> None:
+    def handle(world: World, task: TracedThread, call: Call) -> None:
         if call.place is None:
             parts = call.arguments.rsplit(", ", argument)
             offset = _number(parts[1]) if len(parts) > argument else UNKNOWN_OFFSET
@@ -169,7 +169,7 @@ def _at(kind: int, argument: int, inner: Handler) -> Handler:
     return handle
 
 
-def _seek(world: World, task: Task, call: Call) -> None:
+def _seek(world: World, task: TracedThread, call: Call) -> None:
     opened = world.opened(task, call.target)
     if opened is not None and not call.error:
         opened.offset = call.result
@@ -179,7 +179,7 @@ def _seek(world: World, task: Task, call: Call) -> None:
     _row(world, task, call, Kind.SEEK, world.file_of(opened), offset=offset)
 
 
-def _open(world: World, task: Task, call: Call) -> None:
+def _open(world: World, task: TracedThread, call: Call) -> None:
     named = paths(call.arguments)
     if not named:
         return
@@ -202,19 +202,19 @@ def _open(world: World, task: Task, call: Call) -> None:
     _row(world, task, call, Kind.OPEN, file, flags)
 
 
-def _close_on_exec(task: Task, number: int, is_closed: bool) -> None:
+def _close_on_exec(task: TracedThread, number: int, is_closed: bool) -> None:
     change = task.descriptors.closed_by_exec
     (change.add if is_closed else change.discard)(number)
 
 
-def _close(world: World, task: Task, call: Call) -> None:
+def _close(world: World, task: TracedThread, call: Call) -> None:
     known = call.target
     file = world.file_of(world.opened(task, known))
     task.descriptors.open.pop(known[0], None)
     _row(world, task, call, Kind.CLOSE, file)
 
 
-def _close_range(world: World, task: Task, call: Call) -> None:
+def _close_range(world: World, task: TracedThread, call: Call) -> None:
     parts = call.arguments.split(", ")
     if call.error or len(parts) < 3 or not (parts[0].isdigit() and parts[1].isdigit()):
         return
@@ -226,7 +226,7 @@ def _close_range(world: World, task: Task, call: Call) -> None:
             del task.descriptors.open[number]
 
 
-def _dup(world: World, task: Task, call: Call) -> None:
+def _dup(world: World, task: TracedThread, call: Call) -> None:
     if call.error:
         return
     opened = world.opened(task, call.target)
@@ -237,7 +237,7 @@ def _dup(world: World, task: Task, call: Call) -> None:
     _close_on_exec(task, call.result, "O_CLOEXEC" in call.arguments)
 
 
-def _fcntl(world: World, task: Task, call: Call) -> None:
+def _fcntl(world: World, task: TracedThread, call: Call) -> None:
     if call.error:
         return
     known = call.target
@@ -253,7 +253,7 @@ def _fcntl(world: World, task: Task, call: Call) -> None:
 
 
 def _on_descriptor(kind: Kind, detail: int = 0) -> Handler:
-    def handle(world: World, task: Task, call: Call) -> None:
+    def handle(world: World, task: TracedThread, call: Call) -> None:
         opened = world.opened(task, call.target)
         _row(world, task, call, kind, world.file_of(opened), detail)
 
@@ -261,7 +261,7 @@ def _on_descriptor(kind: Kind, detail: int = 0) -> Handler:
 
 
 def _on_path(kind: Kind, detail: int = 0) -> Handler:
-    def handle(world: World, task: Task, call: Call) -> None:
+    def handle(world: World, task: TracedThread, call: Call) -> None:
         named = paths(call.arguments)
         if named:
             file = world.files.number(world.path_of(task, *named[0]))
@@ -283,7 +283,7 @@ def _attribute(what: Attribute) -> Handler:
     detail = 1 + ATTRIBUTES.index(what)
     on_path, on_descriptor = (each(Kind.ATTRIBUTE, detail) for each in (_on_path, _on_descriptor))
 
-    def handle(world: World, task: Task, call: Call) -> None:
+    def handle(world: World, task: TracedThread, call: Call) -> None:
         if what is Attribute.SET_EXTENDED and not call.error and _RIGHTS in call.arguments:
             _attribute(Attribute.MODE)(world, task, call)  # as the mode that they are
             return
@@ -297,12 +297,12 @@ def _on_nothing(kind: Kind) -> Handler:
     return lambda world, task, call: _row(world, task, call, kind)
 
 
-def _unlinkat(world: World, task: Task, call: Call) -> None:
+def _unlinkat(world: World, task: TracedThread, call: Call) -> None:
     kind = Kind.RMDIR if call.arguments.endswith("AT_REMOVEDIR") else Kind.UNLINK
     _on_path(kind)(world, task, call)
 
 
-def _stat(world: World, task: Task, call: Call) -> None:
+def _stat(world: World, task: TracedThread, call: Call) -> None:
     """The stat family, on a path or on a descriptor; it tells a file's size, too."""
     named = paths(call.arguments) if '"' in call.arguments else []
     if named and named[0][2]:
@@ -318,7 +318,7 @@ def _stat(world: World, task: Task, call: Call) -> None:
 def _two_paths(kind: Kind) -> Handler:
     """rename and link: the new name's index goes into the row."""
 
-    def handle(world: World, task: Task, call: Call) -> None:
+    def handle(world: World, task: TracedThread, call: Call) -> None:
         named = paths(call.arguments)
         if len(named) < 2:
             return
@@ -338,14 +338,14 @@ def _two_paths(kind: Kind) -> Handler:
     return handle
 
 
-def _list(world: World, task: Task, call: Call) -> None:
+def _list(world: World, task: TracedThread, call: Call) -> None:
     opened = world.opened(task, call.target)
     found = _ENTRIES.search(call.arguments)
     entries = int(found[1]) if found else 0
     _row(world, task, call, Kind.LIST, world.file_of(opened), size=entries)
 
 
-def _truncate(world: World, task: Task, call: Call) -> None:
+def _truncate(world: World, task: TracedThread, call: Call) -> None:
     named = paths(call.arguments) if call.arguments.startswith('"') else []
     if named:
         file = world.files.number(world.path_of(task, *named[0]))
@@ -361,7 +361,7 @@ def _number(text: str) -> int:
     return int(text) if text.isdigit() and len(text) < 19 else UNKNOWN_OFFSET
 
 
-def _allocate(world: World, task: Task, call: Call) -> None:
+def _allocate(world: World, task: TracedThread, call: Call) -> None:
     opened = world.opened(task, call.target)
     parts = call.arguments.rsplit(", ", 2)
     offset, size = (_number(parts[1]), _number(parts[2])) if len(parts) == 3 else (-1, 0)
@@ -370,7 +370,7 @@ def _allocate(world: World, task: Task, call: Call) -> None:
     _row(world, task, call, Kind.ALLOCATE, world.file_of(opened), offset=offset, size=max(0, size))
 
 
-def _map(world: World, task: Task, call: Call) -> None:
+def _map(world: World, task: TracedThread, call: Call) -> None:
     found = _MAPPED.match(call.arguments)
     if found is None or found[2].startswith("-"):
         return
@@ -386,7 +386,7 @@ def _map(world: World, task: Task, call: Call) -> None:
     )  # fmt: skip
 
 
-def _memory_sync(world: World, task: Task, call: Call) -> None:
+def _memory_sync(world: World, task: TracedThread, call: Call) -> None:
     """msync(address, bytes, flags): of the file that was mapped there last."""
     found = _ADDRESS.match(call.arguments)
     if found is None or "MS_SYNC" not in call.arguments:
@@ -398,7 +398,7 @@ def _memory_sync(world: World, task: Task, call: Call) -> None:
         _row(world, task, call, Kind.DATA_SYNC, file)
 
 
-def _copy(world: World, task: Task, call: Call) -> None:
+def _copy(world: World, task: TracedThread, call: Call) -> None:
     """copy_file_range(in, place, out, place, ...) and sendfile(out, in, place, ...)."""
     if call.name == "sendfile":
         target = world.opened(task, call.target)
@@ -427,7 +427,7 @@ def _copy(world: World, task: Task, call: Call) -> None:
     )  # fmt: skip
 
 
-def _share(world: World, task: Task, call: Call) -> None:
+def _share(world: World, task: TracedThread, call: Call) -> None:
     """ioctl(out, FICLONE, in) and FICLONERANGE; others do nothing to files."""
     found = _SHARED.search(call.arguments)
     if found is None:
@@ -443,7 +443,7 @@ def _share(world: World, task: Task, call: Call) -> None:
     )  # fmt: skip
 
 
-def _clone(world: World, task: Task, call: Call) -> None:
+def _clone(world: World, task: TracedThread, call: Call) -> None:
     if not call.error and call.result not in world.tasks:
         world.clone(task, call.result, clone_flags(call.arguments), call.start_ns)
 
@@ -454,7 +454,7 @@ def clone_flags(arguments: str) -> frozenset[str]:
     return frozenset(found[1].split("|")) if found else frozenset()
 
 
-def _execute(world: World, task: Task, call: Call) -> None:
+def _execute(world: World, task: TracedThread, call: Call) -> None:
     if call.error:
         return
     named = paths(call.arguments)
@@ -464,7 +464,7 @@ def _execute(world: World, task: Task, call: Call) -> None:
     world.replace(task, named[0][2] if named else "")
 
 
-def _change_directory(world: World, task: Task, call: Call) -> None:
+def _change_directory(world: World, task: TracedThread, call: Call) -> None:
     if call.error:
         return
     if call.name == "fchdir":
@@ -474,13 +474,13 @@ def _change_directory(world: World, task: Task, call: Call) -> None:
         task.directory.path = world.path_of(task, *named[0])
 
 
-def _get_directory(world: World, task: Task, call: Call) -> None:
+def _get_directory(world: World, task: TracedThread, call: Call) -> None:
     named = paths(call.arguments)
     if not call.error and named and named[0][2].startswith("/"):
         task.directory.path = named[0][2]
 
 
-def _uring(world: World, task: Task, call: Call) -> None:
+def _uring(world: World, task: TracedThread, call: Call) -> None:
     world.uses_uring = True
 
 

@@ -19,13 +19,13 @@ from venturi.sources.move import (
     MOST_BYTES,
     MOST_DIFFERENT,
     Move,
+    MoveRun,
     Numbers,
-    Run,
     digits,
     numbered,
     runs,
 )
-from venturi.sources.strace_state import OpenFile, Task, World
+from venturi.sources.strace_state import OpenFile, TracedThread, World
 
 _LINE = re.compile(
     r"((?:(\d{1,9}) +)?([1-8]\d{9}\.\d{6}) (?:"
@@ -89,7 +89,7 @@ class _Resolving:
         self._numbers: dict[int, int] = {}
         self._labels: dict[tuple[int, int], str] = {}
 
-    def add(self, task: Task, key: str) -> bool:
+    def add(self, task: TracedThread, key: str) -> bool:
         """One more call of a task; False where its meaning changes within the run."""
         name, _, rest = key.partition("(")
         target = strace_line.descriptor(rest, self.world.descriptor_cache)
@@ -139,7 +139,7 @@ class _Resolving:
         return [*begin, UNKNOWN_OFFSET] if max(begin, default=0) < MOST_BYTES else None
 
 
-def take(world: World, tasks: dict[str, Task], calls: Calls) -> tuple[int, int] | None:
+def take(world: World, tasks: dict[str, TracedThread], calls: Calls) -> tuple[int, int] | None:
     """Does what a run does, `tasks` by their names in its lines.
 
     When it began and ended in nanoseconds; None: nothing was done, it goes one by one.
@@ -158,7 +158,7 @@ def take(world: World, tasks: dict[str, Task], calls: Calls) -> tuple[int, int] 
         return None
     start_ns = digits(calls.starts, *_STAMP) * 1000
     end_ns = start_ns + digits(calls.spent, *_SPENT) * 1000
-    run = Run(meaning.moves, code, _places(calls), start_ns, end_ns)
+    run = MoveRun(meaning.moves, code, _places(calls), start_ns, end_ns)
     offset, after = run.offsets(begin)
     for opened, place in zip(meaning.holders, after[:-1].tolist(), strict=True):
         if place >= 0:

@@ -63,7 +63,7 @@ class TracedProcess:
 
 
 @dataclass
-class Task:
+class TracedThread:
     """A thread, or the first thread of a process."""
 
     process: TracedProcess
@@ -80,14 +80,14 @@ class World:
         self.files = FileTable()
         self.sizes: dict[int, int] = {}
         """Sizes of files in bytes, where they are known."""
-        self.tasks: dict[int, Task] = {}
+        self.tasks: dict[int, TracedThread] = {}
         self.processes: list[TracedProcess] = []
         self.descriptor_cache: dict[str, Descriptor] = {}
         self.renamed: dict[str, set[str]] = {}
         """New paths by old path, as far as renames were seen."""
         self.uses_uring = False
 
-    def task(self, number: int, at_ns: int) -> Task:
+    def task(self, number: int, at_ns: int) -> TracedThread:
         """The task of this number; one that was not seen to begin begins here."""
         task = self.tasks.get(number)
         if task is None:
@@ -101,14 +101,14 @@ class World:
         at_ns: int,
         descriptors: Descriptors,
         directory: Directory,
-    ) -> Task:
+    ) -> TracedThread:
         process = TracedProcess(len(self.processes), number, parent, at_ns)
         self.processes.append(process)
-        task = Task(process, 0, descriptors, directory)
+        task = TracedThread(process, 0, descriptors, directory)
         self.tasks[number] = task
         return task
 
-    def clone(self, parent: Task, number: int, flags: frozenset[str], at_ns: int) -> None:
+    def clone(self, parent: TracedThread, number: int, flags: frozenset[str], at_ns: int) -> None:
         """A new thread or process."""
         descriptors = parent.descriptors
         directory = parent.directory
@@ -119,12 +119,12 @@ class World:
         if "CLONE_THREAD" in flags:
             parent.process.threads += 1
             thread = parent.process.threads
-            self.tasks[number] = Task(parent.process, thread, descriptors, directory)
+            self.tasks[number] = TracedThread(parent.process, thread, descriptors, directory)
             return
         task = self._begin(number, parent.process.number, at_ns, descriptors, directory)
         task.process.program = parent.process.program
 
-    def replace(self, task: Task, program: str) -> None:
+    def replace(self, task: TracedThread, program: str) -> None:
         """A successful exec."""
         task.descriptors = task.descriptors.copy()
         for number in task.descriptors.closed_by_exec:
@@ -139,7 +139,7 @@ class World:
         if task is not None and task.process.number == number and is_orderly:
             task.process.ended_ns = at_ns
 
-    def opened(self, task: Task, known: Descriptor) -> OpenFile | None:
+    def opened(self, task: TracedThread, known: Descriptor) -> OpenFile | None:
         """What a descriptor stands for; None where neither history nor strace tells."""
         number, label = known
         found = task.descriptors.open.get(number)
@@ -162,7 +162,7 @@ class World:
         """Whether the new path of a descriptor is the same file under another name."""
         return label == found.label + DELETED or label in self.renamed.get(found.label, ())
 
-    def path_of(self, task: Task, directory: int, label: str, name: str) -> str:
+    def path_of(self, task: TracedThread, directory: int, label: str, name: str) -> str:
         """A path as the application named it, absolute where its directory is known."""
         if directory == CURRENT_DIRECTORY:
             if label:

@@ -10,7 +10,7 @@ from pathlib import Path
 from venturi.execute.engine import clean
 from venturi.model.error import TargetProblem, UserError
 from venturi.model.result import Result
-from venturi.store.index import UNREADABLE, Entry, entries
+from venturi.store.index import UNREADABLE, IndexEntry, entries
 from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
 from venturi.store.result import RECORD_NAME, RESULT_NAME, load_result, tagged
 from venturi.store.result import has_record as has_record  # noqa: PLC0414
@@ -44,7 +44,7 @@ def is_choice(text: str) -> bool:
     return text.partition(":")[0] in _KINDS and ":" in text
 
 
-def chosen(store: Path, text: str) -> list[Entry]:
+def chosen(store: Path, text: str) -> list[IndexEntry]:
     """The runs that a word means: `tag:T`, `machine:M`, `session:S`, `campaign:C`, `name:N`.
 
     Several, joined by commas, hold together; anything else is one run, as `find` knows it.

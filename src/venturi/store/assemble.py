@@ -14,8 +14,7 @@ from venturi.analyse.metric import NODE_MEMORY, metrics_of
 from venturi.analyse.rule import rules_of
 from venturi.analyse.server import slow_servers_of
 from venturi.analyse.straggler import stragglers_of
-from venturi.analyse.verdict import Facts as VerdictFacts
-from venturi.analyse.verdict import verdict_of
+from venturi.analyse.verdict import VerdictFacts, verdict_of
 from venturi.execute.engine import Left
 from venturi.execute.target import identity_of
 from venturi.model.command import CommandRun
@@ -85,11 +84,11 @@ class RunFacts(Document):
 
 
 @dataclass(frozen=True)
-class Ending:
+class RunEnd:
     """How a run ended, beside what its events say."""
 
     interrupted: bool = False
-    last_words: str = ""
+    last_error: str = ""
     """The engine's last line on standard error."""
     warning: str = ""
     """Why the run's files could not be removed."""
@@ -101,7 +100,7 @@ class Ending:
     """Why there were enough repetitions, where their number was left to the run."""
 
 
-def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Ending) -> Record:
+def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEnd) -> Record:
     """The record of a run; partial where the engine did not come to its end."""
     workload = Workload.model_validate_json(json.dumps(facts.workload))
     hello = next((e for e in events if isinstance(e, Hello)), None)
@@ -173,7 +172,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: Endin
     )
 
 
-def _warnings(facts: RunFacts, events: Sequence[Event], ending: Ending, strange: str) -> list[str]:
+def _warnings(facts: RunFacts, events: Sequence[Event], ending: RunEnd, strange: str) -> list[str]:
     said = [event.what for event in events if isinstance(event, Warning)]
     notes = [note for note in (strange, ending.warning) if note]
     return [*facts.warnings, *said, *ending.warnings, *notes]
@@ -207,7 +206,7 @@ def _completed(phases: Sequence[PhaseRow]) -> int:
     return sum(1 for n, count in counts.items() if n < last and count >= counts[0])
 
 
-def _failure(events: Sequence[Event], finished: Finished | None, ending: Ending) -> str | None:
+def _failure(events: Sequence[Event], finished: Finished | None, ending: RunEnd) -> str | None:
     failed = next((e for e in events if isinstance(e, Failed)), None)
     if failed is not None:
         return f"{failed.sentence}{failed.hint and f'; {failed.hint}'}"
@@ -216,7 +215,7 @@ def _failure(events: Sequence[Event], finished: Finished | None, ending: Ending)
     if ending.interrupted:
         return "interrupted before the end of a repetition"
     return (
-        ending.last_words or "the engine ended without a word: it, a rank or the command was killed"
+        ending.last_error or "the engine ended without a word: it, a rank or the command was killed"
     )
 
 
@@ -261,7 +260,7 @@ def row_of(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
         cache=event.cache,
         cache_reason=event.cache_reason,
         cached_share=event.cached_share,
-        persisted=event.persisted.value,
+        flushed=event.flushed.value,
         bytes_durable=event.bytes_durable,
         bytes_saved=event.bytes_saved,
         request_sizes=event.request_sizes,

@@ -20,10 +20,10 @@ from types import TracebackType
 from pydantic import ValidationError
 
 from venturi.analyse.output import picked
-from venturi.execute.command import Command, Ended, run_command
+from venturi.execute.command import Command, CommandExit, run_command
 from venturi.model.command import CommandFiles, CommandRun, ExecStep
 from venturi.model.error import RunFailed
-from venturi.model.event import CommandWanted, EventLine
+from venturi.model.event import CommandRequest, EventLine
 
 COMMANDS_NAME = "commands"
 """A folder of the journal and of the record: what each command said, by its number."""
@@ -81,7 +81,7 @@ class Commands:
         failure = "the command could not be run"
         try:
             wanted = EventLine.model_validate_json(path.read_text("utf-8")).root
-            assert isinstance(wanted, CommandWanted)
+            assert isinstance(wanted, CommandRequest)
             failure = self._run(wanted)
         except (OSError, ValidationError) as error:
             failure = f"a command could not be run: {error}"
@@ -91,7 +91,7 @@ class Commands:
             part.write_text(failure, "utf-8")
             part.rename(answer)
 
-    def _run(self, wanted: CommandWanted) -> str:
+    def _run(self, wanted: CommandRequest) -> str:
         with self._lock:
             number = self._begun
             self._begun += 1
@@ -142,7 +142,7 @@ class Commands:
         return folder
 
 
-def _check_end(ended: Ended, wanted: CommandWanted, output: Path, stopped: bool) -> None:
+def _check_end(ended: CommandExit, wanted: CommandRequest, output: Path, stopped: bool) -> None:
     """RunFailed unless the command ended by itself and well."""
     if ended.code == 0:
         return

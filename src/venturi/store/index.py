@@ -22,7 +22,7 @@ _FORM = 1
 
 
 @dataclass(frozen=True)
-class Entry:
+class IndexEntry:
     """A line of the archive's listing."""
 
     id: str
@@ -38,7 +38,7 @@ class Entry:
     campaign: str = ""
 
 
-def entries(store: Path) -> list[Entry]:
+def entries(store: Path) -> list[IndexEntry]:
     """A line for each run, oldest first; only runs that the index does not know are opened."""
     known = _read(store)
     names = _names(store)
@@ -58,16 +58,16 @@ def _names(store: Path) -> list[str]:
         return []
 
 
-def _entry(folder: Path) -> Entry:
+def _entry(folder: Path) -> IndexEntry:
     from venturi.store.result import RECORD_NAME, load_record, load_result
 
     try:
         result = load_result(folder)
         record = load_record(folder) if (folder / RECORD_NAME).exists() else None
     except UserError:
-        return Entry(folder.name, "", "", UNREADABLE, 0, 0, 0)
+        return IndexEntry(folder.name, "", "", UNREADABLE, 0, 0, 0)
     values = max((len(metric.values) for metric in result.metrics.values()), default=0)
-    return Entry(
+    return IndexEntry(
         id=folder.name,
         name=result.name,
         started=result.started,
@@ -81,24 +81,24 @@ def _entry(folder: Path) -> Entry:
     )
 
 
-def _without_removed(store: Path, row: Entry) -> Entry:
+def _without_removed(store: Path, row: IndexEntry) -> IndexEntry:
     if (store / "runs" / row.id / REMOVED_NAME).exists():
         return replace(row, left=0)
     return row
 
 
-def _read(store: Path) -> dict[str, Entry]:
+def _read(store: Path) -> dict[str, IndexEntry]:
     """The entries by id; none where there is no index, or one that this version did not write."""
     try:
         data = json.loads((store / INDEX_NAME).read_bytes())
         if data["form"] != _FORM:
             return {}
-        return {row[0]: Entry(*row) for row in data["rows"]}
+        return {row[0]: IndexEntry(*row) for row in data["rows"]}
     except (OSError, ValueError, KeyError, TypeError, IndexError):
         return {}
 
 
-def _write(store: Path, entries: list[Entry]) -> None:
+def _write(store: Path, entries: list[IndexEntry]) -> None:
     """Keeps the entries; a store that cannot be written is listed all the same."""
     with contextlib.suppress(OSError):
         with tempfile.NamedTemporaryFile("w", dir=store, prefix=".index.", delete=False) as file:

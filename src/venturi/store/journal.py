@@ -20,7 +20,7 @@ from venturi.execute.engine import PLAIN, Left, clean
 from venturi.model.error import UserError, VenturiError
 from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
 from venturi.model.plan import Plan
-from venturi.store.assemble import Ending, RunFacts, assemble
+from venturi.store.assemble import RunEnd, RunFacts, assemble
 from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
 from venturi.store.place import COPIED_NAMES, ENOUGH_NAME, new_id
@@ -28,7 +28,7 @@ from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
 from venturi.store.seal import seal
 
 
-class Journal:
+class RunJournal:
     """A run under way, written by the process that started it."""
 
     def __init__(self, store: Path, name: str) -> None:
@@ -135,9 +135,9 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         shutil.rmtree(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
-    ending = Ending(
+    ending = RunEnd(
         interrupted=interrupted,
-        last_words=last_words(folder),
+        last_error=last_error(folder),
         warning=warning,
         warnings=said_aside(folder),
         commands=runs_in(folder),
@@ -177,7 +177,7 @@ def _cleaned(folder: Path) -> tuple[Left, str]:
     return left, ""
 
 
-def last_words(folder: Path) -> str:
+def last_error(folder: Path) -> str:
     """What the engine said last on standard error; empty if it said nothing."""
     path = folder / "stderr.txt"
     lines = path.read_text("utf-8", "replace").splitlines() if path.exists() else []

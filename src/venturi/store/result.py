@@ -13,8 +13,8 @@ from venturi.model.record import MetricValue, Record
 from venturi.model.result import (
     Measure,
     Result,
+    ResultSource,
     RunOf,
-    Source,
     SourceKind,
     digest_of,
     direction_of,
@@ -48,7 +48,9 @@ def result_of(record: Record, run_of: RunOf | None = None) -> Result:
         ranks=record.ranks,
         nodes=max(len(record.environment.hosts), 1),
         work=digest_of([record.workload.get(part) for part in _ALIKE], used),
-        source=Source(kind=SourceKind.RUN, tool="venturi", version=record.environment.venturi),
+        source=ResultSource(
+            kind=SourceKind.RUN, tool="venturi", version=record.environment.venturi
+        ),
         level=record.verdict.level.value,
         reasons=record.verdict.reasons,
         metrics={

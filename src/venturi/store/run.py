@@ -16,7 +16,7 @@ import venturi
 from venturi.analyse.metric import check_metrics
 from venturi.execute import host
 from venturi.execute.engine import describe, find_engine
-from venturi.execute.job import Job
+from venturi.execute.job import EngineJob
 from venturi.execute.launcher import launch_line
 from venturi.execute.stopping import Stopping
 from venturi.execute.target import (
@@ -34,12 +34,12 @@ from venturi.model.plan import For, Interface, Phase, Plan, Step, When
 from venturi.model.record import Record
 from venturi.model.result import RUN_OF
 from venturi.model.workload import Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
 from venturi.store.archive import load_record
 from venturi.store.assemble import RunFacts
 from venturi.store.command import Commands
-from venturi.store.journal import Journal, conclude
+from venturi.store.journal import RunJournal, conclude
 from venturi.store.pacing import Pacing, Patience
 from venturi.store.place import ENOUGH_NAME, make_store
 from venturi.store.result import read_run_of
@@ -53,7 +53,7 @@ class Request:
 
     workload: Workload
     workload_text: str
-    settings: Settings
+    settings: RunSettings
     machine: Machine
     directory: Path
     store: Path
@@ -68,8 +68,8 @@ class Request:
 class Prepared:
     """A run that can start: its plan, its journal, and the line that starts it."""
 
-    made: Made
-    journal: Journal
+    made: PlanResult
+    journal: RunJournal
     launch: list[str]
     store: Path
     pacing: Pacing | Patience | None = None
@@ -80,7 +80,7 @@ def prepare(request: Request) -> Prepared:
     check_directory(request.directory)
     check_type(request.directory, request.machine.expect_fstype)
     make_store(request.store)
-    journal = Journal(request.store, request.workload.name)
+    journal = RunJournal(request.store, request.workload.name)
     try:
         made = _planned(request, journal)
         facts = _facts(request, made, journal)
@@ -92,7 +92,7 @@ def prepare(request: Request) -> Prepared:
     return Prepared(made, journal, line, request.store, _pacing(request, made))
 
 
-def _pacing(request: Request, made: Made) -> Pacing | Patience | None:
+def _pacing(request: Request, made: PlanResult) -> Pacing | Patience | None:
     """What may end the run early: what the user wants to know, or the workload's own time."""
     if request.aim is not None:
         return Pacing(request.aim, request.workload, made.parameters)
@@ -120,7 +120,7 @@ def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Sto
     fine = False
     plan = prepared.made.plan
     commands = Commands(journal.folder, Path(plan.directory), prepared.made.commands)
-    job = Job(prepared.launch, journal.folder, journal.lock)
+    job = EngineJob(prepared.launch, journal.folder, journal.lock)
     try:
         with commands:
             for text, event in job.events():
@@ -148,7 +148,7 @@ def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Sto
     return load_record(folder)
 
 
-def _planned(request: Request, journal: Journal) -> Made:
+def _planned(request: Request, journal: RunJournal) -> PlanResult:
     """The plan, checked against the engine and the target."""
     settings = replace(
         request.settings,
@@ -175,7 +175,7 @@ def _planned(request: Request, journal: Journal) -> Made:
     return made
 
 
-def _check_room(directory: Path, made: Made) -> None:
+def _check_room(directory: Path, made: PlanResult) -> None:
     """Raise TargetProblem where the run does not fit; a phase with a limit need not do it all."""
     totals = made.totals
     try:
@@ -231,7 +231,7 @@ def check_built(plan: Plan, machine: Machine) -> None:
                 )
 
 
-def _facts(request: Request, made: Made, journal: Journal) -> RunFacts:
+def _facts(request: Request, made: PlanResult, journal: RunJournal) -> RunFacts:
     return RunFacts(
         id=journal.run,
         started=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -21,10 +21,10 @@ from venturi.model.machine import Machine
 from venturi.model.record import PhaseRow, Record
 from venturi.model.statistic import median
 from venturi.model.workload import Workload
-from venturi.plan.setting import Settings
+from venturi.plan.setting import RunSettings
 from venturi.store.run import Request, perform, prepare
 from venturi.tune.pace import hurried
-from venturi.tune.search import Interrupted, Run, TrialFailed
+from venturi.tune.search import Interrupted, TrialFailed, TrialRun
 
 _PATIENCE = 10
 """A change may take so many times what the workload takes as it is."""
@@ -34,13 +34,13 @@ _MOST_TIMES = 5
 
 
 @dataclass(frozen=True)
-class Place:
+class BenchSetup:
     """Where and how everything runs."""
 
     directory: Path
     store: Path
     machine: Machine
-    settings: Settings
+    settings: RunSettings
     command: list[str]
 
 
@@ -48,7 +48,11 @@ class Bench:
     """Runs the workload as it is (None) and its changed forms, by name."""
 
     def __init__(
-        self, place: Place, base: Workload, variants: Mapping[str, Workload], stopping: Stopping
+        self,
+        place: BenchSetup,
+        base: Workload,
+        variants: Mapping[str, Workload],
+        stopping: Stopping,
     ) -> None:
         self._place = place
         self._base = base
@@ -57,7 +61,7 @@ class Bench:
         self._patience_s: float | None = None
         self._times: dict[bool, int] = {}
 
-    def measure(self, name: str | None, in_haste: bool = False) -> Run:
+    def measure(self, name: str | None, in_haste: bool = False) -> TrialRun:
         """One run, in haste without pauses.
 
         Raises TrialFailed for a change, VenturiError for the workload as it is.
@@ -87,7 +91,7 @@ class Bench:
             self._times.setdefault(in_haste, repetitions_for(_end_s(record), cost_s))
             if self._patience_s is None:
                 self._patience_s = max(_PATIENCE_S, _PATIENCE * cost_s)
-        return Run(_io_seconds(record), cost_s, _io_seconds_each(record)[0])
+        return TrialRun(_io_seconds(record), cost_s, _io_seconds_each(record)[0])
 
     def _form(self, name: str | None, in_haste: bool) -> Workload:
         form = self._base if name is None else self._guarded(self._variants[name])

@@ -13,11 +13,11 @@ from venturi.model.error import UserError
 from venturi.model.plan import Interface
 from venturi.model.tuning import Cause, Skipped
 from venturi.model.workload import Finding, Workload
-from venturi.plan.make import Made, make_plan
-from venturi.plan.setting import Settings
-from venturi.tune.change import Change, Variant
+from venturi.plan.make import PlanResult, make_plan
+from venturi.plan.setting import RunSettings
+from venturi.tune.change import TuningChange, Variant
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import bare, joined, live
-from venturi.tune.scene import DoesNotApply, Scene
 
 LEFT_OUT = (
     "overlap of I/O with computing: a workload has no steps at the same time on one rank",
@@ -68,7 +68,7 @@ _LEAST_STAKE = 0.01
 
 
 @cache
-def changes() -> tuple[Change, ...]:
+def changes() -> tuple[TuningChange, ...]:
     """The catalogue, in the order in which changes are looked at."""
     modules = sorted(
         module.name
@@ -94,16 +94,18 @@ class Candidate:
         return f"{self.key}={self.value}"
 
 
-def applicable(scene: Scene, settings: Settings) -> tuple[list[Candidate], list[Skipped]]:
+def applicable(
+    context: EvaluationContext, settings: RunSettings
+) -> tuple[list[Candidate], list[Skipped]]:
     """The changes that apply, each value once, and why the others do not."""
     found: list[Candidate] = []
     skipped: list[Skipped] = []
-    seen = [scene.workload]
+    seen = [context.workload]
     for change in changes():
         reasons: dict[str, str] = {}
-        for value in change.values(scene):
+        for value in change.values(context):
             try:
-                candidate = made(change, value, scene, settings)
+                candidate = made(change, value, context, settings)
             except DoesNotApply as reason:
                 reasons[value] = str(reason)
                 continue
@@ -112,14 +114,14 @@ def applicable(scene: Scene, settings: Settings) -> tuple[list[Candidate], list[
             seen.append(candidate.variant.workload)
             found.append(candidate)
         skipped += _skipped(change, reasons, any(c.key == change.key for c in found))
-    return _in_turn(found, _looked_for(scene)), skipped
+    return _in_turn(found, _looked_for(context)), skipped
 
 
-def _answered(scene: Scene) -> list[Finding]:
+def _answered(context: EvaluationContext) -> list[Finding]:
     """The findings of the capture that a key answers, those with most time at stake first, special
     ones before general ones."""
     known = list(_BY_FINDING)
-    findings = [finding for finding in scene.findings if finding.id in _BY_FINDING]
+    findings = [finding for finding in context.findings if finding.id in _BY_FINDING]
 
     def place(one: Finding) -> tuple[float, int]:
         share = _GENERAL_SHARE if one.id in GENERAL else 1.0
@@ -128,14 +130,17 @@ def _answered(scene: Scene) -> list[Finding]:
     return sorted(findings, key=place)
 
 
-def _looked_for(scene: Scene) -> list[str]:
+def _looked_for(context: EvaluationContext) -> list[str]:
     """Keys that answer the findings of the capture, those with most time at stake first."""
-    keys = (key for finding in _answered(scene) for key in _BY_FINDING[finding.id])
+    keys = (key for finding in _answered(context) for key in _BY_FINDING[finding.id])
     return list(dict.fromkeys(keys))
 
 
 def causes(
-    scene: Scene, candidates: Sequence[Candidate], skipped: Sequence[Skipped], io_s: float
+    context: EvaluationContext,
+    candidates: Sequence[Candidate],
+    skipped: Sequence[Skipped],
+    io_s: float,
 ) -> list[Cause]:
     """The findings that a key answers, those with most time at stake first.
 
@@ -143,7 +148,7 @@ def causes(
     Where no candidate answers one, it says why.
     """
     found = []
-    for finding in _answered(scene):
+    for finding in _answered(context):
         keys = _BY_FINDING[finding.id]
         if finding.at_stake_s is not None and finding.at_stake_s < _LEAST_STAKE * io_s:
             continue
@@ -164,7 +169,7 @@ def causes(
     return found
 
 
-def _skipped(change: Change, reasons: dict[str, str], is_found: bool) -> Iterator[Skipped]:
+def _skipped(change: TuningChange, reasons: dict[str, str], is_found: bool) -> Iterator[Skipped]:
     """One line for a key that does not apply at all, else one for each value."""
     if not is_found and len(set(reasons.values())) == 1:
         yield Skipped(name=change.key, why=next(iter(reasons.values())))
@@ -189,7 +194,7 @@ def _turn(entry: tuple[tuple[int, int], Candidate]) -> tuple[int, int]:
     return entry[0]
 
 
-def named(text: str, scene: Scene, settings: Settings) -> Candidate:
+def named(text: str, context: EvaluationContext, settings: RunSettings) -> Candidate:
     """The change that `--what-if KEY=VALUE` means; UserError where it cannot be."""
     key, sign, value = (part.strip() for part in text.partition("="))
     change = next((change for change in changes() if change.key == key), None)
@@ -197,34 +202,36 @@ def named(text: str, scene: Scene, settings: Settings) -> Candidate:
         forms = ", ".join(f"{change.key}={change.form}" for change in changes())
         raise UserError(f"--what-if {text}: no such change", f"known are {forms}")
     try:
-        candidate = made(change, value, scene, settings)
+        candidate = made(change, value, context, settings)
     except DoesNotApply as reason:
         raise UserError(f"--what-if {text}: it does not apply: {reason}") from None
-    if candidate.variant.workload == scene.workload:
+    if candidate.variant.workload == context.workload:
         raise UserError(f"--what-if {text}: the workload is like that already")
     return candidate
 
 
-def made(change: Change, value: str, scene: Scene, settings: Settings) -> Candidate:
+def made(
+    change: TuningChange, value: str, context: EvaluationContext, settings: RunSettings
+) -> Candidate:
     """The change with a value, planned; DoesNotApply also where the plan is refused."""
-    variant = change.make(scene, value)
-    check(variant, scene, settings)
+    variant = change.make(context, value)
+    check(variant, context, settings)
     return Candidate(change.key, value, variant)
 
 
-def check(variant: Variant, scene: Scene, settings: Settings) -> Made:
+def check(variant: Variant, context: EvaluationContext, settings: RunSettings) -> PlanResult:
     """The plan of a variant. Raises DoesNotApply where it is refused or moves other bytes."""
     try:
         plan = make_plan(variant.workload, settings)
     except UserError as error:
         raise DoesNotApply(f"then it cannot be planned: {error.message}") from None
-    before, after = scene.made.totals, plan.totals
+    before, after = context.made.totals, plan.totals
     for word in ("bytes_written", "bytes_read"):
         had, has = getattr(before, word), getattr(after, word)
         if had != has and not (variant.reads_less and word == "bytes_read" and has < had):
             what = word.replace("_", " ")
             raise DoesNotApply(f"then it would move other data: {has} {what} instead of {had}")
-    missing = {file.interface for file in plan.plan.files} - scene.interfaces
+    missing = {file.interface for file in plan.plan.files} - context.interfaces
     if missing:
         names = ", ".join(sorted(interface.value for interface in missing))
         raise DoesNotApply(f"the engine for this launcher has no {names} here")
@@ -233,17 +240,17 @@ def check(variant: Variant, scene: Scene, settings: Settings) -> Made:
     return plan
 
 
-def scene_of(
+def context_of(
     workload: Workload,
-    settings: Settings,
+    settings: RunSettings,
     file_system: str,
     interfaces: frozenset[str],
     has_mpi: bool = True,
-) -> Scene:
+) -> EvaluationContext:
     """The scene of a workload; UserError where it cannot be planned."""
     known = frozenset(word for word in Interface if word.value in interfaces)
     found = workload.origin.findings if workload.origin is not None else []
     made = make_plan(workload, settings)
-    whole = Scene(bare(workload), made, file_system, known, has_mpi, tuple(found))
+    whole = EvaluationContext(bare(workload), made, file_system, known, has_mpi, tuple(found))
     plain = joined(live(whole.workload, whole.number), whole.ranks)
     return replace(whole, workload=plain, made=make_plan(plain, settings))

@@ -10,7 +10,7 @@ from venturi.model.error import UserError
 from venturi.model.tuning import Durability, Meaning
 from venturi.model.units import size_text, with_unit
 from venturi.model.workload import Workload
-from venturi.tune.scene import Scene
+from venturi.tune.evaluation_context import EvaluationContext
 
 _SIZE = re.compile(r"(\d+(?:\.\d+)?) ?([kKMGT]?i?B)")
 _SAME = Meaning()
@@ -31,16 +31,16 @@ class Variant:
 
 
 @dataclass(frozen=True)
-class Change:
+class TuningChange:
     """One way in which an application, or a job, could do its I/O otherwise."""
 
     key: str
     """As in `--what-if key=value`."""
     form: str
     """How a value looks, for messages."""
-    values: Callable[[Scene], Sequence[str]]
+    values: Callable[[EvaluationContext], Sequence[str]]
     """Those worth trying on a workload, the likeliest gain first; may be more than apply."""
-    make: Callable[[Scene, str], Variant]
+    make: Callable[[EvaluationContext, str], Variant]
     """The workload with the change. Raises DoesNotApply, and UserError for what is no value."""
 
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec, StepSpec, Workload
-from venturi.tune.change import Change, Variant, size_of
+from venturi.tune.change import TuningChange, Variant, size_of
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, steps_of, uses_of
 from venturi.tune.rewrite import with_files
-from venturi.tune.scene import DoesNotApply, Scene, steps_of, uses_of
 
 _OPTION = "buffer_bytes"
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return ["4MiB"]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     size = size_of(value, "buffer")
-    used = {use.name for use in uses_of(scene.workload)} - _opened_again(scene.workload)
+    used = {use.name for use in uses_of(context.workload)} - _opened_again(context.workload)
     touched: list[str] = []
 
     def buffer(name: str, spec: FileSpec) -> FileSpec | None:
@@ -28,13 +28,13 @@ def _make(scene: Scene, value: str) -> Variant:
         touched.append(name)
         return spec.model_copy(update={"options": {**spec.options, _OPTION: size}})
 
-    workload = with_files(scene.workload, buffer)
+    workload = with_files(context.workload, buffer)
     if not touched:
         raise DoesNotApply("no file that stays open is a stream of the C library")
     return Variant(
         workload,
         f"stream buffers of {value}",
-        f"Call setvbuf(file, NULL, _IOFBF, {size}) after fopen() of {scene.listed(touched)} "
+        f"Call setvbuf(file, NULL, _IOFBF, {size}) after fopen() of {context.listed(touched)} "
         f"(Python: open(..., buffering={size})).",
         Meaning(assumes="data wait in the stream's buffer until it is full, synced or closed"),
     )
@@ -47,4 +47,4 @@ def _opened_again(workload: Workload) -> set[str | None]:
     return {name for step in inside for name in (step.open, step.create)}
 
 
-CHANGE = Change("buffer", "SIZE", _values, _make)
+CHANGE = TuningChange("buffer", "SIZE", _values, _make)

@@ -6,11 +6,11 @@ import math
 from dataclasses import dataclass
 
 from venturi.model.tuning import Meaning
-from venturi.model.workload import Dataset, FileSpec
+from venturi.model.workload import DatasetSpec, FileSpec
 from venturi.plan.dataset import DATASET_INTERFACES
-from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change import TuningChange, Variant, one_of
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, uses_of
 from venturi.tune.rewrite import with_files
-from venturi.tune.scene import DoesNotApply, Scene, uses_of
 
 _WORDS = ("call", "part", "none")
 _MOST_CHUNK_BYTES = 2**32 - 1
@@ -18,12 +18,12 @@ _LEAST_CHUNK_BYTES = 4096
 """Smaller chunks cost more to find than to move: several calls share one."""
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return list(_WORDS)
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     one_of(value, "chunks", _WORDS)
     touched: list[str] = []
 
@@ -31,13 +31,13 @@ def _make(scene: Scene, value: str) -> Variant:
         if spec.interface not in DATASET_INTERFACES:
             return None
         changed = {
-            key: _chunked(data, value, _calls_of(name, key, scene), scene)
+            key: _chunked(data, value, _calls_of(name, key, context), context)
             for key, data in spec.datasets.items()
         }
         touched.extend(f"{name}.{key}" for key, d in changed.items() if d != spec.datasets[key])
         return spec.model_copy(update={"datasets": changed})
 
-    workload = with_files(scene.workload, rechunk)
+    workload = with_files(context.workload, rechunk)
     if not touched:
         raise DoesNotApply("no dataset of HDF5, netCDF or PnetCDF has other chunks than these")
     shape = "what one call moves" if value == "call" else "one rank's part"
@@ -58,7 +58,7 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         what.get(value, "no chunks"),
-        f"Make {scene.listed(touched)} {how}.",
+        f"Make {context.listed(touched)} {how}.",
         Meaning(assumes=assumes),
     )
 
@@ -73,30 +73,32 @@ class _Calls:
     """Into how many pieces along each dimension a loop cuts it to move one with each call."""
 
 
-def _calls_of(file: str, dataset: str, scene: Scene) -> _Calls:
+def _calls_of(file: str, dataset: str, context: EvaluationContext) -> _Calls:
     own = [
-        use.step for use in uses_of(scene.workload) if use.name == file and use.dataset == dataset
+        use.step for use in uses_of(context.workload) if use.name == file and use.dataset == dataset
     ]
-    sizes = [scene.whole(step.transfer) for step in own if step.transfer is not None]
+    sizes = [context.whole(step.transfer) for step in own if step.transfer is not None]
     most = max((size for size in sizes if size is not None), default=None)
-    splits = [[scene.whole(parts) for parts in step.split] for step in own if step.split]
+    splits = [[context.whole(parts) for parts in step.split] for step in own if step.split]
     return _Calls(most, splits[0] if len(splits) == 1 else None)
 
 
-def _chunked(dataset: Dataset, value: str, calls: _Calls, scene: Scene) -> Dataset:
+def _chunked(
+    dataset: DatasetSpec, value: str, calls: _Calls, context: EvaluationContext
+) -> DatasetSpec:
     """The dataset with other chunks; the same where they cannot be."""
     if value == "none":
         if not dataset.chunks or dataset.deflate or dataset.shuffle:
             return dataset
         return dataset.model_copy(update={"chunks": []})
-    if dataset.deal is not None:
+    if dataset.partition is not None:
         return dataset
-    shape = [scene.whole(extent) for extent in dataset.shape]
+    shape = [context.whole(extent) for extent in dataset.shape]
     is_piece = value == "call" and calls.most_bytes is None and calls.split is not None
-    pieces = calls.split if is_piece else [scene.whole(parts) for parts in dataset.split]
+    pieces = calls.split if is_piece else [context.whole(parts) for parts in dataset.split]
     split = pieces or [1] * len(shape)
     part = [e // p if e and p else 0 for e, p in zip(shape, split, strict=True)]
-    now = [scene.whole(extent) for extent in dataset.chunks]
+    now = [context.whole(extent) for extent in dataset.chunks]
     whole_bytes = dataset.type.bytes * math.prod(part)
     if not 0 < whole_bytes <= _MOST_CHUNK_BYTES and (value == "part" or is_piece):
         return dataset
@@ -116,4 +118,4 @@ def _of_bytes(part: list[int], elements: int) -> list[int]:
     return block[::-1]
 
 
-CHANGE = Change("chunks", "call, part or none", _values, _make)
+CHANGE = TuningChange("chunks", "call, part or none", _values, _make)

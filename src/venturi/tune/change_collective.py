@@ -5,9 +5,9 @@ from __future__ import annotations
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep
-from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change import TuningChange, Variant, one_of
+from venturi.tune.evaluation_context import DataStepUse, DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import altered, with_data
-from venturi.tune.scene import DoesNotApply, Scene, Use
 
 _SETTINGS = {
     Interface.MPIIO: ("MPI_File_write_at_all() and MPI_File_read_at_all()",
@@ -20,19 +20,19 @@ _SETTINGS = {
 }  # fmt: skip
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return ["on", "off"]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     is_on = one_of(value, "collective", ("on", "off")) == "on"
-    if not scene.has_mpi:
+    if not context.has_mpi:
         raise DoesNotApply("the ranks run without MPI (--on openmpi or mpich has it)")
     touched: list[str] = []
 
-    def turn(use: Use) -> DataStep | None:
-        spec = scene.workload.files[use.name]
+    def turn(use: DataStepUse) -> DataStep | None:
+        spec = context.workload.files[use.name]
         if spec.interface not in _SETTINGS or use.step.collective == is_on:
             return None
         if is_on and spec.shared == "rank":
@@ -40,20 +40,20 @@ def _make(scene: Scene, value: str) -> Variant:
         touched.append(use.name)
         return altered(use.step, collective=is_on)
 
-    workload = with_data(scene.workload, turn)
+    workload = with_data(context.workload, turn)
     if not touched:
         raise DoesNotApply(
             "no shared file is reached by MPI-IO, HDF5, PnetCDF or netCDF"
             if is_on
             else "no call is collective"
         )
-    calls = _SETTINGS[scene.workload.files[touched[0]].interface][0 if is_on else 1]
+    calls = _SETTINGS[context.workload.files[touched[0]].interface][0 if is_on else 1]
     return Variant(
         workload,
         "collective calls" if is_on else "independent calls",
-        f"Use {calls} for {scene.listed(touched)}.",
+        f"Use {calls} for {context.listed(touched)}.",
         Meaning(assumes="all ranks make these calls, equally often" if is_on else ""),
     )
 
 
-CHANGE = Change("collective", "on or off", _values, _make)
+CHANGE = TuningChange("collective", "on or off", _values, _make)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from venturi.model.plan import Interface, SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep, FileSpec
-from venturi.tune.change import Change, Variant, count_of
+from venturi.tune.change import TuningChange, Variant, count_of
 from venturi.tune.change_transfer import part_bytes, request_bytes
+from venturi.tune.evaluation_context import DataStepUse, DoesNotApply, EvaluationContext, uses_of
 from venturi.tune.rewrite import altered, with_data, with_files
-from venturi.tune.scene import DoesNotApply, Scene, Use, uses_of
 
 _LOCAL = (Interface.POSIX, Interface.URING)
 _MOST = 4096
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return ["8", "32"]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     depth = min(count_of(value, "depth", 2), _MOST)
-    files = scene.workload.files
-    uses = [use for use in uses_of(scene.workload) if files[use.name].interface in _LOCAL]
-    chosen = {use.name for use in uses if _can(use, scene)}
+    files = context.workload.files
+    uses = [use for use in uses_of(context.workload) if files[use.name].interface in _LOCAL]
+    chosen = {use.name for use in uses if _can(use, context)}
     if not chosen:
         raise DoesNotApply(
             "each request is synced, paused or alone in its step"
@@ -36,24 +36,24 @@ def _make(scene: Scene, value: str) -> Variant:
             return None
         return spec.model_copy(update={"interface": Interface.URING, "options": {}})
 
-    def deepen(use: Use) -> DataStep | None:
-        return altered(use.step, depth=depth) if use.name in chosen and _can(use, scene) else None
+    def deepen(use: DataStepUse) -> DataStep | None:
+        return altered(use.step, depth=depth) if use.name in chosen and _can(use, context) else None
 
     return Variant(
-        with_files(with_data(scene.workload, deepen), through),
+        with_files(with_data(context.workload, deepen), through),
         f"{depth} requests in flight",
-        f"Keep {depth} requests of {scene.listed(sorted(chosen))} in flight with "
+        f"Keep {depth} requests of {context.listed(sorted(chosen))} in flight with "
         "io_uring_submit(), instead of waiting for each.",
         Meaning(assumes="requests may be done in another order"),
     )
 
 
-def _can(use: Use, scene: Scene) -> bool:
+def _can(use: DataStepUse, context: EvaluationContext) -> bool:
     step = use.step
-    now = request_bytes(step, scene)
-    alone = now is not None and now == part_bytes(step, now, scene)
+    now = request_bytes(step, context)
+    alone = now is not None and now == part_bytes(step, now, context)
     waits = step.sync is not SyncMode.NONE or step.think or step.rate is not None
     return not (alone or waits or step.collective)
 
 
-CHANGE = Change("depth", "N", _values, _make)
+CHANGE = TuningChange("depth", "N", _values, _make)

@@ -8,28 +8,28 @@ from venturi.model.error import UserError
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec, StepSpec, Workload
-from venturi.tune.change import Change, Variant
+from venturi.tune.change import TuningChange, Variant
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, uses_of
 from venturi.tune.rewrite import with_files, with_steps
-from venturi.tune.scene import DoesNotApply, Scene, uses_of
 
 _WORD = re.compile(r"all|rank|every [1-9][0-9]*")
 _RANK_FIELD = re.compile(r"[._-]?\{rank[^}]*\}")
 _COUNTS = (2, 4, 8, 16, 64)
 
 
-def _values(scene: Scene) -> list[str]:
-    groups = [f"every {n}" for n in _COUNTS if n < scene.ranks and scene.ranks % n == 0]
+def _values(context: EvaluationContext) -> list[str]:
+    groups = [f"every {n}" for n in _COUNTS if n < context.ranks and context.ranks % n == 0]
     return ["rank", "all", *groups[-2:]]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     if not _WORD.fullmatch(value):
         raise UserError(f"files={value}: no such value", "one of all, rank, 'every N'")
-    if scene.ranks == 1:
+    if context.ranks == 1:
         raise DoesNotApply("there is one rank")
-    used = {use.name for use in uses_of(scene.workload)}
+    used = {use.name for use in uses_of(context.workload)}
     touched: list[str] = []
-    files = scene.workload.files
+    files = context.workload.files
     linked = {maker for spec in files.values() for maker in spec.made_by}
     linked |= {name for name, spec in files.items() if spec.made_by}
 
@@ -48,11 +48,11 @@ def _make(scene: Scene, value: str) -> Variant:
         path = spec.path if value == "rank" else _RANK_FIELD.sub("", spec.path) or name
         return spec.model_copy(update={"shared": value, "path": path})
 
-    workload = with_files(scene.workload, share)
+    workload = with_files(context.workload, share)
     if not touched:
         raise DoesNotApply("no plain file is shared otherwise")
     workload = with_steps(workload, lambda step: _opened_alike(step, touched, workload))
-    names = scene.listed(touched)
+    names = context.listed(touched)
     what, how = {
         "rank": ("a file for each rank", f"put the rank's number into the name of {names}"),
         "all": ("one file for all ranks", f"let all ranks write {names} as one file, each at its "
@@ -87,4 +87,4 @@ def _opened_alike(step: StepSpec, names: list[str], workload: Workload) -> list[
     return [inner for inner in moved if isinstance(inner, StepSpec)]
 
 
-CHANGE = Change("files", "rank, all or 'every N'", _values, _make)
+CHANGE = TuningChange("files", "rank, all or 'every N'", _values, _make)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec, PatternKind
-from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change import TuningChange, Variant, one_of
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, uses_of
 from venturi.tune.rewrite import with_files
-from venturi.tune.scene import DoesNotApply, Scene, uses_of
 
 _PLAIN = {
     Interface.POSIX: "pwrite() and pread()",
@@ -27,18 +27,18 @@ _FORMATS = (Interface.HDF5, Interface.PNETCDF, Interface.NETCDF)
 _NEED_MPI = (Interface.MPIIO, Interface.PNETCDF)
 
 
-def _values(scene: Scene) -> list[str]:
+def _values(context: EvaluationContext) -> list[str]:
     """Not the libraries: another format is more than a change of calls, so it must be asked for."""
-    return [word.value for word in _PLAIN if word in scene.interfaces]
+    return [word.value for word in _PLAIN if word in context.interfaces]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     wanted = Interface(one_of(value, "interface", [word.value for word in _CALLS]))
-    if wanted in _NEED_MPI and not scene.has_mpi:
+    if wanted in _NEED_MPI and not context.has_mpi:
         raise DoesNotApply("the ranks run without MPI (--on openmpi or mpich has it)")
-    used = {use.name for use in uses_of(scene.workload)}
+    used = {use.name for use in uses_of(context.workload)}
     if wanted is Interface.MMAP:
-        uses = list(uses_of(scene.workload))
+        uses = list(uses_of(context.workload))
         used -= {use.name for use in uses if use.step.pattern is PatternKind.APPEND}
     touched: list[str] = []
 
@@ -49,14 +49,14 @@ def _make(scene: Scene, value: str) -> Variant:
         hints = spec.hints if wanted in _LIBRARIES else {}
         return spec.model_copy(update={"interface": wanted, "options": {}, "hints": hints})
 
-    workload = with_files(scene.workload, reach)
+    workload = with_files(context.workload, reach)
     if not touched:
         raise DoesNotApply(f"no file that could be is reached otherwise than by {value}")
-    now = scene.workload.files[touched[0]].interface
+    now = context.workload.files[touched[0]].interface
     return Variant(
         workload,
         f"through {value}",
-        f"Use {_CALLS[wanted]} for {scene.listed(touched)} instead of {_CALLS[now]}.",
+        f"Use {_CALLS[wanted]} for {context.listed(touched)} instead of {_CALLS[now]}.",
         Meaning(assumes=_assumed(now, wanted)),
     )
 
@@ -83,4 +83,4 @@ def _assumed(now: Interface, wanted: Interface) -> str:
     return "the files are bare data: who reads them knows without a library what lies where"
 
 
-CHANGE = Change("interface", "posix, uring, stdio, mmap or a library's name", _values, _make)
+CHANGE = TuningChange("interface", "posix, uring, stdio, mmap or a library's name", _values, _make)

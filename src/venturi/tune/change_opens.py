@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, PatternKind, StepSpec, Value, Workload
 from venturi.plan.file import template_names
-from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change import TuningChange, Variant, one_of
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, use_of
 from venturi.tune.file_turn import files_in_turn
 from venturi.tune.in_a_row import in_a_row
 from venturi.tune.rewrite import Steps, named_in, with_steps
-from venturi.tune.scene import DoesNotApply, Scene, use_of
 
 _MOST_OPEN = 768
 """Files that stay open at once: a process may have 1024 descriptors, and needs others, too."""
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return ["once"]
 
 
@@ -44,10 +44,10 @@ class _Kept:
         return [self.loop.model_copy(update={"in_": self.files, "do": steps})]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     one_of(value, "opens", ("once",))
     touched: dict[str, _Kept] = {}
-    workload = with_steps(scene.workload, lambda step: _held(step, scene, touched))
+    workload = with_steps(context.workload, lambda step: _held(step, context, touched))
     if not touched:
         raise DoesNotApply(
             "no file is opened and closed again and again in a loop inside of a phase, or more "
@@ -56,7 +56,7 @@ def _make(scene: Scene, value: str) -> Variant:
     assumes = "nobody waits for the close to see the data"
     remade = [name for name, kept in touched.items() if kept.opened[0].create is not None]
     if remade:
-        assumes += f"; {scene.listed(remade)} is opened to append, not to begin anew"
+        assumes += f"; {context.listed(remade)} is opened to append, not to begin anew"
     many = max(kept.files for kept in touched.values())
     if many > 1:
         assumes += f"; {many} files may be open at once"
@@ -64,20 +64,20 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(
         workload,
         "files stay open",
-        f"Open {scene.listed(list(touched))} {once} before the loop and close() {them} behind it, "
+        f"Open {context.listed(list(touched))} {once} before the loop and close() {them} behind it, "
         "instead of at every turn (a shell redirects the whole loop).",
         Meaning(assumes=assumes),
     )
 
 
-def _held(step: StepSpec, scene: Scene, touched: dict[str, _Kept]) -> Steps | None:
+def _held(step: StepSpec, context: EvaluationContext, touched: dict[str, _Kept]) -> Steps | None:
     """A loop with the opens and closes of its files around it.
 
     Files are noted in `touched`.
     """
     if step.for_ is None or step.do is None:
         return None
-    kept = [*_of_turns(step, scene), *_of_loops_inside(step, scene)]
+    kept = [*_of_turns(step, context), *_of_loops_inside(step, context)]
     if not kept:
         return None
     for each in kept:
@@ -85,7 +85,7 @@ def _held(step: StepSpec, scene: Scene, touched: dict[str, _Kept]) -> Steps | No
     around = [gone for each in kept for gone in (*each.opened, *each.closed)]
     return [
         *(step for each in kept for step in each.alone(each.opened)),
-        *in_a_row(step, _without(step.do, around), scene),
+        *in_a_row(step, _without(step.do, around), context),
         *(step for each in kept for step in each.alone(each.closed)),
     ]
 
@@ -105,52 +105,52 @@ def _without(steps: Sequence[StepSpec | BareStep], gone: Sequence[StepSpec]) -> 
     return rest
 
 
-def _of_turns(loop: StepSpec, scene: Scene) -> list[_Kept]:
+def _of_turns(loop: StepSpec, context: EvaluationContext) -> list[_Kept]:
     """The files that turns of a loop open and close, of which there are fewer than turns."""
     found = []
-    for name, opened, closed in _opened_once(loop, scene.workload):
-        files = 1 if not _reads(scene, name, loop) else _files(scene, name, loop)
+    for name, opened, closed in _opened_once(loop, context.workload):
+        files = 1 if not _reads(context, name, loop) else _files(context, name, loop)
         if files is not None:
             found.append(_Kept(name, opened, closed, loop, files))
     return found
 
 
-def _files(scene: Scene, name: str, loop: StepSpec) -> int | None:
+def _files(context: EvaluationContext, name: str, loop: StepSpec) -> int | None:
     """How many files take turns in a loop; None where that is not known, or nothing comes again."""
-    turns = scene.whole(loop.in_)
+    turns = context.whole(loop.in_)
     assert loop.for_ is not None
     if turns is None:
         return None
-    path = scene.workload.files[name].path
-    files = files_in_turn(path, loop.for_, turns, scene.parameters, _MOST_OPEN)
+    path = context.workload.files[name].path
+    files = files_in_turn(path, loop.for_, turns, context.parameters, _MOST_OPEN)
     return files if files is not None and files < turns else None
 
 
-def _of_loops_inside(loop: StepSpec, scene: Scene) -> list[_Kept]:
+def _of_loops_inside(loop: StepSpec, context: EvaluationContext) -> list[_Kept]:
     """The files that loops inside of a loop open one by one, in each of its turns again."""
     found = []
     for inner in loop.do or []:
         if not isinstance(inner, StepSpec) or inner.for_ is None or inner.do is None:
             continue
-        files = scene.whole(inner.in_)
+        files = context.whole(inner.in_)
         if files is None or files > _MOST_OPEN:
             continue
         others = named_in([step for step in loop.do or [] if step is not inner])
         found += [
             _Kept(name, opened, closed, inner, files)
-            for name, opened, closed in _opened_once(inner, scene.workload)
+            for name, opened, closed in _opened_once(inner, context.workload)
             if name not in others
-            and not _reads(scene, name, loop)
-            and _files_are(files, scene, name, inner)
+            and not _reads(context, name, loop)
+            and _files_are(files, context, name, inner)
         ]
     return found
 
 
-def _files_are(files: int, scene: Scene, name: str, loop: StepSpec) -> bool:
+def _files_are(files: int, context: EvaluationContext, name: str, loop: StepSpec) -> bool:
     """Whether each turn of a loop takes another file."""
     assert loop.for_ is not None
-    path = scene.workload.files[name].path
-    return files_in_turn(path, loop.for_, files, scene.parameters, _MOST_OPEN) == files
+    path = context.workload.files[name].path
+    return files_in_turn(path, loop.for_, files, context.parameters, _MOST_OPEN) == files
 
 
 def _opened_once(
@@ -189,9 +189,9 @@ def _opened(step: StepSpec) -> str | None:
     return step.open or step.create
 
 
-def _reads(scene: Scene, name: str, loop: StepSpec) -> bool:
+def _reads(context: EvaluationContext, name: str, loop: StepSpec) -> bool:
     """Whether the path of a file differs from turn to turn of a loop."""
-    return loop.for_ in template_names(scene.workload.files[name].path)
+    return loop.for_ in template_names(context.workload.files[name].path)
 
 
 def _names(variable: str, text: Value) -> bool:
@@ -205,4 +205,4 @@ def _only_appended(name: str, steps: list[StepSpec], workload: Workload) -> bool
     return bool(written) and all(pattern is PatternKind.APPEND for pattern in written)
 
 
-CHANGE = Change("opens", "once", _values, _make)
+CHANGE = TuningChange("opens", "once", _values, _make)

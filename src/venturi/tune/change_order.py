@@ -8,42 +8,42 @@ from venturi.model.plan import SyncMode
 from venturi.model.tuning import Meaning
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind
-from venturi.tune.change import Change, Variant, one_of, weaker
+from venturi.tune.change import TuningChange, Variant, one_of, weaker
 from venturi.tune.change_transfer import as_long, request_bytes
+from venturi.tune.evaluation_context import DataStepUse, DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import altered, with_data
-from venturi.tune.scene import DoesNotApply, Scene, Use
 
 _WORDS = ("collected", "contiguous")
 _COLLECTED_BYTES = 4 * 1024**2
 _OTHER_PLACES = "the parts of ranks lie in the file one behind the other: readers must know"
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return list(_WORDS)
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     one_of(value, "order", _WORDS)
-    touched: list[Use] = []
+    touched: list[DataStepUse] = []
 
-    def order(use: Use) -> DataStep | None:
-        changed = None if use.dataset else _ordered(use, scene)
+    def order(use: DataStepUse) -> DataStep | None:
+        changed = None if use.dataset else _ordered(use, context)
         if changed is None:
             return None
         touched.append(use)
-        size = scene.whole(changed.size)
+        size = context.whole(changed.size)
         if value == "contiguous" or size is None or changed.pattern is PatternKind.TABLE:
             return changed
-        now = request_bytes(use.step, scene)
+        now = request_bytes(use.step, context)
         larger = altered(changed, transfer=min(size, _COLLECTED_BYTES))
-        return larger if now is None else as_long(use.step, larger, now, scene)
+        return larger if now is None else as_long(use.step, larger, now, context)
 
-    workload = with_data(scene.workload, order)
+    workload = with_data(context.workload, order)
     if not touched:
         raise DoesNotApply("requests lie one behind the other already")
     kinds = {use.step.pattern for use in touched}
-    names = scene.listed([use.name for use in touched])
+    names = context.listed([use.name for use in touched])
     if kinds <= {PatternKind.RANDOM, PatternKind.TABLE}:
         advice = f"Sort the requests of {names} by their offsets before they are made."
         assumes = "requests may wait until they can be sorted"
@@ -63,17 +63,17 @@ def _make(scene: Scene, value: str) -> Variant:
     return Variant(workload, what, advice, Meaning(assumes=assumes))
 
 
-def _ordered(use: Use, scene: Scene) -> DataStep | None:
+def _ordered(use: DataStepUse, context: EvaluationContext) -> DataStep | None:
     """The step in order; None where it is, or where that cannot be said."""
     step = use.step
     if step.mix or step.reads or step.rate is not None:
         return None
     if step.pattern is PatternKind.TABLE:
         return _sorted_table(step)
-    shared = scene.sharers(scene.workload.files[use.name]) != 1
+    shared = context.sharers(context.workload.files[use.name]) != 1
     if step.pattern is not PatternKind.RANDOM and not shared:
         return None
-    size = _part_bytes(step, scene)
+    size = _part_bytes(step, context)
     if size is None:
         return None
     return altered(
@@ -83,25 +83,25 @@ def _ordered(use: Use, scene: Scene) -> DataStep | None:
     )  # fmt: skip
 
 
-def _part_bytes(step: DataStep, scene: Scene) -> int | None:
+def _part_bytes(step: DataStep, context: EvaluationContext) -> int | None:
     """What a rank moves in a pattern that has gaps; None where it varies, or has none."""
     if step.pattern is PatternKind.TILED:
-        extents = [scene.whole(extent) for extent in step.tile]
-        element, copies = scene.whole(step.element), scene.whole(step.count or 1)
+        extents = [context.whole(extent) for extent in step.tile]
+        element, copies = context.whole(step.element), context.whole(step.count or 1)
         known = [n for n in (*extents, element, copies) if n is not None]
         return math.prod(known) if len(known) == len(extents) + 2 else None
     if step.pattern is PatternKind.SEGMENTED:
-        block, segments = scene.whole(step.block), scene.whole(step.segments)
+        block, segments = context.whole(step.block), context.whole(step.segments)
         if step.segments is None:
-            return scene.whole(step.size)
+            return context.whole(step.size)
         return block * segments if block and segments and segments > 1 else None
     if step.pattern not in (PatternKind.STRIDED, PatternKind.RANDOM):
         return None
-    transfer = scene.whole(step.transfer)
-    count = scene.whole(step.count)
+    transfer = context.whole(step.transfer)
+    count = context.whole(step.count)
     if step.count is not None:
         return count * transfer if count is not None and transfer else None
-    return scene.whole(step.size)
+    return context.whole(step.size)
 
 
 def _sorted_table(step: DataStep) -> DataStep | None:
@@ -123,4 +123,4 @@ def _sorted_table(step: DataStep) -> DataStep | None:
     return altered(step, table=joined)
 
 
-CHANGE = Change("order", "collected or contiguous", _values, _make)
+CHANGE = TuningChange("order", "collected or contiguous", _values, _make)

@@ -9,10 +9,10 @@ from venturi.model.tuning import Meaning
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind, StepSpec
 from venturi.plan.file import template_names
-from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change import TuningChange, Variant, one_of
 from venturi.tune.change_transfer import request_bytes
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, use_of
 from venturi.tune.rewrite import Steps, altered, named_in, with_steps
-from venturi.tune.scene import DoesNotApply, Scene, use_of
 
 _LEAST_TIMES = 1.5
 """Own: what is read over what lies there; with less, next to nothing is read again."""
@@ -20,18 +20,18 @@ _MOST_BYTES = 2**30
 """More is not kept in memory."""
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return ["once"]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     one_of(value, "rereads", ("once",))
     touched: dict[str, bool] = {}
-    workload = with_steps(scene.workload, lambda step: _kept(step, scene, touched))
+    workload = with_steps(context.workload, lambda step: _kept(step, context, touched))
     if not touched:
         raise DoesNotApply("no loop reads the same part of a file again and again")
-    names = scene.listed(list(touched))
+    names = context.listed(list(touched))
     advice = f"Read {names} once before the loop and keep the data."
     if any(touched.values()):
         advice = (
@@ -47,14 +47,14 @@ def _make(scene: Scene, value: str) -> Variant:
     )
 
 
-def _kept(loop: StepSpec, scene: Scene, touched: dict[str, bool]) -> Steps | None:
+def _kept(loop: StepSpec, context: EvaluationContext, touched: dict[str, bool]) -> Steps | None:
     """A loop with what its turns read again before it.
 
     The file is noted in `touched`, with whether each turn opens it.
     """
     if loop.for_ is None or loop.do is None:
         return None
-    found = next((one for one in map(lambda s: _again(s, loop, scene), loop.do) if one), None)
+    found = next((one for one in map(lambda s: _again(s, loop, context), loop.do) if one), None)
     if found is None:
         return None
     visit = [step for step in loop.do if isinstance(step, StepSpec) and _is_on(step, found.name)]
@@ -65,7 +65,7 @@ def _kept(loop: StepSpec, scene: Scene, touched: dict[str, bool]) -> Steps | Non
 
 
 @dataclass(frozen=True)
-class _Found:
+class _RepeatedRead:
     """A read that every turn of a loop makes, and the one that stands for all of them."""
 
     name: str
@@ -73,35 +73,35 @@ class _Found:
     read: StepSpec
 
 
-def _again(step: object, loop: StepSpec, scene: Scene) -> _Found | None:
+def _again(step: object, loop: StepSpec, context: EvaluationContext) -> _RepeatedRead | None:
     """What a step reads again in each turn; None where it is no such read."""
-    use = use_of(step, scene.workload) if isinstance(step, StepSpec) else None
-    turns = scene.whole(loop.in_)
+    use = use_of(step, context.workload) if isinstance(step, StepSpec) else None
+    turns = context.whole(loop.in_)
     if use is None or use.is_write or use.dataset or not turns:
         return None
     assert isinstance(step, StepSpec)
-    data, spec = use.step, scene.workload.files[use.name]
+    data, spec = use.step, context.workload.files[use.name]
     inside = [one for one in loop.do or [] if isinstance(one, StepSpec) and _is_on(one, use.name)]
     is_alone = all(one is step or one.open or one.close or one.stat for one in inside)
     is_plain = data.pattern is PatternKind.CONTIGUOUS and not data.mix and data.total is None
     if not is_alone or not is_plain or loop.for_ in template_names(spec.path):
         return None
-    if scene.sharers(spec) != 1 or use.place != "self":
+    if context.sharers(spec) != 1 or use.place != "self":
         return None
-    return _once(step, data, turns, (loop, scene, use.name))
+    return _once(step, data, turns, (loop, context, use.name))
 
 
 def _once(
-    step: StepSpec, data: DataStep, turns: int, whose: tuple[StepSpec, Scene, str]
-) -> _Found | None:
+    step: StepSpec, data: DataStep, turns: int, whose: tuple[StepSpec, EvaluationContext, str]
+) -> _RepeatedRead | None:
     """The read of all that the turns read, where that is much less."""
-    loop, scene, name = whose
-    transfer = request_bytes(data, scene)
+    loop, context, name = whose
+    transfer = request_bytes(data, context)
     if not transfer and data.transfer is None:
         return None
     size = data.size if data.count is None else f"({data.count}) * {transfer}"
-    begins = scene.of_turns(data.at or 0, loop)
-    sizes = scene.of_turns(size if size is not None else transfer or 0, loop)
+    begins = context.of_turns(data.at or 0, loop)
+    sizes = context.of_turns(size if size is not None else transfer or 0, loop)
     if begins is None or sizes is None:
         return None
     spans = [(int(at), int(length)) for at, length in zip(begins, sizes, strict=True)]
@@ -113,10 +113,10 @@ def _once(
     read = altered(
         data, at=low, size=size_text(high - low), count=None, transfer=size_text(request), seeks=0
     )
-    think = scene.number(data.think)
+    think = context.number(data.think)
     if think:
         read = altered(read, think=float(think) * turns / ceil((high - low) / request))
-    return _Found(name, step, step.model_copy(update={"read": read}))
+    return _RepeatedRead(name, step, step.model_copy(update={"read": read}))
 
 
 def _is_on(step: StepSpec, name: str) -> bool:
@@ -124,4 +124,4 @@ def _is_on(step: StepSpec, name: str) -> bool:
     return name in named_in([step])
 
 
-CHANGE = Change("rereads", "once", _values, _make)
+CHANGE = TuningChange("rereads", "once", _values, _make)

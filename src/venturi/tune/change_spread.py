@@ -10,10 +10,16 @@ from itertools import groupby
 from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, DataStep, PatternKind, StepSpec
-from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change import TuningChange, Variant, one_of
 from venturi.tune.change_transfer import part_bytes, request_bytes
+from venturi.tune.evaluation_context import (
+    DataStepUse,
+    DoesNotApply,
+    EvaluationContext,
+    steps_of,
+    use_of,
+)
 from venturi.tune.rewrite import Steps, altered, named_in, with_files, with_steps
-from venturi.tune.scene import DoesNotApply, Scene, Use, steps_of, use_of
 
 _WORDS = ("rank", "all")
 _ONE_RANK = re.compile(r"\(?\s*rank (== \d+|< 1)\s*\)?")
@@ -23,16 +29,16 @@ _VERBS = ("create", "open", "stat", "close", "write", "read", "sync", "compute",
 """What each rank may do with its part as well as one does with all."""
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return list(_WORDS)
 
 
 @dataclass
-class _Dealt:
+class _Distribution:
     """The files whose data can be dealt to all ranks, and why those of others cannot."""
 
-    uses: dict[str, Use] = field(default_factory=dict)
+    uses: dict[str, DataStepUse] = field(default_factory=dict)
     refused: set[str] = field(default_factory=set)
     reasons: list[str] = field(default_factory=list)
 
@@ -42,23 +48,23 @@ class _Dealt:
         return bool(names) and names <= self.uses.keys()
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     one_of(value, "spread", _WORDS)
-    if scene.ranks == 1:
+    if context.ranks == 1:
         raise DoesNotApply("there is one rank")
-    found = _dealt(value, scene)
+    found = _distribution_of(value, context)
     if not found.uses:
         raise DoesNotApply(found.reasons[0] if found.reasons else "no rank works for all others")
-    workload = with_steps(scene.workload, lambda step: _freed(step, value, scene, found))
-    if any(name in named_in(_elsewhere(scene)) for name in found.uses):
-        raise DoesNotApply(f"{scene.listed(list(found.uses))} is also used by other ranks")
+    workload = with_steps(context.workload, lambda step: _freed(step, value, context, found))
+    if any(name in named_in(_elsewhere(context)) for name in found.uses):
+        raise DoesNotApply(f"{context.listed(list(found.uses))} is also used by other ranks")
     workload = with_files(
         workload,
         lambda name, spec: (
             spec.model_copy(update={"shared": value}) if name in found.uses else None
         ),
     )
-    names = scene.listed(list(found.uses))
+    names = context.listed(list(found.uses))
     verb = "write" if any(use.is_write for use in found.uses.values()) else "read"
     if value == "rank":
         how, what = f"{verb} it into a file of its own", "a file for each rank"
@@ -81,22 +87,22 @@ def _is_of_one_rank(step: StepSpec) -> bool:
     return step.when is not None and _ONE_RANK.fullmatch(str(step.when)) is not None
 
 
-def _dealt(value: str, scene: Scene) -> _Dealt:
+def _distribution_of(value: str, context: EvaluationContext) -> _Distribution:
     """What is dealt of all that one rank does alone.
 
     A step that does what cannot be dealt keeps all of its files on the one rank.
     """
-    found = _Dealt()
+    found = _Distribution()
     alone = [
         inner
-        for step in steps_of(scene.workload)
+        for step in steps_of(context.workload)
         if _is_of_one_rank(step)
         for inner in step.do or []
     ]
     for step in alone:
         names = named_in([step])
         for each in _with_inner(step):
-            why = _refusal(each, value, scene, found)
+            why = _refusal(each, value, context, found)
             if why is not None:
                 found.reasons += [why] if why else []
                 found.refused |= names
@@ -116,21 +122,25 @@ def _with_inner(step: StepSpec | BareStep) -> Iterator[StepSpec | BareStep]:
         yield from _with_inner(inner)
 
 
-def _refusal(step: StepSpec | BareStep, value: str, scene: Scene, found: _Dealt) -> str | None:
+def _refusal(
+    step: StepSpec | BareStep, value: str, context: EvaluationContext, found: _Distribution
+) -> str | None:
     """Why a step cannot be dealt, in words or (empty) by its kind; None: it can."""
     if not isinstance(step, StepSpec) or step.verb not in _VERBS:
         return ""
-    use = use_of(step, scene.workload)
+    use = use_of(step, context.workload)
     if use is None:
         return None if step.write is None and step.read is None else ""
-    part = _part(use, value, scene)
+    part = _part(use, value, context)
     if isinstance(part, str):
         return part
     found.uses[use.name] = use
     return None
 
 
-def _freed(step: StepSpec, value: str, scene: Scene, found: _Dealt) -> Steps | None:
+def _freed(
+    step: StepSpec, value: str, context: EvaluationContext, found: _Distribution
+) -> Steps | None:
     """What one rank does for all, done by each with its part; the rest stays as it was."""
     if not _is_of_one_rank(step):
         return None
@@ -141,32 +151,34 @@ def _freed(step: StepSpec, value: str, scene: Scene, found: _Dealt) -> Steps | N
     for free, run in groupby(body, found.frees):
         steps = list(run)
         if free:
-            result += [_spread(inner, value, scene) for inner in steps]
+            result += [_spread(inner, value, context) for inner in steps]
         else:
             result.append(step.model_copy(update={"do": steps}))
     return result
 
 
-def _spread(step: StepSpec | BareStep, value: str, scene: Scene) -> StepSpec | BareStep:
+def _spread(
+    step: StepSpec | BareStep, value: str, context: EvaluationContext
+) -> StepSpec | BareStep:
     """A step with each rank's part of its data."""
     if not isinstance(step, StepSpec):
         return step
     if step.do is not None:
-        inner = [_spread(each, value, scene) for each in step.do]
+        inner = [_spread(each, value, context) for each in step.do]
         return step.model_copy(update={"do": inner})
-    use = use_of(step, scene.workload)
+    use = use_of(step, context.workload)
     if use is None:
         return step
-    return step.model_copy(update={"write" if use.is_write else "read": _part(use, value, scene)})
+    return step.model_copy(update={"write" if use.is_write else "read": _part(use, value, context)})
 
 
-def _part(use: Use, value: str, scene: Scene) -> DataStep | str:
+def _part(use: DataStepUse, value: str, context: EvaluationContext) -> DataStep | str:
     """The part of each rank, or why there is none."""
-    step, ranks = use.step, scene.ranks
-    spec = scene.workload.files[use.name]
-    now = request_bytes(step, scene)
-    size = None if now is None else part_bytes(step, now, scene)
-    known = scene.listed([use.name])
+    step, ranks = use.step, context.ranks
+    spec = context.workload.files[use.name]
+    now = request_bytes(step, context)
+    size = None if now is None else part_bytes(step, now, context)
+    known = context.listed([use.name])
     if use.dataset or spec.interface not in (Interface.POSIX, Interface.STDIO, Interface.URING):
         return f"{known} is moved by a library that has calls of all ranks"
     if step.pattern is not PatternKind.CONTIGUOUS or step.mix:
@@ -174,7 +186,9 @@ def _part(use: Use, value: str, scene: Scene) -> DataStep | str:
     if now is None or step.total is not None or step.reads:
         return f"requests of {known} have no one size"
     if size is None:
-        return _dealt_calls(step, value, now, ranks) or f"requests of {known} have no one size"
+        return (
+            _distributed_calls(step, value, now, ranks) or f"requests of {known} have no one size"
+        )
     if size < max(_LEAST_BYTES, ranks):
         return f"{known} has too little for all ranks"
     if size % ranks:
@@ -189,7 +203,7 @@ def _part(use: Use, value: str, scene: Scene) -> DataStep | str:
     )
 
 
-def _dealt_calls(step: DataStep, value: str, now: int, ranks: int) -> DataStep | None:
+def _distributed_calls(step: DataStep, value: str, now: int, ranks: int) -> DataStep | None:
     """Where the number of calls changes from turn to turn: each call is dealt to all ranks."""
     if step.count is None or now % ranks:
         return None
@@ -204,14 +218,14 @@ def _place(step: DataStep, value: str, part: str, ranks: int) -> str | None:
     return None if step.at is None else f"({step.at}) // {ranks}"
 
 
-def _elsewhere(scene: Scene) -> list[StepSpec | BareStep]:
+def _elsewhere(context: EvaluationContext) -> list[StepSpec | BareStep]:
     """All steps that are not behind a condition on one rank."""
 
     def drop(step: StepSpec) -> Steps | None:
         return [] if _is_of_one_rank(step) else None
 
-    rest = with_steps(scene.workload, drop)
+    rest = with_steps(context.workload, drop)
     return [step for steps in rest.program.values() for step in steps]
 
 
-CHANGE = Change("spread", "rank or all", _values, _make)
+CHANGE = TuningChange("spread", "rank or all", _values, _make)

@@ -8,28 +8,30 @@ from venturi.model.plan import ItemVerb
 from venturi.model.tuning import Meaning
 from venturi.model.workload import StepSpec, Workload
 from venturi.plan.file import template_names
-from venturi.tune.change import Change, Variant, one_of
+from venturi.tune.change import TuningChange, Variant, one_of
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import Steps, with_steps
-from venturi.tune.scene import DoesNotApply, Scene
 
 _LOOKS = (ItemVerb.STAT, ItemVerb.READ_DIR)
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return ["once"]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     one_of(value, "stats", ("once",))
     touched: list[str] = []
-    workload = with_steps(scene.workload, lambda step: _remembered(step, scene.workload, touched))
+    workload = with_steps(
+        context.workload, lambda step: _remembered(step, context.workload, touched)
+    )
     if not touched:
         raise DoesNotApply("no name is looked at more than once")
     return Variant(
         workload,
         "names looked at once",
-        f"Call stat() (os.path.exists(), INQUIRE, test -e) once for {scene.listed(touched)} and "
+        f"Call stat() (os.path.exists(), INQUIRE, test -e) once for {context.listed(touched)} and "
         "keep the answer; of an open file, fstat() asks nobody.",
         Meaning(assumes="nobody else changes these files meanwhile"),
     )
@@ -95,4 +97,4 @@ def _is_free(step: object, name: str, variable: str, workload: Workload, body: S
     )
 
 
-CHANGE = Change("stats", "once", _values, _make)
+CHANGE = TuningChange("stats", "once", _values, _make)

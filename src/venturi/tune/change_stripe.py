@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from venturi.model.plan import Interface
 from venturi.model.workload import FileSpec, StripeSpec
-from venturi.tune.change import Change, Variant, count_of
+from venturi.tune.change import TuningChange, Variant, count_of
+from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import with_files
-from venturi.tune.scene import DoesNotApply, Scene
 
 _STRIPED = ("lustre", "beegfs")
 _WITHOUT = (Interface.NULL, Interface.SIMULATED)
 
 
-def _values(scene: Scene) -> list[str]:
-    del scene
+def _values(context: EvaluationContext) -> list[str]:
+    del context
     return ["all", "4", "1"]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     count = -1 if value == "all" else count_of(value, "stripe")
-    if scene.file_system not in _STRIPED:
-        raise DoesNotApply(f"{scene.file_system} does not let users stripe files")
+    if context.file_system not in _STRIPED:
+        raise DoesNotApply(f"{context.file_system} does not let users stripe files")
     touched: list[str] = []
 
     def stripe(name: str, spec: FileSpec) -> FileSpec | None:
@@ -30,7 +30,7 @@ def _make(scene: Scene, value: str) -> Variant:
         old = spec.stripe or StripeSpec()
         return spec.model_copy(update={"stripe": old.model_copy(update={"count": count})})
 
-    workload = with_files(scene.workload, stripe)
+    workload = with_files(context.workload, stripe)
     if not touched:
         raise DoesNotApply("the workload makes no files")
     many = "all servers" if count < 0 else f"{count} servers"
@@ -38,8 +38,8 @@ def _make(scene: Scene, value: str) -> Variant:
         workload,
         f"files over {many}",
         f"Run lfs setstripe -c {count} (beegfs-ctl --setpattern) on the folder of "
-        f"{scene.listed(touched)} before the job.",
+        f"{context.listed(touched)} before the job.",
     )
 
 
-CHANGE = Change("stripe", "N or all", _values, _make)
+CHANGE = TuningChange("stripe", "N or all", _values, _make)

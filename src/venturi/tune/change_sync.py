@@ -9,25 +9,32 @@ from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, DataStep, StepSpec, SyncStep, Workload
 from venturi.plan.file import template_names
 from venturi.tune.call import sync_call
-from venturi.tune.change import Change, Variant, one_of, weaker
+from venturi.tune.change import TuningChange, Variant, one_of, weaker
+from venturi.tune.evaluation_context import (
+    DataStepUse,
+    DoesNotApply,
+    EvaluationContext,
+    steps_of,
+    use_of,
+    uses_of,
+)
 from venturi.tune.rewrite import Steps, altered, with_data, with_steps
-from venturi.tune.scene import DoesNotApply, Scene, Use, steps_of, use_of, uses_of
 
 _WORDS = ("end", "fdatasync")
 
 
-def _values(scene: Scene) -> Sequence[str]:
-    del scene
+def _values(context: EvaluationContext) -> Sequence[str]:
+    del context
     return _WORDS
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     one_of(value, "sync", _WORDS)
-    return _at_end(scene) if value == "end" else _data_only(scene)
+    return _at_end(context) if value == "end" else _data_only(context)
 
 
-def _at_end(scene: Scene) -> Variant:
-    workload = scene.workload
+def _at_end(context: EvaluationContext) -> Variant:
+    workload = context.workload
     files = _synced_often(workload)
     trees = _synced_trees(workload)
     if not files and not trees:
@@ -41,7 +48,7 @@ def _at_end(scene: Scene) -> Variant:
     return Variant(
         changed,
         "one sync at the end",
-        f"Call {called} once, when all of {scene.listed([*files, *trees])} is written, not "
+        f"Call {called} once, when all of {context.listed([*files, *trees])} is written, not "
         f"after every write{sign}{elsewhere}.",
         weaker(
             "a crash before the end of the phase may take what was written in it; at its end all "
@@ -160,11 +167,11 @@ def _sync(name: str | None, mode: SyncMode) -> StepSpec:
     return StepSpec(sync=SyncStep(on=name, mode=mode))
 
 
-def _data_only(scene: Scene) -> Variant:
+def _data_only(context: EvaluationContext) -> Variant:
     """fdatasync in place of fsync."""
     touched: list[str] = []
 
-    def of_data(use: Use) -> DataStep | None:
+    def of_data(use: DataStepUse) -> DataStep | None:
         if use.step.sync is not SyncMode.FSYNC:
             return None
         touched.append(use.name)
@@ -180,15 +187,15 @@ def _data_only(scene: Scene) -> Variant:
             return [step.model_copy(update={"sync": rich})]
         return None
 
-    workload = with_steps(with_data(scene.workload, of_data), of_step)
+    workload = with_steps(with_data(context.workload, of_data), of_step)
     if not touched:
         raise DoesNotApply("nothing is synced with fsync()")
     return Variant(
         workload,
         "fdatasync instead of fsync",
-        f"Call fdatasync() instead of fsync() for {scene.listed(touched)}.",
+        f"Call fdatasync() instead of fsync() for {context.listed(touched)}.",
         Meaning(assumes="times of change of the file may be lost in a crash, its data are not"),
     )
 
 
-CHANGE = Change("sync", "end or fdatasync", _values, _make)
+CHANGE = TuningChange("sync", "end or fdatasync", _values, _make)

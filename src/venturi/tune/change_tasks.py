@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep, FileSpec, PatternKind
-from venturi.tune.change import Change, Variant, count_of
+from venturi.tune.change import TuningChange, Variant, count_of
 from venturi.tune.change_transfer import part_bytes, request_bytes
+from venturi.tune.evaluation_context import DataStepUse, DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import altered, with_data, with_files
-from venturi.tune.scene import DoesNotApply, Scene, Use
 
 
-def _values(scene: Scene) -> list[str]:
-    ranks = scene.ranks
+def _values(context: EvaluationContext) -> list[str]:
+    ranks = context.ranks
     return [str(ranks // n) for n in (2, 4, 8, 16) if ranks > 1 and ranks % n == 0]
 
 
-def _make(scene: Scene, value: str) -> Variant:
+def _make(context: EvaluationContext, value: str) -> Variant:
     tasks = count_of(value, "tasks")
-    if scene.ranks == 1:
+    if context.ranks == 1:
         raise DoesNotApply("there is one rank")
-    if tasks >= scene.ranks or scene.ranks % tasks or len(scene.made.plan.groups) > 1:
-        raise DoesNotApply(f"{scene.ranks} ranks are not dealt evenly to {tasks} of them")
-    each = scene.ranks // tasks
+    if tasks >= context.ranks or context.ranks % tasks or len(context.made.plan.groups) > 1:
+        raise DoesNotApply(f"{context.ranks} ranks are not dealt evenly to {tasks} of them")
+    each = context.ranks // tasks
     touched: list[str] = []
 
-    def gather(use: Use) -> DataStep | None:
-        changed = _gathered(use, each, scene)
+    def gather(use: DataStepUse) -> DataStep | None:
+        changed = _gathered(use, each, context)
         if changed is not None:
             touched.append(use.name)
         return changed
@@ -35,22 +35,22 @@ def _make(scene: Scene, value: str) -> Variant:
             return None
         return spec.model_copy(update={"shared": f"every {each}"})
 
-    changed = with_data(scene.workload, gather)
+    changed = with_data(context.workload, gather)
     if not touched:
         raise DoesNotApply("no contiguous step has the same amount on each rank")
     return Variant(
         with_files(changed, share),
-        f"I/O on {tasks} of {scene.ranks} ranks",
+        f"I/O on {tasks} of {context.ranks} ranks",
         f"Gather the data of {each} ranks on one (MPI_Gather(); ADIOS2: NumAggregators={tasks}; "
-        f"MPI-IO: cb_nodes={tasks}) and let it move {scene.listed(touched)}.",
+        f"MPI-IO: cb_nodes={tasks}) and let it move {context.listed(touched)}.",
         Meaning(assumes="gathering the data takes no time here: it is not in the measurement"),
     )
 
 
-def _gathered(use: Use, each: int, scene: Scene) -> DataStep | None:
+def _gathered(use: DataStepUse, each: int, context: EvaluationContext) -> DataStep | None:
     """The step on the first of `each` ranks, with the data of all of them."""
-    step, spec = use.step, scene.workload.files[use.name]
-    now = request_bytes(step, scene)
+    step, spec = use.step, context.workload.files[use.name]
+    now = request_bytes(step, context)
     plain = step.pattern is PatternKind.CONTIGUOUS and not step.mix and not use.dataset
     if not plain or now is None or step.total is not None or step.at is not None:
         return None
@@ -58,7 +58,7 @@ def _gathered(use: Use, each: int, scene: Scene) -> DataStep | None:
         return None
     if "{" in spec.path and spec.shared == "rank":
         return None
-    size = part_bytes(step, now, scene)
+    size = part_bytes(step, now, context)
     if size is None:
         return None
     return altered(
@@ -70,4 +70,4 @@ def _gathered(use: Use, each: int, scene: Scene) -> DataStep | None:
     )
 
 
-CHANGE = Change("tasks", "N", _values, _make)
+CHANGE = TuningChange("tasks", "N", _values, _make)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from venturi.model.units import size_text
 from venturi.model.workload import DataStep, PatternKind, StepSpec
+from venturi.tune.evaluation_context import EvaluationContext
 from venturi.tune.rewrite import Steps, altered
-from venturi.tune.scene import Scene
 
 _PLAIN = {"to", "from_", "pattern", "transfer", "size", "at", "think", "memory", "fresh"}
 """Keys of a step that is nothing but requests of one size, one behind the other."""
 
 
-def in_a_row(loop: StepSpec, body: Steps, scene: Scene) -> Steps:
+def in_a_row(loop: StepSpec, body: Steps, context: EvaluationContext) -> Steps:
     """A loop with this body; nothing where that is empty; a single access where each turn makes one
     that begins where the one before ended.
 
@@ -20,35 +20,35 @@ def in_a_row(loop: StepSpec, body: Steps, scene: Scene) -> Steps:
     """
     if not body:
         return []
-    access = _access(loop, body, scene)
+    access = _access(loop, body, context)
     return [loop.model_copy(update={"do": body}) if access is None else access]
 
 
-def _access(loop: StepSpec, body: Steps, scene: Scene) -> StepSpec | None:
+def _access(loop: StepSpec, body: Steps, context: EvaluationContext) -> StepSpec | None:
     [step, *more] = body
-    turns = scene.whole(loop.in_)
+    turns = context.whole(loop.in_)
     if more or not isinstance(step, StepSpec) or not turns:
         return None
     data = step.write if step.write is not None else step.read
     if not isinstance(data, DataStep) or step.model_fields_set - {"write", "read"}:
         return None
-    spec = scene.workload.files.get(data.to or data.from_ or "")
-    size = scene.whole(data.size)
-    transfer = size if data.transfer is None else scene.whole(data.transfer)
-    if spec is None or scene.sharers(spec) != 1 or not size or not transfer or size % transfer:
+    spec = context.workload.files.get(data.to or data.from_ or "")
+    size = context.whole(data.size)
+    transfer = size if data.transfer is None else context.whole(data.transfer)
+    if spec is None or context.sharers(spec) != 1 or not size or not transfer or size % transfer:
         return None
     if data.model_fields_set - _PLAIN or data.pattern is not PatternKind.CONTIGUOUS:
         return None
-    begin = _begin(data, loop, size, scene)
+    begin = _begin(data, loop, size, context)
     if begin is None:
         return None
     whole = altered(data, transfer=size_text(transfer), size=size_text(size * turns), at=begin)
     return step.model_copy(update={"write" if step.write is not None else "read": whole})
 
 
-def _begin(data: DataStep, loop: StepSpec, size: int, scene: Scene) -> int | None:
+def _begin(data: DataStep, loop: StepSpec, size: int, context: EvaluationContext) -> int | None:
     """Where the first turn begins, if each other one begins `size` bytes behind the one before."""
-    begins = scene.of_turns(data.at or 0, loop)
+    begins = context.of_turns(data.at or 0, loop)
     if begins is None or not isinstance(begins[0], int):
         return None
     first = begins[0]

@@ -7,8 +7,8 @@ most of its time, a search without them can ask many times as much.
 from __future__ import annotations
 
 from venturi.model.workload import StepSpec, Workload
+from venturi.tune.evaluation_context import EvaluationContext, steps_of, use_of
 from venturi.tune.rewrite import altered, with_data, with_steps
-from venturi.tune.scene import Scene, steps_of, use_of
 
 
 def hurried(workload: Workload) -> Workload:
@@ -21,17 +21,17 @@ def hurried(workload: Workload) -> Workload:
     return with_steps(plain, one)
 
 
-def pauses_s(scene: Scene) -> float:
+def pauses_s(context: EvaluationContext) -> float:
     """Seconds of a run that are pauses which can be left out to choose among changes.
 
     None can where time is a part of what the workload does: groups that go on beside each other,
     limits of time, requests at given moments, waiting that follows from what requests took.
     """
-    if len(scene.made.plan.groups) > 1 or scene.workload.deadline is not None:
+    if len(context.made.plan.groups) > 1 or context.workload.deadline is not None:
         return 0.0
-    if any(_is_timed(step, scene.workload) for step in steps_of(scene.workload)):
+    if any(_is_timed(step, context.workload) for step in steps_of(context.workload)):
         return 0.0
-    return scene.made.totals.seconds_computing
+    return context.made.totals.seconds_computing
 
 
 def _is_timed(step: StepSpec, workload: Workload) -> bool:

@@ -14,13 +14,13 @@ from venturi.model.tuning import (
     Durability,
     Effect,
     Gain,
-    Pair,
-    Stage,
     Trial,
+    TrialPair,
+    TuningStage,
     Whole,
 )
 from venturi.tune.catalogue import QUIET, Candidate
-from venturi.tune.search import ERROR_RATE, FINALISTS, State, pairs_needed
+from venturi.tune.search import ERROR_RATE, FINALISTS, SearchState, pairs_needed
 
 LEAST_GAIN = 0.05
 """Smaller gains are not worth a change."""
@@ -37,7 +37,10 @@ _ORDER = (Effect.HELPS, Effect.UNJUDGED, Effect.NO_GAIN, Effect.HARMS)
 
 
 def ranked(
-    candidates: Sequence[Candidate], state: State, computing: Computing, untouched: float = 0.0
+    candidates: Sequence[Candidate],
+    state: SearchState,
+    computing: Computing,
+    untouched: float = 0.0,
 ) -> list[Trial]:
     """Every candidate as a trial: those that help first, the largest gain first.
 
@@ -56,7 +59,7 @@ def _for_once(trial: Trial) -> Trial:
     ratio lies as much, relative to it, as around the other.
     """
     gain = trial.gain
-    final = [pair for pair in trial.pairs if pair.stage is Stage.FINAL]
+    final = [pair for pair in trial.pairs if pair.stage is TuningStage.FINAL]
     base_s = median([pair.base_first_s for pair in final]) if final else 0.0
     if gain is None or base_s <= 0 or gain.ratio <= 0:
         return trial
@@ -79,11 +82,11 @@ def _place(trial: Trial) -> tuple[int, int, float]:
     """Judged changes by their effect, then the others by what was seen of them."""
     if trial.gain is not None:
         return _ORDER.index(trial.effect), 0, trial.gain.ratio
-    seen = math.inf if trial.seen_ratio is None else trial.seen_ratio
+    seen = math.inf if trial.measured_ratio is None else trial.measured_ratio
     return len(_ORDER), 1, seen
 
 
-def _trial(candidate: Candidate, state: State, judged: int, computing: Computing) -> Trial:
+def _trial(candidate: Candidate, state: SearchState, judged: int, computing: Computing) -> Trial:
     name = candidate.name
     final, seen = state.final(name), state.seen(name)
     gain = gain_of(final, judged) if final else None
@@ -94,10 +97,10 @@ def _trial(candidate: Candidate, state: State, judged: int, computing: Computing
         what=variant.what,
         advice=variant.advice,
         meaning=variant.meaning,
-        stage=state.stage.get(name, Stage.NONE),
+        stage=state.stage.get(name, TuningStage.NONE),
         effect=_effect(final, gain, judged),
         gain=gain,
-        seen_ratio=median([pair.ratio for pair in seen]) if seen else None,
+        measured_ratio=median([pair.ratio for pair in seen]) if seen else None,
         pairs=[*seen, *final],
         whole=_whole(gain, computing) if gain is not None else None,
         failure=state.failures.get(name, ""),
@@ -105,7 +108,7 @@ def _trial(candidate: Candidate, state: State, judged: int, computing: Computing
     )
 
 
-def gain_of(pairs: Sequence[Pair], judged: int) -> Gain | None:
+def gain_of(pairs: Sequence[TrialPair], judged: int) -> Gain | None:
     """The ratio of the medians with its interval, for one of `judged` changes."""
     base = [pair.base_s for pair in pairs]
     changed = [pair.changed_s for pair in pairs]
@@ -123,13 +126,13 @@ def gain_of(pairs: Sequence[Pair], judged: int) -> Gain | None:
     )
 
 
-def _effect(pairs: Sequence[Pair], gain: Gain | None, judged: int) -> Effect:
+def _effect(pairs: Sequence[TrialPair], gain: Gain | None, judged: int) -> Effect:
     if gain is None or len(pairs) < pairs_needed(judged):
         return Effect.UNJUDGED
-    is_sure = sign_test([pair.ratio for pair in pairs]) <= ERROR_RATE / judged
-    if is_sure and gain.high < 1 and gain.ratio <= 1 - LEAST_GAIN:
+    is_significant = sign_test([pair.ratio for pair in pairs]) <= ERROR_RATE / judged
+    if is_significant and gain.high < 1 and gain.ratio <= 1 - LEAST_GAIN:
         return Effect.HELPS
-    if is_sure and gain.low > 1 and gain.ratio >= 1 + LEAST_GAIN:
+    if is_significant and gain.low > 1 and gain.ratio >= 1 + LEAST_GAIN:
         return Effect.HARMS
     return Effect.NO_GAIN
 
@@ -192,7 +195,9 @@ def _may_hide(gain: Gain) -> bool:
     return gain.low < least and (gain.high > 1 or gain.ratio <= least)
 
 
-def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cost_s: float) -> str:
+def headline(
+    trials: Sequence[Trial], causes: Sequence[Cause], state: SearchState, cost_s: float
+) -> str:
     """What helps most, or that nothing does, with what the capture shows all the same.
 
     `causes` are weighed ones; of general ones only those that a change answers are named here.
@@ -205,7 +210,7 @@ def headline(trials: Sequence[Trial], causes: Sequence[Cause], state: State, cos
     return f"{text} The capture shows a problem all the same: {told[0].what}"
 
 
-def _headline(trials: Sequence[Trial], state: State, cost_s: float) -> str:
+def _headline(trials: Sequence[Trial], state: SearchState, cost_s: float) -> str:
     """One sentence of the trials."""
     best = trials[0] if trials else None
     if best is not None and best.effect is Effect.HELPS and best.gain is not None:
@@ -258,5 +263,5 @@ def _ratio_text(gain: Gain) -> str:
     )
 
 
-def _ended(text: str, state: State) -> str:
+def _ended(text: str, state: SearchState) -> str:
     return f"{text} (interrupted)." if state.interrupted else f"{text}."

@@ -14,7 +14,7 @@ from venturi.model.workload import (
     Value,
     Workload,
 )
-from venturi.tune.scene import Use, use_of
+from venturi.tune.evaluation_context import DataStepUse, use_of
 
 Steps = list[StepSpec | BareStep]
 
@@ -122,7 +122,7 @@ def _names_of(step: StepSpec) -> list[str]:
     return [name for name in names if name is not None]
 
 
-def with_data(workload: Workload, change: Callable[[Use], DataStep | None]) -> Workload:
+def with_data(workload: Workload, change: Callable[[DataStepUse], DataStep | None]) -> Workload:
     """Each data step on a plain file or a dataset changed; None keeps it."""
 
     def one(step: StepSpec) -> list[StepSpec] | None:

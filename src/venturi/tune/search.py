@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from venturi.model.error import VenturiError
 from venturi.model.statistic import median
-from venturi.model.tuning import Pair, Stage
+from venturi.model.tuning import TrialPair, TuningStage
 
 FINALISTS = 3
 """Changes that are measured afresh at most, of different keys."""
@@ -43,7 +43,7 @@ class Interrupted(Exception):
 
 
 @dataclass(frozen=True)
-class Run:
+class TrialRun:
     """What one run gave: its I/O time, and what it cost of the budget."""
 
     io_s: float
@@ -53,7 +53,7 @@ class Run:
     """I/O time of the first time."""
 
 
-Measure = Callable[[str | None, bool], Run]
+Measure = Callable[[str | None, bool], TrialRun]
 """Runs the change of this name, or (None) the workload as it is; in haste (True) without pauses.
 Raises TrialFailed for a change that cannot be run, and Interrupted."""
 
@@ -67,11 +67,11 @@ def pairs_needed(judged: int) -> int:
 
 
 @dataclass
-class State:
+class SearchState:
     """What is known so far; complete at every moment."""
 
-    pairs: dict[str, list[Pair]] = field(default_factory=dict)
-    stage: dict[str, Stage] = field(default_factory=dict)
+    pairs: dict[str, list[TrialPair]] = field(default_factory=dict)
+    stage: dict[str, TuningStage] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
     base_s: list[float] = field(default_factory=list)
     """Without those in haste."""
@@ -85,13 +85,13 @@ class State:
     doing: str = ""
     """The stage and what runs now, for the display."""
 
-    def seen(self, name: str) -> list[Pair]:
+    def seen(self, name: str) -> list[TrialPair]:
         """The pairs that chose."""
-        return [pair for pair in self.pairs.get(name, []) if pair.stage is not Stage.FINAL]
+        return [pair for pair in self.pairs.get(name, []) if pair.stage is not TuningStage.FINAL]
 
-    def final(self, name: str) -> list[Pair]:
+    def final(self, name: str) -> list[TrialPair]:
         """The pairs that count."""
-        return [pair for pair in self.pairs.get(name, []) if pair.stage is Stage.FINAL]
+        return [pair for pair in self.pairs.get(name, []) if pair.stage is TuningStage.FINAL]
 
     def ratio(self, name: str) -> float:
         """The median ratio of the pairs that chose; infinite where there are none."""
@@ -100,7 +100,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class Known:
+class PriorKnowledge:
     """What is known of a workload before it runs."""
 
     pauses_s: float = 0.0
@@ -119,8 +119,8 @@ class Search:
         elapsed: Callable[[], float],
         budget_s: float,
         seed: int = 1,
-        watch: Callable[[State], None] = lambda state: None,
-        known: Known = Known(),
+        watch: Callable[[SearchState], None] = lambda state: None,
+        known: PriorKnowledge = PriorKnowledge(),
     ) -> None:
         self._keys = keys
         self._measure = measure
@@ -131,9 +131,9 @@ class Search:
         self._pauses_s = known.pauses_s
         self._suspects = frozenset(known.suspects)
         self._cost_s: dict[tuple[str | None, bool], list[float]] = {}
-        self.state = State()
+        self.state = SearchState()
 
-    def run(self) -> State:
+    def run(self) -> SearchState:
         """Search until the budget is spent or there is nothing left to ask.
 
         Raises VenturiError where the workload as it is cannot be run even once.
@@ -162,9 +162,9 @@ class Search:
         short = _LOOKS * changes * cost_s > _SCREEN_SHARE * self._budget_s
         if short and changes > FINALISTS and self._pauses_s > _LONG_PAUSES * cost_s:
             self.state.in_haste = True
-            self._one(None, Stage.SCREEN)
+            self._one(None, TuningStage.SCREEN)
 
-    def _one(self, name: str | None, stage: Stage | str) -> Run:
+    def _one(self, name: str | None, stage: TuningStage | str) -> TrialRun:
         self.state.doing = f"{stage}: {name or 'as it is'}"
         self._watch(self.state)
         in_haste = self._in_haste(stage)
@@ -175,10 +175,10 @@ class Search:
             self.state.base_s.append(run.io_s)
         return run
 
-    def _in_haste(self, stage: Stage | str) -> bool:
-        return self.state.in_haste and stage in (Stage.SCREEN, Stage.RACE)
+    def _in_haste(self, stage: TuningStage | str) -> bool:
+        return self.state.in_haste and stage in (TuningStage.SCREEN, TuningStage.RACE)
 
-    def _changed(self, name: str, stage: Stage) -> Run | None:
+    def _changed(self, name: str, stage: TuningStage) -> TrialRun | None:
         """A run with a change; None where it failed, now or before."""
         if name in self.state.failures:
             return None
@@ -188,10 +188,12 @@ class Search:
             self.state.failures[name] = str(why)
             return None
 
-    def _pair(self, name: str, stage: Stage, base: Run, changed: Run | None) -> None:
+    def _pair(
+        self, name: str, stage: TuningStage, base: TrialRun, changed: TrialRun | None
+    ) -> None:
         if changed is None:
             return
-        pair = Pair(
+        pair = TrialPair(
             stage=stage,
             base_s=base.io_s,
             changed_s=changed.io_s,
@@ -201,7 +203,7 @@ class Search:
         self.state.pairs.setdefault(name, []).append(pair)
         self.state.stage[name] = stage
 
-    def _expected_s(self, name: str | None, stage: Stage = Stage.FINAL) -> float:
+    def _expected_s(self, name: str | None, stage: TuningStage = TuningStage.FINAL) -> float:
         """What a run will cost, as far as is known."""
         in_haste = self._in_haste(stage)
         as_it_is = self._cost_s.get((None, in_haste), [0.0])
@@ -210,7 +212,7 @@ class Search:
             known = known[1:]  # The first one started cold.
         return sum(known) / len(known)
 
-    def _around(self, names: Sequence[str], stage: Stage) -> None:
+    def _around(self, names: Sequence[str], stage: TuningStage) -> None:
         """One run of each of up to two changes, and one of the workload between them."""
         first, *second = names
         if not second and self._random.random() < 0.5:
@@ -223,7 +225,7 @@ class Search:
         for name in second:
             self._pair(name, stage, base, self._changed(name, stage))
 
-    def _round(self, names: Sequence[str], stage: Stage, until_s: float) -> bool:
+    def _round(self, names: Sequence[str], stage: TuningStage, until_s: float) -> bool:
         """A look at each, two by two; False where the time until then did not suffice."""
         for place in range(0, len(names), 2):
             block = list(names[place : place + 2])
@@ -245,7 +247,7 @@ class Search:
         )
         if spare_s > self._elapsed():
             until_s = min(until_s, spare_s)
-        self._round(names, Stage.SCREEN, until_s)
+        self._round(names, TuningStage.SCREEN, until_s)
         return self._ranked(names)
 
     def _affordable(self, names: list[str]) -> list[str]:
@@ -264,7 +266,9 @@ class Search:
             for _ in range(looks):
                 order = list(field_)
                 self._random.shuffle(order)
-                if not self._round(order, Stage.RACE, self._budget_s - self._reserve_s(field_)):
+                if not self._round(
+                    order, TuningStage.RACE, self._budget_s - self._reserve_s(field_)
+                ):
                     return self._ranked(names)
             field_, looks = self._ranked(field_), 2 * looks
         return self._ranked(names)
@@ -323,12 +327,12 @@ class Search:
         """Base, changed, changed, base; or the other way round."""
         if name in self.state.failures:
             return
-        base: list[Run] = []
-        changed: list[Run | None] = []
+        base: list[TrialRun] = []
+        changed: list[TrialRun | None] = []
         for is_base in (not inside_out, inside_out, inside_out, not inside_out):
             if is_base:
-                base.append(self._one(None, Stage.FINAL))
+                base.append(self._one(None, TuningStage.FINAL))
             else:
-                changed.append(self._changed(name, Stage.FINAL))
+                changed.append(self._changed(name, TuningStage.FINAL))
             if len(base) == len(changed):
-                self._pair(name, Stage.FINAL, base[-1], changed[-1])
+                self._pair(name, TuningStage.FINAL, base[-1], changed[-1])

@@ -26,12 +26,12 @@ from venturi.model.tuning import (
 )
 from venturi.model.workload import Workload
 from venturi.store.place import make_store
-from venturi.tune.bench import Bench, Place
-from venturi.tune.catalogue import LEFT_OUT, Candidate, applicable, causes, named, scene_of
+from venturi.tune.bench import Bench, BenchSetup
+from venturi.tune.catalogue import LEFT_OUT, Candidate, applicable, causes, context_of, named
+from venturi.tune.evaluation_context import EvaluationContext
 from venturi.tune.pace import pauses_s
 from venturi.tune.ranking import LEAST_GAIN, RULE, headline, ranked, weighed
-from venturi.tune.scene import Scene
-from venturi.tune.search import Known, Search, State
+from venturi.tune.search import PriorKnowledge, Search, SearchState
 
 PROXY_ERROR = 0.1
 """What a proxy may be off its application: what validation aims at in the worst case."""
@@ -40,106 +40,113 @@ SHORT_S = 0.01
 
 
 @dataclass(frozen=True)
-class Wish:
+class TuningRequest:
     """What is to be tuned, and how long that may take."""
 
     workload: Workload
-    place: Place
+    place: BenchSetup
     budget_s: float
     what_if: str | None = None
 
 
-def tune(wish: Wish, watch: Callable[[State], None]) -> Tuning:
+def tune(request: TuningRequest, watch: Callable[[SearchState], None]) -> Tuning:
     """Measure what would make the workload's I/O faster in a directory.
 
     Whatever was made is removed. A Ctrl-C ends it with what is known. Raises UserError and
     TargetProblem before anything runs, VenturiError where the workload cannot be run.
     """
-    place = wish.place
+    place = request.place
     check_directory(place.directory)
     check_type(place.directory, place.machine.expect_fstype)
     file_system = file_system_of(place.directory)
     engine = describe(find_engine(place.machine.launcher.mpi))
     built = frozenset(entry["name"] for entry in engine["backends"] if entry["built"])
     has_mpi = place.machine.launcher.mpi is not None
-    scene = scene_of(wish.workload, place.settings, file_system.type, built, has_mpi)
-    candidates, skipped = _candidates(wish, scene)
+    context = context_of(request.workload, place.settings, file_system.type, built, has_mpi)
+    candidates, skipped = _candidates(request, context)
     make_store(place.store)
     started = datetime.now(UTC).isoformat(timespec="seconds")
     stopping, begin_s = Stopping(), time.monotonic()
     variants = {candidate.name: candidate.variant.workload for candidate in candidates}
-    found_bad = causes(scene, candidates, skipped, _captured_io_s(wish.workload))
+    found_bad = causes(context, candidates, skipped, _captured_io_s(request.workload))
     suspects = next((cause.answers for cause in found_bad if cause.answers), [])
-    bench = Bench(place, scene.workload, variants, stopping)
+    bench = Bench(place, context.workload, variants, stopping)
     search = Search(
         {candidate.name: candidate.key for candidate in candidates},
         bench.measure,
         lambda: time.monotonic() - begin_s,
-        wish.budget_s,
+        request.budget_s,
         place.settings.seed,
         watch,
-        Known(pauses_s(scene), suspects),
+        PriorKnowledge(pauses_s(context), suspects),
     )
     with stopping.listening():
         state = search.run()
     spent_s = time.monotonic() - begin_s
-    found = _Found(candidates, skipped, found_bad, state)
-    return _document(wish, scene, found, file_system, started, spent_s)
+    found = _Candidates(candidates, skipped, found_bad, state)
+    return _document(request, context, found, file_system, started, spent_s)
 
 
-def _candidates(wish: Wish, scene: Scene) -> tuple[list[Candidate], list[Skipped]]:
-    if wish.what_if is not None:
-        return [named(wish.what_if, scene, wish.place.settings)], []
-    return applicable(scene, wish.place.settings)
+def _candidates(
+    request: TuningRequest, context: EvaluationContext
+) -> tuple[list[Candidate], list[Skipped]]:
+    if request.what_if is not None:
+        return [named(request.what_if, context, request.place.settings)], []
+    return applicable(context, request.place.settings)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _Candidates:
     candidates: list[Candidate]
     skipped: list[Skipped]
     causes: list[Cause]
-    state: State
+    state: SearchState
 
 
 def _document(
-    wish: Wish, scene: Scene, found: _Found, file_system: FileSystem, started: str, spent_s: float
+    request: TuningRequest,
+    context: EvaluationContext,
+    found: _Candidates,
+    file_system: FileSystem,
+    started: str,
+    spent_s: float,
 ) -> Tuning:
-    computing = computing_of(wish.workload, scene)
-    observed = wish.workload.origin.observed if wish.workload.origin else None
+    computing = computing_of(request.workload, context)
+    observed = request.workload.origin.observed if request.workload.origin else None
     untouched = 1 - observed.coverage_seconds if observed is not None else 0.0
     trials = ranked(found.candidates, found.state, computing, untouched)
     known = weighed(found.causes, trials)
-    place = wish.place
+    place = request.place
     return Tuning(
         schema_=TUNING_SCHEMA,
-        name=wish.workload.name,
-        about=wish.workload.about,
+        name=request.workload.name,
+        about=request.workload.about,
         started=started,
         command=place.command,
         headline=headline(trials, known, found.state, spent_s / max(1, found.state.runs)),
         rule=RULE,
         interrupted=found.state.interrupted,
-        budget_s=wish.budget_s,
+        budget_s=request.budget_s,
         spent_s=spent_s,
         runs=found.state.runs,
-        ranks=scene.ranks,
+        ranks=context.ranks,
         seed=place.settings.seed,
         base_s=found.state.base_s,
         computing=computing,
         trials=trials,
         causes=known,
         skipped=found.skipped,
-        left_out=[] if wish.what_if is not None else list(LEFT_OUT),
+        left_out=[] if request.what_if is not None else list(LEFT_OUT),
         remarks=[
             *_remarks(found.state),
-            *_of_a_proxy(wish.workload, trials),
+            *_of_a_proxy(request.workload, trials),
             *_overlap(found.state, computing),
         ],
         host=platform.node(),
         directory=str(place.directory),
         file_system=file_system,
         venturi=venturi.__version__,
-        workload_text=to_yaml(scene.workload),
+        workload_text=to_yaml(context.workload),
     )
 
 
@@ -149,17 +156,17 @@ def _captured_io_s(workload: Workload) -> float:
     return (observed.io_seconds if observed is not None else None) or 0.0
 
 
-def computing_of(workload: Workload, scene: Scene) -> Computing:
+def computing_of(workload: Workload, context: EvaluationContext) -> Computing:
     """The run's time that is not I/O: as the capture saw it, else what the workload computes."""
     observed = workload.origin.observed if workload.origin else None
     if observed is not None and observed.seconds is not None and observed.io_seconds is not None:
         seconds = max(0.0, observed.seconds - observed.io_seconds)
         return Computing(seconds=seconds, source="capture")
-    planned = scene.made.totals.seconds_computing
+    planned = context.made.totals.seconds_computing
     return Computing(seconds=planned, source="workload" if planned else "unknown")
 
 
-def _overlap(state: State, computing: Computing) -> list[str]:
+def _overlap(state: SearchState, computing: Computing) -> list[str]:
     """What I/O beside computing could bring at best; it is not measured."""
     if computing.source == "unknown" or not state.base_s:
         return []
@@ -184,7 +191,7 @@ def _of_a_proxy(workload: Workload, trials: Sequence[Trial]) -> list[str]:
     ]
 
 
-def _remarks(state: State) -> list[str]:
+def _remarks(state: SearchState) -> list[str]:
     remarks = []
     if state.broken:
         remarks.append(f"ended early: {state.broken}")

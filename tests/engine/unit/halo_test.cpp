@@ -26,7 +26,7 @@ schema::Halo halo_of(std::vector<std::int64_t> extent, std::vector<std::int64_t>
   return halo;
 }
 
-payload::HaloWalk walk_of(const schema::Halo& halo) {
+payload::HaloCursor walk_of(const schema::Halo& halo) {
   pattern::Evaluator evaluator;
   const pattern::Slots slots(schema::kSlotWords.size());
   return {halo, evaluator, slots};
@@ -41,7 +41,7 @@ std::vector<Cell> numbered(std::uint64_t bytes) {
 }
 
 template <class Cell>
-std::vector<Cell> packed(payload::HaloWalk& walk, const std::vector<Cell>& array,
+std::vector<Cell> packed(payload::HaloCursor& walk, const std::vector<Cell>& array,
                          std::size_t cells) {
   std::vector<Cell> out(cells);
   walk.pack(reinterpret_cast<const std::byte*>(array.data()),
@@ -51,7 +51,7 @@ std::vector<Cell> packed(payload::HaloWalk& walk, const std::vector<Cell>& array
 
 TEST(Halo, PacksWhatLiesBetweenGuardCells) {
   // 2 blocks of 2 x 3 cells, with one guard cell around rows and two around columns: 4 x 7.
-  payload::HaloWalk walk = walk_of(halo_of({2, 2, 3}, {0, 1, 2}, 1));
+  payload::HaloCursor walk = walk_of(halo_of({2, 2, 3}, {0, 1, 2}, 1));
   EXPECT_EQ(walk.array_bytes(), 2 * 4 * 7 * 8);
   const auto array = numbered<std::uint64_t>(walk.array_bytes());
   const std::vector<std::uint64_t> wanted{9, 10, 11, 16, 17, 18, 37, 38, 39, 44, 45, 46};
@@ -60,7 +60,7 @@ TEST(Halo, PacksWhatLiesBetweenGuardCells) {
 }
 
 TEST(Halo, TakesEachVariableFromBesideTheOthers) {
-  payload::HaloWalk walk = walk_of(halo_of({2, 2}, {0, 1}, 3, 4));
+  payload::HaloCursor walk = walk_of(halo_of({2, 2}, {0, 1}, 3, 4));
   EXPECT_EQ(walk.array_bytes(), 2 * 4 * 3 * 4);
   const auto array = numbered<std::uint32_t>(walk.array_bytes());
   EXPECT_EQ(packed(walk, array, 4), (std::vector<std::uint32_t>{3, 6, 15, 18}));
@@ -70,19 +70,19 @@ TEST(Halo, TakesEachVariableFromBesideTheOthers) {
 }
 
 TEST(Halo, GoesOnInTheMiddleOfARow) {
-  payload::HaloWalk walk = walk_of(halo_of({2, 5}, {1, 1}, 2, 2));
+  payload::HaloCursor walk = walk_of(halo_of({2, 5}, {1, 1}, 2, 2));
   const auto array = numbered<std::uint16_t>(walk.array_bytes());
   std::vector<std::uint16_t> pieces = packed(walk, array, 3);
   for (const std::uint16_t cell : packed(walk, array, 7)) pieces.push_back(cell);
-  payload::HaloWalk whole = walk_of(halo_of({2, 5}, {1, 1}, 2, 2));
+  payload::HaloCursor whole = walk_of(halo_of({2, 5}, {1, 1}, 2, 2));
   EXPECT_EQ(pieces, packed(whole, array, 10));
 }
 
 TEST(Halo, UnpacksToWhereItPacksFrom) {
   for (const std::int64_t variables : {1, 3}) {
     const schema::Halo halo = halo_of({3, 2, 4}, {2, 0, 1}, variables);
-    payload::HaloWalk there = walk_of(halo);
-    payload::HaloWalk back = walk_of(halo);
+    payload::HaloCursor there = walk_of(halo);
+    payload::HaloCursor back = walk_of(halo);
     const auto cells = numbered<std::uint64_t>(24 * 8);
     std::vector<std::uint64_t> array(there.array_bytes() / 8, ~std::uint64_t{0});
     there.unpack(reinterpret_cast<std::byte*>(array.data()),

@@ -15,19 +15,19 @@
 namespace venturi::pattern {
 namespace {
 
-std::map<std::pair<std::uint64_t, bool>, std::uint64_t> counts(const Deal& deal) {
+std::map<std::pair<std::uint64_t, bool>, std::uint64_t> counts(const Distribution& distribution) {
   std::map<std::pair<std::uint64_t, bool>, std::uint64_t> found;
-  for (std::uint64_t i = 0; i < deal.count(); ++i) {
-    const Kind kind = deal(i);
+  for (std::uint64_t i = 0; i < distribution.count(); ++i) {
+    const Kind kind = distribution(i);
     ++found[{kind.bytes, kind.turned}];
   }
   return found;
 }
 
-TEST(Deal, GivesEachKindItsExactShare) {
+TEST(Distribution, GivesEachKindItsExactShare) {
   for (std::uint64_t count = 0; count < 300; ++count) {
-    const Deal deal(count, {{4096, 7}, {512, 2}, {65536, 1}}, 0.3, count);
-    const auto found = counts(deal);
+    const Distribution distribution(count, {{4096, 7}, {512, 2}, {65536, 1}}, 0.3, count);
+    const auto found = counts(distribution);
     std::uint64_t reads = 0;
     std::uint64_t large = 0;
     std::uint64_t bytes = 0;
@@ -38,13 +38,13 @@ TEST(Deal, GivesEachKindItsExactShare) {
     }
     EXPECT_EQ(reads, static_cast<std::uint64_t>(static_cast<double>(count) * 0.3 + 0.5));
     EXPECT_EQ(large, count - count * 9 / 10);
-    EXPECT_EQ(deal.total_bytes(), bytes);
+    EXPECT_EQ(distribution.total_bytes(), bytes);
   }
 }
 
-TEST(Deal, OrdersDependOnTheKey) {
-  const Deal a(1000, {{1, 1}, {2, 1}}, 0.0, 1);
-  const Deal b(1000, {{1, 1}, {2, 1}}, 0.0, 2);
+TEST(Distribution, OrdersDependOnTheKey) {
+  const Distribution a(1000, {{1, 1}, {2, 1}}, 0.0, 1);
+  const Distribution b(1000, {{1, 1}, {2, 1}}, 0.0, 2);
   int equal = 0;
   int changes = 0;
   for (std::uint64_t i = 0; i < 1000; ++i) {
@@ -56,7 +56,7 @@ TEST(Deal, OrdersDependOnTheKey) {
 }
 
 TEST(MixedCursor, PacksItsRequestsOneBehindTheOther) {
-  MixedCursor cursor(PackedPlaces(100), Deal(50, {{10, 1}, {3, 4}}, 0.0, 7), 10);
+  MixedCursor cursor(PackedPlaces(100), Distribution(50, {{10, 1}, {3, 4}}, 0.0, 7), 10);
   std::uint64_t next = 100;
   while (cursor.left() > 0) {
     const Piece piece = cursor.take();
@@ -68,21 +68,21 @@ TEST(MixedCursor, PacksItsRequestsOneBehindTheOther) {
 }
 
 TEST(MixedCursor, EndsWhereLessWasWritten) {
-  MixedCursor cursor(PackedPlaces(0), Deal(50, {{10, 1}, {3, 4}}, 0.0, 7), 10);
+  MixedCursor cursor(PackedPlaces(0), Distribution(50, {{10, 1}, {3, 4}}, 0.0, 7), 10);
   cursor.keep_within(4);
   while (cursor.left() > 0) {
     const Piece piece = cursor.take();
     EXPECT_LE(piece.offset + piece.bytes, 40U);
   }
   EXPECT_GT(cursor.taken_bytes(), 30U);
-  MixedCursor none(PackedPlaces(0), Deal(50, {{10, 1}, {3, 4}}, 0.0, 7), 10);
+  MixedCursor none(PackedPlaces(0), Distribution(50, {{10, 1}, {3, 4}}, 0.0, 7), 10);
   none.keep_within(0);
   EXPECT_EQ(none.left(), 0U);
 }
 
 TEST(MixedCursor, TouchesThePlacesOfItsPattern) {
   const RandomCursor::Shape shape{.slots = 64, .count = 64, .step = 1, .size_bytes = 4096};
-  MixedCursor cursor(RandomCursor(shape, 3), Deal(64, {{512, 1}, {4096, 1}}, 0.5, 9), 4096);
+  MixedCursor cursor(RandomCursor(shape, 3), Distribution(64, {{512, 1}, {4096, 1}}, 0.5, 9), 4096);
   RandomCursor plain(shape, 3);
   std::uint64_t reads = 0;
   while (cursor.left() > 0) {
@@ -117,23 +117,23 @@ TEST(Neighbours, PeersAreAtTheSamePlaceOfTheNextNode) {
   const std::vector<std::int64_t> next{3, 4, 3, 5, 5, 0};
   const std::vector<std::int64_t> second{5, 5, 5, 0, 1, 3};
   for (std::int64_t rank = 0; rank < 6; ++rank) {
-    EXPECT_EQ(uneven.peer(rank, 1), next[static_cast<std::size_t>(rank)]) << rank;
-    EXPECT_EQ(uneven.peer(rank, 2), second[static_cast<std::size_t>(rank)]) << rank;
-    EXPECT_EQ(uneven.peer(rank, -2), uneven.peer(rank, 1));
+    EXPECT_EQ(uneven.same_slot_next_node(rank, 1), next[static_cast<std::size_t>(rank)]) << rank;
+    EXPECT_EQ(uneven.same_slot_next_node(rank, 2), second[static_cast<std::size_t>(rank)]) << rank;
+    EXPECT_EQ(uneven.same_slot_next_node(rank, -2), uneven.same_slot_next_node(rank, 1));
   }
-  EXPECT_EQ(uneven.peer(2, 3), 2);
-  EXPECT_EQ(uneven.peer(2, 4), 3);
-  EXPECT_EQ(Neighbours({7, 7, 7}).peer(2, 1), 0);
-  EXPECT_EQ(uneven.peer(5, 3), 5);
-  EXPECT_THROW(static_cast<void>(uneven.peer(6, 1)), std::domain_error);
-  EXPECT_THROW(static_cast<void>(Neighbours().peer(0, 1)), std::domain_error);
+  EXPECT_EQ(uneven.same_slot_next_node(2, 3), 2);
+  EXPECT_EQ(uneven.same_slot_next_node(2, 4), 3);
+  EXPECT_EQ(Neighbours({7, 7, 7}).same_slot_next_node(2, 1), 0);
+  EXPECT_EQ(uneven.same_slot_next_node(5, 3), 5);
+  EXPECT_THROW(static_cast<void>(uneven.same_slot_next_node(6, 1)), std::domain_error);
+  EXPECT_THROW(static_cast<void>(Neighbours().same_slot_next_node(0, 1)), std::domain_error);
 }
 
 TEST(Neighbours, PeersOfEvenNodesAreAPermutation) {
   const Neighbours even({0, 1, 2, 0, 1, 2, 0, 1, 2});
   std::vector<int> hits(9, 0);
   for (std::int64_t rank = 0; rank < 9; ++rank) {
-    ++hits[static_cast<std::size_t>(even.peer(rank, 1))];
+    ++hits[static_cast<std::size_t>(even.same_slot_next_node(rank, 1))];
   }
   EXPECT_EQ(hits, std::vector<int>(9, 1));
 }
@@ -142,14 +142,14 @@ TEST(Neighbours, StrangersAreOnOtherNodesAndAllAsLikely) {
   const Neighbours map({0, 0, 0, 1, 1, 2});
   std::vector<int> hits(6, 0);
   for (std::uint64_t key = 0; key < 30'000; ++key) {
-    ++hits[static_cast<std::size_t>(map.stranger(1, base::mix(key)))];
+    ++hits[static_cast<std::size_t>(map.random_remote_rank(1, base::mix(key)))];
   }
   EXPECT_EQ(hits[0] + hits[1] + hits[2], 0);
   for (std::size_t rank = 3; rank < 6; ++rank) EXPECT_NEAR(hits[rank], 10'000, 400);
   const Neighbours one_node({5, 5, 5});
   std::vector<int> near(3, 0);
   for (std::uint64_t key = 0; key < 3000; ++key) {
-    ++near[static_cast<std::size_t>(one_node.stranger(1, base::mix(key)))];
+    ++near[static_cast<std::size_t>(one_node.random_remote_rank(1, base::mix(key)))];
   }
   for (const int count : near) EXPECT_NEAR(count, 1000, 150);
 }

@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from venturi.campaign.jube.expand import Expansion, Parameter
+from venturi.campaign.jube.expand import Expansion, JubeParameter
 from venturi.campaign.jube.metric import Analysis
 from venturi.campaign.jube.node import Findings, failed
 from venturi.campaign.jube.script import Scripts
-from venturi.campaign.jube.step import Step, StepMaker, is_inlined, steps_of
+from venturi.campaign.jube.step import JubeStep, StepMaker, is_inlined, steps_of
 from venturi.campaign.jube.suite import Suite
 from venturi.model.campaign import Campaign
 from venturi.model.error import UserError
@@ -71,9 +71,9 @@ def convert(path: Path, tags: set[str], is_trusted: bool, home: Path) -> Convert
     return Converted(name, text, findings.notes)
 
 
-def _expanded(steps: dict[str, Step], named: set[str], scripts: Scripts) -> Expansion:
+def _expanded(steps: dict[str, JubeStep], named: set[str], scripts: Scripts) -> Expansion:
     """All points of the parameters that are named, and of all lists that the steps use."""
-    parameters: dict[str, Parameter] = {}
+    parameters: dict[str, JubeParameter] = {}
     for step in steps.values():
         for name, own in step.parameters.items():
             other = parameters.setdefault(name, own)

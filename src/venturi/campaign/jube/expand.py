@@ -30,7 +30,7 @@ _CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d):(\d\d)")
 
 
 @dataclass(frozen=True)
-class Parameter:
+class JubeParameter:
     """A parameter as the file defines it."""
 
     node: Node
@@ -54,7 +54,7 @@ class Parameter:
         return self.text, self.mode, self.separator
 
 
-def parameter_of(node: Node) -> Parameter:
+def parameter_of(node: Node) -> JubeParameter:
     """A `parameter`; UserError for a mode that is not supported."""
     mode = node.get("mode", "text")
     if mode not in _MODES:
@@ -63,14 +63,14 @@ def parameter_of(node: Node) -> Parameter:
         raise failed(node, f"update_mode '{node.get('update_mode')}' is not supported")
     if node.get("duplicate", "none") not in ("none", "replace"):
         raise failed(node, f"duplicate '{node.get('duplicate')}' is not supported")
-    return Parameter(node, node.text.strip(), mode, node.get("separator", ","))
+    return JubeParameter(node, node.text.strip(), mode, node.get("separator", ","))
 
 
 @dataclass
 class Expansion:
     """All points of some parameters."""
 
-    parameters: Mapping[str, Parameter]
+    parameters: Mapping[str, JubeParameter]
     scripts: Scripts
     points: list[dict[str, str]] = field(default_factory=lambda: [{}])
     axes: list[str] = field(default_factory=list)
@@ -102,7 +102,7 @@ class Expansion:
         elif most > 1:
             self.axes.append(name)
 
-    def _values(self, own: Parameter, point: Mapping[str, str]) -> list[str]:
+    def _values(self, own: JubeParameter, point: Mapping[str, str]) -> list[str]:
         text = substituted(own.text, point)
         value = self.scripts.value(own.node, own.mode, text)
         parts = [part.strip() for part in value.split(own.separator)] if own.separator else [value]

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from venturi.campaign.jube.node import Findings, Node, failed
-from venturi.campaign.jube.step import Step, constants_of
+from venturi.campaign.jube.step import JubeStep, constants_of
 from venturi.campaign.jube.suite import Suite, used_names
 from venturi.campaign.jube.text import names_of, replaced, substituted
 from venturi.model.expression import ExpressionError, tree_of
@@ -31,7 +31,7 @@ _PICKS = {
 class Analysis:
     """Patterns by the step whose files they are looked for in."""
 
-    def __init__(self, suite: Suite, steps: dict[str, Step], findings: Findings) -> None:
+    def __init__(self, suite: Suite, steps: dict[str, JubeStep], findings: Findings) -> None:
         self._findings = findings
         self._steps = steps
         self.metrics: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in steps}
@@ -66,13 +66,13 @@ class Analysis:
                     for pattern in found.of("pattern"):
                         self._pattern(pattern, self._steps[step], name)
 
-    def _pattern(self, node: Node, step: Step, file: str) -> None:
+    def _pattern(self, node: Node, step: JubeStep, file: str) -> None:
         metric = self._metric(node, step, file)
         known = self.metrics[step.name]
         if metric is not None and known.setdefault(node.name, metric) != metric:
             self._findings.refuse(node, f"'{node.name}' is looked for in several files")
 
-    def _metric(self, node: Node, step: Step, file: str) -> dict[str, Any] | None:
+    def _metric(self, node: Node, step: JubeStep, file: str) -> dict[str, Any] | None:
         mode, text = node.get("mode", "pattern"), node.text.strip()
         facts: dict[str, Any] = {"unit": node.get("unit")} if node.get("unit") else {}
         if mode in ("text", "python"):
@@ -126,7 +126,7 @@ class Analysis:
             made["separator"] = table.get("separator")
         return made
 
-    def _column(self, column: Node, step: Step) -> dict[str, str] | None:
+    def _column(self, column: Node, step: JubeStep) -> dict[str, str] | None:
         name = column.text.strip()
         metrics = self.metrics[step.name]
         base, _, suffix = name.rpartition("_")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from venturi.campaign.jube.expand import Parameter, parameter_of
+from venturi.campaign.jube.expand import JubeParameter, parameter_of
 from venturi.campaign.jube.node import Findings, Node, failed
 from venturi.campaign.jube.platform import SHARED, SITE, SUBMISSION, SUBMITTING
 from venturi.campaign.jube.script import Scripts
@@ -28,17 +28,17 @@ _FALSE = ("false", "0")
 
 
 @dataclass
-class Step:
+class JubeStep:
     """A step with what its sets bring."""
 
     node: Node
-    parameters: dict[str, Parameter]
+    parameters: dict[str, JubeParameter]
     """Its own and those of the steps before it."""
     lists: list[str]
     """What its own sets bring."""
     files: list[Node]
     substitutions: list[Node]
-    before: list[Step]
+    before: list[JubeStep]
     is_submitting: bool
     analysed: list[str] = field(default_factory=list)
     """Files that patterns are looked for in."""
@@ -51,10 +51,10 @@ class Step:
         return self.node.name
 
 
-def steps_of(suite: Suite, findings: Findings, scripts: Scripts) -> dict[str, Step]:
+def steps_of(suite: Suite, findings: Findings, scripts: Scripts) -> dict[str, JubeStep]:
     """All steps that are active, each after those before it; UserError for a circle."""
     nodes = {node.name: node for node in suite.benchmark.of("step")}
-    found: dict[str, Step] = {}
+    found: dict[str, JubeStep] = {}
 
     def visit(node: Node, above: tuple[str, ...]) -> None:
         if not _NAME.fullmatch(node.name):
@@ -77,12 +77,12 @@ def steps_of(suite: Suite, findings: Findings, scripts: Scripts) -> dict[str, St
     return found
 
 
-def _step(suite: Suite, node: Node, before: list[Step], findings: Findings) -> Step:
-    parameters: dict[str, Parameter] = {}
+def _step(suite: Suite, node: Node, before: list[JubeStep], findings: Findings) -> JubeStep:
+    parameters: dict[str, JubeParameter] = {}
     for parent in before:
         parameters |= parent.parameters
-    own: dict[str, Parameter] = {}
-    step = Step(node, parameters, [], [], [], before, False)
+    own: dict[str, JubeParameter] = {}
+    step = JubeStep(node, parameters, [], [], [], before, False)
     for use in node.of("use"):
         if names_of(use.text) or names_of(use.get("from")):
             findings.refuse(use, "a set that is named by a parameter is not supported")
@@ -104,7 +104,7 @@ def _step(suite: Suite, node: Node, before: list[Step], findings: Findings) -> S
     return step
 
 
-def _take(own: dict[str, Parameter], used: Node) -> None:
+def _take(own: dict[str, JubeParameter], used: Node) -> None:
     for node in used.of("parameter"):
         if node.name in _RESERVED or node.name.startswith("folder_"):
             raise failed(node, f"'{node.name}' has a meaning of its own here", "rename it")
@@ -115,7 +115,7 @@ def _take(own: dict[str, Parameter], used: Node) -> None:
         own[node.name] = made
 
 
-def is_active(node: Node, parameters: Mapping[str, Parameter], scripts: Scripts) -> bool:
+def is_active(node: Node, parameters: Mapping[str, JubeParameter], scripts: Scripts) -> bool:
     """What `active` says; UserError where that differs from point to point."""
     text = substituted(node.get("active", "true"), constants_of(parameters)).strip()
     if text.lower() in (*_TRUE, *_FALSE):
@@ -125,7 +125,7 @@ def is_active(node: Node, parameters: Mapping[str, Parameter], scripts: Scripts)
     return scripts.value(node, "python", text).lower() not in (*_FALSE, "", "none")
 
 
-def constants_of(parameters: Mapping[str, Parameter]) -> dict[str, str]:
+def constants_of(parameters: Mapping[str, JubeParameter]) -> dict[str, str]:
     """The texts of parameters that are the same everywhere."""
     return {
         name: own.text
@@ -138,7 +138,7 @@ class StepMaker:
     """Makes the text of one step."""
 
     def __init__(
-        self, step: Step, findings: Findings, scripts: Scripts, home: Path, name: str
+        self, step: JubeStep, findings: Findings, scripts: Scripts, home: Path, name: str
     ) -> None:
         self._step = step
         self._findings = findings
@@ -379,7 +379,7 @@ class StepMaker:
         return f"until test -e {done}; do {stop + '; ' if stop else ''}sleep 1; done"
 
 
-def is_inlined(own: Parameter, is_column: bool) -> bool:
+def is_inlined(own: JubeParameter, is_column: bool) -> bool:
     """Whether a parameter's text stands where it is named, and is no parameter of the campaign."""
     if own.mode != "text" or own.is_list:
         return False

@@ -44,7 +44,7 @@ class Script:
     output: Path
 
 
-class Scheduler(Protocol):
+class SchedulerAdapter(Protocol):
     """Where jobs go. Jobs are known by the scheduler's own number, and found by their name."""
 
     def render(self, job: JobPlan, name: str, folder: Path, output: Path) -> str:
@@ -63,11 +63,13 @@ class Scheduler(Protocol):
         """The number of the job of that name, if it is known."""
 
 
-def scheduler_of(machine: Machine) -> Scheduler:
+def scheduler_of(machine: Machine) -> SchedulerAdapter:
     """The scheduler that a machine's file names."""
     settings = machine.scheduler
     module, name = _MADE_BY[settings.kind]
-    made: Scheduler = getattr(import_module(f"venturi.campaign.scheduler.{module}"), name)(settings)
+    made: SchedulerAdapter = getattr(import_module(f"venturi.campaign.scheduler.{module}"), name)(
+        settings
+    )
     return made
 
 

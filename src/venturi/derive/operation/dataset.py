@@ -23,7 +23,7 @@ from venturi.derive.operation.split import Moved, rows_of, split_of
 from venturi.derive.operation.table import Table
 from venturi.model.operation import Column
 from venturi.model.units import size_text
-from venturi.model.workload import Dataset, Deal, StepSpec
+from venturi.model.workload import DatasetSpec, StepSpec, UnevenPartition
 
 MOST_DATASETS = 24
 """A file of more different datasets is no text that people read."""
@@ -98,14 +98,16 @@ class _Made:
     rows: tuple[int, ...] = ()
     """Of each rank, where they differ and no split says them."""
 
-    def deal(self) -> Deal | None:
+    def partition(self) -> UnevenPartition | None:
         """Which rows are whose; None where that is no short expression."""
         rows = np.array(self.rows, np.int64)
         first = by_rank_text(np.cumsum(rows) - rows, "rank", is_size=False)
         amount = by_rank_text(rows, "rank", is_size=False)
-        return None if first is None or amount is None else Deal(first=first, rows=amount)
+        return (
+            None if first is None or amount is None else UnevenPartition(first=first, rows=amount)
+        )
 
-    def spec(self, world: int, count: int) -> Dataset:
+    def spec(self, world: int, count: int) -> DatasetSpec:
         """In the language; a dimension that is split into all ranks grows with them."""
         shape: list[int | float | str] = list(self.form.shape)
         for dim, parts in enumerate(self.parts):
@@ -115,12 +117,12 @@ class _Made:
         chunk = [
             min(c, extent) for c, extent in zip(self.form.chunk, self.form.shape, strict=False)
         ]
-        return Dataset(
+        return DatasetSpec(
             count=count,
             type=NUMBERS[self.form.element_bytes],
             shape=shape,
             split=split_text(self.parts, world),
-            deal=self.deal() if self.rows else None,
+            partition=self.partition() if self.rows else None,
             individual=self.is_individual,
             chunks=[*chunk],
         )
@@ -157,7 +159,7 @@ class _Window:
 class Datasets:
     """The datasets of a workload's files, as far as its program is written."""
 
-    files: dict[str, dict[str, Dataset]] = field(default_factory=dict)
+    files: dict[str, dict[str, DatasetSpec]] = field(default_factory=dict)
     """By entry and name."""
     caches: dict[str, set[int]] = field(default_factory=dict)
     """By entry: bytes that keep the chunks of a dataset, of all whose caches are known."""
@@ -266,7 +268,7 @@ class Datasets:
         split = split_of(form, moved)
         if split is None:
             made = _Made(form, (), rows=rows_of(form, moved))
-            if len(made.rows) < 2 or made.deal() is None:
+            if len(made.rows) < 2 or made.partition() is None:
                 return None
             return self._moved(run, entry, grid, is_known, made, _Manner(0, _DEALT))
         rule = _SPLIT if together and len(first) > 1 else _WHOLE
@@ -494,7 +496,7 @@ def _base_of(path: str) -> str:
     return f"d_{base}" if base else "data"
 
 
-def _fresh(path: str, taken: dict[str, Dataset]) -> str:
+def _fresh(path: str, taken: dict[str, DatasetSpec]) -> str:
     """A name for datasets like the one of this path."""
     name = base = _base_of(path)
     number = 1

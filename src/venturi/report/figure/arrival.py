@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 from venturi.model.event import OpenLoop
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import distribution
 from venturi.report.latency import Latency, merge
 from venturi.report.palette import TIMES
-from venturi.report.phase import Phase
+from venturi.report.phase import PhaseSummary
 
 _KEPT = 0.99
 """A rate of which so much was achieved was kept."""
 
 
 @dataclass(frozen=True)
-class Arrivals:
+class OpenLoopArrivals:
     """The open loops of one phase.
 
     Rates are those of the median repetition, of all instances together (of several iterations
     the fastest); the rest is of all repetitions.
     """
 
-    phase: Phase
+    phase: PhaseSummary
     wanted_per_s: float
     achieved_per_s: float
     requests: int
@@ -44,7 +44,7 @@ class Arrivals:
         return self.late / max(self.requests, 1)
 
 
-def arrivals_of(phase: Phase) -> Arrivals | None:
+def arrivals_of(phase: PhaseSummary) -> OpenLoopArrivals | None:
     """The open loops of a phase; none where each request began when one before had ended."""
     loops = [row.open_loop for row in phase.rows if row.open_loop is not None]
     if not loops:
@@ -56,7 +56,7 @@ def arrivals_of(phase: Phase) -> Arrivals | None:
             for rates, rate in ((wanted, row.open_loop.wanted_per_s),
                                 (achieved, row.open_loop.achieved_per_s)):  # fmt: skip
                 rates[row.instance] = max(rates.get(row.instance, 0.0), rate)
-    return Arrivals(
+    return OpenLoopArrivals(
         phase=phase,
         wanted_per_s=sum(wanted.values()),
         achieved_per_s=sum(achieved.values()),
@@ -68,7 +68,7 @@ def arrivals_of(phase: Phase) -> Arrivals | None:
     )
 
 
-def _response(phase: Phase, loops: list[OpenLoop]) -> Latency:
+def _response(phase: PhaseSummary, loops: list[OpenLoop]) -> Latency:
     """From the intended starts; the earliest records have them among the latencies only."""
     found = merge(loop.response for loop in loops)
     if found.operations:
@@ -87,7 +87,7 @@ def _times(latency: Latency) -> tuple[str, str, str]:
     return middle, most, last
 
 
-def _table(found: list[Arrivals]) -> Table:
+def _table(found: list[OpenLoopArrivals]) -> TableBlock:
     titles = ("Phase", "Asked", "Achieved", "Requests", "Late", "Latest start", "Service median",
               "Service 99 %", "Slowest service", "Response median", "Response 99 %",
               "Slowest response")  # fmt: skip
@@ -105,10 +105,10 @@ def _table(found: list[Arrivals]) -> Table:
         for entry in found
     )
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
-    return Table("Requests at a rate", columns, rows)
+    return TableBlock("Requests at a rate", columns, rows)
 
 
-def _sentence(entry: Arrivals) -> str:
+def _sentence(entry: OpenLoopArrivals) -> str:
     asked = quantity.operation_rate(entry.wanted_per_s)
     achieved = quantity.operation_rate(entry.achieved_per_s)
     if entry.kept:
@@ -129,7 +129,7 @@ def _sentence(entry: Arrivals) -> str:
     return f"{text}."
 
 
-def figure(phases: list[Phase]) -> Figure | None:
+def figure(phases: list[PhaseSummary]) -> Figure | None:
     """Times from the real and from the intended start; none where no request follows a rate."""
     found = [entry for phase in phases if (entry := arrivals_of(phase)) is not None]
     if not any(entry.response.operations for entry in found):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.palette import BLUE, GREEN, INK, MUTED, ORANGE, PURPLE, SHADE
-from venturi.report.phase import Phase, Ranks
+from venturi.report.phase import PhaseSummary, Ranks
 from venturi.report.quantity import Units
 
 _COLUMNS = 3
@@ -87,7 +87,7 @@ def _plot(layer: dict[str, Any], ranks: int, height: int, unit: str, last: bool)
     return {"height": height} | layer | {"encoding": encoding}
 
 
-def _panel(phase: Phase, width: int, units: Units) -> dict[str, Any]:
+def _panel(phase: PhaseSummary, width: int, units: Units) -> dict[str, Any]:
     ranks = phase.median_sample.ranks()
     n = len(ranks.bytes)
     factor, unit = _time_unit(max(ranks.busy_s))
@@ -129,7 +129,7 @@ def _waited_s(ranks: Ranks) -> float:
     return max(ranks.busy_s) - sum(ranks.busy_s) / len(ranks.busy_s)
 
 
-def _finding(phases: list[Phase], units: Units) -> str:
+def _finding(phases: list[PhaseSummary], units: Units) -> str:
     found = [(phase, phase.median_sample.ranks()) for phase in phases]
     phase, ranks = max(found, key=lambda entry: _waited_s(entry[1]))
     at, excess = slowest(ranks)
@@ -154,7 +154,7 @@ def _finding(phases: list[Phase], units: Units) -> str:
     )
 
 
-def _table(phases: list[Phase], units: Units) -> Table:
+def _table(phases: list[PhaseSummary], units: Units) -> TableBlock:
     """The ranks of each phase; where they are too many for a page, the slowest of them."""
     most = max(4, min(_MOST_TABLE_RANKS, _MOST_TABLE_ROWS // len(phases)))
     rows, cut = [], False
@@ -171,10 +171,10 @@ def _table(phases: list[Phase], units: Units) -> Table:
     titles = ("Phase", "Rank", "Bytes", "Open", "Transfer", "Close", "Names", "Together")
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
     title = f"The {most} slowest ranks of each phase" if cut else "Ranks"
-    return Table(title, columns, tuple(rows), folded=True)
+    return TableBlock(title, columns, tuple(rows), folded=True)
 
 
-def figure(phases: list[Phase], units: Units) -> Figure | None:
+def figure(phases: list[PhaseSummary], units: Units) -> Figure | None:
     """Panels for the longest phases; none where no rank did anything."""
     active = [p for p in phases if not p.idle and p.median_sample.ranks().bytes]
     if not active:

@@ -9,11 +9,11 @@ from venturi.model.expression import (
     evaluate,
     tree_of,
 )
-from venturi.model.measure import Curve
+from venturi.model.measure import RateCurve
 from venturi.model.output import Better
 from venturi.model.record import MetricValue, Record
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import scaling, theme
 from venturi.report.palette import SERIES
 from venturi.report.quantity import Units
@@ -25,11 +25,13 @@ Point = tuple[str, Number, MetricValue]
 def figures(record: Record, units: Units) -> list[Figure]:
     """One for each curve of the workload of which two places or more were measured."""
     curves = record.workload.get("curves", {})
-    found = [_figure(record, n, Curve.model_validate(data), units) for n, data in curves.items()]
+    found = [
+        _figure(record, n, RateCurve.model_validate(data), units) for n, data in curves.items()
+    ]
     return [figure for figure in found if figure is not None]
 
 
-def _figure(record: Record, name: str, curve: Curve, units: Units) -> Figure | None:
+def _figure(record: Record, name: str, curve: RateCurve, units: Units) -> Figure | None:
     points = _points(record, curve)
     if len({place for _, place, _ in points}) < 2 or len(curve.lines) > len(SERIES):
         return None
@@ -57,7 +59,7 @@ def _figure(record: Record, name: str, curve: Curve, units: Units) -> Figure | N
     )
 
 
-def _points(record: Record, curve: Curve) -> list[Point]:
+def _points(record: Record, curve: RateCurve) -> list[Point]:
     """Every place of every line that was measured; lines in their order, places as they come."""
     places = [_number(text, record) for text in curve.at]
     return [
@@ -78,12 +80,12 @@ def _number(text: int | float | str, record: Record) -> Number | None:
         return None
 
 
-def _said(place: Number, curve: Curve, units: Units) -> str:
+def _said(place: Number, curve: RateCurve, units: Units) -> str:
     """A place along a curve, in words."""
     return quantity.with_unit(place, curve.unit, units) if curve.unit else f"{place:g}"
 
 
-def _finding(points: list[Point], curve: Curve, units: Units) -> str:
+def _finding(points: list[Point], curve: RateCurve, units: Units) -> str:
     """Where each line is at its best."""
     said = []
     for line in curve.lines:
@@ -96,7 +98,7 @@ def _finding(points: list[Point], curve: Curve, units: Units) -> str:
     return "; ".join(said) + "."
 
 
-def _table(points: list[Point], curve: Curve, units: Units) -> Table:
+def _table(points: list[Point], curve: RateCurve, units: Units) -> TableBlock:
     """Every mark as a row."""
     rows = []
     for line, place, value in points:
@@ -108,4 +110,4 @@ def _table(points: list[Point], curve: Curve, units: Units) -> Table:
         rows.append((line, where, texts[0], f"{texts[1]} to {texts[2]}", str(value.n)))
     titles = ("Line", curve.over, "Median", "Interval", "Repetitions")
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
-    return Table("The numbers", columns, tuple(rows), folded=True)
+    return TableBlock("The numbers", columns, tuple(rows), folded=True)

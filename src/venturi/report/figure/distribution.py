@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.latency import Latency
 from venturi.report.palette import PAPER, ordered
-from venturi.report.phase import Phase
+from venturi.report.phase import PhaseSummary
 
 _COLUMNS = 3
 MOST_PANELS = 9
@@ -93,7 +93,7 @@ def spec_of(
     return theme.whole({"concat": drawn, "columns": columns, "spacing": theme.GAP_PX})
 
 
-def _finding(phases: list[Phase]) -> str:
+def _finding(phases: list[PhaseSummary]) -> str:
     parts = []
     candidates = [
         (phase, kind, phase.latencies[kind]) for phase in phases for kind in ordered(phase.kinds)
@@ -114,7 +114,7 @@ def _finding(phases: list[Phase]) -> str:
     return " ".join(parts)
 
 
-def table(phases: list[Phase]) -> Table:
+def table(phases: list[PhaseSummary]) -> TableBlock:
     """Percentiles of each operation of each phase, over all repetitions."""
     titles = ("Phase", "Operation", "Operations", "Least", "Median", "90 %", "99 %", "99.9 %",
               "Most")  # fmt: skip
@@ -126,10 +126,10 @@ def table(phases: list[Phase]) -> Table:
             times = tuple(quantity.nanoseconds(value) for value in values)
             rows.append((phase.title, kind, quantity.count(latency.operations), *times))
     columns = tuple(Column(title, index > 1) for index, title in enumerate(titles))
-    return Table("Latencies", columns, tuple(rows), folded=True)
+    return TableBlock("Latencies", columns, tuple(rows), folded=True)
 
 
-def figure(phases: list[Phase]) -> Figure | None:
+def figure(phases: list[PhaseSummary]) -> Figure | None:
     """The distributions; none where no operation was timed."""
     active = [p for p in phases if any(p.latencies[kind].operations for kind in p.kinds)]
     if not active:

@@ -6,7 +6,7 @@ from typing import Any
 
 from venturi.model.tuning import Durability, Effect, Trial
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import marks, theme
 from venturi.report.palette import BLUE, GREEN, MUTED, SHADE, VERMILLION
 
@@ -32,7 +32,7 @@ def _rows(trials: list[Trial]) -> tuple[list[dict[str, Any]], list[dict[str, Any
     rows, dots = [], []
     for row, trial in enumerate(trials):
         gain = trial.gain
-        ratio = gain.ratio if gain is not None else trial.seen_ratio
+        ratio = gain.ratio if gain is not None else trial.measured_ratio
         assert ratio is not None
         final = [
             pair for pair in trial.pairs if (pair.stage.value == "final") == (gain is not None)
@@ -61,18 +61,18 @@ def _spec(trials: list[Trial]) -> dict[str, Any]:
     return marks.spec(rows, dots, _MARKS, domain, title, _VALUE_PX)
 
 
-def table(trials: list[Trial]) -> Table:
+def table(trials: list[Trial]) -> TableBlock:
     """Every change with its figures."""
     titles = ("Change", "What", "I/O time", "Interval", "Pairs", "Before", "After", "Whole run",
               "Persistence")  # fmt: skip
     rows = tuple(_cells(trial) for trial in trials)
     columns = tuple(Column(title, 1 < i < 8) for i, title in enumerate(titles))
-    return Table("All changes that were measured", columns, rows, folded=True)
+    return TableBlock("All changes that were measured", columns, rows, folded=True)
 
 
 def _cells(trial: Trial) -> tuple[str, ...]:
     gain, whole = trial.gain, trial.whole
-    ratio = gain.ratio if gain is not None else trial.seen_ratio
+    ratio = gain.ratio if gain is not None else trial.measured_ratio
     last = f"{quantity.seconds(whole.after_s)}" if whole is not None else "unknown"
     return (
         trial.name,
@@ -91,8 +91,8 @@ def _cells(trial: Trial) -> tuple[str, ...]:
 
 def figure(trials: list[Trial], finding: str) -> Figure | None:
     """The picture; none where nothing was measured."""
-    measured = [t for t in trials if t.gain is not None or t.seen_ratio]
-    shown = [t for t in measured if (t.gain.ratio if t.gain else t.seen_ratio or 0) > 0]
+    measured = [t for t in trials if t.gain is not None or t.measured_ratio]
+    shown = [t for t in measured if (t.gain.ratio if t.gain else t.measured_ratio or 0) > 0]
     if not shown:
         return None
     shown = shown[:_MOST_ROWS]

@@ -8,7 +8,7 @@ from typing import Any
 from venturi.model.history import Series
 from venturi.model.statistic import median
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.history_text import change_text, title_of
 from venturi.report.palette import BLUE, INK, VERMILLION
@@ -95,7 +95,7 @@ def _spec(
     }  # fmt: skip
 
 
-def _table(series: Series, units: Units) -> Table:
+def _table(series: Series, units: Units) -> TableBlock:
     """Every session as a row."""
     rows = tuple(
         (
@@ -108,4 +108,4 @@ def _table(series: Series, units: Units) -> Table:
     )
     columns = (Column("Started (UTC)"), Column("Session"), Column(series.metric, True),
                Column("Repetitions", True))  # fmt: skip
-    return Table("The numbers", columns, rows, folded=True)
+    return TableBlock("The numbers", columns, rows, folded=True)

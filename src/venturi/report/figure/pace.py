@@ -6,9 +6,9 @@ from typing import Any
 
 from venturi.model.profile import Order, Profile
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
-from venturi.report.figure.surface import TIME_TEXT, decades
+from venturi.report.figure.performance_model import TIME_TEXT, decades
 from venturi.report.palette import SERIES
 from venturi.report.quantity import Units
 
@@ -47,11 +47,11 @@ def figure(profile: Profile, units: Units) -> Figure | None:
 def _lines(profile: Profile, of_names: bool, units: Units) -> list[Line]:
     found: dict[tuple[str, int], list[tuple[float, float]]] = {}
     for curve in profile.curves:
-        manner = curve.manner
-        if manner.think_s and (manner.order is Order.ITEM) is of_names:
+        access = curve.access
+        if access.think_s and (access.order is Order.ITEM) is of_names:
             for point in curve.points:
-                place = found.setdefault((manner.operation.value, point.bytes), [])
-                place.append((manner.think_s, point.seconds))
+                place = found.setdefault((access.operation.value, point.bytes), [])
+                place.append((access.think_s, point.seconds))
     return [
         (f"{operation} of {quantity.size(size, units)}" if size else operation, sorted(points))
         for (operation, size), points in sorted(found.items())
@@ -116,11 +116,11 @@ def _finding(lines: list[Line]) -> str:
     )
 
 
-def _table(lines: list[Line]) -> Table:
+def _table(lines: list[Line]) -> TableBlock:
     columns = (Column("Call"), Column("Computing before it", True), Column("Seconds", True))
     rows = tuple(
         (name, quantity.seconds(think_s), quantity.seconds(seconds))
         for name, points in lines
         for think_s, seconds in points
     )
-    return Table("Calls after computing", columns, rows, folded=True)
+    return TableBlock("Calls after computing", columns, rows, folded=True)

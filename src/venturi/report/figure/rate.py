@@ -6,10 +6,10 @@ import math
 from typing import Any
 
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.palette import INK, SHADE
-from venturi.report.phase import Phase
+from venturi.report.phase import PhaseSummary
 from venturi.report.quantity import Units
 
 _LOG_FROM_RATIO = 15
@@ -27,7 +27,7 @@ def _offset(index: int, n: int) -> float:
     return 0.0 if n == 1 else _SPREAD_ROWS * (2 * index / (n - 1) - 1)
 
 
-def _values(phases: list[Phase], factor: float) -> tuple[list[dict[str, Any]], ...]:
+def _values(phases: list[PhaseSummary], factor: float) -> tuple[list[dict[str, Any]], ...]:
     marks, medians, names = [], [], []
     for row, phase in enumerate(phases):
         kind = phase.main_kind
@@ -61,7 +61,7 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return [10.0**power for power in powers if low <= 10.0**power <= high]
 
 
-def _horizontal(phases: list[Phase], units: Units) -> tuple[float, dict[str, Any]]:
+def _horizontal(phases: list[PhaseSummary], units: Units) -> tuple[float, dict[str, Any]]:
     """The unit of the axis (bytes or operations per second), and the encoding of x."""
     highest = max(phase.rate.most for phase in phases)
     lowest = min(phase.rate.least for phase in phases)
@@ -79,7 +79,7 @@ def _horizontal(phases: list[Phase], units: Units) -> tuple[float, dict[str, Any
     return factor, {"field": "x", "type": "quantitative", "axis": axis, "scale": scale}
 
 
-def _panel(phases: list[Phase], units: Units, value_px: int) -> dict[str, Any]:
+def _panel(phases: list[PhaseSummary], units: Units, value_px: int) -> dict[str, Any]:
     factor, x = _horizontal(phases, units)
     marks, medians, names = _values(phases, factor)
     for median, phase in zip(medians, phases, strict=True):
@@ -123,7 +123,7 @@ def _panel(phases: list[Phase], units: Units, value_px: int) -> dict[str, Any]:
     }
 
 
-def _finding(phases: list[Phase], units: Units) -> str:
+def _finding(phases: list[PhaseSummary], units: Units) -> str:
     parts = []
     if len(phases) == 1:
         only = phases[0]
@@ -157,13 +157,13 @@ def _finding(phases: list[Phase], units: Units) -> str:
     return " ".join(parts)
 
 
-def _relative_range(phase: Phase) -> float:
+def _relative_range(phase: PhaseSummary) -> float:
     """(largest - smallest) / median of the repetitions' rates."""
     rate = phase.rate
     return (rate.most - rate.least) / rate.median if rate.median > 0 else 0.0
 
 
-def table(phases: list[Phase], units: Units) -> Table:
+def table(phases: list[PhaseSummary], units: Units) -> TableBlock:
     """Every repetition of every phase."""
     columns = ("Phase", "Repetition", "Rate", "Time", "Bytes", "Operations", "Errors")
     rows = tuple(
@@ -179,7 +179,7 @@ def table(phases: list[Phase], units: Units) -> Table:
         for phase in phases
         for sample, value in zip(phase.samples, phase.rates, strict=True)
     )
-    return Table(
+    return TableBlock(
         "Every repetition",
         tuple(Column(title, index > 0) for index, title in enumerate(columns)),
         rows,
@@ -187,7 +187,7 @@ def table(phases: list[Phase], units: Units) -> Table:
     )
 
 
-def figure(phases: list[Phase], units: Units) -> Figure | None:
+def figure(phases: list[PhaseSummary], units: Units) -> Figure | None:
     """The strip plot; none where no phase moved anything."""
     active = [phase for phase in phases if not phase.idle and phase.rate.most > 0]
     if not active:

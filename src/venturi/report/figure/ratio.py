@@ -6,7 +6,7 @@ from typing import Any
 
 from venturi.model.comparison import ComparisonRow
 from venturi.report import quantity
-from venturi.report.block import Figure, Table
+from venturi.report.block import Figure, TableBlock
 from venturi.report.figure import marks, theme
 from venturi.report.palette import BLUE, MUTED, VERMILLION
 
@@ -19,7 +19,7 @@ _MARKS = {
 }
 
 
-def figure(name: str, rows: list[ComparisonRow], finding: str, table: Table) -> Figure | None:
+def figure(name: str, rows: list[ComparisonRow], finding: str, table: TableBlock) -> Figure | None:
     """The picture, called `name` on its page; none where no metric has a ratio."""
     drawn = [row for row in rows if row.ratio is not None and row.ratio > 0][:_MOST_ROWS]
     if not drawn:
@@ -41,7 +41,7 @@ def figure(name: str, rows: list[ComparisonRow], finding: str, table: Table) -> 
 
 
 def _mark(row: ComparisonRow, place: int) -> dict[str, Any]:
-    word = "worse" if row.is_worse else "differs" if row.is_sure else "not shown to differ"
+    word = "worse" if row.is_worse else "differs" if row.is_significant else "not shown to differ"
     assert row.ratio is not None
     return {
         "y": place,

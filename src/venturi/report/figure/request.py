@@ -7,7 +7,7 @@ from typing import Any
 from venturi.model.record import Record
 from venturi.model.workload import REQUEST_EDGES_BYTES, Observed, request_class
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.palette import MUTED, SHADE, style
 from venturi.report.phase import phases
@@ -90,14 +90,14 @@ def _peak(classes: Classes, edges: tuple[int, ...], units: Units, who: str) -> s
     return f"{who}: {'; '.join(parts)}." if parts else f"{who} made no requests for data."
 
 
-def _table(both: dict[str, Classes], labels: list[str]) -> Table:
+def _table(both: dict[str, Classes], labels: list[str]) -> TableBlock:
     columns = [Column("Up to", True)]
     columns += [Column(f"{who}: {kind}s", True) for who in both for kind in _DIRECTIONS]
     rows = tuple(
         (label, *(quantity.count(both[who][kind][i]) for who in both for kind in _DIRECTIONS))
         for i, label in enumerate(labels)
     )
-    return Table("Number of requests by size", tuple(columns), rows, folded=True)
+    return TableBlock("Number of requests by size", tuple(columns), rows, folded=True)
 
 
 def figure(record: Record, observed: Observed | None, units: Units) -> Figure | None:

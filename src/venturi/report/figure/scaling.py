@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from venturi.model.campaign import MetricSummary, Row
+from venturi.model.campaign import CampaignRow, MetricSummary
 from venturi.model.output import Better
 from venturi.model.units import with_unit
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.campaign_text import changing
 from venturi.report.figure import theme
 from venturi.report.palette import SERIES
@@ -17,14 +17,14 @@ _HEIGHT_PX = 300
 _WIDTH_PX = 640
 
 
-def over(rows: list[Row], name: str, finding: str) -> Figure | None:
+def over(rows: list[CampaignRow], name: str, finding: str) -> Figure | None:
     """The figure of a metric; None where no parameter of numbers has more than one value."""
     found = [(row, metric) for row in rows for metric in row.metrics if metric.name == name]
     along = _axis_of([row for row, _ in found])
     if along is None:
         return None
     others = [other for other in changing(rows) if other != along]
-    series: dict[str, list[tuple[Row, MetricSummary]]] = {}
+    series: dict[str, list[tuple[CampaignRow, MetricSummary]]] = {}
     for row, metric in found:
         label = ", ".join(f"{other} {row.parameters[other]}" for other in others) or name
         series.setdefault(label, []).append((row, metric))
@@ -71,7 +71,7 @@ def number_of(value: int | float | str) -> float | None:
         return None
 
 
-def _axis_of(rows: list[Row]) -> str | None:
+def _axis_of(rows: list[CampaignRow]) -> str | None:
     """The parameter of numbers with the most values; the first of equals."""
     best, most = None, 1
     for name in changing(rows):
@@ -81,11 +81,11 @@ def _axis_of(rows: list[Row]) -> str | None:
     return best
 
 
-def _place(row: Row, along: str) -> float:
+def _place(row: CampaignRow, along: str) -> float:
     return number_of(row.parameters[along]) or 0.0
 
 
-def _best(series: dict[str, list[tuple[Row, MetricSummary]]]) -> list[str]:
+def _best(series: dict[str, list[tuple[CampaignRow, MetricSummary]]]) -> list[str]:
     """The labels that are drawn: as many as there are looks, by their best value."""
     if len(series) <= len(SERIES):
         return list(series)
@@ -156,8 +156,8 @@ def _quoted(label: str) -> str:
 
 
 def _table(
-    found: list[tuple[Row, MetricSummary]], along: str, others: list[str], name: str
-) -> Table:
+    found: list[tuple[CampaignRow, MetricSummary]], along: str, others: list[str], name: str
+) -> TableBlock:
     """Every mark as a row."""
     titles = (*others, along, name, "interval", "repetitions")
     rows = []
@@ -176,4 +176,4 @@ def _table(
             )
         )
     columns = tuple(Column(title, index >= len(others)) for index, title in enumerate(titles))
-    return Table("The numbers", columns, tuple(rows), folded=True)
+    return TableBlock("The numbers", columns, tuple(rows), folded=True)

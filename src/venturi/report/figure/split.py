@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.palette import (
     BLUE,
@@ -19,7 +19,7 @@ from venturi.report.palette import (
     SHADE,
     VERMILLION,
 )
-from venturi.report.phase import Phase
+from venturi.report.phase import PhaseSummary
 
 _REST = "waiting and other"
 
@@ -41,7 +41,7 @@ _NAMES = (
 )  # fmt: skip
 
 
-def shares(phase: Phase) -> dict[str, float]:
+def shares(phase: PhaseSummary) -> dict[str, float]:
     """Shares of the phase's time, of the mean rank in the repetition with the median rate.
 
     Sync is taken out of the transfer, in which the engine counts it; compute is the largest
@@ -68,7 +68,7 @@ def shares(phase: Phase) -> dict[str, float]:
     return values | {_REST: max(0.0, 1 - sum(values.values()))}
 
 
-def _bars(split: list[tuple[Phase, dict[str, float]]]) -> list[dict[str, Any]]:
+def _bars(split: list[tuple[PhaseSummary, dict[str, float]]]) -> list[dict[str, Any]]:
     bars = []
     for row, (_, values) in enumerate(split):
         start = 0.0
@@ -88,7 +88,7 @@ def _bars(split: list[tuple[Phase, dict[str, float]]]) -> list[dict[str, Any]]:
     return bars
 
 
-def _spec(split: list[tuple[Phase, dict[str, float]]]) -> dict[str, Any]:
+def _spec(split: list[tuple[PhaseSummary, dict[str, float]]]) -> dict[str, Any]:
     bars = _bars(split)
     rows = [
         {
@@ -149,7 +149,7 @@ def _spec(split: list[tuple[Phase, dict[str, float]]]) -> dict[str, Any]:
     }
 
 
-def _finding(split: list[tuple[Phase, dict[str, float]]]) -> str:
+def _finding(split: list[tuple[PhaseSummary, dict[str, float]]]) -> str:
     phase, values = max(split, key=lambda entry: entry[0].median_sample.total_s)
     part = max(values, key=lambda name: values[name])
     verb = {
@@ -168,7 +168,7 @@ def _finding(split: list[tuple[Phase, dict[str, float]]]) -> str:
     return text
 
 
-def figure(phases: list[Phase]) -> Figure | None:
+def figure(phases: list[PhaseSummary]) -> Figure | None:
     """Stacked bars, one for each phase; none where no time passed."""
     split = [(p, shares(p)) for p in phases if p.median_sample.total_s > 0]
     split = [(phase, values) for phase, values in split if any(values.values())]
@@ -195,5 +195,5 @@ def figure(phases: list[Phase]) -> Figure | None:
             "computing (with think time), waiting and other."
         ),
         spec=theme.whole(_spec(split)),
-        table=Table("Shares of time", columns, rows, folded=True),
+        table=TableBlock("Shares of time", columns, rows, folded=True),
     )

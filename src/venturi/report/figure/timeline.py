@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.palette import MUTED, style
-from venturi.report.phase import Phase
+from venturi.report.phase import PhaseSummary
 from venturi.report.quantity import Units
 
 _MOST_PANELS = 8
@@ -39,7 +39,7 @@ class Line:
         return len(next(iter(self.rates.values())))
 
 
-def _totals(phase: Phase) -> tuple[float, dict[str, list[float]]]:
+def _totals(phase: PhaseSummary) -> tuple[float, dict[str, list[float]]]:
     """Bytes or operations in equal bins since the first start of the repetition's rows."""
     rows = [row for row in phase.median_sample.rows if row.time_line.bin_s > 0]
     if not rows:
@@ -61,7 +61,7 @@ def _totals(phase: Phase) -> tuple[float, dict[str, list[float]]]:
     return bin_s, totals
 
 
-def line(phase: Phase) -> Line | None:
+def line(phase: PhaseSummary) -> Line | None:
     """The rates of the repetition with the median rate, in at most 160 bins.
 
     The last bin is as long as the phase lasted in it, so that an unfinished bin is no drop.
@@ -88,7 +88,7 @@ def _time_unit(end_s: float) -> tuple[float, str]:
     return (1.0, "s") if end_s < 600 else (60.0, "min")
 
 
-def _panel(phase: Phase, drawn: Line, width: int, units: Units) -> dict[str, Any]:
+def _panel(phase: PhaseSummary, drawn: Line, width: int, units: Units) -> dict[str, Any]:
     highest = max(max(values) for values in drawn.rates.values())
     factor, name = (
         quantity.rate_unit(highest, units)
@@ -151,7 +151,7 @@ def _panel(phase: Phase, drawn: Line, width: int, units: Units) -> dict[str, Any
     }
 
 
-def _finding(drawn: list[tuple[Phase, Line]], active: int, units: Units) -> str:
+def _finding(drawn: list[tuple[PhaseSummary, Line]], active: int, units: Units) -> str:
     """What to see in the lines; `active` phases did anything at all."""
     late, done_s = min(((p, _last_byte_s(p, entry)) for p, entry in drawn), key=lambda e: e[1][0])
     if done_s[0] < _EARLY:
@@ -165,10 +165,10 @@ def _finding(drawn: list[tuple[Phase, Line]], active: int, units: Units) -> str:
     return _steadiness(judged, len(judged) == active, units)
 
 
-def _steadiness(judged: list[tuple[Phase, Line]], whole: bool, units: Units) -> str:
+def _steadiness(judged: list[tuple[PhaseSummary, Line]], whole: bool, units: Units) -> str:
     """How the rates of the phases vary in time; `whole` if these are all phases."""
 
-    def unrest(entry: tuple[Phase, Line]) -> float:
+    def unrest(entry: tuple[PhaseSummary, Line]) -> float:
         total = _inner(entry[1])
         mean = sum(total) / len(total)
         return (max(total) - min(total)) / mean if mean > 0 else 0.0
@@ -178,11 +178,11 @@ def _steadiness(judged: list[tuple[Phase, Line]], whole: bool, units: Units) -> 
     total = _inner(chosen)
     low, high = phase.text(min(total), units), phase.text(max(total), units)
     if share < 0.3:
-        course = f"from {low} to {high}" if low != high else f"at {low} throughout"
+        range_text = f"from {low} to {high}" if low != high else f"at {low} throughout"
         if len(judged) == 1:
-            return f"{phase.title} runs steadily, {course}."
+            return f"{phase.title} runs steadily, {range_text}."
         which = "All phases" if whole else "The phases that are long enough to judge"
-        most = f"{phase.title} varies most, {course}" if low != high else "none varies visibly"
+        most = f"{phase.title} varies most, {range_text}" if low != high else "none varies visibly"
         return f"{which} run steadily; {most}."
     alone = len(judged) == 1
     name = f"{phase.title} is unsteady" if alone else f"The least steady is {phase.title}"
@@ -191,7 +191,7 @@ def _steadiness(judged: list[tuple[Phase, Line]], whole: bool, units: Units) -> 
     return f"{name}: between {low} and {high}."
 
 
-def _last_byte_s(phase: Phase, drawn: Line) -> tuple[float, float]:
+def _last_byte_s(phase: PhaseSummary, drawn: Line) -> tuple[float, float]:
     """When a phase that syncs had moved all its bytes: as a share of its time, and in seconds."""
     together = [sum(values) for values in zip(*drawn.rates.values(), strict=True)]
     last = max((i for i, value in enumerate(together) if value > 0), default=0)
@@ -206,7 +206,7 @@ def _inner(drawn: Line) -> list[float]:
     return [sum(values) for values in zip(*drawn.rates.values(), strict=True)][:-1]
 
 
-def _table(drawn: list[tuple[Phase, Line]], units: Units) -> Table:
+def _table(drawn: list[tuple[PhaseSummary, Line]], units: Units) -> TableBlock:
     rows = []
     for phase, entry in drawn:
         for kind, rates in entry.rates.items():
@@ -223,10 +223,10 @@ def _table(drawn: list[tuple[Phase, Line]], units: Units) -> Table:
             )
     titles = ("Phase", "What", "Bin", "Bins", "Lowest", "Middle", "Highest")
     columns = tuple(Column(title, index > 1) for index, title in enumerate(titles))
-    return Table("Rates in the bins", columns, tuple(rows), folded=True)
+    return TableBlock("Rates in the bins", columns, tuple(rows), folded=True)
 
 
-def figure(phases: list[Phase], units: Units) -> Figure | None:
+def figure(phases: list[PhaseSummary], units: Units) -> Figure | None:
     """The time lines; none where every phase was over in two bins."""
     lines = [(phase, line(phase)) for phase in phases]
     drawn = [(p, entry) for p, entry in lines if entry is not None and entry.bins >= _FEWEST_BINS]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from venturi.model.prediction import Part, Prediction
+from venturi.model.prediction import Prediction, PredictionPart
 from venturi.report import quantity
-from venturi.report.block import Column, Figure, Table
+from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
 from venturi.report.palette import BLUE, INK, PAPER, VERMILLION
 
@@ -96,7 +96,7 @@ def _finding(found: Prediction) -> str:
     )
 
 
-def _table(found: Prediction) -> Table:
+def _table(found: Prediction) -> TableBlock:
     turns = sorted(
         (turn.place, name, turn)
         for name, side in zip(_NAMES, (found.application, found.proxy), strict=True)
@@ -115,7 +115,7 @@ def _table(found: Prediction) -> Table:
     sorts = list(found.application.runs[0].seconds_by)
     titles = ("Run", "Side", "In I/O", *(sort.capitalize() for sort in sorts), "Whole run")
     columns = tuple(Column(title, index > 1) for index, title in enumerate(titles))
-    return Table("Every run", columns, rows, folded=True)
+    return TableBlock("Every run", columns, rows, folded=True)
 
 
 def bars(found: Prediction) -> Figure | None:
@@ -158,7 +158,7 @@ def bars(found: Prediction) -> Figure | None:
     )
 
 
-def parts_table(title: str, parts: list[Part]) -> Table:
+def parts_table(title: str, parts: list[PredictionPart]) -> TableBlock:
     """Parts with both sides' times and the error, or why there is none."""
     titles = ("", "Application", "Proxy", "Error", "95 % interval")
     least = _LEAST_SHARE * max(sum(p.application for p in parts), sum(p.proxy for p in parts))
@@ -171,10 +171,10 @@ def parts_table(title: str, parts: list[Part]) -> Table:
         )
         for part in parts
     )
-    return Table(title, tuple(Column(t, i > 0) for i, t in enumerate(titles)), rows)
+    return TableBlock(title, tuple(Column(t, i > 0) for i, t in enumerate(titles)), rows)
 
 
-def _error_cells(part: Part, least_s: float) -> tuple[str, str]:
+def _error_cells(part: PredictionPart, least_s: float) -> tuple[str, str]:
     """The error and its interval; of a part that is too short, or one-sided, a few words."""
     if max(part.application, part.proxy) < least_s:
         return "–", "under 1 % of the time"

@@ -1,0 +1,460 @@
+"""The closure test: what a proxy does, captured, beside what its application did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from venturi.analyse.characterization_data import characterization_data_of
+from venturi.analyse.counter_data import counter_data_of
+from venturi.analyse.stream_matching import LEFT_OUT, UNSAID, StreamMatch, matched_streams
+from venturi.model.characterization_data import Basis, CharacterizationData, StreamCharacterization
+from venturi.model.fidelity_report import (
+    FIDELITY_REPORT_SCHEMA,
+    FidelityField,
+    FidelityReport,
+    FidelityStream,
+    Match,
+)
+from venturi.model.operation import LAYER_CODES
+from venturi.model.plan import Direction
+from venturi.model.trace import Layer
+from venturi.model.trace_folder import Captured
+from venturi.model.workload import REQUEST_EDGES_BYTES, request_class
+
+WITHIN = 0.01
+"""Relative for counts, absolute for shares and distances: nearer than this is `within`."""
+
+LEAST_LIKENESS = 0.25
+"""Streams that are less alike than this are no counterparts."""
+
+_LIBRARIES = (
+    (Layer.HDF5_FILE, Layer.HDF5_DATASET),
+    (Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE),
+)
+_WORST = (Match.BESIDE, Match.EQUAL, Match.WITHIN, Match.OFF)
+
+
+def fidelity(
+    application: Captured, proxy: Captured, names: tuple[str, str] = ("application", "proxy")
+) -> FidelityReport:
+    """Compares two captures, in total and stream by stream.
+
+    Names of files do not matter: a stream's counterpart is the one that is most alike in
+    size, direction, operations and sharing. Where one has counters only, counters are compared.
+    Calls of a library that only one of them uses (HDF5, PnetCDF) are left out: what it calls below
+    stands for them, as in the proxy of an application. Raises UserError where a capture holds no
+    I/O of an application.
+
+    Where the second is the capture of a proxy, which knows what its files stand for, streams are
+    those of the workload, and what a workload does not say stands beside.
+    """
+    matched = matched_streams(application, proxy)
+    if matched is not None:
+        return _report_of_matched(matched, names)
+    both = (_beside_other(application, proxy), _beside_other(proxy, application))
+    has_all = all(captured.operations is not None for captured in both)
+    look = characterization_data_of if has_all else counter_data_of
+    return fidelity_report_of(
+        *(look(captured, name) for captured, name in zip(both, names, strict=True))
+    )
+
+
+def _beside_other(captured: Captured, other: Captured) -> Captured:
+    """The capture without libraries above MPI-IO that the other one does not use."""
+    if captured.operations is None or other.operations is None:
+        return captured
+    seen = set(np.unique(captured.operations.layer).tolist())
+    theirs = set(np.unique(other.operations.layer).tolist())
+    alone = [
+        code
+        for family in _LIBRARIES
+        if not theirs & (codes := {LAYER_CODES[layer] for layer in family})
+        for code in seen & codes
+    ]
+    if not alone:
+        return captured
+    return replace(
+        captured, operations=captured.operations.take(~np.isin(captured.operations.layer, alone))
+    )
+
+
+def _report_of_matched(
+    matched: tuple[StreamMatch, StreamMatch], names: tuple[str, str]
+) -> FidelityReport:
+    """The card of an application and its own proxy."""
+    both = [
+        characterization_data_of(one.captured, name, one.streams)
+        for one, name in zip(matched, names, strict=True)
+    ]
+    theirs = {stream.name: stream for stream in both[1].streams}
+    pairs = [(stream, theirs.pop(stream.name, None)) for stream in both[0].streams]
+    streams = []
+    for ours, other in pairs:
+        fidelity_report = _stream(ours, other, *both)
+        unsaid = [one.unsaid.get(ours.name, (0,) * len(UNSAID)) for one in matched]
+        beside = _all_beside(UNSAID, *unsaid)
+        called = matched[1].called.get(ours.name, "") if other else ""
+        streams.append(
+            fidelity_report.model_copy(
+                update={"counterpart": called, "fields": [*fidelity_report.fields, *beside]}
+            )
+        )
+    left_out = _all_beside(LEFT_OUT, matched[0].left_out, matched[1].left_out)
+    total = [*_total(*both), *left_out]
+    return _assembled((both[0], both[1]), total, streams, list(theirs))
+
+
+def _all_beside(
+    names: Sequence[str], application: Sequence[int], proxy: Sequence[int]
+) -> list[FidelityField]:
+    """Fields for information, where there is anything to tell."""
+    rows = zip(names, application, proxy, strict=True)
+    return [
+        _for_information(name, ours, theirs, "") for name, ours, theirs in rows if ours or theirs
+    ]
+
+
+def fidelity_report_of(
+    application: CharacterizationData, proxy: CharacterizationData
+) -> FidelityReport:
+    """The card of two activities."""
+    pairs, only_proxy = counterparts(application.streams, proxy.streams)
+    streams = [_stream(ours, theirs, application, proxy) for ours, theirs in pairs]
+    return _assembled((application, proxy), _total(application, proxy), streams, only_proxy)
+
+
+def _assembled(
+    both: tuple[CharacterizationData, CharacterizationData],
+    fields: list[FidelityField],
+    streams: list[FidelityStream],
+    only_proxy: list[str],
+) -> FidelityReport:
+    total = FidelityStream(name="total", counterpart="total", fields=fields)
+    everything = [total, *streams]
+    match = _worst(field.match for stream in everything for field in stream.fields)
+    if only_proxy:
+        match = Match.OFF
+    return FidelityReport(
+        schema_=FIDELITY_REPORT_SCHEMA,
+        application=both[0].name,
+        proxy=both[1].name,
+        match=match,
+        headline=_headline(everything, only_proxy),
+        total=total,
+        streams=streams,
+        only_proxy=only_proxy,
+    )
+
+
+def _worst(matches: Iterable[Match]) -> Match:
+    found = [match for match in matches if match is not Match.BESIDE]
+    return max(found, key=_WORST.index, default=Match.EQUAL)
+
+
+def _count(name: str, application: float, proxy: float, unit: str = "") -> FidelityField:
+    """A figure that must be equal; the difference is relative."""
+    difference = _relative(application, proxy)
+    near = difference is not None and abs(difference) <= WITHIN
+    match = Match.EQUAL if application == proxy else Match.WITHIN if near else Match.OFF
+    return FidelityField(
+        name=name, unit=unit, application=application, proxy=proxy, difference=difference,
+        match=match,
+    )  # fmt: skip
+
+
+def _relative(application: float, proxy: float) -> float | None:
+    if application == proxy:
+        return 0.0
+    return (proxy - application) / application if application else None
+
+
+def _share(name: str, application: float, proxy: float) -> FidelityField:
+    difference = proxy - application
+    near = Match.WITHIN if abs(difference) <= WITHIN else Match.OFF
+    return FidelityField(
+        name=name, unit="share", application=application, proxy=proxy, difference=difference,
+        match=Match.EQUAL if application == proxy else near,
+    )  # fmt: skip
+
+
+def _distance(name: str, value: float) -> FidelityField:
+    """How much of two distributions differs; 0 of the application from itself."""
+    return _share(name, 0.0, value)
+
+
+def _for_information(name: str, application: float, proxy: float, unit: str = "s") -> FidelityField:
+    return FidelityField(
+        name=name, unit=unit, application=application, proxy=proxy,
+        difference=_relative(application, proxy), match=Match.BESIDE,
+    )  # fmt: skip
+
+
+def _total(application: CharacterizationData, proxy: CharacterizationData) -> list[FidelityField]:
+    fields = [
+        _count("ranks", _acting(application), _acting(proxy)),
+        _count("bytes written", application.bytes_written, proxy.bytes_written, "B"),
+        _count("bytes read", application.bytes_read, proxy.bytes_read, "B"),
+        *_operations(application.operations, proxy.operations),
+        _count("streams", len(application.streams), len(proxy.streams)),
+        *(_timeline(application, proxy) if _is_whole(application, proxy) else ()),
+    ]
+    if _is_whole(application, proxy) or (application.io_seconds and proxy.io_seconds):
+        io_s = (application.io_seconds, proxy.io_seconds)
+        fields.append(_for_information("time in I/O, busiest rank", *io_s))
+    for kind in ("read", "write", "names", "sync"):
+        left, right = application.seconds_by.get(kind, 0.0), proxy.seconds_by.get(kind, 0.0)
+        if left or right:
+            fields.append(_for_information(f"time in {kind}, all ranks", left, right))
+    fields.append(_for_information("run time", application.seconds, proxy.seconds))
+    return fields
+
+
+def _is_whole(*both: CharacterizationData) -> bool:
+    """Whether both are made of operations: counters know no order of calls."""
+    return all(activity.basis is Basis.OPERATIONS for activity in both)
+
+
+def _timeline(
+    application: CharacterizationData, proxy: CharacterizationData
+) -> list[FidelityField]:
+    """What follows what."""
+    intervals = (len(_intervals(application)), len(_intervals(proxy)))
+    return [
+        _count("stretches of one direction", *intervals),
+        _distance("bytes of these stretches", _interval_distance(application, proxy)),
+        _for_information("phases between pauses", len(application.phases), len(proxy.phases), ""),
+    ]
+
+
+def _acting(activity: CharacterizationData) -> int:
+    """Lanes that moved data; of a job that moved none, its ranks."""
+    if activity.basis is Basis.COUNTERS:
+        return activity.ranks
+    lanes = [stream.bytes_by_lane for stream in activity.streams]
+    moved = sum(1 for column in zip(*lanes, strict=True) if any(column)) if lanes else 0
+    return moved or activity.ranks
+
+
+def _operations(application: dict[str, int], proxy: dict[str, int]) -> list[FidelityField]:
+    kinds = dict.fromkeys((*application, *proxy))
+    return [
+        _count(f"{kind} operations", application.get(kind, 0), proxy.get(kind, 0)) for kind in kinds
+    ]
+
+
+def _intervals(activity: CharacterizationData) -> list[tuple[str, int, int]]:
+    """Phases that move data, neighbours of one direction as one: which way, written and read.
+
+    How long pauses are depends on the storage too; in which order data go does not.
+    """
+    found: list[tuple[str, int, int]] = []
+    for phase in activity.phases:
+        moved = (phase.bytes_written, phase.bytes_read)
+        if phase.kind == "names":
+            continue
+        if found and found[-1][0] == phase.kind:
+            _, written, read = found.pop()
+            moved = (written + moved[0], read + moved[1])
+        found.append((phase.kind, *moved))
+    return found
+
+
+def _interval_distance(application: CharacterizationData, proxy: CharacterizationData) -> float:
+    """Of the bytes as they are dealt to stretches, in order and by direction."""
+    both = [_intervals(activity) for activity in (application, proxy)]
+    count = max(map(len, both))
+    distributed = []
+    for intervals in both:
+        moved = [n for _, written, read in intervals for n in (written, read)]
+        distributed.append(moved + [0] * (2 * count - len(moved)))
+    return _variation(*distributed)
+
+
+def _variation(left: Sequence[float], right: Sequence[float]) -> float:
+    """Total variation distance of two lists of counts, as shares of their sums."""
+    total_left, total_right = sum(left), sum(right)
+    if total_left == 0 or total_right == 0:
+        return 0.0 if total_left == total_right else 1.0
+    pairs = zip(left, right, strict=True)
+    value = sum(abs(a / total_left - b / total_right) for a, b in pairs) / 2
+    return 0.0 if value < 1e-12 else value
+
+
+@dataclass(frozen=True)
+class _StreamPair:
+    likeness: float
+    ours: int
+    theirs: int
+
+
+def counterparts(
+    ours: Sequence[StreamCharacterization], theirs: Sequence[StreamCharacterization]
+) -> tuple[list[tuple[StreamCharacterization, StreamCharacterization | None]], list[str]]:
+    """Each stream with the counterpart that is most alike, the most alike pairs first."""
+    candidates = [
+        _StreamPair(_likeness(a, b) - abs(i - j) * 1e-6, i, j)
+        for i, a in enumerate(ours)
+        for j, b in enumerate(theirs)
+    ]
+    found: dict[int, int] = {}
+    for pair in sorted(candidates, key=lambda pair: (-pair.likeness, pair.ours, pair.theirs)):
+        is_free = pair.ours not in found and pair.theirs not in found.values()
+        if is_free and pair.likeness >= LEAST_LIKENESS:
+            found[pair.ours] = pair.theirs
+    pairs = [(a, theirs[found[i]] if i in found else None) for i, a in enumerate(ours)]
+    taken = set(found.values())
+    return pairs, [b.name for j, b in enumerate(theirs) if j not in taken]
+
+
+def _likeness(a: StreamCharacterization, b: StreamCharacterization) -> float:
+    """1 for streams that are alike in every figure, 0 for those that share nothing."""
+    calls = (sum(a.operations.values()), sum(b.operations.values()))
+    figures = (
+        (a.bytes_written, b.bytes_written), (a.bytes_read, b.bytes_read), calls,
+        (a.files, b.files), (a.shared_files, b.shared_files), (a.ranks, b.ranks),
+    )  # fmt: skip
+    weights = (3, 3, 2, 1, 1, 1)
+    near = [1.0 if x == y else min(x, y) / max(x, y) for x, y in figures]
+    near.append(float(a.layer == b.layer))
+    near.append(1.0 - _class_distance(a, b))
+    return sum(w * n for w, n in zip((*weights, 1, 2), near, strict=True)) / (sum(weights) + 3)
+
+
+def _stream(
+    ours: StreamCharacterization,
+    theirs: StreamCharacterization | None,
+    application: CharacterizationData,
+    proxy: CharacterizationData,
+) -> FidelityStream:
+    if theirs is None:
+        fields = [
+            _count("bytes written", ours.bytes_written, 0, "B"),
+            _count("bytes read", ours.bytes_read, 0, "B"),
+            *_operations(ours.operations, {}),
+        ]
+        return FidelityStream(name=ours.name, counterpart="", fields=fields)
+    fields = [
+        _count("files", ours.files, theirs.files),
+        _count("files of several ranks", ours.shared_files, theirs.shared_files),
+        _count("bytes written", ours.bytes_written, theirs.bytes_written, "B"),
+        _count("bytes read", ours.bytes_read, theirs.bytes_read, "B"),
+        *_operations(ours.operations, theirs.operations),
+        _count("collective operations", ours.collective, theirs.collective),
+        _distance("request sizes, by class", _class_distance(ours, theirs)),
+        *_known(ours, theirs, _is_whole(application, proxy)),
+        *(
+            _for_information(f"time in {kind}, all ranks", seconds, theirs.seconds.get(kind, 0.0))
+            for kind, seconds in ours.seconds.items()
+            if seconds or theirs.seconds.get(kind, 0.0)
+        ),
+    ]
+    return FidelityStream(name=ours.name, counterpart=theirs.name, fields=fields)
+
+
+def _known(
+    ours: StreamCharacterization, theirs: StreamCharacterization, is_whole: bool
+) -> list[FidelityField]:
+    """Fields that operations always tell, and counters where both have them."""
+    fields = []
+    if is_whole or (ours.common_sizes and theirs.common_sizes):
+        fields.append(_distance("request sizes, exactly", _size_distance(ours, theirs)))
+    if is_whole or (ours.order and theirs.order):
+        fields += _order(ours, theirs)
+    if is_whole or (ours.bytes_by_lane and theirs.bytes_by_lane):
+        fields.append(_ranks(ours, theirs))
+    if is_whole:
+        fields.append(_count("turns to it", ours.turns, theirs.turns))
+    return fields
+
+
+def _class_distance(a: StreamCharacterization, b: StreamCharacterization) -> float:
+    both = []
+    for stream in (a, b):
+        counts = [0] * (2 * len(REQUEST_EDGES_BYTES))
+        for bucket in stream.request_sizes:
+            place = request_class(bucket.up_to_bytes)
+            counts[place] += bucket.writes
+            counts[len(REQUEST_EDGES_BYTES) + place] += bucket.reads
+        both.append(counts)
+    return _variation(*both)
+
+
+def _size_distance(a: StreamCharacterization, b: StreamCharacterization) -> float:
+    """Of exact sizes; those beyond the 64 most frequent differ in any case."""
+    both = [{(s.direction, s.bytes): s.count for s in stream.common_sizes} for stream in (a, b)]
+    keys = list(dict.fromkeys((*both[0], *both[1])))
+    lists = [[counts.get(key, 0) for key in keys] for counts in both]
+    return _variation(*lists)
+
+
+def _order(a: StreamCharacterization, b: StreamCharacterization) -> list[FidelityField]:
+    """Which share of the requests goes on, jumps ahead, and goes back."""
+    fields = []
+    for direction in Direction:
+        orders = [
+            next((o for o in stream.order if o.direction is direction), None) for stream in (a, b)
+        ]
+        if all(order is None or not order.followers for order in orders):
+            continue
+        for name in ("consecutive", "forward", "backward"):
+            shares = [getattr(o, name) / o.followers if o and o.followers else 0.0 for o in orders]
+            fields.append(_share(f"{direction.value}s {name}", *shares))
+    return fields
+
+
+def _ranks(a: StreamCharacterization, b: StreamCharacterization) -> FidelityField:
+    """How the bytes are dealt to the ranks that act; ranks in their order where they are as many,
+    else how much more than the mean the busiest moves."""
+    ours, theirs = ([n for n in s.bytes_by_lane if n] for s in (a, b))
+    if len(ours) == len(theirs):
+        if len(a.bytes_by_lane) == len(b.bytes_by_lane):
+            return _distance("shares of the ranks", _variation(a.bytes_by_lane, b.bytes_by_lane))
+        return _distance("shares of the ranks", _variation(ours, theirs))
+    peak, proxys = (max(c) * len(c) / sum(c) if c else 0.0 for c in (ours, theirs))
+    return _count("busiest rank over the mean", peak, proxys)
+
+
+def _headline(streams: Sequence[FidelityStream], only_proxy: Sequence[str]) -> str:
+    judged = [
+        (stream, field)
+        for stream in streams
+        for field in stream.fields
+        if field.match is not Match.BESIDE
+    ]
+    equal = sum(field.match is Match.EQUAL for _, field in judged)
+    near = sum(field.match is Match.WITHIN for _, field in judged)
+    lost = [stream.name for stream in streams if not stream.counterpart]
+    if lost:
+        return f"The proxy lacks {_named(lost)}; {equal} of {len(judged)} fields are equal."
+    if only_proxy:
+        return (
+            f"The proxy does more than the application: {_named(only_proxy)}; "
+            f"{equal} of {len(judged)} fields are equal."
+        )
+    if equal == len(judged):
+        return f"The proxy equals the application in all {equal} fields."
+    stream, field = max(judged, key=lambda entry: _badness(entry[1]))
+    where = "" if stream.name == "total" else f" of {stream.name}"
+    rest = len(judged) - equal - near
+    counts = f"{equal} of {len(judged)} fields are equal, {near} within {WITHIN:.0%}, {rest} off"
+    return f"Furthest off: {field.name}{where} ({_difference(field)}); {counts}."
+
+
+def _named(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _badness(field: FidelityField) -> tuple[int, float]:
+    size = float("inf") if field.difference is None else abs(field.difference)
+    return _WORST.index(field.match), size
+
+
+def _difference(field: FidelityField) -> str:
+    if field.difference is None:
+        return f"{field.proxy:g} where the application has none"
+    if field.unit == "share":
+        return f"{abs(field.difference):.1%} of it differ"
+    return f"{field.difference:+.1%}"

@@ -1,0 +1,116 @@
+"""Runs of a campaign into a store: one folder each, whatever became of them.
+
+A workload's run has put its record there by itself, if it is the same store; all others are made
+from what the job wrote. A run has the same id each time, so nothing lands twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from venturi.campaign.folder import BEGUN, ENDED, read_begun
+from venturi.campaign.outcome import Values, values_of
+from venturi.campaign.run_session import RunSession, read_session
+from venturi.campaign.session import Opened
+from venturi.campaign.task import CampaignTask
+from venturi.model.campaign import TaskStart, TaskState
+from venturi.model.document import DocumentError, parse_json
+from venturi.model.error import RunFailed, UserError
+from venturi.model.record import Level, Record
+from venturi.model.result import Measure, Result, ResultSource, SourceKind, digest_of
+from venturi.store.place import make_store
+from venturi.store.result import RECORD_NAME, keep, result_of
+
+_KEPT = (BEGUN, ENDED, "stdout", "stderr")
+_TAIL = 8
+_MOST_BYTES = 64 << 20
+"""Of one file that is copied; a metric's file that is larger stays in the campaign's folder."""
+
+
+def import_results(opened: Opened, store: Path) -> int:
+    """Puts every run that has ended into a store; how many were not there. UserError as `keep`."""
+    make_store(store)
+    campaign_status = opened.campaign_status
+    session = read_session(campaign_status.folder)
+    landed = 0
+    for name, task in campaign_status.tasks.items():
+        begun = read_begun(campaign_status.folder / "tasks" / name)
+        if campaign_status.states[name].is_final and begun is not None:
+            landed += _import_task(opened, session, store, task, begun)
+    return landed
+
+
+def _import_task(
+    opened: Opened, session: RunSession, store: Path, task: CampaignTask, begun: TaskStart
+) -> bool:
+    home = opened.campaign_status.folder / "tasks" / task.name
+    if task.workload and (record := _record(home)) is not None:
+        return keep(store, result_of(record, session.run_of(task)), {RECORD_NAME: home / "stdout"})
+    result = _result(opened, session, task, begun)
+    step = opened.campaign.steps[task.step]
+    names = [*_KEPT, *(metric.file for metric in step.metrics.values())]
+    files = {
+        name: home / name
+        for name in dict.fromkeys(names)
+        if (home / name).is_file() and (home / name).stat().st_size <= _MOST_BYTES
+    }
+    return keep(store, result, {f"source/{Path(name).name}": path for name, path in files.items()})
+
+
+def _record(home: Path) -> Record | None:
+    """The record that a run of a workload printed."""
+    try:
+        return parse_json(Record, (home / "stdout").read_bytes())
+    except (OSError, DocumentError):
+        return None
+
+
+def _result(opened: Opened, session: RunSession, task: CampaignTask, begun: TaskStart) -> Result:
+    campaign_status, campaign = opened.campaign_status, opened.campaign
+    step = campaign.steps[task.step]
+    state, reason = campaign_status.states[task.name], campaign_status.reason(task.name)
+    values: Values = {}
+    if state is TaskState.DONE or (state is TaskState.FAILED and not reason):
+        try:
+            values = values_of(campaign, campaign_status, task)
+        except RunFailed as error:
+            state, reason = TaskState.FAILED, error.message
+    good = state is TaskState.DONE
+    return Result(
+        id=_id(begun.begin_utc, session, task.name),
+        name=campaign.name,
+        started=begun.begin_utc,
+        machine=opened.machine.name,
+        session=session.name,
+        campaign=campaign.name,
+        step=task.step,
+        point=task.point,
+        repetition=task.repetition,
+        parameters=task.parameters,
+        ranks=task.ranks,
+        nodes=task.nodes,
+        work=digest_of(step.model_dump(mode="json", exclude={"time", "repeat", "after"})),
+        source=ResultSource(kind=SourceKind.COMMAND, tool=step.tool or "command"),
+        level=(Level.INDICATIVE if good else Level.INVALID).value,
+        reasons=[
+            "one repetition of a campaign" if good else f"{state.value}: {reason}".rstrip(": ")
+        ],
+        metrics={
+            name: Measure(unit=found.unit, better=found.better, values=[found.value], of=found.of)
+            for name, found in values.items()
+        },
+        facts={"host": begun.host, "directory": opened.directory},
+    )
+
+
+def _id(begin_utc: str, session: RunSession, task: str) -> str:
+    """The id of a run, the same each time: sorts by time, says its campaign, and is unique."""
+    try:
+        stamp = datetime.fromisoformat(begin_utc).astimezone(UTC).strftime("%Y%m%d-%H%M%S")
+    except ValueError:
+        raise UserError(f"{task}: '{begin_utc}' is no time", "its begun.json is damaged") from None
+    tail = hashlib.sha256(f"{session.name}/{task}/{begin_utc}".encode()).hexdigest()[:_TAIL]
+    return f"{stamp}-{re.sub(r'[^A-Za-z0-9_.-]', '-', session.campaign)[:40]}-{tail}"

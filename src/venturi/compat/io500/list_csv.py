@@ -1,0 +1,136 @@
+"""Lists as tables of comma- or semicolon-separated values, one row for each result."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+from venturi.compat.io500.judge import explain, of_phases
+from venturi.compat.io500.score import METADATA, SCORED, missing, score
+from venturi.model.error import UserError
+from venturi.model.published import Flag, Io500Phase, Io500Result, Io500Score
+
+_PREFIX = re.compile(r"^(io500|information|submissions?)[._]+")
+_COLUMNS = {
+    "institution": ("institution",),
+    "system": ("system", "system_name"),
+    "filesystem": ("filesystem_type", "filesystem_name", "filesystem"),
+    "nodes": ("client_nodes",),
+    "procs": ("client_total_procs", "procs"),
+    "bw": ("bw",),
+    "md": ("md",),
+    "score": ("score",),
+    "year": ("submission_date", "release_date", "year"),
+}
+_THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
+_NO_PHASES = Flag(
+    id="no-phases", what="the list gives no phases: only the score could be computed from its means"
+)
+_OTHER_NAMES = {"find": ("find_mixed",)}
+
+
+def read_list(data: bytes, source: str) -> Iterator[Io500Result]:
+    """The rows of a list that have any phase, or both means; UserError if it has no such column.
+
+    Names of columns may carry the site's prefixes (`io500_`, `information_`), numbers commas
+    between their thousands.
+    """
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UserError(f"{source}: this is no text in UTF-8") from None
+    head = text.split("\n", 1)[0]
+    separator = ";" if head.count(";") > head.count(",") else ","
+    rows = csv.reader(io.StringIO(text), delimiter=separator)
+    names = [_PREFIX.sub("", name.strip().lower()) for name in next(rows, [])]
+    if not {_column(name) for name in SCORED} & set(names) and not {"bw", "md"} <= set(names):
+        raise UserError(
+            f"{source}: no column of IO500 (such as ior_easy_write) in its first line",
+            "name a list as the site gives it, as CSV",
+        )
+    for number, cells in enumerate(rows, 2):
+        row = dict(zip(names, (cell.strip() for cell in cells), strict=False))
+        result = _result(row, f"{source}, row {number}")
+        if result is not None:
+            yield result
+
+
+def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
+    phases = [phase for name in SCORED if (phase := _phase(row, name, source)) is not None]
+    published = Io500Score(
+        bw=_number(row, "bw", source), md=_number(row, "md", source),
+        score=_number(row, "score", source),
+    )  # fmt: skip
+    if not phases and (not published.bw or not published.md):
+        return None
+    recomputed = score(phases) if phases else _of_means(published)
+    mismatches = explain(published, recomputed, phases, is_old=True)
+    words = "\n".join(f"{key}={row[key]}" for key in sorted(row))
+    year = re.search(r"(?:19|20)\d\d", _text(row, "year"))
+    return Io500Result(
+        key=hashlib.sha256(words.encode()).hexdigest()[:16],
+        source=source,
+        format="list",
+        institution=_text(row, "institution"),
+        system=_text(row, "system"),
+        filesystem=_text(row, "filesystem"),
+        year=int(year[0]) if year else None,
+        procs=_whole(row, "procs", source),
+        nodes=_whole(row, "nodes", source),
+        phases=phases,
+        published=published,
+        recomputed=recomputed,
+        match=not mismatches,
+        ranked=not phases or not missing(phases),
+        flags=mismatches + (of_phases(phases) if phases else [_NO_PHASES]),
+    )
+
+
+def _of_means(published: Io500Score) -> Io500Score:
+    """What a list that gives no phases allows to compute: the score, from its two means."""
+    assert published.bw is not None
+    assert published.md is not None
+    total = math.sqrt(published.bw * published.md)
+    return Io500Score(bw=published.bw, md=published.md, score=total)
+
+
+def _phase(row: Mapping[str, str], name: str, source: str) -> Io500Phase | None:
+    for column in (_column(name), *_OTHER_NAMES.get(name, ())):
+        text = row.get(column, "")
+        if text:
+            value = _parse(text, column, source)
+            is_rate = name in METADATA
+            return Io500Phase(name=name, value=value, unit="kIOPS" if is_rate else "GiB/s")
+    return None
+
+
+def _column(name: str) -> str:
+    return name.replace("-", "_")
+
+
+def _text(row: Mapping[str, str], field: str) -> str:
+    return next((row[name] for name in _COLUMNS[field] if row.get(name)), "")
+
+
+def _number(row: Mapping[str, str], field: str, source: str) -> float | None:
+    text = _text(row, field)
+    return _parse(text, field, source) if text else None
+
+
+def _whole(row: Mapping[str, str], field: str, source: str) -> int | None:
+    value = _number(row, field, source)
+    return int(value) if value is not None and value >= 1 else None
+
+
+def _parse(text: str, column: str, source: str) -> float:
+    try:
+        value = float(text.replace(",", "") if _THOUSANDS.fullmatch(text) else text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or value < 0:
+        raise UserError(f"{source}: {column} is {text!r}, which is no rate")
+    return value

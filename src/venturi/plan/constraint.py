@@ -1,0 +1,199 @@
+"""What the files of each interface can hold, and files of a plan that theirs cannot.
+
+What a library would refuse, or do otherwise than asked, in the middle of a run is refused here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from venturi.model import plan as p
+from venturi.model.error import UserError
+from venturi.plan.signal import end_of
+
+_MOST_CHUNK_BYTES = 2**32 - 1
+_MOST_CDF2 = 2**32 - 4
+"""Of a dimension's elements, and of the bytes of each variable but the last."""
+_FORMAT = "format"
+_NEVER = [p.Instruction(operator=p.Operator.INTEGER, integer=0)]
+
+
+@dataclass(frozen=True)
+class FormatConstraints:
+    """What one interface's files can hold, and when others can read them."""
+
+    shapes: bool = True
+    """Datasets of any shape; otherwise one row of bytes."""
+    chunks: bool = False
+    read_while_open: bool = True
+    """Another group may read a file that its maker still has open."""
+
+
+_FILES_OF_BYTES = FormatConstraints(chunks=True)
+"""These lay out datasets as rows of bytes, chunks or not: the planner does it for them."""
+_CONSTRAINTS = {
+    p.Interface.HDF5: FormatConstraints(chunks=True, read_while_open=False),
+    p.Interface.NETCDF: FormatConstraints(read_while_open=False),
+    p.Interface.PNETCDF: FormatConstraints(read_while_open=False),
+    p.Interface.LIME: FormatConstraints(shapes=False),
+    p.Interface.BUNDLE: FormatConstraints(chunks=True, read_while_open=False),
+}
+
+
+def check_constraints(plan: p.Plan) -> None:
+    """Raise UserError for the first file that its interface cannot hold.
+
+    Files that no step of the plan uses with these parameters are passed over.
+    """
+    used = {step.file for group in plan.groups for step, _ in _on_files(group.program)}
+    for index in sorted(used):
+        _check_file(plan.files[index])
+    for maker in plan.groups:
+        _check_synced(plan, _twice(maker.program), set())
+        for reader in plan.groups:
+            if maker is not reader:
+                _check_readable(plan, maker, reader)
+
+
+def _constraints(file: p.File) -> FormatConstraints:
+    constraints = _CONSTRAINTS.get(file.interface, _FILES_OF_BYTES)
+    if file.interface is p.Interface.NETCDF and _word(file, _FORMAT) == "netcdf4":
+        return FormatConstraints(chunks=True, read_while_open=False)
+    return constraints
+
+
+def _word(file: p.File, name: str) -> str:
+    return next((option.value for option in file.options if option.name == name), "")
+
+
+def _check_file(file: p.File) -> None:
+    where, constraints = f"files.{file.name}", _constraints(file)
+    is_bytes = len(file.datasets) == 1 and file.datasets[0].type is p.ElementType.I8
+    if not constraints.shapes and file.datasets and not (is_bytes and file.datasets[0].copies == 1):
+        raise UserError(
+            f"{where}: a file of {file.interface.value} holds one row of bytes, no datasets",
+            "choose an interface with datasets: hdf5, netcdf; or leave out 'datasets'",
+        )
+    for dataset in file.datasets:
+        _check_chunks(file, dataset, constraints, f"{where}.datasets.{dataset.name}")
+    if file.interface is p.Interface.NETCDF and _word(file, _FORMAT) == "cdf2":
+        _check_cdf2(file, where)
+
+
+def _check_chunks(
+    file: p.File, dataset: p.Dataset, constraints: FormatConstraints, where: str
+) -> None:
+    if not dataset.chunk:
+        return
+    if not constraints.chunks:
+        format4 = file.interface is p.Interface.NETCDF
+        raise UserError(
+            f"{where}: a file of {file.interface.value}"
+            f"{' in a classic format' if format4 else ''} has no chunks",
+            "leave out 'chunks', or choose "
+            + ("'format: netcdf4' (--set interface.format=netcdf4)" if format4 else "hdf5"),
+        )
+    chunk_bytes = math.prod(dataset.chunk) * dataset.type.bytes
+    if chunk_bytes > _MOST_CHUNK_BYTES:
+        raise UserError(f"{where}: a chunk of {chunk_bytes} B: HDF5 has chunks below 4 GiB only")
+
+
+def _check_cdf2(file: p.File, where: str) -> None:
+    last = file.datasets[-1] if file.datasets else None
+    for dataset in file.datasets:
+        place = f"{where}.datasets.{dataset.name}"
+        if dataset.type is p.ElementType.I64:
+            raise UserError(
+                f"{place}: the format cdf2 has no i64", "choose the option 'format: cdf5'"
+            )
+        whole = math.prod(dataset.shape) * dataset.type.bytes
+        alone = dataset is last and dataset.copies == 1
+        if max(dataset.shape) > _MOST_CDF2 or (whole > _MOST_CDF2 and not alone):
+            raise UserError(
+                f"{place}: {whole} B are more than a variable of the format cdf2 can have",
+                "choose the option 'format: cdf5'",
+            )
+
+
+def _check_synced(plan: p.Plan, steps: Iterator[p.Step], unsynced: set[int]) -> None:
+    """Raise UserError where a group reads from a field store what it has not synced."""
+    for step in steps:
+        if isinstance(step, p.Sync) or (
+            isinstance(step, p.Manage) and step.verb is p.NameVerb.CLOSE
+        ):
+            unsynced.discard(step.file)
+        if not isinstance(step, p.Transfer) or step.sync is not p.SyncMode.NONE:
+            continue
+        file = plan.files[step.file]
+        if file.interface is not p.Interface.FIELDSTORE:
+            continue
+        if step.operation is p.Direction.WRITE:
+            unsynced.add(step.file)
+        if step.file in unsynced and (step.operation is p.Direction.READ or step.reads):
+            raise UserError(
+                f"files.{file.name}: it is read while what was written is not synced, and a field "
+                "store finds only what its writers have synced",
+                "put a 'sync' or a 'close' behind the writes, or choose another interface",
+            )
+
+
+def _twice(steps: Sequence[p.Step]) -> Iterator[p.Step]:
+    """What can be done, in order; loops have two turns, so that one follows on another."""
+    for step in steps:
+        if isinstance(step, p.When) and step.condition == _NEVER:
+            continue
+        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+            for _ in range(2 if isinstance(step, p.For) else 1):
+                yield from _twice(step.body)
+        else:
+            yield step
+
+
+def _check_readable(plan: p.Plan, maker: p.Group, reader: p.Group) -> None:
+    """Raise UserError where a group is told to use what another one may still have open."""
+    index = plan.groups.index(reader)
+    used = {step.file for step, _ in _on_files(reader.program)}
+    opened: dict[int, Sequence[p.Step]] = {}
+    """The body in which a file was made: a close elsewhere may come later than it looks."""
+    for step, body in _leaves(maker.program):
+        if isinstance(step, p.Manage) and step.verb is p.NameVerb.CREATE:
+            opened[step.file] = body
+        elif isinstance(step, p.Manage) and step.verb is p.NameVerb.CLOSE:
+            if opened.get(step.file) is body:
+                del opened[step.file]
+        elif isinstance(step, p.Signal) and index in step.to and step.name != end_of(maker.name):
+            for number in sorted(used & opened.keys()):
+                _refuse_open(plan.files[number], maker, reader)
+
+
+def _refuse_open(file: p.File, maker: p.Group, reader: p.Group) -> None:
+    if _constraints(file).read_while_open:
+        return
+    raise UserError(
+        f"files.{file.name}: '{reader.name}' uses it while '{maker.name}' still has it open, and a "
+        f"file of {file.interface.value} can be read only when it is closed",
+        "choose an interface of bytes (posix, mpiio) or fieldstore, or close the file in front of "
+        "the signal",
+    )
+
+
+_OnFile = p.Manage | p.Items | p.Transfer | p.Sync
+
+
+def _on_files(steps: Sequence[p.Step]) -> Iterator[tuple[_OnFile, Sequence[p.Step]]]:
+    for step, body in _leaves(steps):
+        if isinstance(step, _OnFile):
+            yield step, body
+
+
+def _leaves(steps: Sequence[p.Step]) -> Iterator[tuple[p.Step, Sequence[p.Step]]]:
+    """Each step that can be done, with the body in which it stands."""
+    for step in steps:
+        if isinstance(step, p.When) and step.condition == _NEVER:
+            continue
+        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+            yield from _leaves(step.body)
+        else:
+            yield step, steps
