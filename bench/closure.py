@@ -28,7 +28,12 @@ from venturi.analyse.fidelity_report import fidelity  # noqa: E402
 from venturi.capture.proxy import capture_proxy, machine_for  # noqa: E402
 from venturi.derive.workload import derive  # noqa: E402
 from venturi.derive.yaml_text import to_yaml  # noqa: E402
-from venturi.model.fidelity_report import FidelityField, FidelityReport, FidelityStream, Match  # noqa: E402
+from venturi.model.fidelity_report import (  # noqa: E402
+    FidelityField,
+    FidelityReport,
+    FidelityStream,
+    Match,
+)
 from venturi.model.units import size_text  # noqa: E402
 from venturi.model.workload import Severity, Workload  # noqa: E402
 from venturi.sources.open import read_capture  # noqa: E402

@@ -148,7 +148,8 @@ def trace_folder(path: Path, count: int) -> None:
         start_ns=starts, end_ns=starts + 500,
     )  # fmt: skip
     trace = Trace(
-        source=TraceSource(format="bench", file="bench"), job=TracedJob(ranks=1, seconds=1.0), layers=[],
+        source=TraceSource(format="bench", file="bench"),
+        job=TracedJob(ranks=1, seconds=1.0), layers=[],
         records=[], record_count=0, files=[TracedFile(path="/scratch/f")],
         processes=[Process(rank=0)], operation_count=count,
     )  # fmt: skip

@@ -39,7 +39,8 @@ from venturi.profile.sample import samples_of
 from venturi.store.run import Request, perform, prepare
 
 _ANCHORS = (
-    MatrixCell(Family.STREAM, 4096), MatrixCell(Family.STREAM, 2**20), MatrixCell(Family.ITEM, 4096),
+    MatrixCell(Family.STREAM, 4096), MatrixCell(Family.STREAM, 2**20),
+    MatrixCell(Family.ITEM, 4096),
 )  # fmt: skip
 """Points that tell how fast the machine is now."""
 _INTERFACES = "stdio,mpiio,hdf5"

@@ -24,7 +24,8 @@ def stripe_of(text: str, file: str = "path: f", **settings: object) -> p.Stripe 
         "  g:\n    - phase: w\n      do: [{write: {to: f, size: 64 KiB}}]\n"
     )
     workload = parse_yaml(document, "t.yaml", Workload)
-    return make_plan(workload, RunSettings(**settings)).plan.files[0].stripe  # type: ignore[arg-type]
+    chosen = RunSettings(**settings)  # type: ignore[arg-type]
+    return make_plan(workload, chosen).plan.files[0].stripe
 
 
 @pytest.mark.parametrize(

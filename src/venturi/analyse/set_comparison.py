@@ -169,5 +169,8 @@ def _headline(parts: Sequence[RunComparison]) -> str:
     significant = [part for part in parts if any(row.is_significant for row in part.rows)]
     worse = [part for part in parts if any(row.is_worse for row in part.rows)]
     if significant:
-        return f"{len(significant)} of {len(parts)} points surely differ, {len(worse)} of them for the worse."
+        return (
+            f"{len(significant)} of {len(parts)} points surely differ, {len(worse)} of them "
+            "for the worse."
+        )
     return parts[0].headline if len(parts) == 1 else f"None of {len(parts)} points surely differs."

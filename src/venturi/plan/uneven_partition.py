@@ -91,7 +91,8 @@ def _check_filled(first: Tree, rows: Tree, ranks: int, length: int, where: str) 
             )
         if begin != end and (rank == 0 or ranks <= _MOST_CHECKED):
             raise UserError(
-                f"{where}.partition: rank {rank} begins at row {begin}, but those before it end at {end}"
+                f"{where}.partition: rank {rank} begins at row {begin}, but those "
+                f"before it end at {end}"
             )
         end = begin + count
     if end != length:

@@ -19,8 +19,8 @@ class CachePreparation(StrEnum):
 
 
 ABOUT = {
-    CachePreparation.DROP: "before each run the file system was synced and the pages of the run's own "
-    "files were dropped",
+    CachePreparation.DROP: "before each run the file system was synced and the "
+    "pages of the run's own files were dropped",
     CachePreparation.KEEP: "left as it was",
 }
 

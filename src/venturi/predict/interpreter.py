@@ -25,13 +25,13 @@ from venturi.plan.request import end_of, looks_of, requests_of
 from venturi.predict.chunked import filled_bytes, passes_cache
 from venturi.predict.context_effect import ContextEffects, context_effects_of
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
+from venturi.predict.file_use import files_in
 from venturi.predict.pieces import is_cut, pieces_of
 from venturi.predict.warm import READ_AHEAD, windows_of
 
 _RANK, _RANKS, _WORLD = 0, 1, 2
 _MOST_TURNS = 4096
-"""Turns, with those of the loops around, that are followed one by one. Where a loop has more, and
-more than _FEW, two are followed; the other turns are taken to be like the second."""
+"""Iterations, with enclosing loops, that are followed one by one; of more (> _FEW) only two."""
 _FEW = 64
 _STAGED = "what is there before the run is taken to be in memory (--cache drop: it is not)"
 _EMPTY = "reads behind a file's end are taken to cost what the smallest ones do"
@@ -126,7 +126,7 @@ class ForecastInterpreter:
         self._phase = PhaseDemand(step.path, outside, step.limit_s)
         self._made, self._moved_last = set(), None
         if step.cache is p.CachePolicy.DROP:
-            used = set(_files_in(step.body))
+            used = set(files_in(step.body))
             for state in self._states.values():
                 if state.entries & used:
                     state.forget()
@@ -385,10 +385,8 @@ class ForecastInterpreter:
         operation = operation_of(verb)
         data, at = DataState.NONE, size and max(size, _BLOCK)
         if verb is p.ItemVerb.WRITE:
-            data, at = (
-                (DataState.NEW if p.ItemVerb.CREATE in step.verbs else DataState.CACHED),
-                moved,
-            )
+            is_new = p.ItemVerb.CREATE in step.verbs
+            data, at = (DataState.NEW if is_new else DataState.CACHED), moved
         elif verb is p.ItemVerb.READ:
             data, at = (DataState.CACHED if self._is_cached(state) else DataState.COLD), moved
         elif verb is p.ItemVerb.SYNC:
@@ -600,12 +598,3 @@ class ForecastInterpreter:
 
     def _whole(self, code: list[p.Instruction]) -> int:
         return int(evaluate(code, self._slots))
-
-
-def _files_in(steps: list[p.Step]) -> Iterator[int]:
-    """The files that steps name, whoever comes to them."""
-    for step in steps:
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
-            yield from _files_in(step.body)
-        elif isinstance(step, p.Transfer | p.Items | p.Manage | p.Sync):
-            yield step.file

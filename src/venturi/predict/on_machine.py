@@ -164,9 +164,9 @@ def _unsaturated(phases: Iterable[PhaseForecast], performance_model: Performance
         longest = max(parts, key=lambda part: part.seconds.median, default=None)
         if longest is not None and (longest.rate_growth or 1.0) >= _MORE:
             words.append(
-                f"{phase.path}: {performance_model.most_ranks} ranks do {longest.rate_growth:.2g} times as "
-                f"many operations per second together ({longest.by}); {phase.ranks} do not "
-                "saturate the storage"
+                f"{phase.path}: {performance_model.most_ranks} ranks do "
+                f"{longest.rate_growth:.2g} times as many operations per second together "
+                f"({longest.by}); {phase.ranks} do not saturate the storage"
             )
     return words
 

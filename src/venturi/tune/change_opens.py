@@ -64,8 +64,8 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     return Variant(
         workload,
         "files stay open",
-        f"Open {context.listed(list(touched))} {once} before the loop and close() {them} behind it, "
-        "instead of at every turn (a shell redirects the whole loop).",
+        f"Open {context.listed(list(touched))} {once} before the loop and close() {them} "
+        "behind it, instead of at every turn (a shell redirects the whole loop).",
         Meaning(assumes=assumes),
     )
 
