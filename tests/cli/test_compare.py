@@ -82,7 +82,7 @@ def test_runs_are_compared(place: Path) -> None:
     done = venturi("compare", "slow", "run", "--check", "--json", cwd=place)
     assert done.returncode == 0
     found = json.loads(done.stdout)
-    assert (found["schema"], found["rows"][0]["change"]) == ("venturi.run-comparison/1", "higher")
+    assert (found["schema"], found["rows"][0]["change"]) == ("venturi.run-comparison/2", "higher")
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_one_change_is_measured_and_drawn(cli: Cli, synced: Path, tmp_path: Path
     folder = tmp_path / "out.tune"
     words = ["tune", str(synced), "-d", str(cli.target), "-o", str(folder), "-q"]
     tuning = cli.json(*words, "--what-if", "sync=end", "--budget", "20s")
-    assert tuning["schema"] == "venturi.tuning/1"
+    assert tuning["schema"] == "venturi.tuning/2"
     (trial,) = tuning["trials"]
     assert (trial["key"], trial["value"], trial["stage"]) == ("sync", "end", "final")
     assert trial["gain"]["ratio"] < 1

@@ -49,7 +49,7 @@ def compared_sets(
         for key, rows in zip(pairs, rows_of(list(pairs.values())), strict=True)
     ]
     return ComparisonSet(
-        schema_="venturi.comparison-set/1",
+        schema_="venturi.comparison-set/2",
         first=names[0],
         second=names[1],
         differences=list(_differences(first, second)),

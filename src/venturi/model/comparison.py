@@ -10,7 +10,7 @@ from pydantic import Field
 from venturi.model.campaign import Scalar
 from venturi.model.document import Count, Document, Fraction, Positive, Real
 
-COMPARISON_SCHEMA: Final = "venturi.run-comparison/1"
+COMPARISON_SCHEMA: Final = "venturi.run-comparison/2"
 
 
 class MetricChange(StrEnum):
@@ -82,7 +82,7 @@ class Difference(Document):
 class RunComparison(Document):
     """Two runs of one workload."""
 
-    schema_: Literal["venturi.run-comparison/1"] = Field("venturi.run-comparison/1", alias="schema")
+    schema_: Literal["venturi.run-comparison/2"] = Field("venturi.run-comparison/1", alias="schema")
     first: str
     """The run's id; so is `second`."""
     second: str
@@ -99,7 +99,7 @@ class RunComparison(Document):
 class ComparisonSet(Document):
     """Two sets of runs: machines, tags, sessions, point by point."""
 
-    schema_: Literal["venturi.comparison-set/1"] = Field("venturi.comparison-set/1", alias="schema")
+    schema_: Literal["venturi.comparison-set/2"] = Field("venturi.comparison-set/1", alias="schema")
     first: str
     """What chose the runs; so is `second`."""
     second: str

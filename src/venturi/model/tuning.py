@@ -10,7 +10,7 @@ from pydantic import Field
 from venturi.model.document import Count, Document, Fraction, Positive, Real, Seconds
 from venturi.model.record import FileSystem
 
-TUNING_SCHEMA: Final = "venturi.tuning/1"
+TUNING_SCHEMA: Final = "venturi.tuning/2"
 
 
 class Durability(StrEnum):
@@ -153,7 +153,7 @@ class Computing(Document):
 class Tuning(Document):
     """What would make a workload's I/O faster here, by measurement."""
 
-    schema_: Literal["venturi.tuning/1"] = Field("venturi.tuning/1", alias="schema")
+    schema_: Literal["venturi.tuning/2"] = Field("venturi.tuning/1", alias="schema")
     name: str
     about: str
     started: str
