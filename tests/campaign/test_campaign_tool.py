@@ -117,6 +117,7 @@ def test_stream(tmp_path: Path) -> None:
     assert tool_metrics(tmp_path, tool_named("stream"), {})["triad"][0] == 13307.1
 
 
+@pytest.mark.needs("fio")
 def test_fio(tmp_path: Path) -> None:
     done = subprocess.run(
         ["fio", "--name=x", f"--directory={tmp_path}", "--size=1M", "--rw=write", "--bs=64k",
