@@ -9,7 +9,7 @@ STAMP   := $(VENV)/.installed-$(shell echo '$(FOUND)' | cksum | cut -d' ' -f1)
 SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
-.PHONY: help setup build test check tidy sanitized nightly gen fmt bench demo docs clean
+.PHONY: help setup build test whole fast check tidy sanitized nightly gen fmt bench demo docs clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -27,12 +27,20 @@ build: setup     ## the engine, built again where its sources changed
 demo: setup      ## logs of real runs -> proxies -> runs here -> a report
 	@packaging/demo
 
-test:            ## every test and every check
+test:            ## every test and every check; without root the fast tier
+	@if [ "$$(id -u)" -eq 0 ]; then $(MAKE) --no-print-directory whole; \
+	    else $(MAKE) --no-print-directory fast; fi
+
+whole:
 	@packaging/prepare test
 	@$(MAKE) --no-print-directory setup
 	@packaging/build-tests
 	@$(MAKE) --no-print-directory check
-	@packaging/test
+	@packaging/test whole
+
+fast: setup      ## the tests that need neither root, MPI, Slurm, GlusterFS nor a browser
+	@$(MAKE) --no-print-directory check
+	@packaging/test fast
 
 check: setup     ## formatters, linters, types, orders, generated files
 	$(VENV)/bin/ruff format --check .

@@ -143,6 +143,7 @@ def test_gitlabs_jobs(tmp_path: Path, name: str, jobs: int) -> None:
     assert runner.run("\n".join(data["watch"]["script"]), **variables) == 0
 
 
+@pytest.mark.needs("runner")
 @pytest.mark.parametrize(("words", "job"), [
     ((), "campaign-login"), (("--variable", "WHERE=allocation"), "campaign-allocation"),
 ])  # fmt: skip
@@ -150,8 +151,6 @@ def test_gitlabs_template_in_a_local_runner(
     tmp_path: Path, words: tuple[str, ...], job: str
 ) -> None:
     """A runner that knows GitLab's schema chooses the job, runs it and keeps its artifacts."""
-    if shutil.which("gitlab-ci-local") is None:
-        pytest.fail("missing: gitlab-ci-local (packaging/prepare test installs it)")
     runner = Runner(tmp_path)
     shutil.copy(TEMPLATES / "gitlab.yml", tmp_path / ".gitlab-ci.yml")
     results = tmp_path / "results.git"

@@ -14,25 +14,23 @@ from venturi.campaign.metric import check_metric, tool_metrics
 from venturi.campaign.tool import names, tool_named
 from venturi.model.error import RunFailed, UserError
 
-_OUTPUTS = Path(__file__).parents[3] / "shared" / "data" / "tool-outputs"
-needs_outputs = pytest.mark.skipif(
-    not _OUTPUTS.is_dir(), reason="missing: shared/data/tool-outputs beside the project"
-)
+_REAL = Path(__file__).parent / "real"
+_IOR = _REAL.parents[1] / "field" / "real" / "ior_text.out"
+"""What the tools printed in real runs."""
 
 
-def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str, float]:
-    shutil.copy(_OUTPUTS / file, tmp_path / "stdout")
+def _values(tmp_path: Path, tool: str, file: str | Path, **confirm: float) -> dict[str, float]:
+    shutil.copy(_REAL / file, tmp_path / "stdout")
     found = tool_metrics(tmp_path, tool_named(tool), confirm)
     return {name: value for name, (value, *_) in found.items()}
 
 
-@needs_outputs
 @pytest.mark.parametrize(
     ("tool", "file", "values"),
     [
         (
             "ior",
-            "ior_text.out",
+            _IOR,
             {
                 "write": 830.95,
                 "read": 20089,
@@ -61,7 +59,7 @@ def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str,
         ),
         (
             "io500",
-            "io500-short-run/stdout.txt",
+            "io500_short_run.txt",
             {"bandwidth": 0.731862, "operations": 67.788898, "score": 7.043587},
         ),
         ("hpl", "xhpl_2.3.txt", {"gflops": 19.022}),
@@ -82,25 +80,24 @@ def _values(tmp_path: Path, tool: str, file: str, **confirm: float) -> dict[str,
         ("iperf3", "iperf3_3.12_tcp.json", {"received": 17592994958.11743, "retransmits": 3}),
     ],
 )  # fmt: skip
-def test_what_tools_print(tmp_path: Path, tool: str, file: str, values: dict[str, float]) -> None:
+def test_what_tools_print(
+    tmp_path: Path, tool: str, file: str | Path, values: dict[str, float]
+) -> None:
     assert _values(tmp_path, tool, file) == pytest.approx(values)
 
 
-@needs_outputs
 def test_the_best_bandwidth_of_osu_is_that_of_the_last_size(tmp_path: Path) -> None:
-    lines = (_OUTPUTS / "osu_bw_7.4.txt").read_text().split("\n")
+    lines = (_REAL / "osu_bw_7.4.txt").read_text().split("\n")
     rows = [line.split() for line in lines if line[:1].isdecimal()]
     assert _values(tmp_path, "osu", "osu_bw_7.4.txt") == {"bandwidth": float(rows[-1][1])}
 
 
-@needs_outputs
 def test_what_a_tool_used_is_compared_with_what_it_was_asked(tmp_path: Path) -> None:
-    _values(tmp_path, "ior", "ior_text.out", transfer=262144, block=8 * 2**20, tasks=2)
+    _values(tmp_path, "ior", _IOR, transfer=262144, block=8 * 2**20, tasks=2)
     with pytest.raises(RunFailed, match="transfer: 65536 was asked for, the tool reports 262144"):
-        _values(tmp_path, "ior", "ior_text.out", transfer=65536)
+        _values(tmp_path, "ior", _IOR, transfer=65536)
 
 
-@needs_outputs
 @pytest.mark.parametrize("file", ["ior_fail_noent.out", "ior_fail_nospace.out"])
 def test_a_tool_that_failed_measured_nothing(tmp_path: Path, file: str) -> None:
     with pytest.raises(RunFailed, match="nothing in stdout is a metric"):
@@ -120,6 +117,7 @@ def test_stream(tmp_path: Path) -> None:
     assert tool_metrics(tmp_path, tool_named("stream"), {})["triad"][0] == 13307.1
 
 
+@pytest.mark.needs("fio")
 def test_fio(tmp_path: Path) -> None:
     done = subprocess.run(
         ["fio", "--name=x", f"--directory={tmp_path}", "--size=1M", "--rw=write", "--bs=64k",

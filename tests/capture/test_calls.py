@@ -60,6 +60,7 @@ def seen(capture: Capture) -> tuple[list[Row], list[Row]]:
     return traced, capture(capture.program("calls"), options=("--with", "strace")).rows()
 
 
+@pytest.mark.needs("strace")
 def test_operations_equal_straces(seen: tuple[list[Row], list[Row]]) -> None:
     traced, straced = seen
     assert comparable(traced) == comparable(straced)

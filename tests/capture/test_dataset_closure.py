@@ -8,6 +8,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from venturi.analyse.fidelity_report import fidelity
 from venturi.model.fidelity_report import FidelityReport, Match
 from venturi.model.trace_folder import read_trace
@@ -96,6 +98,7 @@ def test_selections_of_a_file_that_was_there(tmp_path: Path) -> None:
     assert differences(card) == {}
 
 
+@pytest.mark.needs("openmpi")
 def test_a_checkpoint_of_two_ranks_comes_back_as_it_was(tmp_path: Path) -> None:
     zones = 8
     (tmp_path / "out").mkdir()

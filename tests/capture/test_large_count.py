@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from capture.conftest import Capture
 from venturi.model.operation import COLLECTIVE, KINDS, NON_BLOCKING
 from venturi.model.trace import Layer
@@ -35,6 +37,7 @@ int main(int argc, char** argv) {
 """
 
 
+@pytest.mark.needs("mpich")
 def test_large_counts(capture: Capture, tmp_path: Path) -> None:
     source, program = tmp_path / "large.c", tmp_path / "large"
     source.write_text(PROGRAM)

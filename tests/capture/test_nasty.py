@@ -148,6 +148,7 @@ def test_threads_and_forks(capture: Capture) -> None:
     assert shared.counters["READS"] == 4 * 8 * 1000
 
 
+@pytest.mark.needs("root")
 def test_a_full_disk_ends_the_recording_and_not_the_program(
     capture: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,6 +205,7 @@ def test_a_static_program_is_named(capture: Capture) -> None:
     ]
 
 
+@pytest.mark.needs("strace")
 def test_strace_sees_a_static_program(capture: Capture) -> None:
     run = capture(capture.program("calls_static"), options=("--with", "strace"))
     assert run.count()["write", "data"] == 7

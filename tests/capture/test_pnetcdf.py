@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from capture.conftest import Capture
 from venturi.model.operation import COLLECTIVE, NON_BLOCKING, OPENED_TOGETHER, Kind
 from venturi.model.trace import Layer
@@ -45,6 +47,7 @@ int main(int argc, char** argv) {
 """
 
 
+@pytest.mark.needs("openmpi")
 def test_variables_have_shapes(capture: Capture, tmp_path: Path) -> None:
     source, program = tmp_path / "variables.c", tmp_path / "variables"
     source.write_text(PROGRAM)
@@ -80,6 +83,7 @@ def test_variables_have_shapes(capture: Capture, tmp_path: Path) -> None:
     assert trace.gaps == []
 
 
+@pytest.mark.needs("openmpi")
 def test_counters_of_variables(capture: Capture, tmp_path: Path) -> None:
     source, program = tmp_path / "variables.c", tmp_path / "variables"
     source.write_text(PROGRAM)
@@ -125,6 +129,7 @@ int main(int argc, char** argv) {
 """
 
 
+@pytest.mark.needs("openmpi")
 def test_calls_on_several_variables_and_by_types(capture: Capture, tmp_path: Path) -> None:
     source, program = tmp_path / "several.c", tmp_path / "several"
     source.write_text(SEVERAL)

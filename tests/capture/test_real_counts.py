@@ -43,6 +43,7 @@ def counts(run: Run, place: str) -> Counter[tuple[str, str]]:
     )
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_counts_equal_straces(capture: Capture, name: str) -> None:
     command = ("sh", "-c", PROGRAMS[name])

@@ -99,6 +99,7 @@ def test_small_independent_calls(mpi: str, word: str, tmp_path: Path) -> None:
     assert ("no-collective" in found) == (word == "alone")
 
 
+@pytest.mark.needs("mpich", "openmpi")
 @pytest.mark.parametrize("word", ["enable", "disable"])
 def test_holes_that_are_read_and_written_back(word: str, tmp_path: Path) -> None:
     found = launched(tmp_path, "mpich", HOLES, 1, word)

@@ -86,6 +86,7 @@ def test_a_killed_capture_is_recovered(capture: Capture) -> None:
         assert trace.job.seconds > 0
 
 
+@pytest.mark.needs("strace")
 def test_a_killed_capture_by_strace_is_recovered(capture: Capture) -> None:
     with killed(capture, "--with", "strace") as (spool, process):
         end_all(process)

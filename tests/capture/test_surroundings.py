@@ -82,6 +82,7 @@ for rank, host in enumerate(["first", "second"]):
 """
 
 
+@pytest.mark.needs("root")
 def test_processes_of_several_hosts_make_one_trace(capture: Capture) -> None:
     if os.geteuid() != 0:
         pytest.fail("giving processes another host's name needs root")

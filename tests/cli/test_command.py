@@ -77,6 +77,7 @@ def test_a_broken_promise_is_an_error(cli: Cli, tmp_path: Path) -> None:
     assert "DIFFERS" in done.stdout
 
 
+@pytest.mark.needs("mpich", "openmpi")
 def test_doctor(cli: Cli) -> None:
     found = cli.json("doctor", str(cli.target))
     assert found["directory"]["usable"]

@@ -9,6 +9,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from cli.conftest import Cli
 from venturi.compat.io500.own import result_of
 from venturi.compat.io500.score import BANDWIDTH, METADATA, score
@@ -105,6 +107,7 @@ def test_the_verdict_names_the_rules_that_were_broken(cli: Cli) -> None:
     assert not broken & {"sizes", "found"}
 
 
+@pytest.mark.needs("strace")
 def test_offsets_and_names_of_every_rank(cli: Cli, tmp_path: Path) -> None:
     """By strace: what the official programs' formulas give."""
     ranks, items, segments, block = 2, 5, 3, 3

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 
@@ -143,7 +144,6 @@ def test_boxes_of_vorpal_in_their_file(
     chunked: int,
     chunks: tuple[int, ...] | None,
 ) -> None:
-    h5py = pytest.importorskip("h5py")
     path = tmp_path / "vorpal.yaml"
     text = library.text_of("vorpal").replace("interface: hdf5", "interface: hdf5\n    keep: true")
     path.write_text(text, "utf-8")

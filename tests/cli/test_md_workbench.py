@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,7 +123,7 @@ def test_the_cleanup_removes_what_a_cut_pass_left(cli: Cli) -> None:  # noqa: F8
     assert not list(cli.target.iterdir())
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.needs("strace")
 def test_a_pass_goes_on_where_the_one_before_was_cut(cli: Cli) -> None:  # noqa: F811
     """No object is passed over, looked for twice or left, wherever the limits came."""
     words = ["-D1", "-P7", "-I100000", "-R3", "-w1", "-S10", "-t3", "-o", str(cli.target)]
@@ -156,7 +155,7 @@ def test_passes_of_several_ranks_that_were_cut(cli: Cli) -> None:  # noqa: F811
     assert not list(cli.target.iterdir())
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.needs("strace")
 def test_the_system_calls_are_md_workbenchs(cli: Cli) -> None:  # noqa: F811
     words = ["-D", "2", "-P", "3", "-I", "2", "-R", "2", "-S", "10", "-o", str(cli.target)]
     calls = traced(cli, "md-workbench", "--", *words)

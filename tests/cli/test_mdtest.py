@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -284,7 +283,7 @@ def test_wrong_data_are_never_exit_0(cli: Cli, tmp_path: Path) -> None:
     assert not has_verification_error(Record.model_validate_json(json.dumps(record)))
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+@pytest.mark.needs("strace")
 def test_the_system_calls_on_names_are_mdtests(cli: Cli) -> None:
     """One task, two items: create-write-fsync-close, stat, open-read-close, unlink of each."""
     words = ["-n", "2", "-F", "-w", "10", "-e", "10", "-y", "-d", str(cli.target)]

@@ -114,6 +114,7 @@ def test_a_kill_loses_no_matrix_and_resume_goes_on(cli: Cli, shm: Path, tmp_path
     assert list(shm.iterdir()) == []
 
 
+@pytest.mark.needs("mpich", "openmpi")
 def test_ranks_under_mpi_and_the_interfaces_that_need_it(
     cli: Cli, shm: Path, tmp_path: Path
 ) -> None:

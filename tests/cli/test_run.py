@@ -100,6 +100,7 @@ def test_bad_input_is_one_clear_error(
     assert not list(cli.store.glob("running/*"))
 
 
+@pytest.mark.needs("root")
 def test_a_disk_that_is_full_before_and_one_that_fills_up(cli: Cli, tmp_path: Path) -> None:
     mount = tmp_path / "small"
     mount.mkdir()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from pathlib import Path
 
 import pytest
@@ -14,26 +13,15 @@ from venturi.compat.io500.score import METADATA
 from venturi.compat.io500.submission import import_results
 from venturi.model.published import Io500Result
 
-SEEDS = Path(__file__).parents[3] / "shared" / "seeds"
-LECTURE = next(iter(SEEDS.glob("002_*.txt")), None)
-NOT_HERE = pytest.mark.skipif(LECTURE is None, reason="missing: shared/seeds beside the project")
-COLUMNS = ("list", "institution", "system", "storage_vendor", "filesystem_type", "client_nodes",
-           "client_total_procs", "score", "bw", "md")  # fmt: skip
-PHASES = {
-    ("IOR & FIND", "EASY WRITE"): "ior_easy_write", ("IOR & FIND", "EASY READ"): "ior_easy_read",
-    ("IOR & FIND", "HARD WRITE"): "ior_hard_write", ("IOR & FIND", "HARD READ"): "ior_hard_read",
-    ("IOR & FIND", "FIND"): "find", ("METADATA", "EASY WRITE"): "mdtest_easy_write",
-    ("METADATA", "EASY STAT"): "mdtest_easy_stat",
-    ("METADATA", "EASY DELETE"): "mdtest_easy_delete",
-    ("METADATA", "HARD WRITE"): "mdtest_hard_write", ("METADATA", "HARD READ"): "mdtest_hard_read",
-    ("METADATA", "HARD STAT"): "mdtest_hard_stat",
-    ("METADATA", "HARD DELETE"): "mdtest_hard_delete",
-}  # fmt: skip
+REAL = Path(__file__).parent / "real"
+LISTS = REAL / "printed_lists.csv"
+"""The two lists of eleven (production, research) as the lecture of 2024 on IO500 prints them."""
+PAGES = REAL / "printed_pages.csv"
+"""The pages of two systems, printed there; GiB/s and kIOP/s."""
 
 
-def lecture() -> str:
-    assert LECTURE is not None
-    return LECTURE.read_text("utf-8")
+def printed(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text("utf-8"))))
 
 
 def imported(tmp_path: Path, rows: list[dict[str, str]]) -> list[Io500Result]:
@@ -49,33 +37,9 @@ def imported(tmp_path: Path, rows: list[dict[str, str]]) -> list[Io500Result]:
     return [one for one in found if isinstance(one, Io500Result)]
 
 
-def page(name: str) -> dict[str, str]:
-    """A page of one system: each value stands behind its name, in one line or in one cell."""
-    after = lecture().split(name, 1)[1].split("\n\nIO500 result", 1)[0]
-    found = {"institution": name}
-    part = ""
-    for line in after.splitlines():
-        part = line.strip() if line.strip() in ("IOR & FIND", "METADATA") else part
-        match = re.match(r"[|\s]*([A-Z0-9 ]+?)[|\s]+([\d.,]+)(?: (?:GiB/s|kiOP/s))?[|\s]*$", line)
-        if match is None:
-            continue
-        key, value = match[1].strip(), match[2].replace(",", "")
-        if (part, key) in PHASES:
-            found[PHASES[part, key]] = value
-        elif key in ("IO500 SCORE", "IO500 BW", "IO500 MD"):
-            found[key.split()[1].lower()] = value
-        elif key == "CLIENT NODES":
-            found["client_nodes"] = value
-    return found
-
-
-@NOT_HERE
 def test_the_rows_of_two_printed_lists_reproduce(tmp_path: Path) -> None:
-    cells = [
-        line.split("\t") for line in lecture().splitlines() if re.match(r"\d+\tI?SC\d\d\t", line)
-    ]
-    assert len(cells) == 22
-    rows = [dict(zip(COLUMNS, row[1:11], strict=True)) for row in cells]
+    rows = printed(LISTS)
+    assert len(rows) == 22
     found = imported(tmp_path, rows)
     assert len(found) == 22
     for result in found:
@@ -88,9 +52,8 @@ def test_the_rows_of_two_printed_lists_reproduce(tmp_path: Path) -> None:
     assert found[11].recomputed.md == pytest.approx(9_119_612.35)
 
 
-@NOT_HERE
 def test_the_printed_page_of_lise_reproduces(tmp_path: Path) -> None:
-    found = imported(tmp_path, [page("IO500 result lise")])[0]
+    found = imported(tmp_path, [printed(PAGES)[0]])[0]
     assert len(found.phases) == 12
     assert found.ranked
     # The phases are printed with two digits: 65.02 and 324.55 beside 65.01 and 324.54.
@@ -101,9 +64,8 @@ def test_the_printed_page_of_lise_reproduces(tmp_path: Path) -> None:
     assert found.match
 
 
-@NOT_HERE
 def test_the_printed_page_of_scc_reproduces_but_for_the_phase_that_it_lacks(tmp_path: Path) -> None:
-    found = imported(tmp_path, [page("IO500 result SCC")])[0]
+    found = imported(tmp_path, [printed(PAGES)[1]])[0]
     rates = {phase.name: phase.value for phase in found.phases}
     assert len(rates) == 11
     assert "mdtest-hard-delete" not in rates

@@ -122,6 +122,7 @@ def test_a_binary_that_is_none(tool: Tool) -> None:
     assert (done.returncode, "belongs to io500-official" in done.stderr) == (2, True)
 
 
+@pytest.mark.needs("openmpi")
 def test_two_ranks_by_a_launcher(tool: Tool) -> None:
     assert shutil.which("mpirun.openmpi"), "missing: openmpi-bin"
     found = packed(tool, "-n", "2", "--on", "openmpi")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from compat.conftest import Tool
+
+pytestmark = pytest.mark.needs("root")
 
 RANK_VARIABLE = {"openmpi": "OMPI_COMM_WORLD_RANK", "mpich": "PMI_RANK"}
 START = {
@@ -20,8 +21,6 @@ RANKS, PER_NODE = 4, 2
 
 def machine_of_nodes(path: Path, mpi: str) -> Path:
     """A machine file whose ranks have the host name of their node: two ranks on each."""
-    if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
     wrapper = path / "on_its_node"
     name = f"hostname node$(({RANK_VARIABLE[mpi]} / {PER_NODE}))"
     wrapper.write_text(f'#!/bin/sh\nexec unshare -u sh -c \'{name}; exec "$@"\' sh "$@"\n')

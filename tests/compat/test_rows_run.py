@@ -44,6 +44,7 @@ def machine_of(row: Row) -> str:
     return "openmpi" if any(word in str(row) for word in WANT_MPI) else "local"
 
 
+@pytest.mark.needs("openmpi")
 @pytest.mark.parametrize(
     "row", [row for row in running("ior") if row.option not in TOO_LARGE], ids=str
 )

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from darshan_log import OURS, PROJECT, log_of, shared, trace_of
+from darshan_log import OURS, PROJECT, log_of, trace_of
+from outside_data import data_folder
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.expression import Literal, tree_of
@@ -35,9 +36,10 @@ def test_fields_are_what_ran(name: str) -> None:
     check(derive(trace_of(name), name), TABLE["logs"][name])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", NEWEST)
 def test_logs_of_the_newest_darshan_give_the_same(name: str) -> None:
-    path = shared(f"ours-newest/{name}/{name}.darshan")
+    path = data_folder(f"darshan/ours-newest/{name}/{name}.darshan")
     check(derive(read(path), name), TABLE["logs"][name])
 
 

@@ -7,10 +7,12 @@ import re
 import pytest
 from test_ours import check_totals
 
-from darshan_log import shared, shared_logs
+from darshan_log import public_logs
+from outside_data import data_folder, logs_in
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
+from venturi.model.trace import Trace
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.sources.open import read
@@ -31,9 +33,19 @@ KNOWN_LINES = {
 """From the names, ini files and READMEs that came with the logs."""
 
 
-@pytest.mark.parametrize("name", shared_logs("public"))
+@pytest.mark.parametrize("name", public_logs())
+def test_logs_that_ship_with_pydarshan(name: str) -> None:
+    check(name, read(public_logs()[name]))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", logs_in("darshan/public"))
 def test_public_logs(name: str) -> None:
-    trace = read(shared(f"public/{name}"))
+    check(name, read(data_folder(f"darshan/public/{name}")))
+
+
+def check(name: str, trace: Trace) -> None:
+    """A workload of the log adds up, or one sentence says why there is none."""
     if any(word in name for word in NOTHING_IN_IT):
         with pytest.raises(UserError, match=re.escape(trace.source.file)):
             derive(trace, name)

@@ -131,8 +131,6 @@ class Engine:
 
 def on_nodes(engine: Engine, comm: str, made: Plan, node: str) -> Outcome:
     """Runs a plan on hosts of several names; `node` is the shell's arithmetic for a rank's."""
-    if subprocess.run(["unshare", "-u", "true"], check=False, capture_output=True).returncode != 0:
-        pytest.skip("host names of its own need `unshare --uts`, which is not allowed here")
     run = f"exec {engine.path(f'venturi-engine-{comm}')} run {made.journal}/plan.json"
     number = f"$(({node.replace('rank', RANK_VARIABLE[comm])}))"
     script = f'exec unshare -u sh -c "hostname node{number}; {run}"'

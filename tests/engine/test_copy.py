@@ -56,6 +56,7 @@ def test_a_file_is_copied_whole(engine: Engine, tmp_path: Path, comm: str, per_r
     assert is_gone(made)
 
 
+@pytest.mark.needs("strace")
 def test_what_was_done_stands_in_the_result(engine: Engine, tmp_path: Path) -> None:
     for place in ("a", "b"):
         (tmp_path / place).mkdir()

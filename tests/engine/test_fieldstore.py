@@ -105,6 +105,7 @@ def test_a_stranger_reads_what_was_put(cli: Cli, buffer: str) -> None:  # noqa: 
     assert not list(cli.target.iterdir())
 
 
+@pytest.mark.needs("strace")
 def test_a_flush_is_one_write_of_all_fields_then_index_then_table(
     engine: Engine, tmp_path: Path
 ) -> None:

@@ -88,6 +88,7 @@ def planned(place: Path, directory: Path, ranks: int, kind: str) -> Plan:
     return made
 
 
+@pytest.mark.needs("root")
 @pytest.mark.parametrize(("comm", "kind"), CELLS)
 def test_every_interface_says_that_it_is_full(
     engine: Engine, tmp_path: Path, little: Path, comm: str, kind: str

@@ -24,6 +24,7 @@ def probe(comm: str, ranks: int, *words: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.needs("sanitizers")
 @pytest.mark.parametrize("ranks", [2, 7])
 def test_every_collective_on_parts_of_the_ranks(comm: str, ranks: int) -> None:
     done = probe(comm, 1 if comm == "alone" else ranks)
@@ -32,6 +33,7 @@ def test_every_collective_on_parts_of_the_ranks(comm: str, ranks: int) -> None:
     assert "fine" in done.stderr
 
 
+@pytest.mark.needs("sanitizers")
 @pytest.mark.parametrize("comm", ["forked", "openmpi", "mpich"])
 def test_a_rank_that_gives_up_ends_the_waits_of_all_groups(comm: str) -> None:
     done = probe(comm, 5, "abort")

@@ -55,6 +55,7 @@ def refused_run(engine: Engine, plan: Plan, comm: str, victim: int) -> Outcome:
         end(process)
 
 
+@pytest.mark.needs("mpich")
 @pytest.mark.parametrize("victim", [0, 1])
 def test_who_is_refused_in_a_call_together_says_so_and_ends_the_job(
     engine: Engine, tmp_path: Path, victim: int

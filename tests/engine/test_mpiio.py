@@ -249,6 +249,7 @@ def test_an_engine_of_an_mpi_without_its_mpirun(engine: Engine, tmp_path: Path, 
     assert not Path(made.directory).exists()
 
 
+@pytest.mark.needs("openmpi")
 def test_calls_together_are_refused_where_ranks_differ(engine: Engine, tmp_path: Path) -> None:
     step = write(KIB, nest(0, (1, 0)), collective=True)
     only_first = When(condition=binary(Operator.EQUAL, RANK, number(0)), body=[step])

@@ -227,6 +227,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.needs("openmpi")
 @pytest.mark.parametrize("words", list(REFUSED))
 def test_what_cannot_be_shown_is_refused_before_any_io(
     engine: Engine, tmp_path: Path, words: str

@@ -29,6 +29,8 @@ from engine.plans import (
 )
 from engine.running import Engine, is_gone, kinds, on_nodes
 
+pytestmark = pytest.mark.needs("root")
+
 
 @pytest.mark.parametrize("comm", ["openmpi", "mpich"])
 def test_two_nodes(engine: Engine, tmp_path: Path, comm: str) -> None:

@@ -71,6 +71,7 @@ def test_a_file_system_in_memory_cannot_be_polled(engine: Engine, depth: int) ->
         assert is_gone(polled)
 
 
+@pytest.mark.needs("root")
 @pytest.mark.parametrize("depth", [1, 8])
 def test_direct_requests_on_a_loop_device(engine: Engine, tmp_path: Path, depth: int) -> None:
     image = tmp_path / "image"

@@ -310,6 +310,7 @@ def test_text_that_is_no_plan(engine: Engine, tmp_path: Path) -> None:
     assert done.returncode == 2
 
 
+@pytest.mark.needs("mpich", "openmpi")
 def test_commands(engine: Engine) -> None:
     def output(*words: str) -> tuple[int, str]:
         done = subprocess.run([engine.path(), *words], check=False, capture_output=True, text=True)

@@ -13,6 +13,8 @@ from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
 from venturi.plan.setting import RunSettings
 
+pytestmark = pytest.mark.needs("root")
+
 WORKLOAD = """
 workload: 1
 name: by_node

@@ -241,6 +241,7 @@ def test_a_rank_that_stops_before_the_first_phase(
     assert outcome.of("phase_started") == []
 
 
+@pytest.mark.needs("mpich", "openmpi")
 def test_finished_phases_stay(engine: Engine, tmp_path: Path) -> None:
     pattern = nest(0, (4, BLOCK))
     made = plan(
@@ -259,6 +260,7 @@ def test_finished_phases_stay(engine: Engine, tmp_path: Path) -> None:
     assert outcome.failed["where"] == "second"
 
 
+@pytest.mark.needs("mpich", "openmpi")
 def test_a_rank_that_goes_on_is_told_too(engine: Engine, tmp_path: Path) -> None:
     body = [manage("create"), hold(), compute(60.0)]
     made = with_deadline(plan(tmp_path, [file(per_rank=True)], [phase("p", *body)], ranks=2))
@@ -335,6 +337,7 @@ def set_frozen(place: Path, wanted: bool) -> None:
         os.close(descriptor)
 
 
+@pytest.mark.needs("root")
 @pytest.mark.parametrize("comm", ["alone", "forked"])
 def test_a_slow_removal_is_a_remark_and_no_warning(
     engine: Engine, tmp_path: Path, comm: str

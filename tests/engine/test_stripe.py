@@ -75,6 +75,7 @@ def made_with(place: Path, stripe: Stripe, interface: str = "posix", **keys: obj
     return plan(place, [target], [phase("w", *body)], ranks=2)
 
 
+@pytest.mark.needs("openmpi")
 @pytest.mark.parametrize("interface", [*INTERFACES, "mpiio", "hdf5", "netcdf"])
 def test_a_file_system_without_stripes_is_named_before_any_io(
     engine: Engine, tmp_path: Path, interface: str

@@ -21,8 +21,6 @@ def mounted(tmp_path: Path) -> Iterator[Path]:
     """A directory with a tmpfs of its own on it."""
     point = tmp_path / "a mount"
     point.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("mounting a tmpfs needs root")
     mount = ["mount", "-t", "tmpfs", "-o", "size=64m", "venturi-test", str(point)]
     subprocess.run(mount, check=True)
     try:
@@ -54,6 +52,7 @@ def unmounted_after(engine: Engine, made: Plan, comm: str, mark: str, point: Pat
     )
 
 
+@pytest.mark.needs("root")
 def test_every_phase_says_what_the_target_was(engine: Engine, mounted: Path, comm: str) -> None:
     made = two_phases(mounted.parent, mounted, size_of_group(comm))
     outcome = engine.run(made, comm)
@@ -72,6 +71,7 @@ def test_every_phase_says_what_the_target_was(engine: Engine, mounted: Path, com
         assert event["target_change"] == ""
 
 
+@pytest.mark.needs("root")
 def test_a_mount_that_vanishes_in_a_phase(engine: Engine, mounted: Path, comm: str) -> None:
     made = two_phases(mounted.parent, mounted, size_of_group(comm), "inside")
     outcome = unmounted_after(engine, made, comm, '"phase_started","path":"w"', mounted)
@@ -86,6 +86,7 @@ def test_a_mount_that_vanishes_in_a_phase(engine: Engine, mounted: Path, comm: s
     assert not list(mounted.iterdir()), "nothing was written to what is below the mount"
 
 
+@pytest.mark.needs("root")
 def test_a_mount_that_vanishes_between_phases(engine: Engine, mounted: Path) -> None:
     made = two_phases(mounted.parent, mounted, 2, "behind")
     below = mounted.parent / "below"
@@ -113,6 +114,7 @@ def test_another_directory_in_its_place(engine: Engine, tmp_path: Path) -> None:
     assert (tmp_path / "run").is_dir(), "what is not ours stays"
 
 
+@pytest.mark.needs("root")
 def test_the_expected_file_system(engine: Engine, mounted: Path) -> None:
     for wanted, code in (("tmpfs", 0), ("lustre", 5)):
         made = two_phases(mounted.parent, mounted, 2)

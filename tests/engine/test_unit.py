@@ -15,6 +15,7 @@ from sanitizer_report import taken
 ASAN = ROOT / "build" / "asan"
 
 
+@pytest.mark.needs("sanitizers")
 @pytest.mark.parametrize(("preset", "program"), [("asan", "engine_unit"), ("tsan", "thread_unit")])
 def test_unit_tests(preset: str, program: str) -> None:
     done = subprocess.run(
@@ -116,6 +117,7 @@ THREADS = {
 }
 
 
+@pytest.mark.needs("sanitizers")
 @pytest.mark.parametrize("file", RUNS)
 def test_runs_under_the_sanitizers(tmp_path: Path, file: str) -> None:
     """Every error of memory or of arithmetic, and every leak, ends the engine."""
@@ -123,6 +125,7 @@ def test_runs_under_the_sanitizers(tmp_path: Path, file: str) -> None:
     run_with(ASAN, file, RUNS[file], tmp_path)
 
 
+@pytest.mark.needs("sanitizers")
 @pytest.mark.nightly
 @pytest.mark.parametrize("file", THREADS)
 def test_ranks_that_are_threads(tmp_path: Path, file: str) -> None:

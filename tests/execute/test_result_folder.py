@@ -41,6 +41,7 @@ def names(place: Path) -> set[str]:
     return {path.name for path in place.iterdir()}
 
 
+@pytest.mark.needs("root")
 def test_what_was_measured_goes_where_there_is_room(
     full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +56,7 @@ def test_what_was_measured_goes_where_there_is_room(
     assert here == tmp_path / "app.tune"
 
 
+@pytest.mark.needs("root")
 def test_a_report_is_there_as_a_whole_or_as_it_was(full: Path) -> None:
     before = names(full)
     for name in ("new.html", "old"):
@@ -70,6 +72,7 @@ def test_a_report_can_go_to_a_pipe(tmp_path: Path) -> None:
     assert subprocess.run(line, capture_output=True, check=True).stdout == b"a page"
 
 
+@pytest.mark.needs("root")
 def test_a_full_store_is_named_and_left_as_it_was(full: Path) -> None:
     journal = RunJournal(full / "store", "run")
     with pytest.raises(UserError, match="the store cannot be written: No space") as told:
@@ -79,6 +82,7 @@ def test_a_full_store_is_named_and_left_as_it_was(full: Path) -> None:
     assert names(full / "store" / "running") == set()
 
 
+@pytest.mark.needs("root")
 def test_a_profile_that_cannot_be_kept_leaves_nothing_of_its_own(full: Path) -> None:
     before = names(full)
     with pytest.raises(UserError, match="No space left"):

@@ -31,6 +31,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(mount)], check=True)
 
 
+@pytest.mark.needs("root")
 def test_a_good_directory(small: Path) -> None:
     check_directory(small)
     check_room(small, 2**20, 10)
@@ -46,6 +47,7 @@ def test_what_the_kernel_shows_is_no_storage(directory: str) -> None:
     assert refused.value.hint == "choose another directory with -d DIR"
 
 
+@pytest.mark.needs("root")
 def test_the_expected_type(small: Path) -> None:
     check_type(small, "tmpfs")
     check_type(small, "")
@@ -53,6 +55,7 @@ def test_the_expected_type(small: Path) -> None:
         check_type(small, "lustre")
 
 
+@pytest.mark.needs("root")
 def test_too_little_room(small: Path) -> None:
     with pytest.raises(TargetProblem, match=r"writes 1 MiB, but only \d+ KiB are free|only 1 MiB"):
         check_room(small, 2**20 + 1, 1)
@@ -71,6 +74,7 @@ def test_inodes_that_nobody_counts(tmp_path: Path) -> None:
     assert inodes_of(here) == (here.f_favail, here.f_files)
 
 
+@pytest.mark.needs("root")
 def test_a_read_only_file_system(small: Path) -> None:
     subprocess.run(["mount", "-o", "remount,ro", str(small)], check=True)
     with pytest.raises(TargetProblem, match="read-only"):
@@ -89,6 +93,7 @@ def test_missing_file_and_another_run_s_directory(tmp_path: Path) -> None:
         check_directory(tmp_path / "run" / "below")
 
 
+@pytest.mark.needs("root")
 def test_another_file_system_is_another_target(tmp_path: Path) -> None:
     before = identity_of(tmp_path)
     subprocess.run(["mount", "-t", "tmpfs", "none", str(tmp_path)], check=True)

@@ -55,7 +55,7 @@ def _unfilter(kind: int, line: bytearray, above: bytearray, step: int) -> None:
         line[i] = (line[i] + (0, a, b, (a + b) // 2, paeth)[kind]) & 0xFF
 
 
-@pytest.mark.skipif(BROWSER is None, reason="needs chromium or google-chrome in PATH")
+@pytest.mark.needs("browser")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_browser_draws_the_page(dark: bool, tmp_path: Path) -> None:
     page, shot = tmp_path / "page.html", tmp_path / "page.png"

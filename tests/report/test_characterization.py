@@ -113,7 +113,7 @@ def test_words_for_streams() -> None:
     assert ordering(found["/s/shared"]) == "reads going back"
 
 
-@pytest.mark.skipif(BROWSER is None, reason="needs chromium or google-chrome in PATH")
+@pytest.mark.needs("browser")
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_a_browser_draws_the_page_of_a_capture(dark: bool, tmp_path: Path) -> None:
     page, shot = tmp_path / "page.html", tmp_path / "page.png"

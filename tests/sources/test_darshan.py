@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darshan_log import OURS, log_of, shared, shared_logs, text_of, trace_of
+from darshan_log import OURS, log_of, text_of, trace_of
+from outside_data import data_folder, logs_in
 from venturi.model.error import ExitCode, UserError
 from venturi.model.trace import CounterRecord, Layer, Trace
 from venturi.sources.darshan import POOL
@@ -96,9 +97,12 @@ def _refusal(path: Path, **options: float) -> UserError:
     return error
 
 
-@pytest.mark.parametrize("name", shared_logs("malformed"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", logs_in("darshan/malformed"))
 def test_the_header_of_a_private_build_is_read(name: str) -> None:
-    private, repaired = read(shared(f"malformed/{name}")), read(shared(f"public/io500/{name}"))
+    private, repaired = (
+        read(data_folder(f"darshan/{kind}/{name}")) for kind in ("malformed", "public/io500")
+    )
     assert private.records
     assert private == repaired
     assert private.source.file == name

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from darshan_log import OURS, log_of, shared
+from darshan_log import OURS, dxt_text_of, log_of
+from outside_data import data_folder
 from sources.made_log import MadeLog, Record
 from venturi.model.error import UserError
 from venturi.model.operation import COLLECTIVE, Kind, Operations
@@ -184,7 +185,7 @@ def test_strides_and_sizes_are_darshans_own() -> None:
 
 @pytest.mark.parametrize("name", WITH_DXT)
 def test_text_and_log_give_the_same_operations(name: str) -> None:
-    text = read_capture(shared(f"ours/{name}/dxt.txt"))
+    text = read_capture(dxt_text_of(name))
     log = read_capture(log_of(name))
     assert text.operations is not None
     assert log.operations is not None
@@ -196,12 +197,13 @@ def test_text_and_log_give_the_same_operations(name: str) -> None:
     assert not text.trace.gaps
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", ["miniapp", "h5slab", "ior_mpiio_coll", "ior_random_z", "mdtest_3901"]
 )
 def test_newest_versions_are_read_where_the_library_is_silent(name: str) -> None:
-    log = read_capture(shared(f"ours-newest/{name}/{name}.darshan"))
-    text = read_capture(shared(f"ours-newest/{name}/dxt.txt"))
+    log = read_capture(data_folder(f"darshan/ours-newest/{name}/{name}.darshan"))
+    text = read_capture(data_folder(f"darshan/ours-newest/{name}/dxt.txt"))
     assert log.operations is not None
     assert text.operations is not None
     assert len(log.operations) == len(text.operations) > 0
@@ -233,7 +235,7 @@ def test_heatmaps_hold_the_bytes_that_were_moved() -> None:
 
 
 def test_a_text_torn_at_its_end_is_used(tmp_path: Path) -> None:
-    text = shared("ours/dd/dxt.txt").read_text()
+    text = dxt_text_of("dd").read_text()
     path = tmp_path / "torn.txt"
     path.write_text(text[: text.rindex("X_POSIX") + 30])
     captured = read_capture(path)
@@ -243,7 +245,7 @@ def test_a_text_torn_at_its_end_is_used(tmp_path: Path) -> None:
 
 
 def test_a_wrong_line_is_named(tmp_path: Path) -> None:
-    lines = shared("ours/dd/dxt.txt").read_text().splitlines(keepends=True)
+    lines = dxt_text_of("dd").read_text().splitlines(keepends=True)
     place = next(n for n, line in enumerate(lines) if "X_POSIX" in line)
     lines[place + 3] = lines[place + 3].replace("write", "wrote")
     path = tmp_path / "wrong.txt"
@@ -252,8 +254,9 @@ def test_a_wrong_line_is_named(tmp_path: Path) -> None:
         read_capture(path)
 
 
+@pytest.mark.nightly
 def test_partial_public_log_is_whole_and_labelled() -> None:
-    captured = read_capture(shared("public/partial_data_dxt-partial_data_dxt.darshan"))
+    captured = read_capture(data_folder("darshan/public/partial_data_dxt-partial_data_dxt.darshan"))
     operations = captured.operations
     assert operations is not None
     assert len(operations) == 65_536 + 65_529
@@ -261,6 +264,7 @@ def test_partial_public_log_is_whole_and_labelled() -> None:
     assert [gap.what for gap in captured.trace.gaps].count(FULL) == 2
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("log", "count"),
     [
@@ -273,7 +277,7 @@ def test_partial_public_log_is_whole_and_labelled() -> None:
     ],
 )
 def test_public_logs_of_old_versions(log: str, count: int) -> None:
-    captured = read_capture(shared(f"public/{log}.darshan"))
+    captured = read_capture(data_folder(f"darshan/public/{log}.darshan"))
     assert captured.operations is not None
     assert len(captured.operations) == count
     assert captured.operations.bytes.max() == 16 * 2**20

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from darshan_log import SHARED, log_of, shared, text_of
+from darshan_log import dxt_text_of, log_of, text_of
+from outside_data import data_folder
 from sources.made_log import MadeLog, Record
 from venturi.model.error import UserError
 from venturi.model.trace import Layer
@@ -60,7 +61,7 @@ def test_numbers_of_processes_may_differ_where_times_meet(tmp_path: Path) -> Non
 
 
 def test_forms_of_one_log_are_counted_once(tmp_path: Path) -> None:
-    for source in (log_of("dd"), shared("ours/dd/counters.txt"), shared("ours/dd/dxt.txt")):
+    for source in (log_of("dd"), text_of("dd"), dxt_text_of("dd")):
         (tmp_path / source.name).write_bytes(source.read_bytes())
     both = read_capture(tmp_path)
     assert both.trace.operation_count == 128
@@ -71,10 +72,9 @@ def test_forms_of_one_log_are_counted_once(tmp_path: Path) -> None:
     assert texts.trace.records == read(text_of("dd")).records
 
 
+@pytest.mark.nightly
 def test_public_set_of_a_training_job() -> None:
-    logs = sorted(SHARED.glob("public/dlio*"))
-    if not logs:
-        pytest.skip("missing: shared/data/darshan/public beside the project")
+    logs = sorted(data_folder("darshan/public").glob("dlio*"))
     trace = read_capture(*logs).trace
     single = [read(log) for log in logs]
     assert trace.job.ranks == len(logs)

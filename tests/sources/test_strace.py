@@ -163,6 +163,7 @@ def below(captured: Captured, place: Path) -> Iterator[tuple[int, str, str, int,
             yield int(operations.thread[row]), kind, path[len(str(place)) + 1 :], offset, size
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize("options", [["-f"], ["-ff"]], ids=["one file", "one per process"])
 def test_every_family_has_its_place(options: list[str], program: Path, tmp_path: Path) -> None:
     captured = read_capture(traced(tmp_path, options, [str(program)]))
@@ -192,6 +193,7 @@ def test_every_family_has_its_place(options: list[str], program: Path, tmp_path:
     }
 
 
+@pytest.mark.needs("strace")
 def test_counters_follow_from_calls(program: Path, tmp_path: Path) -> None:
     trace = read_capture(traced(tmp_path, ["-f"], [str(program)])).trace
     [record] = [r for r in trace.records if r.file.endswith("/home/thread")]
@@ -203,6 +205,7 @@ def test_counters_follow_from_calls(program: Path, tmp_path: Path) -> None:
     assert not any(r.file.startswith("pipe:") for r in trace.records)
 
 
+@pytest.mark.needs("mpi", "strace")
 def test_children_of_a_launcher_are_ranks(tmp_path: Path) -> None:
     launcher = tmp_path / "mpirun"
     launcher.write_bytes(Path("/bin/bash").read_bytes())
@@ -215,6 +218,7 @@ def test_children_of_a_launcher_are_ranks(tmp_path: Path) -> None:
     assert sorted(written.values()) == [1000, 2000, 3000]
 
 
+@pytest.mark.needs("strace")
 def test_a_killed_program_is_labelled(tmp_path: Path) -> None:
     line = "echo $$ > pid; exec sleep 60"
     (tmp_path / "home").mkdir()
@@ -301,6 +305,7 @@ def test_a_torn_text_is_used(tmp_path: Path) -> None:
     assert "line 21" in captured.trace.gaps[0].what
 
 
+@pytest.mark.needs("strace")
 @pytest.mark.parametrize(
     "line",
     ['write(3, ""..., 5) = 5', '12:00:01.000100 write(3, ""..., 5) = 5', "12 brk(NULL) = 0x55"],
@@ -312,6 +317,7 @@ def test_texts_without_stamps_are_refused_with_the_command(line: str, tmp_path: 
     assert "strace -f -ttt -T -y -s 0" in caught.value.hint
 
 
+@pytest.mark.needs("strace")
 def test_other_lines_are_counted_and_many_are_refused(tmp_path: Path) -> None:
     good = '7  1700000000.000100 write(3</w/a>, ""..., 5) = 5 <0.000010>'
     captured = read_capture(_text(tmp_path, *[good] * 20, "hello"))

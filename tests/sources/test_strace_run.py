@@ -95,6 +95,7 @@ def read(path: Path, fewest: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Capt
         return read_strace([path]), taken
 
 
+@pytest.mark.needs("strace")
 def test_together_is_as_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log"
     together = sum(compare(path, seed, monkeypatch) for seed in range(12))
