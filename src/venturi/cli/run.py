@@ -149,4 +149,6 @@ def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any])
             Printer(stdout_console()).wrapped("", error_in_words(result_of(record), kept))
     if record.interrupted:
         return ExitCode.INTERRUPTED
-    return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE
+    if record.verdict.level is Level.INVALID:
+        return ExitCode.MEASUREMENT
+    return ExitCode.GATE if record.verdict.failed_thresholds else ExitCode.FINE

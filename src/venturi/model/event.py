@@ -374,6 +374,19 @@ class Warning(Document):
     what: str
 
 
+class Disturbed(Document):
+    """Something other than the storage that may have changed what was measured."""
+
+    event: Literal["disturbed"] = "disturbed"
+    cause: str
+    """One word: `gap`, `stopped`, `throttled`, `clock`; another one is kept as it is."""
+    seconds: Seconds
+    """How long it lasted."""
+    at_s: Seconds
+    """Seconds since hello at which it ended; 0 where that is not known."""
+    what: str
+
+
 class Remark(Document):
     """What goes on, for who looks on; no result depends on it."""
 
@@ -421,6 +434,7 @@ Event = Annotated[
     | CommandRequest
     | FileFacts
     | Warning
+    | Disturbed
     | Remark
     | Failed
     | Finished,
