@@ -14,7 +14,7 @@ from venturi.analyse.neighbour import (
     notices,
     suspicions_of,
 )
-from venturi.model.event import Disturbed
+from venturi.model.event import Warning
 from venturi.model.host_sample import HostSample
 from venturi.model.record import PhaseRow
 from venturi.model.verdict import Cause, Suspicion
@@ -138,6 +138,6 @@ def test_without_samples_nothing_is_claimed() -> None:
     assert suspicions_of(rows(), Observed([sample(0.0)], 2, "xfs", {})) == []
 
 
-def test_what_the_engine_notices_is_a_suspicion_whatever_its_cause() -> None:
-    told = [Disturbed(cause=c, seconds=60, at_s=1, what=c) for c in ("gap", "a new word")]
-    assert [one.cause for one in notices(told)] == [Cause.GAP, Cause.OTHER]
+def test_a_pause_that_the_engine_notices_is_a_suspicion() -> None:
+    told = [Warning(what="nobody ran for 60 s", stopped_s=60.0), Warning(what="less room")]
+    assert [(one.cause, one.what) for one in notices(told)] == [(Cause.GAP, "nobody ran for 60 s")]

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from venturi.model.event import Disturbed
+from venturi.model.event import Warning
 from venturi.model.host_sample import HostSample
 from venturi.model.record import PhaseRow
 from venturi.model.verdict import Cause, Suspicion
@@ -57,10 +57,13 @@ class Observed:
     """By phase: how far the interval reaches from the median, as a share of it."""
 
 
-def notices(events: Sequence[Disturbed]) -> list[Suspicion]:
+def notices(warnings: Sequence[Warning]) -> list[Suspicion]:
     """What the engine itself noticed: ranks or watchers that did not run for a while."""
-    known = {cause.value: cause for cause in Cause}
-    return [Suspicion(cause=known.get(e.cause, Cause.OTHER), what=e.what) for e in events]
+    return [
+        Suspicion(cause=Cause.GAP, what=warning.what)
+        for warning in warnings
+        if warning.stopped_s is not None
+    ]
 
 
 def suspicions_of(phases: Sequence[PhaseRow], seen: Observed) -> list[Suspicion]:

@@ -372,19 +372,10 @@ class Warning(Document):
 
     event: Literal["warning"] = "warning"
     what: str
-
-
-class Disturbed(Document):
-    """Something other than the storage that may have changed what was measured."""
-
-    event: Literal["disturbed"] = "disturbed"
-    cause: str
-    """One word: `gap`, `stopped`, `throttled`, `clock`; another one is kept as it is."""
-    seconds: Seconds
-    """How long it lasted."""
-    at_s: Seconds
-    """Seconds since hello at which it ended; 0 where that is not known."""
-    what: str
+    stopped_s: Seconds | None = None
+    """For so long no process of a node ran, nor the one that watches them: they were stopped, or
+    the machine slept or had no time for them. What was measured meanwhile says nothing about the
+    storage."""
 
 
 class Remark(Document):
@@ -434,7 +425,6 @@ Event = Annotated[
     | CommandRequest
     | FileFacts
     | Warning
-    | Disturbed
     | Remark
     | Failed
     | Finished,

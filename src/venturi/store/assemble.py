@@ -29,7 +29,6 @@ from venturi.model.command import CommandRun
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
     ClockFacts,
-    Disturbed,
     Event,
     Failed,
     FileFacts,
@@ -53,7 +52,7 @@ from venturi.model.record import (
 )
 from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
-from venturi.model.verdict import Suspicion
+from venturi.model.verdict import Cause, Suspicion
 from venturi.model.workload import Workload
 from venturi.store.observed import label_facts, observed_of, unobserved
 
@@ -114,7 +113,7 @@ class RunEnd:
     samples: Sequence[HostSample] = ()
     """Counters of the host that started the run."""
     disturbed: tuple[str, ...] = ()
-    """What processes that may not write events say of disturbances."""
+    """What else happened to the run that is not the storage's doing, in words."""
 
 
 def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEnd) -> Record:
@@ -203,8 +202,8 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
 
 def _noticed(events: Sequence[Event], ending: RunEnd) -> list[Suspicion]:
     """What the engine noticed that is not the storage's doing."""
-    aside = [Disturbed(cause="other", seconds=0, at_s=0, what=text) for text in ending.disturbed]
-    return notices([*(e for e in events if isinstance(e, Disturbed)), *aside])
+    aside = [Suspicion(cause=Cause.OTHER, what=text) for text in ending.disturbed]
+    return [*notices([e for e in events if isinstance(e, Warning)]), *aside]
 
 
 def _warnings(facts: RunFacts, events: Sequence[Event], ending: RunEnd, strange: str) -> list[str]:

@@ -19,7 +19,6 @@ from pydantic import ValidationError
 from venturi.execute.engine import PLAIN, Left, clean
 from venturi.model.error import UserError, VenturiError
 from venturi.model.event import (
-    Disturbed,
     Event,
     EventLine,
     Failed,
@@ -32,7 +31,7 @@ from venturi.model.plan import Plan
 from venturi.store.assemble import RunEnd, RunFacts, assemble
 from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
-from venturi.store.place import COPIED_NAMES, ENOUGH_NAME, HOST_NAME, new_id
+from venturi.store.place import COPIED_NAMES, ENOUGH_NAME, HOST_NAME, STRANGE_NAME, new_id
 from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
 from venturi.store.seal import seal
 
@@ -77,7 +76,7 @@ class RunJournal:
     def note_strange_end(self, what: str) -> None:
         """Keep that the engine ended badly after all was done: told, and a suspicion."""
         self.note(Warning(what=what).model_dump_json())
-        self.note(Disturbed(cause="other", seconds=0, at_s=0, what=what).model_dump_json())
+        self.keep_text(STRANGE_NAME, what)
 
     def note_host(self, line: str) -> None:
         """Keep a sample of the host's counters."""
@@ -162,7 +161,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         commands=runs_in(folder),
         enough=_text_in(folder / ENOUGH_NAME),
         samples=tuple(read_samples(folder)),
-        disturbed=said_aside(folder, "disturbed"),
+        disturbed=tuple(filter(None, [_text_in(folder / STRANGE_NAME)])),
     )
     record = assemble(facts, events, left, ending)
     final = store / "runs" / record.id
@@ -219,10 +218,10 @@ def read_samples(folder: Path) -> Iterator[HostSample]:
             continue
 
 
-def said_aside(folder: Path, kind: str = "warning") -> tuple[str, ...]:
+def said_aside(folder: Path) -> tuple[str, ...]:
     """Warnings on standard error, by processes on nodes other than that of rank 0."""
     lines = _text_in(folder / "stderr.txt").splitlines()
-    mark = f"{PLAIN} {kind}: "
+    mark = f"{PLAIN} warning: "
     return tuple(line.removeprefix(mark) for line in lines if line.startswith(mark))
 
 
