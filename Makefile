@@ -69,6 +69,8 @@ nightly: test tidy sanitized  ## what takes too long for every change: damaged c
 	$(PYTHON) -m pytest -m nightly tests/engine/test_unit.py
 	@packaging/prepare nightly
 	$(PYTHON) -m pytest -m nightly tests/cli/test_io500_ceph.py
+	mkdir -p build/verdicts && $(PYTHON) bench/verdicts.py spoilt build/verdicts 200
+	$(PYTHON) bench/verdicts.py shipped build/verdicts
 	VENTURI_SHAPES=30 $(PYTHON) -m pytest tests/capture/test_closure_of_shapes.py
 	VENTURI_CORRUPTIONS=10000 VENTURI_CLEAN_BLOCKS=1000000 \
 	    $(PYTHON) -m pytest tests/engine/test_verify.py

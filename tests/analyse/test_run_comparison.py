@@ -71,10 +71,12 @@ def test_few_repetitions_decide_nothing() -> None:
 
 def test_unlike_caches_are_said_and_not_judged() -> None:
     warm = tuple(shape.__class__(**vars(shape) | {"cache": CacheState.WARM}) for shape in SHAPES)
-    comparison = compared_runs(run(), run([1.0] * 6, "second", shapes=warm))
-    [row] = comparison.rows
+    rates = [metric([value + i for i in range(6)]) for value in (100.0, 1.0)]
+    first = record(id="first", metrics={"restart": rates[0]})
+    second = record(id="second", metrics={"restart": rates[1]}, shapes=warm)
+    [row] = compared_runs(first, second).rows
     assert row.change is MetricChange.UNLIKE
-    assert row.why.endswith("warm in the second")
+    assert row.why == "it is cold in the first and cached in the second"
 
 
 def test_other_surroundings_are_listed() -> None:

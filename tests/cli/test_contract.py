@@ -26,9 +26,13 @@ PHASE = {
     "operations": ANY, "errors": ANY, "ranks": ANY, "seconds": TIMES, "bytes_per_second": ANY,
     "by_operation": {"write": OPERATION}, "stopped_by": ANY, "cache": ANY, "flushed": ANY,
 }  # fmt: skip
-METRIC = {name: ANY for name in ("value", "unit", "median", "low", "high", "n")}
+METRIC = {name: ANY for name in ("value", "unit", "median", "low", "high", "n", "labels")}
 RECORD = {
-    "schema": ANY, "id": ANY, "name": ANY, "verdict": {"level": ANY, "reasons": []},
+    "schema": ANY, "id": ANY, "name": ANY,
+    "verdict": {"level": ANY, "reasons": [], "valid": ANY, "suspicions": [], "notes": [],
+                "use": [{"what": ANY, "allowed": ANY, "rule_set": ANY, "broken": []}],
+                "thresholds": []},
+    "labels": ANY, "run_labels": [], "host_samples": [],
     "phases": [PHASE], "metrics": {"rate": METRIC}, "scores": ANY, "substituted": [],
     "environment": ANY,
 }  # fmt: skip
@@ -97,7 +101,7 @@ def test_fields_of_a_plan(cli: Cli, workload: str) -> None:
 def test_fields_of_a_record(cli: Cli, workload: str) -> None:
     found = cli.json("run", workload, "-d", str(cli.target), "--repeat", "1")
     assert list(missing(RECORD, found)) == []
-    assert found["schema"] == "venturi.record/1"
+    assert found["schema"] == "venturi.record/2"
     assert [row["iteration"] for row in found["phases"]] == [{"dump": 0}, {"dump": 1}]
     assert cli.records() == [found]
 

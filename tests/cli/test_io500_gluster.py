@@ -50,7 +50,8 @@ def test_the_suite_on_a_volume_of_two_bricks(cli: Cli, volume: Volume) -> None:
     assert not any(row["errors"] for row in record["phases"])
     assert record["metrics"]["score"]["value"] > 0
     assert record["verdict"]["level"] == "INDICATIVE"
-    reasons = "\n".join(record["verdict"]["reasons"])
+    [use] = [use for use in record["verdict"]["use"] if use["what"] == "rank"]
+    reasons = "\n".join(use["broken"])
     for reason in ("the stonewall was 20 s", "one node: what is read", "1 of the 10 client nodes"):
         assert reason in reasons
     assert "did not let" not in "".join(record["warnings"])

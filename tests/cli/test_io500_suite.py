@@ -97,7 +97,9 @@ def test_the_score_is_the_official_formula(cli: Cli) -> None:
 def test_the_verdict_names_the_rules_that_were_broken(cli: Cli) -> None:
     record = run(cli)
     assert record["verdict"]["level"] == "INDICATIVE"
-    reasons = "\n".join(record["verdict"]["reasons"])
+    [use] = [use for use in record["verdict"]["use"] if use["what"] == "rank"]
+    assert (use["allowed"], use["rule_set"]) == (False, "io500")
+    reasons = "\n".join(use["broken"])
     assert "the stonewall was 30 s, the rules want 300 s" in reasons
     assert "mdtest-hard-write took" in reasons
     assert "one node: what is read was written on the same node" in reasons

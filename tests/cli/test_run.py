@@ -18,7 +18,7 @@ SIMULATED = ["--set", "interface=simulated", "--set", "interface.latency_s=0.001
 
 def test_a_run_makes_a_record_and_leaves_no_file(cli: Cli) -> None:
     record = cli.json("run", "ior", "-d", str(cli.target), "--repeat", "2", "-n", "2")
-    assert record["schema"] == "venturi.record/1"
+    assert record["schema"] == "venturi.record/2"
     assert {row["path"] for row in record["phases"]} == {"write", "read"}
     assert all(row["bytes"] == 2 * 16 * 2**20 for row in record["phases"])
     assert record["metrics"]["write"]["n"] == 2
@@ -40,7 +40,8 @@ def test_simulated_time_is_exact(cli: Cli) -> None:
         calls = 3 if row["path"] == "write" else 2
         assert row["seconds"]["total"] == pytest.approx(expected + calls * 0.001, rel=1e-6)
     assert record["verdict"]["level"] == "INDICATIVE"
-    assert any("simulated" in reason for reason in record["verdict"]["reasons"])
+    assert record["labels"] == {"write": ["simulated"], "read": ["simulated"]}
+    assert record["metrics"]["read"]["labels"][0] == "simulated"
 
 
 @pytest.mark.parametrize("machine", ["openmpi", "mpich"])

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from venturi.analyse.label import LabelFacts, labels_of, run_labels_of
 from venturi.model.event import (
     CacheState,
     ClockFacts,
@@ -295,12 +296,27 @@ def record(
         "substituted": [], "fidelity": fidelity(), "environment": environment(),
         "workload": workload(),
     }  # fmt: skip
-    return Record(**(data | changes))
+    return relabelled(Record(**(data | changes)))
+
+
+def relabelled(made: Record) -> Record:
+    """The record with the labels that its phases, its files and its clock give."""
+    files = made.workload.get("files") or {}
+    instead = {entry.file: entry.used for entry in made.substituted}
+    used = {instead.get(n, spec.get("interface", "posix")) for n, spec in files.items()}
+    if made.environment.clock.source == "simulated":
+        used = {"simulated"}
+    facts = LabelFacts(made.environment.file_system.type, frozenset(used), made.substituted)
+    labels, of_the_run = labels_of(made.phases, facts), run_labels_of(facts)
+    metrics = {
+        name: value.model_copy(update={"labels": [*labels.get(name, []), *of_the_run]})
+        for name, value in made.metrics.items()
+    }
+    return made.model_copy(update={"labels": labels, "run_labels": of_the_run, "metrics": metrics})
 
 
 def substituted() -> Record:
     """A proxy that ran on another interface."""
-    reason = "stream1: posix stood in for mpiio"
     data = workload()
     data["origin"]["observed"] |= {
         "layer": "mpiio",
@@ -332,7 +348,7 @@ def substituted() -> Record:
         fidelity=exact,
         verdict=Verdict(
             level=Level.INDICATIVE,
-            reasons=[f"{reason}.", "3 repetitions; 6 are needed for an interval of 95 %."],
+            reasons=["3 repetitions; 6 give an interval"],
         ),
     )
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from record_factory import SHAPES, Shape, environment, invalid, record, substituted, workload
+from record_factory import (
+    SHAPES,
+    Shape,
+    environment,
+    invalid,
+    record,
+    relabelled,
+    substituted,
+    workload,
+)
 
+from venturi.analyse.label import in_memory_rows
 from venturi.model.event import CacheState
 from venturi.model.plan import SyncMode
 from venturi.model.record import MetricValue, PhaseRow, Record, Substitution
@@ -23,7 +33,7 @@ def changed(made: Record, path: str, **changes: Any) -> Record:
     def row(old: PhaseRow) -> PhaseRow:
         return old.model_copy(update=changes) if old.path == path else old
 
-    return made.model_copy(update={"phases": [row(old) for old in made.phases]})
+    return relabelled(made.model_copy(update={"phases": [row(old) for old in made.phases]}))
 
 
 def simulated() -> Record:
@@ -40,35 +50,44 @@ def null(**changes: Any) -> Record:
     return record(workload=data, **changes)
 
 
-def test_a_cold_read_and_a_persistent_write_need_no_words() -> None:
-    assert [caveat.beside(phase) for phase in phases(record())] == ["", "", ""]
-
-
 @pytest.mark.parametrize(
-    ("path", "changes", "words"),
+    ("path", "changes", "name"),
     [
-        ("restart", {"cache": CacheState.WARM}, "from memory"),
-        ("restart", {"cache": CacheState.MIXED}, "partly from memory"),
-        ("checkpoint", {"flushed": "none"}, "not persisted"),
-        ("checkpoint", {"flushed": "flush"}, "not persisted"),
-        ("checkpoint", {"flushed": "fdatasync"}, ""),
-        ("checkpoint", {"cache": CacheState.WARM}, ""),
-        ("items", {"flushed": "none"}, ""),
+        ("restart", {}, "restart (cold)"),
+        ("restart", {"cache": CacheState.WARM}, "restart (cached)"),
+        ("restart", {"cache": CacheState.MIXED}, "restart (partly cached)"),
+        ("checkpoint", {}, "checkpoint"),
+        ("checkpoint", {"flushed": "none"}, "checkpoint (not flushed)"),
+        ("checkpoint", {"flushed": "flush"}, "checkpoint (not flushed)"),
+        ("checkpoint", {"flushed": "fdatasync"}, "checkpoint"),
+        ("checkpoint", {"cache": CacheState.WARM}, "checkpoint"),
+        ("items", {"flushed": "none"}, "items (cache unknown)"),
     ],
 )
-def test_words_beside_a_headline(path: str, changes: dict[str, Any], words: str) -> None:
+def test_labels_are_part_of_the_name(path: str, changes: dict[str, Any], name: str) -> None:
     shown = chapter(changed(record(), path, **changes), Units.IEC, "x").headlines
-    assert {line.name: line.beside for line in shown if line.beside} == (
-        {path: words} if words else {}
-    )
+    assert name in {line.name for line in shown}
 
 
-@pytest.mark.parametrize("form", ["html", "md"])
+@pytest.mark.parametrize("form", ["html", "md", "csv", "json"])
 @pytest.mark.parametrize("several", [1, 2])
-def test_the_words_are_in_every_form(form: str, several: int) -> None:
+def test_the_labels_are_in_every_form(form: str, several: int) -> None:
     warm = changed(record(), "restart", cache=CacheState.WARM)
-    assert "from memory" in render([warm] * several, form)
-    assert "from memory" not in render([record()] * several, form)
+    assert "cached" in render([warm] * several, form).replace("cached_share", "")
+    assert "cached" not in render([record()] * several, form).replace("cached_share", "")
+
+
+def test_files_in_memory_are_never_called_flushed() -> None:
+    here = environment()
+    kind = here.file_system.model_copy(update={"type": "tmpfs"})
+    made = record(environment=here.model_copy(update={"file_system": kind}))
+    made = made.model_copy(update={"phases": in_memory_rows(made.phases)})
+    assert {phase.title for phase in phases(made)} == {
+        "checkpoint (in memory)", "restart (in memory)", "items (in memory)",
+    }  # fmt: skip
+    text = render([made], "md")
+    assert "checkpoint (in memory)" in text
+    assert {row.flushed for row in made.phases} == {"none"}
 
 
 @pytest.mark.parametrize("form", ["html", "md"])
@@ -90,7 +109,9 @@ def test_without_storage_nothing_is_measured_in_a_directory(made: Record, words:
     assert f"{words}: no storage was touched. It ran with 4 ranks." in text
     assert "Measured in" not in text
     assert "xfs at" not in text
-    assert {line.beside for line in chapter(made, Units.IEC, "x").headlines} == {words.lower()}
+    names = [line.name for line in chapter(made, Units.IEC, "x").headlines]
+    assert names
+    assert all(name.endswith(f"({words.lower()})") for name in names)
 
 
 def test_the_interface_that_ran_is_what_counts() -> None:
@@ -121,7 +142,7 @@ def test_no_phase_makes_no_empty_section() -> None:
 def test_a_phase_of_both_kinds_has_both_words() -> None:
     shape = Shape("mixed", "read", 8, 4096, 1e8, CacheState.WARM, names=("write",))
     made = record(shapes=(*SHAPES[:1], shape), repetitions=1)
-    assert caveat.beside(phases(made)[1]) == "from memory, not persisted"
+    assert phases(made)[1].title == "mixed (cached, not flushed)"
 
 
 def test_the_workload_s_own_metrics_come_before_phases_with_what_must_be_known() -> None:
@@ -132,10 +153,16 @@ def test_the_workload_s_own_metrics_come_before_phases_with_what_must_be_known()
         values=[4.0, 8.0, 8.0, 8.0, 8.0, 16.0],
     )  # fmt: skip
     warm = changed(made, path, flushed=SyncMode.NONE, cache=CacheState.WARM)
-    warm = warm.model_copy(update={"metrics": {"saturates": found, path: found}})
+    warm = warm.model_copy(
+        update={
+            "metrics": {
+                "saturates": found.model_copy(update={"labels": ["not flushed"]}),
+                path: found,
+            }
+        }
+    )
     first, *others = chapter(warm, Units.IEC, "x").headlines
-    assert (first.name, first.value) == ("saturates", "8 ranks")
+    assert (first.name, first.value) == ("saturates (not flushed)", "8 ranks")
     assert "4 ranks to 16 ranks" in first.detail
-    assert first.beside.startswith("some phases ")
-    assert "saturates" not in {line.name for line in others}
+    assert not any(line.name.startswith("saturates") for line in others)
     assert others

@@ -43,7 +43,11 @@ def test_the_interval_holds_the_median(values: list[float]) -> None:
 
 def test_phases_keep_their_order_and_repetitions() -> None:
     found = phases(record())
-    assert [phase.title for phase in found] == ["checkpoint", "restart", "items"]
+    assert [phase.title for phase in found] == [
+        "checkpoint",
+        "restart (cold)",
+        "items (cache unknown)",
+    ]
     assert all(len(phase.samples) == 6 for phase in found)
     assert [phase.in_bytes for phase in found] == [True, True, False]
     assert [phase.main_kind for phase in found] == ["write", "read", "stat"]

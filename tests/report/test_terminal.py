@@ -48,7 +48,7 @@ def test_the_summary_has_median_interval_and_range() -> None:
     terminal.print_summary(record(), to, saved="archive/r7k2m4q8")
     text = said(to)
     heading = next(line for line in text.splitlines() if "PHASE" in line)
-    for title in ("MEDIAN", "95 % INTERVAL", "MIN..MAX", "CACHE", "PERSISTED"):
+    for title in ("MEDIAN", "95 % INTERVAL", "MIN..MAX", "PERSISTED"):
         assert title in heading
     phase = phases(record())[0]
     rows = [line for line in text.splitlines() if line.startswith(" checkpoint ")]

@@ -54,7 +54,7 @@ def test_json_is_the_record() -> None:
     made = substituted()
     assert Record.model_validate_json(render([made], "json")) == made
     several = json.loads(render([made, record()], "json"))
-    assert [entry["schema"] for entry in several] == ["venturi.record/1"] * 2
+    assert [entry["schema"] for entry in several] == ["venturi.record/2"] * 2
 
 
 def test_csv_holds_every_phase_and_operation() -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from venturi.analyse.command import check_commands, said_by_commands
+from venturi.analyse.command import check_commands, commands_of, said_by_commands
+from venturi.analyse.threshold import check_threshold
 from venturi.model.command import CommandRun
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, parse
@@ -47,6 +48,7 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
                 raise UserError(
                     f"curves.{name}: '{drawn}' is no phase", f"phases: {', '.join(phase_paths)}"
                 )
+    _check_thresholds(workload, phase_paths)
     texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
     texts |= {f"rules.{name}": rule.holds for name, rule in workload.rules.items()}
     for where, text in texts.items():
@@ -68,6 +70,19 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
         except ExpressionError as error:
             of_phases = ", ".join(_MEASURED)
             raise UserError(f"{where}: {error}", f"of phases there are {of_phases}") from None
+
+
+def _check_thresholds(workload: Workload, phase_paths: Sequence[str]) -> None:
+    """Raise UserError for a threshold of no metric, or one that nothing can meet."""
+    of_commands = [name for _, step in commands_of(workload) for name in step.metrics]
+    known = dict.fromkeys((*phase_paths, *workload.metrics, *of_commands))
+    for name, threshold in workload.thresholds.items():
+        if name not in known:
+            raise UserError(
+                f"thresholds.{name}: there is no such metric", f"metrics: {', '.join(known)}"
+            )
+        metric = workload.metrics.get(name)
+        check_threshold(f"thresholds.{name}", threshold, metric.unit if metric else None)
 
 
 def _paths(steps: Sequence[StepSpec | BareStep], above: str = "") -> Iterator[str]:

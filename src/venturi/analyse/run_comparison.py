@@ -25,7 +25,7 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
     """
     _refuse_invalid(first, second)
     _refuse_unlike(first, second)
-    unlike = _unlike_caches(first, second)
+    unlike = _unlike_labels(first, second)
     pairs = {
         name: MetricPair(
             one.unit,
@@ -111,17 +111,18 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _unlike_caches(first: Record, second: Record) -> dict[str, str]:
-    """By phase: how the caches of the two differed."""
-    states = [
-        {row.path: row.cache.value for row in sorted(run.phases, key=lambda row: row.repetition)}
-        for run in (first, second)
-    ]
+def _unlike_labels(first: Record, second: Record) -> dict[str, str]:
+    """By metric: how the labels of the two differ, so that they have not one name."""
     return {
-        path: f"the cache was {state} in the first and {states[1][path]} in the second"
-        for path, state in states[0].items()
-        if path in states[1] and states[1][path] != state
+        name: f"it is {_said(one.labels)} in the first and "
+        f"{_said(second.metrics[name].labels)} in the second"
+        for name, one in first.metrics.items()
+        if name in second.metrics and one.labels != second.metrics[name].labels
     }
+
+
+def _said(labels: list[str]) -> str:
+    return ", ".join(labels) or "without a label"
 
 
 def _differences(first: Record, second: Record) -> Iterator[Difference]:

@@ -1,20 +1,33 @@
-"""The verdict: one word on what a result is worth, with every reason."""
+"""The verdict: whether numbers are valid, why not, and what they may be used for."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+from venturi.analyse.label import (
+    CACHE_UNKNOWN,
+    FAULTS,
+    IN_MEMORY,
+    NO_INTERFACE,
+    SIMULATED,
+)
+from venturi.analyse.neighbour import Observed, suspicions_of
+from venturi.analyse.threshold import Measured, judged
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
-from venturi.model.record import Level, PhaseRow, Substitution, Verdict
+from venturi.model.record import Level, MetricValue, PhaseRow, Verdict
+from venturi.model.verdict import Cause, Suspicion, Threshold, Use, UseKind
 
 ENOUGH_REPETITIONS = 6
 """Fewer values have no 95 % interval of the median without assuming a distribution."""
-LONG_ENOUGH_S = 1.0
-"""A shorter phase says more of start-up and scheduling than of storage."""
+WIDEST_INTERVAL = 0.25
+"""A median whose interval reaches further than this share of it is not known well enough."""
 CLOCK_RESOLUTIONS = 100
 CLOCK_OFFSET_SHARE = 0.01
+VENTURI = "venturi"
+_NOT_RANKED = (SIMULATED, NO_INTERFACE, IN_MEMORY, CACHE_UNKNOWN, FAULTS)
+"""Labels of numbers that say nothing of a storage's place among others."""
 
 
 @dataclass(frozen=True)
@@ -23,43 +36,71 @@ class VerdictFacts:
 
     phases: Sequence[PhaseRow]
     repetitions: int
-    substituted: Sequence[Substitution]
-    interfaces: frozenset[str]
     clock_resolution_ns: float
+    metrics: Mapping[str, MetricValue] = field(default_factory=dict)
+    labels: Mapping[str, list[str]] = field(default_factory=dict)
+    """By the path of a phase."""
+    run_labels: Sequence[str] = ()
     clock_offset_s: float = 0.0
     bounds: Sequence[Bound] = ()
     failure: str | None = None
     target_changed: str | None = None
     cold_wanted: frozenset[str] = frozenset()
     """Phases whose caches were to be dropped."""
-    faults: int = 0
-    cores: int = 0
-    """Of one host; 0 where unknown."""
-    ranks: int = 1
-    hosts: int = 1
-    load_average: float = 0.0
+    observed: Observed | None = None
+    """What was seen of the host; None: nothing."""
+    noticed: Sequence[Suspicion] = ()
+    """What the engine noticed by itself."""
+    unobserved: Sequence[str] = ()
+    """In words, what was not looked at."""
+    name: str = ""
+    """Of the workload, whose own rules these are:"""
     rules: int = 0
-    """How many the workload has, and in words those that were broken."""
     broken_rules: Sequence[str] = ()
+    thresholds: Mapping[str, Threshold] = field(default_factory=dict)
 
 
 def verdict_of(facts: VerdictFacts) -> Verdict:
-    """INVALID if anything is wrong, INDICATIVE if anything is missing, else VALID.
+    """INVALID if anything failed, INDICATIVE if another cause may explain it, else VALID.
 
-    Where the workload has rules and all are kept, RULES-OK says so in the place of VALID: such
-    rules ask for one repetition.
+    Labels do not lower it. One repetition is enough where the workload has rules of its own and
+    all are kept, because such rules say what takes the place of repetitions.
     """
     wrong = _wrong(facts)
-    if wrong:
-        return Verdict(level=Level.INVALID, reasons=wrong)
-    missing = _missing(facts)
-    if facts.rules and not facts.broken_rules and missing == _few_repetitions(facts):
-        what = f"all {facts.rules} rules of the workload hold; this is no official submission"
-        return Verdict(level=Level.RULES_OK, reasons=[what, *missing])
-    if missing:
-        return Verdict(level=Level.INDICATIVE, reasons=missing)
-    reason = f"{facts.repetitions} repetitions, caches declared, no errors"
-    return Verdict(level=Level.VALID, reasons=[reason])
+    suspicions = [] if wrong else _suspicions(facts)
+    unsettled = [] if wrong else _unsettled(facts)
+    reasons = wrong or [*unsettled, *(one.what for one in suspicions)]
+    level = Level.INVALID if wrong else Level.INDICATIVE if reasons else Level.VALID
+    doubt = "" if level is Level.VALID else f"the run is {level.value}: {reasons[0]}"
+    measured = {
+        name: Measured(metric.unit, metric.values) for name, metric in facts.metrics.items()
+    }
+    return Verdict(
+        level=level,
+        reasons=reasons or [_what_was_checked(facts)],
+        suspicions=suspicions,
+        notes=list(facts.unobserved),
+        use=_uses(facts, level),
+        thresholds=judged(facts.thresholds, measured, doubt),
+    )
+
+
+def _what_was_checked(facts: VerdictFacts) -> str:
+    done = "1 repetition" if facts.repetitions == 1 else f"{facts.repetitions} repetitions"
+    widths = [w for path in facts.labels if (w := _half_width(facts, path)) is not None]
+    within = f", intervals within ±{max(widths):.0%} of the medians" if widths else ""
+    seen = facts.observed is not None and len(facts.observed.samples) > 1
+    others = ", no other load on the host that would explain more" if seen else ""
+    return f"{done}{within}, no errors{others}"
+
+
+def _paths(facts: VerdictFacts) -> list[str]:
+    return list(dict.fromkeys(row.path for row in facts.phases))
+
+
+def _half_width(facts: VerdictFacts, path: str) -> float | None:
+    metric = facts.metrics.get(path)
+    return metric.half_width if metric else None
 
 
 def _wrong(facts: VerdictFacts) -> list[str]:
@@ -69,7 +110,7 @@ def _wrong(facts: VerdictFacts) -> list[str]:
         reasons.append(f"the target changed during the run: {facts.target_changed}")
     if not facts.phases and not facts.failure:
         reasons.append("no phase was finished")
-    for path in dict.fromkeys(row.path for row in facts.phases):
+    for path in _paths(facts):
         rows = [row for row in facts.phases if row.path == path]
         changes = {row.target_change for row in rows if row.target_change}
         reasons += [f"{path}: {change}" for change in sorted(changes) if change not in told]
@@ -84,93 +125,111 @@ def _wrong(facts: VerdictFacts) -> list[str]:
             reasons.append(
                 f"{path}: {shortest:.3g} s is under {CLOCK_RESOLUTIONS} resolutions of the clock"
             )
-        reasons += _impossible(path, rows, facts.bounds)
     return reasons
 
 
-def _impossible(path: str, rows: Sequence[PhaseRow], bounds: Sequence[Bound]) -> list[str]:
-    reasons = []
-    for bound in bounds:
-        for row in rows:
-            moved = row.by_operation.get(bound.operation)
-            rate = moved.bytes / row.seconds.total if moved and row.seconds.total else 0.0
-            if rate > bound.bytes_per_second:
-                reasons.append(
-                    f"{path}: {rate:.4g} B/s is above the known bound of "
-                    f"{bound.bytes_per_second:.4g} B/s for {bound.operation}"
-                )
-                break
-    return reasons
-
-
-def _missing(facts: VerdictFacts) -> list[str]:
-    reasons = [
-        f"{name} does no storage I/O" for name in ("simulated", "null") if name in facts.interfaces
-    ]
-    for item in facts.substituted:
-        reasons.append(f"{item.file}: {item.used} stood in for {item.wanted}")
-    if facts.faults:
-        reasons.append(f"the workload injects faults ({facts.faults})")
-    reasons += _few_repetitions(facts)
-    reasons += _crowded(facts)
-    reasons += facts.broken_rules
-    paths = list(dict.fromkeys(row.path for row in facts.phases))
-    shortest = {path: min(_io_s(row) for row in facts.phases if row.path == path) for path in paths}
-    for path in paths:
+def _unsettled(facts: VerdictFacts) -> list[str]:
+    """What is missing to know the numbers well enough."""
+    reasons = _few_repetitions(facts)
+    for path in _paths(facts):
         rows = [row for row in facts.phases if row.path == path]
-        unknown = [row for row in rows if row.cache is CacheState.UNKNOWN]
-        if unknown:
-            reasons.append(f"{path}: cache state unknown ({unknown[0].cache_reason})")
-        if any("exec" in row.by_operation for row in rows):
-            reasons.append(f"{path}: nothing is known of the caches and syncs of its command")
-        warm = [row for row in rows if row.cache in (CacheState.WARM, CacheState.MIXED)]
-        if warm and path in facts.cold_wanted:
-            reasons.append(f"{path}: caches were to be dropped, but it was {warm[0].cache.value}")
+        width = _half_width(facts, path)
+        if width is not None and width > WIDEST_INTERVAL and any(row.operations for row in rows):
+            reasons.append(
+                f"{path}: the interval reaches ±{width:.0%} of the median; repeat it more often"
+            )
         if any(row.stopped_by is StoppedBy.DEADLINE for row in rows):
             reasons.append(f"{path}: ended at its deadline before all ranks did the same count")
-        if facts.clock_offset_s > CLOCK_OFFSET_SHARE * shortest[path]:
+        shortest_s = min(max(0.0, row.seconds.total - row.seconds.compute) for row in rows)
+        if facts.clock_offset_s > CLOCK_OFFSET_SHARE * shortest_s:
             reasons.append(f"{path}: clocks of the nodes are known to {facts.clock_offset_s:.3g} s")
-    short = [f"{path} ({_time_text(s)})" for path, s in shortest.items() if s < LONG_ENOUGH_S]
-    unsafe = [path for path in paths if _writes_to_memory(facts.phases, path)]
-    if unsafe:
-        reasons.append(f"written, but not made persistent in time: {', '.join(unsafe)}")
-    if short:
-        reasons.append(f"shorter than {LONG_ENOUGH_S:g} s: {', '.join(short)}")
     return reasons
 
 
 def _few_repetitions(facts: VerdictFacts) -> list[str]:
-    if facts.repetitions >= ENOUGH_REPETITIONS:
+    has_own_rules = facts.rules > 0 and not facts.broken_rules
+    if facts.repetitions >= ENOUGH_REPETITIONS or has_own_rules:
         return []
     done = "1 repetition" if facts.repetitions == 1 else f"{facts.repetitions} repetitions"
     return [f"{done}; {ENOUGH_REPETITIONS} give an interval"]
 
 
-def _io_s(row: PhaseRow) -> float:
-    """The phase's time without what its ranks computed."""
-    return max(0.0, row.seconds.total - row.seconds.compute)
+def _suspicions(facts: VerdictFacts) -> list[Suspicion]:
+    """Other causes than the storage, all of them."""
+    found = [*_of_caches(facts), *_of_bounds(facts), *facts.noticed]
+    if facts.observed is not None:
+        found += suspicions_of(facts.phases, facts.observed)
+    return found
 
 
-def _writes_to_memory(phases: Sequence[PhaseRow], path: str) -> bool:
-    """Whether a phase wrote data that nothing made persistent inside its time."""
-    rows = [row for row in phases if row.path == path]
-    weak = any(row.flushed in ("none", "flush") for row in rows)
-    return weak and any("write" in row.by_operation for row in rows)
+def _of_caches(facts: VerdictFacts) -> list[Suspicion]:
+    """Caches in another state than was asked for, or in several."""
+    found = []
+    for path in _paths(facts):
+        if IN_MEMORY in facts.labels.get(path, ()):
+            continue
+        rows = [row for row in facts.phases if row.path == path]
+        states = {row.cache for row in rows} - {CacheState.NONE}
+        what = ""
+        if path in facts.cold_wanted and (warm := states - {CacheState.COLD}):
+            said = " and ".join(sorted(state.value for state in warm))
+            what = f"{path}: caches were to be dropped, but the state was {said}"
+        elif CacheState.MIXED in states:
+            what = f"{path}: data came from caches and from storage, in unknown parts"
+        elif len({frozenset(own) for own in _states_by_repetition(rows)}) > 1:
+            said = " and ".join(sorted(state.value for state in states))
+            what = f"{path}: the state of the caches changed between repetitions ({said})"
+        if what:
+            found.append(Suspicion(cause=Cause.CACHE, phase=path, what=what))
+    return found
 
 
-def _crowded(facts: VerdictFacts) -> list[str]:
-    """Ranks and other work that share too few cores."""
-    cores = facts.cores * facts.hosts
-    if cores and facts.ranks > cores:
-        return [f"{facts.ranks} ranks on {cores} cores: times include waiting for a core"]
-    if facts.cores and facts.load_average > facts.cores:
-        return [f"the host was busy before the run (load {facts.load_average:.3g})"]
-    return []
+def _states_by_repetition(rows: Sequence[PhaseRow]) -> list[set[CacheState]]:
+    return [
+        {row.cache for row in rows if row.repetition == n}
+        for n in dict.fromkeys(row.repetition for row in rows)
+    ]
 
 
-def _time_text(seconds: float) -> str:
-    """A short time, as people say it."""
-    for unit, factor in (("ms", 1e3), ("µs", 1e6)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"
+def _of_bounds(facts: VerdictFacts) -> list[Suspicion]:
+    found = []
+    for path in _paths(facts):
+        rows = [row for row in facts.phases if row.path == path]
+        for bound in facts.bounds:
+            for row in rows:
+                moved = row.by_operation.get(bound.operation)
+                rate = moved.bytes / row.seconds.total if moved and row.seconds.total else 0.0
+                if rate > bound.bytes_per_second:
+                    what = (
+                        f"{path}: {rate:.4g} B/s is above the known bound of "
+                        f"{bound.bytes_per_second:.4g} B/s for {bound.operation}"
+                    )
+                    found.append(Suspicion(cause=Cause.BOUND, phase=path, what=what))
+                    break
+    return found
+
+
+def _uses(facts: VerdictFacts, level: Level) -> list[Use]:
+    """What the numbers may be used for, and by which rules."""
+    invalid = ["the run is INVALID"] if level is Level.INVALID else []
+    ranked = [*invalid]
+    if level is Level.INDICATIVE:
+        ranked.append("the run is INDICATIVE, not VALID")
+    labels = [label for own in facts.labels.values() for label in own]
+    labels = list(dict.fromkeys([*labels, *facts.run_labels]))
+    ranked += [label for label in labels if _is_no_rank(label)]
+    own = facts.name if facts.rules else VENTURI
+    return [
+        Use(what=UseKind.COMPARE, allowed=not invalid, rule_set=VENTURI, broken=invalid),
+        Use(
+            what=UseKind.RANK,
+            allowed=not ranked and not facts.broken_rules,
+            rule_set=own,
+            broken=[*facts.broken_rules, *ranked],
+        ),
+        Use(what=UseKind.GATE, allowed=not invalid, rule_set=VENTURI, broken=invalid),
+    ]
+
+
+def _is_no_rank(label: str) -> bool:
+    return label in _NOT_RANKED or label.endswith(" in part") or " in place of " in label

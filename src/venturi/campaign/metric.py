@@ -23,6 +23,7 @@ class MetricSample(NamedTuple):
     better: Better
     of: str = ""
     """The operation that a rate in 1/s counts."""
+    labels: tuple[str, ...] = ()
 
 
 def check_metric(where: str, metric: CampaignMetric) -> None:
@@ -84,22 +85,21 @@ def record_metrics(text: str) -> dict[str, MetricSample]:
     try:
         record = json.loads(text)
         found: dict[str, MetricSample] = {}
+        of_the_run = record.get("run_labels", [])
         for phase in record["phases"]:
             name = _phase_name(phase)
+            labels = (*record.get("labels", {}).get(phase["path"], []), *of_the_run)
             seconds = phase["seconds"]["total"]
             if phase["bytes"]:
-                found[f"{name}.rate"] = MetricSample(
-                    phase["bytes_per_second"], "B/s", Better.HIGHER
-                )
+                rate = phase["bytes_per_second"]
+                found[f"{name}.rate"] = MetricSample(rate, "B/s", Better.HIGHER, "", labels)
             elif phase["operations"] and seconds > 0:
-                found[f"{name}.rate"] = MetricSample(
-                    phase["operations"] / seconds, "op/s", Better.HIGHER
-                )
-            found[f"{name}.seconds"] = MetricSample(seconds, "s", Better.LOWER)
+                rate = phase["operations"] / seconds
+                found[f"{name}.rate"] = MetricSample(rate, "op/s", Better.HIGHER, "", labels)
+            found[f"{name}.seconds"] = MetricSample(seconds, "s", Better.LOWER, "", labels)
         for name, metric in record["metrics"].items():
-            found[name] = MetricSample(
-                metric["median"], metric["unit"], Better.NONE, metric.get("of", "")
-            )
+            of, labels = metric.get("of", ""), tuple(metric.get("labels", []))
+            found[name] = MetricSample(metric["median"], metric["unit"], Better.NONE, of, labels)
     except (ValueError, KeyError, TypeError) as error:
         raise RunFailed(f"what the run printed is no record: {error}") from None
     return {name: value for name, value in found.items() if _is_number(value.value)}

@@ -37,14 +37,16 @@ def tell_result(result: CampaignResult, folder: Path, store: Path, send: Send) -
     told = _read(path)
     troubles = {_key(row): event for row in result.rows if (event := _event(row)) is not None}
     happenings = [
-        Happening(event=troubles[_key(row)], what=_what(row), why="; ".join(row.reasons))
+        Happening(event=troubles[_key(row)], what=_what(row), why="; ".join(_why(row)))
         for row in result.rows
         if _key(row) in troubles and told.troubles.get(_key(row)) != troubles[_key(row)]
     ]
     happenings += [
         Happening(event=Event.RECOVERED, what=_what(row))
         for row in result.rows
-        if _key(row) in told.troubles and set(row.states) == {TaskState.DONE.value}
+        if _key(row) in told.troubles
+        and set(row.states) == {TaskState.DONE.value}
+        and not row.failed_gates
     ]
     if told.missed_utc:
         happenings.append(Happening(event=Event.RECOVERED, what="a result came again"))
@@ -99,7 +101,12 @@ def notice_of(campaign: str, machine: str, happenings: list[Happening], folder: 
 
 
 def _event(row: CampaignRow) -> Event | None:
-    return next((_EVENTS[TaskState(s)] for s in row.states if TaskState(s) in _EVENTS), None)
+    failed = next((_EVENTS[TaskState(s)] for s in row.states if TaskState(s) in _EVENTS), None)
+    return failed or (Event.REGRESSION if row.failed_gates else None)
+
+
+def _why(row: CampaignRow) -> list[str]:
+    return [*row.reasons, *row.failed_gates]
 
 
 def _key(row: CampaignRow) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from venturi.campaign.adaptive_repetition import spent_s, why_no_more
+from venturi.campaign.gate import Gates, judged_point
 from venturi.campaign.metric import MetricSample, metrics_in, record_metrics, tool_metrics
 from venturi.campaign.status import CampaignStatus
 from venturi.campaign.task import CampaignTask
@@ -59,11 +60,14 @@ def _row(
     found: dict[str, list[MetricSample]] = {}
     reasons: list[str] = []
     tasks = sorted(tasks, key=lambda task: task.repetition)
+    gates = Gates()
     for task in tasks:
         if campaign_status.states[task.name] is TaskState.DONE:
             try:
                 for name, value in values_of(campaign, campaign_status, task).items():
                     found.setdefault(name, []).append(value)
+                if task.workload:
+                    gates.take(campaign_status.folder / "tasks" / task.name / "stdout")
             except RunFailed as error:
                 campaign_status.states[task.name] = TaskState.FAILED
                 reasons.append(error.message)
@@ -79,6 +83,10 @@ def _row(
         commit=tasks[0].commit,
         reasons=list(dict.fromkeys(reasons)),
         metrics=summaries,
+        thresholds=judged_point(campaign.steps[tasks[0].step], gates, summaries)
+        if TaskState.DONE in states
+        else [],
+        broken_rules=gates.broken_rules,
         enough=why_no_more(campaign, tasks[0].step, summaries, spent_s(campaign_status)),
     )
 
@@ -97,4 +105,5 @@ def _summary(name: str, values: list[MetricSample]) -> MetricSummary:
         low=interval.low,
         high=interval.high,
         coverage=interval.coverage,
+        labels=list(dict.fromkeys(label for one in values for label in one.labels)),
     )

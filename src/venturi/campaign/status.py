@@ -12,6 +12,7 @@ from venturi.campaign.folder import BEGUN, CANCEL, read_ended
 from venturi.campaign.scheduler import JobState
 from venturi.campaign.task import CampaignTask
 from venturi.model.campaign import EndReason, TaskEnd, TaskState
+from venturi.model.error import ExitCode
 
 _MOST_SUBMISSIONS = 3
 """A task whose jobs end so often without having begun it is not handed over again."""
@@ -128,7 +129,7 @@ class CampaignStatus:
             return TaskState.CANCELLED if (home / CANCEL).exists() else TaskState.PLANNED
         ended = read_ended(home)
         if ended is not None:
-            state = _state_of(ended, job)
+            state = _state_of(ended, job, bool(self.tasks[name].workload))
             if state.is_final:
                 self.ended[name] = ended
             return state
@@ -150,8 +151,11 @@ class CampaignStatus:
         return TaskState.PLANNED if self.submissions[name] < _MOST_SUBMISSIONS else TaskState.LOST
 
 
-def _state_of(ended: TaskEnd, job: SubmittedJob) -> TaskState:
-    """What a job's own word means."""
+def _state_of(ended: TaskEnd, job: SubmittedJob, is_workload: bool) -> TaskState:
+    """What a job's own word means.
+
+    A run of a workload that missed a threshold has measured; the point's row judges it.
+    """
     if ended.ending is EndReason.SIGNAL:
         if not job.is_over:
             return TaskState.RUNNING
@@ -159,7 +163,8 @@ def _state_of(ended: TaskEnd, job: SubmittedJob) -> TaskState:
     if ended.ending is EndReason.EXIT and ended.code != 0 and ended.out_of_memory_kills:
         return TaskState.OUT_OF_MEMORY
     if ended.ending is EndReason.EXIT:
-        return TaskState.DONE if ended.code == 0 else TaskState.FAILED
+        has_measured = is_workload and ended.code == ExitCode.GATE
+        return TaskState.DONE if ended.code == 0 or has_measured else TaskState.FAILED
     return {
         EndReason.BUDGET: TaskState.TIMEOUT,
         EndReason.CANCEL: TaskState.CANCELLED,

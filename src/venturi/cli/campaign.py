@@ -288,7 +288,9 @@ def follow_campaign(opened: Opened, retry: set[TaskState], options: dict[str, An
     if not came_to_end:
         return ExitCode.INTERRUPTED
     _tell(opened, result)
-    return ExitCode.FINE if set(result.states) <= {TaskState.DONE.value} else ExitCode.MEASUREMENT
+    if not set(result.states) <= {TaskState.DONE.value}:
+        return ExitCode.MEASUREMENT
+    return ExitCode.GATE if result.fails_a_gate else ExitCode.FINE
 
 
 def _tell(opened: Opened, result: CampaignResult) -> None:

@@ -24,6 +24,7 @@ from venturi.model.record import Level
 
 if TYPE_CHECKING:
     from venturi.model.record import Record
+    from venturi.model.workload import Workload
     from venturi.store.run import Request
 
 
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 )
 @click.option("--config", metavar="INI", help="io500: the official config.ini.")
 @click.option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
+@click.option("--at-least", metavar="METRIC=VALUE", multiple=True, help="Else exit with 4.")
+@click.option("--at-most", metavar="METRIC=VALUE", multiple=True, help="Else exit with 4.")
 @click.option("--vary", "varied", metavar="NAME=A,B,C", multiple=True, help="A run for each.")
 @click.option("--time", metavar="TIME", help="--vary: what one run may take (1h).")
 @click.option("-o", "--output", metavar="FOLDER", help="--vary: where it goes (NAME.campaign).")
@@ -67,6 +70,7 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     if options["varied"]:
         from venturi.cli.vary import run_varied
 
+        _refuse_gates(options)
         return run_varied(workload, directory, {**options, "as_json": as_json})
     if options["time"] is not None:
         raise UserError("--time belongs to --vary", "a workload's 'deadline' ends a single run")
@@ -75,6 +79,7 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     if workload == "io500-official" or options["binary"] is not None:
         from venturi.cli.official import OfficialRunOptions, run_official
 
+        _refuse_gates(options)
         names = ("store", "binary", "config", "stonewall", "mode", "dry_run")
         words = OfficialRunOptions(workload, directory, *(options[name] for name in names))
         return run_official(words, options, as_json)
@@ -95,6 +100,7 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     from venturi.store.run import Request
 
     opened, text = adapted(*open_workload(workload, options["store"]), io500)
+    opened = _gated(opened, options)
     request = Request(
         workload=opened,
         workload_text=text,
@@ -107,6 +113,33 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
         aim=aim_of(options),
     )
     return _report(_perform(request, options), request.store, as_json, options)
+
+
+def _refuse_gates(options: dict[str, Any]) -> None:
+    """Raise UserError for thresholds where no single run of our engine is judged."""
+    if options["at_least"] or options["at_most"]:
+        raise UserError(
+            "--at-least and --at-most belong to a single run of a workload",
+            "a workload or a campaign's step has 'thresholds'",
+        )
+
+
+def _gated(workload: Workload, options: dict[str, Any]) -> Workload:
+    """The workload with the thresholds of the command line in place of its own."""
+    from venturi.model.verdict import Threshold
+
+    found: dict[str, dict[str, str]] = {}
+    for key in ("at_least", "at_most"):
+        for text in options[key]:
+            name, equals, value = text.partition("=")
+            if not equals or not name or not value:
+                option = f"--{key.replace('_', '-')}"
+                raise UserError(
+                    f"{option} {text}: this is not METRIC=VALUE", f"{option} write='1 GB/s'"
+                )
+            found.setdefault(name, {})[key] = value
+    own = {name: Threshold.model_validate(limits) for name, limits in found.items()}
+    return workload.model_copy(update={"thresholds": {**workload.thresholds, **own}})
 
 
 def _perform(request: Request, options: dict[str, Any]) -> Record:
@@ -149,4 +182,6 @@ def _report(record: Record, store: Path, as_json: bool, options: dict[str, Any])
             Printer(stdout_console()).wrapped("", error_in_words(result_of(record), kept))
     if record.interrupted:
         return ExitCode.INTERRUPTED
-    return ExitCode.MEASUREMENT if record.verdict.level is Level.INVALID else ExitCode.FINE
+    if record.verdict.level is Level.INVALID:
+        return ExitCode.MEASUREMENT
+    return ExitCode.GATE if record.verdict.failed_thresholds else ExitCode.FINE

@@ -135,6 +135,11 @@ class EngineJob:
                 self._process.wait(_GRACE_S)
 
     @property
+    def pid(self) -> int:
+        """The process that was started: the engine, or its launcher."""
+        return self._process.pid
+
+    @property
     def returncode(self) -> int:
         """The engine's exit code; negative for a signal. Waits for its end, if it can end."""
         if self._process.poll() is None and self._is_stuck():

@@ -16,6 +16,7 @@ from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.output import Better as Better  # noqa: PLC0414
 from venturi.model.output import OutputMetric
 from venturi.model.output import Pick as Pick  # noqa: PLC0414
+from venturi.model.verdict import Outcome, Threshold, ThresholdRow
 from venturi.model.workload import Name, Value
 
 Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
@@ -159,6 +160,8 @@ class CampaignStep(Document):
     """Files and directories that a command makes in one run."""
     time: Value = "10 min"
     """What one run may take; then it is ended, and is a `timeout`."""
+    thresholds: dict[str, Threshold] = {}
+    """By metric: what it must reach at every point, judged over all repetitions."""
     repeat: Positive | None = None
     """Default: the campaign's where the step measures something, else 1."""
 
@@ -170,6 +173,8 @@ class CampaignStep(Document):
             raise ValueError("'set' is for workloads; a command takes {parameters} in its text")
         if self.build is not None and (self.workload or self.metrics or self.tool):
             raise ValueError("a step that builds is a command, and measures nothing")
+        if self.build is not None and self.thresholds:
+            raise ValueError("a step that builds has no thresholds")
         if (self.tool and not self.command) or (self.confirm and not self.tool):
             raise ValueError("'tool' is for commands, and 'confirm' for tools")
         return self
@@ -298,6 +303,8 @@ class MetricSummary(Document):
     """How sure the interval from low to high is; 95 % needs six repetitions."""
     of: str = ""
     """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
+    labels: list[str] = []
+    """Part of the metric's name, where a workload measured it."""
 
 
 class CampaignRow(Document):
@@ -314,8 +321,17 @@ class CampaignRow(Document):
     reasons: list[str] = []
     """Why those that failed did, each once."""
     metrics: list[MetricSummary] = []
+    thresholds: list[ThresholdRow] = []
+    broken_rules: list[str] = []
+    """Rules of the workload that a run broke, in words."""
     enough: str = ""
     """Why there are enough repetitions, where their number was left open."""
+
+    @property
+    def failed_gates(self) -> list[str]:
+        """Thresholds that are surely missed, and rules that were broken, in words."""
+        missed = [one for one in self.thresholds if one.outcome is Outcome.FAIL]
+        return [*(f"{one.metric} {one.rule}: {one.says}" for one in missed), *self.broken_rules]
 
 
 class CampaignResult(Document):
@@ -332,6 +348,11 @@ class CampaignResult(Document):
     states: dict[str, Count]
     """How many tasks are in which state."""
     rows: list[CampaignRow]
+
+    @property
+    def fails_a_gate(self) -> bool:
+        """Whether a point surely misses a threshold, or broke a rule of its workload."""
+        return any(row.failed_gates for row in self.rows)
 
 
 class PlannedPoint(Document):

@@ -20,6 +20,7 @@ class Event(StrEnum):
     TIMEOUT = "timeout"
     LOST = "lost"
     REGRESSION = "regression"
+    """A threshold was missed or a rule broken; or what `results history --check` tells of."""
     RECOVERED = "recovered"
     """What did not come to a good end the last time did so now."""
     MISSED = "missed"

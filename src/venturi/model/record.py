@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any, Literal
 
 from pydantic import Field
@@ -34,25 +33,14 @@ from venturi.model.event import (
     TargetFacts,
     TimeLine,
 )
+from venturi.model.host_sample import HostLimits, HostSample
 from venturi.model.result import RunOf
+from venturi.model.verdict import Level as Level  # noqa: PLC0414
+from venturi.model.verdict import Verdict as Verdict  # noqa: PLC0414
 
-RECORD_SCHEMA = "venturi.record/1"
-
-
-class Level(StrEnum):
-    """What a result is worth, best first."""
-
-    RULES_OK = "RULES-OK"
-    VALID = "VALID"
-    INDICATIVE = "INDICATIVE"
-    INVALID = "INVALID"
-
-
-class Verdict(Document):
-    """One word on a result, and why."""
-
-    level: Level
-    reasons: list[str]
+RECORD_SCHEMA = "venturi.record/2"
+_INTERVAL = 0.95
+"""Confidence below which bounds are no interval to judge by."""
 
 
 class LatencyNs(Document):
@@ -189,6 +177,18 @@ class MetricValue(Document):
     values: list[Real]
     of: str = ""
     """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
+    labels: list[str] = []
+    """Part of the metric's name: `cold`, `not flushed`, `in memory`."""
+
+    @property
+    def half_width(self) -> float | None:
+        """How far the interval reaches from the median, as a share of it.
+
+        None where there is no interval of 95 %, or the median is 0.
+        """
+        if self.n < 2 or self.coverage < _INTERVAL or not self.median:
+            return None
+        return max(self.high - self.median, self.median - self.low) / abs(self.median)
 
 
 class FidelityRow(Document):
@@ -274,7 +274,7 @@ class Environment(Document):
 class Record(Document):
     """One run: everything that a report needs."""
 
-    schema_: Literal["venturi.record/1"] = Field("venturi.record/1", alias="schema")
+    schema_: Literal["venturi.record/2"] = Field("venturi.record/2", alias="schema")
     id: str
     name: str
     about: str
@@ -318,5 +318,12 @@ class Record(Document):
     """Files of the run that are still there."""
     left_command: str | None = None
     """What removes them."""
+    labels: dict[str, list[str]] = {}
+    """By the path of a phase: what belongs to the name of its rate."""
+    run_labels: list[str] = []
+    """What belongs to the name of every number of the run."""
+    host_samples: list[HostSample] = []
+    """Counters of the host that started the run, in time order; empty: they were not read."""
+    host_limits: HostLimits | None = None
     workload: dict[str, Any]
     """The workload as it was run."""

@@ -63,7 +63,7 @@ class Measure(Document):
     values: Annotated[list[Real], Field(min_length=1)]
     """One for each repetition, in their order."""
     condition: str = ""
-    """What values must have in common to be compared: the state of the caches."""
+    """What values must have in common to be compared: the metric's labels."""
     of: str = ""
     """The operation that a rate in 1/s counts; empty: several kinds, or no such rate."""
 

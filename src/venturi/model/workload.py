@@ -41,6 +41,7 @@ from venturi.model.plan import (
     Slot,
     SyncMode,
 )
+from venturi.model.verdict import Threshold
 
 RESERVED_NAMES = tuple(slot.value for slot in Slot)
 
@@ -537,7 +538,9 @@ class Workload(Document):
     curves: dict[Name, RateCurve] = {}
     """Pictures for the page of a run."""
     rules: dict[Name, Rule] = {}
-    """Without all of them a result is INDICATIVE at most."""
+    """Those that a result must keep to be ranked among others of this workload."""
+    thresholds: dict[str, Threshold] = {}
+    """By metric or phase: what its value must reach; a run that surely does not exits with 4."""
     expect: dict[str, Value] = {}
     references: list[Reference] = []
 

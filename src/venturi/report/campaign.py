@@ -16,9 +16,16 @@ from venturi.report.block import (
     Section,
     TableBlock,
 )
-from venturi.report.campaign_text import changing, headline_metrics, metric_text, runs_text
+from venturi.report.campaign_text import (
+    changing,
+    gate_sentences,
+    headline_metrics,
+    metric_text,
+    runs_text,
+)
 from venturi.report.figure import scaling
 from venturi.report.quantity import Units
+from venturi.report.verdict import OUTCOME_TONES
 
 _SURE = 0.95
 _MOST_ALIKE = 4
@@ -118,7 +125,10 @@ def _judged(rows: list[CampaignRow]) -> list[str]:
 
 
 def _remarks(result: CampaignResult) -> tuple[Paragraph, ...]:
-    remarks = []
+    remarks = [
+        Paragraph(f"{outcome.value}: {text}", OUTCOME_TONES[outcome])
+        for outcome, text in gate_sentences(result)
+    ]
     unfinished = sum(n for state, n in result.states.items() if not TaskState(state).is_final)
     if unfinished:
         remarks.append(

@@ -14,6 +14,7 @@ from venturi.model.campaign import (
     Scalar,
     TaskState,
 )
+from venturi.model.verdict import Outcome
 from venturi.report import quantity
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
@@ -48,6 +49,8 @@ def print_result(result: CampaignResult, console: Console, units: Units, folder:
             out.line()
         _print_step(out, rows, units)
     _print_failures(out, result)
+    for outcome, text in gate_sentences(result):
+        out.wrapped(f"{outcome.value:<9} ", text)
     out.line()
     if any(not TaskState(state).is_final for state in result.states):
         out.unbroken(" Next: ", f"venturi campaign resume {folder}")
@@ -85,6 +88,8 @@ def _print_step(out: Printer, rows: list[CampaignRow], units: Units) -> None:
     for text in dict.fromkeys(row.enough for row in rows if row.enough):
         points = [row.point for row in rows if row.enough == text]
         out.wrapped("- ", f"{', '.join(points)}: {text}")
+    for text in label_sentences(rows, shown_metrics):
+        out.wrapped("- ", text)
     if any(metric.coverage < _SURE for row in rows for metric in row.metrics):
         out.wrapped("- ", "±: half the range of fewer than six repetitions, not a 95 % interval")
 
@@ -131,6 +136,31 @@ def _is_echo(rows: list[CampaignRow], other: str, own: list[Scalar]) -> bool:
     """Whether values go one to one with those of another parameter."""
     pairs = set(zip((row.parameters.get(other, "") for row in rows), own, strict=True))
     return len(pairs) == len({first for first, _ in pairs}) == len({second for _, second in pairs})
+
+
+def label_sentences(rows: list[CampaignRow], names: list[str]) -> list[str]:
+    """The labels of metrics: what belongs to their names."""
+    found = []
+    for name in names:
+        labels = [m.labels for row in rows for m in row.metrics if m.name == name]
+        told = dict.fromkeys(label for own in labels for label in own)
+        if told:
+            found.append(f"{name}: {', '.join(told)}")
+    return found
+
+
+def gate_sentences(result: CampaignResult) -> list[tuple[Outcome, str]]:
+    """Each threshold of each point with what became of it, and each rule that was broken."""
+    found = [
+        (one.outcome, f"{row.point}: {one.metric} {one.rule}: {one.says}")
+        for row in result.rows
+        for one in row.thresholds
+    ]
+    return found + [
+        (Outcome.FAIL, f"{row.point}: rule of the workload: {rule}")
+        for row in result.rows
+        for rule in row.broken_rules
+    ]
 
 
 def runs_text(row: CampaignRow) -> str:

@@ -34,20 +34,6 @@ def place(record: Record) -> str:
     return f"{here.file_system.type} at {here.directory}"
 
 
-def beside(phase: PhaseSummary) -> str:
-    """`from memory` and `not persisted`, where a phase's rate is not the storage's."""
-    found = []
-    if "read" in phase.kinds:
-        caches = {row.cache.value for row in phase.rows}
-        if caches == {"warm"}:
-            found.append("from memory")
-        elif caches & {"warm", "mixed"}:
-            found.append("partly from memory")
-    if "write" in phase.kinds and any(row.flushed in _NOT_FORCED for row in phase.rows):
-        found.append("not persisted")
-    return ", ".join(found)
-
-
 def flushed(phase: PhaseSummary) -> str:
     """By what the phase made its data persistent, or `not forced`."""
     words = {"not forced" if r.flushed in _NOT_FORCED else r.flushed for r in phase.rows}

@@ -13,11 +13,16 @@ COLUMNS = (
     "operation", "bytes", "operations", "errors", "open_s", "transfer_s", "close_s", "compute_s",
     "seconds", "bytes_per_s", "latency_min_ns", "latency_p50_ns", "latency_p90_ns",
     "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns", "stopped_by", "cache", "flushed",
+    "labels",
 )  # fmt: skip
 """`operation` is `all` for the phase itself; `seconds` then is its total time, else the largest
 rank's sum in that operation."""
 
 Cell = str | int | float
+
+
+def _labels(record: Record, row: PhaseRow) -> str:
+    return ", ".join([*record.labels.get(row.path, ()), *record.run_labels])
 
 
 def _identity(record: Record, row: PhaseRow) -> tuple[Cell, ...]:
@@ -49,7 +54,7 @@ def render_csv(records: Sequence[Record]) -> str:
     for record in records:
         for row in record.phases:
             first = _identity(record, row)
-            last = (row.stopped_by.value, row.cache.value, row.flushed)
+            last = (row.stopped_by.value, row.cache.value, row.flushed, _labels(record, row))
             writer.writerow((*first, *_whole(row), *last))
             for kind, part in row.by_operation.items():
                 writer.writerow((*first, *_part(kind, part), *last))

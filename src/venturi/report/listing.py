@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from venturi.report import quantity
+from venturi.report.phase import named
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -62,7 +63,7 @@ def print_archive(
             str(entry["started"])[:16].replace("T", " "),
             quantity.count(entry["ranks"]),
             quantity.count(entry["repetitions"]),
-            str(entry["level"]),
+            named(str(entry["level"]), [entry["labels"]] if entry.get("labels") else []),
             quantity.counted(entry["left"], "file") if entry["left"] else "",
         )
         for entry in entries

@@ -30,6 +30,7 @@ def _facts(record: Record) -> str:
             quantity.counted(record.ranks, "rank"),
             quantity.counted(record.repetitions, "repetition"),
             caveat.place(record),
+            *record.run_labels,
             here.host,
             record.started[:16].replace("T", " "),
         )

@@ -158,7 +158,7 @@ class PhaseSummary:
     path: str
     group: str
     title: str
-    """The path; with the group before it where two groups have the same path."""
+    """The path with its labels; with the group before it where two groups have the same path."""
     samples: tuple[RepetitionSample, ...]
     metric: MetricValue | None = None
     """The record's own rate of this phase, where it has one for each repetition."""
@@ -272,6 +272,15 @@ def _metric(record: Record, path: str, repetitions: int) -> MetricValue | None:
     return found
 
 
+def named(name: str, labels: Sequence[str]) -> str:
+    """A name with its labels: `restart (cold)`."""
+    return f"{name} ({', '.join(labels)})" if labels else name
+
+
+def _title(record: Record, group: str, path: str, is_single: bool) -> str:
+    return named(path if is_single else f"{group}: {path}", record.labels.get(path, ()))
+
+
 def phases(record: Record) -> list[PhaseSummary]:
     """The record's phases, in the order in which they first ran."""
     groups: dict[tuple[str, str], dict[int, list[PhaseRow]]] = {}
@@ -283,7 +292,7 @@ def phases(record: Record) -> list[PhaseSummary]:
         PhaseSummary(
             path=path,
             group=group,
-            title=path if paths.count(path) == 1 else f"{group}: {path}",
+            title=_title(record, group, path, is_single=paths.count(path) == 1),
             samples=tuple(
                 RepetitionSample(r, tuple(rows)) for r, rows in sorted(by_repetition.items())
             ),

@@ -15,7 +15,7 @@ from venturi.report.figure import (
     split,
     timeline,
 )
-from venturi.report.phase import PhaseSummary, phases
+from venturi.report.phase import PhaseSummary, named, phases
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
@@ -102,13 +102,13 @@ def _errors(found: list[PhaseSummary]) -> TableBlock | None:
 
 def _metrics(record: Record, found: list[PhaseSummary], units: Units) -> TableBlock | None:
     paths = {phase.path for phase in found if phase.metric is not None}
-    named = {name: entry for name, entry in record.metrics.items() if name not in paths}
-    values = named | record.scores
+    own = {name: entry for name, entry in record.metrics.items() if name not in paths}
+    values = own | record.scores
     if not values:
         return None
     rows = tuple(
         (
-            name,
+            named(name, [label for label in entry.labels if label not in record.run_labels]),
             quantity.with_unit(entry.median, entry.unit, units),
             f"{quantity.with_unit(entry.low, entry.unit, units)} to "
             f"{quantity.with_unit(entry.high, entry.unit, units)}"

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from venturi.model.record import Level, Record
+from venturi.model.verdict import Outcome
 from venturi.model.workload import Finding, Severity, Workload
-from venturi.report import application, caveat, quantity, reference, server
+from venturi.report import application, caveat, quantity, reference, server, verdict
 from venturi.report.block import TableBlock
 from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
-from venturi.report.phase import PhaseSummary, phases
+from venturi.report.phase import PhaseSummary, named, phases
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _LEVEL_STYLES = {
-    Level.RULES_OK: "bold green",
     Level.VALID: "bold green",
     Level.INDICATIVE: "bold yellow",
     Level.INVALID: "bold red",
+}
+_OUTCOME_STYLES = {
+    Outcome.PASS: "bold green",
+    Outcome.FAIL: "bold red",
+    Outcome.UNDECIDED: "bold yellow",
 }
 _SEVERITY_STYLES = {
     Severity.HIGH: "bold red",
@@ -88,13 +93,12 @@ def print_summary(
                 "-" if idle else phase.text(rate.median, units),
                 "-" if idle or rate.n < 2 else phase.bounds(rate.low, rate.high, units, " .. "),
                 "-" if idle or rate.n < 2 else phase.bounds(rate.least, rate.most, units, " .. "),
-                phase.words("cache"),
                 caveat.flushed(phase) if phase.kinds & {"write", "create"} else "-",
             )
         )
-    titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "CACHE", "PERSISTED")
+    titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "PERSISTED")
     if rows:
-        out.table(titles, rows, left=("CACHE", "PERSISTED"))
+        out.table(titles, rows, left=("PERSISTED",))
         for phase in phases(record):
             if text := notes(phase):
                 out.wrapped("NOTE ", f"{phase.title}: {text}")
@@ -118,7 +122,9 @@ def _print_metrics(record: Record, out: Printer, units: Units) -> None:
     for name, entry in own.items():
         low, high = (quantity.with_unit(v, entry.unit, units) for v in (entry.low, entry.high))
         interval = "-" if entry.n < 2 else f"{low} .. {high}"
-        rows.append((name, quantity.with_unit(entry.median, entry.unit, units), interval))
+        labels = [label for label in entry.labels if label not in record.run_labels]
+        median = quantity.with_unit(entry.median, entry.unit, units)
+        rows.append((named(name, labels), median, interval))
     out.table(("METRIC", "MEDIAN", "95 % INTERVAL"), rows)
     out.line()
 
@@ -148,6 +154,12 @@ def _print_verdict(record: Record, out: Printer) -> None:
         out.wrapped("- repetitions: ", record.enough)
     for reason in record.verdict.reasons:
         out.wrapped("- ", reason)
+    if record.run_labels:
+        out.wrapped("- all numbers: ", ", ".join(record.run_labels))
+    for text in (*verdict.use_sentences(record), *record.verdict.notes):
+        out.wrapped("- ", text)
+    for outcome, text in verdict.threshold_sentences(record):
+        out.wrapped(f"{outcome.value:<9} ", text, _OUTCOME_STYLES[outcome])
     for warning in record.warnings:
         out.wrapped("- warning: ", warning)
     if record.left:

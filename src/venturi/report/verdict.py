@@ -3,19 +3,67 @@
 from __future__ import annotations
 
 from venturi.model.record import Level, MetricValue, Record
-from venturi.report import caveat, quantity
+from venturi.model.verdict import Outcome, Use, UseKind
+from venturi.report import quantity
 from venturi.report.block import Headline, Paragraph, Tone
-from venturi.report.phase import MedianSpread, PhaseSummary, phases
+from venturi.report.phase import MedianSpread, PhaseSummary, named, phases
 from venturi.report.quantity import Units
 
 _MOST_HEADLINES = 8
 
 MEANING: dict[Level, tuple[Tone, str]] = {
-    Level.RULES_OK: ("good", "The suite's own rules are met."),
-    Level.VALID: ("good", "A measurement to quote."),
-    Level.INDICATIVE: ("fair", "A hint, not yet a measurement to quote."),
-    Level.INVALID: ("bad", "Do not use these numbers."),
+    Level.VALID: ("good", "The numbers are what their labels say."),
+    Level.INDICATIVE: (
+        "fair",
+        "Nothing failed, but another cause cannot be excluded, or there is no interval.",
+    ),
+    Level.INVALID: ("bad", "Something failed. Do not use these numbers."),
 }
+OUTCOME_TONES: dict[Outcome, Tone] = {
+    Outcome.PASS: "good",
+    Outcome.FAIL: "bad",
+    Outcome.UNDECIDED: "fair",
+}
+
+
+def threshold_sentences(record: Record) -> list[tuple[Outcome, str]]:
+    """Each threshold with what became of it, in a sentence."""
+    return [
+        (row.outcome, f"{row.metric} {row.rule}: {row.says}") for row in record.verdict.thresholds
+    ]
+
+
+def use_sentences(record: Record) -> list[str]:
+    """Which use is not allowed although the run is not INVALID, and by which rules."""
+    if record.verdict.level is Level.INVALID:
+        return []
+    own = record.name
+    return [
+        f"not for use in a ranking ({use.rule_set}): {'; '.join(use.broken)}"
+        for use in record.verdict.use
+        if use.what is UseKind.RANK
+        and not use.allowed
+        and (use.rule_set == own or _is_of_labels(use))
+    ]
+
+
+def _is_of_labels(use: Use) -> bool:
+    """Whether more stands against a use than that the run is not VALID."""
+    return any(not rule.startswith("the run is ") for rule in use.broken)
+
+
+def label_lines(record: Record) -> list[str]:
+    """Validity and labels of a record in plain lines, for output in the form of other tools.
+
+    The first line is the level with its reasons; then a line for each phase that has labels, one
+    for the labels of all numbers, and one for each threshold.
+    """
+    lines = [f"{record.verdict.level.value}: {'; '.join(record.verdict.reasons)}"]
+    lines += [f"{path}: {', '.join(own)}" for path, own in record.labels.items() if own]
+    if record.run_labels:
+        lines.append(f"all numbers: {', '.join(record.run_labels)}")
+    lines += [f"{outcome.value}: {text}" for outcome, text in threshold_sentences(record)]
+    return [*lines, *(f"note: {note}" for note in record.verdict.notes)]
 
 
 def interval(spread: MedianSpread, phase: PhaseSummary, units: Units) -> str:
@@ -35,8 +83,7 @@ def headlines(record: Record, units: Units) -> tuple[Headline, ...]:
     if record.verdict.level is Level.INVALID:
         return ()
     active = [phase for phase in phases(record) if not phase.idle]
-    whole = caveat.without_storage(record)
-    own = _of_metrics(record, units, whole or _of_some(active))[:_MOST_HEADLINES]
+    own = _of_metrics(record, units)[:_MOST_HEADLINES]
     room = _MOST_HEADLINES - len(own)
     longest = sorted(active, key=lambda p: -p.median_sample.total_s)[:room]
     return own + tuple(
@@ -44,32 +91,24 @@ def headlines(record: Record, units: Units) -> tuple[Headline, ...]:
             name=p.title,
             value=p.text(p.rate.median, units),
             detail=interval(p.rate, p, units),
-            beside=whole or caveat.beside(p),
         )
         for p in active
         if p in longest
     )
 
 
-def _of_metrics(record: Record, units: Units, beside: str) -> tuple[Headline, ...]:
+def _of_metrics(record: Record, units: Units) -> tuple[Headline, ...]:
     """Those that are no phase's rate: what the workload was made to find."""
     paths = {row.path for row in record.phases}
     return tuple(
         Headline(
-            name=name,
+            name=named(name, [label for label in found.labels if label not in record.run_labels]),
             value=quantity.with_unit(found.median, found.unit, units),
             detail=_interval(found, units),
-            beside=beside,
         )
         for name, found in record.metrics.items()
         if name not in paths
     )
-
-
-def _of_some(active: list[PhaseSummary]) -> str:
-    """What must be known of a number that may be of any phase."""
-    words = dict.fromkeys(word for p in active for word in caveat.beside(p).split(", ") if word)
-    return f"some phases {', '.join(words)}" if words else ""
 
 
 def _interval(metric: MetricValue, units: Units) -> str:
@@ -102,6 +141,12 @@ def remarks(record: Record) -> tuple[Paragraph, ...]:
                 "bad",
             )
         )
+    found += [
+        Paragraph(f"{outcome.value}: {text}", OUTCOME_TONES[outcome])
+        for outcome, text in threshold_sentences(record)
+    ]
+    found += [Paragraph(text.capitalize() + ".", "fair") for text in use_sentences(record)]
+    found += [Paragraph(text.capitalize() + ".") for text in record.verdict.notes]
     if record.failure and record.failure not in record.verdict.reasons:
         found.append(Paragraph(f"It failed: {record.failure}", "bad"))
     found += [Paragraph(f"Warning: {text}", "fair") for text in record.warnings]

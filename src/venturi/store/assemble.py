@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from venturi.analyse.fidelity import fidelity_of
+from venturi.analyse.label import (
+    in_memory_rows,
+    is_memory,
+    labelled,
+    labels_of,
+    run_labels_of,
+)
 from venturi.analyse.metric import NODE_MEMORY, metrics_of
+from venturi.analyse.neighbour import notices
 from venturi.analyse.rule import rules_of
 from venturi.analyse.server import slow_servers_of
 from venturi.analyse.straggler import stragglers_of
@@ -30,6 +38,7 @@ from venturi.model.event import (
     PhaseFinished,
     Warning,
 )
+from venturi.model.host_sample import HostLimits, HostSample
 from venturi.model.machine import Bound
 from venturi.model.record import (
     Environment,
@@ -43,7 +52,9 @@ from venturi.model.record import (
 )
 from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
+from venturi.model.verdict import Cause, Suspicion
 from venturi.model.workload import Workload
+from venturi.store.observed import label_facts, observed_of, unobserved
 
 
 class RunFacts(Document):
@@ -67,6 +78,7 @@ class RunFacts(Document):
     faults: Count
     """Faults that the workload injects."""
     warnings: list[str]
+    host_limits: HostLimits | None = None
     host: str
     kernel: str
     system: str
@@ -98,6 +110,10 @@ class RunEnd:
     """What was run in place of skeletons, as far as it came to an end."""
     enough: str = ""
     """Why there were enough repetitions, where their number was left to the run."""
+    samples: Sequence[HostSample] = ()
+    """Counters of the host that started the run."""
+    disturbed: tuple[str, ...] = ()
+    """What else happened to the run that is not the storage's doing, in words."""
 
 
 def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEnd) -> Record:
@@ -107,6 +123,8 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
     hosts = [hello.hosts[node] for node in hello.node_of_rank] if hello else []
     finished = next((e for e in events if isinstance(e, Finished)), None)
     phases = [row_of(e, hosts) for e in events if isinstance(e, PhaseFinished)]
+    if is_memory(facts.file_system.type):
+        phases = in_memory_rows(phases)
     if len({(row.group, row.instance) for row in phases}) > 1:
         phases.sort(key=lambda row: (row.repetition, row.at_s))
     completed = finished.repetitions if finished else _completed(phases)
@@ -116,25 +134,31 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
     nodes = len(hello.hosts) if hello else 1
     known = {**facts.parameters, NODE_MEMORY: facts.memory_bytes}
     rules = rules_of(workload, known, phases, nodes)
+    named = label_facts(facts, nodes)
+    labels, run_labels = labels_of(phases, named), run_labels_of(named)
+    metrics = metrics_of(workload, known, phases, ending.commands)
+    metrics = labelled(metrics, workload, labels, run_labels)
+    broken = [row.says for row in rules if not row.holds]
     verdict = verdict_of(
         VerdictFacts(
             phases=phases,
             repetitions=completed,
-            substituted=facts.substituted,
-            interfaces=frozenset(facts.interfaces),
+            metrics=metrics,
+            labels=labels,
+            run_labels=run_labels,
             clock_resolution_ns=clock.resolution_ns,
             clock_offset_s=clock.offset_uncertainty_s,
             bounds=facts.bounds,
             failure=failure,
             target_changed=_target_change(facts),
             cold_wanted=frozenset(facts.cold_wanted),
-            faults=facts.faults,
-            cores=facts.cores,
-            ranks=facts.ranks,
-            hosts=nodes,
-            load_average=facts.load_average,
+            observed=observed_of(facts, hosts, metrics, ending.samples),
+            noticed=_noticed(events, ending),
+            unobserved=unobserved(facts, hello, ending.samples),
+            name=workload.name,
             rules=len(rules),
-            broken_rules=[row.says for row in rules if not row.holds],
+            broken_rules=broken,
+            thresholds=workload.thresholds,
         )
     )
     remaining, strange = _remaining(facts, workload, left)
@@ -155,7 +179,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
         verdict=verdict,
         phases=phases,
         pauses=[e for e in events if isinstance(e, Paused)],
-        metrics=metrics_of(workload, known, phases, ending.commands),
+        metrics=metrics,
         rules=rules,
         substituted=facts.substituted,
         fidelity=_fidelity(workload, phases),
@@ -168,8 +192,18 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
         failure=failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
+        labels=labels,
+        run_labels=run_labels,
+        host_samples=list(ending.samples),
+        host_limits=facts.host_limits,
         workload=facts.workload,
     )
+
+
+def _noticed(events: Sequence[Event], ending: RunEnd) -> list[Suspicion]:
+    """What the engine noticed that is not the storage's doing."""
+    aside = [Suspicion(cause=Cause.OTHER, what=text) for text in ending.disturbed]
+    return [*notices([e for e in events if isinstance(e, Warning)]), *aside]
 
 
 def _warnings(facts: RunFacts, events: Sequence[Event], ending: RunEnd, strange: str) -> list[str]:

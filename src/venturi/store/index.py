@@ -12,13 +12,17 @@ import os
 import tempfile
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from venturi.model.error import UserError
 from venturi.store.seal import REMOVED_NAME
 
+if TYPE_CHECKING:
+    from venturi.model.record import Record
+
 INDEX_NAME = "index.json"
 UNREADABLE = "UNREADABLE"
-_FORM = 1
+_FORM = 2
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,8 @@ class IndexEntry:
     machine: str = ""
     session: str = ""
     campaign: str = ""
+    labels: str = ""
+    """What belongs to the name of every number of the run: `in memory`."""
 
 
 def entries(store: Path) -> list[IndexEntry]:
@@ -78,7 +84,17 @@ def _entry(folder: Path) -> IndexEntry:
         machine=result.machine,
         session=result.session,
         campaign=result.campaign,
+        labels=", ".join(_labels(record)) if record else "",
     )
+
+
+def _labels(record: Record) -> list[str]:
+    """Labels that all phases have in common, and those of the run."""
+    of_phases = list(record.labels.values())
+    common = (
+        [one for one in of_phases[0] if all(one in own for own in of_phases)] if of_phases else []
+    )
+    return [*common, *record.run_labels]
 
 
 def _without_removed(store: Path, row: IndexEntry) -> IndexEntry:

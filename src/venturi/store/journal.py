@@ -18,12 +18,20 @@ from pydantic import ValidationError
 
 from venturi.execute.engine import PLAIN, Left, clean
 from venturi.model.error import UserError, VenturiError
-from venturi.model.event import Event, EventLine, Failed, Hello, PhaseFinished
+from venturi.model.event import (
+    Event,
+    EventLine,
+    Failed,
+    Hello,
+    PhaseFinished,
+    Warning,
+)
+from venturi.model.host_sample import HostSample
 from venturi.model.plan import Plan
 from venturi.store.assemble import RunEnd, RunFacts, assemble
 from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
-from venturi.store.place import COPIED_NAMES, ENOUGH_NAME, new_id
+from venturi.store.place import COPIED_NAMES, ENOUGH_NAME, HOST_NAME, STRANGE_NAME, new_id
 from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
 from venturi.store.seal import seal
 
@@ -64,6 +72,16 @@ class RunJournal:
         assert self._events is not None
         self._events.write(line + "\n")
         self._events.flush()
+
+    def note_strange_end(self, what: str) -> None:
+        """Keep that the engine ended badly after all was done: told, and a suspicion."""
+        self.note(Warning(what=what).model_dump_json())
+        self.keep_text(STRANGE_NAME, what)
+
+    def note_host(self, line: str) -> None:
+        """Keep a sample of the host's counters."""
+        with (self.folder / HOST_NAME).open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
 
     def close(self) -> None:
         """Nobody is at work any more."""
@@ -142,6 +160,8 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         warnings=said_aside(folder),
         commands=runs_in(folder),
         enough=_text_in(folder / ENOUGH_NAME),
+        samples=tuple(read_samples(folder)),
+        disturbed=tuple(filter(None, [_text_in(folder / STRANGE_NAME)])),
     )
     record = assemble(facts, events, left, ending)
     final = store / "runs" / record.id
@@ -187,6 +207,15 @@ def last_error(folder: Path) -> str:
 
 def _text_in(path: Path) -> str:
     return path.read_text("utf-8", "replace") if path.exists() else ""
+
+
+def read_samples(folder: Path) -> Iterator[HostSample]:
+    """The samples of the host; a line that was cut off by a kill is left out."""
+    for line in _text_in(folder / HOST_NAME).splitlines():
+        try:
+            yield HostSample.model_validate_json(line)
+        except ValidationError:
+            continue
 
 
 def said_aside(folder: Path) -> tuple[str, ...]:

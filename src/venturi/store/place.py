@@ -12,6 +12,10 @@ from venturi.model.error import UserError
 
 COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
 """What a record keeps of its journal, beside the manifests."""
+HOST_NAME = "host.jsonl"
+"""Counters of the host while the run went on, a line for each sample; the record has them."""
+STRANGE_NAME = "strange.txt"
+"""How the engine ended badly although all was done, if it did."""
 ENOUGH_NAME = "enough.txt"
 """Why a run had as many repetitions as it had, where that was left to it."""
 DAMAGE_NAME = "damage.csv"

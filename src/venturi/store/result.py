@@ -33,7 +33,6 @@ def result_of(record: Record, run_of: RunOf | None = None) -> Result:
     """A record in short; `run_of` is for one that does not say so itself."""
     place = record.run_of or run_of
     used = {item.file: item.used for item in record.substituted}
-    caches = {row.path: row.cache.value for row in record.phases}
     return Result(
         id=record.id,
         name=record.name,
@@ -53,22 +52,18 @@ def result_of(record: Record, run_of: RunOf | None = None) -> Result:
         ),
         level=record.verdict.level.value,
         reasons=record.verdict.reasons,
-        metrics={
-            name: _measure(value, caches.get(name, ""))
-            for name, value in record.metrics.items()
-            if value.values
-        },
+        metrics={name: _measure(value) for name, value in record.metrics.items() if value.values},
         facts=facts_of(record),
     )
 
 
-def _measure(value: MetricValue, condition: str) -> Measure:
+def _measure(value: MetricValue) -> Measure:
     return Measure(
         unit=value.unit,
         better=direction_of(value.unit),
         values=value.values,
         of=value.of,
-        condition=f"{condition} cache" if condition else "",
+        condition=", ".join(value.labels),
     )
 
 

@@ -18,6 +18,7 @@ from venturi.execute import host
 from venturi.execute.engine import describe, find_engine
 from venturi.execute.job import EngineJob
 from venturi.execute.launcher import launch_line
+from venturi.execute.monitor import Clocks, Monitor, limits
 from venturi.execute.stopping import Stopping
 from venturi.execute.target import (
     check_directory,
@@ -28,7 +29,7 @@ from venturi.execute.target import (
 )
 from venturi.model.aim import Aim
 from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
-from venturi.model.event import Event, Failed, Finished, Warning
+from venturi.model.event import Event, Failed, Finished, Hello, PhaseFinished
 from venturi.model.machine import LauncherKind, Machine
 from venturi.model.plan import For, Interface, Phase, Plan, Step, When
 from venturi.model.record import Record
@@ -73,6 +74,8 @@ class Prepared:
     launch: list[str]
     store: Path
     pacing: Pacing | Patience | None = None
+    clocks: Clocks | None = None
+    """The clocks that are watched for steps; None: those of this host."""
 
 
 def prepare(request: Request) -> Prepared:
@@ -121,12 +124,14 @@ def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Sto
     plan = prepared.made.plan
     commands = Commands(journal.folder, Path(plan.directory), prepared.made.commands)
     job = EngineJob(prepared.launch, journal.folder, journal.lock)
+    monitor = Monitor(Path(plan.directory).parent, journal.note_host, prepared.clocks)
     try:
-        with commands:
+        with commands, monitor:
             for text, event in job.events():
                 if stopping.asked and not job.interrupts:  # before the job listened
                     job.ask_to_end()
                 journal.note(text)
+                _observe(monitor, event, job.pid, journal.folder / "plan.json")
                 watch(event)
                 if prepared.pacing and (why := prepared.pacing.why_enough(event)):
                     (journal.folder / ENOUGH_NAME).write_text(why, "utf-8")
@@ -138,7 +143,7 @@ def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Sto
     finally:
         code, errors = job.returncode, job.stderr()
         if fine and code and not job.interrupts:
-            journal.note(_strange_end(code, errors).model_dump_json())
+            journal.note_strange_end(_strange_end(code, errors))
         journal.close()
         folder = conclude(prepared.store, journal.folder, interrupted=job.interrupts > 0)
     if folder is None:
@@ -146,6 +151,16 @@ def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Sto
             raise KeyboardInterrupt
         raise _refusal(failed, code, errors)
     return load_record(folder)
+
+
+def _observe(monitor: Monitor, event: Event, pid: int, plan: Path) -> None:
+    """Read the host's counters where an event says that it is time."""
+    if isinstance(event, Hello):
+        monitor.begin(pid, plan)
+    elif isinstance(event, PhaseFinished):
+        monitor.sample_if_due()
+    elif isinstance(event, Finished | Failed):
+        monitor.sample()
 
 
 def _planned(request: Request, journal: RunJournal) -> PlanResult:
@@ -255,6 +270,7 @@ def _facts(request: Request, made: PlanResult, journal: RunJournal) -> RunFacts:
         cpu=host.cpu_name(),
         cores=os.cpu_count() or 1,
         memory_bytes=host.memory_bytes(),
+        host_limits=limits(host.memory_bytes()),
         load_average=os.getloadavg()[0],
         file_system=file_system_of(request.directory),
         python=sys.version.split()[0],
@@ -266,10 +282,10 @@ def _facts(request: Request, made: PlanResult, journal: RunJournal) -> RunFacts:
     )
 
 
-def _strange_end(code: int, errors: str) -> Warning:
+def _strange_end(code: int, errors: str) -> str:
     """The engine had said that all was done, and then did not end well."""
     said = next((line.strip() for line in errors.splitlines() if line.strip(" =")), "no message")
-    return Warning(what=f"the engine ended with exit code {code} after its last event: {said}")
+    return f"the engine ended with exit code {code} after its last event: {said}"
 
 
 def _refusal(failed: Failed | None, code: int, errors: str) -> VenturiError:

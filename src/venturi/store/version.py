@@ -11,11 +11,12 @@ from pydantic import ValidationError
 
 from venturi.model.document import Document, fault_of
 from venturi.model.error import UserError
+from venturi.store.upgrade import record_2_of_1
 
 Kind = TypeVar("Kind", bound=Document)
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
-STEPS: Mapping[str, Step] = {}
+STEPS: Mapping[str, Step] = {"venturi.record/1": record_2_of_1}
 """What brings a document from a version (`venturi.record/1`) to the next one."""
 
 

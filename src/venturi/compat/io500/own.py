@@ -18,6 +18,7 @@ from venturi.model.error import UserError
 from venturi.model.published import Flag, Io500Phase, Io500Result, Io500Score
 from venturi.model.record import Level, PhaseRow, Record
 from venturi.model.statistic import median
+from venturi.model.verdict import UseKind
 
 RANDOM = "ior-rnd4K-easy-read"
 """Shown, and not scored."""
@@ -90,8 +91,8 @@ def result_of(record: Record) -> Io500Result:
         )
         for name, rows in rows_by_phase(record).items()
     ]
-    level = record.verdict.level
-    flags = [] if level is Level.RULES_OK else [Flag(id=level.value.lower(), what=_reasons(record))]
+    is_ranked = record.verdict.may(UseKind.RANK)
+    flags = [] if is_ranked else [Flag(id=_flag(record), what=_reasons(record))]
     return Io500Result(
         key=record.id,
         source=record.id,
@@ -105,13 +106,23 @@ def result_of(record: Record) -> Io500Result:
         published=Io500Score(),
         recomputed=_score(phases),
         match=True,
-        ranked=level is Level.RULES_OK,
+        ranked=is_ranked,
         flags=[*flags, *of_phases(phases)],
     )
 
 
+def _flag(record: Record) -> str:
+    level = record.verdict.level
+    return "unranked" if level is Level.VALID else level.value.lower()
+
+
 def _reasons(record: Record) -> str:
-    return f"{record.verdict.level.value}: {'; '.join(record.verdict.reasons)}"
+    """Why a run has no place: its level, and the rules of the ranking that fail."""
+    verdict = record.verdict
+    use = verdict.use_for(UseKind.RANK)
+    broken = [rule for rule in use.broken if not rule.startswith("the run is ")] if use else []
+    reasons = broken if verdict.level is Level.VALID else [*verdict.reasons, *broken]
+    return f"{verdict.level.value}: {'; '.join(reasons)}"
 
 
 def _score(phases: Sequence[Io500Phase]) -> Io500Score:

@@ -1,0 +1,60 @@
+"""What a campaign's point must reach: thresholds of its step and its workload, and their rules."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from venturi.analyse.threshold import Measured, judged
+from venturi.model.campaign import CampaignStep, MetricSummary
+from venturi.model.verdict import Threshold, ThresholdRow
+
+_THRESHOLDS = TypeAdapter(dict[str, Threshold])
+
+
+@dataclass
+class Gates:
+    """What the records of a point's runs say about gates."""
+
+    thresholds: dict[str, Threshold] = field(default_factory=dict)
+    broken_rules: list[str] = field(default_factory=list)
+    """Each once, in words."""
+    doubt: str = ""
+    """Another cause than the storage that a run suspects; empty: none does."""
+
+    def take(self, output: Path) -> None:
+        """Take in what a run of a workload printed; what is no record says nothing."""
+        try:
+            record = json.loads(output.read_text("utf-8", "replace"))
+            self._take(record)
+        except (OSError, ValueError, KeyError, TypeError, ValidationError):
+            return
+
+    def _take(self, record: Mapping[str, Any]) -> None:
+        self.thresholds |= _THRESHOLDS.validate_python(record["workload"].get("thresholds", {}))
+        for rule in record["rules"]:
+            if not rule["holds"] and rule["says"] not in self.broken_rules:
+                self.broken_rules.append(rule["says"])
+        for suspicion in record["verdict"].get("suspicions", []):
+            self.doubt = self.doubt or str(suspicion["what"])
+
+
+def judged_point(
+    step: CampaignStep, gates: Gates, metrics: Sequence[MetricSummary]
+) -> list[ThresholdRow]:
+    """Each threshold with what became of it, over all repetitions of a point.
+
+    A step's own threshold stands in the place of its workload's. A phase's name means its rate.
+    """
+    measured = {metric.name: Measured(metric.unit, metric.values) for metric in metrics}
+    for metric in metrics:
+        if metric.name.endswith(".rate"):
+            measured.setdefault(
+                metric.name.removesuffix(".rate"), Measured(metric.unit, metric.values)
+            )
+    return judged({**gates.thresholds, **step.thresholds}, measured, gates.doubt)
