@@ -15,7 +15,7 @@ from venturi.campaign.tool import names, tool_named
 from venturi.model.error import RunFailed, UserError
 
 _REAL = Path(__file__).parent / "real"
-_IOR = _REAL.parents[1] / "field" / "real" / "ior_text.out"
+_IOR = _REAL.parents[1] / "compat" / "real" / "ior_text.out"
 """What the tools printed in real runs."""
 
 
