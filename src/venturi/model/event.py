@@ -372,6 +372,10 @@ class Warning(Document):
 
     event: Literal["warning"] = "warning"
     what: str
+    stopped_s: Seconds | None = None
+    """For so long no process of a node ran, nor the one that watches them: they were stopped, or
+    the machine slept or had no time for them. What was measured meanwhile says nothing about the
+    storage."""
 
 
 class Remark(Document):
