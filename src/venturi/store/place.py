@@ -10,8 +10,12 @@ from pathlib import Path
 
 from venturi.model.error import UserError
 
-COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
+COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml", "key")
 """What a record keeps of its journal, beside the manifests."""
+KEY_NAME = "key"
+"""The random key of a run, in its journal and in its record: only manifests that bear it count."""
+ENDED_NAME = "ended"
+"""In a journal: the run is over, so no rank of it begins any more."""
 ENOUGH_NAME = "enough.txt"
 """Why a run had as many repetitions as it had, where that was left to it."""
 DAMAGE_NAME = "damage.csv"
