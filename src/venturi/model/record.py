@@ -17,6 +17,7 @@ from venturi.model.document import (
     Integer,
     Positive,
     Real,
+    RunId,
     Seconds,
 )
 from venturi.model.event import (
@@ -275,7 +276,7 @@ class Record(Document):
     """One run: everything that a report needs."""
 
     schema_: Literal["venturi.record/1"] = Field("venturi.record/1", alias="schema")
-    id: str
+    id: RunId
     name: str
     about: str
     started: str
