@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -26,9 +27,11 @@ def test_a_repetition_that_does_not_end_is_ended(
     lock = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
     job = EngineJob(["/bin/sh", "-c", script], tmp_path, lock)
 
+    before = [signal.getsignal(signal.SIGINT)]
+
     def interrupt() -> None:
-        while not (tmp_path / "ready").exists():
-            pass
+        while not (tmp_path / "ready").exists() or signal.getsignal(signal.SIGINT) in before:
+            time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGINT)
 
     thread = threading.Thread(target=interrupt)
