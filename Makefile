@@ -67,6 +67,7 @@ nightly: test tidy sanitized  ## what takes too long for every change: damaged c
 	    tests/capture/test_process_file.py
 	cmake --build --preset threads
 	$(PYTHON) -m pytest -m nightly tests/engine/test_unit.py
+	VENTURI_INJECTIONS=2000 $(PYTHON) -m pytest -rA tests/attack/test_signals_at_calls.py
 	@packaging/prepare nightly
 	$(PYTHON) -m pytest -m nightly tests/cli/test_io500_ceph.py
 	mkdir -p build/verdicts && $(PYTHON) bench/verdicts.py spoilt build/verdicts 200

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/error.hpp"
 #include "schema/event.hpp"
@@ -23,6 +25,34 @@ class EventOutput {
   /// Empty for stdout.
   std::string path_;
 };
+
+/// Standard output for a process that must not wait for its reader: what does not go out at once is
+/// kept, and what cannot be kept, or is still there at the end, goes into the journal, as
+/// `events.0.jsonl`.
+class PatientOutput {
+ public:
+  void set_journal(const std::string& journal) { journal_ = journal; }
+  /// Whole lines. False if nobody reads them any more, and none can be kept.
+  bool write(std::string_view text);
+  /// Waits a little for the reader, then leaves the rest in the journal.
+  bool finish();
+
+ private:
+  static constexpr std::size_t kMostPendingBytes = 1'048'576;
+  static constexpr std::uint64_t kPatienceNs = 2'000'000'000;
+
+  bool push();
+  bool spill();
+
+  std::string journal_;
+  /// From the beginning of the first line that has not gone out whole.
+  std::string pending_;
+  std::size_t done_bytes_ = 0;
+  bool is_spilling_ = false;
+};
+
+/// The output of this process; a journal that is given is that of its run.
+PatientOutput& output_of(const std::string& journal = "");
 
 /// The `failed` event, and one clear line on stderr. Never throws.
 void write_failure(const base::Problem& problem) noexcept;

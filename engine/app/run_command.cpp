@@ -36,6 +36,14 @@ void tame_signals() {
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
 }
 
+/// At its end, however that comes, what was not read yet goes out.
+struct Finish {
+  Finish() = default;
+  Finish(const Finish&) = delete;
+  Finish& operator=(const Finish&) = delete;
+  ~Finish() { output_of().finish(); }
+};
+
 /// Removes what a broken group left; false if that is not done after half a minute. A process of
 /// its own does it, because a storage that hangs would keep us for ever.
 bool clean_in_time(const schema::Plan& plan) {
@@ -87,6 +95,7 @@ int run_command(const std::string& name, bool forked) {
   const base::Reading at_start = base::Reading::now();
   const schema::Plan plan = schema::decode_plan(read_text(name));
   execute::check(plan);
+  output_of(plan.journal);
   base::Clock clock = base::Clock::simulated();
   comm::Launch how;
   how.on_started = [&] {
@@ -96,6 +105,7 @@ int run_command(const std::string& name, bool forked) {
   how.forked = forked;
   how.body = [&](comm::Group& group) {
     EventOutput output(plan.journal, group.rank());
+    const Finish finish;
     return execute::run(plan, group, clock, [&](const schema::Event& event) {
       if (const auto* failed = std::get_if<schema::Failed>(&event.value)) {
         write_failure({failed->code, failed->message, failed->hint, failed->where,
@@ -108,11 +118,13 @@ int run_command(const std::string& name, bool forked) {
   how.stall_s = plan.stall_s;
   how.deadline_s = plan.deadline_s;
   how.on_notice = [](const comm::Notice& notice) {
-    const schema::Event event = notice.is_warning ? schema::Event{schema::Warning{notice.text}}
-                                                  : schema::Event{schema::Remark{notice.text}};
-    write_text(schema::encode_event(event) + "\n");
+    const schema::Event event = notice.is_warning
+                                    ? schema::Event{comm::warning_of<schema::Warning>(notice)}
+                                    : schema::Event{schema::Remark{notice.text}};
+    output_of().write(schema::encode_event(event) + "\n");
   };
   how.on_broken = [&](const base::Problem& problem) { end_broken(plan, problem); };
+  const Finish finish;
   return comm::launch(how);
 }
 

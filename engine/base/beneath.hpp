@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <utility>
 
 #include "base/descriptor.hpp"
+#include "base/random.hpp"
 
 namespace venturi::base {
 
@@ -28,17 +31,62 @@ struct Identity {
   /// Since 1970; 0 where the file system does not know. An inode may be used again, with another
   /// time of birth.
   std::uint64_t birth_ns = 0;
+  /// What replaces the time of birth where the file system does not know it: a key of the attribute
+  /// `kMarkAttribute`, or else of the file's handle, which has a generation; 0 where it has
+  /// neither.
+  std::uint64_t mark = 0;
   /// How many names it has.
   std::uint64_t links = 1;
+  /// Whose it is.
+  std::uint64_t owner = 0;
   /// A regular file, neither directory nor device, pipe or symbolic link.
   bool regular = true;
+  bool directory = false;
 
-  /// The same file or directory, as far as the file system can tell.
+  /// The same file or directory, as far as the file system can tell: enough to go on with it.
   [[nodiscard]] bool is_same(const Identity& other) const noexcept {
     return device == other.device && inode == other.inode &&
-           (birth_ns == other.birth_ns || birth_ns == 0 || other.birth_ns == 0);
+           (birth_ns == other.birth_ns || birth_ns == 0 || other.birth_ns == 0) &&
+           (mark == other.mark || mark == 0 || other.mark == 0);
+  }
+  /// Surely the same one: enough to remove it. An inode number alone is handed out again at once.
+  [[nodiscard]] bool is_surely_same(const Identity& other) const noexcept {
+    return is_same(other) && birth_ns == other.birth_ns && mark == other.mark &&
+           (birth_ns != 0 || mark != 0);
   }
 };
+
+/// The attribute that marks a file or directory of a run where the file system knows no time of
+/// birth.
+inline constexpr const char* kMarkAttribute = "user.venturi.mark";
+
+/// A name below a descriptor as a path, for calls that take no descriptor.
+inline std::string path_through(int directory, const char* name) {
+  if (directory == AT_FDCWD) return name;
+  std::string path = "/proc/self/fd/" + std::to_string(directory);
+  if (*name != '\0') path += std::string("/") + name;
+  return path;
+}
+
+/// What tells a file without a time of birth from a later one with its inode number; 0: nothing.
+inline std::uint64_t mark_of(int directory, const char* name) {
+  std::array<char, 64> value{};
+  const std::string path = path_through(directory, name);
+  const ssize_t bytes = *name == '\0'
+                            ? ::getxattr(path.c_str(), kMarkAttribute, value.data(), value.size())
+                            : ::lgetxattr(path.c_str(), kMarkAttribute, value.data(), value.size());
+  if (bytes > 0) return key_of({value.data(), static_cast<std::size_t>(bytes)}) | 1U;
+  alignas(file_handle) std::array<char, sizeof(file_handle) + MAX_HANDLE_SZ> memory{};
+  auto* handle = reinterpret_cast<file_handle*>(memory.data());
+  handle->handle_bytes = MAX_HANDLE_SZ;
+  int mount = 0;
+  const int flags = *name == '\0' ? AT_EMPTY_PATH : 0;
+  if (::name_to_handle_at(directory, name, handle, &mount, flags) != 0) return 0;
+  const auto* content = reinterpret_cast<const char*>(handle->f_handle);
+  return combine(static_cast<std::uint64_t>(handle->handle_type),
+                 key_of({content, handle->handle_bytes})) |
+         1U;
+}
 
 /// Identifies a name (of a link: the link itself) or, if it is empty, the descriptor. Returns an
 /// errno, 0 for success.
@@ -55,8 +103,23 @@ inline int identify(int directory, const char* name, Identity& out) noexcept {
                                      status.stx_btime.tv_nsec
                                : 0,
          .links = status.stx_nlink,
-         .regular = S_ISREG(status.stx_mode)};
+         .owner = status.stx_uid,
+         .regular = S_ISREG(status.stx_mode),
+         .directory = S_ISDIR(status.stx_mode)};
+  if (out.birth_ns == 0) out.mark = mark_of(directory, name);
   return 0;
+}
+
+/// Marks what this process just made, if the file system knows no time of birth and takes
+/// attributes; `made` is then known by that mark. Whoever has no mark keeps its handle's.
+inline void set_mark(int directory, const char* name, std::uint64_t mark, Identity& made) {
+  if (made.birth_ns != 0) return;
+  const std::string text = std::to_string(mark);
+  const std::string path = path_through(directory, name);
+  const int result = *name == '\0'
+                         ? ::setxattr(path.c_str(), kMarkAttribute, text.data(), text.size(), 0)
+                         : ::lsetxattr(path.c_str(), kMarkAttribute, text.data(), text.size(), 0);
+  if (result == 0) made.mark = mark_of(directory, name);
 }
 
 /// What `open_beneath` does where the kernel or a sandbox has no openat2: one component at a time.

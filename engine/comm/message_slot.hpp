@@ -21,6 +21,7 @@ class MessageSlot {
     std::memcpy(text_.data(), notice.text.data(), length);
     text_[length] = '\0';
     is_warning_ = notice.is_warning;
+    stopped_s_ = notice.stopped_s;
     state_.store(State::kFull, std::memory_order_release);
     return true;
   }
@@ -29,7 +30,7 @@ class MessageSlot {
     if (state_.load(std::memory_order_relaxed) != State::kFull || !claim(State::kFull)) {
       return false;
     }
-    out = {text_.data(), is_warning_};
+    out = {text_.data(), is_warning_, stopped_s_};
     state_.store(State::kEmpty, std::memory_order_release);
     return true;
   }
@@ -44,6 +45,7 @@ class MessageSlot {
   std::atomic<State> state_ = State::kEmpty;
   std::array<char, 512> text_{};
   bool is_warning_ = true;
+  double stopped_s_ = 0.0;
 };
 
 }  // namespace venturi::comm

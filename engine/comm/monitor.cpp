@@ -80,6 +80,7 @@ int Monitor::wait() {
   sigset_t signals;
   sigemptyset(&signals);
   for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&signals, number);
+  watch();  // from here on a gap is seen
   while (reap() > 0) {
     const timespec limit{.tv_sec = 0, .tv_nsec = 100'000'000};
     const int number = sigtimedwait(&signals, nullptr, &limit);

@@ -2,6 +2,7 @@
 #include "comm/watch.hpp"
 
 #include <fmt/format.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,7 +67,15 @@ Watch::Watch(std::span<const Counters> ranks, Settings settings)
 
 void Watch::look(std::uint64_t now_ns, const Tell& tell) {
   std::vector<std::size_t> back;
-  observe(now_ns, back);
+  const std::uint64_t gap_ns = gap_before(now_ns);
+  if (gap_ns > kOwnGapNs && std::any_of(ranks_.begin(), ranks_.end(), is_at_work)) {
+    tell({.text = fmt::format("nobody ran on {} for {}, not even the process that watches: they "
+                              "were stopped, or the machine slept or had no time for them; what "
+                              "was measured meanwhile says nothing about the storage",
+                              settings_.host, seconds_text(gap_ns)),
+          .stopped_s = base::seconds(gap_ns)});
+  }
+  observe(now_ns, gap_ns, back);
   for (const std::size_t rank : back) {
     if (!last_signs_[rank].removing) {
       tell({fmt::format("{} goes on after a silence of {}", name_of(rank),
@@ -77,9 +86,20 @@ void Watch::look(std::uint64_t now_ns, const Tell& tell) {
   if (settings_.stall_ns > 0) tell_of_silence(now_ns, tell);
 }
 
-void Watch::observe(std::uint64_t now_ns, std::vector<std::size_t>& back) {
-  const std::uint64_t gap = last_look_ns_ == 0 ? 0 : now_ns - last_look_ns_;
+/// How long ago the last look was; while a machine sleeps only one of the two clocks goes on.
+std::uint64_t Watch::gap_before(std::uint64_t now_ns) noexcept {
+  timespec boot{};
+  ::clock_gettime(CLOCK_BOOTTIME, &boot);
+  const std::uint64_t boot_ns = static_cast<std::uint64_t>(boot.tv_sec) * kSecondNs +
+                                static_cast<std::uint64_t>(boot.tv_nsec);
+  const std::uint64_t gap_ns =
+      last_look_ns_ == 0 ? 0 : std::max(now_ns - last_look_ns_, boot_ns - last_boot_ns_);
   last_look_ns_ = now_ns;
+  last_boot_ns_ = boot_ns;
+  return gap_ns;
+}
+
+void Watch::observe(std::uint64_t now_ns, std::uint64_t gap, std::vector<std::size_t>& back) {
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     LastSign& seen = last_signs_[rank];
     const std::uint64_t signs = signs_of(ranks_[rank]);

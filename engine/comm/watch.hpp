@@ -63,7 +63,8 @@ class Watch {
     bool removing = false;
   };
 
-  void observe(std::uint64_t now_ns, std::vector<std::size_t>& back);
+  void observe(std::uint64_t now_ns, std::uint64_t gap_ns, std::vector<std::size_t>& back);
+  std::uint64_t gap_before(std::uint64_t now_ns) noexcept;
   void tell_of_silence(std::uint64_t now_ns, const Tell& tell);
   void name_silent(const std::vector<std::size_t>& silent, const Tell& tell) const;
   /// In one line for all: they mostly wait for the same thing.
@@ -75,6 +76,8 @@ class Watch {
   Settings settings_;
   std::vector<LastSign> last_signs_;
   std::uint64_t last_look_ns_ = 0;
+  /// The same on the clock that also counts while the machine sleeps.
+  std::uint64_t last_boot_ns_ = 0;
 };
 
 }  // namespace venturi::comm

@@ -14,9 +14,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <string>
 
 #include "base/clock.hpp"
 #include "comm/launcher_environment.hpp"
@@ -33,6 +37,18 @@ constexpr int kLookMs = 100;
 /// right exit code.
 constexpr std::uint64_t kReportNs = 2 * kSecondNs;
 constexpr std::uint64_t kKillNs = 12 * kSecondNs;
+/// The same for ranks whose launcher is gone: nobody waits for what they could still say.
+constexpr std::uint64_t kOrphanNs = 4 * kSecondNs;
+
+/// The parent of a process; 0 if it is gone.
+pid_t parent_of(pid_t process) {
+  std::ifstream file(fmt::format("/proc/{}/stat", process));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  // Behind the program's name, which may hold anything: the state, then the parent.
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string::npos || name_end + 4 > text.size()) return 0;
+  return static_cast<pid_t>(std::strtol(text.c_str() + name_end + 4, nullptr, 10));
+}
 
 /// What the rank tells, in one write.
 struct Orders {
@@ -45,7 +61,9 @@ struct Orders {
 /// The watchdog's life; it ends by `_exit` only.
 class Guard {
  public:
-  Guard(const Launch& how, int pipe) : how_(how), pipe_(pipe), rank_process_(getppid()) {
+  /// `launcher` is the process that started the rank.
+  Guard(const Launch& how, int pipe, pid_t launcher)
+      : how_(how), pipe_(pipe), rank_process_(getppid()), launcher_(launcher) {
     const double seconds = how.deadline_s.value_or(0.0);
     deadline_ns_ = how.deadline_s
                        ? base::monotonic_ns() + static_cast<std::uint64_t>(seconds * base::kNsPerS)
@@ -89,6 +107,7 @@ class Guard {
   }
 
   [[noreturn]] void look_on(SharedPage& shared_page, Watch& watch, Notifier* notifier) {
+    watch.look(base::monotonic_ns(), [](const Notice&) {});  // from here on a gap is seen
     while (!sleep()) {
       const std::uint64_t now = base::monotonic_ns();
       watch.look(now, [&](const Notice& notice) {
@@ -110,8 +129,23 @@ class Guard {
     _exit(0);
   }
 
+  /// Whether the launcher died and left the ranks behind; looked at once a second.
+  bool is_orphaned(std::uint64_t now) {
+    if (now < next_parent_look_ns_) return false;
+    next_parent_look_ns_ = now + kSecondNs;
+    return parent_of(rank_process_) != launcher_;
+  }
+
   /// Whether the work of all is to be ended, or has been.
   void look_at_end(SharedPage& shared_page, const Watch& watch, std::uint64_t now) {
+    if (!is_overdue_ && is_orphaned(now)) {
+      is_overdue_ = true;
+      kill_ns_ = kOrphanNs;
+      broken_ns_ = now;
+      shared_page.abort({.code = "lost_launcher",
+                         .message = "the process that started the ranks of a node is gone",
+                         .exit_code = base::kExitFailed});
+    }
     if (const auto problem = is_overdue_ ? std::nullopt : watch.overdue(now)) {
       is_overdue_ = true;
       broken_ns_ = now;
@@ -130,7 +164,7 @@ class Guard {
       });
     }
     // Before a deadline the ranks end the job themselves, however long removing files takes.
-    if (!is_overdue_ || since < kKillNs) return;
+    if (!is_overdue_ || since < kill_ns_) return;
     for (const Counters& counters : shared_page.counters()) {
       const auto process = static_cast<pid_t>(counters.process.load());
       if (process > 0 && process != rank_process_) ::kill(process, SIGKILL);
@@ -142,10 +176,13 @@ class Guard {
   const Launch& how_;
   int pipe_;
   pid_t rank_process_;
+  pid_t launcher_;
+  std::uint64_t next_parent_look_ns_ = 0;
   std::uint64_t deadline_ns_ = 0;
   /// Since when the work of all is ended, at a deadline or by a rank; 0: it goes on.
   std::uint64_t broken_ns_ = 0;
   bool is_overdue_ = false;
+  std::uint64_t kill_ns_ = kKillNs;
 };
 
 /// What the rank has open is not the watchdog's: sockets of the launcher, locks.
@@ -165,12 +202,13 @@ Watchdog::Watchdog(const Launch& how) {
   orders_ = base::Descriptor(ends[0]);
   const base::Descriptor theirs(ends[1]);
   std::fflush(nullptr);
+  const pid_t launcher_process = ::getppid();
   process_ = ::fork();
   if (process_ != 0) return;
   ::prctl(PR_SET_NAME, "venturi-watch");
   keep_only(theirs.get());
   try {
-    Guard(how, STDERR_FILENO + 1).live();
+    Guard(how, STDERR_FILENO + 1, launcher_process).live();
   } catch (const std::exception& error) {
     fmt::print(stderr, "venturi-engine warning: nobody watches this node: {}\n", error.what());
   }

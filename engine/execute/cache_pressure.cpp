@@ -91,8 +91,9 @@ class Scratch {
     if (!file_) fail("made", errno);
     base::Identity found;
     if (const int error = base::identify(file_.get(), "", found)) fail("looked at", error);
-    context.manifest->add({EntryKind::kFile, found.device, found.inode, found.birth_ns,
-                           path_.substr(context.plan.directory.size() + 1)});
+    context.manifest->add({.kind = EntryKind::kFile,
+                           .identity = found,
+                           .path = path_.substr(context.plan.directory.size() + 1)});
   }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;

@@ -137,7 +137,7 @@ void Context::poll() {
   check_signals();
   report_progress();
   if (comm::Notice notice; world.rank() == 0 && world.take_notice(notice)) {
-    if (notice.is_warning) return warn(std::move(notice.text));
+    if (notice.is_warning) return report(comm::warning_of<schema::Warning>(notice));
     report(schema::Remark{std::move(notice.text)});
   }
 }

@@ -80,6 +80,8 @@ class Context {
   std::uint64_t passed_errors = 0;
   /// A phase has begun: from here on failures are failures of the measurement.
   bool measured = false;
+  /// Ranks remove items that others made, so what this rank made may be gone.
+  bool removes_others = false;
   /// Some phase drops caches, so paths must be remembered.
   bool remembers_paths = false;
 

@@ -109,6 +109,7 @@ ItemWork::ItemWork(Context& context, FileState& file, backend::Backend& storage,
       source_tree_(source_ != nullptr ? &source_->trees.get(context, *source_) : nullptr),
       verbs_(step.verbs),
       items_(context.evaluator.count(file.plan->tree->items, context.slots, "tree.items")),
+      made_(context, file, tree, items_),
       owner_key_(0),
       most_bytes_(step.bytes ? context.evaluator.count(*step.bytes, context.slots, "items.bytes")
                              : ~std::uint64_t{0}),
@@ -166,9 +167,10 @@ void ItemWork::prepare_data(std::uint64_t owner) {
 }
 
 /// Whether an item that is put there before a repetition needs nothing more.
-bool ItemWork::is_as_it_should_be(OperationKind kind, int error) const noexcept {
+bool ItemWork::is_as_it_should_be(OperationKind kind, int error) {
   if (!file_.is_filling) return false;
-  return (kind == OperationKind::kMkdir && error == EEXIST) ||
+  return (kind == OperationKind::kMkdir && error == EEXIST &&
+          made_.is_ours(ItemName::kOwn, index_)) ||
          (kind == OperationKind::kUnlink && error == ENOENT);
 }
 
@@ -181,6 +183,23 @@ bool ItemWork::is_as_it_should_be(OperationKind kind, int error) const noexcept 
   }
   note(kind, end, 0);
   return true;
+}
+
+/// A call that makes a name of the item; an errno.
+template <class Call>
+[[gnu::always_inline]] inline int ItemWork::make(ItemName name, const Call& call) {
+  made_.intend(name, index_, last_ns_);
+  const int error = call();
+  made_.settle(name, index_, error == 0);
+  return error;
+}
+
+/// A call that removes one; an errno.
+template <class Call>
+[[gnu::always_inline]] inline int ItemWork::remove(ItemName name, const Call& call) {
+  const int error = call();
+  if (error == 0) made_.remove(name, index_);
+  return error;
 }
 
 /// The one call of a verb; an errno.
@@ -202,25 +221,32 @@ bool ItemWork::is_as_it_should_be(OperationKind kind, int error) const noexcept 
       return error != ENOTSUP ? error : storage_.stat(directory_, name_);
     }
     case ItemVerb::kUnlink:
-      return storage_.unlink(directory_, name_);
+      return remove(ItemName::kOwn, [&] { return storage_.unlink(directory_, name_); });
     case ItemVerb::kUnlinkLink:
-      return storage_.unlink(directory_, with_suffix(pattern::kLinkSuffix));
+      return remove(ItemName::kLink,
+                    [&] { return storage_.unlink(directory_, with_suffix(pattern::kLinkSuffix)); });
     case ItemVerb::kUnlinkSymlink:
-      return storage_.unlink(directory_, with_suffix(pattern::kSymlinkSuffix));
+      return remove(ItemName::kSymlink, [&] {
+        return storage_.unlink(directory_, with_suffix(pattern::kSymlinkSuffix));
+      });
     case ItemVerb::kMknod:
-      return storage_.make_node(directory_, name_);
+      return make(ItemName::kOwn, [&] { return storage_.make_node(directory_, name_); });
     case ItemVerb::kMkdir:
-      return storage_.make_directory(directory_, name_);
+      return make(ItemName::kOwn, [&] { return storage_.make_directory(directory_, name_); });
     case ItemVerb::kRmdir:
-      return storage_.remove_directory(directory_, name_);
+      return remove(ItemName::kOwn, [&] { return storage_.remove_directory(directory_, name_); });
     case ItemVerb::kReadDir: {
       std::uint64_t count = 0;
       return storage_.read_directory(directory_, name_, count);
     }
     case ItemVerb::kLink:
-      return storage_.link(directory_, name_, with_suffix(pattern::kLinkSuffix));
+      return make(ItemName::kLink, [&] {
+        return storage_.link(directory_, name_, with_suffix(pattern::kLinkSuffix));
+      });
     case ItemVerb::kSymlink:
-      return storage_.symlink(directory_, name_, with_suffix(pattern::kSymlinkSuffix));
+      return make(ItemName::kSymlink, [&] {
+        return storage_.symlink(directory_, name_, with_suffix(pattern::kSymlinkSuffix));
+      });
     case ItemVerb::kSetXattr:
       return storage_.set_attribute(*handle_, kAttribute, {write_data_, attribute_bytes_});
     case ItemVerb::kGetXattr:
@@ -303,17 +329,22 @@ void ItemWork::settle() {
 bool ItemWork::enter(std::uint64_t node) {
   end_chain();
   stale_ = true;
-  int error = file_.trees.directory(context_, file_, tree_, node, directory_);
-  if (error == ENOENT && verbs_.makes() && !file_.has_mkdir) error = make_node(node);
+  OpenTree::Node found;
+  int error = file_.trees.directory(context_, file_, tree_, node, found);
+  if (error == ENOENT && verbs_.makes() && !file_.has_mkdir) error = make_node(node, found);
   open_node_ = error == 0 ? node : kNoNode;
-  if (error == 0) return true;
+  if (error == 0) {
+    directory_ = found.directory;
+    made_.enter(node, found.identity);
+    return true;
+  }
   context_.fail_request(
       {.kind = OperationKind::kOpen, .path = path_of_node(file_, tree_, node), .error = error},
       error == EEXIST ? kNotOurs : storage_.hint(error));
   return false;
 }
 
-int ItemWork::make_node(std::uint64_t node) {
+int ItemWork::make_node(std::uint64_t node, OpenTree::Node& out) {
   NameMaker maker(context_, file_, *file_.plain);
   const std::string path = path_of_node(file_, tree_, node);
   const int error = maker.make_directory(path);
@@ -321,7 +352,7 @@ int ItemWork::make_node(std::uint64_t node) {
   if (error == 0) {
     maker.list_name(path, file_.plan->keep ? EntryKind::kKeptTree : EntryKind::kTree);
   }
-  return file_.trees.directory(context_, file_, tree_, node, directory_);
+  return file_.trees.directory(context_, file_, tree_, node, out);
 }
 
 int ItemWork::set_status(backend::StatusPart part) {
@@ -337,18 +368,19 @@ int ItemWork::open(OpenMode mode) {
 }
 
 int ItemWork::create() {
-  const int error = open(OpenMode::kCreate);
-  // The directory is ours and so are such names in it: this is an item of an earlier pass.
-  return error == EEXIST ? open(OpenMode::kTruncate) : error;
+  const ItemName name = names_itself_ ? ItemName::kAside : ItemName::kOwn;
+  const int error = make(name, [&] { return open(OpenMode::kCreate); });
+  // An item of an earlier pass; what somebody else put there stays as it is.
+  return error == EEXIST && made_.is_ours(name, index_) ? open(OpenMode::kTruncate) : error;
 }
 
 /// Opens the item of the other tree with the same number; an errno.
 int ItemWork::open_source(Handle& out) {
-  backend::Directory directory = 0;
-  const int error = source_->trees.directory(context_, *source_, *source_tree_, node_, directory);
+  OpenTree::Node found;
+  const int error = source_->trees.directory(context_, *source_, *source_tree_, node_, found);
   if (error != 0) return error;
   const char* name = source_tree_->item_name(node_, node_ * items_ + index_, index_);
-  return source_->storage->open(directory, name, OpenMode::kReadWrite, out);
+  return source_->storage->open(found.directory, name, OpenMode::kReadWrite, out);
 }
 
 bool ItemWork::copy() {
@@ -375,12 +407,13 @@ bool ItemWork::rename() {
   if (!in_chain_) {
     put(aside_name_, name_, pattern::kAsideSuffix);
     put(free_name_, aside_name_.data(), "");
-    in_chain_ = true;
+    chain_index_ = index_;
+    made_.intend(ItemName::kAside, index_, last_ns_);
   }
-  if (!finish_call(OperationKind::kRename, storage_.rename(directory_, name_, free_name_.data()))) {
-    in_chain_ = false;
-    return false;
-  }
+  const int error = storage_.rename(directory_, name_, free_name_.data());
+  if (!in_chain_) made_.settle(ItemName::kAside, index_, error == 0);
+  in_chain_ = finish_call(OperationKind::kRename, error);
+  if (!in_chain_) return false;
   put(free_name_, name_, "");
   return true;
 }
@@ -388,8 +421,13 @@ bool ItemWork::rename() {
 /// The item that was made aside gets its name; one of an earlier pass that has it is gone.
 bool ItemWork::name_item() {
   const char* aside = name_;
+  made_.intend(ItemName::kOwn, index_, last_ns_);
   int error = storage_.rename(directory_, aside, free_name_.data());
-  if (error == EEXIST) error = storage_.replace(directory_, aside, free_name_.data());
+  made_.settle(ItemName::kOwn, index_, error == 0);
+  if (error == EEXIST && made_.is_ours(ItemName::kOwn, index_)) {
+    error = storage_.replace(directory_, aside, free_name_.data());
+  }
+  if (error == 0) made_.remove(ItemName::kAside, index_);
   name_ = free_name_.data();
   return finish_call(OperationKind::kRename, error);
 }
@@ -399,8 +437,9 @@ void ItemWork::end_chain() {
   if (!in_chain_ || context_.failed()) return;
   in_chain_ = false;
   last_ns_ = context_.clock.now_ns();
-  finish_call(OperationKind::kRename,
-              storage_.rename(directory_, aside_name_.data(), free_name_.data()));
+  const int error = storage_.rename(directory_, aside_name_.data(), free_name_.data());
+  if (error == 0) made_.remove(ItemName::kAside, chain_index_);
+  finish_call(OperationKind::kRename, error);
 }
 
 void ItemWork::finish() {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "execute/context.hpp"
+#include "execute/made_items.hpp"
 #include "execute/size_count.hpp"
 #include "execute/tree_set.hpp"
 #include "measure/strands.hpp"
@@ -68,19 +69,23 @@ class ItemWork {
   using Name = std::array<char, kNameBytes>;
 
   bool enter(std::uint64_t node);
-  int make_node(std::uint64_t node);
+  int make_node(std::uint64_t node, OpenTree::Node& out);
   bool apply(schema::ItemVerb verb);
   int call(schema::ItemVerb verb);
   int set_status(backend::StatusPart part);
   int open(backend::OpenMode mode);
   int create();
+  template <class Call>
+  int make(ItemName name, const Call& call);
+  template <class Call>
+  int remove(ItemName name, const Call& call);
   bool copy();
   int open_source(backend::Handle& out);
   bool rename();
   bool name_item();
   void end_chain();
   bool finish_call(schema::OperationKind kind, int error);
-  [[nodiscard]] bool is_as_it_should_be(schema::OperationKind kind, int error) const noexcept;
+  [[nodiscard]] bool is_as_it_should_be(schema::OperationKind kind, int error);
   void note(schema::OperationKind kind, std::uint64_t end_ns, std::uint64_t bytes);
   void settle();
   bool move(schema::Direction direction, std::byte* data);
@@ -101,6 +106,7 @@ class ItemWork {
   OpenTree* source_tree_;
   VerbSet verbs_;
   std::uint64_t items_;
+  MadeItems made_;
   std::uint64_t owner_key_;
   /// Bytes of each item that are moved at most.
   std::uint64_t most_bytes_;
@@ -135,6 +141,7 @@ class ItemWork {
   bool names_itself_;
   // Of the chain of renames: the name that is free now, and the first item's name aside.
   bool in_chain_ = false;
+  std::uint64_t chain_index_ = 0;
   Name free_name_;
   Name aside_name_;
   Name other_name_;

@@ -1,7 +1,11 @@
 // Making names so that nothing of others is touched and nothing of ours is forgotten.
 #include "execute/make_name.hpp"
 
+#include <fcntl.h>
+
 #include <cerrno>
+
+#include "base/random.hpp"
 
 namespace venturi::execute {
 
@@ -13,11 +17,14 @@ bool is_our_file(Context& context, const std::string& path, const backend::Ident
 }
 
 int NameMaker::create(const std::string& path, backend::Handle& handle) {
+  const bool real = storage_.traits().real_files;
+  if (real) context_.manifest->intend(path);
   int error = storage_.open(Backend::kRoot, path.c_str(), OpenMode::kCreate, handle);
   if (error == ENOENT) {
     error = make_parents(path);
     if (error == 0) error = storage_.open(Backend::kRoot, path.c_str(), OpenMode::kCreate, handle);
   }
+  if (real && error != 0) context_.manifest->retract(path);
   return error == EEXIST ? take_over(path, handle) : error;
 }
 
@@ -26,8 +33,11 @@ int NameMaker::rename(const std::string& path, const std::string& name, bool rep
     return replaces ? storage_.replace(Backend::kRoot, path.c_str(), name.c_str())
                     : storage_.rename(Backend::kRoot, path.c_str(), name.c_str());
   };
+  const bool real = storage_.traits().real_files;
+  if (real) context_.manifest->intend(name);
   int error = call();
   if (error == ENOENT && make_parents(name) == 0) error = call();
+  if (real && error != 0) context_.manifest->retract(name);
   return error;
 }
 
@@ -44,17 +54,24 @@ int NameMaker::take_over(const std::string& path, backend::Handle& handle) {
 }
 
 int NameMaker::make_directory(const std::string& path) {
+  int error = make_one(path);
+  if (error == ENOENT && (error = make_parents(path)) == 0) error = make_one(path);
+  return error;
+}
+
+int NameMaker::make_one(const std::string& path) {
+  const bool real = storage_.traits().real_files;
+  if (real) context_.manifest->intend(path);
   const int error = storage_.make_directory(Backend::kRoot, path.c_str());
-  if (error != ENOENT) return error;
-  const int parents = make_parents(path);
-  return parents != 0 ? parents : storage_.make_directory(Backend::kRoot, path.c_str());
+  if (real && error != 0) context_.manifest->retract(path);
+  return error;
 }
 
 int NameMaker::make_parents(const std::string& path) {
   for (std::size_t slash = path.find('/'); slash != std::string::npos;
        slash = path.find('/', slash + 1)) {
     const std::string parent = path.substr(0, slash);
-    const int error = storage_.make_directory(Backend::kRoot, parent.c_str());
+    const int error = make_one(parent);
     if (error == 0) list_name(parent, EntryKind::kDirectory);
     if (error != 0 && error != EEXIST) return error;
   }
@@ -68,14 +85,25 @@ void NameMaker::list_file(const std::string& path, backend::Handle handle, Entry
   const int error = has_handle ? storage_.identify(handle, identity)
                                : storage_.look_up(Backend::kRoot, path.c_str(), identity);
   if (error != 0) return;
-  context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
+  list(kind, identity, path);
+}
+
+void NameMaker::list(EntryKind kind, backend::Identity& identity, const std::string& path) {
+  if (identity.birth_ns == 0) {
+    const base::Descriptor root(
+        ::open(context_.plan.directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const base::Place place(root.get(), path.c_str());
+    const std::uint64_t mark = base::combine(context_.next_mark(), coarse_time_ns());
+    if (place.error() == 0) base::set_mark(place.directory(), place.name(), mark, identity);
+  }
+  context_.manifest->add({.kind = kind, .identity = identity, .path = path});
 }
 
 void NameMaker::list_name(const std::string& path, EntryKind kind) {
   backend::Identity identity;
   if (!storage_.traits().real_files) return;
   if (file_.plain->look_up(Backend::kRoot, path.c_str(), identity) != 0) return;
-  context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
+  list(kind, identity, path);
 }
 
 }  // namespace venturi::execute

@@ -36,7 +36,9 @@ class NameMaker {
   void list_name(const std::string& path, EntryKind kind);
 
  private:
+  int make_one(const std::string& path);
   int make_parents(const std::string& path);
+  void list(EntryKind kind, backend::Identity& identity, const std::string& path);
   int take_over(const std::string& path, backend::Handle& handle);
 
   Context& context_;

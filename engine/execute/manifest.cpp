@@ -1,4 +1,4 @@
-// Writing, growing and reading manifests.
+// Writing and growing manifests, and asking them.
 #include "execute/manifest.hpp"
 
 #include <fcntl.h>
@@ -6,122 +6,79 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <optional>
 
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "execute/manifest_words.hpp"
 
 namespace venturi::execute {
 namespace {
 
-constexpr std::array<std::string_view, 9> kWords{"root",        "marker", "file",
-                                                 "directory",   "tree",   "staged_file",
-                                                 "staged_tree", "kept",   "kept_tree"};
 constexpr std::size_t kFirstBytes = 65'536;
 constexpr std::size_t kMostGrowthBytes = 1'048'576;
 
-std::optional<std::string_view> next_word(std::string_view& line) {
-  const std::size_t space = line.find(' ');
-  if (space == std::string_view::npos) return std::nullopt;
-  const std::string_view word = line.substr(0, space);
-  line.remove_prefix(space + 1);
-  return word;
-}
-
-bool parse_number(std::optional<std::string_view> word, std::uint64_t& out) {
-  if (!word) return false;
-  const char* end = word->data() + word->size();
-  const auto [stop, error] = std::from_chars(word->data(), end, out);
-  return error == std::errc{} && stop == end;
-}
-
-std::optional<Entry> parse_line(std::string_view line) {
-  Entry entry;
-  const auto kind = next_word(line);
-  if (!kind) return std::nullopt;
-  const auto* word = std::find(kWords.begin(), kWords.end(), *kind);
-  if (word == kWords.end()) return std::nullopt;
-  entry.kind = static_cast<EntryKind>(word - kWords.begin());
-  if (!parse_number(next_word(line), entry.device)) return std::nullopt;
-  if (!parse_number(next_word(line), entry.inode)) return std::nullopt;
-  std::string_view rest = line;
-  if (parse_number(next_word(rest), entry.birth_ns)) {
-    line = rest;
-  } else {
-    entry.birth_ns = 0;
-  }
-  entry.path = line;
-  return entry;
-}
-
-std::vector<std::string> manifest_files(const std::string& journal, const std::string& directory) {
-  std::vector<std::string> files;
-  const std::array<std::pair<std::string, std::string_view>, 2> places{
-      {{journal, "manifest."}, {directory, ".manifest."}}};
-  for (const auto& [place, prefix] : places) {
-    std::error_code error;
-    for (const auto& item : std::filesystem::directory_iterator(place, error)) {
-      if (item.path().filename().string().starts_with(prefix)) files.push_back(item.path());
-    }
-  }
-  return files;
+/// A file of this name that is ours alone: made, or, where a run used the journal before, emptied.
+base::Descriptor open_own(const std::string& name) {
+  constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+  base::Descriptor made(::open(name.c_str(), kFlags | O_CREAT | O_EXCL, 0600));
+  if (made || errno != EEXIST) return made;
+  base::Descriptor found(::open(name.c_str(), kFlags));
+  struct stat status{};
+  const bool fine = found && ::fstat(found.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_nlink == 1 && status.st_uid == ::geteuid();
+  if (fine && ::ftruncate(found.get(), 0) == 0) return found;
+  errno = EEXIST;
+  return {};
 }
 
 }  // namespace
 
-std::vector<Entry> parse_manifest(std::string_view text) {
-  std::vector<Entry> entries;
-  text = text.substr(0, text.find('\0'));
-  while (true) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return entries;
-    if (auto entry = parse_line(text.substr(0, end))) entries.push_back(std::move(*entry));
-    text.remove_prefix(end + 1);
-  }
+std::uint64_t coarse_time_ns() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-std::vector<Entry> read_manifests(const std::string& journal, const std::string& directory) {
-  std::vector<Entry> entries;
-  for (const std::string& name : manifest_files(journal, directory)) {
-    std::ifstream file(name, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    std::vector<Entry> some = parse_manifest(text);
-    entries.insert(entries.end(), std::make_move_iterator(some.begin()),
-                   std::make_move_iterator(some.end()));
+Manifest::Manifest(const std::string& journal, const std::string& directory, std::size_t rank,
+                   const Binding& binding)
+    : journal_(journal), directory_(directory), binding_(binding) {
+  open(directory, rank);
+  if (::flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw base::target_error(journal, "another process writes this run's manifest");
   }
-  return entries;
-}
-
-bool manifests_in_use(const std::string& journal, const std::string& directory) {
-  for (const std::string& name : manifest_files(journal, directory)) {
-    const base::Descriptor file(::open(name.c_str(), O_RDWR | O_CLOEXEC));
-    if (file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return true;
-  }
-  return false;
-}
-
-Manifest::Manifest(const std::string& journal, const std::string& directory, std::size_t rank)
-    : journal_(journal), directory_(directory) {
-  constexpr int kFlags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
-  const std::string usual = fmt::format("{}/manifest.{}", journal, rank);
-  const std::string other = fmt::format("{}/.manifest.{}", directory, rank);
-  file_ = base::Descriptor(::open(usual.c_str(), kFlags, 0644));
-  if (!file_) file_ = base::Descriptor(::open(other.c_str(), kFlags, 0644));
-  if (!file_) {
-    throw base::target_error(usual,
-                             fmt::format("cannot write the manifest: {}", std::strerror(errno)));
-  }
-  ::flock(file_.get(), LOCK_EX | LOCK_NB);
   grow(kFirstBytes);
+  const std::string header = header_of(binding.key);
+  std::memset(memory_, '\n', kMomentsAt);
+  std::memcpy(memory_, header.data(), header.size());
+  set_offset(binding.offset_ns);
+}
+
+void Manifest::open(const std::string& directory, std::size_t rank) {
+  const std::string usual = fmt::format("{}/manifest.{}", journal_, rank);
+  file_ = open_own(usual);
+  const int error = errno;
+  if (!file_ && rank != 0) {
+    const std::string other = fmt::format("{}/.manifest.{}", directory, rank);
+    file_ = base::Descriptor(
+        ::open(other.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  }
+  if (file_) return;
+  throw base::target_error(usual,
+                           fmt::format("cannot write the manifest: {}", std::strerror(error)));
+}
+
+void Manifest::set_offset(std::int64_t offset_ns) noexcept {
+  binding_.offset_ns = offset_ns;
+  const std::array<std::uint64_t, 3> moments{
+      binding_.now_ns, binding_.now_ns, coarse_time_ns() + static_cast<std::uint64_t>(offset_ns)};
+  std::memcpy(memory_ + kMomentsAt, moments.data(), sizeof moments);
 }
 
 Manifest::~Manifest() {
@@ -150,36 +107,87 @@ void Manifest::grow(std::size_t bytes) {
 }
 
 void Manifest::add(const Entry& entry) {
-  constexpr std::size_t kNumbers = 96;
-  const std::size_t needed = used_bytes_ + entry.path.size() + kNumbers;
+  constexpr std::size_t kNumbers = 256;
+  const ItemBlock& block = entry.block;
+  const std::size_t needed =
+      used_bytes_ + entry.path.size() + block.names.size() + entry.counts.size() + kNumbers;
   if (needed > mapped_bytes_) {
     grow(std::max(needed, mapped_bytes_ + std::min(mapped_bytes_, kMostGrowthBytes)));
   }
+  const base::Identity& identity = entry.identity;
   char* begin = memory_ + used_bytes_;
   char* end =
-      fmt::format_to(begin, "{} {} {} {} {}\n", kWords[static_cast<std::size_t>(entry.kind)],
-                     entry.device, entry.inode, entry.birth_ns, entry.path);
+      fmt::format_to(begin, "{} {} {} {} {} ", kEntryWords[static_cast<std::size_t>(entry.kind)],
+                     identity.device, identity.inode, identity.birth_ns, identity.mark);
+  if (is_items(entry.kind)) {
+    end = fmt::format_to(end, "{} {} {} {} {} {} {} ", block.node, block.per_node, block.first,
+                         block.directories ? "d" : "f", block.names.size(), entry.counts,
+                         block.names);
+  }
+  end = fmt::format_to(end, "{}\n", entry.path);
   used_bytes_ += static_cast<std::size_t>(end - begin);
 }
 
+void Manifest::intend(const std::string& path) {
+  Entry entry{.kind = EntryKind::kIntent, .path = path};
+  entry.identity.birth_ns = coarse_time_ns() + static_cast<std::uint64_t>(binding_.offset_ns);
+  intended_at_ = used_bytes_;
+  add(entry);
+  intended_end_ = used_bytes_;
+}
+
+void Manifest::retract(const std::string& path) {
+  if (intended_end_ != used_bytes_) return add({.kind = EntryKind::kVoid, .path = path});
+  std::memset(memory_ + intended_at_, 0, used_bytes_ - intended_at_);
+  used_bytes_ = intended_at_;
+  known_bytes_ = std::min(known_bytes_, used_bytes_);
+}
+
+std::size_t Manifest::add_items(std::uint64_t key, Entry entry) {
+  entry.counts.assign(ItemBlock::kItems, static_cast<char>(kSettled));
+  add(entry);
+  const std::size_t behind = 1 + entry.block.names.size() + 1 + entry.path.size() + 1;
+  const std::size_t place = used_bytes_ - behind - ItemBlock::kItems;
+  blocks_.emplace(key, place);
+  return place;
+}
+
+bool Manifest::any_made(const Entry& entry, std::size_t place, bool known) {
+  const auto is_in = [&](const std::vector<Entry>& sums) {
+    return std::any_of(sums.begin(), sums.end(), [&](const Entry& sum) {
+      return sum.path == entry.path && sum.block.names == entry.block.names &&
+             sum.block.first == entry.block.first &&
+             is_made(static_cast<unsigned char>(sum.counts[place]));
+    });
+  };
+  if (known && is_in(sums_)) return true;
+  sums_ = sum_items(read_manifests(journal_, directory_, binding_.key));
+  return is_in(sums_);
+}
+
 std::vector<Entry> Manifest::since(std::size_t position) const {
-  return parse_manifest({memory_ + position, used_bytes_ - position});
+  return parse_lines({memory_ + position, used_bytes_ - position});
 }
 
 void Manifest::rewind(std::size_t position, const std::vector<Entry>& remaining) {
   std::memset(memory_ + position, 0, used_bytes_ - position);
   used_bytes_ = position;
-  births_ns_.clear();
+  identities_.clear();
   listed_.clear();
-  known_bytes_ = 0;
+  known_bytes_ = kFirstPosition;
+  sums_.clear();
+  removed_others_ = false;
+  std::erase_if(blocks_, [position](const auto& block) { return block.second >= position; });
   for (const Entry& entry : remaining) add(entry);
 }
 
 void Manifest::learn() {
   if (known_bytes_ == used_bytes_) return;
   for (const Entry& entry : since(known_bytes_)) {
-    const Pair pair{entry.device, entry.inode};
-    births_ns_[pair] = entry.birth_ns;
+    const bool settles = entry.kind != EntryKind::kIntent && entry.kind != EntryKind::kVoid;
+    if (!settles || is_items(entry.kind)) continue;
+    const Pair pair{entry.identity.device, entry.identity.inode};
+    identities_[pair] = entry.identity;
     listed_[base::key_of(entry.path)] = pair;
   }
   known_bytes_ = used_bytes_;
@@ -187,13 +195,13 @@ void Manifest::learn() {
 
 bool Manifest::owns(const base::Identity& identity) {
   learn();
-  const auto found = births_ns_.find({identity.device, identity.inode});
-  base::Identity listed = identity;
-  if (found != births_ns_.end()) listed.birth_ns = found->second;
-  if (found != births_ns_.end() && listed.is_same(identity)) return true;
-  const std::vector<Entry> all = read_manifests(journal_, directory_);
-  return std::any_of(all.begin(), all.end(),
-                     [&](const Entry& entry) { return entry.is(identity); });
+  const auto found = identities_.find({identity.device, identity.inode});
+  if (found != identities_.end() && found->second.is_same(identity)) return true;
+  const std::vector<Entry> all = read_manifests(journal_, directory_, binding_.key);
+  return std::any_of(all.begin(), all.end(), [&](const Entry& entry) {
+    return entry.kind != EntryKind::kIntent && !is_items(entry.kind) &&
+           entry.identity.is_same(identity);
+  });
 }
 
 bool Manifest::denies(const std::string& path, const base::Identity& identity) {

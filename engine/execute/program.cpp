@@ -201,6 +201,10 @@ std::vector<std::size_t> files_where(const std::vector<schema::Step>& steps,
   return {found.begin(), found.end()};
 }
 
+constexpr bool is_removal(schema::ItemVerb verb) noexcept {
+  return verb == schema::ItemVerb::kUnlink || verb == schema::ItemVerb::kRmdir;
+}
+
 constexpr auto kAny = [](const auto&) { return true; };
 
 }  // namespace
@@ -286,12 +290,22 @@ std::vector<std::size_t> removed_files(const std::vector<schema::Step>& steps) {
     if constexpr (std::is_same_v<std::decay_t<decltype(leaf)>, schema::Manage>) {
       return leaf.verb == schema::NameVerb::kUnlink;
     } else {
-      const auto removes = [](schema::ItemVerb verb) {
-        return verb == schema::ItemVerb::kUnlink || verb == schema::ItemVerb::kRmdir;
-      };
-      return std::any_of(leaf.verbs.begin(), leaf.verbs.end(), removes);
+      return std::any_of(leaf.verbs.begin(), leaf.verbs.end(), is_removal);
     }
   });
+}
+
+bool removes_others(const std::vector<schema::Step>& steps) {
+  bool found = false;
+  for_each(steps, [&](const auto& leaf) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(leaf)>, schema::Items>) {
+      constexpr auto kRank = static_cast<std::int64_t>(schema::Slot::kRank);
+      const bool is_own = leaf.owner.size() == 1 && leaf.owner[0].integer == kRank &&
+                          leaf.owner[0].operator_ == schema::Operator::kVariable;
+      found |= !is_own && std::any_of(leaf.verbs.begin(), leaf.verbs.end(), is_removal);
+    }
+  });
+  return found;
 }
 
 std::vector<std::size_t> linked_files(const std::vector<schema::Step>& steps) {

@@ -41,6 +41,8 @@ void refuse_some(const schema::File& file, const schema::Transfer& step);
 [[nodiscard]] std::vector<std::size_t> made_directories(const std::vector<schema::Step>& steps);
 /// The file entries whose files or items the steps remove.
 [[nodiscard]] std::vector<std::size_t> removed_files(const std::vector<schema::Step>& steps);
+/// Whether ranks remove items that other ranks may have made.
+[[nodiscard]] bool removes_others(const std::vector<schema::Step>& steps);
 /// The file entries of whose items the steps make links.
 [[nodiscard]] std::vector<std::size_t> linked_files(const std::vector<schema::Step>& steps);
 /// The file entries of whose items the steps take windows that are counted from what is there.

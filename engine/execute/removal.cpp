@@ -3,31 +3,117 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
+#include <optional>
+#include <set>
+#include <string_view>
 
 #include "base/beneath.hpp"
 #include "base/error.hpp"
+#include "pattern/tree.hpp"
 
 namespace venturi::execute {
 namespace {
 
 constexpr std::size_t kMostListed = 100;
+/// A time of birth is at most a tick of the kernel's clock too early.
+constexpr std::uint64_t kTickNs = 10'000'000;
 
-/// Names of our own book-keeping in the run's directory.
-bool is_ours(const std::filesystem::path& relative) {
-  const std::string name = relative.string();
-  return name == kMarkerName || name.starts_with(".manifest.");
+/// Whether an open directory has no names; the storage is asked once.
+bool is_empty(int directory) {
+  const base::Descriptor copy(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  alignas(dirent64) std::array<char, 1024> names;
+  if (!copy) return false;
+  const long bytes = ::syscall(SYS_getdents64, copy.get(), names.data(), names.size());
+  for (long at = 0; at < bytes;) {
+    const auto* entry = reinterpret_cast<const dirent64*>(names.data() + at);
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") return false;
+    at += entry->d_reclen;
+  }
+  return bytes >= 0;
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const noexcept { ::closedir(directory); }
-};
+bool was_born_since(const base::Identity& found, std::uint64_t since_ns) {
+  return found.birth_ns != 0 && since_ns != 0 && found.birth_ns + kTickNs >= since_ns;
+}
+
+/// What the marker of a directory says; nothing where there is none that can be read.
+std::optional<std::string> text_of_marker(int directory) {
+  const base::Descriptor file(
+      ::openat(directory, kMarkerName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  std::array<char, 4096> text;
+  const ssize_t bytes = file ? ::read(file.get(), text.data(), text.size()) : -1;
+  if (bytes < 0) return std::nullopt;
+  return std::string(text.data(), static_cast<std::size_t>(bytes));
+}
+
+/// Whether the marker says that the directory is this run's: the one that is listed, with the
+/// run's name in it.
+bool has_marker(const Remover& remover, const std::vector<Entry>& entries, const std::string& run) {
+  base::Identity found;
+  if (base::identify(remover.root(), kMarkerName, found) != 0 || !found.regular) return false;
+  const bool is_listed = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    return entry.kind == EntryKind::kMarker && entry.is(found);
+  });
+  if (!is_listed) return false;
+  const auto text = text_of_marker(remover.root());
+  return text && *text == marker_text(run);
+}
+
+/// Removes a marker whose writer died before it was listed: in the run's directory, with no more
+/// in it than what begins the marker.
+void remove_begun_marker(Remover& remover, const std::string& run) {
+  base::Identity found;
+  const auto text = text_of_marker(remover.root());
+  if (!text || !marker_text(run).starts_with(*text)) return;
+  if (base::identify(remover.root(), kMarkerName, found) != 0) return;
+  if (found.regular && found.links == 1) ::unlinkat(remover.root(), kMarkerName, 0);
+}
+
+/// The directory is listed, or it was about to be made, and was made then.
+const Entry* find_root(std::vector<Entry>& entries, const std::string& directory) {
+  const auto root = std::find_if(entries.begin(), entries.end(),
+                                 [](const Entry& entry) { return entry.kind == EntryKind::kRoot; });
+  if (root != entries.end()) return &*root;
+  const auto intent = std::find_if(entries.begin(), entries.end(), [](const Entry& entry) {
+    return entry.kind == EntryKind::kIntent && entry.path == ".";
+  });
+  base::Identity found;
+  const base::Descriptor open(
+      ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (intent == entries.end() || !open || base::identify(open.get(), "", found) != 0) {
+    return nullptr;
+  }
+  // Without a time of birth only an empty one is taken: to remove that harms nobody.
+  const bool ours =
+      found.birth_ns != 0 ? was_born_since(found, intent->since_ns) : is_empty(open.get());
+  if (!ours) return nullptr;
+  intent->identity = found;
+  return &*intent;
+}
+
+/// The intents that nothing behind them settles.
+std::vector<Entry> open_intents(const std::vector<Entry>& entries) {
+  std::set<std::string_view> settled;
+  std::vector<Entry> open;
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    if (is_items(entry->kind)) continue;
+    if (entry->kind != EntryKind::kIntent) {
+      settled.insert(entry->path);
+    } else if (settled.insert(entry->path).second) {
+      open.push_back(*entry);
+    }
+  }
+  return open;
+}
 
 }  // namespace
 
@@ -37,53 +123,36 @@ bool is_directory(EntryKind kind) noexcept {
 }
 
 bool outlives_repetition(EntryKind kind) noexcept {
-  return kind != EntryKind::kFile && kind != EntryKind::kDirectory && kind != EntryKind::kTree;
+  return kind != EntryKind::kFile && kind != EntryKind::kDirectory && kind != EntryKind::kTree &&
+         kind != EntryKind::kItems && kind != EntryKind::kIntent && kind != EntryKind::kVoid;
 }
 
 std::size_t depth_of(const std::string& path) noexcept {
   return static_cast<std::size_t>(std::count(path.begin(), path.end(), '/'));
 }
 
-TreeNames::TreeNames(const std::vector<schema::File>& files) {
-  for (const schema::File& file : files) {
-    if (!file.tree) continue;
-    const bool directory = file.tree->kind == schema::ItemKind::kDirectory;
-    (directory ? directories_ : files_).emplace_back(pattern::item_name_parts(*file.tree));
-  }
-}
-
-bool TreeNames::has_file(std::string_view name) const {
-  return std::any_of(files_.begin(), files_.end(), [name](const pattern::NameShape& shape) {
-    return shape.matches(name) || shape.matches_with(name, pattern::kLinkSuffix) ||
-           shape.matches_with(name, pattern::kAsideSuffix);
-  });
-}
-
-bool TreeNames::has_symlink(std::string_view name) const {
-  return std::any_of(files_.begin(), files_.end(), [name](const pattern::NameShape& shape) {
-    return shape.matches_with(name, pattern::kSymlinkSuffix);
-  });
-}
-
-bool TreeNames::has_directory(std::string_view name) const {
-  return std::any_of(
-      directories_.begin(), directories_.end(), [name](const pattern::NameShape& shape) {
-        return shape.matches(name) || shape.matches_with(name, pattern::kAsideSuffix);
-      });
-}
-
-Remover::Remover(const std::string& directory, const Entry* root, TreeNames names)
-    : names_(std::move(names)),
-      root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
+Remover::Remover(const std::string& directory, const Entry* root)
+    : root_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) {
   base::Identity found;
   const bool ours =
       root_ && root != nullptr && base::identify(root_.get(), "", found) == 0 && root->is(found);
+  owner_ = found.owner;
   if (!ours) root_ = base::Descriptor();
 }
 
 bool Remover::remove_file(const Entry& entry) { return remove(entry, 0); }
 
 bool Remover::remove_directory(const Entry& entry) { return remove(entry, AT_REMOVEDIR); }
+
+bool Remover::take(int directory, const char* name, int flags) {
+  if (::unlinkat(directory, name, flags) == 0) {
+    ++removed_;
+    return true;
+  }
+  const int refusal = errno;
+  note(refusal);
+  return refusal == ENOENT;
+}
 
 bool Remover::remove(const Entry& entry, int flags) {
   const base::Place place(root_.get(), entry.path.c_str());
@@ -95,16 +164,70 @@ bool Remover::remove(const Entry& entry, int flags) {
     return error == ENOENT;
   }
   if (!entry.is(found)) return true;  // a name that is no longer ours is not our business
-  if (is_directory(entry.kind) && entry.kind != EntryKind::kDirectory) {
-    remove_items(place.directory(), place.name());
+  return take(place.directory(), place.name(), flags);
+}
+
+bool Remover::remove_items(const Entry& entry) {
+  const auto parts = pattern::names_of(entry.block.names);
+  const base::Descriptor directory(base::open_beneath(
+      root_.get(), entry.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory) {
+    note(errno);
+    return errno == ENOENT;
   }
-  if (::unlinkat(place.directory(), place.name(), flags) != 0) {
-    const int refusal = errno;
-    note(refusal);
-    return refusal == ENOENT;
+  base::Identity found;
+  if (!parts || base::identify(directory.get(), "", found) != 0 || !entry.is(found) ||
+      is_empty(directory.get())) {
+    return true;
   }
-  ++removed_;
-  return true;
+  pattern::TreeName name(*parts, {});
+  bool gone = true;
+  for (std::size_t i = 0; i < entry.counts.size(); ++i) {
+    const auto count = static_cast<unsigned char>(entry.counts[i]);
+    if (!is_made(count) && (count & kPending) == 0) continue;
+    const ItemBlock& block = entry.block;
+    const std::uint64_t index = block.first + i;
+    gone &= remove_item(directory.get(),
+                        name(block.node, block.node * block.per_node + index, index), entry, count);
+  }
+  return gone;
+}
+
+/// What has another type or another owner took the name, and what may not have been made by us is
+/// ours only if it was born then.
+bool Remover::remove_item(int directory, const char* name, const Entry& entry,
+                          unsigned char count) {
+  base::Identity found;
+  if (!is_made(count)) {
+    if (base::identify(directory, name, found) != 0) return true;
+    if (!was_born_since(found, entry.since_ns)) return true;
+  }
+  struct stat status{};
+  if (::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
+    note(errno);
+    return errno == ENOENT;
+  }
+  const bool fits = entry.block.directories ? S_ISDIR(status.st_mode)
+                                            : S_ISREG(status.st_mode) || S_ISLNK(status.st_mode);
+  const bool is_link = entry.block.names.ends_with(pattern::kSymlinkSuffix);
+  if (!fits || status.st_uid != owner_ || S_ISLNK(status.st_mode) != is_link) return true;
+  return take(directory, name, entry.block.directories ? AT_REMOVEDIR : 0);
+}
+
+void Remover::remove_intended(const Entry& intent, const std::vector<Entry>& listed) {
+  const base::Place place(root_.get(), intent.path.c_str());
+  base::Identity found;
+  if (place.error() != 0 || base::identify(place.directory(), place.name(), found) != 0) return;
+  const bool is_renamed = std::any_of(listed.begin(), listed.end(), [&](const Entry& entry) {
+    return entry.kind != EntryKind::kIntent && !is_items(entry.kind) && entry.is(found);
+  });
+  const bool is_new = was_born_since(found, intent.since_ns) && found.owner == owner_;
+  if (!is_renamed && !is_new) return;
+  if (found.directory) {
+    take(place.directory(), place.name(), AT_REMOVEDIR);
+  } else if (found.regular) {
+    take(place.directory(), place.name(), 0);
+  }
 }
 
 void Remover::note(int error) noexcept {
@@ -112,91 +235,62 @@ void Remover::note(int error) noexcept {
   if (refused_++ == 0) why_ = error;
 }
 
-void Remover::remove_items(int parent, const char* name) {
-  const int descriptor = ::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0) {
-    note(errno);
-    return;
-  }
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(descriptor));
-  if (!directory) {
-    ::close(descriptor);
-    return;
-  }
-  errno = 0;
-  while (const dirent* item = ::readdir(directory.get())) {  // NOLINT: one thread
-    remove_item(::dirfd(directory.get()), item->d_name, item->d_type);
-    errno = 0;
-  }
-  note(errno);
-}
-
-void Remover::remove_item(int directory, const char* name, unsigned char type) {
-  struct stat status{};
-  if (type == DT_UNKNOWN && ::fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-    type = static_cast<unsigned char>(IFTODT(status.st_mode));
-  }
-  const bool ours = (type == DT_REG && names_.has_file(name)) ||
-                    (type == DT_LNK && names_.has_symlink(name)) ||
-                    (type == DT_DIR && names_.has_directory(name));
-  if (!ours) return;
-  if (::unlinkat(directory, name, type == DT_DIR ? AT_REMOVEDIR : 0) == 0) {
-    ++removed_;
-  } else {
-    note(errno);
-  }
-}
-
-Leftover list_left(const std::string& directory) {
+Leftover list_left(const std::string& directory, const RunKey& key) {
+  const base::Descriptor root(
+      ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const std::vector<std::string> own = manifests_in(root.get(), key);
+  const auto is_ours = [&own](const std::string& name) {
+    return name == kMarkerName || std::find(own.begin(), own.end(), name) != own.end();
+  };
   Leftover left;
   std::error_code error;
   std::filesystem::recursive_directory_iterator walk(directory, error);
   const std::filesystem::recursive_directory_iterator end;
   for (; !error && walk != end; walk.increment(error)) {
-    if (walk->is_directory(error) && !std::filesystem::is_empty(walk->path(), error)) continue;
-    if (is_ours(walk->path().lexically_relative(directory))) continue;
-    ++left.count;
-    if (left.paths.size() < kMostListed) {
-      left.paths.push_back(walk->path().lexically_relative(directory));
+    if (walk->is_directory(error) && !walk->is_symlink(error) &&
+        !std::filesystem::is_empty(walk->path(), error)) {
+      continue;
     }
+    const std::string path = walk->path().lexically_relative(directory);
+    if (is_ours(path)) continue;
+    ++left.count;
+    if (left.paths.size() < kMostListed) left.paths.push_back(path);
   }
   return left;
 }
 
-bool remove_root(Remover& remover, const std::vector<Entry>& entries,
-                 const std::string& directory) {
-  if (!remover.reachable() || list_left(directory).count > 0) return false;
+bool remove_root(Remover& remover, const std::vector<Entry>& entries, const std::string& directory,
+                 const RunKey& key) {
+  if (!remover.reachable() || list_left(directory, key).count > 0) return false;
   for (const Entry& entry : entries) {
     if (entry.kind == EntryKind::kMarker) remover.remove_file(entry);
   }
-  std::error_code error;
-  for (const auto& item : std::filesystem::directory_iterator(directory, error)) {
-    if (is_ours(item.path().filename())) ::unlink(item.path().c_str());
+  for (const std::string& name : manifests_in(remover.root(), key)) {
+    ::unlinkat(remover.root(), name.c_str(), 0);
   }
   if (::rmdir(directory.c_str()) == 0) return true;
   remover.note(errno);
   return false;
 }
 
-Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) {
-  const std::string& directory = plan.directory;
-  if (manifests_in_use(journal, directory)) {
-    throw base::Error({.code = "fault",
-                       .message = "a process of this run is still alive",
-                       .hint = "end it first, then clean again",
-                       .where = journal});
-  }
-  std::vector<Entry> entries = read_manifests(journal, directory);
-  const auto root = std::find_if(entries.begin(), entries.end(),
-                                 [](const Entry& entry) { return entry.kind == EntryKind::kRoot; });
-  Remover remover(directory, root == entries.end() ? nullptr : &*root, TreeNames(plan.files));
-  if (!remover.reachable()) return {};
+namespace {
+
+/// Removes what is listed in a directory that surely is the run's.
+void remove_listed(Remover& remover, std::vector<Entry> entries, Kept kept) {
   const auto stays = [kept](EntryKind kind) {
-    return kept == Kept::kStay && (kind == EntryKind::kKept || kind == EntryKind::kKeptTree);
+    return kept == Kept::kStay && (kind == EntryKind::kKept || kind == EntryKind::kKeptTree ||
+                                   kind == EntryKind::kKeptItems);
   };
+  for (const Entry& block : sum_items(entries)) {
+    if (!stays(block.kind)) remover.remove_items(block);
+  }
+  for (const Entry& intent : open_intents(entries)) {
+    if (intent.path != ".") remover.remove_intended(intent, entries);
+  }
   std::erase_if(entries, [&](const Entry& entry) {
-    const bool special = entry.kind == EntryKind::kMarker || entry.kind == EntryKind::kRoot;
-    if (special || is_directory(entry.kind)) return false;
+    const bool is_name = entry.kind == EntryKind::kFile || entry.kind == EntryKind::kStagedFile ||
+                         entry.kind == EntryKind::kKept;
+    if (!is_name) return !is_directory(entry.kind);
     // A kept name may be a directory; its turn comes with the others.
     return stays(entry.kind) || remover.remove_file(entry);
   });
@@ -204,11 +298,33 @@ Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) 
     return depth_of(a.path) > depth_of(b.path);
   });
   for (const Entry& entry : entries) {
-    const bool directory_too = is_directory(entry.kind) || entry.kind == EntryKind::kKept;
-    if (directory_too && !stays(entry.kind)) remover.remove_directory(entry);
+    if (!stays(entry.kind)) remover.remove_directory(entry);
   }
-  remove_root(remover, entries, directory);
-  Leftover left = list_left(directory);
+}
+
+}  // namespace
+
+Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) {
+  const std::string& directory = plan.directory;
+  const std::optional<RunKey> key = read_key(journal);
+  if (!key) return {};  // the run made nothing
+  if (manifests_in_use(journal, directory, *key)) {
+    throw base::Error({.code = "fault",
+                       .message = "a process of this run is still alive",
+                       .hint = "end it first, then clean again",
+                       .where = journal});
+  }
+  std::vector<Entry> entries = read_manifests(journal, directory, *key);
+  const Entry* root = find_root(entries, directory);
+  Remover remover(directory, root);
+  if (!remover.reachable()) return {};
+  if (has_marker(remover, entries, plan.run)) {
+    remove_listed(remover, entries, kept);
+  } else {
+    remove_begun_marker(remover, plan.run);
+  }
+  remove_root(remover, entries, directory, *key);
+  Leftover left = list_left(directory, *key);
   left.removed = remover.removed();
   left.refused = remover.refused();
   left.why = remover.why();

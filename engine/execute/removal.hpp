@@ -4,47 +4,36 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/descriptor.hpp"
 #include "execute/manifest.hpp"
-#include "pattern/tree.hpp"
+#include "execute/manifest_words.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
-
-/// The file in a run's directory that says whose it is.
-inline constexpr const char* kMarkerName = ".venturi";
-
-/// The names that the trees of a plan give to items.
-class TreeNames {
- public:
-  TreeNames() = default;
-  explicit TreeNames(const std::vector<schema::File>& files);
-  /// Whether a name in a directory of a tree is ours, if it is of this kind.
-  [[nodiscard]] bool has_file(std::string_view name) const;
-  [[nodiscard]] bool has_symlink(std::string_view name) const;
-  [[nodiscard]] bool has_directory(std::string_view name) const;
-
- private:
-  std::vector<pattern::NameShape> files_;
-  std::vector<pattern::NameShape> directories_;
-};
 
 /// Removes listed names below one directory. Before each removal the name must still be the
 /// file or directory that the manifest lists; a name that became something else stays.
 class Remover {
  public:
   /// Opens the directory; if it is gone or another one, there is nothing to remove.
-  Remover(const std::string& directory, const Entry* root, TreeNames names);
+  Remover(const std::string& directory, const Entry* root);
 
   /// Removes a file; true if it is gone now.
   bool remove_file(const Entry& entry);
-  /// Removes a directory if it is empty, once the items of a tree are gone; true if it is gone.
+  /// Removes a directory if it is empty; true if it is gone.
   bool remove_directory(const Entry& entry);
+  /// Removes the items that are counted; true if none of them is there any more.
+  bool remove_items(const Entry& entry);
+  /// Removes what was about to be made, if it surely was: if it is one of the `listed` under a new
+  /// name, or was born afterwards.
+  void remove_intended(const Entry& intent, const std::vector<Entry>& listed);
+
   [[nodiscard]] std::uint64_t removed() const noexcept { return removed_; }
   [[nodiscard]] bool reachable() const noexcept { return static_cast<bool>(root_); }
+  /// The open directory, or -1.
+  [[nodiscard]] int root() const noexcept { return root_.get(); }
   /// Names of ours that the storage did not let go, and the errno of the first.
   [[nodiscard]] std::uint64_t refused() const noexcept { return refused_; }
   [[nodiscard]] int why() const noexcept { return why_; }
@@ -53,11 +42,12 @@ class Remover {
 
  private:
   bool remove(const Entry& entry, int flags);
-  void remove_items(int parent, const char* name);
-  void remove_item(int directory, const char* name, unsigned char type);
+  bool remove_item(int directory, const char* name, const Entry& entry, unsigned char count);
+  bool take(int directory, const char* name, int flags);
 
-  TreeNames names_;
   base::Descriptor root_;
+  /// Whose the directory is, and so what the run makes in it.
+  std::uint64_t owner_ = 0;
   std::uint64_t removed_ = 0;
   std::uint64_t refused_ = 0;
   int why_ = 0;
@@ -81,11 +71,13 @@ struct Leftover {
   int why = 0;
 };
 
-/// The names below a directory that are still there; none if the directory is gone.
-Leftover list_left(const std::string& directory);
+/// The names below a directory that are still there, but those that the run needs itself; none if
+/// the directory is gone.
+Leftover list_left(const std::string& directory, const RunKey& key);
 
 /// Removes the marker and the directory itself, if nothing else is in it; true if it is gone.
-bool remove_root(Remover& remover, const std::vector<Entry>& entries, const std::string& directory);
+bool remove_root(Remover& remover, const std::vector<Entry>& entries, const std::string& directory,
+                 const RunKey& key);
 
 /// What happens to the files that the plan wanted to keep.
 enum class Kept : std::uint8_t { kStay, kGo };

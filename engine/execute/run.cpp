@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdlib>
 #include <cstring>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "base/version.hpp"
 #include "comm/watch.hpp"
@@ -24,12 +27,35 @@
 namespace venturi::execute {
 namespace {
 
-Entry entry_of(EntryKind kind, const std::string& full, const std::string& relative) {
+/// The entry of what this rank has just made.
+Entry entry_of(EntryKind kind, const std::string& full, const std::string& relative,
+               const RunKey& key) {
   base::Identity found;
   if (const int error = base::identify(AT_FDCWD, full.c_str(), found)) {
     throw base::target_error(full, std::strerror(error));
   }
-  return {kind, found.device, found.inode, found.birth_ns, relative};
+  base::set_mark(AT_FDCWD, full.c_str(), base::combine(key.low, base::key_of(relative)), found);
+  return {.kind = kind, .identity = found, .path = relative};
+}
+
+Entry root_of(const std::string& directory) {
+  base::Identity found;
+  if (const int error = base::identify(AT_FDCWD, directory.c_str(), found)) {
+    throw base::target_error(directory, std::strerror(error));
+  }
+  return {.kind = EntryKind::kRoot, .identity = found, .path = "."};
+}
+
+/// Writes a new file whose name must be free.
+void write_new(const std::string& name, const std::string& text) {
+  const base::Descriptor file(
+      ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
+  ssize_t written = -1;
+  do {
+    if (file) written = ::write(file.get(), text.data(), text.size());
+  } while (file && written < 0 && errno == EINTR);
+  if (written == static_cast<ssize_t>(text.size())) return;
+  throw base::target_error(name, fmt::format("cannot write: {}", std::strerror(errno)));
 }
 
 /// What the verification of a file of an earlier run cannot see.
@@ -78,8 +104,9 @@ class Run {
     measure_offset();
     if (context_.clock.is_simulated()) world_.synchronise(context_.clock);
     context_.guard([&] {
-      if (is_first()) make_directory();
+      if (is_first()) begin_directory();
     });
+    share_binding();
     // One moment for all ranks, the last one's: groups' events count from it.
     context_.hello_ns = static_cast<std::uint64_t>(
         static_cast<std::int64_t>(context_.clock.now_ns()) + context_.clock_offset_ns);
@@ -125,9 +152,8 @@ class Run {
   void prepare() {
     const schema::Plan& plan = context_.plan;
     context_.guard([&] {
-      root_ = entry_of(EntryKind::kRoot, plan.directory, ".");
-      open_manifest();
-      if (is_first()) list_directory();
+      root_ = root_of(plan.directory);
+      if (!context_.manifest) open_manifest();
       note_target();
       if (plan.log_operations) {
         context_.operation_log.emplace(
@@ -159,13 +185,48 @@ class Run {
   void list_part(const schema::File& file, const std::string& path,
                  const backend::Identity& identity) {
     const EntryKind kind = file.keep ? EntryKind::kKept : EntryKind::kFile;
-    context_.manifest->add({kind, identity.device, identity.inode, identity.birth_ns, path});
+    context_.manifest->add({.kind = kind, .identity = identity, .path = path});
   }
 
-  void make_directory() const {
+  /// The directory and its marker. Before each of them stands in the journal that it will be made.
+  void begin_directory() {
+    const schema::Plan& plan = context_.plan;
+    binding_.key = make_key(plan.journal);
+    open_manifest();
+    if (::access((plan.journal + "/" + kEndedName).c_str(), F_OK) == 0) {
+      throw base::target_error(plan.journal, "the run was ended before it began");
+    }
+    Manifest& manifest = *context_.manifest;
+    manifest.intend(".");
+    make_directory();
+    manifest.add(entry_of(EntryKind::kRoot, plan.directory, ".", binding_.key));
+    const std::string marker = plan.directory + "/" + kMarkerName;
+    manifest.intend(kMarkerName);
+    const std::uint64_t begin_ns = coarse_time_ns();
+    write_new(marker, marker_text(plan.run));
+    const Entry entry = entry_of(EntryKind::kMarker, marker, kMarkerName, binding_.key);
+    manifest.add(entry);
+    // The storage may have a clock of its own; then its times are compared with that.
+    constexpr std::int64_t kNear = 100'000'000;
+    const auto offset = static_cast<std::int64_t>(entry.identity.birth_ns - begin_ns);
+    if (entry.identity.birth_ns == 0 || std::abs(offset) < kNear) return;
+    binding_.offset_ns = offset;
+    manifest.set_offset(offset);
+  }
+
+  /// All manifests of the run bear the key of the first one.
+  void share_binding() {
+    Binding shared = binding_;
+    world_.broadcast(shared);
+    binding_.key = shared.key;
+    binding_.offset_ns = shared.offset_ns;
+  }
+
+  void make_directory() {
     const std::string& directory = context_.plan.directory;
     if (::mkdir(directory.c_str(), 0755) == 0) return;
     const int error = errno;
+    context_.manifest->retract(".");
     throw base::target_error(
         directory, fmt::format("cannot make {}: {}", directory, std::strerror(error)),
         error == EEXIST   ? "the run makes its own directory; choose a name that is not taken"
@@ -174,13 +235,9 @@ class Run {
   }
 
   void open_manifest() {
-    try {
-      context_.manifest.emplace(context_.plan.journal, context_.plan.directory, world_.rank());
-    } catch (const base::Error&) {
-      // Nothing lists the directory yet, so it must go now.
-      if (is_first()) ::rmdir(context_.plan.directory.c_str());
-      throw;
-    }
+    binding_.now_ns = context_.clock.now_ns();
+    context_.manifest.emplace(context_.plan.journal, context_.plan.directory, world_.rank(),
+                              binding_);
   }
 
   /// One rank of each node looks at what the directory lies on there.
@@ -189,19 +246,6 @@ class Run {
     const auto first = std::find(nodes.begin(), nodes.end(), context_.group.node());
     if (static_cast<std::size_t>(first - nodes.begin()) != context_.group.rank()) return;
     context_.target.emplace(context_.plan.directory, context_.plan.expect_fstype);
-  }
-
-  void list_directory() {
-    const std::string& directory = context_.plan.directory;
-    context_.manifest->add(root_);
-    const std::string marker = directory + "/" + kMarkerName;
-    const base::Descriptor file(
-        ::open(marker.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    const std::string text = fmt::format("venturi run {}\n", context_.plan.run);
-    if (!file || ::write(file.get(), text.data(), text.size()) < 0) {
-      throw base::target_error(marker, fmt::format("cannot write: {}", std::strerror(errno)));
-    }
-    context_.manifest->add(entry_of(EntryKind::kMarker, marker, kMarkerName));
   }
 
   /// What the program does somewhere and the files must know from the beginning.
@@ -219,6 +263,7 @@ class Run {
   void note_stages() {
     std::set<std::size_t> taken;
     for (const schema::Group& group : context_.plan.groups) {
+      context_.removes_others |= removes_others(group.program);
       for (const std::size_t file : removed_files(group.program)) {
         context_.files[file].is_removed = true;
       }
@@ -323,10 +368,11 @@ class Run {
     world_.synchronise(context_.clock);
     std::vector<Entry> entries;
     if (context_.manifest) entries = context_.manifest->since(position);
-    Remover remover(context_.plan.directory, &root_, TreeNames(context_.plan.files));
+    Remover remover(context_.plan.directory, &root_);
     const auto wanted = [&](const Entry& entry) {
-      const bool lasting =
-          entry.kind == EntryKind::kStagedFile || entry.kind == EntryKind::kStagedTree;
+      const bool lasting = entry.kind == EntryKind::kStagedFile ||
+                           entry.kind == EntryKind::kStagedTree ||
+                           entry.kind == EntryKind::kStagedItems;
       return !outlives_repetition(entry.kind) || (all && lasting);
     };
     // The deadline of a phase that failed is not that of the removal.
@@ -334,9 +380,12 @@ class Run {
     counters.deadline_ns = 0;
     comm::set_doing(counters, comm::kRemoving);
     std::uint64_t deepest = 0;
+    if (context_.manifest) note_removals_of_others(entries);
     std::erase_if(entries, [&](const Entry& entry) {
       if (!wanted(entry)) return false;
       context_.beat();
+      if (entry.kind == EntryKind::kIntent || entry.kind == EntryKind::kVoid) return true;
+      if (is_items(entry.kind)) return remover.reachable() && remover.remove_items(entry);
       if (is_directory(entry.kind)) {
         deepest = std::max<std::uint64_t>(deepest, depth_of(entry.path) + 1);
         return false;
@@ -357,12 +406,33 @@ class Run {
     if (!all) comm::set_doing(counters, "between repetitions");
   }
 
+  /// Where ranks removed items that others had made, those do not look for them: under their names
+  /// there may be something else by now.
+  void note_removals_of_others(std::vector<Entry>& entries) {
+    const auto mine = static_cast<std::uint64_t>(context_.manifest->removed_others());
+    if (world_.maximum(mine) == 0) return;
+    std::map<std::tuple<std::string, std::string, std::uint64_t>, std::string> sums;
+    for (Entry& sum :
+         sum_items(read_manifests(context_.plan.journal, context_.plan.directory, binding_.key))) {
+      sums[{sum.path, sum.block.names, sum.block.first}] = std::move(sum.counts);
+    }
+    world_.barrier();
+    for (Entry& entry : entries) {
+      if (!is_items(entry.kind)) continue;
+      const auto found = sums.find({entry.path, entry.block.names, entry.block.first});
+      for (std::size_t i = 0; found != sums.end() && i < entry.counts.size(); ++i) {
+        const auto sum = static_cast<unsigned char>(found->second[i]);
+        if (!is_made(sum) && (sum & kPending) == 0) entry.counts[i] = static_cast<char>(kSettled);
+      }
+    }
+  }
+
   /// Removes everything; returns what the plan wanted to keep. Only the first rank looks.
   std::vector<std::string> remove_all() {
     if (world_.maximum(static_cast<std::uint64_t>(context_.manifest.has_value())) == 0) {
       return {};
     }
-    remove_made(0, true);
+    remove_made(Manifest::kFirstPosition, true);
     std::vector<std::string> kept;
     if (is_first()) {
       kept = remove_directory();
@@ -376,25 +446,31 @@ class Run {
   void verify_removal(const std::vector<std::string>& kept) {
     const std::string& directory = context_.plan.directory;
     if (!kept.empty() || ::access(directory.c_str(), F_OK) != 0) return;
-    const Leftover left = list_left(directory);
+    const Leftover left = list_left(directory, binding_.key);
     if (left.count > 0) return;  // said already
     context_.warn(fmt::format("{} is still there after it was removed", directory));
   }
 
   std::vector<std::string> remove_directory() {
     const std::string& directory = context_.plan.directory;
-    const std::vector<Entry> entries = read_manifests(context_.plan.journal, directory);
-    Remover remover(directory, &root_, {});
-    if (remove_root(remover, entries, directory)) return {};
+    const std::vector<Entry> entries =
+        read_manifests(context_.plan.journal, directory, binding_.key);
+    Remover remover(directory, &root_);
+    if (remove_root(remover, entries, directory, binding_.key)) return {};
     std::set<std::string> ours;
-    for (const Entry& entry : entries) ours.insert(entry.path);
-    const Leftover left = list_left(directory);
+    std::set<std::string> kept_trees;
+    for (const Entry& entry : entries) {
+      const bool is_kept = entry.kind == EntryKind::kKept || entry.kind == EntryKind::kKeptTree;
+      if (is_kept) kept_trees.insert(entry.path);
+      if (!is_items(entry.kind)) ours.insert(entry.path);
+    }
+    const Leftover left = list_left(directory, binding_.key);
     std::vector<std::string> kept;
     std::vector<std::string> strange;
     for (const std::string& path : left.paths) {
       if (pattern::is_for_commands(path)) continue;
       const std::string parent = path.substr(0, path.find_last_of('/'));
-      (ours.contains(path) || ours.contains(parent) ? kept : strange).push_back(path);
+      (ours.contains(path) || kept_trees.contains(parent) ? kept : strange).push_back(path);
     }
     if (!strange.empty()) {
       context_.warn(
@@ -446,8 +522,9 @@ class Run {
 
   Context context_;
   comm::Group& world_;
+  Binding binding_;
   Entry root_;
-  std::size_t first_position_ = 0;
+  std::size_t first_position_ = Manifest::kFirstPosition;
   std::uint64_t uncertainty_ns_ = 0;
   /// On the first rank, where there are several hosts.
   std::vector<std::int64_t> offset_of_host_ns_;

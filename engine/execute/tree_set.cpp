@@ -25,12 +25,13 @@ OpenTree& TreeSet::get(Context& context, FileState& file) {
                .directory_name = {pattern::directory_name_parts(*plan.tree), context.slots},
                .reach = &file.item_reaches[context.family_key(plan)],
                .sizes = {},
+               .names = pattern::text_of_names(pattern::item_name_parts(*plan.tree), context.slots),
                .nodes = {}});
   return *trees_.emplace(key, std::move(tree)).first->second;
 }
 
 int TreeSet::directory(Context& context, FileState& file, OpenTree& tree, std::uint64_t node,
-                       backend::Directory& out) {
+                       OpenTree::Node& out) {
   if (const auto found = tree.nodes.find(node); found != tree.nodes.end()) {
     out = found->second;
     return 0;
@@ -38,10 +39,11 @@ int TreeSet::directory(Context& context, FileState& file, OpenTree& tree, std::u
   backend::Backend& storage = *file.plain;
   if (open_ >= kMostOpen) close_all(storage);
   const std::string path = path_of_node(file, tree, node);
-  if (const int error = storage.open_directory(path.c_str(), out)) return error;
-  backend::Identity found;
-  if (storage.identify(out, found) == 0 && context.manifest->denies(path, found)) {
-    storage.close_directory(out);
+  out = {};
+  if (const int error = storage.open_directory(path.c_str(), out.directory)) return error;
+  if (storage.identify(out.directory, out.identity) == 0 &&
+      context.manifest->denies(path, out.identity)) {
+    storage.close_directory(out.directory);
     return EEXIST;
   }
   tree.nodes.emplace(node, out);
@@ -51,7 +53,7 @@ int TreeSet::directory(Context& context, FileState& file, OpenTree& tree, std::u
 
 void TreeSet::close_all(backend::Backend& storage) noexcept {
   for (const auto& [key, tree] : trees_) {
-    for (const auto& [node, directory] : tree->nodes) storage.close_directory(directory);
+    for (const auto& [number, node] : tree->nodes) storage.close_directory(node.directory);
     tree->nodes.clear();
   }
   open_ = 0;
@@ -62,9 +64,10 @@ void TreeSet::forget(backend::Backend& storage) noexcept {
   trees_.clear();
 }
 
-std::string path_of_node(const FileState& file, OpenTree& tree, std::uint64_t node) {
+std::string path_of_node(const FileState& file, const OpenTree& tree, std::uint64_t node) {
   const auto branch = static_cast<std::uint64_t>(file.plan->tree->branch);
-  return tree.path + pattern::tree_node_path(node, branch, tree.directory_name);
+  pattern::TreeName name = tree.directory_name;
+  return tree.path + pattern::tree_node_path(node, branch, name);
 }
 
 }  // namespace venturi::execute

@@ -25,7 +25,14 @@ struct OpenTree {
   pattern::TreeName directory_name;
   ItemReach* reach = nullptr;
   pattern::ItemSizes sizes;
-  std::unordered_map<std::uint64_t, backend::Directory> nodes;
+  /// Of the items, as `pattern::text_of_names` has them.
+  std::string names;
+  /// An open directory, and what it is.
+  struct Node {
+    backend::Directory directory = 0;
+    backend::Identity identity;
+  };
+  std::unordered_map<std::uint64_t, Node> nodes;
 };
 
 /// Keeps a bounded number of trees and of open directories.
@@ -36,7 +43,7 @@ class TreeSet {
   OpenTree& get(Context& context, FileState& file);
   /// The directory of a node, or an errno; EEXIST if it is not the one that the run made.
   int directory(Context& context, FileState& file, OpenTree& tree, std::uint64_t node,
-                backend::Directory& out);
+                OpenTree::Node& out);
   /// Closes all directories: their names may soon stand for others.
   void close_all(backend::Backend& storage) noexcept;
   /// Closes and forgets all trees.
@@ -52,6 +59,6 @@ class TreeSet {
 };
 
 /// The path of a node.
-std::string path_of_node(const FileState& file, OpenTree& tree, std::uint64_t node);
+std::string path_of_node(const FileState& file, const OpenTree& tree, std::uint64_t node);
 
 }  // namespace venturi::execute

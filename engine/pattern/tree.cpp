@@ -27,18 +27,8 @@ schema::NamePart owner_part() {
   return part;
 }
 
-bool is_digit(char letter) noexcept { return letter >= '0' && letter <= '9'; }
-
-/// Whether `name` is the texts from `at` on, with a number before each but the first.
-bool fits(std::string_view name, const std::vector<std::string>& texts, std::size_t at) {
-  if (name.substr(0, texts[at].size()) != texts[at]) return false;
-  name.remove_prefix(texts[at].size());
-  if (++at == texts.size()) return name.empty();
-  for (std::size_t digits = 0; digits < name.size() && is_digit(name[digits]); ++digits) {
-    if (fits(name.substr(digits + 1), texts, at)) return true;
-  }
-  return false;
-}
+/// Of nodes, items and indexes, in the order of `NameField`.
+constexpr std::string_view kFieldLetters = "ntx";
 
 }  // namespace
 
@@ -134,18 +124,49 @@ std::string tree_node_path(std::uint64_t node, std::uint64_t branch, TreeName& n
   return path;
 }
 
-NameShape::NameShape(const std::vector<schema::NamePart>& parts) : texts_(1) {
+std::string text_of_names(const std::vector<schema::NamePart>& parts, const Slots& slots) {
+  Evaluator evaluator;
+  std::string out;
   for (const schema::NamePart& part : parts) {
-    texts_.back() += part.text;
-    if (part.value) texts_.emplace_back();
-    if (part.field) texts_.emplace_back();
+    std::string text = part.text;
+    const auto width = static_cast<std::size_t>(part.width);
+    if (part.value) {
+      const std::uint64_t number = evaluator.count(*part.value, slots, "files.tree.names");
+      fmt::format_to(std::back_inserter(text), "{:0{}}", number, width);
+    }
+    for (const char letter : text) out.append(letter == '%' ? 2 : 1, letter);
+    if (part.field) {
+      out += fmt::format("%{}{};", kFieldLetters[static_cast<std::size_t>(*part.field)], width);
+    }
   }
+  return out;
 }
 
-bool NameShape::matches(std::string_view name) const { return fits(name, texts_, 0); }
-
-bool NameShape::matches_with(std::string_view name, std::string_view suffix) const {
-  return name.ends_with(suffix) && matches(name.substr(0, name.size() - suffix.size()));
+std::optional<std::vector<schema::NamePart>> names_of(std::string_view text) {
+  std::vector<schema::NamePart> parts(1);
+  while (!text.empty()) {
+    const std::size_t percent = std::min(text.find('%'), text.size());
+    parts.back().text += text.substr(0, percent);
+    text.remove_prefix(percent);
+    if (text.empty()) break;
+    if (text.starts_with("%%")) {
+      parts.back().text += '%';
+      text.remove_prefix(2);
+      continue;
+    }
+    const std::size_t end = text.find(';');
+    const std::size_t letter = text.size() > 1 ? kFieldLetters.find(text[1]) : kFieldLetters.npos;
+    if (end == std::string_view::npos || letter == kFieldLetters.npos) return std::nullopt;
+    const auto [stop, error] =
+        std::from_chars(text.data() + 2, text.data() + end, parts.back().width);
+    const bool fits = error == std::errc{} && stop == text.data() + end &&
+                      parts.back().width >= 0 && parts.back().width <= ssize_t{kMostNameBytes};
+    if (!fits) return std::nullopt;
+    parts.back().field = static_cast<schema::NameField>(letter);
+    parts.emplace_back();
+    text.remove_prefix(end + 1);
+  }
+  return parts;
 }
 
 }  // namespace venturi::pattern

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -90,17 +91,11 @@ class TreeName {
 /// The path of node k below the tree's path: empty for the root, else `/<...>/<name of k>`.
 std::string tree_node_path(std::uint64_t node, std::uint64_t branch, TreeName& names);
 
-/// The names that a tree gives to its items, with any numbers.
-class NameShape {
- public:
-  explicit NameShape(const std::vector<schema::NamePart>& parts);
-  [[nodiscard]] bool matches(std::string_view name) const;
-  /// Whether the name ends with the suffix and matches without it.
-  [[nodiscard]] bool matches_with(std::string_view name, std::string_view suffix) const;
-
- private:
-  /// Texts; between two of them there is a number.
-  std::vector<std::string> texts_;
-};
+/// Name parts with the values that they have now, as a text from which `names_of` makes them again:
+/// `%n3;`, `%t3;` and `%x3;` are a node, an item of the tree and an index with so many digits, `%%`
+/// is a percent sign.
+std::string text_of_names(const std::vector<schema::NamePart>& parts, const Slots& slots);
+/// Nothing if the text has another form.
+std::optional<std::vector<schema::NamePart>> names_of(std::string_view text);
 
 }  // namespace venturi::pattern

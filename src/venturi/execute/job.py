@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -20,6 +20,9 @@ from venturi.model.event import Event as AnyEvent
 from venturi.model.event import EventLine, Remark, Warning
 
 _GRACE_S = 10.0
+_REPETITION_S = 10.0
+"""How long the running repetition may still take after the first Ctrl-C; batch systems kill about
+30 s after they have asked."""
 _LOOK_S = 0.5
 _STUCK_S = 30.0
 """How long an engine may live after it said that it failed."""
@@ -30,8 +33,8 @@ _SILENT_S = 2.0
 class EngineJob:
     """One start of the engine.
 
-    The first Ctrl-C asks it to end after the running repetition, the second ends it at once; so
-    does the first while a launcher says that it waits.
+    The first Ctrl-C asks it to end after the running repetition, which may take 10 s more; the
+    second ends it at once, and so does the first while a launcher says that it waits.
     `lock` is a descriptor that the engine inherits, so that others see that it lives.
     """
 
@@ -42,7 +45,8 @@ class EngineJob:
         self._has_begun = False
         self._waits = False
         self._start_s = time.monotonic()
-        self._killer: threading.Timer | None = None
+        self._timers: list[threading.Timer] = []
+        self._is_ending = False
         self._stderr_path = journal / "stderr.txt"
         with self._stderr_path.open("wb") as stderr:
             try:
@@ -167,14 +171,24 @@ class EngineJob:
     def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
         if self.interrupts == 0 and number == signal.SIGINT and not self._waits:
             self.ask_to_end()
+            self._later(_REPETITION_S, self._end_now)
             return
         self.interrupts += 1
+        self._end_now()
+
+    def _end_now(self) -> None:
+        """End the engine; a rank inside a system call may not hear the polite signal."""
+        if self._is_ending:
+            return
+        self._is_ending = True
         self._signal(signal.SIGTERM)
-        if self._killer is None:
-            # A rank inside a system call may not hear the polite signal.
-            self._killer = threading.Timer(_GRACE_S, self._signal, [signal.SIGKILL])
-            self._killer.daemon = True
-            self._killer.start()
+        self._later(_GRACE_S, lambda: self._signal(signal.SIGKILL))
+
+    def _later(self, seconds: float, act: Callable[[], None]) -> None:
+        timer = threading.Timer(seconds, act)
+        timer.daemon = True
+        timer.start()
+        self._timers.append(timer)
 
     @contextlib.contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -189,5 +203,5 @@ class EngineJob:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
-            if self._killer is not None:
-                self._killer.cancel()
+            for timer in self._timers:
+                timer.cancel()

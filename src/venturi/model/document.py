@@ -35,6 +35,8 @@ Count = Annotated[int, Field(ge=0, le=INT64_MAX)]
 Positive = Annotated[int, Field(ge=1, le=INT64_MAX)]
 Integer = Annotated[int, Field(ge=-(2**63), le=INT64_MAX)]
 Real = Annotated[float, Field(allow_inf_nan=False)]
+RunId = Annotated[str, Field(pattern=r"^[^./\x00-\x1f][^/\x00-\x1f]{0,199}$")]
+"""The id of a run, which is the name of its folder in a store."""
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 

@@ -16,6 +16,7 @@ from venturi.model.document import (
     Integer,
     Positive,
     Real,
+    RunId,
     Seconds,
 )
 from venturi.model.event import (
@@ -275,7 +276,7 @@ class Record(Document):
     """One run: everything that a report needs."""
 
     schema_: Literal["venturi.record/2"] = Field("venturi.record/2", alias="schema")
-    id: str
+    id: RunId
     name: str
     about: str
     started: str

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field
 
 from venturi.model.campaign import Better, Scalar
-from venturi.model.document import Count, Document, Positive, Real
+from venturi.model.document import Count, Document, Positive, Real, RunId
 
 RESULT_SCHEMA: Final = "venturi.result/1"
 RUN_OF: Final = "VENTURI_RUN_OF"
@@ -72,7 +72,7 @@ class Result(Document):
     """One run in short."""
 
     schema_: Literal["venturi.result/1"] = Field("venturi.result/1", alias="schema")
-    id: str
+    id: RunId
     name: str
     """Of the workload, the campaign, or the tool."""
     started: str

@@ -186,7 +186,7 @@ class LiveView:
                 add("   rate ", "dim")
                 add(sparkline(list(progress.history)), "cyan")
         text.append("\n")
-        add("   Ctrl-C: stop after this repetition; twice: stop now", "dim")
+        add("   Ctrl-C: stop after this repetition or 10 s; twice: now", "dim")
         return text
 
     def _done_line(self, path: str, done: Done) -> str:

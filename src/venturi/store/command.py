@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import threading
 import time
@@ -203,10 +204,19 @@ def remove_folders(journal: Path) -> None:
     """Remove where the run's commands worked; what is not what was noted stays."""
     for line in _lines(journal, _FOLDERS):
         noted = json.loads(line)
+        if not _is_folder_of(journal, noted["path"]):
+            continue
         with contextlib.suppress(OSError):
             facts = os.lstat(noted["path"])
             if (facts.st_dev, facts.st_ino) == (noted["device"], noted["inode"]):
                 shutil.rmtree(noted["path"])
+
+
+def _is_folder_of(journal: Path, path: str) -> bool:
+    """Whether a path is one where commands of the journal's run work."""
+    plan = json.loads((journal / "plan.json").read_text("utf-8"))
+    place, name = os.path.split(path)
+    return place == plan["directory"] and re.fullmatch(r"\.commands\.\d+", name) is not None
 
 
 def _lines(journal: Path, name: str) -> Iterator[str]:

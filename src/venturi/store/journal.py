@@ -7,6 +7,7 @@ came. A lock that the command and the engine hold tells whether anybody is still
 from __future__ import annotations
 
 import atexit
+import contextlib
 import fcntl
 import os
 import shutil
@@ -31,7 +32,14 @@ from venturi.model.plan import Plan
 from venturi.store.assemble import RunEnd, RunFacts, assemble
 from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
-from venturi.store.place import COPIED_NAMES, ENOUGH_NAME, HOST_NAME, STRANGE_NAME, new_id
+from venturi.store.place import (
+    COPIED_NAMES,
+    ENDED_NAME,
+    ENOUGH_NAME,
+    HOST_NAME,
+    STRANGE_NAME,
+    new_id,
+)
 from venturi.store.result import RECORD_NAME, RESULT_NAME, result_of
 from venturi.store.seal import seal
 
@@ -93,7 +101,7 @@ class RunJournal:
     def discard(self) -> None:
         """Forget a run that never measured anything."""
         self.close()
-        shutil.rmtree(self.folder)
+        _forget(self.folder)
 
 
 def _unwritable(store: Path, error: OSError) -> UserError:
@@ -103,10 +111,15 @@ def _unwritable(store: Path, error: OSError) -> UserError:
 
 
 def is_alive(folder: Path) -> bool:
-    """Whether the command or the engine of a journal still runs."""
+    """Whether the command, the engine or a single rank of a journal still runs."""
+    return any(_is_held(path) for path in [folder / "lock", *folder.glob("manifest.*")])
+
+
+def _is_held(path: Path) -> bool:
+    """Whether a process holds the lock of a file."""
     try:
-        descriptor = os.open(folder / "lock", os.O_RDWR)
-    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -144,13 +157,14 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     before its first measured operation leaves nothing.
     """
     facts_path = folder / "facts.json"
+    (folder / ENDED_NAME).touch()
     events = list(read_events(folder))
     remove_folders(folder)
     left, warning = _cleaned(folder)
     refused = any(isinstance(e, Failed) and e.exit_code in (2, 5) for e in events)
     began = any(isinstance(e, Hello | PhaseFinished) for e in events)
     if not facts_path.exists() or refused or not began:
-        shutil.rmtree(folder)
+        _forget(folder)
         return None
     facts = RunFacts.model_validate_json(facts_path.read_text("utf-8"))
     ending = RunEnd(
@@ -170,7 +184,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     others = [path.name for path in (*_other_events(folder), *folder.glob("manifest.*"))]
     for name in (*COPIED_NAMES, *others):
         if (folder / name).exists():
-            shutil.copyfile(folder / name, temporary / name)
+            shutil.copy(folder / name, temporary / name)
     if (folder / COMMANDS_NAME).exists():
         shutil.copytree(folder / COMMANDS_NAME, temporary / COMMANDS_NAME)
     merge_logs(folder, events, temporary)
@@ -178,8 +192,15 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
     (temporary / RESULT_NAME).write_text(result_of(record).to_json(indent=1), "utf-8")
     seal(temporary)
     temporary.rename(final)
-    shutil.rmtree(folder)
+    _forget(folder)
     return final
+
+
+def _forget(folder: Path) -> None:
+    """Remove a journal: at one moment, so that a rank that begins late finds none."""
+    gone = folder.with_name(f".{folder.name}.gone")
+    folder.rename(gone)
+    shutil.rmtree(gone)
 
 
 def _cleaned(folder: Path) -> tuple[Left, str]:
@@ -225,11 +246,22 @@ def said_aside(folder: Path) -> tuple[str, ...]:
     return tuple(line.removeprefix(mark) for line in lines if line.startswith(mark))
 
 
+def _is_journal(folder: Path) -> bool:
+    """Whether this is a journal, and nothing that somebody else put there."""
+    if folder.is_symlink() or not folder.is_dir():
+        return False
+    if (folder / "lock").is_file():
+        return True
+    with contextlib.suppress(OSError):
+        folder.rmdir()  # one that was only just made
+    return False
+
+
 def sweep(store: Path) -> list[Path]:
     """Conclude every journal whose processes are gone; the records that came of it."""
     made = []
-    for folder in sorted((store / "running").glob("*")):
-        if folder.is_dir() and not is_alive(folder):
+    for folder in sorted((store / "running").glob("[!.]*")):
+        if _is_journal(folder) and not is_alive(folder):
             record = conclude(store, folder)
             if record is not None:
                 made.append(record)

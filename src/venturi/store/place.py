@@ -10,12 +10,16 @@ from pathlib import Path
 
 from venturi.model.error import UserError
 
-COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml")
+COPIED_NAMES = ("plan.json", "events.jsonl", "stderr.txt", "workload.yaml", "key")
 """What a record keeps of its journal, beside the manifests."""
 HOST_NAME = "host.jsonl"
 """Counters of the host while the run went on, a line for each sample; the record has them."""
 STRANGE_NAME = "strange.txt"
 """How the engine ended badly although all was done, if it did."""
+KEY_NAME = "key"
+"""The random key of a run, in its journal and in its record: only manifests that bear it count."""
+ENDED_NAME = "ended"
+"""In a journal: the run is over, so no rank of it begins any more."""
 ENOUGH_NAME = "enough.txt"
 """Why a run had as many repetitions as it had, where that was left to it."""
 DAMAGE_NAME = "damage.csv"

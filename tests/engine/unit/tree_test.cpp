@@ -57,23 +57,27 @@ TEST(TreeName, RefusesWhatMayBeLongerThanANameCanBe) {
                base::Error);
 }
 
-TEST(NameShape, TakesOnlyItemsForItems) {
-  const NameShape shape(item_name_parts({}));
-  for (const char* name : {"f.0.0", "f.12.345"}) EXPECT_TRUE(shape.matches(name));
-  for (const char* name : {"f.0", "f.0.", "f..0", "g.0.0", "f.0.0x", "f.-1.0", "f.0.0.0", ""}) {
-    EXPECT_FALSE(shape.matches(name)) << name;
+TEST(NamesText, GivesTheSameNamesAgain) {
+  using enum schema::NameField;
+  const std::vector<schema::NamePart> parts{{.text = "a%b "},
+                                            {.text = "n", .field = kNode, .width = 3},
+                                            {.text = "%%t", .field = kItem},
+                                            {.text = ";x", .field = kIndex, .width = 12},
+                                            {.text = ".end"}};
+  const auto again = names_of(text_of_names(parts, {}));
+  ASSERT_TRUE(again);
+  TreeName one(parts, {});
+  TreeName two(*again, {});
+  for (std::uint64_t i = 0; i < 1200; i += 7) {
+    EXPECT_STREQ(one(i, 10 * i, i % 99), two(i, 10 * i, i % 99));
   }
-  EXPECT_TRUE(shape.matches_with("f.1.2.link", kLinkSuffix));
-  EXPECT_FALSE(shape.matches_with("f.1.link", kLinkSuffix));
 }
 
-TEST(NameShape, FindsNumbersThatStandBesideDigits) {
-  using enum schema::NameField;
-  const NameShape shape({field(kNode), {.text = "00"}, field(kItem)});
-  EXPECT_TRUE(shape.matches("1001"));
-  EXPECT_TRUE(shape.matches("000000"));
-  EXPECT_FALSE(shape.matches("1011"));
-  EXPECT_FALSE(shape.matches("001"));
+TEST(NamesText, RefusesOtherTexts) {
+  for (const char* text : {"%", "%n", "%q3;", "%n;", "%n-1;", "%n99999;", "a%n3"}) {
+    EXPECT_FALSE(names_of(text)) << text;
+  }
+  EXPECT_TRUE(names_of(""));
 }
 
 TEST(Tree, NumbersDirectoriesLikeAHeap) {
