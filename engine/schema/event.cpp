@@ -591,6 +591,7 @@ void decode(const Node& node, Warning& out) {
   Object object(node);
   object.constant("event", "warning");
   object.required("what", out.what);
+  object.optional("stopped_s", out.stopped_s, codec::Span{.low = 0});
   object.finish();
 }
 
@@ -598,6 +599,7 @@ Json encode(const Warning& value) {
   Json out = Json::object();
   out["event"] = "warning";
   out["what"] = encode(value.what);
+  out["stopped_s"] = encode(value.stopped_s);
   return out;
 }
 

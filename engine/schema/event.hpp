@@ -346,6 +346,10 @@ struct FileFacts {
 /// Something that the reader of the result must know.
 struct Warning {
   std::string what = {};
+  /// For so long no process of a node ran, nor the one that watches them: they were stopped, or
+  /// the machine slept or had no time for them. What was measured meanwhile says nothing about the
+  /// storage.
+  std::optional<double> stopped_s = {};
 };
 
 /// What goes on, for who looks on; no result depends on it.
