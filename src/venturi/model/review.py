@@ -21,7 +21,7 @@ class ReviewLimit(StrEnum):
     RANKS = "ranks"
     """Some ranks for others, or all for a core."""
     METADATA = "metadata"
-    """For work on names: directories, inodes, their servers."""
+    """For metadata operations: directories, inodes, their servers."""
     NETWORK = "network"
     """For round trips to servers."""
     DEVICE = "device"
