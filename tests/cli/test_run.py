@@ -74,7 +74,7 @@ def assert_refused(done: subprocess.CompletedProcess[str], code: int, message: s
     [
         (["run", "ior", "-d", "{dir}/none"], 5, "no such directory"),
         (["run", "ior", "-d", "{file}"], 5, "not a directory"),
-        (["run", "ior", "-d", "/proc"], 5, "no storage"),
+        (["run", "ior", "-d", "/proc"], 5, "not storage"),
         (["run", "ior", "-d", "{dir}", "--set", "block=1 PiB"], 5, "are free"),
         (["run", "ior", "-d", "{dir}", "-n", "0"], 2, "at least one"),
         (["run", "ior", "-d", "{dir}", "-n", "1000000000"], 2, "most_ranks"),

@@ -147,7 +147,7 @@ def test_a_workload_may_say_how_long_it_means_to_take(cli: Cli, tmp_path: Path) 
     )
     record = cli.json("run", str(path), "-d", str(cli.target))
     assert record["repetitions"] == record["repetitions_asked"] < 6
-    assert record["enough"].startswith("none begins after the 0.001 s")
+    assert record["enough"].startswith("0.001 s time budget reached")
     said = cli.json("run", str(path), "-d", str(cli.target), "--repeat", "3")
     assert said["repetitions"] == 3
 

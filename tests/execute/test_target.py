@@ -42,7 +42,7 @@ def test_a_good_directory(small: Path) -> None:
 
 @pytest.mark.parametrize("directory", ["/proc", "/proc/sys", "/sys"])
 def test_what_the_kernel_shows_is_no_storage(directory: str) -> None:
-    with pytest.raises(TargetProblem, match="no storage") as refused:
+    with pytest.raises(TargetProblem, match="not storage") as refused:
         check_directory(Path(directory))
     assert refused.value.hint == "choose another directory with -d DIR"
 

@@ -108,9 +108,9 @@ def test_words_for_streams() -> None:
         made.run(rank, Kind.READ, "/s/shared", MIB, 9, first=9 * MIB, stride=-MIB)
     found = {stream.name: stream for stream in characterization(made).activity.streams}
     assert sharing(found["/s/own.#"]) == "3 files, one for each rank"
-    assert ordering(found["/s/own.#"]) == "writes one behind the other"
+    assert ordering(found["/s/own.#"]) == "sequential writes"
     assert sharing(found["/s/shared"]) == "one file of 3 ranks"
-    assert ordering(found["/s/shared"]) == "reads going back"
+    assert ordering(found["/s/shared"]) == "reads with backward jumps"
 
 
 @pytest.mark.needs("browser")

@@ -278,7 +278,7 @@ def test_scattered_requests_become_contiguous(step: str) -> None:
 def test_a_table_is_sorted_and_joined() -> None:
     before = simple("pattern: table, table: [[300, 100], [0, 100], [100, 50]]", "{path: f}")
     assert only_step(changed("order=contiguous", before)).table == [[0, 150], [300, 100]]
-    with pytest.raises(UserError, match="one behind the other already"):
+    with pytest.raises(UserError, match="back to back already"):
         changed("order=contiguous", simple("pattern: table, table: [[0, 100], [100, 50]]"))
 
 
@@ -484,7 +484,7 @@ def test_what_one_rank_does_for_all_is_done_by_each(value: str) -> None:
     ("old", "new", "why"),
     [
         ("64 MiB", "64 KiB", "too little"),
-        ("64 MiB", "64 MiB, pattern: random", "not one behind the other"),
+        ("64 MiB", "64 MiB, pattern: random", "not back to back"),
         ("rank == 0", "rank < 2", "no rank works for all others"),
         ("64 MiB", "67108865", "dealt evenly"),
     ],

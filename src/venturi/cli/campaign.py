@@ -40,29 +40,31 @@ def _ci_options(command: Any) -> Any:
 
 @click.group(cls=WholeGroup)
 def command() -> None:
-    """Sweeps and suites over machines and time: run, status, resume, cancel, table, import."""
+    """Run sweeps and suites over machines and time: run, status, resume, cancel, table, import."""
 
 
 @command.command("run")
 @click.argument("file", metavar="FILE")
-@click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
+@click.option(
+    "-d", "--dir", "directory", required=True, metavar="DIR", help="Directory for the I/O."
+)
 @machine_option
 @click.option("--repeat", metavar="N|auto", help="Repetitions (default: the campaign's).")
 @until_options
-@click.option("--pack", type=click.IntRange(min=1), metavar="N", help="Points that share one job.")
-@click.option("-o", "--output", metavar="FOLDER", help="Where all of it goes (NAME.campaign).")
-@click.option("--here", is_flag=True, help="Run jobs here, e.g. in an allocation; submit none.")
-@click.option("--dry-run", is_flag=True, help="Print points, bytes and hours; do nothing.")
+@click.option("--pack", type=click.IntRange(min=1), metavar="N", help="Number of points per job.")
+@click.option("-o", "--output", metavar="FOLDER", help="Output folder (default: NAME.campaign).")
+@click.option("--here", is_flag=True, help="Run jobs on this host, e.g. in an allocation.")
+@click.option("--dry-run", is_flag=True, help="Print points, bytes and hours without running.")
 @_ci_options
 @store_option
 @json_option
 @units_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def run(file: str, directory: str, **options: Any) -> int:
     """Run the campaign in FILE: every step at every point, repetitions interleaved.
 
-    Ctrl-C leaves it: jobs of a batch system go on, jobs of this host end. `venturi campaign
-    resume` goes on from there; nothing runs twice.
+    Ctrl-C detaches: batch jobs keep running, jobs on this host stop. `venturi campaign resume`
+    continues from there; nothing runs twice.
 
     \b
     Examples:
@@ -101,7 +103,7 @@ def run(file: str, directory: str, **options: Any) -> int:
 @json_option
 @units_option
 def status(campaign: str, **options: Any) -> int:
-    """Where a campaign stands. FILE is its file, or the folder that `run` made."""
+    """Show the status of a campaign. FILE is its file or the folder that `run` created."""
     from venturi.campaign.session import folder_of, open_folder
 
     _print(open_folder(folder_of(campaign)), options)
@@ -110,13 +112,13 @@ def status(campaign: str, **options: Any) -> int:
 
 @command.command("resume")
 @click.argument("campaign", metavar="FILE")
-@click.option("--retry", metavar="STATES", help="Run again what is in these: failed,timeout.")
+@click.option("--retry", metavar="STATES", help="Rerun tasks in these states: failed,timeout.")
 @_ci_options
 @json_option
 @units_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def resume(campaign: str, retry: str | None, **options: Any) -> int:
-    """Go on with a campaign: attach to its jobs, submit what is left."""
+    """Resume a campaign: attach to its jobs and submit the remaining ones."""
     from venturi.campaign.session import folder_of, open_folder
 
     return follow_campaign(open_folder(folder_of(campaign)), _states(retry), options)
@@ -141,9 +143,9 @@ def cancel(campaign: str, points: tuple[str, ...], yes: bool) -> int:
 @command.command("table")
 @click.argument("campaign", metavar="FILE")
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--csv", "as_csv", is_flag=True, help="For programs.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print CSV.")
 def table(campaign: str, name: str | None, as_csv: bool) -> int:
-    """Print the tables that a campaign's file asks for, or one of them."""
+    """Print all tables defined in a campaign's file, or one of them."""
     from venturi.campaign.session import folder_of, open_folder
     from venturi.cli.console import stdout_console
     from venturi.report.campaign_table import print_table, table_csv
@@ -166,14 +168,20 @@ def table(campaign: str, name: str | None, as_csv: bool) -> int:
 
 @command.command("import")
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("-o", "--output", metavar="OUT", type=click.Path(path_type=Path), help="NAME.yaml")
-@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Choose by JUBE's tags.")
+@click.option(
+    "-o",
+    "--output",
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="Output file (default: NAME.yaml).",
+)
+@click.option("--tag", "tags", multiple=True, metavar="TAG", help="Select by JUBE tag.")
 @click.option("--trust", is_flag=True, help="Run the file's Python and shell snippets.")
 def import_file(file: Path, output: Path | None, tags: tuple[str, ...], trust: bool) -> int:
-    """Make a campaign's file from one of JUBE (xml or yaml).
+    """Convert a JUBE file (xml or yaml) to a campaign file.
 
-    Each construct that cannot be taken over is named with its file and line, and then nothing is
-    written. Nothing of the file runs, unless with --trust.
+    If a construct cannot be converted, its file and line are reported and nothing is written.
+    Code in the file runs only with --trust.
     """
     from venturi.campaign.jube.convert import convert
 
@@ -193,12 +201,14 @@ def import_file(file: Path, output: Path | None, tags: tuple[str, ...], trust: b
 
 @command.command("due")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--on", "machine", metavar="MACHINE", default="local", help="Where they run.")
+@click.option(
+    "--on", "machine", metavar="MACHINE", default="local", help="Machine on which they run."
+)
 @store_option
 def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
-    """Tell of campaigns whose results do not come (`every` in their files); 3 if there is one.
+    """Report campaigns with overdue results (`every` in their files); exit code 3 if any.
 
-    For cron or a timer, beside the one that runs them.
+    Intended for a cron job or timer, separate from the one that runs the campaigns.
     """
     from venturi.campaign.notice import tell_if_missed
     from venturi.campaign.send import send
@@ -223,12 +233,18 @@ def due(files: tuple[str, ...], machine: str, store: str | None) -> int:
 @click.argument("event", metavar="EVENT")
 @click.argument("campaign", metavar="NAME")
 @click.argument("text", metavar="TEXT")
-@click.option("--on", "machine", metavar="MACHINE", default="local", help="Whose people to tell.")
+@click.option(
+    "--on",
+    "machine",
+    metavar="MACHINE",
+    default="local",
+    help="Machine whose contacts are notified.",
+)
 def tell(event: str, campaign: str, text: str, machine: str) -> int:
-    """Tell a machine's people of an EVENT (regression, failed ...), as its file says.
+    """Send a notice of EVENT (regression, failed ...) to the contacts in the machine file.
 
     \b
-    Example, behind `venturi results history --check`:
+    Example, after `venturi results history --check`:
       venturi campaign tell regression nightly "see history" --on cluster.yaml
     """
     from venturi.campaign.notice import notice_of

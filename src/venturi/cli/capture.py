@@ -21,28 +21,32 @@ _OF_CAPTURES = ("counters", "only", "skip", "all_paths", "spool")
 
 
 @click.command()
-@click.option("-o", "--output", metavar="FOLDER", help="The trace (default: PROGRAM.trace here).")
-@click.option("--counters", is_flag=True, help="Counters per file only, no single operations.")
+@click.option("-o", "--output", metavar="FOLDER", help="Trace folder (default: ./PROGRAM.trace).")
+@click.option("--counters", is_flag=True, help="Record counters per file, no single operations.")
 @click.option(
     "--limit",
     type=click.IntRange(min=1),
     metavar="N",
     default=50_000_000,
-    help="Operations per process (default: 50 million); later ones are only counted.",
+    help="Operations recorded per process (default: 50 million); later ones are only counted.",
 )
-@click.option("--only", multiple=True, metavar="GLOB", help="Files whose path matches, no others.")
-@click.option("--skip", multiple=True, metavar="GLOB", help="No files whose path matches.")
-@click.option("--all-paths", is_flag=True, help="Also system directories, pipes and sockets.")
+@click.option("--only", multiple=True, metavar="GLOB", help="Record only files whose path matches.")
+@click.option("--skip", multiple=True, metavar="GLOB", help="Exclude files whose path matches.")
+@click.option("--all-paths", is_flag=True, help="Include system directories, pipes and sockets.")
 @click.option(
     "--with",
     "tool",
     type=click.Choice(["tracer", "strace"]),
     default="tracer",
-    help="strace sees static programs and raw system calls, and makes I/O many times slower.",
+    help="strace also records static programs and raw system calls; I/O is many times slower.",
 )
-@click.option("--spool", metavar="DIR", help="Processes record below it (default: -o's place).")
-@click.option("--recover", metavar="FOLDER", help="The trace of a capture that was killed.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing but errors.")
+@click.option(
+    "--spool",
+    metavar="DIR",
+    help="Directory for the records of the processes (default: next to -o).",
+)
+@click.option("--recover", metavar="FOLDER", help="Recover the trace of a killed capture.")
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
 @json_option
 @units_option
 @click.argument("command_line", nargs=-1, metavar="-- COMMAND...")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
-@click.option("-o", "--output", metavar="FILE", help="A page (html or md) or JSON.")
-@click.option("--check", is_flag=True, help="Exit with 4 where a field is off, or a rate is worse.")
+@click.option("-o", "--output", metavar="FILE", help="Write an HTML or Markdown page, or JSON.")
+@click.option("--check", is_flag=True, help="Exit with 4 if a field is off or a rate is worse.")
 @store_option
 @json_option
 @units_option
@@ -28,7 +28,7 @@ def command(
     first: str, second: str, output: str | None, check: bool, store: str | None, as_json: bool,
     units: str,
 ) -> int:  # fmt: skip
-    """A and B side by side: two captures, or two runs of one workload.
+    """Compare A and B: two captures, or two runs of one workload.
 
     Captures (NAME.trace, Darshan logs, strace's output ...): how well B, a proxy, stands for A.
     Bytes, operations, request sizes, order, shares of the ranks and phases are judged, in total

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("log", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FILE", help="Write the workload there (YAML).")
-@click.option("--name", help="Name of the workload (default: the log's).")
+@click.option("-o", "--output", metavar="FILE", help="Write the workload to this file (YAML).")
+@click.option("--name", help="Name of the workload (default: from the log).")
 @click.option(
     "--scale-ranks",
     "other",
     metavar="LOG",
-    help="The same program on another number of ranks: fixes how sizes follow it.",
+    help="Log of the same program with another number of ranks, to derive how sizes scale.",
 )
 @click.option("--check", is_flag=True, help="Run the proxy under capture and compare.")
-@click.option("-d", "--dir", "directory", metavar="DIR", help="Where --check does its I/O.")
+@click.option("-d", "--dir", "directory", metavar="DIR", help="Directory for the I/O of --check.")
 @click.option(
     "--on",
     metavar="MACHINE",
@@ -39,7 +39,7 @@ def command(
     log: tuple[str, ...], output: str | None, name: str | None, other: str | None, check: bool,
     directory: str | None, on: str | None, as_json: bool,
 ) -> None:  # fmt: skip
-    """A compact proxy workload from LOG (a trace, Darshan, DXT, strace ...; several of one job).
+    """Derive a compact proxy workload from LOG (a trace, Darshan, DXT or strace log).
 
     Without -o the workload goes to stdout and the findings to stderr. With --check, the proxy
     runs once below DIR, captured as the application was, and both are compared field by field.

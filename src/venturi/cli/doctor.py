@@ -15,7 +15,7 @@ from venturi.cli.option import json_option, units_option
 @json_option
 @units_option
 def command(directory: str, as_json: bool, units: str) -> None:
-    """What DIRECTORY lies on, what this host is, and which engines and interfaces are built.
+    """Check a directory and this host: file system, memory, MPI, engines and interfaces.
 
     \b
     Examples:

@@ -25,17 +25,37 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def field_options(*formats: str) -> Decorator:
     """Ranks, machine, what is shown; `formats` are the tool's own outputs."""
     options: list[Decorator] = [
-        click.option("-d", "--dir", "directory", metavar="DIR", help="In place of the tool's own."),
         click.option(
-            "-n", "--ranks", type=click.IntRange(min=1), metavar="N", default=1, help="Ranks."
+            "-d",
+            "--dir",
+            "directory",
+            metavar="DIR",
+            help="Directory to use instead of the tool's own.",
         ),
         click.option(
-            "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Nodes."
+            "-n",
+            "--ranks",
+            type=click.IntRange(min=1),
+            metavar="N",
+            default=1,
+            help="Number of ranks.",
+        ),
+        click.option(
+            "-N",
+            "--nodes",
+            type=click.IntRange(min=1),
+            metavar="N",
+            default=1,
+            help="Number of nodes.",
         ),
         machine_option,
-        click.option("--output-format", type=click.Choice(formats), help="The tool's own output."),
-        click.option("--dry-run", is_flag=True, help="Print what would be done."),
-        click.option("-q", "--quiet", is_flag=True, help="No progress."),
+        click.option(
+            "--output-format",
+            type=click.Choice(formats),
+            help="Print the tool's own output format.",
+        ),
+        click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it."),
+        click.option("-q", "--quiet", is_flag=True, help="Do not show progress."),
     ]
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,11 +14,17 @@ _KNOWN = "known-changes.yaml"
 
 @click.command("history")
 @click.argument("choice", metavar="[CHOICE]", required=False)
-@click.option("--metric", metavar="NAME", default="", help="Only this metric.")
+@click.option("--metric", metavar="NAME", default="", help="Show only this metric.")
 @click.option("--known", metavar="FILE", help=f"Known changes (default: {_KNOWN} in the store).")
-@click.option("--least", type=float, default=5.0, metavar="%", help="The smallest change (5 %).")
-@click.option("--check", is_flag=True, help="Exit with 4 where something got worse.")
-@click.option("-o", "--output", metavar="FILE", help="The page (html or md), or JSON.")
+@click.option(
+    "--least",
+    type=float,
+    default=5.0,
+    metavar="%",
+    help="Smallest change to report (default: 5 %).",
+)
+@click.option("--check", is_flag=True, help="Exit with 4 if a metric got worse.")
+@click.option("-o", "--output", metavar="FILE", help="Write an HTML or Markdown page, or JSON.")
 @store_option
 @json_option
 @units_option
@@ -33,9 +39,9 @@ def command(
     as_json: bool,
     units: str,
 ) -> int:
-    """Runs of one kind over time: each metric session by session, and where its level changed.
+    """Show each metric of similar runs over time, by session, with its change points.
 
-    CHOICE as in `results ls`. A change that is in the file of known changes does not stop --check.
+    CHOICE as in `results ls`. Changes listed in the file of known changes do not fail --check.
 
     \b
     Examples:

@@ -24,24 +24,28 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option("-d", "--dir", "directory", metavar="DIR", help="In place of the directory of -o.")
+@click.option(
+    "-d", "--dir", "directory", metavar="DIR", help="Directory to use instead of that of -o."
+)
 @click.option(
     "-n", "--ranks", type=click.IntRange(min=1), metavar="N", help="Number of ranks (default: 1)."
 )
-@click.option("-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Nodes.")
+@click.option(
+    "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Number of nodes."
+)
 @machine_option
 @seed_option
 @click.option(
     "--output-format",
     "form",
     type=click.Choice(["ior-text", "ior-json", "ior-csv"]),
-    help="What IOR's own readers expect, in place of our result.",
+    help="Print IOR's own output format instead of Venturi's.",
 )
 @store_option
 @json_option
 @units_option
-@click.option("--dry-run", is_flag=True, help="Print what would be done.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="-- ARGS")
 def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **options: Any) -> int:
     """Run IOR's options or script (-f FILE) with our engine; each test is a run.

@@ -12,14 +12,14 @@ from venturi.cli.option import json_option
 
 @click.group(cls=WholeGroup)
 def command() -> None:
-    """Workloads that ship with Venturi."""
+    """List and show the workloads that ship with Venturi."""
 
 
 @command.command("ls")
 @json_option
-@click.option("-v", "--verbose", is_flag=True, help="All that is said of each.")
+@click.option("-v", "--verbose", is_flag=True, help="Print the full description of each.")
 def list_workloads(as_json: bool, verbose: bool) -> None:
-    """List them."""
+    """List the workloads."""
     from venturi import library
 
     loaded = [library.load(name) for name in library.names()]
@@ -34,7 +34,7 @@ def list_workloads(as_json: bool, verbose: bool) -> None:
 
 @command.command("show")
 @click.argument("name", metavar="WORKLOAD")
-@click.option("--readme", is_flag=True, help="Print what there is to say about it instead.")
+@click.option("--readme", is_flag=True, help="Print its README instead.")
 def show(name: str, readme: bool) -> None:
     """Print WORKLOAD as YAML."""
     from venturi import library

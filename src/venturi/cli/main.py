@@ -13,22 +13,22 @@ from venturi import __version__
 from venturi.model.error import ExitCode, VenturiError
 
 COMMANDS = {
-    "doctor": "What is this place: file system, memory, MPI, backends built or why not.",
-    "library": "Workloads that ship with Venturi: ls, show.",
-    "plan": "Totals, files, operations and time of a workload, without any I/O.",
-    "run": "Run a workload; live progress; a record.",
-    "ior": "IOR's command line and scripts, run by our engine.",
-    "capture": "Run an application, unchanged, and record its I/O.",
-    "derive": "A compact proxy workload from a log, and what the application does badly.",
+    "doctor": "Check a directory and this host: file system, memory, MPI, backends.",
+    "library": "List and show the workloads that ship with Venturi.",
+    "plan": "Show totals, files, operations and time of a workload, without any I/O.",
+    "run": "Run a workload, with live progress, and store a record.",
+    "ior": "Run IOR's command line or script with Venturi's engine.",
+    "capture": "Run an unmodified application and record its I/O.",
+    "derive": "Derive a compact proxy workload from a log, with findings on its I/O.",
     "profile": "Measure a machine once, for predictions without running.",
-    "predict": "How long an application's I/O takes: its proxy beside it, or a machine's profile.",
-    "tune": "Change one thing at a time, measure each, rank what it gains.",
-    "campaign": "Many runs over a space of parameters: run, status, resume, cancel.",
-    "compare": "Two captures, two runs, or two sets of runs (tags, machines) side by side.",
-    "report": "HTML (one offline file), md, json, csv of runs, or of an application's capture.",
-    "results": "The archive: ls, show, tag, verify, push, import, history, rank, compare, rm.",
-    "mdtest": "mdtest's own command line, run by our engine: venturi mdtest -- ARGS.",
-    "md-workbench": "md-workbench's own command line: venturi md-workbench -- ARGS.",
+    "predict": "Predict an application's I/O time, from its proxy or a machine's profile.",
+    "tune": "Change one thing at a time, measure each change and rank the gains.",
+    "campaign": "Run a parameter space: run, status, resume, cancel, table, import.",
+    "compare": "Compare two captures, two runs, or two sets of runs (tags, machines).",
+    "report": "Write a report of runs or captures: HTML (one offline file), md, json, csv.",
+    "results": "Manage results: ls, show, tag, verify, push, import, history, rank, compare, rm.",
+    "mdtest": "Run mdtest's command line with Venturi's engine: venturi mdtest -- ARGS.",
+    "md-workbench": "Run md-workbench's command line: venturi md-workbench -- ARGS.",
 }
 
 
@@ -64,7 +64,7 @@ class LazyGroup(click.Group):
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", prog_name="venturi")
-@click.option("--debug", is_flag=True, help="Show tracebacks of errors.")
+@click.option("--debug", is_flag=True, help="Show tracebacks.")
 def venturi(debug: bool) -> None:
     """Measure, model and predict the I/O of high-performance computing.
 
@@ -96,13 +96,16 @@ def main() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not change the code
         sys.exit(ExitCode.INTERRUPTED)
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else "what was to be written: "
-        _complain(f"{where}{error.strerror or error}", "check the space and rights there")
+        where = f"{error.filename}: " if error.filename else "output: "
+        _complain(f"{where}{error.strerror or error}", "check free space and permissions")
         if debug:
             raise
         sys.exit(ExitCode.USAGE)
     except Exception as error:
-        _complain(f"a fault of ours: {type(error).__name__}: {error}", "repeat it with --debug")
+        _complain(
+            f"internal error: {type(error).__name__}: {error}",
+            "please report it with the output of `venturi --debug ...`",
+        )
         if debug:
             raise
         sys.exit(ExitCode.FAULT)

@@ -12,7 +12,7 @@ from venturi.cli.option import json_option, store_option, units_option
 
 @click.command()
 @field_options("mdtest-text")
-@click.option("--limit", metavar="TIME", help="End every measured phase after this time.")
+@click.option("--limit", metavar="TIME", help="Time limit of every measured phase.")
 @store_option
 @json_option
 @units_option

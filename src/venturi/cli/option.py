@@ -24,20 +24,30 @@ _MOST_S = 864_000
 SCALES = ("laptop", "paper", "small", "large")
 
 store_option = click.option(
-    "--store", metavar="DIR", help="Where results are kept (default: $VENTURI_STORE)."
+    "--store", metavar="DIR", help="Directory of the result store (default: $VENTURI_STORE)."
 )
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="One JSON document on stdout, talk on stderr."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON document to stdout; messages go to stderr.",
 )
 machine_option = click.option(
     "--on", "machine", metavar="MACHINE", default="local",
     help="Where to run: local, openmpi, mpich, slurm:PARTITION or a machine file.",
 )  # fmt: skip
 seed_option = click.option(
-    "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", default=1, help="Of all randomness."
+    "--seed",
+    type=click.IntRange(0, 2**63 - 1),
+    metavar="N",
+    default=1,
+    help="Seed for all random choices.",
 )
 units_option = click.option(
-    "--units", type=click.Choice(["iec", "si"]), default="iec", help="KiB or kB in what is shown."
+    "--units",
+    type=click.Choice(["iec", "si"]),
+    default="iec",
+    help="Show sizes in KiB (iec) or kB (si).",
 )
 
 
@@ -46,7 +56,12 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     options: list[Decorator] = [
         click.option("-n", "--ranks", type=int, metavar="N", help="Number of ranks."),
         click.option(
-            "-N", "--nodes", type=click.IntRange(min=1), metavar="N", default=1, help="Nodes."
+            "-N",
+            "--nodes",
+            type=click.IntRange(min=1),
+            metavar="N",
+            default=1,
+            help="Number of nodes.",
         ),
         click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale."),
         click.option(
@@ -66,9 +81,15 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def until_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options beside `--repeat auto` that say when repetitions are enough."""
     detect = click.option(
-        "--detect", metavar="SHARE", help="As many repetitions as show such a change (10%)."
+        "--detect",
+        metavar="SHARE",
+        help="Repeat until a change of this size is detectable, e.g. 10%.",
     )
-    budget = click.option("--budget", metavar="TIME", help="Of auto and --detect, in all (10m).")
+    budget = click.option(
+        "--budget",
+        metavar="TIME",
+        help="Total time budget for --repeat auto and --detect (default: 10m).",
+    )
     return detect(budget(command))
 
 

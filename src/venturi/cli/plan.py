@@ -26,11 +26,17 @@ _MOST_RANKS = 1_000_000
 @store_option
 @json_option
 @units_option
-@click.option("--vary", "varied", metavar="NAME=A,B,C", multiple=True, help="A plan for each.")
+@click.option(
+    "--vary",
+    "varied",
+    metavar="NAME=A,B,C",
+    multiple=True,
+    help="Plan every combination of these values.",
+)
 def command(workload: str, store: str | None, as_json: bool, units: str, **options: Any) -> int:
-    """Totals, files, operations and time of WORKLOAD, without any I/O.
+    """Show totals, files, operations and time of WORKLOAD, without any I/O.
 
-    With --vary: what it writes and reads at every combination of the values.
+    With --vary: the bytes written and read for every combination of the values.
 
     \b
     Examples:

@@ -28,40 +28,51 @@ _OF_ON = ("assignments", "scale", "scale_ranks")
 
 @click.command()
 @click.argument("workload")
-@click.option("--against", metavar="COMMAND", help="The application, for a shell.")
-@click.option("--beside", metavar="WORKLOAD", help="A workload in the application's stead.")
-@click.option("--on", "machine", metavar="MACHINE.yaml", help="A machine that was profiled.")
+@click.option("--against", metavar="COMMAND", help="Shell command that runs the application.")
+@click.option("--beside", metavar="WORKLOAD", help="Workload to run instead of an application.")
+@click.option("--on", "machine", metavar="MACHINE.yaml", help="Machine file with a profile.")
 @click.option(
-    "-n", "--ranks", type=click.IntRange(min=1), metavar="N", help="Ranks of the workload."
+    "-n",
+    "--ranks",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of ranks of the workload.",
 )
-@click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="A parameter.")
+@click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter.")
 @click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale.")
 @click.option("--scale-ranks", is_flag=True, help="Extrapolate to more ranks than profiled.")
-@click.option("-d", "--dir", "directory", metavar="DIR", help="Where to do I/O.")
-@click.option("--prepare", metavar="COMMAND", default="", help="Makes its input before each run.")
+@click.option("-d", "--dir", "directory", metavar="DIR", help="Directory for the I/O.")
+@click.option(
+    "--prepare",
+    metavar="COMMAND",
+    default="",
+    help="Shell command that creates the input before each run.",
+)
 @click.option(
     "--repeat",
     type=click.IntRange(min=1),
     metavar="N",
     default=6,
-    help="Runs of each at least (6).",
+    help="Minimum number of runs of each (default: 6).",
 )
 @click.option(
     "--budget",
     default="60s",
     metavar="TIME",
-    help="For more runs of each, where errors vary (60s).",
+    help="Time budget for additional runs if the errors vary (default: 60s).",
 )
 @click.option(
     "--cache",
     type=click.Choice(["drop", "keep"]),
-    help="Page cache before each run (--against: drop, that is written out and dropped; --on: "
-    "keep, so that staged input is in memory).",
+    help="Page cache before each run (--against: drop, i.e. flush and drop; --on: "
+    "keep, so that staged input is cached).",
 )
-@click.option("--unlike", is_flag=True, help="Go on where both move different amounts.")
-@click.option("--no-baselines", is_flag=True, help="No simpler predictions beside it.")
-@click.option("-o", "--output", metavar="PATH", help="A folder (--against) or a file (--on).")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option(
+    "--unlike", is_flag=True, help="Continue even if both move different amounts of data."
+)
+@click.option("--no-baselines", is_flag=True, help="Skip the simpler baseline predictions.")
+@click.option("-o", "--output", metavar="PATH", help="Output folder (--against) or file (--on).")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @store_option
 @json_option
 @units_option
@@ -72,7 +83,7 @@ def command(
     machine: str | None,
     **options: Any,
 ) -> int:
-    """How long the I/O of WORKLOAD takes: in turn with its application, or without running.
+    """Predict the I/O time of WORKLOAD, by running it next to its application or from a profile.
 
     With --against, WORKLOAD and the application COMMAND run in turn below DIR, and their times in
     I/O are compared; COMMAND runs in a fresh folder of its own ({dir} stands for its path).

@@ -16,17 +16,21 @@ from venturi.model.error import ExitCode
 @click.option("-o", "--output", metavar="FILE", default="machine.yaml", help="The machine file.")
 @click.option("--budget", default="3m", metavar="TIME", help="Time to spend: 90s, 3m, 1h.")
 @click.option(
-    "-n", "--ranks", type=click.IntRange(1, 1024), metavar="N", help="Most ranks (default: cores)."
+    "-n",
+    "--ranks",
+    type=click.IntRange(1, 1024),
+    metavar="N",
+    help="Maximum number of ranks (default: number of cores).",
 )
 @click.option(
     "--interfaces",
     default="posix,stdio",
     metavar="A,B",
-    help="Beside posix: stdio, hdf5, mpiio, ...",
+    help="Interfaces to measure besides posix: stdio, hdf5, mpiio, ...",
 )
 @machine_option
-@click.option("--resume", is_flag=True, help="Go on with a profile that was ended.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--resume", is_flag=True, help="Resume an interrupted profile.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 @json_option
 def command(
     directory: str,
@@ -39,7 +43,7 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> int:
-    """Measure what each kind of operation takes in DIR and write it into a machine file.
+    """Measure the time of each kind of operation in DIR and write it to a machine file.
 
     \b
     Examples:

@@ -14,9 +14,13 @@ _FORMATS = ("html", "md", "json", "csv")
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True)
-@click.option("-o", "--output", metavar="FILE", help="The file to write; its ending says the form.")
-@click.option("--format", "form", type=click.Choice(_FORMATS), help="html, md, json or csv.")
-@click.option("--proxy", metavar="TRACE", help="The proxy's capture, beside the application's.")
+@click.option("-o", "--output", metavar="FILE", help="Output file; the suffix selects the format.")
+@click.option(
+    "--format", "form", type=click.Choice(_FORMATS), help="Output format: html, md, json or csv."
+)
+@click.option(
+    "--proxy", metavar="TRACE", help="Capture of the proxy, compared with the application's."
+)
 @store_option
 @json_option
 @units_option

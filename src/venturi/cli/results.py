@@ -24,7 +24,7 @@ _SHOWN = 40
 
 @click.group(cls=WholeGroup)
 def command() -> None:
-    """The archive of results."""
+    """List, show, compare and share stored results."""
 
 
 command.add_command(history_command)
@@ -32,7 +32,7 @@ command.add_command(history_command)
 
 @command.command("ls")
 @click.argument("choice", metavar="[CHOICE]", required=False)
-@click.option("--all", "every", is_flag=True, help="Also the older ones.")
+@click.option("--all", "every", is_flag=True, help="Include older runs.")
 @store_option
 @json_option
 def list_results(choice: str | None, every: bool, store: str | None, as_json: bool) -> None:
@@ -105,7 +105,9 @@ def show(run: str, store: str | None, as_json: bool, units: str) -> None:
 
 @command.command("rm")
 @click.argument("run")
-@click.option("--files", is_flag=True, help="Only the files that the run left on its target.")
+@click.option(
+    "--files", is_flag=True, help="Remove only the files that the run left on its target."
+)
 @yes_option
 @store_option
 def remove(run: str, files: bool, yes: bool, store: str | None) -> None:
@@ -147,11 +149,11 @@ def tag_results(name: str, choices: tuple[str, ...], store: str | None) -> None:
 
 @command.command("verify")
 @click.argument("runs", metavar="[RUN]...", nargs=-1)
-@click.option("--seal", "sealing", is_flag=True, help="Seal the runs of early versions.")
+@click.option("--seal", "sealing", is_flag=True, help="Seal runs of early versions.")
 @store_option
 @json_option
 def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None, as_json: bool) -> int:
-    """Compare every byte of the runs with their digests. Exit code 3 where one was changed."""
+    """Verify every byte of the runs against their digests. Exit code 3 if one has changed."""
     from venturi.report.one_line import OneLine
     from venturi.store.archive import verify
     from venturi.store.place import store_directory
@@ -185,13 +187,15 @@ def verify_results(runs: tuple[str, ...], sealing: bool, store: str | None, as_j
 @command.command("push")
 @click.argument("repository", metavar="REPO")
 @click.argument("choices", metavar="[RUN]...", nargs=-1)
-@click.option("--machine", metavar="NAME", default="", help="What the machine is called there.")
+@click.option(
+    "--machine", metavar="NAME", default="", help="Name of the machine in the repository."
+)
 @store_option
 @json_option
 def push_results(
     repository: str, choices: tuple[str, ...], machine: str, store: str | None, as_json: bool
 ) -> int:
-    """Add runs to a git repository of results: a new file for each that is not there yet.
+    """Add runs to a git repository of results: one new file per run that is not yet there.
 
     Default: all runs. Only what may be public goes: figures, parameters, and facts that do not
     say who or where; host names, paths and logs stay. Where the repository does not answer, the
@@ -222,11 +226,16 @@ def push_results(
 
 @command.command("import")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path())
-@click.option("--machine", metavar="NAME", default="", help="Where another tool's output is from.")
+@click.option(
+    "--machine",
+    metavar="NAME",
+    default="",
+    help="Machine on which another tool's output was measured.",
+)
 @store_option
 @json_option
 def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_json: bool) -> None:
-    """Take results into the store; taking one twice keeps it once.
+    """Import results into the store; importing one twice keeps it once.
 
     A campaign's folder; a checkout of shared results; what other tools wrote, as runs that say
     so: IOR (JSON, text), mdtest, md-workbench (text), fio, hyperfine, ReFrame (JSON), elbencho
@@ -286,16 +295,28 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[st
 
 
 @command.command("rank")
-@click.option("--by", default="score", metavar="NUMBER", help="score, bw, md, or a phase.")
+@click.option("--by", default="score", metavar="NUMBER", help="Sort by score, bw, md or a phase.")
 @click.option("--per", type=click.Choice(["run", "process", "node"]), default="run")
 @click.option(
-    "--nodes", type=click.IntRange(min=1), metavar="N", help="Only with so many client nodes (10)."
+    "--nodes",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show only results with this number of client nodes (10).",
 )
-@click.option("--filesystem", default="", metavar="TEXT", help="Only with TEXT in its name.")
-@click.option("--year", type=int, metavar="YEAR", help="Only of that year.")
-@click.option("--all", "every", is_flag=True, help="Also those that may not stand in a list.")
-@click.option("--top", type=click.IntRange(min=1), metavar="N", help="Only the first so many.")
-@click.option("--run", "runs", metavar="RUN", multiple=True, help="With this run of ours.")
+@click.option(
+    "--filesystem",
+    default="",
+    metavar="TEXT",
+    help="Show only file systems whose name contains TEXT.",
+)
+@click.option("--year", type=int, metavar="YEAR", help="Show only results of this year.")
+@click.option(
+    "--all", "every", is_flag=True, help="Include results that are not eligible for a list."
+)
+@click.option(
+    "--top", type=click.IntRange(min=1), metavar="N", help="Show only the first N results."
+)
+@click.option("--run", "runs", metavar="RUN", multiple=True, help="Include this run of Venturi.")
 @store_option
 @json_option
 def rank_results(
@@ -310,9 +331,9 @@ def rank_results(
     store: str | None,
     as_json: bool,
 ) -> None:
-    """List the imported results, best first; their own numbers are never used, only recomputed.
+    """List imported results, best first. All scores are recomputed; published ones are not used.
 
-    A run of ours stands at the place that it would take, in brackets.
+    A run of Venturi is shown in brackets, at the rank it would have.
     """
     from venturi.compat.io500.own import result_of
     from venturi.compat.io500.ranking import RankingFilter, rank, unit_of

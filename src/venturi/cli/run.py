@@ -30,30 +30,53 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("workload")
-@click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
+@click.option(
+    "-d", "--dir", "directory", required=True, metavar="DIR", help="Directory for the I/O."
+)
 @workload_options
 @until_options
 @store_option
 @json_option
 @units_option
 @click.option(
-    "--stonewall", type=float, metavar="S", help="io500: a writing phase goes on so long."
+    "--stonewall",
+    type=float,
+    metavar="S",
+    help="io500: stonewall time of each write phase, in seconds.",
 )
 @click.option(
     "--mode",
     type=click.Choice(["standard", "extended", "extended-2021", "quick"]),
-    help="io500: which phases.",
+    help="io500: the set of phases to run.",
 )
 @click.option("--config", metavar="INI", help="io500: the official config.ini.")
 @click.option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
-@click.option("--at-least", metavar="METRIC=VALUE", multiple=True, help="Else exit with 4.")
-@click.option("--at-most", metavar="METRIC=VALUE", multiple=True, help="Else exit with 4.")
-@click.option("--vary", "varied", metavar="NAME=A,B,C", multiple=True, help="A run for each.")
-@click.option("--time", metavar="TIME", help="--vary: what one run may take (1h).")
-@click.option("-o", "--output", metavar="FOLDER", help="--vary: where it goes (NAME.campaign).")
-@click.option("--dry-run", is_flag=True, help="Print what would be done.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
-@click.option("-v", "--verbose", is_flag=True, help="Say more.")
+@click.option(
+    "--at-least",
+    metavar="METRIC=VALUE",
+    multiple=True,
+    help="Threshold: exit with 4 if the metric is below it.",
+)
+@click.option(
+    "--at-most",
+    metavar="METRIC=VALUE",
+    multiple=True,
+    help="Threshold: exit with 4 if the metric is above it.",
+)
+@click.option(
+    "--vary",
+    "varied",
+    metavar="NAME=A,B,C",
+    multiple=True,
+    help="Run every combination of these values.",
+)
+@click.option("--time", metavar="TIME", help="--vary: time limit of one run (default: 1h).")
+@click.option(
+    "-o", "--output", metavar="FOLDER", help="--vary: output folder (default: NAME.campaign)."
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be done, without doing it.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
+@click.option("-v", "--verbose", is_flag=True, help="Print more details.")
 def command(workload: str, directory: str, as_json: bool, **options: Any) -> int:
     """Run WORKLOAD in a new directory of its own below DIR; live progress; a record.
 

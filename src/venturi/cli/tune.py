@@ -33,8 +33,10 @@ _ENDING = ".tune"
 
 @click.command()
 @click.argument("workload")
-@click.option("-d", "--dir", "directory", required=True, metavar="DIR", help="Where to do I/O.")
-@click.option("--budget", default="10m", metavar="TIME", help="The most it may take (10m).")
+@click.option(
+    "-d", "--dir", "directory", required=True, metavar="DIR", help="Directory for the I/O."
+)
+@click.option("--budget", default="10m", metavar="TIME", help="Total time budget (default: 10m).")
 @click.option("--what-if", "what_if", metavar="KEY=VALUE", help="Measure this change only.")
 @click.option("-n", "--ranks", type=int, metavar="N", help="Number of ranks.")
 @click.option(
@@ -46,13 +48,13 @@ _ENDING = ".tune"
 @click.option("--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter.")
 @seed_option
 @machine_option
-@click.option("-o", "--output", metavar="FOLDER", help="Where the result goes (NAME.tune).")
+@click.option("-o", "--output", metavar="FOLDER", help="Output folder (default: NAME.tune).")
 @store_option
 @json_option
 @units_option
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Do not show progress.")
 def command(workload: str, directory: str, **options: Any) -> int:
-    """Change WORKLOAD one thing at a time, measure each change, and rank what it gains.
+    """Change WORKLOAD one thing at a time, measure each change and rank the gains.
 
     WORKLOAD is a file, a name from the library, a Darshan log or a capture. Each change runs
     beside the workload as it is, below DIR; the best are measured afresh. Ctrl-C ends it with

@@ -44,7 +44,7 @@ def check_directory(directory: Path) -> None:
     kind = file_system_of(directory).type
     if kind in _OF_THE_KERNEL:
         raise TargetProblem(
-            f"{directory}: it is no storage, but a view of the kernel ({kind})",
+            f"{directory}: a kernel pseudo file system ({kind}), not storage",
             "choose another directory with -d DIR",
         )
     if not os.access(directory, os.W_OK | os.X_OK) or is_read_only(directory):

@@ -22,7 +22,7 @@ class Characterization(Document):
     )
     activity: CharacterizationData
     findings: list[Finding]
-    """The gravest first."""
+    """Most severe first."""
     proxy: Workload | None = None
     proxy_text: str = ""
     """The proxy as people read it, without its origin."""

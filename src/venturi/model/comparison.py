@@ -82,7 +82,7 @@ class Difference(Document):
 class RunComparison(Document):
     """Two runs of one workload."""
 
-    schema_: Literal["venturi.run-comparison/2"] = Field("venturi.run-comparison/1", alias="schema")
+    schema_: Literal["venturi.run-comparison/2"] = Field("venturi.run-comparison/2", alias="schema")
     first: str
     """The run's id; so is `second`."""
     second: str
@@ -99,7 +99,7 @@ class RunComparison(Document):
 class ComparisonSet(Document):
     """Two sets of runs: machines, tags, sessions, point by point."""
 
-    schema_: Literal["venturi.comparison-set/2"] = Field("venturi.comparison-set/1", alias="schema")
+    schema_: Literal["venturi.comparison-set/2"] = Field("venturi.comparison-set/2", alias="schema")
     first: str
     """What chose the runs; so is `second`."""
     second: str

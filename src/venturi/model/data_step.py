@@ -109,7 +109,7 @@ class DataStep(Document):
     """What is written, instead of made-up bytes: a template whose numbers have a width, such as
     `step {step:04d}`; `count` times."""
     numbers: Annotated[list[Value], Field(max_length=4096)] = []
-    """The same as numbers, one behind the other: expressions."""
+    """The same as numbers, back to back: expressions."""
     type: ElementType = ElementType.I32
     """Of `numbers`."""
     big_endian: bool = False

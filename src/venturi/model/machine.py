@@ -146,7 +146,7 @@ class Machine(Document):
     expect_fstype: str = ""
     """The type of file system that every target must lie on; empty: any."""
     most_ranks: Positive = 4096
-    """More than this is taken for a slip of the pen."""
+    """Larger values are rejected as typos."""
     clock_resolution_ns: Real | None = None
     targets: list[Target] = []
     bounds: list[Bound] = []

@@ -59,7 +59,7 @@ class PathPart(Document):
 
 
 class LiteralContent(Document):
-    """Bytes that a workload names: text, or numbers one behind the other."""
+    """Bytes that a workload names: text, or numbers back to back."""
 
     text: list[PathPart] = []
     """Empty: numbers."""
@@ -275,7 +275,7 @@ class Random(Document):
 
 
 class Packed(Document):
-    """Requests one behind the other from `base` on, whatever their sizes."""
+    """Requests back to back from `base` on, whatever their sizes."""
 
     kind: Literal["packed"] = "packed"
     base: Expression

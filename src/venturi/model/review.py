@@ -21,7 +21,7 @@ class ReviewLimit(StrEnum):
     RANKS = "ranks"
     """Some ranks for others, or all for a core."""
     METADATA = "metadata"
-    """For work on names: directories, inodes, their servers."""
+    """For metadata operations: directories, inodes, their servers."""
     NETWORK = "network"
     """For round trips to servers."""
     DEVICE = "device"
@@ -70,7 +70,7 @@ class ReviewedPhase(Document):
 class Io500Review(Document):
     """A run of io500 as its reader asks for it."""
 
-    schema_: Literal["venturi.io500-review/2"] = Field("venturi.io500-review/1", alias="schema")
+    schema_: Literal["venturi.io500-review/2"] = Field("venturi.io500-review/2", alias="schema")
     run: str
     """The run's id."""
     processes: Count

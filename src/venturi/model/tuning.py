@@ -153,7 +153,7 @@ class Computing(Document):
 class Tuning(Document):
     """What would make a workload's I/O faster here, by measurement."""
 
-    schema_: Literal["venturi.tuning/2"] = Field("venturi.tuning/1", alias="schema")
+    schema_: Literal["venturi.tuning/2"] = Field("venturi.tuning/2", alias="schema")
     name: str
     about: str
     started: str

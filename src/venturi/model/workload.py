@@ -223,7 +223,7 @@ class DatasetSpec(Document):
     """An n-dimensional array in a file, split over the ranks."""
 
     count: Value = 1
-    """That many equal datasets, one behind the other."""
+    """That many equal datasets, back to back."""
     type: ElementType = ElementType.F64
     shape: Annotated[list[Value], Field(min_length=1)]
     split: list[Value] = []

@@ -50,7 +50,7 @@ class Family(StrEnum):
 
     STREAM = "stream"
     SMALL = "small"
-    """Streams of a megabyte, again and again: they stay in the processor's caches."""
+    """Streams of a megabyte, repeatedly: they stay in the processor's caches."""
     STRIDED = "strided"
     RANDOM = "random"
     EACH = "each"

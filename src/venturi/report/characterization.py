@@ -165,7 +165,7 @@ def _findings(findings: list[Finding]) -> Section:
         blocks.append(TableBlock("Notes: little time at stake here", columns, rows, folded=True))
     if not findings:
         blocks.append(Paragraph("Nothing looks costly by the rules that we check."))
-    lead = "The gravest first, by the time that the calls in question take on the busiest rank."
+    lead = "Most severe first, by the time that the calls in question take on the busiest rank."
     if not grave and notes:
         lead = "Nothing costs much time in this run; what might with more data is in the notes."
     return Section("findings", "What hurts", lead if findings else "", tuple(blocks))
@@ -188,23 +188,25 @@ def sharing(stream: StreamCharacterization) -> str:
 
 
 def ordering(stream: StreamCharacterization) -> str:
-    """Where its requests lie, in words."""
+    """Return the order of the requests in the file, in words."""
     words = []
     for order in stream.order:
         if not order.followers:
             continue
         shares = {
-            "one behind the other": order.consecutive / order.followers,
-            "jumping ahead": order.forward / order.followers,
-            "going back": order.backward / order.followers,
+            "sequential": order.consecutive / order.followers,
+            "with forward jumps": order.forward / order.followers,
+            "with backward jumps": order.backward / order.followers,
         }
         best = max(shares, key=lambda name: shares[name])
+        requests = f"{order.direction.value}s"
         if shares[best] >= _MOSTLY:
-            text = best
+            alone = f"{requests} {best}" if best.startswith("with") else f"{best} {requests}"
+            words.append(alone)
         else:
             kept = [(s, name) for name, s in shares.items() if s >= 1 - _MOSTLY]
             text = ", ".join(f"{quantity.percent(s)} {name}" for s, name in kept)
-        words.append(f"{order.direction.value}s {text}")
+            words.append(f"{requests} {text}")
     return "; ".join(words) or "–"
 
 

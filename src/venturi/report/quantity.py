@@ -153,7 +153,7 @@ def percent(fraction: float) -> str:
     if value == 0 or abs(value) >= 9.95:
         text = f"{value:.0f}"
         if text == "100" and value < 100:
-            return f"{value:.2f} %" if value < 99.995 else "just under 100 %"
+            return f"{value:.2f} %" if value < 99.995 else "more than 99.99 %"
         return f"{text} %"
     return "< 0.1 %" if 0 < value < 0.05 else f"{value:.1f} %"
 

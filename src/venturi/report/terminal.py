@@ -42,7 +42,7 @@ _MOST_NAMES = 6
 
 
 def notes(phase: PhaseSummary) -> str:
-    """What a reader of one row should know, the gravest first; empty if all is well."""
+    """What a reader of one row should know, most severe first; empty if all is well."""
     found = []
     errors = sum(sample.errors for sample in phase.samples)
     if errors:
@@ -52,7 +52,7 @@ def notes(phase: PhaseSummary) -> str:
         found.append(f"ended by {stopped}")
     rate = phase.rate
     if rate.n > 1 and not rate.sure:
-        found.append(f"interval only {quantity.percent(rate.coverage)} sure")
+        found.append(f"{quantity.percent(rate.coverage)} confidence interval")
     if rate.median > 0 and (rate.most - rate.least) / rate.median > _UNSTEADY:
         far = max(range(rate.n), key=lambda i: abs(phase.rates[i] - rate.median))
         off = phase.rates[far] / rate.median - 1

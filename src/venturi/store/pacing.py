@@ -33,7 +33,7 @@ class Patience:
         if not isinstance(event, PhaseFinished):
             return ""
         is_over = self._clock() - self._start_s >= self._within_s
-        return f"none begins after the {self._within_s:g} s that this means to take" * is_over
+        return f"{self._within_s:g} s time budget reached" * is_over
 
 
 class Pacing:

@@ -1,4 +1,4 @@
-"""Files that stay open, instead of being opened and closed again and again."""
+"""Files that stay open, instead of being opened and closed repeatedly."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     workload = with_steps(context.workload, lambda step: _held(step, context, touched))
     if not touched:
         raise DoesNotApply(
-            "no file is opened and closed again and again in a loop inside of a phase, or more "
+            "no file is opened and closed repeatedly in a loop inside of a phase, or more "
             f"than {_MOST_OPEN} take turns"
         )
     assumes = "nobody waits for the close to see the data"

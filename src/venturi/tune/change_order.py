@@ -15,7 +15,7 @@ from venturi.tune.rewrite import altered, with_data
 
 _WORDS = ("collected", "contiguous")
 _COLLECTED_BYTES = 4 * 1024**2
-_OTHER_PLACES = "the parts of ranks lie in the file one behind the other: readers must know"
+_OTHER_PLACES = "the parts of ranks lie in the file back to back: readers must know"
 
 
 def _values(context: EvaluationContext) -> list[str]:
@@ -41,7 +41,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
 
     workload = with_data(context.workload, order)
     if not touched:
-        raise DoesNotApply("requests lie one behind the other already")
+        raise DoesNotApply("requests lie back to back already")
     kinds = {use.step.pattern for use in touched}
     names = context.listed([use.name for use in touched])
     if kinds <= {PatternKind.RANDOM, PatternKind.TABLE}:

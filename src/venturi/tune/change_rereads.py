@@ -1,4 +1,4 @@
-"""Data that the turns of a loop read again and again are read once and kept in memory."""
+"""Data that the turns of a loop read repeatedly are read once and kept in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     touched: dict[str, bool] = {}
     workload = with_steps(context.workload, lambda step: _kept(step, context, touched))
     if not touched:
-        raise DoesNotApply("no loop reads the same part of a file again and again")
+        raise DoesNotApply("no loop reads the same part of a file repeatedly")
     names = context.listed(list(touched))
     advice = f"Read {names} once before the loop and keep the data."
     if any(touched.values()):

@@ -182,7 +182,7 @@ def _part(use: DataStepUse, value: str, context: EvaluationContext) -> DataStep 
     if use.dataset or spec.interface not in (Interface.POSIX, Interface.STDIO, Interface.URING):
         return f"{known} is moved by a library that has calls of all ranks"
     if step.pattern is not PatternKind.CONTIGUOUS or step.mix:
-        return f"places of {known} are not one behind the other"
+        return f"places of {known} are not back to back"
     if now is None or step.total is not None or step.reads:
         return f"requests of {known} have no one size"
     if size is None:

@@ -1,4 +1,4 @@
-"""Names that are looked at once and remembered, instead of again and again."""
+"""Names that are looked at once and remembered, instead of repeatedly."""
 
 from __future__ import annotations
 

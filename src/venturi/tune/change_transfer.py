@@ -154,7 +154,7 @@ def _largest_row(step: DataStep, context: EvaluationContext) -> int | None:
 
 
 def _filled_bytes(use: DataStepUse, context: EvaluationContext) -> int | None:
-    """What a table moves whose rows lie one behind the other and leave no hole; else None."""
+    """What a table moves whose rows lie back to back and leave no hole; else None."""
     step = use.step
     end = 0
     for row in step.table:

@@ -8,7 +8,7 @@ from venturi.tune.evaluation_context import EvaluationContext
 from venturi.tune.rewrite import Steps, altered
 
 _PLAIN = {"to", "from_", "pattern", "transfer", "size", "at", "think", "memory", "fresh"}
-"""Keys of a step that is nothing but requests of one size, one behind the other."""
+"""Keys of a step that is nothing but requests of one size, back to back."""
 
 
 def in_a_row(loop: StepSpec, body: Steps, context: EvaluationContext) -> Steps:

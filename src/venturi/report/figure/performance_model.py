@@ -353,8 +353,8 @@ def figures(profile: Profile, units: Units) -> list[Figure]:
         "Both axes are logarithmic. Bars: the extremes of the repetitions. 'new': the write makes "
         "the file longer; 'cached': the pages are in memory; 'cold': they are on the device only; "
         "'random': requests at places without order; 'ranks in turn': requests of the ranks "
-        "alternate in one file; 'small volumes': 1 MiB again and again, which stays in the "
-        "processor's caches; 'small files': one request each. All others are one behind the other. "
+        "alternate in one file; 'small volumes': 1 MiB repeatedly, which stays in the "
+        "processor's caches; 'small files': one request each. All others are back to back. "
         "A sync is drawn over what it has to make persistent."
     )
     moved = [entry for entry in drawn if entry[0].operation is not OperationKind.SYNC]

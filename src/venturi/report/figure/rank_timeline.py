@@ -20,7 +20,7 @@ _PADDING_PX = 8
 _LOW_PX, _HIGH_PX, _MOST_PX = 9, 22, 260
 _STRIP_PX = 20
 _NAMES_SHARE = 0.25
-"""Share of the time in calls from which on work on names has a map of its own."""
+"""Share of the time in calls from which on metadata operations has a map of its own."""
 
 _ABOVE = "Above: phases, between pauses in which nobody does I/O. Below: who moved data when; "
 _TITLE = {"offset": 6, "frame": "group"}
