@@ -63,7 +63,7 @@ def test_one_of_a_unit_is_no_plural(value: float, unit: str, text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0, "0 %"), (0.0001, "< 0.1 %"), (0.032, "3.2 %"), (0.5, "50 %"), (1, "100 %"),
-     (0.9999, "99.99 %"), (0.99999999, "just under 100 %")],
+     (0.9999, "99.99 %"), (0.99999999, "more than 99.9 %")],
 )  # fmt: skip
 def test_percent_never_claims_a_false_zero_or_hundred(value: float, text: str) -> None:
     assert quantity.percent(value) == text

@@ -153,7 +153,7 @@ def percent(fraction: float) -> str:
     if value == 0 or abs(value) >= 9.95:
         text = f"{value:.0f}"
         if text == "100" and value < 100:
-            return f"{value:.2f} %" if value < 99.995 else "just under 100 %"
+            return f"{value:.2f} %" if value < 99.995 else "more than 99.9 %"
         return f"{text} %"
     return "< 0.1 %" if 0 < value < 0.05 else f"{value:.1f} %"
 
@@ -162,7 +162,7 @@ def signed_percent(fraction: float) -> str:
     """A relative difference with its sign: `+3.2 %`; an exact zero has none."""
     if fraction == 0:
         return "0 %"
-    text = percent(abs(fraction))
+    text = percent(abs(fraction)).removeprefix("more than ")
     return f"{'+' if fraction > 0 else '−'}{text.replace('< ', 'under ')}"
 
 
