@@ -49,7 +49,18 @@ static const char* value_of(char* const* environment, const char* name) {
   return NULL;
 }
 
+// One that cannot be read goes to the kernel as it is, which refuses it.
+static bool is_sound(char* const* environment) {
+  if (environment == NULL) return true;
+  for (;; ++environment) {
+    if (!is_readable(environment, sizeof *environment)) return false;
+    if (*environment == NULL) return true;
+    if (!is_readable_text(*environment)) return false;
+  }
+}
+
 bool has_tracer(char* const* environment) {
+  if (!is_sound(environment)) return true;
   const char* loaded = value_of(environment, kNames_[0]);
   return folder[0] == 0 || (loaded && strstr(loaded, preload + strlen(kNames_[0])) &&
                             value_of(environment, kNames_[1]));

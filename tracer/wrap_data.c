@@ -27,12 +27,9 @@ WRAP_MOVING(ssize_t, __read_chk, (int fd, void* data, size_t bytes, size_t room)
 WRAP_MOVING(ssize_t, write, (int fd, const void* data, size_t bytes), (fd, data, bytes), MINUS_1,
             kWrite, data, bytes, note_data(&call, fd, kWrite, result))
 
-// Of several parts of memory the first one is noted.
-#define PART_AT (count > 0 ? parts->iov_base : NULL)
-#define PART_BYTES (count > 0 ? parts->iov_len : 0)
-#define WRAP_PARTS(name, kind)                                                                   \
-  WRAP_MOVING(ssize_t, name, (int fd, const struct iovec* parts, int count), (fd, parts, count), \
-              MINUS_1, kind, PART_AT, PART_BYTES, note_data(&call, fd, kind, result))
+#define WRAP_PARTS(name, kind)                                                                    \
+  WRAP_LOOKING(ssize_t, name, (int fd, const struct iovec* parts, int count), (fd, parts, count), \
+               MINUS_1, see_parts(&call, kind, parts, count), note_data(&call, fd, kind, result))
 WRAP_PARTS(readv, kRead)
 WRAP_PARTS(writev, kWrite)
 
@@ -51,20 +48,20 @@ WRAP_AT(pwrite64, const void*, kWrite, off64_t)
 WRAP_CHECKED_AT(__pread_chk, off_t)
 WRAP_CHECKED_AT(__pread64_chk, off64_t)
 
-#define WRAP_PARTS_AT(name, kind, offset_type)                                               \
-  WRAP_MOVING(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at), \
-              (fd, parts, count, at), MINUS_1, kind, PART_AT, PART_BYTES,                    \
-              note_data_at(&call, fd, kind, at, result))
+#define WRAP_PARTS_AT(name, kind, offset_type)                                                \
+  WRAP_LOOKING(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at), \
+               (fd, parts, count, at), MINUS_1, see_parts(&call, kind, parts, count),         \
+               note_data_at(&call, fd, kind, at, result))
 WRAP_PARTS_AT(preadv, kRead, off_t)
 WRAP_PARTS_AT(preadv64, kRead, off64_t)
 WRAP_PARTS_AT(pwritev, kWrite, off_t)
 WRAP_PARTS_AT(pwritev64, kWrite, off64_t)
 
-#define WRAP_PARTS_FLAGS(name, kind, offset_type)                                      \
-  WRAP_MOVING(ssize_t, name,                                                           \
-              (int fd, const struct iovec* parts, int count, offset_type at, int how), \
-              (fd, parts, count, at, how), MINUS_1, kind, PART_AT, PART_BYTES,         \
-              note_data_at(&call, fd, kind, at, result))
+#define WRAP_PARTS_FLAGS(name, kind, offset_type)                                          \
+  WRAP_LOOKING(ssize_t, name,                                                              \
+               (int fd, const struct iovec* parts, int count, offset_type at, int how),    \
+               (fd, parts, count, at, how), MINUS_1, see_parts(&call, kind, parts, count), \
+               note_data_at(&call, fd, kind, at, result))
 WRAP_PARTS_FLAGS(preadv2, kRead, off_t)
 WRAP_PARTS_FLAGS(preadv64v2, kRead, off64_t)
 WRAP_PARTS_FLAGS(pwritev2, kWrite, off_t)
@@ -128,6 +125,7 @@ static void shared(const Call* call, int to, unsigned long request, long argumen
     return;
   }
   const struct file_clone_range* range = (const struct file_clone_range*)argument;
+  if (call->error != 0 && !is_readable(range, sizeof *range)) return;
   note_clone(call, to, (int)range->src_fd, (int64_t)range->src_offset, (int64_t)range->src_length);
 }
 
