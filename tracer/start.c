@@ -94,6 +94,29 @@ char** with_tracer(char* const* environment, void* room) {
   return made;
 }
 
+char** without_tracer(char* const* environment, void* room) {
+  char** made = (char**)room;
+  const size_t name_bytes = strlen(kNames_[0]);
+  const char* ours = preload + name_bytes;
+  const size_t bytes = strlen(ours);
+  size_t count = 0;
+  for (char* const* one = environment; one && *one; ++one) {
+    const char* at = strncmp(*one, kNames_[0], name_bytes) == 0 ? strstr(*one, ours) : NULL;
+    if (at == NULL) {
+      made[count++] = *one;
+      continue;
+    }
+    // The others that it names stay.
+    char* text = (char*)room + tracer_room(environment) - strlen(*one) - 1;
+    const char* rest = at + bytes + (at[bytes] == ':');
+    memcpy(text, *one, (size_t)(at - *one));
+    strcpy(text + (at - *one), rest);
+    if (text[name_bytes] != 0) made[count++] = text;
+  }
+  made[count] = NULL;
+  return made;
+}
+
 void keep_tracer(void) {
   if (has_tracer(environ)) return;
   for (int i = 0; i < kOurVariables; ++i)

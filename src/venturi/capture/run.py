@@ -72,7 +72,9 @@ def capture(
     job = SpoolJob(begin_job(command), folder, settings, is_strace=False)
     with spool_for(job, around.spool) as spool:
         configure(spool, settings)
-        finished = run_application(job.facts, environment(spool), around.output, around.here)
+        finished = run_application(
+            job.facts, environment(spool, command[0]), around.output, around.here
+        )
         return _made(spool, replace(job, facts=finished.facts), finished)
 
 
