@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,3 +98,23 @@ def test_a_limit_of_descriptors_is_named(capture: Capture) -> None:
     assert "ld.so" not in run.done.stderr
     assert any("no file descriptor was free" in gap.what for gap in run.trace.gaps)
     assert not any("truncated" in gap.what for gap in run.trace.gaps)
+
+
+@pytest.mark.parametrize("options", [(), ("-q",)])
+def test_captures_of_one_name_at_once_land_beside_each_other(
+    capture: Capture, options: tuple[str, ...]
+) -> None:
+    capture.here.mkdir()
+    wait = (
+        "touch begun.$$; while [ $(ls begun.* | wc -l) -lt 3 ]; do sleep 0.01; done; echo x > out"
+    )
+    line = [sys.executable, "-m", "venturi", "capture", *options, "--", "sh", "-c", wait]
+    processes = [
+        subprocess.Popen(line, cwd=capture.here, stderr=subprocess.PIPE, text=True)
+        for _ in range(3)
+    ]
+    said = "".join(process.communicate()[1] for process in processes)
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    made = sorted(path.name for path in capture.here.glob("*.trace"))
+    assert made == ["sh-2.trace", "sh-3.trace", "sh.trace"]
+    assert all(name in said for name in made[:2])

@@ -256,3 +256,18 @@ def test_a_module_that_cannot_be_read_makes_the_share_unknown(module: str) -> No
     assert [entry.what.split(":")[0] for entry in observed.left_out] == [module]
     shares = (observed.coverage_bytes, observed.coverage_operations, observed.coverage_files)
     assert shares == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["/home/me/env/lib/python3.11", "/home/me/env/lib64/python3.12/encodings", "/w/.venv/share",
+     "/w/conda/lib/python3.13/site-packages/numpy", "/w/pkg/__pycache__"],
+)  # fmt: skip
+def test_python_modules_and_their_folders_are_not_the_applications(folder: str) -> None:
+    rows = whole_file(0, Layer.POSIX, "/scratch/data", [2**20] * 8, Kind.WRITE)
+    rows += [(0, Layer.POSIX, Kind.STAT, folder, 0, -1, 0)] * 50
+    rows += [(0, Layer.POSIX, Kind.LIST, folder, 0, -1, 40)] * 20
+    rows += whole_file(0, Layer.POSIX, f"{folder}/os.py", [9000], Kind.READ)
+    observed = observed_in(captured_of(rows, 1))
+    assert (observed.files, observed.bytes_read) == (1, 0)
+    assert is_all(observed)

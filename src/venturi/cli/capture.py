@@ -116,3 +116,5 @@ def _show(outcome: CaptureOutcome, options: dict[str, Any]) -> None:
         from venturi.report.quantity import Units
 
         print_capture(summary_of(outcome), stderr_console(), Units(options["units"]))
+    elif outcome.elsewhere is not None:
+        click.echo(f"venturi: {outcome.elsewhere}", err=True)

@@ -36,7 +36,8 @@ _CODE = re.compile(
 """Programs and libraries: read while something starts, not the application's data."""
 
 _INTERPRETER = re.compile(
-    r"/(lib/python[\d.]+|\.pyenv)(/|$)|/python\d+\.zip$|\._pth$|/pybuilddir\.txt$"
+    r"/(lib(64|32)?/(pypy|python)[\d.]*|\.pyenv|\.venv|site-packages|dist-packages)(/|$)"
+    r"|/python\d+\.zip$|\._pth$|/pybuilddir\.txt$"
     r"|/(Setup\.local|sitecustomize|usercustomize)$|/bin(/[^/]*python[^/]*)?$"
 )
 """What Python asks for when it starts, and folders of executables."""
