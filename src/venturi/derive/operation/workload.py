@@ -210,7 +210,8 @@ def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]
     if walks:
         texts.append(NOTE)
     if streams.dropped:
-        texts.append(f"{streams.dropped} small stream{'s'[: streams.dropped > 1]} left out")
+        are = "s are" if streams.dropped > 1 else " is"
+        texts.append(f"{streams.dropped} small stream{are} left out")
     left = table.left - Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
     if left:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
