@@ -75,7 +75,7 @@ def test_hashed_names_change_nothing(
 
 
 def without_library_files(trace: Trace) -> Trace:
-    """The trace without what an MPI-IO library keeps beside its files, which its names alone tell."""
+    """The trace without what an MPI-IO library keeps beside its files: names alone tell that."""
     paths = {record.file for record in trace.records}
     side = side_files(paths, {r.file for r in trace.records if r.layer is Layer.MPIIO})
     records = [record for record in trace.records if record.file not in side]
