@@ -223,7 +223,7 @@ def test_descriptors_that_are_handed_on_keep_their_positions(capture: Capture) -
     assert writes == [(0, 3), (3, 2), (5, 2)]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 3), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_stopped_capture_keeps_what_there_is(
     capture: Capture, number: signal.Signals, code: int
 ) -> None:

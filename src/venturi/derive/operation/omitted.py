@@ -66,6 +66,9 @@ class Omitted:
         language cannot say. A file counts once, for the first reason of its operations, and only
         if none of them is in the table.
         """
+        # Files that rules take apart stand behind those of the trace.
+        apart = max(0, int(self.file.max(initial=-1)) + 1 - len(paths))
+        paths = [*paths, *([""] * apart)]
         counted = np.flatnonzero(self.why != Why.UNCOUNTED)
         first = np.full(len(paths), int(Why.UNCOUNTED))
         np.minimum.at(first, self.file[counted], self.why[counted])
