@@ -9,6 +9,7 @@ set(VENTURI_TRACER_SOURCES
     moved.c
     name.c
     note.c
+    program.c
     ring.c
     spool.c
     start.c
@@ -16,6 +17,7 @@ set(VENTURI_TRACER_SOURCES
     wrap_aio.c
     wrap_data.c
     wrap_hdf5.c
+    wrap_kernel_aio.c
     wrap_mpi.c
     wrap_name.c
     wrap_open.c

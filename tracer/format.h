@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { kVersion = 1, kHeaderBytes = 4096, kWindowHeaderBytes = 64 };
+enum { kVersion = 2, kHeaderBytes = 4096, kWindowHeaderBytes = 64 };
 
 // As in venturi.model.operation.Kind and venturi.model.trace.Layer; a test compares them.
 typedef enum {
@@ -123,6 +123,11 @@ typedef struct {
   Moved moved_first[2];
   Moved moved_last[2];
   _Atomic uint64_t unrecorded;  // children that could not make a file of their own
+  _Atomic uint64_t starved;     // of `dropped`: those for which no descriptor was free
+  _Atomic uint64_t contexts;    // of the kernel's asynchronous I/O, made by calls that are seen
+  uint64_t unseen_contexts;     // 1: at the end there were some, and none was seen being made
+  uint64_t unseen_rings;        // the same of io_uring
+  _Atomic uint64_t devices;     // mappings of devices that hold data
 } Header;
 
 typedef enum { kRecords = 1, kNames = 2, kCounters = 3 } WindowKind;

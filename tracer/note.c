@@ -43,6 +43,12 @@ void see_memory(Call* call, Kind kind, const void* data, size_t bytes) {
   call->start = ticks_now();
 }
 
+// Of several parts of memory the first one is noted.
+void see_parts(Call* call, Kind kind, const struct iovec* parts, int count) {
+  if (spool.is_counters_only || count <= 0 || !is_readable(parts, sizeof *parts)) return;
+  see_memory(call, kind, parts->iov_base, parts->iov_len);
+}
+
 static void store(const Record* made) {
   Record* record = new_record();
   if (record == NULL) return;
@@ -73,6 +79,16 @@ void note(const Call* call, Name* name, What what) {
   if (spool.is_counters_only) return;
   made.thread = thread_number();
   store(&made);
+}
+
+// Where these are the outcome, the kernel has read the path.
+static bool is_path_read(int error) {
+  return error == 0 || error == ENOENT || error == EEXIST || error == EACCES || error == ENOTDIR ||
+         error == EISDIR;
+}
+
+Name* name_after(const Call* call, int folder, const char* path) {
+  return is_path_read(call->error) || is_readable_text(path) ? name_of(folder, path) : NULL;
 }
 
 void note_descriptor(const Call* call, int fd, What what) {
@@ -122,7 +138,7 @@ void note_seek(const Call* call, int fd, int64_t position) {
 }
 
 void note_open(const Call* call, int folder, const char* path, int flags, int fd) {
-  Name* name = name_of(folder, path);
+  Name* name = name_after(call, folder, path);
   if ((flags & O_TMPFILE) == O_TMPFILE) {
     // The path is a directory's; the file has the name that the system gives it.
     descriptor_close(fd);
@@ -152,7 +168,8 @@ void note_copy(const Call* call, Kind kind, int to, int from, const int64_t* to_
   Open* target = descriptor_find(to);
   if (source == NULL || target == NULL) return;
   const int64_t bytes = result > 0 ? result : 0;
-  // The calls leave their offsets behind what they moved.
+  // The calls leave their offsets behind what they moved; one that failed may have read neither.
+  if (call->error != 0) from_offset = to_offset = NULL;
   const int64_t at = from_offset ? *from_offset - bytes : advance(&source->position, bytes);
   if (to_offset == NULL) advance(&target->position, bytes);
   note(call, source->path, (What){kPosix, kind, at, bytes, id_of(target)});
@@ -210,21 +227,31 @@ void note_names(const Call* call, int fd, const void* entries, int64_t bytes) {
   }
 }
 
+bool is_folder_meant(const Call* call, int folder, const char* path) {
+  if (folder == AT_FDCWD) return false;
+  return path == NULL || ((is_path_read(call->error) || is_readable(path, 1)) && *path == 0);
+}
+
 void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset) {
-  note(call, name_of(folder, path), (What){kPosix, kind, offset, 0, 0});
+  note(call, name_after(call, folder, path), (What){kPosix, kind, offset, 0, 0});
 }
 
 void note_attribute(const Call* call, Attribute what, int folder, const char* path) {
   const What said = {kPosix, kAttribute, UNKNOWN_OFFSET, 0, what};
-  if (folder != AT_FDCWD && (path == NULL || *path == 0))
+  if (is_folder_meant(call, folder, path))
     note_descriptor(call, folder, said);
   else
-    note(call, name_of(folder, path), said);
+    note(call, name_after(call, folder, path), said);
 }
 
 static void note_pair(const Call* call, What what, int folder, const char* path, int to_folder,
                       const char* to) {
   what.detail = NO_FILE;
+  // Of two paths the kernel may have read the first one only.
+  if (call->error != 0 && !(is_readable_text(path) && is_readable_text(to))) {
+    note(call, NULL, what);
+    return;
+  }
   Name* name = name_of(to_folder, to);
   if (name && !name->is_left_out) {
     write_name(name);
@@ -257,7 +284,7 @@ static int flags_of(const char* mode) {
 }
 
 void note_stream_open(const Call* call, const char* path, const char* mode, FILE* stream) {
-  Name* name = path ? name_of(AT_FDCWD, path) : NULL;
+  Name* name = path ? name_after(call, AT_FDCWD, path) : NULL;
   const int flags = flags_of(mode);
   if (stream) {
     const int fd = fileno_unlocked(stream);
@@ -296,7 +323,7 @@ void note_stream_seek(const Call* call, FILE* stream) {
 }
 
 Record* note_start(const char* path, int process) {
-  Name* name = path ? name_of_text(path) : NULL;
+  Name* name = path && is_readable_text(path) ? name_of_text(path) : NULL;
   if (name == NULL || header == NULL) return NULL;
   write_name(name);
   Record* record = new_record();

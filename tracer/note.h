@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdio.h>
+#include <sys/uio.h>
 
 #include "descriptor.h"
 
@@ -17,6 +18,7 @@ typedef struct {
 // A read into, or a write from, memory begins: notes where that is, and of large reads whether it
 // has pages, which may move the beginning of the call.
 void see_memory(Call* call, Kind kind, const void* data, size_t bytes);
+void see_parts(Call* call, Kind kind, const struct iovec* parts, int count);
 
 // What else there is to say about a call.
 typedef struct {
@@ -53,7 +55,11 @@ void note_list_end(int fd);
 // The same of many entries at a time, as getdents64 gives them: so many bytes; 0: it was the end.
 void note_names(const Call* call, int fd, const void* entries, int64_t bytes);
 
-// Calls on paths.
+// Calls on paths. Where a call failed, the kernel may not have been able to read them: then there
+// is no name.
+Name* name_after(const Call* call, int folder, const char* path);
+// Whether a call on an empty path, or none, in this folder means the folder itself.
+bool is_folder_meant(const Call* call, int folder, const char* path);
 void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset);
 // Where there is no path, or an empty one in a folder, the folder's descriptor is meant.
 void note_attribute(const Call* call, Attribute what, int folder, const char* path);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "counter.h"
+#include "kernel_aio.h"
 #include "moved.h"
 #include "ticks.h"
 
@@ -35,8 +36,9 @@ Header* header;
 static Live never;
 Live* live = &never;
 
-static atomic_bool is_wanted;  // survives a fork, unlike `live`
-static atomic_bool is_full;    // no more windows of records
+static atomic_bool is_wanted;   // survives a fork, unlike `live`
+static atomic_bool is_full;     // no more windows of records
+static atomic_bool is_starved;  // of descriptors, when the last window was asked for
 static char path[sizeof spool.folder + 64];
 static _Atomic uint32_t start_lock;
 static _Atomic uint32_t window_lock;
@@ -134,13 +136,14 @@ Window* new_window(WindowKind kind, uint32_t bytes) {
   Window* window = map_part(0, offset, bytes, bytes >= kRecordsBytes ? MAP_POPULATE : 0, &failed);
   if (window == NULL) {
     // Without free descriptors for a moment: the next operation tries again.
-    if (failed != EMFILE && failed != ENFILE && failed != EINTR)
-      atomic_store(&header->stopped_error, failed);
+    is_starved = failed == EMFILE || failed == ENFILE;
+    if (!is_starved && failed != EINTR) atomic_store(&header->stopped_error, failed);
     return NULL;
   }
   window->bytes = bytes;
   window->capacity = bytes - kWindowHeaderBytes;
   window->kind = kind;
+  is_starved = false;
   atomic_store(&header->file_bytes, offset + bytes);
   note_clocks();
   return window;
@@ -204,6 +207,7 @@ Record* new_record(void) {
     }
     if (!next_window(window)) {
       atomic_fetch_add(&header->dropped, 1);
+      if (is_starved) atomic_fetch_add(&header->starved, 1);
       return NULL;
     }
   }
@@ -295,6 +299,8 @@ void spool_end(void) {
     header->moved_last[i] = moved_now(i == 1);
     header->moved_last[i].written -= atomic_load(&zeroes_written);
   }
+  header->unseen_contexts = has_unseen_context();
+  header->unseen_rings = has_unseen_ring();
   atomic_store(&header->ended_ns, clock_ns(CLOCK_MONOTONIC));
 }
 

@@ -49,7 +49,18 @@ static const char* value_of(char* const* environment, const char* name) {
   return NULL;
 }
 
+// One that cannot be read goes to the kernel as it is, which refuses it.
+static bool is_sound(char* const* environment) {
+  if (environment == NULL) return true;
+  for (;; ++environment) {
+    if (!is_readable(environment, sizeof *environment)) return false;
+    if (*environment == NULL) return true;
+    if (!is_readable_text(*environment)) return false;
+  }
+}
+
 bool has_tracer(char* const* environment) {
+  if (!is_sound(environment)) return true;
   const char* loaded = value_of(environment, kNames_[0]);
   return folder[0] == 0 || (loaded && strstr(loaded, preload + strlen(kNames_[0])) &&
                             value_of(environment, kNames_[1]));
@@ -80,6 +91,29 @@ char** with_tracer(char* const* environment, void* room) {
   const char* loaded = value_of(environment, kNames_[0]);
   if (loaded && *loaded && strstr(loaded, preload + strlen(kNames_[0])) == NULL)
     stpcpy(stpcpy(text, ":"), loaded);
+  return made;
+}
+
+char** without_tracer(char* const* environment, void* room) {
+  char** made = (char**)room;
+  const size_t name_bytes = strlen(kNames_[0]);
+  const char* ours = preload + name_bytes;
+  const size_t bytes = strlen(ours);
+  size_t count = 0;
+  for (char* const* one = environment; one && *one; ++one) {
+    const char* at = strncmp(*one, kNames_[0], name_bytes) == 0 ? strstr(*one, ours) : NULL;
+    if (at == NULL) {
+      made[count++] = *one;
+      continue;
+    }
+    // The others that it names stay.
+    char* text = (char*)room + tracer_room(environment) - strlen(*one) - 1;
+    const char* rest = at + bytes + (at[bytes] == ':');
+    memcpy(text, *one, (size_t)(at - *one));
+    strcpy(text + (at - *one), rest);
+    if (text[name_bytes] != 0) made[count++] = text;
+  }
+  made[count] = NULL;
   return made;
 }
 

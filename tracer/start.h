@@ -13,5 +13,8 @@ size_t tracer_room(char* const* environment);
 // The environment with the tracer in it, built in `room`.
 char** with_tracer(char* const* environment, void* room);
 
+// The same without it, for programs that would not start with it.
+char** without_tracer(char* const* environment, void* room);
+
 // Puts the tracer into this process's own environment, for calls that take no other.
 void keep_tracer(void);

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -32,6 +33,34 @@ int64_t clock_ns(int clock) {
 }
 
 int process_now(void) { return (int)raw(SYS_getpid, 0, 0, 0, 0, 0, 0); }
+
+// A change of the signal mask in a way that does not exist: the kernel reads the new mask, then
+// refuses.
+static bool is_word_readable(uintptr_t at) {
+  enum { kNoWay = -1, kMaskBytes = 8 };
+  return raw(SYS_rt_sigprocmask, kNoWay, (long)at, 0, kMaskBytes, 0, 0) != -EFAULT;
+}
+
+bool is_readable(const void* data, size_t bytes) {
+  enum { kWord = 8, kPageBytes = 4096 };
+  const uintptr_t first = (uintptr_t)data & ~(uintptr_t)(kWord - 1);
+  const uintptr_t last = ((uintptr_t)data + (bytes ? bytes - 1 : 0)) & ~(uintptr_t)(kWord - 1);
+  // The first page is never mapped, and no mask at all would be none to read.
+  if (first < kPageBytes || last < first || !is_word_readable(first)) return false;
+  for (uintptr_t page = (first | (kPageBytes - 1)) + 1; page <= last; page += kPageBytes)
+    if (!is_word_readable(page)) return false;
+  return true;
+}
+
+bool is_readable_text(const char* text) {
+  enum { kPageBytes = 4096 };
+  for (;;) {
+    if (!is_readable(text, 1)) return false;
+    const size_t room = kPageBytes - ((uintptr_t)text & (kPageBytes - 1));
+    if (memchr(text, 0, room) != NULL) return true;
+    text += room;
+  }
+}
 
 void* memory(size_t bytes) {
   const long got =

@@ -16,6 +16,11 @@ int64_t clock_ns(int clock);
 // The kernel's number of this process, also between vfork and exec.
 int process_now(void);
 
+// Whether memory can be read, or the text in it up to its end: the kernel is asked, so that what it
+// refuses with EFAULT is no signal to the program.
+bool is_readable(const void* data, size_t bytes);
+bool is_readable_text(const char* text);
+
 // Private memory that is never given back; NULL where there is none.
 void* memory(size_t bytes);
 

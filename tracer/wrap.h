@@ -27,20 +27,25 @@ Function next_function(const char* name);
     return result;                                                     \
   }
 
+// The same of a call that looks at memory before.
+#define WRAP_LOOKING(type, name, parameters, arguments, is_failure, look, what) \
+  EXPORT type name parameters {                                                 \
+    static type(*_Atomic next) parameters;                                      \
+    if (next == NULL) next = (type(*) parameters)next_function(#name);          \
+    Call call = {.start = begin()};                                             \
+    if (call.start == 0) return next arguments;                                 \
+    look;                                                                       \
+    type result = next arguments;                                               \
+    call_ended(&call, is_failure);                                              \
+    what;                                                                       \
+    errno = call.errno_after;                                                   \
+    return result;                                                              \
+  }
+
 // The same of a call of this kind that moves `bytes` of `data`.
 #define WRAP_MOVING(type, name, parameters, arguments, is_failure, kind, data, bytes, what) \
-  EXPORT type name parameters {                                                             \
-    static type(*_Atomic next) parameters;                                                  \
-    if (next == NULL) next = (type(*) parameters)next_function(#name);                      \
-    Call call = {.start = begin()};                                                         \
-    if (call.start == 0) return next arguments;                                             \
-    see_memory(&call, kind, data, bytes);                                                   \
-    type result = next arguments;                                                           \
-    call_ended(&call, is_failure);                                                          \
-    what;                                                                                   \
-    errno = call.errno_after;                                                               \
-    return result;                                                                          \
-  }
+  WRAP_LOOKING(type, name, parameters, arguments, is_failure,                               \
+               see_memory(&call, kind, data, bytes), what)
 
 // The usual failure.
 #define MINUS_1 (result == -1)

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -27,12 +29,9 @@ WRAP_MOVING(ssize_t, __read_chk, (int fd, void* data, size_t bytes, size_t room)
 WRAP_MOVING(ssize_t, write, (int fd, const void* data, size_t bytes), (fd, data, bytes), MINUS_1,
             kWrite, data, bytes, note_data(&call, fd, kWrite, result))
 
-// Of several parts of memory the first one is noted.
-#define PART_AT (count > 0 ? parts->iov_base : NULL)
-#define PART_BYTES (count > 0 ? parts->iov_len : 0)
-#define WRAP_PARTS(name, kind)                                                                   \
-  WRAP_MOVING(ssize_t, name, (int fd, const struct iovec* parts, int count), (fd, parts, count), \
-              MINUS_1, kind, PART_AT, PART_BYTES, note_data(&call, fd, kind, result))
+#define WRAP_PARTS(name, kind)                                                                    \
+  WRAP_LOOKING(ssize_t, name, (int fd, const struct iovec* parts, int count), (fd, parts, count), \
+               MINUS_1, see_parts(&call, kind, parts, count), note_data(&call, fd, kind, result))
 WRAP_PARTS(readv, kRead)
 WRAP_PARTS(writev, kWrite)
 
@@ -51,20 +50,20 @@ WRAP_AT(pwrite64, const void*, kWrite, off64_t)
 WRAP_CHECKED_AT(__pread_chk, off_t)
 WRAP_CHECKED_AT(__pread64_chk, off64_t)
 
-#define WRAP_PARTS_AT(name, kind, offset_type)                                               \
-  WRAP_MOVING(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at), \
-              (fd, parts, count, at), MINUS_1, kind, PART_AT, PART_BYTES,                    \
-              note_data_at(&call, fd, kind, at, result))
+#define WRAP_PARTS_AT(name, kind, offset_type)                                                \
+  WRAP_LOOKING(ssize_t, name, (int fd, const struct iovec* parts, int count, offset_type at), \
+               (fd, parts, count, at), MINUS_1, see_parts(&call, kind, parts, count),         \
+               note_data_at(&call, fd, kind, at, result))
 WRAP_PARTS_AT(preadv, kRead, off_t)
 WRAP_PARTS_AT(preadv64, kRead, off64_t)
 WRAP_PARTS_AT(pwritev, kWrite, off_t)
 WRAP_PARTS_AT(pwritev64, kWrite, off64_t)
 
-#define WRAP_PARTS_FLAGS(name, kind, offset_type)                                      \
-  WRAP_MOVING(ssize_t, name,                                                           \
-              (int fd, const struct iovec* parts, int count, offset_type at, int how), \
-              (fd, parts, count, at, how), MINUS_1, kind, PART_AT, PART_BYTES,         \
-              note_data_at(&call, fd, kind, at, result))
+#define WRAP_PARTS_FLAGS(name, kind, offset_type)                                          \
+  WRAP_LOOKING(ssize_t, name,                                                              \
+               (int fd, const struct iovec* parts, int count, offset_type at, int how),    \
+               (fd, parts, count, at, how), MINUS_1, see_parts(&call, kind, parts, count), \
+               note_data_at(&call, fd, kind, at, result))
 WRAP_PARTS_FLAGS(preadv2, kRead, off_t)
 WRAP_PARTS_FLAGS(preadv64v2, kRead, off64_t)
 WRAP_PARTS_FLAGS(pwritev2, kWrite, off_t)
@@ -120,6 +119,29 @@ WRAP(ssize_t, sendfile, (int to, int from, off_t* at, size_t bytes), (to, from, 
 WRAP(ssize_t, sendfile64, (int to, int from, off64_t* at, size_t bytes), (to, from, at, bytes),
      MINUS_1, note_copy(&call, kSend, to, from, NULL, at, result))
 
+// A side of a call that moves data between descriptors: at the offset that the call leaves behind
+// what it moved, or at the position.
+static void note_side(const Call* call, int fd, Kind kind, const off64_t* at, int64_t result) {
+  if (at != NULL && result > 0)
+    note_data_at(call, fd, kind, *at - result, result);
+  else
+    note_data(call, fd, kind, result);
+}
+
+static void spliced(const Call* call, int from, const off64_t* from_at, int to,
+                    const off64_t* to_at, int64_t result) {
+  note_side(call, from, kRead, from_at, result);
+  note_side(call, to, kWrite, to_at, result);
+}
+WRAP(ssize_t, splice,
+     (int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes, unsigned how),
+     (from, from_at, to, to_at, bytes, how), MINUS_1,
+     spliced(&call, from, from_at, to, to_at, result))
+WRAP(ssize_t, tee, (int from, int to, size_t bytes, unsigned how), (from, to, bytes, how), MINUS_1,
+     spliced(&call, from, NULL, to, NULL, result))
+WRAP(ssize_t, vmsplice, (int fd, const struct iovec* parts, size_t count, unsigned how),
+     (fd, parts, count, how), MINUS_1, note_data(&call, fd, kWrite, result))
+
 // Of all that devices are told only what copies files is noted. The third argument is a number or
 // a pointer, or is not there; a register is read either way.
 static void shared(const Call* call, int to, unsigned long request, long argument) {
@@ -128,6 +150,7 @@ static void shared(const Call* call, int to, unsigned long request, long argumen
     return;
   }
   const struct file_clone_range* range = (const struct file_clone_range*)argument;
+  if (call->error != 0 && !is_readable(range, sizeof *range)) return;
   note_clone(call, to, (int)range->src_fd, (int64_t)range->src_offset, (int64_t)range->src_length);
 }
 
@@ -148,6 +171,18 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
   return result;
 }
 
+// A device that holds data, such as persistent memory: loads and stores move it.
+static bool is_data_device(int fd) {
+  static const char* const kDevices[] = {"/dev/dax", "/dev/pmem", "/dev/mem", "/dev/nvme"};
+  const Open* open = descriptor_find(fd);
+  if (open == NULL || open->path == NULL || strncmp(open->path->text, "/dev/", 5) != 0)
+    return false;
+  for (size_t i = 0; i < sizeof kDevices / sizeof *kDevices; ++i)
+    if (strncmp(open->path->text, kDevices[i], strlen(kDevices[i])) == 0) return true;
+  struct stat status;
+  return raw(SYS_fstat, fd, (long)&status, 0, 0, 0, 0) == 0 && S_ISBLK(status.st_mode);
+}
+
 // Memory that is no file's is not our business, and allocators ask for it before we are ready.
 static void* map(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {
   const bool is_file = fd >= 0 && !(flags & MAP_ANONYMOUS);
@@ -159,6 +194,7 @@ static void* map(void* address, size_t bytes, int protection, int flags, int fd,
   call_ended(&call, is_failure);
   const bool is_stored = (flags & MAP_SHARED) && (protection & PROT_WRITE);
   note_map(&call, fd, at, bytes, is_stored);
+  if (!is_failure && is_data_device(fd)) atomic_fetch_add(&header->devices, 1);
   const Open* open = is_stored && !is_failure ? descriptor_find(fd) : NULL;
   if (open && open->path) mapping_made((void*)got, bytes, open->path);
   errno = call.errno_after;

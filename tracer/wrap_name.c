@@ -24,7 +24,7 @@
   WRAP(int, name, parameters, arguments, MINUS_1, note_at(&call, kind, folder, path))
 
 static void note_at(const Call* call, Kind kind, int folder, const char* path) {
-  if (folder != AT_FDCWD && (path == NULL || *path == 0))
+  if (is_folder_meant(call, folder, path))
     note_descriptor(call, folder, (What){kPosix, kind, UNKNOWN_OFFSET, 0, 0});
   else
     note_path(call, kind, folder, path, UNKNOWN_OFFSET);

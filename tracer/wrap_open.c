@@ -78,7 +78,8 @@ EXPORT int openat2(int folder, const char* path, const struct open_how* how, siz
   const int fd = is_failure ? -1 : (int)got;
   if (call.start == 0) return fd;
   call_ended(&call, is_failure);
-  opened(&call, folder, path, (int)how->flags, fd);
+  const int flags = is_failure && !is_readable(how, sizeof *how) ? 0 : (int)how->flags;
+  opened(&call, folder, path, flags, fd);
   errno = call.errno_after;
   return fd;
 }
@@ -220,7 +221,7 @@ EXPORT int closedir(DIR* folder) {
        (const char* path, struct entry*** list, int (*choose)(const struct entry*), \
         int (*order)(const struct entry**, const struct entry**)),                  \
        (path, list, choose, order), MINUS_1,                                        \
-       note(&call, name_of(AT_FDCWD, path),                                         \
+       note(&call, name_after(&call, AT_FDCWD, path),                               \
             (What){kPosix, kList, UNKNOWN_OFFSET, result < 0 ? 0 : result, 0}))
 WRAP_SCAN(scandir, dirent)
 WRAP_SCAN(scandir64, dirent64)

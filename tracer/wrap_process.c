@@ -11,13 +11,15 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "program.h"
 #include "start.h"
 #include "wrap.h"
 
 // Whether or not anything is recorded here, the next program gets the tracer.
-#define ENVIRONMENT(environment)                   \
-  (has_tracer(environment) ? (char**)(environment) \
-                           : with_tracer(environment, alloca(tracer_room(environment))))
+#define ENVIRONMENT(environment, takes)                                                      \
+  (!(takes)                  ? without_tracer(environment, alloca(tracer_room(environment))) \
+   : has_tracer(environment) ? (char**)(environment)                                         \
+                             : with_tracer(environment, alloca(tracer_room(environment))))
 
 static Record* leave(const char* path) {
   if (begin() == 0) return NULL;
@@ -44,14 +46,14 @@ static void stay(Record* record) {
     return result;                                                    \
   }
 WRAP_EXEC(execve, path, (const char* path, char* const words[], char* const environment[]),
-          (path, words, ENVIRONMENT(environment)))
+          (path, words, ENVIRONMENT(environment, takes_tracer(path, false))))
 WRAP_EXEC(execvpe, path, (const char* path, char* const words[], char* const environment[]),
-          (path, words, ENVIRONMENT(environment)))
+          (path, words, ENVIRONMENT(environment, takes_tracer(path, true))))
 WRAP_EXEC(fexecve, "<descriptor>", (int fd, char* const words[], char* const environment[]),
-          (fd, words, ENVIRONMENT(environment)))
+          (fd, words, ENVIRONMENT(environment, true)))
 WRAP_EXEC(execveat, path,
           (int folder, const char* path, char* const words[], char* const environment[], int how),
-          (folder, path, words, ENVIRONMENT(environment), how))
+          (folder, path, words, ENVIRONMENT(environment, takes_tracer(path, false)), how))
 
 EXPORT int execv(const char* path, char* const words[]) { return execve(path, words, environ); }
 EXPORT int execvp(const char* path, char* const words[]) { return execvpe(path, words, environ); }
@@ -84,22 +86,23 @@ EXPORT int execle(const char* path, const char* word, ...) {
   return execve(path, words, environment);
 }
 
-#define WRAP_SPAWN(name)                                                                          \
+#define WRAP_SPAWN(name, is_searched)                                                             \
   EXPORT int name(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,    \
                   const posix_spawnattr_t* how, char* const words[], char* const environment[]) { \
     static __typeof__(&name) _Atomic next;                                                        \
     if (next == NULL) next = (__typeof__(&name))next_function(#name);                             \
     if (begin() != 0) descriptors_are_shared(false);                                              \
     pid_t started = 0;                                                                            \
-    const int result = next(&started, path, actions, how, words, ENVIRONMENT(environment));       \
+    const int result = next(&started, path, actions, how, words,                                  \
+                            ENVIRONMENT(environment, takes_tracer(path, is_searched)));           \
     const int before = errno;                                                                     \
     if (process && result == 0) *process = started;                                               \
     if (result == 0 && begin() != 0) note_start(path, started);                                   \
     errno = before;                                                                               \
     return result;                                                                                \
   }
-WRAP_SPAWN(posix_spawn)
-WRAP_SPAWN(posix_spawnp)
+WRAP_SPAWN(posix_spawn, false)
+WRAP_SPAWN(posix_spawnp, true)
 
 EXPORT int system(const char* command) {
   static int (*_Atomic next)(const char*);

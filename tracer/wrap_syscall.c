@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel_aio.h"
 #include "wrap.h"
 
 // SYS_io_uring_setup and SYS_fchmodat2, the same on all processors.
@@ -31,11 +32,17 @@ EXPORT long syscall(long number, ...) {
   for (int i = 0; i < 6; ++i) parts[i] = va_arg(list, long);
   va_end(list);
   if (is_locking_in(number, parts)) spool_stop();
+  if (number == SYS_io_submit) {
+    const long taken = submit_requests((unsigned long)parts[0], parts[1], (void*)parts[2]);
+    if (taken < 0) errno = (int)-taken;
+    return taken < 0 ? -1 : taken;
+  }
   Call call = {.start = number == SYS_getdents64 || number == kSetMode ? begin() : 0};
   const long got = raw(number, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]);
   const bool is_failure = got < 0 && got > -4096;
   if (is_failure) errno = (int)-got;
   if (number == kRingSetup && !is_failure && begin() != 0) atomic_fetch_add(&header->rings, 1);
+  if (number == SYS_io_setup && !is_failure && begin() != 0) atomic_fetch_add(&header->contexts, 1);
   if (call.start != 0) {
     call_ended(&call, is_failure);
     if (number == kSetMode)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from venturi.capture.gap import reason_of
+from venturi.capture.untraced import reason_of
 
 
 def program(bits: int, interpreter: bool) -> bytes:

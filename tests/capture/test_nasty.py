@@ -17,7 +17,7 @@ from venturi.model.trace_folder import read_trace
 
 
 def test_a_killed_program_loses_nothing(capture: Capture) -> None:
-    run = capture(capture.program("nasty"), "kill", code=3)
+    run = capture(capture.program("nasty"), "kill", code=137)
     assert run.count()["write", "out"] == 1000
     assert run.trace.processes[0].ended_s is None
     assert "signal 9" in run.done.stderr
@@ -191,7 +191,7 @@ def test_names_that_are_too_long_are_said(capture: Capture) -> None:
 
 
 def test_a_limit_of_file_sizes_is_no_signal(capture: Capture) -> None:
-    run = capture("sh", "-c", f"ulimit -f 600; exec {capture.program('nasty')} kill", code=3)
+    run = capture("sh", "-c", f"ulimit -f 600; exec {capture.program('nasty')} kill", code=137)
     assert (capture.here / "out").stat().st_size == 10_000
     [record] = [record for record in run.trace.records if record.file.endswith("/out")]
     assert record.counters["WRITES"] == 1000
@@ -212,7 +212,7 @@ def test_strace_sees_a_static_program(capture: Capture) -> None:
 
 
 def test_errors_and_output_are_the_programs_own(capture: Capture) -> None:
-    run = capture("sh", "-c", "echo out; echo err >&2; exit 7", options=("-q",), code=3)
+    run = capture("sh", "-c", "echo out; echo err >&2; exit 7", options=("-q",), code=7)
     assert run.done.stdout == "out\n"
     assert run.done.stderr.splitlines()[0] == "err"
     assert "exit code 7" in run.done.stderr
@@ -225,7 +225,7 @@ def test_descriptors_that_are_handed_on_keep_their_positions(capture: Capture) -
     assert writes == [(0, 3), (3, 2), (5, 2)]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 3), (signal.SIGINT, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_stopped_capture_keeps_what_there_is(
     capture: Capture, number: signal.Signals, code: int
 ) -> None:

@@ -33,6 +33,13 @@ class ApplicationExit:
     """By Ctrl-C."""
 
     @property
+    def shell_code(self) -> int:
+        """Its exit code as a shell tells it: 128 and the number of the signal that ended it; 0
+        where nobody knows."""
+        code = self.code or 0
+        return 128 - code if code < 0 else code
+
+    @property
     def how(self) -> str:
         """Its end in words; empty where it was fine."""
         if self.code is None:

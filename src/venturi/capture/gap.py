@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from venturi.capture.hidden import hidden_moves
 from venturi.capture.process_file import STARTED, BytesMoved, ProcessFile
+from venturi.capture.untraced import reason_of
 from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, STORES_REACH_FILE, Kind
 from venturi.model.trace import Gap, Layer
 
@@ -20,8 +18,6 @@ _MAP = KIND_CODES[Kind.MAP]
 _NAMED = 3
 _ON_FILES = [KIND_CODES[kind] for kind in (Kind.OPEN, Kind.READ, Kind.WRITE)]
 _CALLED = [LAYER_CODES[layer] for layer in (Layer.POSIX, Layer.STDIO)]
-_ELF = b"\x7fELF"
-_PROGRAM_INTERPRETER = 3
 _POSIX = Layer.POSIX.value
 
 
@@ -44,8 +40,14 @@ def gaps_of(
     stopped = Counter(file.stopped_error for file in files if file.stopped_error)
     for error, count in stopped.items():
         gaps.append(f"recording stopped in {count} processes: {os.strerror(error)}")
-    if dropped:
-        gaps.append(f"truncated: {dropped} operations are in the counters only")
+    starved = sum(file.starved for file in files)
+    if dropped > starved:
+        gaps.append(f"truncated: {dropped - starved} operations are in the counters only")
+    if starved:
+        gaps.append(
+            f"{starved} operations are in the counters only: no file descriptor was free to record "
+            "them (ulimit -n)"
+        )
     for program, count in _unrecorded(files).items():
         who = "a process" if count == 1 else f"{count} processes"
         gaps.append(f"{who} that '{program}' started could not record (another user, another root)")
@@ -57,6 +59,7 @@ def gaps_of(
     rings = sum(file.rings for file in files)
     if rings:
         gaps.append(f"{rings} io_uring instances: requests through them are not seen")
+    gaps += _unseen_ways(files)
     maps = sum(file.shared_maps for file in files)
     if maps:
         gaps.append(_mappings(maps, files))
@@ -66,6 +69,26 @@ def gaps_of(
         times = "" if count == 1 else f" ({count} times)"
         gaps.append(f"'{program}'{times} was not traced: {reason_of(program)}")
     return [Gap(layer=_POSIX, what=what) for what in gaps]
+
+
+def _unseen_ways(files: list[ProcessFile]) -> list[str]:
+    """What processes set up so that requests, loads or stores need no call that is seen."""
+    ways = (
+        (
+            [file.program for file in files if file.unseen_contexts],
+            "set up asynchronous I/O (io_setup) by a system call of its own: requests through it "
+            "are not seen",
+        ),
+        (
+            [file.program for file in files if file.unseen_rings],
+            "set up io_uring by a system call of its own: requests through it are not seen",
+        ),
+        (
+            [file.program for file in files if file.devices],
+            "maps a device that holds data: loads and stores are not seen",
+        ),
+    )
+    return [f"'{program}' {text}" for programs, text in ways for program in dict.fromkeys(programs)]
 
 
 def _unrecorded(files: list[ProcessFile]) -> Counter[str]:
@@ -119,47 +142,3 @@ def untraced_programs(files: list[ProcessFile], command: tuple[str, ...]) -> Cou
                     name = file.names.get(int(row["file"]))
                     result[name.path if name else "?"] += 1
     return result
-
-
-def reason_of(program: str) -> str:
-    """Why a program cannot be traced, as far as its file tells."""
-    path = shutil.which(program)
-    if path is None:
-        return "it could not be examined"
-    try:
-        mode = Path(path).stat().st_mode
-        with Path(path).open("rb") as file:
-            head = file.read(1 << 16)
-    except OSError as error:
-        return f"it could not be examined ({error.strerror})"
-    if mode & (stat.S_ISUID | stat.S_ISGID):
-        return "it runs with another's rights, and the system then loads no tracer"
-    if _is_static(head):
-        return "it is linked statically; --with strace sees it"
-    if head[:4] == _ELF and _is_32_bits(head):
-        return "it is a program of 32 bits, and the tracer is none; --with strace sees it"
-    return (
-        "it did not load the tracer, or records elsewhere or cannot (a capture of its own, another "
-        "user, another root)"
-    )
-
-
-def _is_32_bits(head: bytes) -> bool:
-    return head[4:5] == b"\1"
-
-
-def _is_static(head: bytes) -> bool:
-    """Whether an ELF file asks for no dynamic loader."""
-    if head[:4] != _ELF or len(head) < 64:
-        return False
-    order = "little" if head[5] == 1 else "big"
-
-    def number(at: int, size: int) -> int:
-        return int.from_bytes(head[at : at + size], order)  # type: ignore[arg-type]
-
-    if _is_32_bits(head):
-        begin, size, count = number(28, 4), number(42, 2), number(44, 2)
-    else:
-        begin, size, count = number(32, 8), number(54, 2), number(56, 2)
-    kinds = [number(begin + i * size, 4) for i in range(count)]
-    return _PROGRAM_INTERPRETER not in kinds

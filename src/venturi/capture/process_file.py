@@ -22,8 +22,8 @@ SUFFIX = ".vtrace"
 LEFT_OUT = "<left out>"
 """The name under which the tracer counts what its filter leaves out."""
 
-_VERSION = 1
-_HEADER = struct.Struct("<8sIIIi" + "q" * 6 + "Q" * 5 + "ii64s256s2048s" + "Q" * 9)
+_VERSION = 2
+_HEADER = struct.Struct("<8sIIIi" + "q" * 6 + "Q" * 5 + "ii64s256s2048s" + "Q" * 14)
 _HEADER_BYTES = 4096
 _WINDOW = struct.Struct("<IIII")
 _WINDOW_HEADER_BYTES = 64
@@ -127,6 +127,14 @@ class ProcessFile:
     """The same of the first thread alone, without children."""
     unrecorded: int
     """Children that could not record."""
+    starved: int
+    """Of `dropped`, operations for which no descriptor was free."""
+    unseen_contexts: bool
+    """Asynchronous I/O of the kernel was set up by a call that was not seen."""
+    unseen_rings: bool
+    """The same of io_uring."""
+    devices: int
+    """Mappings of devices that hold data."""
     names: dict[int, Name]
     counters: list[CounterSet]
     records: list[npt.NDArray[Any]]
@@ -175,6 +183,10 @@ def read_process_file(path: Path) -> ProcessFile | None:
         _moved(moved[:2], moved[4:6]),
         _moved(moved[2:4], moved[6:8]),
         moved[8],
+        moved[9],
+        bool(moved[11]),
+        bool(moved[12]),
+        moved[13],
         contents.names,
         contents.counters,
         contents.records,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,6 +38,8 @@ class CaptureOutcome:
     """Operations and bytes that the filter left out: `operations`, `bytes`."""
     remarks: list[str]
     """What else is to be known: where the trace had to go, what the way costs."""
+    elsewhere: str | None = None
+    """Why the trace is not where it was to go, and where it is."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +77,9 @@ def capture(
     job = SpoolJob(begin_job(command), folder, settings, is_strace=False)
     with spool_for(job, around.spool) as spool:
         configure(spool, settings)
-        finished = run_application(job.facts, environment(spool), around.output, around.here)
+        finished = run_application(
+            job.facts, environment(spool, command[0]), around.output, around.here
+        )
         return _made(spool, replace(job, facts=finished.facts), finished)
 
 
@@ -135,7 +142,8 @@ def _made(spool: Path, job: SpoolJob, finished: ApplicationExit) -> CaptureOutco
             raise UserError(f"nothing was recorded in '{spool}'", "it may be removed")
         captured = _cut_off(captured)
     written, more = _write(job.folder, captured)
-    return CaptureOutcome(captured, finished, written, left, [*remarks, *more])
+    elsewhere = more[0] if more else None
+    return CaptureOutcome(captured, finished, written, left, [*remarks, *more], elsewhere)
 
 
 def _cut_off(captured: Captured) -> Captured:
@@ -154,10 +162,19 @@ def _cut_off(captured: Captured) -> Captured:
 
 
 def _write(folder: Path, captured: Captured) -> tuple[Path, list[str]]:
-    """Writes the trace, to a temporary place where `folder` cannot be: the disk may be full."""
+    """Writes the trace; where another capture took its name meanwhile, with a number beside it.
+
+    To a temporary place where `folder` cannot be: the disk may be full.
+    """
     try:
         write_trace(folder, captured)
     except UserError as error:
+        for free in _names_beside(folder) if folder.exists() else ():
+            with contextlib.suppress(UserError):
+                write_trace(free, captured)
+                return free, [f"{error.message}: the trace is '{free}'"]
+            if not free.exists():
+                break  # it is not the name
         elsewhere = Path(tempfile.mkdtemp(prefix="venturi-")) / folder.name
         try:
             write_trace(elsewhere, captured)
@@ -166,3 +183,9 @@ def _write(folder: Path, captured: Captured) -> tuple[Path, list[str]]:
             raise error from None
         return elsewhere, [f"{error.message}: the trace is '{elsewhere}'"]
     return folder, []
+
+
+def _names_beside(folder: Path) -> Iterator[Path]:
+    """The folder's name with the numbers 2, 3, ... before its ending."""
+    for number in itertools.count(2):
+        yield folder.with_name(f"{folder.stem}-{number}{folder.suffix}")

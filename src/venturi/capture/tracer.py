@@ -7,6 +7,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from venturi.capture.untraced import must_start_without_tracer
 from venturi.model.error import UserError
 
 LIBRARY = "libventuri-tracer.so"
@@ -67,8 +68,13 @@ def absolute_glob(glob: str) -> str:
     return glob if glob.startswith(("/", "*")) else f"*/{glob}"
 
 
-def environment(spool: Path) -> dict[str, str]:
-    """The environment of a program that is to be traced into `spool`."""
+def environment(spool: Path, program: str = "") -> dict[str, str]:
+    """The environment of a program that is to be traced into `spool`.
+
+    Without the tracer where `program`, if it is known, would not start with it.
+    """
+    if must_start_without_tracer(program):
+        return {**os.environ, "VENTURI_TRACE_DIR": str(spool)}
     library = str(find_tracer())
     if any(separator in library for separator in " :"):
         raise UserError(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from venturi.cli.option import json_option, units_option
-from venturi.model.error import ExitCode
 
 if TYPE_CHECKING:
     from venturi.capture.run import CaptureOutcome
@@ -55,7 +54,8 @@ def command(command_line: tuple[str, ...], **options: Any) -> int:
 
     COMMAND needs no change and no rights; its processes on this host, and on others that share
     this directory and its environment, are recorded together. Talk goes to standard error; with
-    --json also what COMMAND says on standard output.
+    --json also what COMMAND says on standard output. The exit code is COMMAND's own, 128 and
+    the signal's number where one ended it.
 
     \b
     Examples:
@@ -70,12 +70,9 @@ def command(command_line: tuple[str, ...], **options: Any) -> int:
         raise click.UsageError(f"--{word}: the capture that was killed has chosen what is recorded")
     outcome = _recovered(options) if options["recover"] else _captured(command_line, options)
     _show(outcome, options)
-    if outcome.finished.interrupted:
-        return ExitCode.INTERRUPTED
     if outcome.finished.code:
         click.echo(f"venturi: {outcome.finished.how}; what it did till then is kept", err=True)
-        return ExitCode.MEASUREMENT
-    return ExitCode.FINE
+    return outcome.finished.shell_code
 
 
 def _recovered(options: dict[str, Any]) -> CaptureOutcome:
@@ -88,6 +85,7 @@ def _captured(command_line: tuple[str, ...], options: dict[str, Any]) -> Capture
     from venturi.capture.run import CaptureContext, capture, capture_by_strace, place_for
     from venturi.capture.spool import left_behind
     from venturi.capture.tracer import TracerSettings
+    from venturi.capture.untraced import warning_before
 
     folder = place_for(options["output"], command_line)
     spool = Path(options["spool"]).absolute() if options["spool"] else None
@@ -102,6 +100,9 @@ def _captured(command_line: tuple[str, ...], options: dict[str, Any]) -> Capture
         for left in left_behind(spool or folder.parent):
             text = "venturi: an earlier capture was killed: venturi capture --recover"
             click.echo(f"{text} {shlex.quote(os.path.relpath(left))}", err=True)
+        warning = None if options["tool"] == "strace" else warning_before(command_line[0])
+        if warning is not None:
+            click.echo(f"venturi: {warning}", err=True)
     record = capture if options["tool"] == "tracer" else capture_by_strace
     around = CaptureContext(spool, _STDERR if options["as_json"] else None)
     return record(command_line, folder, settings, around)
@@ -119,3 +120,5 @@ def _show(outcome: CaptureOutcome, options: dict[str, Any]) -> None:
         from venturi.report.quantity import Units
 
         print_capture(summary_of(outcome), stderr_console(), Units(options["units"]))
+    elif outcome.elsewhere is not None:
+        click.echo(f"venturi: {outcome.elsewhere}", err=True)

@@ -48,10 +48,7 @@ class Selection:
     """The groups that a proxy reproduces."""
 
     groups: tuple[FileGroup, ...]
-    coverage_bytes: float
-    coverage_operations: float
-    dropped: int
-    """Groups that were left out."""
+    left_out: tuple[FileGroup, ...]
 
 
 def groups_of(views: list[FileView], ranks: int) -> list[FileGroup]:
@@ -99,16 +96,9 @@ def select(groups: list[FileGroup]) -> Selection:
                 kept.append(group)
                 covered += getattr(group, amount)
     kept.sort(key=lambda group: (-group.bytes, -group.operations))
-    return Selection(
-        groups=tuple(kept),
-        coverage_bytes=_share(sum(group.bytes for group in kept), all_bytes),
-        coverage_operations=_share(sum(group.operations for group in kept), all_operations),
-        dropped=len(groups) - len(kept),
-    )
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 1.0
+    chosen = {id(group) for group in kept}
+    left_out = tuple(group for group in groups if id(group) not in chosen)
+    return Selection(tuple(kept), left_out)
 
 
 def _is_shared(view: FileView) -> bool:

@@ -7,9 +7,11 @@ this package looks at a name.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from enum import StrEnum
 
 from venturi.derive.file_view import FileView
-from venturi.model.plan import Direction, Interface
+from venturi.model.plan import Interface
 from venturi.model.trace import Layer
 
 SYSTEM_PREFIXES = (
@@ -34,7 +36,8 @@ _CODE = re.compile(
 """Programs and libraries: read while something starts, not the application's data."""
 
 _INTERPRETER = re.compile(
-    r"/(lib/python[\d.]+|\.pyenv)(/|$)|/python\d+\.zip$|\._pth$|/pybuilddir\.txt$"
+    r"/(lib(64|32)?/(pypy|python)[\d.]*|\.pyenv|\.venv|site-packages|dist-packages)(/|$)"
+    r"|/python\d+\.zip$|\._pth$|/pybuilddir\.txt$"
     r"|/(Setup\.local|sitecustomize|usercustomize)$|/bin(/[^/]*python[^/]*)?$"
 )
 """What Python asks for when it starts, and folders of executables."""
@@ -50,23 +53,65 @@ _LAUNCHER = re.compile(
 
 _STANDARD_STREAMS = ("<STDIN>", "<STDOUT>", "<STDERR>")
 
-SIDE_FILE_BYTES = 4096
-"""MPI-IO libraries keep lock files and shared file pointers (OMPI: 40-byte writes)."""
+_SIDE_FILE = re.compile(
+    r"^(?:\.(?P<hidden>.+)\.shfp\.-?\d+|(?P<plain>.+?)(?:-\d+-\d+\.lock|\.locktest\.\d+"
+    r"|\.(?:meta)?data\.\d+)|(?P<anywhere>.+?)_cid-+\d+-\d+\.sm)$"
+)
+"""Lock files and shared file pointers beside a file of MPI-IO: `.NAME.shfp.N` (ROMIO),
+`NAME.locktest.N`, `NAME-JOB-N.lock`, `NAME.data.N`, `NAME.metadata.N`, and `NAME_cid-N-N.sm` in a
+folder of its own (Open MPI)."""
+
+
+class Noise(StrEnum):
+    """Why a file is no I/O of the application."""
+
+    FOREIGN = "files of the system, of libraries, launchers and interpreters"
+    STREAM = "standard streams, pipes and sockets"
+    LOOKED_AT = "files that are only looked at (stat, access)"
 
 
 def without_noise(views: list[FileView]) -> list[FileView]:
     """The files that are the application's own."""
-    has_mpiio = any(Layer.MPIIO in view.records for view in views)
-    return [
-        view
-        for view in views
-        if not (
-            _is_system(view.path)
-            or is_standard_stream(view)
-            or (has_mpiio and _is_side_file(view))
-            or _is_untouched(view)
-        )
-    ]
+    return [view for view, noise in with_noise_named(views) if noise is None]
+
+
+def with_noise_named(views: list[FileView]) -> list[tuple[FileView, Noise | None]]:
+    """Each file, and why it is no I/O of the application; None where it is."""
+    side = side_files(
+        (view.path for view in views),
+        (view.path for view in views if Layer.MPIIO in view.records),
+    )
+    return [(view, _noise_of(view, side)) for view in views]
+
+
+def _noise_of(view: FileView, side: set[str]) -> Noise | None:
+    if is_standard_stream(view):
+        return Noise.STREAM
+    if view.path and is_foreign_path(view.path):
+        return Noise.FOREIGN
+    if view.interface is Interface.POSIX and view.path in side:
+        return Noise.FOREIGN
+    return Noise.LOOKED_AT if view.operations == 0 else None
+
+
+def side_files(paths: Iterable[str], of_mpiio: Iterable[str]) -> set[str]:
+    """The paths that an MPI-IO library itself keeps beside its files `of_mpiio`, by their names.
+
+    How small a file is says nothing: an application's files may be small, too.
+    """
+    files = set(of_mpiio)
+    names = {path.rpartition("/")[2] for path in files}
+    return {path for path in paths if files and _is_side_file(path, files, names)}
+
+
+def _is_side_file(path: str, files: set[str], names: set[str]) -> bool:
+    folder, slash, name = path.rpartition("/")
+    match = _SIDE_FILE.match(name)
+    if match is None:
+        return False
+    if match["anywhere"]:
+        return match["anywhere"] in names
+    return folder + slash + (match["hidden"] or match["plain"]) in files
 
 
 def is_standard_stream(view: FileView) -> bool:
@@ -91,16 +136,6 @@ def _is_system(path: str) -> bool:
     if _CODE.search(path) is not None or SHARED_MEMORY.match(path) is not None:
         return True
     return path.startswith(SYSTEM_PREFIXES) and not path.startswith(NOT_SYSTEM)
-
-
-def _is_side_file(view: FileView) -> bool:
-    """A tiny POSIX file beside MPI-IO ones."""
-    moved = sum(view.bytes(direction) for direction in Direction)
-    return view.interface is Interface.POSIX and moved <= SIDE_FILE_BYTES
-
-
-def _is_untouched(view: FileView) -> bool:
-    return view.operations == 0
 
 
 def is_code(path: str) -> bool:

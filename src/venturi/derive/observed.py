@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from venturi.derive.counts import BUCKETS, bytes_of
 from venturi.derive.grouping import Selection
+from venturi.derive.remainder import counted_remainder, coverage_of
 from venturi.derive.stream import DerivedStream, Flow
 from venturi.model.plan import Direction, Interface
 from venturi.model.trace import CounterRecord, Trace
@@ -30,6 +31,8 @@ def observed_of(trace: Trace, streams: list[DerivedStream], selection: Selection
     if all(stream.interface in _CAN_SEE_OPENS for stream in streams):
         operations["open"] = sum(stream.opens for stream in streams)
         operations["sync"] = sum(stream.sync.calls for stream in streams)
+    kept, left_out = counted_remainder(trace, selection, streams)
+    coverage = coverage_of(kept, left_out)
     return Observed(
         layer="+".join(sorted({stream.layer.value for stream in streams})),
         ranks=trace.job.ranks,
@@ -40,8 +43,11 @@ def observed_of(trace: Trace, streams: list[DerivedStream], selection: Selection
         operations={kind: count for kind, count in operations.items() if count},
         request_sizes=request_sizes(streams),
         bytes_per_rank=bytes_per_rank(streams, trace.job.ranks),
-        coverage_bytes=selection.coverage_bytes,
-        coverage_operations=selection.coverage_operations,
+        files=kept.files,
+        coverage_bytes=coverage.bytes,
+        coverage_operations=coverage.operations,
+        coverage_files=coverage.files,
+        left_out=left_out,
     )
 
 

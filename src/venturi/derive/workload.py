@@ -7,7 +7,7 @@ import re
 import numpy as np
 
 from venturi.derive.confidence import blind_spots, confidence_of
-from venturi.derive.counts import bytes_of
+from venturi.derive.counts import bytes_of, requests_of
 from venturi.derive.file_view import FileView, files_of
 from venturi.derive.finding import Case, findings_of
 from venturi.derive.grouping import Selection, groups_of, select
@@ -18,6 +18,7 @@ from venturi.derive.observed import observed_of
 from venturi.derive.operation.scene import RANKS
 from venturi.derive.operation.workload import GROUP, derive_operations
 from venturi.derive.program import Draft, add_stream
+from venturi.derive.remainder import gaps_left_out
 from venturi.derive.stream import DerivedStream, stream_of
 from venturi.model.error import UserError
 from venturi.model.operation import LAYERS, Kind
@@ -79,17 +80,20 @@ def _counted_higher(captured: Captured) -> bool:
 
 
 def _counted_more(captured: Captured) -> bool:
-    """Whether the counters of the lowest layers hold clearly more bytes than the operations."""
+    """Whether the counters of the lowest layers hold clearly more than the operations: bytes, or
+    requests."""
     assert captured.operations is not None
     low = (Layer.POSIX, Layer.STDIO)
-    counted = sum(
-        bytes_of(record, direction)
-        for record in captured.trace.records
-        if record.layer in low
-        for direction in Direction
-    )
-    data = captured.operations.is_kind(Kind.READ, Kind.WRITE)
-    return int(captured.operations.bytes[data].sum()) < COVERED_SHARE * counted
+    own = [view for view in without_noise(files_of(captured.trace))]
+    records = [record for view in own for layer in low for record in view.records.get(layer, [])]
+    both = [(record, direction) for record in records for direction in Direction]
+    operations = captured.operations
+    data = operations.is_kind(Kind.READ, Kind.WRITE)
+    if int(operations.bytes[data].sum()) < COVERED_SHARE * sum(bytes_of(*one) for one in both):
+        return True
+    data &= operations.is_layer(*low)
+    calls = sum(requests_of(*one)[0] for one in both)
+    return bool(np.any(data)) and int(np.count_nonzero(data)) < COVERED_SHARE * calls
 
 
 def _cases_of(trace: Trace) -> tuple[Selection, list[Case]]:
@@ -135,13 +139,16 @@ def workload_name(text: str) -> str:
 
 def _nothing(trace: Trace, views: list[FileView]) -> str:
     where = f"'{trace.source.file}'"
-    if not trace.records:
-        return f"{where} holds no records of I/O, so there is nothing to derive"
     del views
-    return (
-        f"{where} holds {len(trace.records)} records, but none of them is I/O of the application "
-        "(only systems, libraries, standard streams and side files)"
-    )
+    if trace.records:
+        text = (
+            f"{where} holds {len(trace.records)} records, but none of them is I/O of the "
+            "application (only systems, libraries, standard streams and side files)"
+        )
+    else:
+        text = f"{where} holds no records of I/O, so there is nothing to derive"
+    lacking = "; ".join(entry.what for entry in gaps_left_out(trace))
+    return f"{text}; part of it could not be read: {lacking}" if lacking else text
 
 
 def _about(trace: Trace, streams: list[DerivedStream]) -> str:
@@ -188,12 +195,9 @@ def _ior(cases: list[Case]) -> tuple[str | None, list[str]]:
 def _assumptions(cases: list[Case], selection: Selection) -> list[str]:
     """What the proxy does because the counters do not say."""
     texts = []
-    if selection.dropped:
-        texts.append(
-            f"{selection.dropped} small groups of files are left out; the streams hold "
-            f"{selection.coverage_bytes:.1%} of the bytes and "
-            f"{selection.coverage_operations:.1%} of the operations"
-        )
+    if selection.left_out:
+        count = len(selection.left_out)
+        texts.append(f"{count} small group{'s' if count > 1 else ''} of files left out")
     for case in cases:
         texts += _stream_assumptions(case.stream, case.layouts)
     return texts

@@ -123,11 +123,32 @@ class RequestBucket(Document):
     reads: Count
 
 
+class LeftOut(Document):
+    """A part of the source that the workload does not reproduce, and why."""
+
+    what: str
+    """What it is, and why it is left out."""
+    files: Count | None = None
+    """Files of which nothing is reproduced; absent: not known."""
+    operations: Count | None = None
+    """Calls; absent: not known."""
+    bytes: Count | None = None
+    """Absent: not known."""
+    is_application: bool = True
+    """False for what is no I/O of the application: libraries, standard streams, launchers. That
+    lowers no coverage."""
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether all its amounts are known."""
+        return None not in (self.files, self.operations, self.bytes)
+
+
 class Observed(Document):
     """What the source of a derived workload counted, for the comparison with the proxy.
 
     Totals are over the streams that the workload reproduces; `coverage_*` says which share
-    of the whole that is.
+    of the application's I/O that is, `left_out` what else there was.
     """
 
     layer: str
@@ -145,10 +166,16 @@ class Observed(Document):
     """Classes without a request may be left out."""
     bytes_per_rank: list[Count] | None = None
     """Data moved by each rank; absent where the source reduced it over the ranks."""
-    coverage_bytes: Fraction
-    coverage_operations: Fraction
+    files: Count | None = None
+    """Files that are reproduced; absent in workloads of earlier versions."""
+    coverage_bytes: Fraction | None
+    """Null: not known, because the source lacks a part whose amount it does not tell."""
+    coverage_operations: Fraction | None
+    coverage_files: Fraction | None = None
     coverage_seconds: Fraction = 1.0
     """Of the time inside calls, where the source times each of them."""
+    left_out: list[LeftOut] = []
+    """With `files` and the totals, all that the source holds of the application's I/O."""
 
     def request_classes(self) -> dict[str, list[int]]:
         """Requests in each of the ten classes, of writes and of reads."""

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from venturi.model.record import Record
 from venturi.model.workload import Audience, Confidence, Finding, Observed, Origin, Severity
-from venturi.report import quantity
+from venturi.report import coverage, quantity
 from venturi.report.block import (
     Block,
     Code,
@@ -145,10 +145,10 @@ def _totals(observed: Observed, units: Units) -> Facts:
     rows.append(
         (
             "Reproduced",
-            f"{quantity.percent(observed.coverage_bytes)} of the bytes, "
-            f"{quantity.percent(observed.coverage_operations)} of the operations",
+            coverage.share_text(observed),
         )
     )
+    rows += coverage.left_out_texts(observed, units)
     return Facts(tuple(rows))
 
 

@@ -162,7 +162,7 @@ def signed_percent(fraction: float) -> str:
     """A relative difference with its sign: `+3.2 %`; an exact zero has none."""
     if fraction == 0:
         return "0 %"
-    text = percent(abs(fraction))
+    text = percent(abs(fraction)).removeprefix("more than ")
     return f"{'+' if fraction > 0 else '−'}{text.replace('< ', 'under ')}"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from venturi.model.record import Level, Record
 from venturi.model.verdict import Outcome
 from venturi.model.workload import Finding, Severity, Workload
-from venturi.report import application, caveat, quantity, reference, server, verdict
+from venturi.report import application, caveat, coverage, quantity, reference, server, verdict
 from venturi.report.block import TableBlock
 from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
@@ -281,10 +281,11 @@ def print_derived(workload: Workload, console: Console, units: Units = Units.IEC
             "",
             f"{quantity.counted(observed.ranks, 'rank')}, "
             f"{quantity.size(observed.bytes_written, units)} written, "
-            f"{quantity.size(observed.bytes_read, units)} read; reproduced: "
-            f"{quantity.percent(observed.coverage_bytes)} of the bytes, "
-            f"{quantity.percent(observed.coverage_operations)} of the operations",
+            f"{quantity.size(observed.bytes_read, units)} read; reproduces "
+            f"{coverage.share_text(observed)}",
         )
+        for title, text in coverage.left_out_texts(observed, units):
+            out.wrapped("", f"{title.lower()}: {text}")
     table = application.stream_table(origin.confidence)
     if table is not None:
         out.line()

@@ -27,8 +27,12 @@ RENAMED_COUNTER = "RENAMED_FROM"
 MOST_PLAUSIBLE = 2**56
 """No count or size of one file is larger than this (64 PiB); damaged records are."""
 
-UNREAD_STORAGE = frozenset({"DFS", "DAOS", "MDHIM"})
-"""Modules that count I/O which no reader here understands: the trace lacks it."""
+_NO_COUNTS_OF_FILES = frozenset(
+    {"LUSTRE", "BG/Q", "DXT_POSIX", "DXT_MPIIO", "APXC", "APXC-HEADER", "APMPI", "APMPI-HEADER",
+     "HEATMAP", "NULL"}
+)  # fmt: skip
+"""Modules without counts of an application's files: what machine it was, MPI's time, single
+operations and heatmaps (read elsewhere)."""
 
 WATCHED_ONLY = {"LUSTRE": Layer.LUSTRE}
 """Modules that were on, but whose records describe storage and not the application."""
@@ -38,6 +42,8 @@ UNKNOWN = -1
 
 INCOMPLETE = "incomplete: memory for records ran out, so these counts are lower bounds"
 UNREAD = "this module counted I/O, but its records cannot be read"
+NAMES_BROKEN = "names of files cannot be read: the compressed data is damaged"
+BROKEN = "this module's records cannot be read: the compressed data is damaged"
 
 
 def strip_prefix(module: str, counter: str) -> str:
@@ -57,6 +63,15 @@ def known_counters(module: str, pairs: Iterable[tuple[str, int]]) -> dict[str, i
 def is_plausible(rank: int, ranks: int, counters: dict[str, int]) -> bool:
     """Whether a record of a job of `ranks` ranks can be true; shifted or torn ones cannot."""
     return -1 <= rank < ranks and all(0 <= v <= MOST_PLAUSIBLE for v in counters.values())
+
+
+def unread_modules(modules: Iterable[str]) -> list[Gap]:
+    """A gap for each module that counted I/O and that no reader here understands, such as DFS."""
+    return [
+        Gap(layer=module, what=UNREAD)
+        for module in modules
+        if module not in LAYERS and module not in _NO_COUNTS_OF_FILES
+    ]
 
 
 def damage(module: str, count: int) -> Gap:

@@ -11,9 +11,10 @@ import json
 import os
 import resource
 import shutil
+import struct
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,21 +22,24 @@ from pydantic import ValidationError
 
 from venturi.model.trace import CounterRecord, Gap, Trace, TracedJob, TraceSource
 from venturi.sources.counter import (
+    BROKEN,
     INCOMPLETE,
     LAYERS,
-    UNREAD,
-    UNREAD_STORAGE,
+    NAMES_BROKEN,
     damage,
     is_plausible,
     known_counters,
     known_times,
     layers_of,
+    unread_modules,
 )
+from venturi.sources.darshan_container import Container, ContainerError
 
 EXIT_UNREADABLE = 3
 EXIT_NO_LIBRARY = 4
 MEMORY_LIMIT_BYTES = 8 * 2**30
 UINT64 = 2**64
+NAMES_AT = -1
 
 
 def main() -> int:
@@ -106,15 +110,18 @@ def read(library: Any, path: str) -> Trace:
     names: dict[int, str] = library.log_get_name_records(log)
     ranks = int(job["nprocs"])
     records: list[CounterRecord] = []
-    gaps: list[Gap] = []
+    gaps = unread_modules(modules)
+    is_whole = _wholeness(path)
+    if not is_whole(NAMES_AT):
+        gaps.append(Gap(layer="names", what=NAMES_BROKEN))
     for module, about in modules.items():
-        if module in UNREAD_STORAGE:
-            gaps.append(Gap(layer=module, what=UNREAD))
         if module not in LAYERS:
             continue
         if about["partial_flag"]:
             gaps.append(Gap(layer=module, what=INCOMPLETE))
         found = list(records_of(library, log, module, names))
+        if not is_whole(about["idx"]):
+            gaps.append(Gap(layer=module, what=BROKEN))
         whole = [r for r in found if is_plausible(r.rank, ranks, r.counters)]
         if len(whole) < len(found):
             gaps.append(damage(module, len(found) - len(whole)))
@@ -137,6 +144,18 @@ def read(library: Any, path: str) -> Trace:
         gaps=gaps,
         record_count=len(records),
     )
+
+
+def _wholeness(path: str) -> Callable[[int], bool]:
+    """What says of a module, by its place in the log, whether all of it can be unpacked.
+
+    The library does not: it ends the records of a module alike at its end and at an error.
+    """
+    try:
+        with open(path, "rb") as file:
+            return Container(file.read()).is_whole
+    except (ContainerError, OSError, struct.error):
+        return lambda _: False
 
 
 def records_of(

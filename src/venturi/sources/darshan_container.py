@@ -172,6 +172,17 @@ class Container:
         is_partial = bool(self._partial >> number & 1)
         return Region(body, self._versions[number], is_partial, is_torn)
 
+    def is_whole(self, place: int) -> bool:
+        """Whether the records of the module at this place of the table can all be unpacked; -1
+        is the place of the names."""
+        if not 0 <= 2 * place + 2 < len(self._maps):
+            return False
+        try:
+            _, is_torn = self._unpack(self._maps[2 * place + 2], self._maps[2 * place + 3])
+        except ContainerError:
+            return False
+        return not is_torn
+
     def _unpack(self, offset: int, length: int) -> tuple[bytes, bool]:
         """What a region holds: one or several streams, one after the other; and if it is torn."""
         if offset < self._header_bytes or offset > len(self._data) or length < 0:

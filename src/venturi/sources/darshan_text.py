@@ -17,13 +17,12 @@ from venturi.sources.counter import (
     INCOMPLETE,
     LAYERS,
     OWNER_COUNTER,
-    UNREAD,
-    UNREAD_STORAGE,
     damage,
     is_plausible,
     known_counters,
     known_times,
     layers_of,
+    unread_modules,
 )
 
 MAX_TEXT_BYTES = 2**30
@@ -58,6 +57,8 @@ class Parsed:
     library_version: str = ""
     modules: dict[str, None] = field(default_factory=dict)
     partial: dict[str, None] = field(default_factory=dict)
+    unread: dict[str, None] = field(default_factory=dict)
+    """Modules with rows that are not read."""
     mounts: dict[str, str] = field(default_factory=dict)
     drafts: dict[tuple[str, int, str], _RecordDraft] = field(default_factory=dict)
 
@@ -112,6 +113,7 @@ def _read_row(parsed: Parsed, row: list[str]) -> None:
         raise ValueError(f"a row of {len(row)} columns: '{' '.join(row)[:60]}'")
     module, rank, identity, counter, value = row[:5]
     if module not in LAYERS:
+        parsed.unread[module] = None
         return
     draft = parsed.drafts.setdefault((module, int(rank), identity), _RecordDraft(file=row[5]))
     if counter.endswith(OWNER_COUNTER):
@@ -142,7 +144,7 @@ def _trace(parsed: Parsed, name: str) -> Trace:
                 times=known_times(module, draft.times),
             )
         )
-    gaps = [Gap(layer=m, what=UNREAD) for m in parsed.modules if m in UNREAD_STORAGE]
+    gaps = unread_modules(dict.fromkeys([*parsed.modules, *parsed.unread]))
     gaps += [Gap(layer=m, what=INCOMPLETE) for m in parsed.partial if m in LAYERS]
     gaps += [damage(module, count) for module, count in damaged.items()]
     started = datetime.fromtimestamp(int(parsed.header["start_time"]), UTC)

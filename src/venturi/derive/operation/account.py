@@ -14,13 +14,22 @@ from venturi.derive.operation.program import Program, Told
 from venturi.derive.operation.stream import Stream, Streams
 from venturi.derive.operation.table import Table
 from venturi.derive.operation.walk import Walk
+from venturi.derive.remainder import (
+    SMALL,
+    Amount,
+    beyond_operations,
+    coverage_of,
+    gaps_left_out,
+)
 from venturi.model.operation import KIND_CODES, Column, Kind
 from venturi.model.plan import Interface
 from venturi.model.trace import Trace
+from venturi.model.trace_folder import Captured
 from venturi.model.units import size_text
 from venturi.model.workload import (
     REQUEST_EDGES_BYTES,
     Confidence,
+    LeftOut,
     Observed,
     RequestBucket,
 )
@@ -35,8 +44,14 @@ MAPPED_CONFIDENCE = 0.3
 MAPPED_RULE = "1: a mapping was seen, and which part; what was touched in it was not"
 
 
-def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
-    """The totals of the streams that the workload reproduces. `open` counts creations too."""
+def observed_of(
+    captured: Captured, table: Table, streams: Streams, walks: Sequence[Walk]
+) -> Observed:
+    """The totals of the streams and walks that the workload reproduces, and what it leaves out.
+
+    `open` counts creations too.
+    """
+    trace = captured.trace
     kept = streams.of_file[table.file] >= 0
     masks = {kind: table.is_kind(kind) & kept for kind in _WORDS}
     operations = {word: int(np.count_nonzero(masks[kind])) for kind, word in _WORDS.items()}
@@ -46,6 +61,9 @@ def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
     written, read = masks[Kind.WRITE], masks[Kind.READ]
     data = written | read
     per_rank = np.bincount(table.rank[data], table.bytes[data], table.ranks).astype(np.int64)
+    left_out = _left_out(captured, table, streams, walks)
+    reproduced = _amount(table, kept) + _of_walks(walks)
+    coverage = coverage_of(reproduced, left_out)
     inside = np.bincount(table.rank[kept], (table.end_ns - table.start_ns)[kept] / 1e9, table.ranks)
     return Observed(
         layer="+".join(sorted({stream.interface.value for stream in streams.kept})),
@@ -57,9 +75,43 @@ def observed_of(trace: Trace, table: Table, streams: Streams) -> Observed:
         operations={word: count for word, count in operations.items() if count},
         request_sizes=_buckets(table.bytes[written], table.bytes[read]),
         bytes_per_rank=per_rank.tolist() if table.ranks <= MOST_LISTED_RANKS else None,
-        coverage_bytes=streams.coverage_bytes,
-        coverage_operations=streams.coverage_operations,
+        files=reproduced.files,
+        coverage_bytes=coverage.bytes,
+        coverage_operations=coverage.operations,
+        coverage_files=coverage.files,
         coverage_seconds=round(streams.coverage_seconds, 6),
+        left_out=left_out,
+    )
+
+
+def _left_out(
+    captured: Captured, table: Table, streams: Streams, walks: Sequence[Walk]
+) -> list[LeftOut]:
+    """What the source holds or lacks that the workload does not reproduce."""
+    trace, operations = captured.trace, captured.operations
+    found = gaps_left_out(trace)
+    if operations is not None and trace.source.format.startswith("darshan"):
+        found += beyond_operations(trace, operations)
+    found += _amount(table, streams.of_file[table.file] < 0).left_out(SMALL)
+    if table.omitted is not None:
+        lists = Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
+        paths = [file.path for file in trace.files]
+        walked = {path for walk in walks for path in walk.files}
+        found += table.omitted.left_out(paths, table.left - lists, walked)
+    return found
+
+
+def _amount(table: Table, mask: Column) -> Amount:
+    """What these rows hold."""
+    data = mask & table.is_kind(Kind.READ, Kind.WRITE)
+    files = len(np.unique(table.file[mask]))
+    return Amount(files, int(np.count_nonzero(mask)), int(table.bytes[data].sum()))
+
+
+def _of_walks(walks: Sequence[Walk]) -> Amount:
+    return Amount(
+        len({path for walk in walks for path in walk.files}),
+        sum(walk.lists + walk.stats for walk in walks),
     )
 
 
@@ -72,8 +124,10 @@ def with_walks_observed(observed: Observed, walks: Sequence[Walk]) -> Observed:
     return observed.model_copy(update={"operations": dict(counts)})
 
 
-def nothing_observed(trace: Trace, ranks: int) -> Observed:
-    """The totals of a run that moved nothing and opened no file."""
+def nothing_observed(trace: Trace, ranks: int, walks: Sequence[Walk]) -> Observed:
+    """The totals of a run that moved nothing and opened no file, but walked through folders."""
+    reproduced, left_out = _of_walks(walks), gaps_left_out(trace)
+    coverage = coverage_of(reproduced, left_out)
     return Observed(
         layer=Interface.POSIX.value,
         ranks=ranks,
@@ -82,8 +136,11 @@ def nothing_observed(trace: Trace, ranks: int) -> Observed:
         bytes_read=0,
         operations={},
         request_sizes=[],
-        coverage_bytes=1.0,
-        coverage_operations=1.0,
+        files=reproduced.files,
+        coverage_bytes=coverage.bytes,
+        coverage_operations=coverage.operations,
+        coverage_files=coverage.files,
+        left_out=left_out,
     )
 
 

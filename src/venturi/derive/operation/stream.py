@@ -56,8 +56,6 @@ class Streams:
     of_file: Column
     """The stream's number in `kept` for each file; -1: left out."""
     dropped: int
-    coverage_bytes: float
-    coverage_operations: float
     coverage_seconds: float
     """Of the time inside calls, of all ranks."""
 
@@ -178,8 +176,6 @@ def _selected(found: list[Stream], count: int) -> Streams:
         kept=named,
         of_file=of_file,
         dropped=len(found) - len(kept),
-        coverage_bytes=_share(sum(s.bytes for s in kept), all_bytes),
-        coverage_operations=_share(sum(s.operations for s in kept), all_operations),
         coverage_seconds=_share(sum(s.seconds for s in kept), all_seconds),
     )
 

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from venturi.derive.noise import is_foreign_path
+from venturi.derive.noise import is_foreign_path, side_files
 from venturi.derive.operation.actor import Actors, actors_of
 from venturi.derive.operation.array import NO_DATASET, Array, array_of, in_file
 from venturi.derive.operation.asked import with_misses_said
@@ -21,6 +21,7 @@ from venturi.derive.operation.beside import Looks, looks_beside
 from venturi.derive.operation.linked import link_flags, with_links_removed, wordless_links
 from venturi.derive.operation.manner import Manner, manners_of
 from venturi.derive.operation.mapped import mapping_rows, with_maps_told
+from venturi.derive.operation.omitted import Omitted, Why, omitted
 from venturi.derive.operation.opening import healed, makes_file
 from venturi.derive.operation.pace import beside_ns, beside_pauses, computing_ns
 from venturi.derive.operation.replaced import with_replaced_apart
@@ -34,7 +35,6 @@ from venturi.model.operation import (
     IN_VIEW,
     KIND_CODES,
     KINDS,
-    LAYER_CODES,
     LAYERS,
     LOOKED_AT,
     MEMORY_SHIFT,
@@ -96,9 +96,6 @@ _UNSAID = (Kind.LIST, Kind.ALLOCATE, Kind.MAP)
 _MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)
 """What is done to a file that is only looked at, or was there before."""
 
-SIDE_FILE_BYTES = 4096
-"""Files with less beside MPI-IO's are its library's own."""
-
 
 @dataclass(frozen=True)
 class Table:
@@ -152,6 +149,8 @@ class Table:
     """Datasets that were read or written."""
     left: Counter[str] = field(default_factory=Counter)
     """Operations that the language cannot say, by kind."""
+    omitted: Omitted | None = None
+    """All operations that are not in the table, and why."""
     assumed: list[str] = field(default_factory=list)
     all_bytes: int = 0
     """Moved by the application, with what was left out."""
@@ -184,10 +183,9 @@ def table_of(captured: Captured) -> Table:
     plain = with_links_removed(replace(given, file=last_names(given, len(trace.files))))
     plain, asked = with_misses_said(plain, trace, notes)
     operations = with_maps_told(plain, notes)
-    root = _roots(trace)
-    own = _own(trace, root)
+    own = _own(trace, root := _roots(trace), given)
     actors = _actors(trace, given, own)
-    rows, heights, left, assumed = _kept(operations, actors, (root, own), asked)
+    rows, heights, left, assumed, others = _kept(operations, actors, (root, own), asked)
     _refuse_nothing(trace, operations, rows)
     used, file = np.unique(root[operations.file[rows]], return_inverse=True)
     from venturi.derive.operation.pause import stretches
@@ -242,6 +240,7 @@ def table_of(captured: Captured) -> Table:
         job=actors.job[process][order],
         arrays=arrays,
         left=left,
+        omitted=others,
         assumed=actors.assumed + assumed + notes,
         all_bytes=int(size.sum()),
     )
@@ -306,12 +305,15 @@ def _manners(
 def actors_in(trace: Trace, operations: Operations) -> Actors:
     """Which process of a trace acts as which rank of its proxy, threads that act by themselves
     being `with_threads_apart`."""
-    return _actors(trace, operations, _own(trace, _roots(trace)))
+    return _actors(trace, operations, _own(trace, _roots(trace), operations))
 
 
-def _own(trace: Trace, root: Column) -> Column:
+def _own(trace: Trace, root: Column, operations: Operations) -> Column:
     """Which files are the application's; datasets are if their file is. One more entry: none."""
-    own = np.array([not is_foreign_path(file.path) for file in trace.files], bool)
+    paths = [file.path for file in trace.files]
+    of_mpiio = np.unique(operations.file[operations.is_layer(Layer.MPIIO)])
+    side = side_files(paths, [paths[file] for file in of_mpiio.tolist() if file < len(paths)])
+    own = np.array([not (is_foreign_path(path) or path in side) for path in paths], bool)
     return np.append(own[root], False)
 
 
@@ -341,9 +343,9 @@ def _roots(trace: Trace) -> Column:
 
 def _kept(
     operations: Operations, actors: Actors, of_file: tuple[Column, Column], asked: Column
-) -> tuple[Column, Column, Counter[str], list[str]]:
-    """Rows of the application's own operations in the layer that is replayed, and that of each
-    file.
+) -> tuple[Column, Column, Counter[str], list[str], Omitted]:
+    """Rows of the application's own operations in the layer that is replayed, that of each file,
+    and what else there is.
 
     `of_file` holds the file that each lies in and whether it is the application's; `asked` those
     whose looks are kept, though nothing else is done to them.
@@ -359,14 +361,17 @@ def _kept(
     mask &= _HEIGHT[operations.layer] >= 0
     rows = np.flatnonzero(mask)
     chosen, assumed = _chosen_heights(operations, rows, root, count)
-    rows = rows[_is_replayed(operations, rows, chosen[root[named[rows]]])]
-    rows = rows[is_data[rows] | ~operations.is_layer(*DATASET_LAYERS)[rows]]
+    everything = np.arange(len(kind))
+    replayed = _is_replayed(operations, everything, np.append(chosen[root], 0)[named])
+    replayed &= is_data | ~operations.is_layer(*DATASET_LAYERS)
+    rows = rows[replayed[rows]]
+    others = omitted(operations, root, own, actors.of_process, replayed)
     kinds = kind[rows]
     left = Counter(
         {
-            said.value: int(np.count_nonzero(kinds == KIND_CODES[said]))
-            for said in _UNSAID
-            if np.any(kinds == KIND_CODES[said])
+            unsaid.value: int(np.count_nonzero(kinds == KIND_CODES[unsaid]))
+            for unsaid in _UNSAID
+            if np.any(kinds == KIND_CODES[unsaid])
         }
     )
     wordless = without_word(operations, rows) | wordless_links(operations, rows)
@@ -374,10 +379,12 @@ def _kept(
     empty = is_data[rows] & (operations.bytes[rows] <= 0)
     if np.any(empty):
         left["requests of 0 bytes"] = int(np.count_nonzero(empty))
-    rows = rows[_among(kinds, SAID) & ~empty & ~wordless]
-    rows = rows[~_mistaken(operations, rows, kind, root)]
-    rows = rows[(_is_used(operations, rows, root, count) | asked)[root[named[rows]]]]
-    return rows, chosen, left, assumed
+    said = _among(kinds, SAID) & ~empty & ~wordless
+    rows = others.without(rows, ~said, Why.NO_WORD)
+    rows = others.without(rows, _mistaken(operations, rows, kind, root), Why.FOLDER)
+    used = _is_used(operations, rows, root, count) | asked
+    rows = others.without(rows, ~used[root[named[rows]]], Why.LOOKED_AT)
+    return rows, chosen, left, assumed, others
 
 
 def _looks(
@@ -523,16 +530,11 @@ def _datasets(operations: Operations, rows: Column, count: int) -> Column:
 
 
 def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> Column:
-    """Files that are more than looked at; tiny files beside MPI-IO's are its library's own."""
+    """Files that are more than looked at."""
     file = root[operations.file[rows]]
     kinds = operations.kind[rows]
     mere = _among(kinds, _MERE)
-    touched = np.bincount(file[~mere], minlength=count) > 0
-    if np.any(operations.layer == LAYER_CODES[Layer.MPIIO]):
-        moved = np.bincount(file, weights=operations.bytes[rows], minlength=count)
-        high = np.bincount(file, _HEIGHT[operations.layer[rows]] >= _MPIIO_HEIGHT, count)
-        touched &= (high > 0) | (moved > SIDE_FILE_BYTES)
-    return touched
+    return np.asarray(np.bincount(file[~mere], minlength=count) > 0)
 
 
 def _flags(operations: Operations, rows: Column, file: Column, rank: Column) -> Column:

@@ -67,7 +67,7 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
         confidence=confidence_of(table, streams, program),
         assumed=_assumed(table, streams, program, walks),
         truncated=bool(trace.gaps),
-        observed=with_walks_observed(observed_of(trace, table, streams), walks),
+        observed=with_walks_observed(observed_of(captured, table, streams, walks), walks),
         findings=operation_findings(captured),
         ior=ior,
     )
@@ -95,7 +95,7 @@ def _only_walked(captured: Captured, name: str) -> Workload:
             confidence=[],
             assumed=[NOTE],
             truncated=bool(trace.gaps),
-            observed=with_walks_observed(nothing_observed(trace, ranks), walks),
+            observed=with_walks_observed(nothing_observed(trace, ranks, walks), walks),
             findings=operation_findings(captured),
         ),
         parameters={RANKS: Parameter(default=ranks, role="ranks")},
@@ -210,12 +210,8 @@ def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]
     if walks:
         texts.append(NOTE)
     if streams.dropped:
-        texts.append(
-            f"{streams.dropped} small stream{'s are' if streams.dropped > 1 else ' is'} left out; "
-            "the others hold "
-            f"{streams.coverage_bytes:.1%} of the bytes and "
-            f"{streams.coverage_operations:.1%} of the operations"
-        )
+        are = "s are" if streams.dropped > 1 else " is"
+        texts.append(f"{streams.dropped} small stream{are} left out")
     left = table.left - Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
     if left:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
