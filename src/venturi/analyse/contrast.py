@@ -42,7 +42,7 @@ _CLAMPED = 8
 """Of so many values, one at each end counts as its neighbour."""
 _MOST_LOSS = 0.5
 """In spreads: values that lose more by clamping are wild ones, which a change does not have."""
-_LARGEST_SHARE = 1 - 1e-12
+_LARGEST_SHARE = np.float32(1 - 1e-7)
 _LARGEST_LOG = 700.0
 _ROUNDED_UP = 1 + 1e-5
 """Scores are kept in single precision: a score that equals the critical one is not above it."""
@@ -187,15 +187,20 @@ class _Table:
 
     def _scores(self, labels: Labels) -> NDArray[np.float32]:
         """Return the normal deviate that is as rare as the t of a metric: relabelling, metric."""
-        count = labels @ self.present.astype(np.float32)
         total = labels @ self.values.astype(np.float32)
+        sizes = self.sizes.astype(np.float32)
+        squares = (self.values**2).sum(axis=0) + self.freedom * self.floors**2
+        if self.present.all():
+            weights = sizes / np.float32(self.first * self.second)
+        else:
+            count = labels @ self.present.astype(np.float32)
+            with np.errstate(divide="ignore"):
+                weights = np.nan_to_num(sizes / (count * (sizes - count)), posinf=0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            between = total.astype(np.float64) ** 2 * self.sizes / (count * (self.sizes - count))
-            squares = (self.values**2).sum(axis=0) + self.freedom * self.floors**2
-            share = np.nan_to_num(between / squares, nan=0.0, posinf=0.0)
-        scale = (8 * self.freedom + 1) / (8 * self.freedom + 3)
-        share = np.minimum(share, _LARGEST_SHARE)
-        return np.asarray(scale * np.sqrt(-self.freedom * np.log1p(-share)), dtype=np.float32)
+            share = np.nan_to_num(total**2 * (weights / squares.astype(np.float32)), posinf=0.0)
+        scale = (8 * self.freedom + 1) / (8 * self.freedom + 3) * np.sqrt(self.freedom)
+        unlike = np.log1p(-np.minimum(share, _LARGEST_SHARE))
+        return np.asarray(scale.astype(np.float32) * np.sqrt(-unlike), dtype=np.float32)
 
     def _shifts(self) -> tuple[Array, Array]:
         """Return how far the second means are above the first, and their standard errors."""
