@@ -42,18 +42,20 @@ def test_points_are_compared_one_by_one() -> None:
         (MetricChange.LOWER, True, 6)
     ] * 2
     assert [row.ratio for row in rows] == [pytest.approx(0.8, rel=0.01)] * 2
-    assert rows[0].p_value == pytest.approx(2 * 2 / 924)  # Holm, for two metrics
+    assert rows[0].p_adjusted is not None
+    assert rows[0].p_adjusted < 0.05
+    assert {part.judged for part in found.parts} == {2}
     assert found.only_second == ["tool on 4 ranks (tasks 4)"]
-    assert found.headline == "2 of 2 points surely differ, 2 of them for the worse."
+    assert found.headline == "2 of 2 points differ significantly, 2 of them for the worse."
     assert parse_json(ComparisonSet, found.to_json()) == found
 
 
 def test_several_sessions_count_one_value_each() -> None:
-    """Six repetitions on each of two days are two values, and show nothing."""
+    """Six repetitions on each of two days are two values, too few for a significant difference."""
     days = [*runs("alpha"), *(r.model_copy(update={"session": "day2"}) for r in runs("alpha"))]
     found = compared_sets(days, runs("beta", 0.5), ("a", "b"))
     row = found.parts[0].rows[0]
-    assert (row.first.n, row.second.n, row.change) == (2, 1, MetricChange.UNSURE)
+    assert (row.first.n, row.second.n, row.change) == (2, 1, MetricChange.APART)
 
 
 def test_unlike_things_are_refused() -> None:

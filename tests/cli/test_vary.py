@@ -32,7 +32,7 @@ def test_auto_ends_with_as_many_repetitions_as_are_narrow(cli: Cli) -> None:
 def test_detect_says_what_would_be_seen(cli: Cli) -> None:
     done = cli("run", "ior", "-d", str(cli.target), *SMALL, "--detect", "50%", "-q")
     assert done.returncode == 0, done.stderr
-    assert "two such runs show a change of" in done.stdout
+    assert "two such runs detect a change of" in done.stdout
 
 
 def test_a_budget_ends_what_cannot_be_reached(cli: Cli, tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_open_repetitions_go_on_point_by_point(cli: Cli, tmp_path: Path) -> None
     steady, uneven = found["rows"]
     assert len(steady["metrics"][0]["values"]) == 6
     assert 6 < len(uneven["metrics"][0]["values"]) < 100
-    assert "show a change of" in uneven["enough"]
+    assert "detect a change of" in uneven["enough"]
     again = cli.json("campaign", "resume", "open.campaign", "-q")
     assert again["rows"] == found["rows"]
     assert len((cli.target / "n1").read_text().split()) == len(uneven["metrics"][0]["values"])

@@ -190,5 +190,5 @@ def test_findings_have_evidence() -> None:
     assert "metadata-heavy" in found["mdtest_empty_dirs"]
     assert "imbalance" in found["miniapp"]
     assert found["ior_small_4k"] == ["small-requests"]
-    assert found["h5slab"] == ["misaligned"]
+    assert found["h5slab"] == ["amplification", "misaligned"]
     assert found["ior_fpp_1m"] == []

@@ -1,17 +1,15 @@
-"""Rows of a comparison: both sides of a metric, and what two samples say of each other."""
+"""Rows of a comparison: both sides of a metric, and whether they differ significantly."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from venturi.analyse.two_samples import ALPHA, Contrast, contrast, holm
+from venturi.analyse.contrast import Contrast, contrasts, described
+from venturi.analyse.detectable import MATTERS
 from venturi.model.campaign import Better
 from venturi.model.comparison import ComparisonRow, MedianInterval, MetricChange
 from venturi.model.statistic import median_interval
-
-MATTERS = 0.05
-"""The least change that is called one, as a share."""
 
 
 @dataclass(frozen=True)
@@ -29,29 +27,28 @@ class MetricPair:
 
 
 def rows_of(parts: Sequence[Mapping[str, MetricPair]]) -> list[list[ComparisonRow]]:
-    """The rows of each part; all their tests count as one family."""
+    """Return the rows of each part; the metrics of all parts are judged as one family."""
+    alike = [
+        {name: (pair.first, pair.second) for name, pair in pairs.items() if not pair.unlike}
+        for pairs in parts
+    ]
     found = [
-        {name: contrast(pair.first, pair.second) for name, pair in pairs.items()} for pairs in parts
+        dict(zip(own, results, strict=True))
+        for own, results in zip(
+            alike, contrasts([list(own.values()) for own in alike]), strict=True
+        )
     ]
-    judged = [
-        (index, name)
-        for index, pairs in enumerate(parts)
-        for name, pair in pairs.items()
-        if not pair.unlike and found[index][name].least_p_value <= ALPHA
-    ]
-    p_values = holm([found[index][name].p_value for index, name in judged])
-    adjusted = dict(zip(judged, p_values, strict=True))
     return [
         [
-            _row(name, pair, found[index][name], adjusted.get((index, name)))
+            _row(name, pair, own.get(name, described(pair.first, pair.second)))
             for name, pair in pairs.items()
         ]
-        for index, pairs in enumerate(parts)
+        for pairs, own in zip(parts, found, strict=True)
     ]
 
 
-def _row(name: str, pair: MetricPair, what: Contrast, p_value: float | None) -> ComparisonRow:
-    change = MetricChange.UNLIKE if pair.unlike else _change(pair, what, p_value)
+def _row(name: str, pair: MetricPair, what: Contrast) -> ComparisonRow:
+    change = _change(pair, what)
     worse = {Better.HIGHER: MetricChange.LOWER, Better.LOWER: MetricChange.HIGHER}.get(pair.better)
     return ComparisonRow(
         name=name,
@@ -62,7 +59,7 @@ def _row(name: str, pair: MetricPair, what: Contrast, p_value: float | None) -> 
         ratio=what.ratio,
         low=what.low,
         high=what.high,
-        p_value=min(what.p_value if p_value is None else p_value, 1.0),
+        p_adjusted=what.p if what.is_judged else None,
         superiority=what.superiority,
         detectable=what.detectable,
         change=change,
@@ -71,15 +68,19 @@ def _row(name: str, pair: MetricPair, what: Contrast, p_value: float | None) -> 
     )
 
 
-def _change(pair: MetricPair, what: Contrast, p_value: float | None) -> MetricChange:
-    if p_value is None:
-        same = set(pair.first) == set(pair.second) and len(set(pair.first)) == 1
-        return MetricChange.SAME if same else MetricChange.UNSURE
-    if p_value > ALPHA:
-        return MetricChange.SAME
-    if what.ratio is not None and abs(what.ratio - 1.0) < MATTERS:
-        return MetricChange.SMALL
-    return MetricChange.HIGHER if what.superiority > 0.5 else MetricChange.LOWER
+def _change(pair: MetricPair, what: Contrast) -> MetricChange:
+    if pair.unlike:
+        return MetricChange.UNLIKE
+    if set(pair.first) == set(pair.second) and len(set(pair.first)) == 1:
+        return MetricChange.EQUAL
+    is_small = what.ratio is not None and abs(what.ratio - 1.0) < MATTERS
+    if what.is_significant:
+        if is_small:
+            return MetricChange.SMALL
+        return MetricChange.HIGHER if what.is_higher else MetricChange.LOWER
+    if what.is_apart and not is_small:
+        return MetricChange.APART
+    return MetricChange.SAME if what.is_judged else MetricChange.UNSURE
 
 
 def _measured(values: Sequence[float]) -> MedianInterval:
@@ -93,31 +94,76 @@ def _measured(values: Sequence[float]) -> MedianInterval:
     )
 
 
-def headline_of(rows: Sequence[ComparisonRow], where: str = "") -> str:
-    """What a reader must know first."""
-    significant = [row for row in rows if row.is_significant]
-    if significant:
-        most = max(significant, key=_distance)
-        rest = f"; {len(significant) - 1} more differ" if len(significant) > 1 else ""
-        times = f" ({most.ratio:.2f} times the first)" if most.ratio is not None else ""
-        return f"{most.name}{where} is {most.change.value} in the second run{times}{rest}."
+def judged_in(parts: Sequence[Sequence[ComparisonRow]]) -> int:
+    """Return the number of metrics that were judged together."""
+    return sum(row.p_adjusted is not None for rows in parts for row in rows)
+
+
+def headline_of(rows: Sequence[ComparisonRow]) -> str:
+    """Return what a reader must know first."""
+    found = [row for row in rows if row.is_significant]
+    if found:
+        most = max(found, key=_distance)
+        times = f" ({most.ratio:.3g} times the first)" if most.ratio is not None else ""
+        rest = f"; {len(found)} of {len(rows)} metrics differ" if len(rows) > 1 else ""
+        return f"{most.name} is significantly {most.change.value} in the second run{times}{rest}."
+    apart = [row for row in rows if row.change is MetricChange.APART]
+    if apart:
+        return _apart(rows, apart)
+    return _none(rows)
+
+
+def _apart(rows: Sequence[ComparisonRow], apart: Sequence[ComparisonRow]) -> str:
+    most = max(apart, key=_distance)
+    side = "above" if most.superiority > 0.5 else "below"
+    times = f" ({most.ratio:.3g} times)" if most.ratio is not None else ""
+    others = f", and so for {len(apart) - 1} more" if len(apart) > 1 else ""
+    return (
+        f"All values of {most.name} in the second run are {side} all of the first{times}{others}; "
+        f"with {most.first.n} and {most.second.n} repetitions of {_counted(len(rows))} this is not "
+        "significant. Repeat both runs more often."
+    )
+
+
+def _none(rows: Sequence[ComparisonRow]) -> str:
+    """Return the headline where nothing differs: what could have been detected."""
     unsure = sum(row.change is MetricChange.UNSURE for row in rows)
-    unlike = sum(row.change is MetricChange.UNLIKE for row in rows)
-    if unsure:
-        return f"{unsure} of {len(rows)} metrics have too few repetitions for a verdict (four do)."
-    if unlike == len(rows):
+    judged = [row for row in rows if row.change not in (MetricChange.UNSURE, MetricChange.UNLIKE)]
+    if not judged and not unsure:
         return "No metric was measured alike in both runs."
-    seen = [row.detectable for row in rows if row.change is MetricChange.SAME and row.detectable]
-    could = f"; a change of {max(seen):.0%} would have been seen" if seen else ""
-    small = [row for row in rows if row.change is MetricChange.SMALL]
+    if not judged:
+        few = f"{rows[0].first.n} and {rows[0].second.n}"
+        return f"Too few repetitions ({few}): no difference can be significant; four each can."
+    small = [row for row in judged if row.change is MetricChange.SMALL]
+    seen = [row.detectable for row in judged if row.detectable and row.change is MetricChange.SAME]
+    could = (
+        f"this comparison could have detected changes of at least {100 * max(seen):.0f} %"
+        if seen
+        else ""
+    )
     if small:
         most = max(small, key=_distance)
-        return f"{most.name}{where} is hardly another in the second run ({most.ratio:.2f} times)."
-    return f"No metric of {len(rows) - unlike} surely differs between the two runs{could}."
+        said = f"{_nothing(judged)} by 5 % or more; {most.name} is {most.ratio:.3g} times the first"
+    elif all(row.change is MetricChange.EQUAL for row in judged):
+        said = f"All values of {_counted(len(judged))} are equal in both runs"
+    else:
+        said = _nothing(judged)
+    left = f" {unsure} more have too few repetitions." if unsure else ""
+    return f"{said}; {could}.{left}" if could else f"{said}.{left}"
+
+
+def _nothing(judged: Sequence[ComparisonRow]) -> str:
+    if len(judged) == 1:
+        return f"{judged[0].name} does not differ significantly"
+    return f"None of the {len(judged)} metrics differs significantly"
+
+
+def _counted(count: int) -> str:
+    return f"{count} metrics" if count > 1 else "one metric"
 
 
 def _distance(row: ComparisonRow) -> float:
-    """How far the two are apart, as a factor."""
+    """Return how far the two are apart, as a factor."""
     if not row.ratio:
         return float("inf")
     return max(row.ratio, 1 / row.ratio)

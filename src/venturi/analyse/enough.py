@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Collection, Mapping, Sequence
 from statistics import stdev
 
-from venturi.analyse.two_samples import least_change
+from venturi.analyse.detectable import MATTERS, least_change
 from venturi.analyse.verdict import ENOUGH_REPETITIONS
 from venturi.model.aim import Aim
 from venturi.model.output import Better
@@ -48,29 +49,38 @@ def why_enough(aim: Aim, spent_s: float, values: Values) -> str:
     return ""
 
 
-def least_detected(values: Sequence[float]) -> float:
-    """The least change, as a share, that two samples like this one show four times out of five."""
-    return least_change(_deviation(values), len(values), len(values))
+def least_detected(values: Sequence[float], metrics: int = 1) -> float:
+    """Return the least change, as a share, that two such runs of `metrics` metrics detect.
+
+    It is found in at least nine of ten comparisons; infinite where so few values show nothing.
+    """
+    found = least_change(_deviation(values), len(values), len(values), metrics)
+    return math.inf if found is None else found
 
 
-def needed(values: Sequence[float], share: float) -> int:
-    """How many values of such a spread, on either side, show a change of this share."""
-    sigma = _deviation(values)
-    for count in range(ENOUGH_REPETITIONS, _MOST_TOLD):
-        if least_change(sigma, count, count) <= share:
-            return count
-    return _MOST_TOLD
+def needed(values: Sequence[float], share: float, metrics: int = 1) -> int:
+    """Return how many repetitions with such a spread, in both runs, detect a change of `share`."""
+    spread = _deviation(values)
+
+    def is_enough(count: int) -> bool:
+        found = least_change(spread, count, count, metrics)
+        return found is not None and found <= share
+
+    return bisect_left(range(_MOST_TOLD), True, ENOUGH_REPETITIONS, key=is_enough)
 
 
 def _detection(share: float, values: Values) -> tuple[str, str]:
     """The words for a change that would be seen, or else those for what would."""
-    name, seen = max(((n, least_detected(own)) for n, own in values.items()), key=lambda p: p[1])
-    text = f"two such runs show a change of {seen:.1%} in {name}, four times out of five"
-    if seen <= share:
+    found = {name: least_detected(own, len(values)) for name, own in values.items()}
+    name = max(found, key=lambda name: found[name])
+    text = f"two such runs detect a change of {100 * found[name]:.1f} % in {name}"
+    if found[name] <= share:
         return text, ""
-    count = needed(values[name], share)
+    if share <= MATTERS:
+        return "", f"{text}; changes of {100 * MATTERS:.0f} % or less never count as one"
+    count = needed(values[name], share, len(values))
     about = f"about {count}" if count < _MOST_TOLD else f"more than {_MOST_TOLD}"
-    return "", f"{text}; for {100 * share:.3g}% it takes {about} repetitions"
+    return "", f"{text}; {100 * share:.3g} % takes {about} repetitions"
 
 
 def _width(share: float, values: Values) -> tuple[str, str]:

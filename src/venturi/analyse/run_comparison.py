@@ -1,4 +1,4 @@
-"""Two runs of one workload: which of their metrics surely differ, and what else did."""
+"""Two runs of one workload: which metrics differ significantly, and what else was not the same."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
+from venturi.analyse.contrast_row import MetricPair, headline_of, judged_in, rows_of
 from venturi.model.comparison import COMPARISON_SCHEMA, Difference, RunComparison
 from venturi.model.error import UserError
 from venturi.model.record import Level, Record
@@ -17,11 +17,11 @@ _RUN_ALIKE = ("files", "groups", "program")
 
 
 def compared_runs(first: Record, second: Record) -> RunComparison:
-    """The metrics of two runs beside each other.
+    """Compare the metrics of two runs.
 
-    A metric is higher or lower where ranks tell the two apart (Mann-Whitney, with Holm's
-    correction for all metrics) and the ratio is as far from 1 as matters. Raises UserError, which
-    names what differs, for runs that did not do the same, and for invalid ones.
+    A metric is higher or lower if it differs significantly, with a rate of 5 % for all metrics
+    together (`contrasts`), and by as much as matters. Raises UserError, which names what differs,
+    for runs that did not do the same, and for invalid ones.
     """
     _refuse_invalid(first, second)
     _refuse_unlike(first, second)
@@ -48,12 +48,21 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
         schema_=COMPARISON_SCHEMA,
         first=first.id,
         second=second.id,
+        first_on=_place(first),
+        second_on=_place(second),
         name=first.name,
         ranks=first.ranks,
         rows=rows,
         differences=list(_differences(first, second)),
         headline=headline_of(rows),
+        judged=judged_in([rows]),
     )
+
+
+def _place(run: Record) -> str:
+    """Return where a run did its I/O."""
+    system = run.environment.file_system
+    return f"{system.type} at {run.environment.directory}"
 
 
 def _refuse_invalid(*runs: Record) -> None:

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
-from venturi.model.comparison import COMPARISON_SCHEMA, ComparisonSet, Difference, RunComparison
+from venturi.analyse.contrast_row import MetricPair, headline_of, judged_in, rows_of
+from venturi.model.comparison import (
+    COMPARISON_SCHEMA,
+    ComparisonSet,
+    Difference,
+    MetricChange,
+    RunComparison,
+)
 from venturi.model.error import UserError
 from venturi.model.record import Level
 from venturi.model.result import Result
@@ -34,6 +40,8 @@ def compared_sets(
     pairs = {key: own for key, own in pairs.items() if own}
     if not pairs:
         raise UserError(f"{names[0]} and {names[1]} have no metric in common")
+    rows_by_point = rows_of(list(pairs.values()))
+    judged = judged_in(rows_by_point)
     parts = [
         RunComparison(
             schema_=COMPARISON_SCHEMA,
@@ -44,9 +52,10 @@ def compared_sets(
             rows=rows,
             differences=[],
             headline=headline_of(rows),
+            judged=judged,
             parameters=sides[0][key][0].parameters,
         )
-        for key, rows in zip(pairs, rows_of(list(pairs.values())), strict=True)
+        for key, rows in zip(pairs, rows_by_point, strict=True)
     ]
     return ComparisonSet(
         schema_="venturi.comparison-set/2",
@@ -166,11 +175,22 @@ def _unlikes(one: Result, other: Result) -> Iterator[str]:
 
 
 def _headline(parts: Sequence[RunComparison]) -> str:
-    significant = [part for part in parts if any(row.is_significant for row in part.rows)]
+    if len(parts) == 1:
+        return parts[0].headline
+    found = [part for part in parts if any(row.is_significant for row in part.rows)]
     worse = [part for part in parts if any(row.is_worse for row in part.rows)]
-    if significant:
+    if found:
         return (
-            f"{len(significant)} of {len(parts)} points surely differ, {len(worse)} of them "
-            "for the worse."
+            f"{len(found)} of {len(parts)} points differ significantly, {len(worse)} of them for "
+            "the worse."
         )
-    return parts[0].headline if len(parts) == 1 else f"None of {len(parts)} points surely differs."
+    apart = [part for part in parts if any(row.change is MetricChange.APART for row in part.rows)]
+    if apart:
+        return f"{len(apart)} of {len(parts)} points: {apart[0].headline}"
+    seen = [row.detectable for part in parts for row in part.rows if row.detectable is not None]
+    could = (
+        f"; this comparison could have detected changes of at least {100 * max(seen):.0f} %"
+        if seen
+        else ""
+    )
+    return f"None of the {len(parts)} points differs significantly{could}."

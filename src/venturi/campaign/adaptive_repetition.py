@@ -70,7 +70,7 @@ def _wanted(aim: Aim, row: CampaignRow) -> int:
     count = min(len(metric.values) for metric in row.metrics)
     more = max(1, count // 2)
     if aim.detect is not None and count > 1:
-        more = max(1, max(needed(own, aim.detect) for own in values.values()) - count)
+        more = max(1, max(needed(own, aim.detect, len(values)) for own in values.values()) - count)
     return min(more, count, max(0, aim.most - count))
 
 

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 @click.argument("first", metavar="A")
 @click.argument("second", metavar="B")
 @click.option("-o", "--output", metavar="FILE", help="Write an HTML or Markdown page, or JSON.")
-@click.option("--check", is_flag=True, help="Exit with 4 if a field is off or a rate is worse.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Exit with 4 if a field is off or a metric is significantly worse.",
+)
 @store_option
 @json_option
 @units_option
@@ -33,7 +37,8 @@ def command(
     Captures (NAME.trace, Darshan logs, strace's output ...): how well B, a proxy, stands for A.
     Bytes, operations, request sizes, order, shares of the ranks and phases are judged, in total
     and for each kind of files; times stand beside. Where one has counters only, counters are
-    compared. Runs (ids, @last, folders): the metrics of their phases with intervals. Sets of runs
+    compared. Runs (ids, @last, folders): which metrics differ significantly, with an error rate of
+    5 % for all of them together, and the change that could have been detected. Sets of runs
     (tag:T, machine:M, session:S, campaign:C, name:N): point by point.
 
     \b
@@ -150,7 +155,7 @@ def _print(found: Comparison, units: str) -> None:
 
 
 def _is_off(found: Comparison) -> bool:
-    """Whether a field of a proxy is off, or a run surely is worse."""
+    """Whether a field of a proxy is off, or a metric of a run is significantly worse."""
     from venturi.model.comparison import ComparisonSet
     from venturi.model.fidelity_report import FidelityReport, Match
 

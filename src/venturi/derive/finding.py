@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from venturi.derive.finding_counter import CAPTURE_RULE, CASE_RULES, STDIO_RULE, Case
 from venturi.derive.finding_data import DATA_RULES
 from venturi.derive.finding_name import LOOKUP_RULES, NAME_RULES
 from venturi.derive.finding_place import PLACE_RULES
-from venturi.derive.finding_rule import apply, ranked
+from venturi.derive.finding_rule import apply, ranked, seconds_text, severity_of
 from venturi.derive.finding_time import TIME_RULES, TIMELINE_RULES
 from venturi.derive.footprint import footprint_of
 from venturi.derive.stream_rows import rows_by_stream
@@ -17,7 +19,10 @@ from venturi.model.trace import Trace
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Finding, Severity
 
-__all__ = ["Case", "findings_of", "merged", "once", "operation_findings"]
+__all__ = ["Case", "findings_of", "grouped", "merged", "once", "operation_findings"]
+
+_NAMED = 4
+"""Further groups of files that a finding names."""
 
 
 def findings_of(trace: Trace, cases: Sequence[Case]) -> list[Finding]:
@@ -35,11 +40,45 @@ def operation_findings(captured: Captured) -> list[Finding]:
     if footprint is None:
         return []
     job_s = footprint.job_s
+    io_s = float(footprint.inside_s(np.arange(len(footprint.ops))).max(initial=0.0))
     found = list(apply((CAPTURE_RULE,), captured.trace))
     for rows in rows_by_stream(footprint):
-        found += apply((*DATA_RULES, *PLACE_RULES, *NAME_RULES, *TIME_RULES), rows, job_s)
-    found += apply((*LOOKUP_RULES, *TIMELINE_RULES), footprint, job_s)
-    return once(ranked(found))
+        own_s = rows.longest_s(rows.rows)
+        found += apply((*DATA_RULES, *PLACE_RULES, *NAME_RULES, *TIME_RULES), rows, job_s, own_s)
+    found += apply((*LOOKUP_RULES, *TIMELINE_RULES), footprint, job_s, io_s)
+    return once(ranked(grouped(found, job_s, io_s)))
+
+
+def grouped(findings: Iterable[Finding], job_s: float, io_s: float) -> list[Finding]:
+    """Join findings of one kind on several groups of files to one, graded by what all lose.
+
+    It tells the one with most at stake, and the others by their names.
+    """
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        said = finding.what.partition(": ")[2]
+        groups.setdefault((finding.id, said or finding.what), []).append(finding)
+    return [
+        own[0] if len(own) == 1 or own[0].at_stake_s is None else _joined(own, job_s, io_s)
+        for own in groups.values()
+    ]
+
+
+def _joined(findings: Sequence[Finding], job_s: float, io_s: float) -> Finding:
+    first, *others = sorted(findings, key=lambda one: -(one.at_stake_s or 0.0))
+    stake_s = min(sum(one.at_stake_s or 0.0 for one in findings), io_s)
+    is_gain = ": the time in these calls" not in first.evidence
+    names = [one.what.partition(": ")[0] for one in others]
+    shown = ", ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")
+    groups = "group" if len(names) == 1 else "groups"
+    evidence = (
+        f"{first.evidence}; with {len(names)} more {groups} of files ({shown}) "
+        f"{'' if is_gain else 'at most '}{seconds_text(stake_s)} at stake"
+    )
+    severity = severity_of(stake_s, job_s, is_gain)
+    return first.model_copy(
+        update={"evidence": evidence, "at_stake_s": stake_s, "severity": severity}
+    )
 
 
 def once(findings: Iterable[Finding]) -> list[Finding]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from venturi.derive.counts import bytes_of, total
-from venturi.derive.finding_rule import LEAST_SECONDS, FindingRule, RuleMatch
+from venturi.derive.finding_rule import LEAST_SECONDS, FindingRule, RuleMatch, amount_text
 from venturi.derive.layout import FlowLayout, LayoutKind
 from venturi.derive.program import is_tree
 from venturi.derive.stream import DerivedStream, Flow, SyncPattern
@@ -34,6 +35,19 @@ METADATA_SHARE = 0.25
 """Own: opens among all operations."""
 OPENS_EACH = 4
 """Own: opens of one file by one rank."""
+LEAST_BYTES = 2**20
+"""Own: less than this that is moved in vain is worth a note at most."""
+OWN_SHARE = 0.01
+"""Own: of what a library moves; up to this it is its metadata."""
+_SHARES = ((0.5, Severity.HIGH), (0.1, Severity.MEDIUM), (0.01, Severity.LOW))
+"""Own: from which share of what is moved on it is how severe that it is moved in vain."""
+_STACK = {
+    Layer.HDF5_DATASET: "HDF5",
+    Layer.PNETCDF_VARIABLE: "PnetCDF",
+    Layer.MPIIO: "MPI-IO",
+    Layer.POSIX: "POSIX",
+}
+"""Layers that count data, highest first."""
 REREAD_FACTOR = 1.5
 """Own: bytes read over the extent that was read."""
 
@@ -172,6 +186,10 @@ def _extremes(stream: DerivedStream) -> tuple[float, float, str]:
             both = sum(bytes_of(record, direction) for direction in Direction)
             moved[record.rank] = moved.get(record.rank, 0) + both
         return max(moved.values(), default=0), min(moved.values(), default=0), "the ranks in it"
+    for extreme in ("SLOWEST_RANK", "FASTEST_RANK"):
+        if len({record.counters.get(extreme) for record in stream.records}) > 1:
+            # Several files have different ones: a sum over them is no rank's.
+            return 0, 0, ""
     slow = total(stream.records, "SLOWEST_RANK_BYTES")
     fast = total(stream.records, "FASTEST_RANK_BYTES")
     return max(slow, fast), min(slow, fast), "its slowest and fastest rank"
@@ -234,7 +252,7 @@ def _redundant_reads(case: Case) -> Iterator[RuleMatch]:
     if factor <= REREAD_FACTOR:
         return
     yield RuleMatch(
-        severity=Severity.MEDIUM,
+        severity=_graded(1 - 1 / factor, flow.counts.bytes - flow.counts.extent),
         what=f"{case.stream.name}: the same bytes are read more than once.",
         evidence=f"{size_text(flow.counts.bytes)} read of {size_text(flow.counts.extent)} in files "
         f"({factor:.3g} times, own threshold {REREAD_FACTOR:g})",
@@ -249,7 +267,9 @@ def _redundant_writes(case: Case) -> Iterator[RuleMatch]:
     factor = flow.counts.bytes / flow.counts.extent
     if factor > REREAD_FACTOR:
         yield RuleMatch(
-            severity=Severity.NOTE if stream.opens > max(1, stream.units) else Severity.MEDIUM,
+            severity=Severity.NOTE
+            if stream.opens > max(1, stream.units)
+            else _graded(1 - 1 / factor, flow.counts.bytes - flow.counts.extent),
             what=f"{stream.name}: the same bytes are written more than once.",
             evidence=f"{size_text(flow.counts.bytes)} written to {size_text(flow.counts.extent)} "
             f"of files ({factor:.3g} times, own threshold {REREAD_FACTOR:g})",
@@ -274,13 +294,45 @@ def _sieving(case: Case) -> Iterator[RuleMatch]:
         return
     read = total(case.posix, "BYTES_READ")
     written = total(case.posix, "BYTES_WRITTEN")
-    if read <= SMALL_SHARE * written:
+    if not read:
         return
     yield RuleMatch(
-        severity=Severity.MEDIUM,
+        severity=_graded(read / (read + written), read),
         what=f"{stream.name}: a library reads while the application only writes.",
         evidence=f"{size_text(read)} read and {size_text(written)} written at POSIX",
     )
+
+
+def _amplification(case: Case) -> Iterator[RuleMatch]:
+    """Bytes that a layer moves beyond those that the layer above asked of it."""
+    there = {layer for view in case.stream.group.views for layer in view.records}
+    for upper, lower in pairwise(layer for layer in _STACK if layer in there):
+        for direction in Direction:
+            asked, moved = (_moved(case, layer, direction) for layer in (upper, lower))
+            if not asked or moved - asked <= OWN_SHARE * moved:
+                continue
+            word = "reads" if direction is Direction.READ else "writes"
+            yield RuleMatch(
+                severity=_graded((moved - asked) / moved, moved - asked),
+                what=f"{case.stream.name}: {_STACK[lower]} {word} more than {_STACK[upper]} asks "
+                "for.",
+                evidence=f"{amount_text(moved)} for {amount_text(asked)} "
+                f"({moved / asked:.3g} times)",
+            )
+
+
+def _moved(case: Case, layer: Layer, direction: Direction) -> int:
+    views = case.stream.group.views
+    return sum(
+        bytes_of(record, direction) for view in views for record in view.records.get(layer, [])
+    )
+
+
+def _graded(share: float, amount_bytes: int) -> Severity:
+    """Return how severe it is that so large a share of what is moved is not needed."""
+    if amount_bytes < LEAST_BYTES:
+        return Severity.NOTE
+    return next((severity for least, severity in _SHARES if share >= least), Severity.NOTE)
 
 
 def _interleaved(case: Case) -> Iterator[RuleMatch]:
@@ -359,6 +411,12 @@ CASE_RULES: tuple[FindingRule[Case], ...] = (
         "read-modify-write",
         _sieving,
         "Avoid holes in collective writes, or switch data sieving off (romio_ds_write).",
+    ),
+    FindingRule(
+        "amplification",
+        _amplification,
+        "Ask for what the library moves anyway: whole chunks, contiguous ranges; or enlarge its "
+        "cache or sieving buffer.",
     ),
     FindingRule(
         "read-write-switches",

@@ -30,8 +30,8 @@ SYNC_SHARE = 0.5
 LEAST_SYNCS = 4
 SYNC_TIME_SHARE = 0.25
 """Own: of the time in a stream's calls."""
-SIEVE_SHARE = 0.10
-"""Own: bytes read by a library over those written, where the application only writes."""
+AMPLIFIED = 1.5
+"""Own: bytes at POSIX over those asked for, from which on the size of requests is a symptom."""
 CUT_SHARE = 0.10
 """Own: selections that do not hold whole chunks."""
 SEEKS_EACH = 1.0
@@ -46,18 +46,63 @@ _LIBRARIES = (Layer.MPIIO, Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)
 
 
 def _small_requests(rows: StreamRows) -> Iterator[RuleMatch]:
+    """Small requests of the application, unless a library makes large ones of them."""
     data = rows.data[rows.found.ops.bytes[rows.data] > 0]
+    below = _below(rows, Kind.READ, Kind.WRITE)
+    if len(below) and len(data):
+        if _is_amplified(rows, rows.bytes(below) / rows.bytes(data)):
+            return
+        data = below
     small = data[rows.found.ops.bytes[data] < SMALL_REQUEST_BYTES]
     is_few = len(data) < FEW_REQUESTS * len(rows.files)
     if rows.layer is Layer.STDIO or is_few or len(small) <= SMALL_SHARE * len(data):
         return
+    if 2 * rows.bytes(small) <= rows.bytes(data) and len(below):
+        return
     word = "most" if 2 * len(small) > len(data) else "many"
+    where = " at POSIX" if len(below) else ""
     yield RuleMatch(
         f"{rows.name}: {word} requests are smaller than 1 MiB.",
-        f"{len(small)} of {len(data)} requests (threshold {SMALL_SHARE:.0%}), most often of "
+        f"{len(small)} of {len(data)} requests{where} (threshold {SMALL_SHARE:.0%}), most often of "
         f"{size_text(rows.common_size(small))}",
         at_stake_s=rows.longest_s(small),
     )
+
+
+def _is_amplified(rows: StreamRows, times: float) -> bool:
+    """Whether a library makes small requests because of what it is asked for."""
+    sides = {Kind.READ: rows.reads, Kind.WRITE: rows.writes}
+    return times > AMPLIFIED or any(
+        _in_vain(rows, cut, sides[kind], _below(rows, kind)) > 1 - 1 / AMPLIFIED
+        for kind, cut in _cut_calls(rows)
+    )
+
+
+def _below(rows: StreamRows, *kinds: Kind) -> Column:
+    """Return the requests at POSIX that a library makes of the application's; none without one."""
+    if rows.layer not in _LIBRARIES:
+        return rows.data[:0]
+    below = rows.at_posix(*kinds)
+    return np.asarray(below[rows.found.ops.bytes[below] > 0])
+
+
+def _amplification(rows: StreamRows) -> Iterator[RuleMatch]:
+    """Bytes that a library moves beyond those that the application asked for, graded by time."""
+    cut = {kind for kind, _ in _cut_calls(rows)}
+    for kind, word, asked in (
+        (Kind.READ, "reads", rows.reads),
+        (Kind.WRITE, "writes", rows.writes),
+    ):
+        below = rows.bytes(_below(rows, kind))
+        wanted = rows.bytes(asked)
+        if not wanted or below <= wanted or kind in cut:
+            continue
+        yield RuleMatch(
+            f"{rows.name}: {_NAMES[rows.layer]} {word} more than the application asks for.",
+            f"{amount_text(below)} at POSIX for {amount_text(wanted)} in {len(asked)} calls "
+            f"({below / wanted:.3g} times)",
+            at_stake_s=rows.longest_s(asked) * (1 - wanted / below),
+        )
 
 
 def _stdio(rows: StreamRows) -> Iterator[RuleMatch]:
@@ -105,7 +150,7 @@ def _read_modify_write(rows: StreamRows) -> Iterator[RuleMatch]:
         return
     reads = rows.at_posix(Kind.READ)
     read, written = rows.bytes(reads), rows.bytes(rows.at_posix(Kind.WRITE))
-    if read > SIEVE_SHARE * written:
+    if read:
         yield RuleMatch(
             f"{rows.name}: a library reads what lies around each write, and writes it back.",
             f"the application reads nothing; at POSIX {amount_text(read)} are read and "
@@ -135,29 +180,61 @@ def _no_collective(rows: StreamRows) -> Iterator[RuleMatch]:
 
 
 def _chunk_cuts(rows: StreamRows) -> Iterator[RuleMatch]:
-    is_dataset = rows.found.ops.layer[rows.data] == LAYER_CODES[Layer.HDF5_DATASET]
-    data = rows.data[is_dataset]
-    used, place = np.unique(rows.found.ops.file[data], return_inverse=True)
-    files = [rows.found.files[index] for index in used.tolist()]
-    of_file = [prod(file.chunk) * file.element_bytes if file.chunk else 0 for file in files]
-    chunks = np.array(of_file, np.int64)[place] if len(data) else np.zeros(0, np.int64)
-    cut = np.zeros(len(data), bool)
-    for index, file in enumerate(files):
-        mine = place == index
-        cut[mine] = _is_cut(rows.found.ops.take(data[mine]), file)
-    data, chunks, cut = data[chunks > 0], chunks[chunks > 0], cut[chunks > 0]
-    if cut.sum() <= CUT_SHARE * len(data):
-        return
-    below = rows.bytes(rows.at_posix(Kind.READ, Kind.WRITE))
-    asked = rows.bytes(data)
-    factor = f"; POSIX moves {below / asked:.3g} times what was asked for" if below else ""
-    yield RuleMatch(
-        f"{rows.name}: selections cut the chunks of HDF5 datasets.",
-        f"{int(cut.sum())} of {len(data)} selections are no whole chunks: most often "
-        f"{size_text(rows.common_size(data[cut]))} of chunks of {size_text(int(chunks[cut][0]))}"
-        f"{factor}",
-        at_stake_s=rows.longest_s(data[cut]),
+    """Selections that hold no whole chunks, where this makes the library move more bytes.
+
+    Reads and writes are looked at apart. A chunk cache that joins the selections of a chunk makes
+    whole chunks of them: then nothing is lost.
+    """
+    for kind, cut in _cut_calls(rows):
+        asked = rows.reads if kind is Kind.READ else rows.writes
+        below = _below(rows, kind)
+        factor = ""
+        if len(below):
+            times = rows.bytes(below) / max(rows.bytes(asked), 1)
+            factor = f"; POSIX moves {times:.3g} times what was asked for"
+        chunk = rows.found.files[int(rows.found.ops.file[cut[0]])]
+        chunk_bytes = prod(chunk.chunk) * chunk.element_bytes
+        word = "reads" if kind is Kind.READ else "writes"
+        yield RuleMatch(
+            f"{rows.name}: selections of {word} cut the chunks of HDF5 datasets.",
+            f"{len(cut)} of {len(asked)} {word} are no whole chunks: most often "
+            f"{size_text(rows.common_size(cut))} of chunks of {size_text(chunk_bytes)}{factor}",
+            at_stake_s=rows.longest_s(cut) * _in_vain(rows, cut, asked, below),
+        )
+
+
+def _in_vain(rows: StreamRows, cut: Column, asked: Column, below: Column) -> float:
+    """Return the share of what a library moves that whole chunks would not have it move.
+
+    Fewer bytes than were asked for are compressed chunks, or a cache's: then requests count beyond
+    one for each chunk that there is. Without requests below, everything may be in vain.
+    """
+    if not len(below):
+        return 1.0
+    moved, wanted = rows.bytes(below), rows.bytes(asked)
+    if moved >= wanted:
+        return 1.0 - wanted / moved
+    files = [rows.found.files[index] for index in np.unique(rows.found.ops.file[cut]).tolist()]
+    chunks = sum(
+        prod(-(-extent // own) for extent, own in zip(file.shape, file.chunk, strict=False))
+        for file in files
     )
+    return float(max(1.0 - chunks / len(below), 0.0))
+
+
+def _cut_calls(rows: StreamRows) -> Iterator[tuple[Kind, Column]]:
+    """Yield the calls that cut chunks, of the directions in which more than a few do."""
+    for kind, moves in ((Kind.READ, rows.reads), (Kind.WRITE, rows.writes)):
+        data = moves[rows.found.ops.layer[moves] == LAYER_CODES[Layer.HDF5_DATASET]]
+        used, place = np.unique(rows.found.ops.file[data], return_inverse=True)
+        cut = np.zeros(len(data), bool)
+        chunked = 0
+        for index, file in enumerate(rows.found.files[number] for number in used.tolist()):
+            mine = place == index
+            cut[mine] = _is_cut(rows.found.ops.take(data[mine]), file)
+            chunked += int(mine.sum()) if file.chunk and file.element_bytes > 0 else 0
+        if cut.any() and cut.sum() > CUT_SHARE * chunked:
+            yield kind, data[cut]
 
 
 def _is_cut(calls: Operations, dataset: TracedFile) -> Column:
@@ -203,6 +280,7 @@ DATA_RULES: tuple[FindingRule[StreamRows], ...] = (
         _sync_each_write,
         "Call fsync once at the end of a batch; for a log that must not lose a line, write "
         "batches, or use fdatasync on a file whose space fallocate reserved.",
+        is_gain=True,
     ),
     FindingRule(
         "sync-time",
@@ -216,6 +294,7 @@ DATA_RULES: tuple[FindingRule[StreamRows], ...] = (
         "Set the MPI-IO hint romio_ds_write=disable (with HDF5 through H5Pset_fapl_mpio, else in "
         "the file that ROMIO_HINTS names), and make collective writes leave no holes.",
         Audience.USER,
+        is_gain=True,
     ),
     FindingRule(
         "no-collective",
@@ -229,10 +308,20 @@ DATA_RULES: tuple[FindingRule[StreamRows], ...] = (
         "Choose chunks that selections cover whole (H5Pset_chunk, `chunks=` in h5py, `chunksizes=` "
         "in netCDF4, h5repack -l), or a chunk cache that holds all chunks of a selection "
         "(H5Pset_chunk_cache, `rdcc_nbytes=` in h5py).",
+        is_gain=True,
+    ),
+    FindingRule(
+        "amplification",
+        _amplification,
+        "Ask for what the library moves anyway: whole chunks, rows in the order of the file, "
+        "contiguous ranges; or enlarge its cache (chunk cache in HDF5, data sieving buffer in "
+        "MPI-IO) so that what is moved is used before it is dropped.",
+        is_gain=True,
     ),
     FindingRule(
         "too-many-seeks",
         _seeks,
         "Use pread and pwrite, which name the offset in the call.",
+        is_gain=True,
     ),
 )

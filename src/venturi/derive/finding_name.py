@@ -174,12 +174,14 @@ NAME_RULES: tuple[FindingRule[StreamRows], ...] = (
         "too-many-opens",
         _opens,
         "Open each file once, keep the descriptor, and close it at the end.",
+        is_gain=True,
     ),
     FindingRule(
         "repeated-stats",
         _stats,
         "Ask once and remember the answer; poll with inotify or at longer intervals; fstat on an "
         "open descriptor does not look up the name again.",
+        is_gain=True,
     ),
     FindingRule(
         "metadata-heavy",
@@ -215,6 +217,7 @@ LOOKUP_RULES: tuple[FindingRule[Footprint], ...] = (
         _misses,
         "Shorten search paths, or name files by their full path.",
         Audience.USER,
+        is_gain=True,
     ),
     FindingRule(
         "folder-walk",

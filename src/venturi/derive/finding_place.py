@@ -47,8 +47,18 @@ def _misaligned(rows: StreamRows) -> Iterator[RuleMatch]:
             f"{rows.name}: requests do not begin where the file system's blocks do.",
             f"{len(off)} of {len(placed)} requests of a block or more do not begin at a multiple "
             f"of {size_text(BLOCK_BYTES)} (threshold {MISALIGNED_SHARE:.0%})",
-            at_stake_s=rows.longest_s(off),
+            at_stake_s=_edges_s(rows, off),
         )
+
+
+def _edges_s(rows: StreamRows, off: Column) -> float:
+    """Return the part of the time in these requests that goes to the two blocks at their ends.
+
+    That is what alignment can save; between them a large request moves whole blocks.
+    """
+    share = np.minimum(2 * BLOCK_BYTES / rows.found.ops.bytes[off], 1.0)
+    mean = float(np.average(share, weights=rows.found.seconds[off] + 1e-12))
+    return rows.longest_s(off) * mean
 
 
 def _random_access(rows: StreamRows) -> Iterator[RuleMatch]:
@@ -267,6 +277,7 @@ PLACE_RULES: tuple[FindingRule[StreamRows], ...] = (
         _misaligned,
         "Begin blocks at multiples of 4 KiB, better of the stripe (H5Pset_alignment in HDF5, "
         "nc_header_align_size in PnetCDF, a padded header in a format of your own).",
+        is_gain=True,
     ),
     FindingRule(
         "random-access",
@@ -290,12 +301,14 @@ PLACE_RULES: tuple[FindingRule[StreamRows], ...] = (
         "redundant-reads",
         _redundant_reads,
         "Let one rank read and MPI_Bcast the data, read collectively, or keep them in memory.",
+        is_gain=True,
     ),
     FindingRule(
         "redundant-writes",
         _redundant_writes,
         "Change data in memory and write them once, at the end or when memory is full; what is "
         "written again only to be safe can go to a second file in turn.",
+        is_gain=True,
     ),
     FindingRule(
         "read-write-switches",
@@ -307,6 +320,7 @@ PLACE_RULES: tuple[FindingRule[StreamRows], ...] = (
         _lost_writes,
         "Write a new file only once, under a temporary name, and rename it; do not truncate and "
         "fill one again.",
+        is_gain=True,
     ),
     FindingRule(
         "temporary-files",

@@ -6,6 +6,7 @@ Severity follows from the time at stake where operations tell it. A remark witho
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -33,7 +34,8 @@ class RuleMatch:
     severity: Severity = Severity.NOTE
     """Counts only where there is no time at stake."""
     at_stake_s: float | None = None
-    """Seconds inside the calls in question, of the rank with most; None: not known."""
+    """Seconds of the rank with most: what mending brings if the rule says so, or else the time
+    inside of the calls in question; None: not known."""
 
 
 @dataclass(frozen=True)
@@ -44,34 +46,50 @@ class FindingRule(Generic[Subject]):
     look: Callable[[Subject], Iterable[RuleMatch]]
     advice: str
     audience: Audience = Audience.DEVELOPER
+    is_gain: bool = False
+    """The seconds at stake are what mending brings, not the time in the calls."""
 
 
 def apply(
-    rules: Sequence[FindingRule[Subject]], subject: Subject, job_s: float = 0.0
+    rules: Sequence[FindingRule[Subject]],
+    subject: Subject,
+    job_s: float = 0.0,
+    io_s: float = math.inf,
 ) -> Iterator[Finding]:
-    """What the rules find in the subject; `job_s` is the run time that stakes are shares of."""
+    """Yield what the rules find in the subject.
+
+    Stakes are shares of the run time `job_s`; none exceeds `io_s`, the time inside of calls.
+    """
     for rule in rules:
         for seen in rule.look(subject):
-            stake_s = seen.at_stake_s
+            stake_s = None if seen.at_stake_s is None else min(seen.at_stake_s, io_s)
             if stake_s is not None and stake_s < NOTHING_S:
                 continue
+            grade = seen.severity
+            if stake_s is not None:
+                grade = severity_of(stake_s, job_s, rule.is_gain)
             yield Finding(
                 id=rule.id,
-                severity=seen.severity if stake_s is None else severity_of(stake_s, job_s),
+                severity=grade,
                 what=seen.what,
-                evidence=seen.evidence + _time(stake_s, job_s),
+                evidence=seen.evidence + _time(stake_s, job_s, rule.is_gain),
                 advice=rule.advice,
                 audience=rule.audience,
                 at_stake_s=stake_s,
             )
 
 
-def severity_of(stake_s: float, job_s: float) -> Severity:
-    """How severe it is to lose so much of a run's time."""
+def severity_of(stake_s: float, job_s: float, is_gain: bool = True) -> Severity:
+    """Return how severe it is to lose so much of a run's time.
+
+    Time in calls is an upper bound of what mending brings, so it is graded one step lower.
+    """
     if stake_s < LEAST_SECONDS or job_s <= 0:
         return Severity.NOTE
     share = stake_s / job_s
-    return next((severity for least, severity in STAKES if share >= least), Severity.NOTE)
+    grade = next((severity for least, severity in STAKES if share >= least), Severity.NOTE)
+    order = list(Severity)
+    return grade if is_gain else order[min(order.index(grade) + 1, order.index(Severity.NOTE))]
 
 
 def ranked(findings: Iterable[Finding]) -> list[Finding]:
@@ -97,8 +115,10 @@ def seconds_text(seconds: float) -> str:
     return f"{seconds * 1e3:.3g} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.3g} µs"
 
 
-def _time(stake_s: float | None, job_s: float) -> str:
+def _time(stake_s: float | None, job_s: float, is_gain: bool) -> str:
     if stake_s is None:
         return ""
     share = f", {stake_s / job_s:.1%} of the run" if job_s > 0 else ""
-    return f"; {seconds_text(stake_s)} at stake{share}"
+    if is_gain:
+        return f"; {seconds_text(stake_s)} at stake{share}"
+    return f"; at most {seconds_text(stake_s)} at stake{share}: the time in these calls"

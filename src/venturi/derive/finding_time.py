@@ -169,6 +169,7 @@ TIME_RULES: tuple[FindingRule[StreamRows], ...] = (
         _imbalance,
         "Spread the data over the ranks, or let dedicated ranks write for all (collective MPI-IO "
         "with the hint cb_nodes does so).",
+        is_gain=True,
     ),
     FindingRule(
         "straggler",
@@ -176,6 +177,7 @@ TIME_RULES: tuple[FindingRule[StreamRows], ...] = (
         "Look at that rank's node and network, at the storage target of its file "
         "(lfs getstripe FILE), and at what else that rank does in between.",
         Audience.ADMINISTRATOR,
+        is_gain=True,
     ),
     FindingRule(
         "slow-file",
@@ -183,6 +185,7 @@ TIME_RULES: tuple[FindingRule[StreamRows], ...] = (
         "Look at the storage target that holds this file (lfs getstripe FILE; its load and its "
         "disks), and spread large files over several (lfs setstripe -c).",
         Audience.ADMINISTRATOR,
+        is_gain=True,
     ),
 )
 

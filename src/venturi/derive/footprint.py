@@ -159,9 +159,26 @@ class Footprint:
         return np.asarray(table[self.ops.layer])
 
     def longest_s(self, mask: Column) -> float:
-        """Seconds inside the masked calls, of the lane that is in them longest."""
-        by_lane = self.per_lane(mask, self.seconds)
-        return float(by_lane.max(initial=0.0))
+        """Return the seconds inside the masked calls, of the lane that is in them longest."""
+        return float(self.inside_s(np.flatnonzero(mask)).max(initial=0.0))
+
+    def inside_s(self, rows: Column) -> Column:
+        """Return the seconds that each lane is inside of these calls.
+
+        Calls that lie in each other, or run at once in threads of a lane, count once.
+        """
+        lane, start = self.lane[rows], self.ops.start_ns[rows]
+        order = np.lexsort((start, lane))
+        lane, start, end = lane[order], start[order], self.ops.end_ns[rows][order]
+        if not len(lane):
+            return np.zeros(len(self.lanes))
+        # Lanes lie one behind the other on one line, so that one running maximum serves them all.
+        origin = int(start.min())
+        beyond = lane.astype(np.int64) * (int(end.max()) - origin + 1) - origin
+        reached = np.maximum.accumulate(end + beyond)
+        before = np.append(np.int64(-1), reached[:-1])
+        new = np.maximum(end + beyond - np.maximum(start + beyond, before), 0)
+        return np.bincount(lane, new * 1e-9, len(self.lanes))
 
     def per_lane(self, mask: Column, values: Column) -> Column:
         """Sums of `values` over the masked rows, lane by lane."""

@@ -108,9 +108,8 @@ class StreamRows:
         return float(self.lane_seconds(rows).max(initial=0.0))
 
     def lane_seconds(self, rows: Column) -> Column:
-        """Seconds inside these calls, lane by lane."""
-        lanes = len(self.found.lanes)
-        return np.bincount(self.found.lane[rows], self.found.seconds[rows], lanes)
+        """Return the seconds inside these calls, lane by lane."""
+        return self.found.inside_s(rows)
 
     def bytes(self, rows: Column) -> int:
         """What these calls moved."""

@@ -22,7 +22,8 @@ class Aim(Document):
     within: Share = 0.05
     """Every median's interval reaches no further than this share of it to either side."""
     detect: Share | None = None
-    """In place of that: two such runs would show a change of this share four times out of five."""
+    """In place of that: two such runs would detect a change of this share, in at least nine of ten
+    comparisons."""
     budget_s: Seconds = 600.0
     """What all repetitions may take; one that is under way comes to its end."""
     most: Positive = MOST_REPETITIONS

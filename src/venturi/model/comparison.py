@@ -18,13 +18,18 @@ class MetricChange(StrEnum):
 
     HIGHER = "higher"
     LOWER = "lower"
-    SMALL = "hardly"
-    """They differ, and by less than matters."""
-    SAME = "no evidence"
-    """What differs may be chance: `detectable` says what would have been seen."""
-    UNSURE = "unsure"
-    """So few values show nothing, however far apart they are."""
-    UNLIKE = "unlike"
+    SMALL = "less than 5 %"
+    """They differ significantly, and by less than matters."""
+    SAME = "not significant"
+    """What differs may be chance: `detectable` says what would have been found."""
+    EQUAL = "equal"
+    """All values of both are the same."""
+    APART = "apart"
+    """All values of the one are above all of the other; with so few repetitions, or so many
+    metrics, this may be chance."""
+    UNSURE = "too few repetitions"
+    """No values could be significant."""
+    UNLIKE = "not compared"
     """The two were not measured alike: `why` says how."""
 
 
@@ -48,26 +53,28 @@ class ComparisonRow(Document):
     first: MedianInterval
     second: MedianInterval
     ratio: Real | None
-    """The middle of the ratios of all pairs, second to first (Hodges-Lehmann); absent where a
+    """The median of the ratios of all pairs, second to first (Hodges-Lehmann); absent where a
     value is not above 0."""
     low: Real | None
-    """The lowest ratio in its interval; so is `high`. Absent: too few values for one."""
+    """The lowest ratio in its interval; so is `high`. The intervals of all metrics hold together
+    in 95 % of comparisons. Absent: not judged, or no ratio."""
     high: Real | None
-    p_value: Fraction
-    """How likely values so far apart are if nothing differs (Mann-Whitney), after Holm's
-    correction for all metrics of the comparison."""
+    p_adjusted: Fraction | None
+    """The share of relabellings of the repetitions in which any metric of the comparison differs
+    as much (permutation max-T, step-down). Absent: not judged."""
     superiority: Fraction
     """The share of pairs in which the second's value is higher: the size of the effect."""
     detectable: Real | None
-    """The least change, as a share, that would have been seen four times out of five."""
+    """The least change, as a share, that is found in at least 90 % of comparisons with this
+    spread, so many repetitions and so many metrics."""
     change: MetricChange
     is_worse: bool = False
-    """Surely: a rate that is lower, or a time that is longer."""
+    """Significantly: a rate that is lower, or a time that is longer."""
     why: str = ""
 
     @property
     def is_significant(self) -> bool:
-        """Whether the two differ by more than chance and by as much as matters."""
+        """Whether the two differ significantly and by as much as matters."""
         return self.change in (MetricChange.HIGHER, MetricChange.LOWER)
 
 
@@ -86,12 +93,19 @@ class RunComparison(Document):
     first: str
     """The run's id; so is `second`."""
     second: str
+    first_on: str = ""
+    """Where the first ran, in words that tell it from the second; so is `second_on`."""
+    second_on: str = ""
     name: str
     """Of the workload."""
     ranks: Count
     rows: list[ComparisonRow]
     differences: list[Difference]
     headline: str
+    error_rate: Fraction = 0.05
+    """The share of comparisons of equal runs in which any metric is called different."""
+    judged: Count = 0
+    """Metrics that were judged together, those of other points included."""
     parameters: dict[str, Scalar] = {}
     """The point, where several are compared."""
 

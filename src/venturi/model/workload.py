@@ -88,7 +88,8 @@ class Finding(Document):
     audience: Audience = Audience.DEVELOPER
     """Whom the advice is for."""
     at_stake_s: Seconds | None = None
-    """Time inside the calls in question, on the rank where it is longest; None: not known."""
+    """What mending brings, on the rank where it is most, or else the time in the calls in question,
+    which the evidence then says; None: not known."""
 
 
 class Confidence(Document):

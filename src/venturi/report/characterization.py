@@ -165,7 +165,10 @@ def _findings(findings: list[Finding]) -> Section:
         blocks.append(TableBlock("Notes: little time at stake here", columns, rows, folded=True))
     if not findings:
         blocks.append(Paragraph("Nothing looks costly by the rules that we check."))
-    lead = "Most severe first, by the time that the calls in question take on the busiest rank."
+    lead = (
+        "Most severe first, by what mending can bring on the slowest rank. Where only the time "
+        "inside the affected calls is known, the evidence says so, and the grade is one lower."
+    )
     if not grave and notes:
         lead = "Nothing costs much time in this run; what might with more data is in the notes."
     return Section("findings", "What hurts", lead if findings else "", tuple(blocks))

@@ -7,16 +7,16 @@ from venturi.report import quantity
 from venturi.report.block import Block, Chapter, Column, Page, Paragraph, Section, TableBlock
 from venturi.report.figure import ratio
 from venturi.report.quantity import Units
-from venturi.report.run_comparison import MOST_POINTS, cells_of, verdict
+from venturi.report.run_comparison import MOST_POINTS, cells_of, method_of, verdict
 
-_TITLES = ("Metric", "Side", "Median", "Interval", "Values", "Chance", "Verdict")
+_TITLES = ("Metric", "Side", "Median", "Interval", "Values", "p (adjusted)", "Verdict")
 
 
 def page_of(found: RunComparison | ComparisonSet, units: Units) -> Page:
     """Ratios with their intervals, the figures behind them, and what else was not the same."""
     parts = [found] if isinstance(found, RunComparison) else found.parts
     one = parts[0] if isinstance(found, RunComparison) else None
-    title = f"{found.first} and {found.second}" if one is None else f"{one.name}, two runs"
+    title = f"{found.first} and {found.second}" if one is None else _title(one)
     shown = sorted(parts, key=lambda part: not any(row.is_significant for row in part.rows))[
         :MOST_POINTS
     ]
@@ -33,18 +33,37 @@ def page_of(found: RunComparison | ComparisonSet, units: Units) -> Page:
         reasons=(),
         headlines=(),
         fidelity="",
-        remarks=_remarks(len(parts) - len(shown)),
+        remarks=_remarks(parts, len(parts) - len(shown)),
         sections=tuple(sections),
         withheld="",
-        facts=f"first: {found.first} · second: {found.second}",
+        facts=_facts(found),
     )
     return Page(title, found.headline, (chapter,))
 
 
-def _remarks(left_out: int) -> tuple[Paragraph, ...]:
-    if not left_out:
-        return ()
-    return (Paragraph(f"{left_out} more points are in the JSON: venturi compare A B --json."),)
+def _title(part: RunComparison) -> str:
+    """Return a title that tells the two runs apart by where they ran."""
+    if part.first_on == part.second_on:
+        return f"{part.name}, two runs"
+    return f"{part.name}: {part.first_on}, and {part.second_on}"
+
+
+def _facts(found: RunComparison | ComparisonSet) -> str:
+    sides = [("first", found.first, ""), ("second", found.second, "")]
+    if isinstance(found, RunComparison):
+        sides = [
+            ("first", found.first, found.first_on),
+            ("second", found.second, found.second_on),
+        ]
+    return " · ".join(f"{side}: {run}" + (f" on {on}" if on else "") for side, run, on in sides)
+
+
+def _remarks(parts: list[RunComparison], left_out: int) -> tuple[Paragraph, ...]:
+    rows = [row for part in parts for row in part.rows]
+    said = method_of(rows, parts[0].judged, parts[0].error_rate)
+    if left_out:
+        said.append(f"{left_out} more points are in the JSON: venturi compare A B --json.")
+    return tuple(Paragraph(text) for text in said)
 
 
 def _section(part: RunComparison, index: int, units: Units) -> Section:

@@ -21,6 +21,7 @@ from venturi.report import (
 from venturi.report.block import Chapter, Column, Page, TableBlock
 from venturi.report.phase import RepetitionSample, phases
 from venturi.report.quantity import Units
+from venturi.report.title import page_title, titles
 
 
 def _facts(record: Record) -> str:
@@ -37,8 +38,10 @@ def _facts(record: Record) -> str:
     )
 
 
-def chapter(record: Record, units: Units, name: str, review: Io500Review | None = None) -> Chapter:
-    """Everything about one run; one of io500 begins with its review."""
+def chapter(
+    record: Record, units: Units, name: str, title: str, review: Io500Review | None = None
+) -> Chapter:
+    """Return everything about one run; one of io500 begins with its review."""
     tone, meaning = verdict.MEANING[record.verdict.level]
     sections = (
         *(io500.sections(review) if review else ()),
@@ -52,7 +55,7 @@ def chapter(record: Record, units: Units, name: str, review: Io500Review | None 
     )
     return Chapter(
         name=name,
-        title=record.name,
+        title=title,
         about=record.about,
         level=record.verdict.level.value,
         tone=tone,
@@ -73,18 +76,18 @@ def _request_text(sample: RepetitionSample, units: Units) -> str:
     return quantity.size(sample.bytes / requests, units) if requests else "–"
 
 
-def _comparison(records: Sequence[Record], units: Units) -> TableBlock:
+def _comparison(records: Sequence[Record], own: Sequence[str], units: Units) -> TableBlock:
     rows = []
-    for record in records:
+    for record, title in zip(records, own, strict=True):
         found = phases(record)
         if not found:
             nothing = ("none finished", *["–"] * 5)
-            rows.append((record.name, *nothing, record.verdict.level.value))
+            rows.append((title, *nothing, record.verdict.level.value))
         for index, phase in enumerate(found):
             sample = phase.median_sample
             rows.append(
                 (
-                    "" if index else record.name,
+                    "" if index else title,
                     phase.title,
                     "–" if phase.idle else phase.text(phase.rate.median, units),
                     "–" if phase.idle else service.interval_text(phase, units),
@@ -106,20 +109,20 @@ Reviews = Mapping[str, Io500Review]
 
 def build(records: Sequence[Record], units: Units, reviews: Reviews | None = None) -> Page:
     """The page for one or several records, in their order."""
-    names = [record.name for record in records]
+    own = titles(records)
     chapters = tuple(
-        chapter(record, units, f"run-{index + 1}", (reviews or {}).get(record.id))
+        chapter(record, units, f"run-{index + 1}", own[index], (reviews or {}).get(record.id))
         for index, record in enumerate(records)
     )
     versions = sorted({record.environment.venturi for record in records})
     made_with = f"Venturi {', '.join(versions)}"
     if len(records) == 1:
-        return Page(names[0], records[0].about, chapters, None, made_with)
+        return Page(own[0], records[0].about, chapters, None, made_with)
     return Page(
-        title=f"{len(records)} workloads on this storage",
+        title=page_title(records),
         lead="What each application does, how well its proxy reproduces it, and how this storage "
         "serves it.",
         chapters=chapters,
-        comparison=_comparison(records, units) if records else None,
+        comparison=_comparison(records, own, units) if records else None,
         made_with=made_with,
     )

@@ -1,7 +1,8 @@
-"""Runs that did the same, on a terminal: what differs around them, then metrics side by side."""
+"""Comparisons of runs on a terminal: what else was not the same, then metrics side by side."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,10 @@ from venturi.report.quantity import Units
 if TYPE_CHECKING:
     from rich.console import Console
 
-_TITLES = ("METRIC", "", "MEDIAN", "INTERVAL", "VALUES", "CHANCE")
+_TITLES = ("METRIC", "", "MEDIAN", "INTERVAL", "VALUES")
 MOST_POINTS = 60
+_FEWEST_INSIDE = 9
+"""Values from which on the interval of a median (95 %) leaves the extremes out."""
 
 
 def print_run_comparison(
@@ -33,10 +36,15 @@ def print_run_comparison(
     out.line((f" {comparison.name}", "bold"), f" on {ranks}")
     out.wrapped("", comparison.headline)
     out.line()
-    out.line(f" first   {comparison.first}")
-    out.line(f" second  {comparison.second}")
+    out.unbroken(" first   ", _run_text(comparison.first, comparison.first_on))
+    out.unbroken(" second  ", _run_text(comparison.second, comparison.second_on))
     _print_differences(out, comparison.differences)
     _print_rows(out, comparison.rows, units)
+    _print_method(out, comparison.rows, comparison.judged, comparison.error_rate)
+
+
+def _run_text(name: str, where: str) -> str:
+    return f"{name} on {where}" if where else name
 
 
 def print_set_comparison(found: ComparisonSet, console: Console, units: Units = Units.IEC) -> None:
@@ -53,6 +61,9 @@ def print_set_comparison(found: ComparisonSet, console: Console, units: Units = 
         if said:
             out.wrapped("", said)
         _print_rows(out, part.rows, units)
+    first = found.parts[0]
+    every = [row for part in found.parts for row in part.rows]
+    _print_method(out, every, first.judged, first.error_rate)
     if len(parts) > MOST_POINTS:
         out.line(f" and {len(parts) - MOST_POINTS} more points; all of them: --json")
     for side, only in ((found.first, found.only_first), (found.second, found.only_second)):
@@ -70,45 +81,95 @@ def _print_differences(out: Printer, differences: Sequence[Difference]) -> None:
 
 def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> None:
     out.line()
-    lines = [line for row in rows for line in cells_of(row, units)]
+    lines = []
+    for row in rows:
+        *sides, ratio = cells_of(row, units)
+        lines += [side[:-1] for side in sides]
+        lines.append((*ratio[:-2], f"p {ratio[-1]}" if row.p_adjusted is not None else ""))
     out.table(_TITLES, lines, left=("",))
     for row in rows:
         out.wrapped("- ", f"{row.name}: {verdict(row)}")
-    if any(row.change is MetricChange.UNSURE for row in rows):
-        out.wrapped("- ", "unsure: fewer than four values a side cannot show anything")
+
+
+def _print_method(
+    out: Printer, rows: Sequence[ComparisonRow], judged: int, error_rate: float
+) -> None:
+    out.line()
+    for sentence in method_of(rows, judged, error_rate):
+        out.wrapped("", sentence)
+
+
+def method_of(rows: Sequence[ComparisonRow], judged: int, error_rate: float) -> list[str]:
+    """Return what `significant` and the intervals mean here, in sentences."""
+    sentences = []
+    if judged:
+        sentences.append(
+            f"p is adjusted for all {judged} metrics (permutation max-T): of comparisons of equal "
+            f"runs, at most {quantity.percent(error_rate)} call any metric different. The "
+            "intervals of the ratios belong to this test: one that excludes 1 is significant."
+            if judged > 1
+            else "p is the share of relabellings of the repetitions that differ as much: of "
+            f"comparisons of equal runs, at most {quantity.percent(error_rate)} are called "
+            "different."
+        )
+    few = [side for row in rows for side in (row.first, row.second) if spans_all(side)]
+    if few:
+        counts = sorted({(side.n, side.coverage) for side in few})
+        said = ", ".join(f"{n}: {coverage:.0%}" for n, coverage in counts)
+        sentences.append(
+            "With so few repetitions the interval of a median is their smallest to their largest "
+            f"value; its confidence by number of repetitions: {said}."
+        )
+    return sentences
+
+
+def spans_all(side: MedianInterval) -> bool:
+    """Whether the interval of a median is the range of all values."""
+    return 1 < side.n < _FEWEST_INSIDE
 
 
 def cells_of(row: ComparisonRow, units: Units) -> list[tuple[str, ...]]:
-    """Three lines of the table: both runs, and the second by the first."""
+    """Return three lines of the table: both runs, and the second by the first."""
     ratio = span = "–"
     if row.ratio is not None:
         ratio = f"{row.ratio:.3g}"
     if row.low is not None and row.high is not None:
         span = f"{row.low:.3g} to {row.high:.3g}"
-    p_value = (
-        "–"
-        if row.change in (MetricChange.UNLIKE, MetricChange.UNSURE)
-        else _p_value_text(row.p_value)
-    )
+    p = "–" if row.p_adjusted is None else _p(row.p_adjusted)
     return [
         (row.name, "first", *_measured(row.first, row, units), ""),
         ("", "second", *_measured(row.second, row, units), ""),
-        ("", "ratio", ratio, span, "", p_value),
+        ("", "ratio", ratio, span, "", p),
     ]
 
 
 def verdict(row: ComparisonRow) -> str:
-    """What a row says, in a few words."""
+    """Return what a row says, in a few words."""
     if row.change is MetricChange.SAME and row.detectable:
-        return f"no evidence (could detect ≥ {quantity.percent(row.detectable)})"
+        return f"not significant; detectable: {quantity.percent(row.detectable)} or more"
     if row.change is MetricChange.SMALL:
-        return "differs, by less than 5 %"
+        return "differs significantly, by less than 5 %"
+    if row.change is MetricChange.EQUAL:
+        return "equal in all repetitions"
+    if row.change is MetricChange.APART:
+        return _apart(row)
+    if row.change is MetricChange.UNSURE:
+        return f"{row.first.n} and {row.second.n} values are too few for any verdict"
     if row.why:
         return f"not compared: {row.why}"
-    return f"{row.change.value}, which is WORSE" if row.is_worse else row.change.value
+    if row.is_significant:
+        return f"significantly {row.change.value}" + (": WORSE" if row.is_worse else "")
+    return row.change.value
 
 
-def _p_value_text(value: float) -> str:
+def _apart(row: ComparisonRow) -> str:
+    side = "higher" if row.superiority > 0.5 else "lower"
+    ways = math.comb(row.first.n + row.second.n, row.first.n)
+    p_value = f"by chance in 2 of {quantity.count(ways)} metrics"
+    return f"all values are {side}, but not significantly ({p_value}); repeat more often"
+
+
+def _p(value: float) -> str:
     return f"{value:.2g}" if value >= 0.001 else "< 0.001"
 
 

@@ -4,24 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
-from venturi.model.comparison import ComparisonRow
+from venturi.model.comparison import ComparisonRow, MetricChange
 from venturi.report import quantity
 from venturi.report.block import Figure, TableBlock
 from venturi.report.figure import marks, theme
-from venturi.report.palette import BLUE, MUTED, VERMILLION
+from venturi.report.palette import BLUE, INK, MUTED, VERMILLION
 
 _VALUE_PX = 150
 _MOST_ROWS = 40
 _MARKS = {
     "differs": (BLUE, "circle"),
     "worse": (VERMILLION, "triangle-up"),
-    "not shown to differ": (MUTED, "square"),
+    "differs by less than 5 %": (BLUE, "square"),
+    "apart, not significant": (INK, "diamond"),
+    "not significant": (MUTED, "square"),
+    "not compared": (MUTED, "cross"),
+}
+_WORDS = {
+    MetricChange.SMALL: "differs by less than 5 %",
+    MetricChange.APART: "apart, not significant",
+    MetricChange.UNLIKE: "not compared",
 }
 
 
 def figure(name: str, rows: list[ComparisonRow], finding: str, table: TableBlock) -> Figure | None:
-    """The picture, called `name` on its page; none where no metric has a ratio."""
-    drawn = [row for row in rows if row.ratio is not None and row.ratio > 0][:_MOST_ROWS]
+    """Return the figure, called `name` on its page; None where no metric has a ratio."""
+    drawn = [row for row in rows if row.ratio is not None and row.ratio > 0]
+    left_out = len(drawn) - _MOST_ROWS
+    if left_out > 0:
+        drawn = sorted(drawn, key=lambda row: not row.is_significant)[:_MOST_ROWS]
     if not drawn:
         return None
     own = [_mark(row, place) for place, row in enumerate(drawn)]
@@ -32,8 +43,10 @@ def figure(name: str, rows: list[ComparisonRow], finding: str, table: TableBlock
         title="The second beside the first",
         finding=finding,
         reading=(
-            "Right of the dashed line the second's values are higher. Marks are the middle of the "
-            "ratios of all pairs of values, lines its interval."
+            "Right of the dashed line the second run's values are higher. Marks are the medians of "
+            "the ratios of all pairs of values, lines their intervals; an interval that does not "
+            "reach the dashed line is significant."
+            + (f" {left_out} more metrics are in the table." if left_out > 0 else "")
         ),
         spec=theme.whole(marks.spec(own, [], _MARKS, domain, title, _VALUE_PX)),
         table=table,
@@ -41,7 +54,9 @@ def figure(name: str, rows: list[ComparisonRow], finding: str, table: TableBlock
 
 
 def _mark(row: ComparisonRow, place: int) -> dict[str, Any]:
-    word = "worse" if row.is_worse else "differs" if row.is_significant else "not shown to differ"
+    word = "worse" if row.is_worse else _WORDS.get(row.change, "not significant")
+    if row.is_significant and not row.is_worse:
+        word = "differs"
     assert row.ratio is not None
     return {
         "y": place,
