@@ -416,6 +416,24 @@ std::byte* Context::reader(std::uint64_t bytes) {
   return read_buffer.reserve(bytes + 1);
 }
 
+payload::Stream* Context::stream(FileState& file) {
+  const schema::Content& content = file.plan->content;
+  if (content.repeats || !file.plain->traits().real_files) return nullptr;
+  if (!file.stream) {
+    const auto entry = static_cast<std::uint64_t>(&file - files.data());
+    const std::uint64_t own = base::combine(base::combine(run_key_, world.rank()), entry);
+    file.stream.emplace(base::combine(own, static_cast<std::uint64_t>(content.seed)),
+                        content.compressibility, content.duplicates.value_or(0.0));
+  }
+  return &*file.stream;
+}
+
+std::byte* Context::writer(std::uint64_t bytes) {
+  refuse_too_much(bytes);
+  write_buffer_.bytes = 0;
+  return write_buffer_.memory.reserve(bytes + 1);
+}
+
 std::byte* Context::filler(const schema::File& file, std::uint64_t bytes) {
   return fill(write_buffer_, file, bytes);
 }

@@ -242,6 +242,11 @@ class Context {
                                      std::uint64_t generation) const;
   /// The same of an open file.
   [[nodiscard]] payload::Stamp stamp(const schema::File& file, const OpenFile& open) const;
+  /// Where the bytes of a file entry's writes come from; null where nobody keeps them, and where
+  /// all requests write the same.
+  payload::Stream* stream(FileState& file);
+  /// At least `bytes` of memory that a stream fills.
+  std::byte* writer(std::uint64_t bytes);
   /// At least `bytes` of incompressible (or as compressible as asked) data to write.
   std::byte* filler(const schema::File& file, std::uint64_t bytes);
   /// The same for an array of the application's, from which requests are packed.

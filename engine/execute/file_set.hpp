@@ -15,6 +15,7 @@
 #include "execute/reach.hpp"
 #include "execute/tree_set.hpp"
 #include "payload/stamp.hpp"
+#include "payload/stream.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
@@ -70,6 +71,8 @@ struct FileState {
   /// It is being filled: directories that are there, and links that are not, are as they should be.
   bool is_filling = false;
   bool has_told_facts = false;
+  /// What this rank writes into it, from the first write on.
+  std::optional<payload::Stream> stream;
   /// Its storage says which server holds a file.
   bool tells_servers = false;
   /// Read in the running phase, so that afterwards it is in memory.

@@ -134,6 +134,7 @@ void ItemWork::prepare_data(std::uint64_t owner) {
   const std::uint64_t most_bytes = tree_.sizes.most_bytes();
   verify_ = file_.plan->content.verify;
   if (verify_) generation_ = context_.generation_of(file_);
+  if (!verify_) stream_ = context_.stream(file_);
   const bool sets = verbs_.has(ItemVerb::kSetXattr);
   if (verbs_.has(ItemVerb::kWrite) || sets) {
     write_data_ =
@@ -419,6 +420,9 @@ bool ItemWork::move(schema::Direction direction, std::byte* data) {
     } else {
       payload::poison(bytes);
     }
+    last_ns_ = context_.clock.now_ns();
+  } else if (writes && stream_ != nullptr) {
+    stream_->fill(bytes);
     last_ns_ = context_.clock.now_ns();
   }
   std::uint64_t moved = 0;

@@ -110,6 +110,8 @@ class ItemWork {
   bool verify_ = false;
   std::uint64_t generation_ = 0;
   std::byte* write_data_ = nullptr;
+  /// Where the bytes of writes come from; null: they need not be made.
+  payload::Stream* stream_ = nullptr;
   std::byte* read_data_ = nullptr;
   std::size_t attribute_bytes_;
   /// Something is written or read.

@@ -5,21 +5,19 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/random.hpp"
+#include "payload/page_share.hpp"
 
 namespace venturi::payload {
 namespace {
 
 constexpr std::uint64_t kWordBytes = 8;
-constexpr std::uint64_t kPageBytes = 4096;
 constexpr std::uint64_t kWordsPerPage = kPageBytes / kWordBytes;
-constexpr double kUnit = 4294967296.0;
 /// Offsets beyond this (2 PiB) are taken for chance, not for a misplaced block.
 constexpr std::uint64_t kPlausibleWords = std::uint64_t{1} << 48U;
 /// Generations beyond the expected one that are tried.
@@ -62,10 +60,8 @@ struct Split {
 
 Stamp::Stamp(std::uint64_t key, double compressibility, double duplicates)
     : key_(key),
-      data_bytes_(static_cast<std::uint64_t>(
-                      std::lround((1.0 - compressibility) * static_cast<double>(kWordsPerPage))) *
-                  kWordBytes),
-      unique_(static_cast<std::uint64_t>(std::lround((1.0 - duplicates) * kUnit))) {}
+      data_bytes_(data_bytes_of_page(compressibility)),
+      unique_(unique_share(duplicates)) {}
 
 Stamp::Stamp(const Origin& origin)
     : Stamp(key_of(origin, origin.generation), origin.compressibility, origin.duplicates) {
@@ -88,13 +84,8 @@ std::optional<std::uint64_t> Stamp::key_in(std::span<const std::byte> beginning)
   return votes >= kLeastWords && most ? std::optional(*middle) : std::nullopt;
 }
 
-// Page p is its own source if the number of sources up to it, (p + 1) * unique, grows there.
 std::uint64_t Stamp::source_of(std::uint64_t page) const noexcept {
-  if (unique_ >= static_cast<std::uint64_t>(kUnit)) return page;
-  __extension__ using Wide = unsigned __int128;
-  const Wide sources = (Wide{page} + 1) * unique_ >> 32U;
-  if (sources == 0) return 0;
-  return static_cast<std::uint64_t>(((sources << 32U) + unique_ - 1) / unique_) - 1;
+  return source_of_page(page, unique_);
 }
 
 std::uint64_t Stamp::word(std::uint64_t index) const noexcept {
