@@ -36,6 +36,10 @@ machine_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", default=1, help="Of all randomness."
 )
+payload_option = click.option(
+    "--payload", type=click.Choice(["venturi", "ior"]), default="venturi",
+    help="What is written: data without any repetition, or equal transfers as IOR's.",
+)  # fmt: skip
 units_option = click.option(
     "--units", type=click.Choice(["iec", "si"]), default="iec", help="KiB or kB in what is shown."
 )
