@@ -54,6 +54,7 @@ class Context {
   comm::Group& world;
   base::Clock& clock;
   Signals signals;
+  WriteCounter writes;
   pattern::Slots slots;
   pattern::Evaluator evaluator;
   std::vector<FileState> files;
@@ -80,6 +81,8 @@ class Context {
   std::uint64_t passed_errors = 0;
   /// A phase has begun: from here on failures are failures of the measurement.
   bool measured = false;
+  /// Some file is verified, so writes are numbered.
+  bool verifies = false;
   /// Some phase drops caches, so paths must be remembered.
   bool remembers_paths = false;
 
@@ -206,6 +209,7 @@ class Context {
   void meet() {
     if (limiter) limiter->meet(meter().operations());
     wait();
+    writes.meet();
   }
   /// Waits for all ranks; if one has trouble, all are idle from here on, because they may rely on
   /// what that rank did not do.
@@ -235,11 +239,11 @@ class Context {
   [[nodiscard]] std::string path_of(const schema::File& file) const;
   /// A key of the file's path with rank and node 0: what all ranks can count alike.
   [[nodiscard]] std::uint64_t family_key(const schema::File& file) const;
-  /// The entry of the generation table for the current slots.
-  std::uint64_t& generation_of(FileState& file);
+  /// What was written into the file of the current slots; null unless it is verified.
+  History* history_of(FileState& file) const;
   /// The stamps of a path's content.
   [[nodiscard]] payload::Stamp stamp(const schema::File& file, std::uint64_t path_key,
-                                     std::uint64_t generation) const;
+                                     std::uint64_t generation, std::uint64_t write) const;
   /// The same of an open file.
   [[nodiscard]] payload::Stamp stamp(const schema::File& file, const OpenFile& open) const;
   /// Where the bytes of a file entry's writes come from; null where nobody keeps them, and where

@@ -232,8 +232,20 @@ std::uint64_t Moving::conclude(const backend::Request& request, std::uint64_t no
   return syncs_ ? sync() : now_ns;
 }
 
+/// Tells the stamps which writes of this run may be seen in a part of the file.
+void Moving::accept_writes(std::uint64_t offset, std::uint64_t bytes) {
+  if (open.history == nullptr) return;
+  constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
+  const auto owner = static_cast<std::uint64_t>(context.slots[kRankSlot].integer());
+  History& history = *open.history;
+  stamp_.accept({.first = first_write(context, file, history, owner, offset, bytes),
+                 .numbers = history.numbers,
+                 .split_words = history.split_words});
+}
+
 void Moving::verify(const backend::Request& request) {
   for_each_run(request, [&](std::uint64_t offset, std::span<const std::byte> data) {
+    accept_writes(offset, data.size());
     if (stamp_.matches(data, offset) || !file.storage->knows(open.handle, request)) return true;
     context.fail_verification({.kind = kind, .path = open.path}, stamp_.examine(data, offset));
     return false;  // one request is one error

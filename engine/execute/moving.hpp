@@ -95,6 +95,7 @@ class Moving {
   std::byte* next_of_memory() noexcept;
   std::uint64_t sync();
   void verify(const backend::Request& request);
+  void accept_writes(std::uint64_t offset, std::uint64_t bytes);
   /// Calls `action(offset, bytes)` for each part of a request whose words follow each other.
   template <class Action>
   void for_each_run(const backend::Request& request, const Action& action);
@@ -133,6 +134,11 @@ bool show_places(Moving& moving, const pattern::Cursor& cursor);
 void fail_showing(comm::Group& sharers);
 
 class Schedule;
+
+/// The requests of a step in the place of `owner`, who the slots say acts; `end_bytes` is where the
+/// file ends, for those that append. Slots must not change while it lives.
+pattern::Cursor cursor_of(Context& context, const FileState& file, const schema::Transfer& step,
+                          std::uint64_t owner, std::uint64_t end_bytes);
 
 /// These do a cursor's requests in one way; they return how many ended well.
 std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor);

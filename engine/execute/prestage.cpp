@@ -65,7 +65,7 @@ class Stage {
         context_.evaluator.count(*file_.plan->prestage, context_.slots, "prestage");
     const std::uint64_t base_bytes =
         context_.sharer_index(*file_.plan, context_.group.rank()) * part;
-    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
+    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0, 0);
     std::byte* data = context_.filler(*file_.plan, kStageBytes);
     while (done_ < part && !context_.failed()) {
       const backend::Request request{base_bytes + done_, std::min(kStageBytes, part - done_), data};
@@ -89,7 +89,7 @@ class Stage {
     const std::uint64_t calls = file_.sharers->maximum((part + kStageBytes - 1) / kStageBytes);
     const std::uint64_t base_bytes =
         context_.sharer_index(*file_.plan, context_.group.rank()) * part;
-    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
+    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0, 0);
     std::byte* data = context_.filler(*file_.plan, kStageBytes);
     for (std::uint64_t call = 0; call < calls; ++call) {
       const std::uint64_t left = context_.failed() ? 0 : part - done_;
