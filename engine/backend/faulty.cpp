@@ -152,6 +152,10 @@ class Faulty : public Backend {
       inner_->submit_together(file, direction, {});
       return {clock_->now_ns(), 0, suffering.error()};
     }
+    if (suffering.is_dropped()) {
+      inner_->submit_together(file, direction, {});
+      return {clock_->now_ns(), request.bytes, 0};
+    }
     const Completion completion = inner_->submit_together(file, direction, suffering.request());
     suffering.flipped().end();
     return completion;
@@ -181,6 +185,10 @@ class Faulty : public Backend {
     Suffering suffering(*this, direction, request);
     if (suffering.error() != 0) {
       failed_.push_back({tag, {clock_->now_ns(), 0, suffering.error()}});
+      return 0;
+    }
+    if (suffering.is_dropped()) {
+      failed_.push_back({tag, {clock_->now_ns(), request.bytes, 0}});
       return 0;
     }
     flipped_[tag] = suffering.flipped();
@@ -269,6 +277,7 @@ class Faulty : public Backend {
       error_ = faulty.suffer(*fault);
       if (error_ != 0) return;
       if (fault->kind == FaultKind::kShort) request_.bytes /= 2;
+      is_dropped_ = writes && fault->kind == FaultKind::kDrop;
       if (fault->kind != FaultKind::kFlip || request.bytes == 0) return;
       flipped_.byte = &request.data[request.bytes / 2];
       if (writes) flipped_.flip();
@@ -276,16 +285,20 @@ class Faulty : public Backend {
     [[nodiscard]] int error() const noexcept { return error_; }
     [[nodiscard]] const Request& request() const noexcept { return request_; }
     [[nodiscard]] Flipped& flipped() noexcept { return flipped_; }
+    /// The storage says that it was done, and does nothing.
+    [[nodiscard]] bool is_dropped() const noexcept { return is_dropped_; }
 
    private:
     Request request_;
     Flipped flipped_;
     int error_ = 0;
+    bool is_dropped_ = false;
   };
 
   Completion one(Handle file, schema::Direction direction, const Request& request) {
     Suffering suffering(*this, direction, request);
     if (suffering.error() != 0) return {clock_->now_ns(), 0, suffering.error()};
+    if (suffering.is_dropped()) return {clock_->now_ns(), request.bytes, 0};
     Completion completion;
     inner_->submit(file, direction, {&suffering.request(), 1}, {&completion, 1});
     suffering.flipped().end();

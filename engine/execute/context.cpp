@@ -96,6 +96,7 @@ Context::Context(const schema::Plan& the_plan, const Part& the_part, comm::Group
       world(the_world),
       clock(the_clock),
       signals(the_plan, the_world),
+      writes(the_part.plan->program),
       slots(the_plan.slots.size()),
       report_(std::move(report)),
       idle_meter_(std::make_unique<measure::Meter>(0)),
@@ -370,18 +371,19 @@ std::uint64_t Context::family_key(const schema::File& file) const {
   return base::key_of(path);
 }
 
-std::uint64_t& Context::generation_of(FileState& file) {
-  return file.generations[family_key(*file.plan)];
+History* Context::history_of(FileState& file) const {
+  if (!file.plan->content.verify || file.plan->foreign) return nullptr;
+  return &file.histories[family_key(*file.plan)];
 }
 
 payload::Stamp Context::stamp(const schema::File& file, std::uint64_t path_key,
-                              std::uint64_t generation) const {
+                              std::uint64_t generation, std::uint64_t write) const {
   std::uint64_t seed = base::combine(static_cast<std::uint64_t>(plan.seed),
                                      static_cast<std::uint64_t>(file.content.seed));
   // What an earlier run left must not pass for what this one wrote.
   if (file.content.verify) seed = base::combine(seed, run_key_);
   return payload::Stamp({seed, path_key, generation, file.content.compressibility,
-                         file.content.duplicates.value_or(0.0)});
+                         file.content.duplicates.value_or(0.0), write});
 }
 
 payload::Stamp Context::stamp(const schema::File& file, const OpenFile& open) const {
@@ -389,7 +391,8 @@ payload::Stamp Context::stamp(const schema::File& file, const OpenFile& open) co
   if (open.stamp_key) {
     return {*open.stamp_key, content.compressibility, content.duplicates.value_or(0.0)};
   }
-  return stamp(file, base::key_of(open.path), open.generation);
+  const std::uint64_t generation = open.history != nullptr ? open.history->created : 0;
+  return stamp(file, base::key_of(open.path), generation, writes.number());
 }
 
 void Context::note_pause(std::uint64_t begin_ns, std::uint64_t end_ns, bool waits) {
@@ -416,6 +419,24 @@ std::byte* Context::reader(std::uint64_t bytes) {
   return read_buffer.reserve(bytes + 1);
 }
 
+payload::Stream* Context::stream(FileState& file) {
+  const schema::Content& content = file.plan->content;
+  if (content.repeats || !file.plain->traits().real_files) return nullptr;
+  if (!file.stream) {
+    const auto entry = static_cast<std::uint64_t>(&file - files.data());
+    const std::uint64_t own = base::combine(base::combine(run_key_, world.rank()), entry);
+    file.stream.emplace(base::combine(own, static_cast<std::uint64_t>(content.seed)),
+                        content.compressibility, content.duplicates.value_or(0.0));
+  }
+  return &*file.stream;
+}
+
+std::byte* Context::writer(std::uint64_t bytes) {
+  refuse_too_much(bytes);
+  write_buffer_.bytes = 0;
+  return write_buffer_.memory.reserve(bytes + 1);
+}
+
 std::byte* Context::filler(const schema::File& file, std::uint64_t bytes) {
   return fill(write_buffer_, file, bytes);
 }
@@ -431,7 +452,7 @@ std::byte* Context::fill(Filled& buffer, const schema::File& file, std::uint64_t
   if (file.content.verify) {
     buffer.bytes = 0;
   } else if (buffer.bytes < bytes || buffer.with != wanted) {
-    stamp(file, group.rank(), 0).fill({data, bytes}, 0);
+    stamp(file, group.rank(), 0, 0).fill({data, bytes}, 0);
     payload::conceal({data, bytes});
     buffer.bytes = bytes;
     buffer.with = wanted;

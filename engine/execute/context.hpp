@@ -54,6 +54,7 @@ class Context {
   comm::Group& world;
   base::Clock& clock;
   Signals signals;
+  WriteCounter writes;
   pattern::Slots slots;
   pattern::Evaluator evaluator;
   std::vector<FileState> files;
@@ -82,6 +83,8 @@ class Context {
   bool measured = false;
   /// Ranks remove items that others made, so what this rank made may be gone.
   bool removes_others = false;
+  /// Some file is verified, so writes are numbered.
+  bool verifies = false;
   /// Some phase drops caches, so paths must be remembered.
   bool remembers_paths = false;
 
@@ -208,6 +211,7 @@ class Context {
   void meet() {
     if (limiter) limiter->meet(meter().operations());
     wait();
+    writes.meet();
   }
   /// Waits for all ranks; if one has trouble, all are idle from here on, because they may rely on
   /// what that rank did not do.
@@ -237,13 +241,18 @@ class Context {
   [[nodiscard]] std::string path_of(const schema::File& file) const;
   /// A key of the file's path with rank and node 0: what all ranks can count alike.
   [[nodiscard]] std::uint64_t family_key(const schema::File& file) const;
-  /// The entry of the generation table for the current slots.
-  std::uint64_t& generation_of(FileState& file);
+  /// What was written into the file of the current slots; null unless it is verified.
+  History* history_of(FileState& file) const;
   /// The stamps of a path's content.
   [[nodiscard]] payload::Stamp stamp(const schema::File& file, std::uint64_t path_key,
-                                     std::uint64_t generation) const;
+                                     std::uint64_t generation, std::uint64_t write) const;
   /// The same of an open file.
   [[nodiscard]] payload::Stamp stamp(const schema::File& file, const OpenFile& open) const;
+  /// Where the bytes of a file entry's writes come from; null where nobody keeps them, and where
+  /// all requests write the same.
+  payload::Stream* stream(FileState& file);
+  /// At least `bytes` of memory that a stream fills.
+  std::byte* writer(std::uint64_t bytes);
   /// At least `bytes` of incompressible (or as compressible as asked) data to write.
   std::byte* filler(const schema::File& file, std::uint64_t bytes);
   /// The same for an array of the application's, from which requests are packed.

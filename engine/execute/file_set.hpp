@@ -13,8 +13,10 @@
 #include "backend/table.hpp"
 #include "execute/item_reach.hpp"
 #include "execute/reach.hpp"
+#include "execute/rewrites.hpp"
 #include "execute/tree_set.hpp"
 #include "payload/stamp.hpp"
+#include "payload/stream.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
@@ -26,7 +28,8 @@ enum class Residency : std::uint8_t { kNothing, kMemory, kStorage, kPartly, kFor
 struct OpenFile {
   std::string path;
   backend::Handle handle = 0;
-  std::uint64_t generation = 0;
+  /// Of a file that is verified.
+  History* history = nullptr;
   /// Of a file of an earlier run: the key of the stamps that it bears.
   std::optional<std::uint64_t> stamp_key = {};
   /// The serial number of the innermost phase in which it was written without a sync after it; 0
@@ -45,9 +48,11 @@ struct FileState {
   /// The same storage without the faulty wrapper, for what is not measured.
   backend::Backend* plain = nullptr;
   std::vector<OpenFile> open;
-  /// How often each file of the family was created, by the key of its path with rank and node 0:
-  /// all ranks run the same program, so all count alike. Prestaged data is generation 0.
-  std::unordered_map<std::uint64_t, std::uint64_t> generations;
+  /// Of each file of the family, by the key of its path with rank and node 0: all ranks run the
+  /// same program, so all count alike. Prestaged data is generation 0, write 0.
+  std::unordered_map<std::uint64_t, History> histories;
+  /// Another group numbers its writes by itself.
+  bool is_used_by_groups = false;
   Residency residency = Residency::kNothing;
   Reach reach;
   /// How far limits let the items of each tree of the family come, by `Context::family_key`.
@@ -70,6 +75,8 @@ struct FileState {
   /// It is being filled: directories that are there, and links that are not, are as they should be.
   bool is_filling = false;
   bool has_told_facts = false;
+  /// What this rank writes into it, from the first write on.
+  std::optional<payload::Stream> stream;
   /// Its storage says which server holds a file.
   bool tells_servers = false;
   /// Read in the running phase, so that afterwards it is in memory.

@@ -97,7 +97,7 @@ class Flight {
       Moving& moving = slot.direction->moving;
       slot.request = {piece.offset, piece.bytes, moving.data(tag), piece.box};
       slot.moved = 0;
-      if (moving.one_by_one()) {
+      if (moving.prepares()) {
         moving.prepare(slot.request);
         now = context_.clock.now_ns();
       }

@@ -21,7 +21,11 @@ constexpr std::uint64_t kShortBatchNs = 250'000;
 class Pump {
  public:
   explicit Pump(Moving& moving)
-      : moving_(moving), context_(moving.context), sizes_(moving.context.meter(), moving.kind) {}
+      : moving_(moving),
+        context_(moving.context),
+        sizes_(moving.context.meter(), moving.kind),
+        most_(moving.fills() ? moving.most_prepared() : Batch::kMost),
+        prepares_(moving.prepares()) {}
 
   /// Does the cursor's requests; returns how many ended well.
   template <class Cursor>
@@ -29,8 +33,8 @@ class Pump {
     const bool one_by_one = moving_.one_by_one();
     std::uint64_t done = 0;
     while (cursor.left() > 0 && !context_.idle()) {
-      const std::size_t count = fill(cursor, one_by_one ? 1 : size_);
-      if (one_by_one) moving_.prepare(requests_[0]);
+      const std::size_t count = fill(cursor, one_by_one ? 1 : std::min(size_, most_));
+      if (prepares_) prepare(count);
       const std::uint64_t begin = context_.clock.now_ns();
       const std::size_t good = run_batch({requests_.data(), count}, begin);
       std::uint64_t end = batch_.last_ns();
@@ -59,7 +63,7 @@ class Pump {
     if constexpr (std::is_same_v<Cursor, pattern::NestCursor>) {
       if (!moving_.keeps_memory()) alike_ = 0;
       for (; alike_ < limit; ++alike_) {
-        requests_[alike_] = {0, cursor.size_bytes(), moving_.data(0), nullptr};
+        requests_[alike_] = {0, cursor.size_bytes(), moving_.data_of(alike_), nullptr};
       }
       cursor.next(limit, [&](std::uint64_t offset) { requests_[count++].offset = offset; });
       return count;
@@ -67,9 +71,14 @@ class Pump {
     // A cursor of different sizes may end before the last request it had left.
     while (count < limit && (Cursor::kUniform || cursor.left() > 0)) {
       const pattern::Piece piece = cursor.take();
-      requests_[count++] = {piece.offset, piece.bytes, moving_.data(0), piece.box};
+      requests_[count] = {piece.offset, piece.bytes, moving_.data_of(count), piece.box};
+      ++count;
     }
     return count;
+  }
+
+  void prepare(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) moving_.prepare(requests_[i]);
   }
 
   std::size_t run_batch(std::span<const Request> requests, std::uint64_t begin_ns) {
@@ -105,6 +114,8 @@ class Pump {
   SizeRun sizes_;
   Batch batch_;
   std::size_t size_ = 1;
+  const std::size_t most_;
+  const bool prepares_;
   std::array<Request, Batch::kMost> requests_;
   /// So many of them have the size and the memory that all of a regular access have.
   std::size_t alike_ = 0;

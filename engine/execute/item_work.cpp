@@ -134,7 +134,9 @@ ItemWork::ItemWork(Context& context, FileState& file, backend::Backend& storage,
 void ItemWork::prepare_data(std::uint64_t owner) {
   const std::uint64_t most_bytes = tree_.sizes.most_bytes();
   verify_ = file_.plan->content.verify;
-  if (verify_) generation_ = context_.generation_of(file_);
+  owner_ = owner;
+  if (verify_) history_ = context_.history_of(file_);
+  if (!verify_) stream_ = context_.stream(file_);
   const bool sets = verbs_.has(ItemVerb::kSetXattr);
   if (verbs_.has(ItemVerb::kWrite) || sets) {
     write_data_ =
@@ -459,6 +461,9 @@ bool ItemWork::move(schema::Direction direction, std::byte* data) {
       payload::poison(bytes);
     }
     last_ns_ = context_.clock.now_ns();
+  } else if (writes && stream_ != nullptr) {
+    stream_->fill(bytes);
+    last_ns_ = context_.clock.now_ns();
   }
   std::uint64_t moved = 0;
   backend::Completion completion;
@@ -489,7 +494,13 @@ bool ItemWork::move(schema::Direction direction, std::byte* data) {
 }
 
 void ItemWork::check(std::span<const std::byte> bytes) {
-  const payload::Stamp expected = stamp();
+  payload::Stamp expected = stamp();
+  // Another rank may not have come to the latest step yet.
+  const bool is_settled =
+      file_.plan->tree->owner != schema::ItemOwner::kShared && owner_ == context_.group.rank();
+  const bool counts = is_settled || history_->whole_meetings < context_.writes.meetings();
+  expected.accept(
+      {.first = counts ? history_->whole_since : std::nullopt, .numbers = history_->numbers});
   const backend::Request whole{0, bytes.size(), nullptr};
   if (!expected.matches(bytes, 0) && storage_.knows(*handle_, whole)) {
     context_.fail_verification({.kind = OperationKind::kRead, .path = item_path()},
@@ -525,7 +536,8 @@ const char* ItemWork::with_suffix(const char* suffix) noexcept {
 payload::Stamp ItemWork::stamp() const {
   const std::uint64_t key =
       base::combine(tree_.path_key, base::combine(node_, base::combine(owner_key_, index_)));
-  return context_.stamp(*file_.plan, key, generation_);
+  const std::uint64_t write = file_.is_filling ? 0 : context_.writes.number();
+  return context_.stamp(*file_.plan, key, history_->created, write);
 }
 
 std::string ItemWork::item_path() {

@@ -114,8 +114,11 @@ class ItemWork {
   SizeRun written_sizes_;
   SizeRun read_sizes_;
   bool verify_ = false;
-  std::uint64_t generation_ = 0;
+  History* history_ = nullptr;
+  std::uint64_t owner_ = 0;
   std::byte* write_data_ = nullptr;
+  /// Where the bytes of writes come from; null: they need not be made.
+  payload::Stream* stream_ = nullptr;
   std::byte* read_data_ = nullptr;
   std::size_t attribute_bytes_;
   /// Something is written or read.

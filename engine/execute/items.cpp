@@ -1,5 +1,6 @@
 // The items of a tree: which of them a step takes, in which order, and what is known afterwards.
 #include <algorithm>
+#include <array>
 
 #include "base/random.hpp"
 #include "execute/item_work.hpp"
@@ -37,6 +38,7 @@ class ItemInterpreter {
     work_.expect(count);
     const std::uint64_t done = step_.shuffled ? run_shuffled(count) : run_sorted(count);
     work_.finish();
+    note_written();
     if (verbs_.makes()) tree_.reach->note_made(owner_, begin_ + done);
     if (verbs_.removes()) tree_.reach->note_removed(owner_, begin_ + done);
     if ((verbs_.has(ItemVerb::kWrite) || verbs_.has(ItemVerb::kCopy)) && done > 0) {
@@ -103,7 +105,23 @@ class ItemInterpreter {
   /// The items are made from the first on: what was known of them is over.
   void start_anew() {
     tree_.reach->restart(owner_);
-    if (file_.plan->content.verify) ++context_.generation_of(file_);
+    if (History* history = context_.history_of(file_); history != nullptr) history->restart();
+  }
+
+  /// Readers may rely on a step that every rank did on all items.
+  void note_written() {
+    History* history = context_.history_of(file_);
+    if (history == nullptr || !verbs_.has(ItemVerb::kWrite) || file_.is_filling) return;
+    history->note_number(context_.writes.number());
+    constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
+    const bool is_own = step_.owner.size() == 1 &&
+                        pattern::reads_slot(step_.owner, std::array<std::size_t, 1>{kRankSlot});
+    const bool is_whole = context_.writes.is_even(&step_) && !context_.limiter && is_own &&
+                          !step_.first && !step_.count && !step_.bytes &&
+                          !context_.goes_on_after_errors() && !file_.is_used_by_groups;
+    if (!is_whole) return;
+    history->whole_since = context_.writes.phase_first();
+    history->whole_meetings = context_.writes.meetings();
   }
 
   std::uint64_t run_sorted(std::uint64_t count) {
@@ -179,6 +197,7 @@ void fill(Context& context, FileState& file, const schema::Items& step) {
 }  // namespace
 
 void run_items(Context& context, const schema::Items& step) {
+  context.writes.note(&step);
   if (context.idle()) return;
   const std::uint64_t owner = context.owner_of(step.owner);
   const ActAs acting(context, owner);

@@ -77,8 +77,7 @@ bool may_remove(Context& context, const FileState& file, OperationKind kind,
 }
 
 void open_file(Context& context, FileState& file, const std::string& path) {
-  OpenFile open{.path = path,
-                .generation = file.plan->content.verify ? context.generation_of(file) : 0};
+  OpenFile open{.path = path, .history = context.history_of(file)};
   const OpenMode mode = file.plan->foreign ? OpenMode::kRead : OpenMode::kReadWrite;
   const bool fine = measured(context, file, {.kind = OperationKind::kOpen, .path = path}, [&] {
     return file.storage->open(backend::Backend::kRoot, path.c_str(), mode, open.handle);
@@ -92,8 +91,7 @@ void open_file(Context& context, FileState& file, const std::string& path) {
 }
 
 void create_file(Context& context, FileState& file, const std::string& path) {
-  OpenFile open{.path = path,
-                .generation = file.plan->content.verify ? context.generation_of(file) : 0};
+  OpenFile open{.path = path, .history = context.history_of(file)};
   NameMaker maker(context, file, *file.storage);
   const bool fine = measured(context, file, {.kind = OperationKind::kCreate, .path = path},
                              [&] { return maker.create(path, open.handle); });
@@ -110,7 +108,7 @@ void create(Context& context, const schema::Manage& step, FileState& file) {
     const ActAs acting(context, owner);
     creator = context.first_sharer(*file.plan, owner) == owner;
     const std::string path = context.path_of(*file.plan);
-    if (file.plan->content.verify) ++context.generation_of(file);
+    if (History* history = context.history_of(file); history != nullptr) history->restart();
     file.reach.restart();
     if (creator && !context.idle()) create_file(context, file, path);
   });

@@ -65,11 +65,13 @@ Moving::Moving(Context& the_context, const schema::Transfer& the_step, OpenFile&
 }
 
 void Moving::reserve(std::size_t slots) {
-  // Without stamps all requests may move the same bytes.
   pool_bytes_ = 0;
+  stream_ = nullptr;
+  most_prepared_ = 1;
   if (writes && step.literal) return reserve_literal();
-  if (writes && !verify_ && file.plan->content.duplicates) return fill_pool(slots);
+  if (writes && !verify_) stream_ = context.stream(file);
   if (step.memory_bytes > 0) return reserve_memory(slots);
+  if (fills()) return reserve_filled(slots);
   slot_bytes_ = verify_ || !writes ? (size_bytes + kPageBytes - 1) / kPageBytes * kPageBytes : 0;
   if (__builtin_mul_overflow(slot_bytes_, slots - 1, &memory_bytes_) ||
       __builtin_add_overflow(memory_bytes_, size_bytes, &memory_bytes_)) {
@@ -92,30 +94,19 @@ void Moving::arrange(std::size_t slots) {
   if (error != 0) stop(error);
 }
 
-// Contents come from a pool that is larger than the windows in which compressors look for what
-// they have seen. At each turn every page gets another mark, so that no page comes back.
-void Moving::fill_pool(std::size_t slots) {
-  constexpr std::uint64_t kLeastBytes = std::uint64_t{4} << 20U;
-  const std::uint64_t wanted = std::max(kLeastBytes, (slots + 1) * size_bytes);
-  pool_bytes_ = (wanted + kPageBytes - 1) / kPageBytes * kPageBytes;
-  data_ = context.filler(*file.plan, pool_bytes_);
-  memory_bytes_ = pool_bytes_;
-  pool_at_ = 0;
-}
-
-std::byte* Moving::next_of_pool() noexcept {
-  if (pool_at_ + size_bytes > pool_bytes_) pool_at_ = 0;
-  std::byte* out = data_ + pool_at_;
-  const std::uint64_t first = (pool_at_ + kPageBytes - 1) / kPageBytes;
-  for (std::uint64_t page = first; page * kPageBytes < pool_at_ + size_bytes; ++page) {
-    const std::uint64_t source = stamp_.source_of(page);
-    // A duplicate has the mark that its source got.
-    if (source == page) mark_ = base::mix(context.next_mark());
-    if (source == page || marked_) std::memcpy(data_ + page * kPageBytes, &mark_, sizeof mark_);
-    marked_ = true;
+/// Small requests are filled together, as far as they stay in the first-level cache.
+void Moving::reserve_filled(std::size_t slots) {
+  constexpr std::uint64_t kTogetherBytes = 32'768;
+  constexpr std::uint64_t kBlockBytes = 512;
+  const std::uint64_t align = size_bytes >= kPageBytes ? kPageBytes : kBlockBytes;
+  slot_bytes_ = (size_bytes + align - 1) / align * align;
+  if (slots == 1 && !one_by_one_ && slot_bytes_ > 0) {
+    most_prepared_ = std::clamp<std::size_t>(kTogetherBytes / slot_bytes_, 1, kMostInFlight);
   }
-  pool_at_ += size_bytes;
-  return out;
+  if (__builtin_mul_overflow(slot_bytes_, std::max(slots, most_prepared_), &memory_bytes_)) {
+    too_deep();
+  }
+  data_ = context.writer(memory_bytes_);
 }
 
 // Steps follow each other in loops, so where the next request comes is kept between them.
@@ -178,6 +169,7 @@ void Moving::prepare(const backend::Request& request) {
   if (fresh_) renew(request);
   if (looks_about_) look_about(request);
   if (halo_ && writes) pack(request);
+  if (fills()) fill(request);
   if (!verify_) return;
   if (writes) {
     for_each_run(request, [&](std::uint64_t offset, std::span<std::byte> data) {
@@ -187,6 +179,18 @@ void Moving::prepare(const backend::Request& request) {
   } else {
     payload::poison({request.data, request.bytes});
   }
+}
+
+/// Makes what a write moves unlike all that was written before. Where the step moves through so
+/// much memory that no storage compresses that much at once, a mark in each 4 KiB does: the rest
+/// stays as far from the processor as the step wants it.
+void Moving::fill(const backend::Request& request) {
+  constexpr std::uint64_t kFarBytes = std::uint64_t{2} << 20U;
+  const std::span<std::byte> data(request.data, request.bytes);
+  if (halo_) return stream_->mask(data);
+  const bool is_far = step.memory_bytes > 0 && pool_bytes_ >= kFarBytes;
+  if (is_far && !file.plan->content.duplicates) return stream_->mark(data);
+  stream_->fill(data);
 }
 
 /// What an application does around a call: between the request's memory and its own array.
@@ -228,8 +232,20 @@ std::uint64_t Moving::conclude(const backend::Request& request, std::uint64_t no
   return syncs_ ? sync() : now_ns;
 }
 
+/// Tells the stamps which writes of this run may be seen in a part of the file.
+void Moving::accept_writes(std::uint64_t offset, std::uint64_t bytes) {
+  if (open.history == nullptr) return;
+  constexpr auto kRankSlot = static_cast<std::size_t>(schema::Slot::kRank);
+  const auto owner = static_cast<std::uint64_t>(context.slots[kRankSlot].integer());
+  History& history = *open.history;
+  stamp_.accept({.first = first_write(context, file, history, owner, offset, bytes),
+                 .numbers = history.numbers,
+                 .split_words = history.split_words});
+}
+
 void Moving::verify(const backend::Request& request) {
   for_each_run(request, [&](std::uint64_t offset, std::span<const std::byte> data) {
+    accept_writes(offset, data.size());
     if (stamp_.matches(data, offset) || !file.storage->knows(open.handle, request)) return true;
     context.fail_verification({.kind = kind, .path = open.path}, stamp_.examine(data, offset));
     return false;  // one request is one error

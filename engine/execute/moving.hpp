@@ -11,6 +11,7 @@
 #include "pattern/dataset.hpp"
 #include "payload/halo.hpp"
 #include "payload/stamp.hpp"
+#include "payload/stream.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::execute {
@@ -44,6 +45,12 @@ class Moving {
   }
   /// Something is to be done between two requests, so each stands alone.
   [[nodiscard]] bool one_by_one() const noexcept { return one_by_one_; }
+  /// What is written is made anew for each request.
+  [[nodiscard]] bool fills() const noexcept { return stream_ != nullptr; }
+  /// `prepare` must be called before each request.
+  [[nodiscard]] bool prepares() const noexcept { return one_by_one_ || fills(); }
+  /// So many requests that follow each other can be prepared before the first of them is made.
+  [[nodiscard]] std::size_t most_prepared() const noexcept { return most_prepared_; }
   /// Takes memory for `slots` requests at a time (the same for all where contents do not matter)
   /// and tells the storage.
   void arrange(std::size_t slots);
@@ -52,7 +59,12 @@ class Moving {
   /// Memory for the next request of a slot.
   [[nodiscard]] std::byte* data(std::size_t slot) noexcept {
     if (keeps_memory()) return data_ + slot * slot_bytes_;
-    return step.memory_bytes > 0 ? next_of_memory() : next_of_pool();
+    return next_of_memory();
+  }
+
+  /// The same for one of several requests that follow each other.
+  [[nodiscard]] std::byte* data_of(std::size_t number) noexcept {
+    return data(fills() ? number : 0);
   }
 
   /// All memory of the requests.
@@ -76,13 +88,14 @@ class Moving {
   void think();
   void pack(const backend::Request& request);
   void renew(const backend::Request& request);
+  void fill(const backend::Request& request);
   void look_about(const backend::Request& request);
-  void fill_pool(std::size_t slots);
-  std::byte* next_of_pool() noexcept;
+  void reserve_filled(std::size_t slots);
   void reserve_memory(std::size_t slots);
   std::byte* next_of_memory() noexcept;
   std::uint64_t sync();
   void verify(const backend::Request& request);
+  void accept_writes(std::uint64_t offset, std::uint64_t bytes);
   /// Calls `action(offset, bytes)` for each part of a request whose words follow each other.
   template <class Action>
   void for_each_run(const backend::Request& request, const Action& action);
@@ -104,12 +117,12 @@ class Moving {
   std::uint64_t slot_bytes_ = 0;
   /// 0: all requests of a slot move the same memory.
   std::uint64_t pool_bytes_ = 0;
-  std::uint64_t pool_at_ = 0;
   /// Of a step that moves through memory: requests begin at multiples of it.
   std::uint64_t align_bytes_ = 1;
-  std::uint64_t mark_ = 0;
-  bool marked_ = false;
   std::uint64_t memory_bytes_ = 0;
+  /// Where the bytes of writes come from; null: they need not be made.
+  payload::Stream* stream_ = nullptr;
+  std::size_t most_prepared_ = 1;
   /// What the workload gives to be written.
   base::Buffer literal_;
 };
@@ -121,6 +134,11 @@ bool show_places(Moving& moving, const pattern::Cursor& cursor);
 void fail_showing(comm::Group& sharers);
 
 class Schedule;
+
+/// The requests of a step in the place of `owner`, who the slots say acts; `end_bytes` is where the
+/// file ends, for those that append. Slots must not change while it lives.
+pattern::Cursor cursor_of(Context& context, const FileState& file, const schema::Transfer& step,
+                          std::uint64_t owner, std::uint64_t end_bytes);
 
 /// These do a cursor's requests in one way; they return how many ended well.
 std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor);

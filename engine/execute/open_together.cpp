@@ -27,7 +27,7 @@ class Together {
       const ActAs acting(context_, owner);
       is_creator_ = context_.first_sharer(*file_.plan, owner) == owner;
       const std::string path = context_.path_of(*file_.plan);
-      if (file_.plan->content.verify) ++context_.generation_of(file_);
+      if (History* history = context_.history_of(file_); history != nullptr) history->restart();
       file_.reach.restart();
       if (is_creator_ && !context_.failed()) make_name(path);
     });
@@ -96,8 +96,7 @@ class Together {
   }
 
   void open_file() {
-    OpenFile open{.path = path_,
-                  .generation = file_.plan->content.verify ? context_.generation_of(file_) : 0};
+    OpenFile open{.path = path_, .history = context_.history_of(file_)};
     const OpenMode mode = file_.plan->foreign ? OpenMode::kRead : OpenMode::kReadWrite;
     const auto kind = is_creator_ ? OperationKind::kCreate : OperationKind::kOpen;
     const bool fine = measure(kind, [&] {

@@ -76,6 +76,7 @@ void begin(Context& context, const schema::Phase& phase) {
       context.group.maximum(static_cast<std::uint64_t>(context.common_ns(context.clock.now_ns())));
   const auto epoch = static_cast<std::int64_t>(latest) - context.clock_offset_ns;
   context.clock.advance_to(context.clock.is_simulated() ? static_cast<std::uint64_t>(epoch) : 0);
+  if (context.verifies) context.writes.begin_phase(context.group.maximum(context.writes.number()));
   PhaseState state;
   state.plan = &phase;
   be_watched(context, state);

@@ -65,11 +65,11 @@ class Stage {
         context_.evaluator.count(*file_.plan->prestage, context_.slots, "prestage");
     const std::uint64_t base_bytes =
         context_.sharer_index(*file_.plan, context_.group.rank()) * part;
-    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
+    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0, 0);
     std::byte* data = context_.filler(*file_.plan, kStageBytes);
     while (done_ < part && !context_.failed()) {
       const backend::Request request{base_bytes + done_, std::min(kStageBytes, part - done_), data};
-      if (file_.plan->content.verify) stamp.fill({data, request.bytes}, request.offset);
+      fill(request, stamp);
       backend::Completion completion;
       file_.plain->submit(handle_, schema::Direction::kWrite, {&request, 1}, {&completion, 1});
       check(completion.error == 0 && completion.bytes == 0 ? EIO : completion.error);
@@ -89,12 +89,12 @@ class Stage {
     const std::uint64_t calls = file_.sharers->maximum((part + kStageBytes - 1) / kStageBytes);
     const std::uint64_t base_bytes =
         context_.sharer_index(*file_.plan, context_.group.rank()) * part;
-    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0);
+    const payload::Stamp stamp = context_.stamp(*file_.plan, base::key_of(path_), 0, 0);
     std::byte* data = context_.filler(*file_.plan, kStageBytes);
     for (std::uint64_t call = 0; call < calls; ++call) {
       const std::uint64_t left = context_.failed() ? 0 : part - done_;
       const backend::Request request{base_bytes + done_, std::min(kStageBytes, left), data};
-      if (file_.plan->content.verify) stamp.fill({data, request.bytes}, request.offset);
+      fill(request, stamp);
       const backend::Completion completion =
           file_.plain->submit_together(handle_, schema::Direction::kWrite, request);
       if (request.bytes > 0 && completion.bytes != request.bytes) {
@@ -104,6 +104,12 @@ class Stage {
       context_.tick(context_.clock.now_ns());
     }
     file_.plain->end_together(handle_);
+  }
+
+  void fill(const backend::Request& request, const payload::Stamp& stamp) {
+    const std::span data(request.data, request.bytes);
+    if (file_.plan->content.verify) return stamp.fill(data, request.offset);
+    if (payload::Stream* stream = context_.stream(file_); stream != nullptr) stream->fill(data);
   }
 
   void check(int error) {

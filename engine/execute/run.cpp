@@ -256,6 +256,8 @@ class Run {
       context_.files[file].has_moving_windows = true;
     }
     context_.remembers_paths = drops_caches(steps);
+    const auto is_verified = [](const schema::File& file) { return file.content.verify; };
+    context_.verifies = std::ranges::any_of(context_.plan.files, is_verified);
   }
 
   /// The first group that uses a file fills it before the run; where the instances of a group
@@ -274,7 +276,10 @@ class Run {
       for (const std::size_t file : used) {
         FileState& state = context_.files[file];
         const bool own = context_.part.instance == 0 || reads_instance(state.plan->path);
-        if (taken.insert(file).second) state.stages = &group == context_.part.plan && own;
+        const bool is_first = taken.insert(file).second;
+        if (is_first) state.stages = &group == context_.part.plan && own;
+        const bool by_instances = group.instances > 1 && !reads_instance(state.plan->path);
+        state.is_used_by_groups |= !is_first || by_instances;
       }
     }
     const bool first = context_.part.plan == &context_.plan.groups.front();

@@ -167,7 +167,7 @@ class Pump {
 
   static Request next(Moving& moving, const pattern::Piece& piece) {
     const Request request{piece.offset, piece.bytes, moving.data(0), piece.box};
-    if (moving.one_by_one()) moving.prepare(request);
+    if (moving.prepares()) moving.prepare(request);
     return request;
   }
 

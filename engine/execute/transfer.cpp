@@ -128,14 +128,11 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
     throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
   }
   const Keys keys = keys_of(context, step, owner);
-  pattern::Cursor cursor = pattern::make_cursor(
-      step, {.slots = context.slots,
-             .size_bytes = size,
-             .key = keys.places,
-             .own_key = keys.order,
-             .end_bytes = end_of(file, *open, step),
-             .datasets = file.plan->datasets,
-             .in_flight = kMostInFlight + static_cast<std::size_t>(step.depth)});
+  pattern::Cursor cursor = cursor_of(context, file, step, owner, end_of(file, *open, step));
+  const bool writes = step.operation == schema::Direction::kWrite;
+  Rewrite* rewrite = writes && open->history != nullptr
+                         ? &note_rewrite(context, file, *open->history, step, size)
+                         : nullptr;
   Moving moving(context, step, *open, size);
   const bool reads = step.operation == schema::Direction::kRead;
   if (reads) keep_within(cursor, file, owner, size);
@@ -150,6 +147,7 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   const Charge charge(context, file, open->path);
   const std::uint64_t saved_before = file.storage->saved_bytes();
   const std::uint64_t done = move(moving, cursor, keys.arrivals);
+  if (rewrite != nullptr) rewrite->done = done;
   context.meter().add_saved(file.storage->saved_bytes() - saved_before);
   if (reads) return;
   if (step.sync == schema::SyncMode::kNone) context.note_unsynced(*open, done * size);
@@ -180,7 +178,21 @@ void sync_file_system(Context& context, FileState& file, schema::SyncMode mode) 
 
 }  // namespace
 
+pattern::Cursor cursor_of(Context& context, const FileState& file, const schema::Transfer& step,
+                          std::uint64_t owner, std::uint64_t end_bytes) {
+  const Keys keys = keys_of(context, step, owner);
+  return pattern::make_cursor(
+      step, {.slots = context.slots,
+             .size_bytes = context.evaluator.count(step.size, context.slots, "size"),
+             .key = keys.places,
+             .own_key = keys.order,
+             .end_bytes = end_bytes,
+             .datasets = file.plan->datasets,
+             .in_flight = kMostInFlight + static_cast<std::size_t>(step.depth)});
+}
+
 void run_transfer(Context& context, const schema::Transfer& step) {
+  if (step.operation == schema::Direction::kWrite) context.writes.note(&step);
   const bool calls = is_together(context.plan, step);
   const bool shows = meets_first(context.plan, step);
   Presence came;

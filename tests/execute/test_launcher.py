@@ -30,6 +30,31 @@ def test_a_machine_file_gives_the_line(tmp_path: Path) -> None:
     assert line[:5] == ["env", "A=1", "mpirun.mpich", "-np", "5"]
 
 
+def test_the_machine_file_of_the_docs_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/campaign.md names an MPI and a launch line, and no kind."""
+    monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
+    path = tmp_path / "m.yaml"
+    path.write_text(
+        "schema: venturi.machine/1\nname: m\n"
+        'launcher: {mpi: openmpi, command: [srun, -n, "{ranks}", -N, "{nodes}"]}\n'
+    )
+    line = launch_line(machine_named(str(path)), 10, Path("p"), nodes=2)
+    assert line[:5] == ["srun", "-n", "10", "-N", "2"]
+    assert line[5].endswith("venturi-engine-openmpi")
+
+
+def test_a_launch_line_that_would_be_ignored_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.yaml"
+    path.write_text("schema: venturi.machine/1\nname: m\nlauncher: {command: [srun, -n, '2']}\n")
+    with pytest.raises(UserError, match=r"launcher\.mpi does not say which"):
+        launch_line(machine_named(str(path)), 2, Path("p"))
+    path.write_text("schema: venturi.machine/1\nname: m\nlauncher: {kind: local, mpi: mpich}\n")
+    with pytest.raises(UserError, match="'mpi' would be ignored"):
+        machine_named(str(path))
+
+
 def test_a_partition_is_a_machine_without_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
     machine = machine_named("slurm:fat")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from venturi.cli.option import machine_option
+from venturi.cli.option import machine_option, payload_option
 
 if TYPE_CHECKING:
     from venturi.compat.perform import PlannedRun, RunContext, Watch
@@ -49,6 +49,7 @@ def field_options(*formats: str) -> Decorator:
             help="Number of nodes.",
         ),
         machine_option,
+        payload_option,
         click.option(
             "--output-format",
             type=click.Choice(formats),
@@ -79,6 +80,25 @@ def run_context_of(target: Path, options: dict[str, Any]) -> RunContext:
         nodes=options["nodes"],
         command=["venturi", *sys.argv[1:]],
     )
+
+
+def with_payload_of(trials: list[PlannedRun], options: dict[str, Any]) -> list[PlannedRun]:
+    """The trials with the data that the command asks for."""
+    from dataclasses import replace
+
+    from venturi.compat.payload import Payload, with_payload
+
+    payload = Payload(options["payload"])
+    return [replace(trial, workload=with_payload(trial.workload, payload)) for trial in trials]
+
+
+def tell_validity(records: list[Record]) -> None:
+    """What the tool's own form of output has no place for, on stderr."""
+    from venturi.compat.validity import validity_lines
+
+    for record in records:
+        for line in validity_lines(record):
+            click.echo(f"venturi: {line}", err=True)
 
 
 def watch_of(options: dict[str, Any]) -> Watch:

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from venturi.cli.option import json_option, machine_option, seed_option, store_option, units_option
+from venturi.cli.option import (
+    json_option,
+    machine_option,
+    payload_option,
+    seed_option,
+    store_option,
+    units_option,
+)
 from venturi.model.error import ExitCode, VenturiError
 
 if TYPE_CHECKING:
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
 )
 @machine_option
 @seed_option
+@payload_option
 @click.option(
     "--output-format",
     "form",
@@ -71,6 +79,7 @@ def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **optio
 
 def _choices(arguments: Sequence[str], options: dict[str, Any]) -> Choices:
     from venturi.compat.ior_run import Choices
+    from venturi.compat.payload import Payload
     from venturi.execute.launcher import machine_named
     from venturi.store.place import store_directory
 
@@ -83,6 +92,7 @@ def _choices(arguments: Sequence[str], options: dict[str, Any]) -> Choices:
         ranks=options["ranks"],
         nodes=options["nodes"],
         seed=options["seed"],
+        payload=Payload(options["payload"]),
     )
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from venturi.cli.field_tool import field_options, run_context_of, show_plans, show_records, watch_of
+from venturi.cli.field_tool import (
+    field_options,
+    run_context_of,
+    show_plans,
+    show_records,
+    tell_validity,
+    watch_of,
+    with_payload_of,
+)
 from venturi.cli.option import json_option, store_option, units_option
 
 
@@ -40,7 +48,7 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
     asked_for = read_arguments(arguments)
     if options["directory"]:
         asked_for = replace(asked_for, directory=options["directory"])
-    trials = [workbench_trial(asked_for, options["ranks"])]
+    trials = with_payload_of([workbench_trial(asked_for, options["ranks"])], options)
     stage = run_context_of(Path(asked_for.directory).absolute(), options)
     if options["dry_run"]:
         return show_plans(trials, stage, options)
@@ -48,6 +56,7 @@ def command(arguments: tuple[str, ...], **options: Any) -> int:
     if options["output_format"]:
         text = md_workbench_text(records[0], asked_for, arguments, datetime.now(UTC))
         click.echo(text, nl=False)
+        tell_validity(records)
     else:
         show_records(records, options)
     return exit_code_of(records)

@@ -6,7 +6,15 @@ from typing import Any
 
 import click
 
-from venturi.cli.field_tool import field_options, run_context_of, show_plans, show_records, watch_of
+from venturi.cli.field_tool import (
+    field_options,
+    run_context_of,
+    show_plans,
+    show_records,
+    tell_validity,
+    watch_of,
+    with_payload_of,
+)
 from venturi.cli.option import json_option, store_option, units_option
 
 
@@ -46,7 +54,7 @@ def command(arguments: tuple[str, ...], limit: str | None, **options: Any) -> in
     asked = MdtestRunSettings(
         options["ranks"], options["nodes"], seconds_of(limit), status_items(asked_for)
     )
-    trials = trials_of(asked_for, asked)
+    trials = with_payload_of(trials_of(asked_for, asked), options)
     stage = run_context_of(place_of(asked_for.directories).target, options)
     if options["dry_run"]:
         return show_plans(trials, stage, options)
@@ -54,6 +62,7 @@ def command(arguments: tuple[str, ...], limit: str | None, **options: Any) -> in
     outputs_after(records, asked_for, stage.store)
     if options["output_format"]:
         click.echo(mdtest_text(records, asked_for, arguments, datetime.now(UTC)), nl=False)
+        tell_validity(records)
     else:
         show_records(records, options)
     return exit_code_of(records, asked_for.warnings_are_errors)

@@ -43,6 +43,10 @@ seed_option = click.option(
     default=1,
     help="Seed for all random choices.",
 )
+payload_option = click.option(
+    "--payload", type=click.Choice(["venturi", "ior"]), default="venturi",
+    help="What is written: data without any repetition, or equal transfers as IOR's.",
+)  # fmt: skip
 units_option = click.option(
     "--units",
     type=click.Choice(["iec", "si"]),

@@ -103,6 +103,17 @@ def result_rows(run: IorRun) -> list[ResultRow]:
     return [_row(run, phase) for phase in rows]
 
 
+def wrong_data(run: IorRun) -> list[str]:
+    """IOR's own words for phases in which other data were read than were written."""
+    lines = []
+    for phase in run.record.phases:
+        if not any(detail.damage for detail in phase.details):
+            continue
+        access = "read" if phase.path == "read" else "write"
+        lines.append(f"Incorrect data on {access} ({phase.errors} errors found).")
+    return lines
+
+
 def summaries(run: IorRun) -> list[IorSummary]:
     """The lines of a test: write, then read, where there are any."""
     rows = result_rows(run)

@@ -12,8 +12,10 @@ from venturi.compat.ior_file import directory_of, existing_files, read_status, w
 from venturi.compat.ior_key import TOOL
 from venturi.compat.ior_lower import Lowered, TaskLayout, lower
 from venturi.compat.ior_operation import write_operation_tables
-from venturi.compat.ior_result import IorRun
+from venturi.compat.ior_result import IorRun, wrong_data
 from venturi.compat.ior_test import IorTest
+from venturi.compat.payload import Payload, with_payload
+from venturi.compat.validity import validity_lines
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import ExitCode, UserError
 from venturi.model.event import Event, PhaseFinished
@@ -42,6 +44,7 @@ class Choices:
     ranks: int | None = None
     nodes: int = 1
     seed: int = 1
+    payload: Payload = Payload.VENTURI
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ def make_ready(test: IorTest, choices: Choices) -> Ready:
     existing = existing_files(test, layout.ranks, directory)
     seed = _seed(test, choices.seed)
     lowered = lower(test, layout, existing, seed)
+    lowered = replace(lowered, workload=with_payload(lowered.workload, choices.payload))
     settings = RunSettings(
         nodes=layout.nodes,
         seed=seed,
@@ -148,8 +152,10 @@ def exit_code(run: IorRun) -> ExitCode:
 def complaints(run: IorRun, shown: bool) -> list[str]:
     """What a test's own options want to be warned of; the record's too, unless it is `shown`."""
     lines = [] if shown else list(run.record.warnings)
-    if run.record.verdict.level is Level.INVALID and not shown:
-        lines += [f"INVALID: {reason}" for reason in run.record.verdict.reasons]
+    if not shown:
+        lines += validity_lines(run.record)
+    kind = "ERROR" if run.test.warnings_fail else "WARNING"
+    lines += [f"{kind}: {line}" for line in wrong_data(run)]
     if run.test.single_attempt and any(row.short_transfers for row in run.record.phases):
         lines.append("-x: there were short transfers")
     if run.test.outlier_s:

@@ -24,7 +24,9 @@ from venturi.compat.ior_result import (
     largest_rates,
     result_rows,
     summaries,
+    wrong_data,
 )
+from venturi.compat.validity import comment_lines
 
 _LABEL = 20
 _COLUMN = 10
@@ -84,7 +86,12 @@ def _test(run: IorRun) -> list[str]:
     lines += [_labelled(name, value) for name, value in options(run).items()]
     lines += ["", "Results: ", "", _HEAD, _RULE]
     lines += [_row(run, row) for row in result_rows(run)]
-    return lines + _best(run)
+    return lines + _damage(run) + _best(run) + comment_lines([run.record])
+
+
+def _damage(run: IorRun) -> list[str]:
+    """IOR's own words for data that differ from what was written."""
+    return [f"WARNING: {line}" for line in wrong_data(run)]
 
 
 def _best(run: IorRun) -> list[str]:

@@ -17,6 +17,7 @@ from venturi.compat.mdtest_result import (
     measured,
     spread,
 )
+from venturi.compat.validity import comment_lines
 from venturi.model.record import FileSystem, Record
 
 _GIB = 2**30
@@ -51,6 +52,7 @@ def mdtest_text(
             lines += ["", *_summary(record, arguments, table)]
     if any(has_verification_error(record) for record in records):
         lines += ["", "ERROR: verifying the data read! Take the performance values with care!", ""]
+    lines += comment_lines(records)
     lines.append(f"-- finished at {_moment(finished)} --")
     return "\n".join(lines) + "\n"
 

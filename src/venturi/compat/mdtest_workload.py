@@ -204,9 +204,13 @@ class _MdtestLowering:
         return steps
 
     def _preparation(self) -> list[Step]:
-        """What mdtest expects to find: a run touches only what it made itself."""
+        """What mdtest expects to find: a run touches only what it made itself.
+
+        With -u and -N a task's items lie in a directory that another task makes, hence the barrier.
+        """
         bases = [{"mkdir": f"test_{n}"} for n in range(len(self._parts))]
         steps = self._over_trees(bases) + self._over_trees(self._trees("mkdir"))
+        steps.append({"barrier": "all"})
         if self._arguments.on_directories:
             steps += self._items("directories", ["mkdir"], StrideShift.CREATE)
         if self._arguments.on_files:

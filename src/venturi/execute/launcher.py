@@ -71,6 +71,7 @@ def launch_line(machine: Machine, ranks: int, plan: Path, nodes: int = 1) -> lis
     """The command that starts the engine on `ranks` ranks; UserError if it cannot be started."""
     launcher = machine.launcher
     if launcher.kind is LauncherKind.LOCAL:
+        _refuse_unused_command(machine)
         return [str(find_engine()), "run", str(plan)]
     return [*start_line(machine, ranks, nodes), str(find_engine(launcher.mpi)), "run", str(plan)]
 
@@ -82,6 +83,7 @@ def start_line(machine: Machine, ranks: int, nodes: int = 1) -> list[str]:
     """
     launcher = machine.launcher
     if launcher.kind is LauncherKind.LOCAL:
+        _refuse_unused_command(machine)
         return []
     if launcher.mpi is None:
         raise UserError(f"machine {machine.name}: the launcher needs 'mpi': openmpi or mpich")
@@ -92,6 +94,16 @@ def start_line(machine: Machine, ranks: int, nodes: int = 1) -> list[str]:
             "install it, or give the 'command' in a machine file",
         )
     return start
+
+
+def _refuse_unused_command(machine: Machine) -> None:
+    """Raise UserError for a launch line of ranks that would be forked without it."""
+    if machine.launcher.command:
+        raise UserError(
+            f"machine {machine.name}: launcher.command starts ranks of an MPI, and launcher.mpi "
+            "does not say which",
+            "add 'mpi: openmpi' or 'mpi: mpich', or leave 'command' away: ranks are then forked",
+        )
 
 
 def start_words(machine: Machine, ranks: int, nodes: int) -> list[str]:

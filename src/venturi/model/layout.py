@@ -44,10 +44,9 @@ class Content(Document):
     compressibility: Fraction = 0.0
     """Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros."""
     duplicates: Fraction | None = None
-    """Share of the 4 KiB pages that repeat the page before them.
-
-    Absent: without `verify` all requests of a rank write the same bytes.
-    """
+    """Share of the 4 KiB pages that repeat the page before them; absent: none."""
+    repeats: bool = False
+    """All requests of a rank write the same bytes, as IOR's do; not with `verify`."""
 
 
 class Option(Document):

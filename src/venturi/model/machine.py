@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.notice import Event
@@ -32,12 +32,28 @@ class Launcher(Document):
     """One way to start ranks."""
 
     kind: LauncherKind = LauncherKind.LOCAL
+    """Default: `mpirun` where `mpi` is given."""
     mpi: MpiLibrary | None = None
     command: list[str] = []
     """The launch line up to the engine; `{ranks}` is replaced. Empty: a sound default.
 
     Commands of campaigns have it as `{launch}`, where `{nodes}` and `{ranks_per_node}` are, too.
     """
+
+    @model_validator(mode="before")
+    @classmethod
+    def _kind_by_mpi(cls, given: Any) -> Any:
+        """Whoever names an MPI wants it used."""
+        if isinstance(given, dict) and given.get("mpi") is not None and "kind" not in given:
+            return {**given, "kind": LauncherKind.MPIRUN}
+        return given
+
+    @model_validator(mode="after")
+    def _check_use(self) -> Launcher:
+        """Raise ValueError for what would be ignored."""
+        if self.kind is LauncherKind.LOCAL and self.mpi is not None:
+            raise ValueError("kind 'local' forks ranks without MPI, so 'mpi' would be ignored")
+        return self
 
 
 class SchedulerKind(StrEnum):

@@ -150,7 +150,7 @@ class Dataset(Document):
 
 
 class FaultKind(StrEnum):
-    """What the faulty wrapper does to an operation."""
+    """What the faulty wrapper does to an operation; `drop`: a write is told as made, and is not."""
 
     EIO = "eio"
     ENOSPC = "enospc"
@@ -158,6 +158,7 @@ class FaultKind(StrEnum):
     DELAY = "delay"
     FLIP = "flip"
     HANG = "hang"
+    DROP = "drop"
 
 
 class Fault(Document):
@@ -169,8 +170,7 @@ class Fault(Document):
     """The first operation of that kind on a rank that is hit, from 1."""
     every: Count = 0
     """0: only that one; n: every n-th from there on."""
-    rank: Annotated[int, Field(ge=-1, le=2**31)] = -1
-    """-1 means every rank."""
+    rank: Annotated[int, Field(ge=-1, le=2**31)] = -1  # -1: every rank
     seconds: Seconds = 0.0
     """How long `delay` lasts."""
 

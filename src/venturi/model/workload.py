@@ -276,7 +276,9 @@ class ContentSpec(Document):
     compressibility: Fraction = 0.0
     """Share of each 4 KiB that is zero."""
     duplicates: Fraction | None = None
-    """Share of the 4 KiB pages that repeat the page before them."""
+    """Share of the 4 KiB pages that repeat the page before them; absent: none."""
+    repeats: bool = False
+    """All requests of a rank write the same bytes."""
 
 
 class NamesSpec(Document):

@@ -113,6 +113,12 @@ def lower_file(
             f"it is for plain files: {', '.join(sorted(one.value for one in _PLAIN_FILES))}",
             "leave 'verify' away, or write and check in one run",
         )
+    if spec.content.repeats and (spec.content.verify or spec.content.duplicates is not None):
+        raise UserError(
+            f"{where}.content: 'repeats' writes the same bytes in all requests, so it excludes "
+            "'verify' and 'duplicates'",
+            "leave one of them out",
+        )
     has_datasets = wanted in DATASET_INTERFACES or shows_datasets(
         wanted, interfaces.options_of(spec)
     )

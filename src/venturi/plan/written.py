@@ -2,8 +2,8 @@
 
 A read of a place that nobody wrote ends early or brings zeros: neither is a measurement of the
 storage, and verification would call it damage. So a step with `reads` needs its file written as a
-whole, in an earlier step without a limit, or prestaged. Writes of the same file put the same
-stamps into the same places again, so a read is right before and after the write of its place.
+whole, in an earlier step without a limit, or prestaged. The stamps of both writes of a place pass,
+so a read is right before and after the write of its place.
 """
 
 from __future__ import annotations
