@@ -103,6 +103,7 @@ void decode(const Node& node, Content& out) {
   object.optional("verify", out.verify);
   object.optional("compressibility", out.compressibility, codec::Span{.low = 0, .high = 1});
   object.optional("duplicates", out.duplicates, codec::Span{.low = 0, .high = 1});
+  object.optional("repeats", out.repeats);
   object.finish();
 }
 
@@ -112,6 +113,7 @@ Json encode(const Content& value) {
   out["verify"] = encode(value.verify);
   out["compressibility"] = encode(value.compressibility);
   out["duplicates"] = encode(value.duplicates);
+  out["repeats"] = encode(value.repeats);
   return out;
 }
 

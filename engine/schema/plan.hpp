@@ -23,10 +23,10 @@ struct Content {
   bool verify = false;
   /// Share of each 4 KiB that is zero: 0 does not compress, 1 is all zeros.
   double compressibility = 0.0;
-  /// Share of the 4 KiB pages that repeat the page before them.
-  ///
-  /// Absent: without `verify` all requests of a rank write the same bytes.
+  /// Share of the 4 KiB pages that repeat the page before them; absent: none.
   std::optional<double> duplicates = {};
+  /// All requests of a rank write the same bytes, as IOR's do; not with `verify`.
+  bool repeats = false;
 };
 
 /// Types of the elements of a dataset.
@@ -386,10 +386,10 @@ struct Dataset {
   bool shuffle = false;
 };
 
-/// What the faulty wrapper does to an operation.
-enum class FaultKind { kEio, kEnospc, kShort, kDelay, kFlip, kHang };
-inline constexpr std::array<std::string_view, 6> kFaultKindWords{"eio", "enospc", "short", "delay",
-    "flip", "hang"};
+/// What the faulty wrapper does to an operation; `drop`: a write is told as made, and is not.
+enum class FaultKind { kEio, kEnospc, kShort, kDelay, kFlip, kHang, kDrop };
+inline constexpr std::array<std::string_view, 7> kFaultKindWords{"eio", "enospc", "short", "delay",
+    "flip", "hang", "drop"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(FaultKind) {
   return kFaultKindWords;
 }
@@ -407,7 +407,6 @@ struct Fault {
   std::int64_t nth = 1;
   /// 0: only that one; n: every n-th from there on.
   std::int64_t every = 0;
-  /// -1 means every rank.
   std::int64_t rank = -1;
   /// How long `delay` lasts.
   double seconds = 0.0;
