@@ -301,7 +301,7 @@ struct PathPart {
   std::int64_t width = 0;
 };
 
-/// Bytes that a workload names: text, or numbers one behind the other.
+/// Bytes that a workload names: text, or numbers back to back.
 struct LiteralContent {
   /// Empty: numbers.
   std::vector<PathPart> text;
@@ -500,7 +500,7 @@ struct Random {
   double zipf = 0.0;
 };
 
-/// Requests one behind the other from `base` on, whatever their sizes.
+/// Requests back to back from `base` on, whatever their sizes.
 struct Packed {
   Expression base;
   Expression count;

@@ -231,8 +231,8 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
     A campaign's folder; a checkout of shared results; what other tools wrote, as runs that say
     so: IOR (JSON, text), mdtest, md-workbench (text), fio, hyperfine, ReFrame (JSON), elbencho
     (JSON, CSV), folders of JUBE. Published results of IO500 (summaries with what lies beside
-    them, folders of them, lists as CSV): scores and hashes are computed again, and what a reader
-    must know is flagged.
+    them, folders of them, packed submissions, lists as CSV): scores and hashes are computed again,
+    the files are compared with each other, and what a reader must know is flagged.
 
     \b
     Examples:
@@ -291,6 +291,13 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[st
 @click.option(
     "--nodes", type=click.IntRange(min=1), metavar="N", help="Only with so many client nodes (10)."
 )
+@click.option(
+    "--list",
+    "lists",
+    multiple=True,
+    type=click.Choice(["production", "research", "ten-node", "best"]),
+    help="Only what stands in this list (all of them, if repeated).",
+)
 @click.option("--filesystem", default="", metavar="TEXT", help="Only with TEXT in its name.")
 @click.option("--year", type=int, metavar="YEAR", help="Only of that year.")
 @click.option("--all", "every", is_flag=True, help="Also those that may not stand in a list.")
@@ -302,6 +309,7 @@ def rank_results(
     by: str,
     per: str,
     nodes: int | None,
+    lists: tuple[str, ...],
     filesystem: str,
     year: int | None,
     every: bool,
@@ -312,7 +320,9 @@ def rank_results(
 ) -> None:
     """List the imported results, best first; their own numbers are never used, only recomputed.
 
-    A run of ours stands at the place that it would take, in brackets.
+    production, research: what the owner calls the system. ten-node: exactly 10 client nodes. best:
+    one result for each institution, system and file system. A run of ours stands at the place that
+    it would take, in brackets.
     """
     from venturi.compat.io500.own import result_of
     from venturi.compat.io500.ranking import RankingFilter, rank, unit_of
@@ -320,7 +330,7 @@ def rank_results(
     from venturi.store.place import store_directory
     from venturi.store.published import load_all
 
-    choice = RankingFilter(by, per, nodes, filesystem, year, every)
+    choice = RankingFilter(by, per, nodes, filesystem, year, lists, every)
     store_place = store_directory(store)
     own = [result_of(load_record(find(store_place, run))) for run in runs]
     rows = rank([*load_all(store_place), *own], choice)[:top]
