@@ -289,7 +289,7 @@ def test_two_results_side_by_side() -> None:
 
 
 def test_runs_and_results_by_the_command_line(tool: Tool) -> None:
-    small = ["--set=easy_items=30", "--set=hard_items=30", "--set=hard_segments=9",
+    small = ["--set=easy_items=30", "--set=hard_items=110", "--set=hard_segments=9",
              "--set=easy_block=4 MiB"]  # fmt: skip
     assert tool("run", "io500", "-d", ".", "-n", "1", "-q", *small).returncode == 0
     titles = [name.replace("-", "_") for name in SCORED]
