@@ -39,6 +39,8 @@ NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.
 You may or may not see output from other processes, depending on
 exactly when Open MPI kills them.
 --------------------------------------------------------------------------
+[host:05699] 1 more process has sent help message help-mpi-api.txt / mpi-abort
+[host:05699] Set MCA parameter "orte_base_help_aggregate" to 0 to see all help / error messages
 """
 
 

@@ -67,6 +67,8 @@ def test_a_mark_that_is_cut_away_is_still_seen(tmp_path: Path, seed: int) -> Non
     rng = random.Random(seed)
     one = submission.made(rng, stonewall_s=rng.choice((1, 2, 30, 299)))
     submission.write(one, tmp_path)
+    found = {flag.id for flag in read(tmp_path).flags} - {"short-phase"}
+    assert found == {"invalid", "invalid-phase", "stonewall"}
     for name in ("result_summary.txt", rng.choice(("result_summary.txt", "result.txt"))):
         path = tmp_path / name
         path.write_text(path.read_text().replace(" [INVALID]", ""))

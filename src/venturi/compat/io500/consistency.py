@@ -148,7 +148,7 @@ def _options(evidence: Evidence) -> Iterator[str]:
                         f"[{name}] {key} is '{value}' in config-orig.ini and '{other}' in "
                         "config.ini"
                     )
-    wall = resolved.get("debug", {}).get("stonewall-time")
+    wall = evidence.config.get("debug", {}).get("stonewall-time")
     for phase in WRITES:
         found = _STONEWALL.search(evidence.result.get(phase, {}).get("exe", ""))
         if wall and found and found[1] != wall:

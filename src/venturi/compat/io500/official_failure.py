@@ -8,14 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 _MOST_BYTES = 1 << 20
+_OWN = re.compile(r"FATAL|ERROR(?! INVALID)")
+"""How the program and IOR begin what they say of an error."""
 _TELLING = re.compile(
-    r"FATAL|ERROR(?! INVALID)|[Ee]rror\b|[Aa]ssert|[Ff]ailed|[Cc]ould ?n[o']t|[Cc]annot|No such"
+    r"[Ee]rror\b|[Aa]ssert|[Ff]ailed|[Cc]ould ?n[o']t|[Cc]annot|No such"
     r"|denied|No space|[Ss]egmentation|[Kk]illed|not found"
 )
 _LAUNCHER = re.compile(
     r"^[-=*\s]*$|MPI_ABORT|MPI_Abort|^with errorcode|Primary job|mpirun|mpiexec|prterun|non-zero"
     r"|NOTE: invoking|You may or may not|exactly when Open MPI|job to be terminated|Process name"
-    r"|Exit code:|^Local (host|abort)|BAD TERMINATION|YOUR APPLICATION|PMIX?_|srun: error|slurm"
+    r"|MCA parameter"
+    r"|more process(es)? ha(s|ve) sent help|Exit code:|^Local (host|abort)"
+    r"|BAD TERMINATION|YOUR APPLICATION|PMIX?_|srun: error|slurm"
 )
 """What launchers print of every program that fails."""
 
@@ -26,9 +30,10 @@ def reason_of(folder: Path, code: int) -> str:
     Empty where nothing does and no signal ended it.
     """
     places = [folder / "stderr.txt", folder / "stdout.txt", *_logs(folder)]
-    for path in places:
-        if line := next((line for line in _lines(path) if _TELLING.search(line)), ""):
-            return line
+    for words in (_OWN, _TELLING):
+        for path in places:
+            if line := next((line for line in _lines(path) if words.search(line)), ""):
+                return line
     last = [line for path in places[:1] for line in _lines(path)]
     if last:
         return last[-1]
