@@ -13,7 +13,7 @@ import pytest
 from cli.conftest import Cli, wait_for
 from cli.gluster import Brick, Layout, Volume, volume_in_memory
 
-SMALL = ["--set=easy_items=60", "--set=hard_items=60", "--set=hard_segments=40",
+SMALL = ["--set=easy_items=60", "--set=hard_items=110", "--set=hard_segments=40",
          "--set=easy_block=4 MiB"]  # fmt: skip
 
 

@@ -1,7 +1,8 @@
 """Behaves like the site's io500 where its caller looks: arguments, ini, files, what it prints.
 
 Written from the files that the program leaves; it measures nothing, its numbers are made up.
-VENTURI_STAND_IN=fail ends it in the middle, =mute leaves no summary.
+VENTURI_STAND_IN=fail ends it in the middle, =abort as a launcher of MPI ends it, =log with its
+reason in a log alone, =signal by a signal, =mute leaves no summary, =lost lets find match nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import configparser
 import math
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -28,6 +30,41 @@ def mean(values: list[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
+ABORTED = """
+--------------------------------------------------------------------------
+MPI_ABORT was invoked on rank 0 in communicator MPI_COMM_WORLD
+with errorcode -1.
+
+NOTE: invoking MPI_ABORT causes Open MPI to kill all MPI processes.
+You may or may not see output from other processes, depending on
+exactly when Open MPI kills them.
+--------------------------------------------------------------------------
+[host:05699] 1 more process has sent help message help-mpi-api.txt / mpi-abort
+[host:05699] Set MCA parameter "orte_base_help_aggregate" to 0 to see all help / error messages
+"""
+
+
+def ended(way: str, result: Path) -> int:
+    """Ends as it is to end; 0 to go on."""
+    if way == "fail":
+        print("io500: storage went away", file=sys.stderr)
+        return 7
+    if way == "abort":
+        print("FATAL (src/util.c:9) Couldn't create directory /x (Error: No space left)")
+        print(ABORTED, file=sys.stderr)
+        return 255
+    if way == "log":
+        (result / "ior-easy-read.txt").write_text("tasks : 4\nior ERROR: open64 failed, errno 5\n")
+        print(ABORTED, file=sys.stderr)
+        return 255
+    if way == "signal":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if way == "lost":
+        text = "[run]\nversion = io500-stand-in\nconfig-hash = 0\n[find]\nfound = 0\n"
+        (result / "result.txt").write_text(text)
+    return 0
+
+
 def main() -> int:
     if os.environ.get("OMPI_COMM_WORLD_RANK", "0") != "0":
         return 0
@@ -36,7 +73,7 @@ def main() -> int:
     mode = sys.argv[2].removeprefix("--mode=")
     shared = ini["global"]
     result, data = Path(shared["resultdir"]), Path(shared["datadir"])
-    (data / "ior-easy").mkdir(parents=True)
+    (data / "ior-easy").mkdir(parents=True, exist_ok=True)
     (data / "ior-easy" / "ior_file_easy.00000000").write_bytes(b"x" * 4096)
     stonewall = ini.get("debug", "stonewall-time", fallback="300")
     short = " [INVALID]" if stonewall != "300" else ""
@@ -49,9 +86,8 @@ def main() -> int:
         bad = short if name.endswith("write") else ""
         lines.append(f"[{mark}] {name:>20} {value:15.6f} {unit} : time 301.000 seconds{bad}")
         print(lines[-1], flush=True)
-        if os.environ.get("VENTURI_STAND_IN") == "fail" and name == "find":
-            print("io500: storage went away", file=sys.stderr)
-            return 7
+        if name == "find" and (code := ended(os.environ.get("VENTURI_STAND_IN", ""), result)):
+            return code
     scored = {name: one for name, one in PHASES.items() if name not in NOT_SCORED}
     bw = mean([value for unit, value in scored.values() if unit == "GiB/s"])
     md = mean([value for unit, value in scored.values() if unit == "kIOPS"])

@@ -57,10 +57,10 @@ def test_a_run_is_imported_and_packed(tool: Tool) -> None:
 
 def test_what_a_submission_lacks_is_said(tool: Tool) -> None:
     done = official(tool, "--stonewall", "2", "-N", "1")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 3, done.stderr
     text = " ".join(done.stdout.split())
     assert "NOT A SUBMISSION" in text
-    assert "the stonewall was 2 s, the rules want 300 s" in text
+    assert "not valid: the stonewall was 2 s, the rules want 300 s" in text
     assert "1 client node: awards need at least 10" in text
     assert "lacks institution, system, storage_vendor" in text
     assert "questionnaire" in text
@@ -78,7 +78,13 @@ def test_what_the_client_knows_is_filled_in(tool: Tool) -> None:
 
 @pytest.mark.parametrize(
     ("way", "words"),
-    [("fail", "ended with 7: io500: storage went away"), ("mute", "it wrote no result_summary")],
+    [
+        ("fail", "ended with 7: io500: storage went away"),
+        ("mute", "it wrote no result_summary"),
+        ("abort", "ended with 255: FATAL (src/util.c:9) Couldn't create directory /x (Error: No"),
+        ("log", "ended with 255: ior ERROR: open64 failed, errno 5"),
+        ("signal", "signal 9 (SIGKILL)"),
+    ],
 )
 def test_a_program_that_fails_loses_nothing(
     tool: Tool, way: str, words: str, monkeypatch: pytest.MonkeyPatch
@@ -93,9 +99,55 @@ def test_a_program_that_fails_loses_nothing(
     assert str(kept.parent) in done.stderr
 
 
+def test_a_run_in_which_find_matches_nothing_is_not_valid(
+    tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VENTURI_STAND_IN", "lost")
+    done = official(tool)
+    assert done.returncode == 3, done.stderr
+    assert "not valid: find matched no file" in " ".join(done.stdout.split())
+
+
+def script(tool: Tool, text: str) -> str:
+    path = tool.target.parent / "prepare"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_directories_are_set_up_before(tool: Tool) -> None:
+    """As for striping: the four directories are there, and what the script says is packed."""
+    names = "ior-easy ior-hard mdtest-easy mdtest-hard"
+    text = f'for d in {names}; do chmod 700 "$1/$d" && echo "set $d"; done'
+    found = packed(tool, "--prepare", script(tool, text))
+    folder = Path(found["folder"])
+    assert (folder / "prepare.txt").read_text().split() == [
+        "set", "ior-easy", "set", "ior-hard", "set", "mdtest-easy", "set", "mdtest-hard",
+    ]  # fmt: skip
+    with tarfile.open(found["archive"]) as pack:
+        assert {"prepare.sh", "prepare.txt"} <= {Path(name).name for name in pack.getnames()}
+    assert not list(tool.target.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("echo no such pool; exit 4", "ended with 4: no such pool"),
+        ("touch $1/ior-hard/file", "made ior-hard/file"),
+        ("mkdir -p $1/mdtest-easy/test-dir.0-0", "made mdtest-easy/test-dir.0-0"),
+    ],
+)
+def test_what_may_not_be_set_up(tool: Tool, text: str, words: str) -> None:
+    done = official(tool, "--prepare", script(tool, text))
+    assert done.returncode == 2
+    assert words in done.stderr
+    assert not list(tool.target.iterdir())
+
+
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
+        (["--prepare", "nothing"], "there is no such program"),
         (["--mode", "quick"], "knows standard and extended"),
         (["--set", "stonewall=3"], "takes its settings from --config"),
         (["-n", "2"], "need the MPI that it was built with"),

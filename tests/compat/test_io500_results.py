@@ -64,7 +64,8 @@ def written(folder: Path, text: bytes) -> Io500Result:
 
 
 def flags(result: Io500Result) -> set[str]:
-    return {flag.id for flag in result.flags}
+    """All but that a summary stands alone."""
+    return {flag.id for flag in result.flags} - {"unconfirmed"}
 
 
 EQUAL = {name: 4.0 if name in BANDWIDTH else 9.0 for name in SCORED}
@@ -95,7 +96,8 @@ def test_the_generations_agree(tmp_path: Path) -> None:
         assert result.recomputed.score == pytest.approx(6)
         assert result.match
         assert result.ranked
-        assert result.flags == []
+        assert not flags(result)
+        assert "nothing stands beside the summary" in result.flags[0].what
 
 
 def test_numbers_that_do_not_follow(tmp_path: Path) -> None:
@@ -110,15 +112,18 @@ def test_numbers_that_do_not_follow(tmp_path: Path) -> None:
     # What the script's own digits gave: (4 * 4 * 4 * 0.0104) ** (1 / 4).
     rounded = "[SCORE] Bandwidth 0.90323 GB/s : IOPS 9 kiops : TOTAL 2.85112"
     result = written(tmp_path / "slow", old_text(slow, rounded))
-    assert {flag.id for flag in result.flags} == {"mismatch-bandwidth", "mismatch-score"}
-    assert all("three decimals" in flag.what for flag in result.flags)
+    assert flags(result) == {"mismatch-bandwidth", "mismatch-score"}
+    assert all("three decimals" in one.what for one in result.flags if one.id != "unconfirmed")
+    assert result.ranked
 
 
 def test_a_dropped_phase_gives_no_place(tmp_path: Path) -> None:
     without = {name: rate for name, rate in EQUAL.items() if name != "ior-hard-write"}
     lacking = written(tmp_path / "lacking", new_text(without, NEW_SCORE))
     zero = written(tmp_path / "zero", new_text({**EQUAL, "find": 0.0}, NEW_SCORE))
-    fine = written(tmp_path / "fine", new_text({**EQUAL, "find": 1.0}, NEW_SCORE))
+    # 9 ** (7 / 8), and its product with 4 under the root.
+    score = "[SCORE ] Bandwidth 4.0 GiB/s : IOPS 6.838521 kiops : TOTAL 5.230114"
+    fine = written(tmp_path / "fine", new_text({**EQUAL, "find": 1.0}, score))
     assert flags(lacking) == flags(zero) == {"dropped-phase"}
     assert "find" in zero.flags[0].what
     rows = rank([lacking, zero, fine], RankingFilter(every=True))
@@ -237,9 +242,8 @@ def test_damage_beside_a_summary_is_named(
 def test_a_score_of_zero_beside_rates_is_one_mismatch(tmp_path: Path) -> None:
     nothing = "[SCORE ] Bandwidth 0.0 GiB/s : IOPS 0.0 kiops : TOTAL 0.0"
     result = written(tmp_path, new_text(EQUAL, nothing))
-    assert [flag.what for flag in result.flags] == [
-        "the published score is 0, but its phases give 6"
-    ]
+    assert flags(result) == {"mismatch-score"}
+    assert result.flags[0].what == "the published score is 0, but its phases give 6"
     assert not result.match
 
 
@@ -337,7 +341,10 @@ def test_published_results_reproduce() -> None:
             assert getattr(result.recomputed, key) == pytest.approx(entry["recomputed"][key])
         for name in ("score_hash", "config_hash"):
             word = {True: Check.RIGHT, False: Check.WRONG, None: Check.ABSENT}
-            assert getattr(result, name) is word[entry.get(f"{name}_ok")]
+            # The table was computed without knowing that programs of 2021 left the means out.
+            is_early = name == "score_hash" and result.version.startswith("io500-isc21_v1")
+            known_as = Check.RIGHT if is_early else word[entry.get(f"{name}_ok")]
+            assert getattr(result, name) is known_as
 
 
 def test_rows_of_published_lists_reproduce(tmp_path: Path) -> None:

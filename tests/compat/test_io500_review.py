@@ -242,6 +242,29 @@ def test_what_looks_like_a_cache_is_said() -> None:
     assert "ior-easy-write wrote 100 MiB, which fits into the clients' memory (8 GiB)" in text
 
 
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.49, 0.5, 1.0])
+def test_what_a_cache_may_have_helped_is_not_praised(share: float) -> None:
+    made = run()
+    name = "ior-hard-read"
+    rows = [
+        r.model_copy(update={"cached_share": share}) if r.path == name else r for r in made.phases
+    ]
+    made = made.model_copy(update={"phases": rows})
+    own = result_of(made)
+    for factor in (0.1, 10.0):
+        found = review_of(made, [published(n, factor, own) for n in range(8)])
+        assert name not in found.strong + found.weak
+        assert name in found.from_memory
+        assert any(text.startswith(f"{name}: ") for text in found.suspicions)
+
+
+def test_what_nobody_counted_is_not_called_cached() -> None:
+    made = row("mdtest-hard-read", [200_000] * 99, 3901, cache=CacheState.WARM, cached_share=None)
+    found = limit_of(made, HERE)
+    assert found.limit is not ReviewLimit.CACHE
+    assert "in memory before" not in found.evidence
+
+
 def test_the_report_begins_with_the_score() -> None:
     made = run()
     value = MetricValue(
@@ -289,7 +312,7 @@ def test_two_results_side_by_side() -> None:
 
 
 def test_runs_and_results_by_the_command_line(tool: Tool) -> None:
-    small = ["--set=easy_items=30", "--set=hard_items=30", "--set=hard_segments=9",
+    small = ["--set=easy_items=30", "--set=hard_items=110", "--set=hard_segments=9",
              "--set=easy_block=4 MiB"]  # fmt: skip
     assert tool("run", "io500", "-d", ".", "-n", "1", "-q", *small).returncode == 0
     titles = [name.replace("-", "_") for name in SCORED]

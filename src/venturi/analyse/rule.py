@@ -30,13 +30,23 @@ def rules_of(
     ]
 
 
+def failure_by(workload: Workload, rows: Sequence[RuleRow]) -> str | None:
+    """What a fatal rule says that the run broke; None if all of them hold or cannot be judged."""
+    broken = (row for row in rows if not row.holds and row.says != _unknown(row.name))
+    return next((row.says for row in broken if workload.rules[row.name].fatal), None)
+
+
+def _unknown(name: str) -> str:
+    return f"{name}: not known, a phase is missing"
+
+
 def _judge(
     name: str, rule: Rule, known: dict[str, Number], repetitions: list[list[PhaseRow]]
 ) -> RuleRow:
     for rows in repetitions:
         value = evaluate(rule.holds, known, rows)
         if value is None:
-            return RuleRow(name=name, holds=False, says=f"{name}: not known, a phase is missing")
+            return RuleRow(name=name, holds=False, says=_unknown(name))
         if value == 0:
             return RuleRow(name=name, holds=False, says=_filled(rule.says, known, rows))
     return RuleRow(

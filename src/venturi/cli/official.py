@@ -27,10 +27,14 @@ class OfficialRunOptions:
     stonewall_s: float | None
     mode: str | None
     dry_run: bool
+    prepare: str | None = None
 
 
 def run_official(asked: OfficialRunOptions, options: dict[str, Any], as_json: bool) -> int:
-    """Run it; UserError for options that it cannot honour."""
+    """Run it; UserError for options that it cannot honour.
+
+    Exit code 3 where the result is not valid; the program itself ends with 0 then.
+    """
     from venturi.compat.io500.official import NAME, OfficialRequest
     from venturi.compat.io500.official import run_official as run
     from venturi.execute.launcher import machine_named
@@ -48,6 +52,7 @@ def run_official(asked: OfficialRunOptions, options: dict[str, Any], as_json: bo
         config=Path(asked.config) if asked.config else None,
         stonewall_s=int(asked.stonewall_s) if asked.stonewall_s is not None else None,
         mode=asked.mode or "standard",
+        prepare=Path(asked.prepare) if asked.prepare else None,
     )
     packed = run(wanted, lambda text: click.echo(text, err=True))
     if as_json:
@@ -62,7 +67,7 @@ def run_official(asked: OfficialRunOptions, options: dict[str, Any], as_json: bo
         click.echo(json.dumps(data, indent=1))
     else:
         _print(packed)
-    return ExitCode.FINE
+    return ExitCode.FINE if packed.result.ranked else ExitCode.MEASUREMENT
 
 
 def _check(asked: OfficialRunOptions, options: dict[str, Any], name: str) -> None:

@@ -240,8 +240,8 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
     A campaign's folder; a checkout of shared results; what other tools wrote, as runs that say
     so: IOR (JSON, text), mdtest, md-workbench (text), fio, hyperfine, ReFrame (JSON), elbencho
     (JSON, CSV), folders of JUBE. Published results of IO500 (summaries with what lies beside
-    them, folders of them, lists as CSV): scores and hashes are computed again, and what a reader
-    must know is flagged.
+    them, folders of them, packed submissions, lists as CSV): scores and hashes are computed again,
+    the files are compared with each other, and what a reader must know is flagged.
 
     \b
     Examples:
@@ -304,6 +304,13 @@ def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[st
     help="Show only results with this number of client nodes (10).",
 )
 @click.option(
+    "--list",
+    "lists",
+    multiple=True,
+    type=click.Choice(["production", "research", "ten-node", "best"]),
+    help="Show only results of this list (of all of them if repeated).",
+)
+@click.option(
     "--filesystem",
     default="",
     metavar="TEXT",
@@ -323,6 +330,7 @@ def rank_results(
     by: str,
     per: str,
     nodes: int | None,
+    lists: tuple[str, ...],
     filesystem: str,
     year: int | None,
     every: bool,
@@ -333,7 +341,9 @@ def rank_results(
 ) -> None:
     """List imported results, best first. All scores are recomputed; published ones are not used.
 
-    A run of Venturi is shown in brackets, at the rank it would have.
+    production, research: the class that the owner gave. ten-node: exactly 10 client nodes. best:
+    one result for each institution, system and file system. A run of Venturi is shown in brackets,
+    at the rank it would have.
     """
     from venturi.compat.io500.own import result_of
     from venturi.compat.io500.ranking import RankingFilter, rank, unit_of
@@ -341,7 +351,7 @@ def rank_results(
     from venturi.store.place import store_directory
     from venturi.store.published import load_all
 
-    choice = RankingFilter(by, per, nodes, filesystem, year, every)
+    choice = RankingFilter(by, per, nodes, filesystem, year, lists, every)
     store_place = store_directory(store)
     own = [result_of(load_record(find(store_place, run))) for run in runs]
     rows = rank([*load_all(store_place), *own], choice)[:top]

@@ -23,6 +23,7 @@ from venturi.model.error import ExitCode, UserError
 from venturi.model.record import Level
 
 if TYPE_CHECKING:
+    from venturi.compat.io500.ini import Chosen
     from venturi.model.record import Record
     from venturi.model.workload import Workload
     from venturi.store.run import Request
@@ -51,6 +52,11 @@ if TYPE_CHECKING:
 )
 @click.option("--config", metavar="INI", help="io500: the official config.ini.")
 @click.option("--binary", metavar="PATH", help="io500-official: the site's own io500 program.")
+@click.option(
+    "--prepare",
+    metavar="SCRIPT",
+    help="io500-official: script that sets up the directories (striping).",
+)
 @click.option(
     "--at-least",
     metavar="METRIC=VALUE",
@@ -103,9 +109,11 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
         from venturi.cli.official import OfficialRunOptions, run_official
 
         _refuse_gates(options)
-        names = ("store", "binary", "config", "stonewall", "mode", "dry_run")
+        names = ("store", "binary", "config", "stonewall", "mode", "dry_run", "prepare")
         words = OfficialRunOptions(workload, directory, *(options[name] for name in names))
         return run_official(words, options, as_json)
+    if options["prepare"] is not None:
+        raise UserError("--prepare belongs to io500-official", "set up the directory before")
     from venturi.compat.io500.arguments import Io500Arguments, chosen
 
     config = Path(options["config"]) if options["config"] else None
@@ -113,15 +121,14 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     io500 = chosen(workload, asked, options["ranks"], options["nodes"])
     options["assignments"] = io500.settled + options["assignments"]
     if options["dry_run"]:
-        from venturi.cli.plan import command as plan_command
-
-        context = click.get_current_context()
-        return int(context.invoke(plan_command, workload=workload, as_json=as_json, **options))
+        return _plan(workload, io500, as_json, options)
     from venturi.compat.io500.adapt import adapted
+    from venturi.compat.io500.arguments import refuse_obstacles
     from venturi.execute.launcher import machine_named
     from venturi.store.place import store_directory
     from venturi.store.run import Request
 
+    refuse_obstacles(io500, config)
     opened, text = adapted(*open_workload(workload, options["store"]), io500)
     opened = _gated(opened, options)
     request = Request(
@@ -163,6 +170,27 @@ def _gated(workload: Workload, options: dict[str, Any]) -> Workload:
             found.setdefault(name, {})[key] = value
     own = {name: Threshold.model_validate(limits) for name, limits in found.items()}
     return workload.model_copy(update={"thresholds": {**workload.thresholds, **own}})
+
+
+def _plan(workload: str, io500: Chosen, as_json: bool, options: dict[str, Any]) -> int:
+    """The plan in place of a run, with what an ini asks for and why it could not run."""
+    import tempfile
+
+    from venturi.cli.plan import command as plan_command
+    from venturi.compat.io500.adapt import adapted
+
+    for note in io500.notes:
+        click.echo(f"note: {note}", err=True)
+    for obstacle in io500.obstacles:
+        click.echo(f"cannot run here: {obstacle}", err=True)
+    context = click.get_current_context()
+    opened, before = open_workload(workload, options["store"])
+    _, text = adapted(opened, before, io500)
+    with tempfile.TemporaryDirectory(prefix="venturi-") as folder:
+        if text != before:
+            workload = str(Path(folder) / "io500.yaml")
+            Path(workload).write_text(text, "utf-8")
+        return int(context.invoke(plan_command, workload=workload, as_json=as_json, **options))
 
 
 def _perform(request: Request, options: dict[str, Any]) -> Record:

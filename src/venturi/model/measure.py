@@ -50,6 +50,8 @@ class Rule(Document):
     """An expression like a metric's, also over `nodes` and `node_memory` (bytes); 0: broken."""
     says: str
     """What is broken then; `{expression}` in it is replaced by its value."""
+    fatal: bool = False
+    """A run that breaks it counts for nothing: it is INVALID."""
 
 
 class Reference(Document):

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from venturi.model.document import Document, Positive, Seconds
+from venturi.model.document import Count, Document, Positive, Seconds
 
 PUBLISHED_SCHEMA: Final = "venturi.published/1"
 
@@ -54,6 +54,8 @@ class Flag(Document):
     id: str
     what: str
     """One sentence with its numbers."""
+    excludes: bool = False
+    """It costs the result its place in a list."""
 
 
 class Io500Result(Document):
@@ -75,6 +77,8 @@ class Io500Result(Document):
     procs: Positive | None = None
     """Client processes."""
     nodes: Positive | None = None
+    classification: str = ""
+    """What its owner calls the system: `production`, `research` ..."""
     phases: list[Io500Phase]
     published: Io500Score
     published_extended: Io500Score | None = None
@@ -85,7 +89,8 @@ class Io500Result(Document):
     """Everything published is what the phases give."""
     score_hash: Check = Check.ABSENT
     config_hash: Check = Check.ABSENT
+    evidence: Count = 0
+    """How much was found beside the summary: of copies of one, the one with most is kept."""
     ranked: bool
-    """It may stand in a list: all scored phases are there and above 0, and io500 does not call the
-    run invalid."""
+    """It may stand in a list: no flag excludes it."""
     flags: list[Flag] = []

@@ -93,7 +93,7 @@ class Io500Review(Document):
     strong: list[str] = []
     """Phases that beat two thirds of the results, each for its number of processes."""
     from_memory: list[str] = []
-    """Phases that a cache limited, and that therefore are called neither strong nor weak."""
+    """Phases that a cache limited or may have helped: they are called neither strong nor weak."""
     weak: list[str] = []
     """Phases that two thirds of them beat."""
 

@@ -159,7 +159,8 @@ def _finding(review: Io500Review) -> str:
     if review.weak:
         parts.append(f"Weak for its size: {', '.join(review.weak)}.")
     if review.from_memory:
-        parts.append(f"Memory answered, so nothing is said of {', '.join(review.from_memory)}.")
+        names = ", ".join(review.from_memory)
+        parts.append(f"A cache answered, at least in part, so nothing is said of {names}.")
     return " ".join(parts)
 
 

@@ -38,8 +38,9 @@ def print_import(
         shown = f"{total:.2f}" if total is not None else "no score"
         holds = "as published" if result.match else "NOT as published"
         out.line((f" {shown:>10}  ", "bold"), f"{name_of(result)} ({holds})")
-        for flag in result.flags:
-            out.wrapped("              ", flag.what)
+        for flag in sorted(result.flags, key=lambda one: not one.excludes):
+            mark = "not ranked: " if flag.excludes else ""
+            out.wrapped("              ", f"{mark}{flag.what}")
     if len(results) > _MOST_SHOWN:
         out.line(f" ... and {quantity.counted(len(results) - _MOST_SHOWN, 'more result')}")
     for sentence in refused[:_MOST_SHOWN]:
@@ -50,6 +51,9 @@ def print_import(
         f" {quantity.counted(len(results), 'result')}, {new} of them new; the scores of {matching} "
         "follow from their phases"
     )
+    excluded = sum(not result.ranked for result in results)
+    if excluded:
+        out.line(f" {quantity.counted(excluded, 'result')} not ranked, because a flag excludes it")
     for name, count in flags.most_common():
         out.line(f"   {name}: {count}")
     if results:

@@ -19,7 +19,7 @@ from venturi.analyse.label import (
 )
 from venturi.analyse.metric import NODE_MEMORY, metrics_of
 from venturi.analyse.neighbour import notices
-from venturi.analyse.rule import rules_of
+from venturi.analyse.rule import failure_by, rules_of
 from venturi.analyse.server import slow_servers_of
 from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import VerdictFacts, verdict_of
@@ -129,7 +129,6 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
         phases.sort(key=lambda row: (row.repetition, row.at_s))
     completed = finished.repetitions if finished else _completed(phases)
     asked = completed if finished and ending.enough else facts.repetitions_asked
-    failure = _failure(events, finished, ending)
     clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
     nodes = len(hello.hosts) if hello else 1
     known = {**facts.parameters, NODE_MEMORY: facts.memory_bytes}
@@ -139,6 +138,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
     metrics = metrics_of(workload, known, phases, ending.commands)
     metrics = labelled(metrics, workload, labels, run_labels)
     broken = [row.says for row in rules if not row.holds]
+    failure = _failure(events, finished, ending) or failure_by(workload, rules)
     verdict = verdict_of(
         VerdictFacts(
             phases=phases,

@@ -26,6 +26,15 @@ class Io500Arguments:
     config: Path | None = None
 
 
+def refuse_obstacles(asked: Chosen, config: Path | None) -> None:
+    """UserError for what an ini asks for and the profile cannot do."""
+    if asked.obstacles:
+        raise UserError(
+            f"{config}: {'; '.join(asked.obstacles)}",
+            "--dry-run shows what the profile would do without it; run io500-official for this",
+        )
+
+
 def chosen(name: str, arguments: Io500Arguments, ranks: int | None, nodes: int) -> Chosen:
     """The parameters of a run, and what its reader must know.
 

@@ -55,3 +55,17 @@ def written(information: Mapping[str, str]) -> str:
 
 def _plain(value: str) -> str:
     return "".join(" " if letter in '"\\$`\n' else letter for letter in value)
+
+
+_LINE = re.compile(r"^\s*io500_info_([\w-]+)\s*=\s*(.*?)\s*$")
+
+
+def read_information(text: str) -> dict[str, str]:
+    """The fields of a system-information.txt that are filled in, without their prefix."""
+    found: dict[str, str] = {}
+    for line in text.splitlines():
+        if matched := _LINE.match(line):
+            value = matched[2].strip("\"'").strip()
+            if value:
+                found.setdefault(matched[1].lower(), value)
+    return found

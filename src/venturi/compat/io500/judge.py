@@ -31,18 +31,26 @@ def differences(published: Io500Score, recomputed: Io500Score) -> list[tuple[str
 
 
 def explain(
-    published: Io500Score, recomputed: Io500Score, phases: Sequence[Io500Phase], is_old: bool
+    published: Io500Score,
+    recomputed: Io500Score,
+    phases: Sequence[Io500Phase],
+    is_old: bool,
+    is_list: bool = False,
 ) -> list[Flag]:
-    """A flag for each number that does not match, with the reason where there is a known one."""
+    """A flag for each number that does not match, with the reason where there is a known one.
+
+    A number without a reason costs the place, but in a list, whose site rounds and corrects.
+    """
     flags = []
     found = differences(published, recomputed)
     if recomputed.score and published.bw == published.md == published.score == 0:
         what = f"the published score is 0, but its phases give {recomputed.score:g}"
-        return [Flag(id="mismatch-score", what=what)]
+        return [Flag(id="mismatch-score", what=what, excludes=not is_list)]
     for name, theirs, ours in found:
         reason = _reason(name, theirs, recomputed, phases, is_old)
         what = f"published {name} {theirs:g}, but its phases give {ours:g}"
-        flags.append(Flag(id=f"mismatch-{name}", what=f"{what}{reason}"))
+        is_lie = not reason and not is_list
+        flags.append(Flag(id=f"mismatch-{name}", what=f"{what}{reason}", excludes=is_lie))
     return flags
 
 
@@ -68,20 +76,32 @@ def _reason(
 
 
 def judge(summary: Io500Summary, config: Sections, result: Sections) -> list[Flag]:
-    """What a reader must know of a run, beside whether its numbers match."""
+    """The rules: what io500 itself calls invalid, and what its rules want, by each file."""
     flags = []
     if summary.invalid:
-        flags.append(Flag(id="invalid", what="io500 itself calls this run invalid"))
-    for phase in summary.phases:
-        if phase.invalid:
-            flags.append(Flag(id="invalid-phase", what=f"io500 calls {phase.name} invalid"))
+        flags.append(_excluding("invalid", "io500 itself calls this run invalid"))
+    flags += [
+        _excluding("invalid-phase", f"io500 calls {phase.name} invalid")
+        for phase in summary.phases
+        if phase.invalid
+    ]
     stonewall = config.get("debug", {}).get("stonewall-time", "")
     students = config.get("global", {}).get("scc", "").upper() in ("TRUE", "1")
     least = STONEWALL_STUDENTS_S if students else STONEWALL_S
     if stonewall and stonewall != str(least):
         what = f"the stonewall was {stonewall} s, the rules want {least} s"
-        flags.append(Flag(id="stonewall", what=what))
-    return flags + _short(summary.phases, least) + of_phases(summary.phases) + _find(result)
+        is_long = stonewall.isdecimal() and int(stonewall) > least
+        flags.append(Flag(id="stonewall", what=what, excludes=not is_long))
+    return flags + short(summary.phases, least) + of_phases(summary.phases) + _find(result)
+
+
+def excluding(flags: Sequence[Flag]) -> bool:
+    """Whether one of them costs the result its place."""
+    return any(flag.excludes for flag in flags)
+
+
+def _excluding(name: str, what: str) -> Flag:
+    return Flag(id=name, what=what, excludes=True)
 
 
 def of_phases(phases: Sequence[Io500Phase]) -> list[Flag]:
@@ -91,9 +111,9 @@ def of_phases(phases: Sequence[Io500Phase]) -> list[Flag]:
     if lacking:
         what = (
             f"{', '.join(lacking)}: missing or 0; the formula leaves such phases out, which can "
-            "raise the score, so this result is not ranked"
+            "raise the score"
         )
-        flags.append(Flag(id="dropped-phase", what=what))
+        flags.append(_excluding("dropped-phase", what))
     rates = {phase.name: phase.value for phase in phases}
     random_rate = rates.get("ior-rnd4K-easy-read", 0.0)
     easy_rate = rates.get("ior-easy-read", 0.0)
@@ -106,11 +126,11 @@ def of_phases(phases: Sequence[Io500Phase]) -> list[Flag]:
     return flags
 
 
-def _short(phases: Sequence[Io500Phase], least_s: int) -> list[Flag]:
+def short(phases: Sequence[Io500Phase], least_s: int) -> list[Flag]:
+    """The writing phases that did not take as long as the rules want."""
     return [
-        Flag(
-            id="short-phase",
-            what=f"{phase.name} took {phase.seconds:g} s, the rules want {least_s} s",
+        _excluding(
+            "short-phase", f"{phase.name} took {phase.seconds:g} s, the rules want {least_s} s"
         )
         for phase in phases
         if phase.name in WRITES and phase.seconds is not None and phase.seconds < least_s
@@ -119,5 +139,5 @@ def _short(phases: Sequence[Io500Phase], least_s: int) -> list[Flag]:
 
 def _find(result: Sections) -> list[Flag]:
     if result.get("find", {}).get("found") == "0":
-        return [Flag(id="find-nothing", what="find matched no file")]
+        return [_excluding("find-nothing", "find matched no file")]
     return []

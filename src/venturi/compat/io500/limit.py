@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from venturi.compat.io500.own import counted_kind
-from venturi.model.event import CacheState
 from venturi.model.record import OperationRow, PhaseRow, Record
 from venturi.model.review import ReviewLimit
 from venturi.model.statistic import median
@@ -13,6 +12,10 @@ from venturi.report import quantity
 from venturi.report.latency import merge
 from venturi.report.server import sentence
 
+FROM_MEMORY = 0.5
+"""With so much of its data in memory before it, a phase says little of storage."""
+SUSPECT = 0.1
+"""With so much, its rate is in doubt: it is neither praised nor blamed."""
 UNEVEN = 1.25
 """A rank that needs so many times the median time lets the others wait."""
 OUTSIDE = 0.5
@@ -112,18 +115,18 @@ def _uneven(row: PhaseRow) -> LimitEvidence | None:
 
 
 def _from_memory(row: PhaseRow) -> LimitEvidence | None:
-    """Data that was read back from the page cache."""
+    """Data that was counted in the page cache before it was read; what was not counted is no sign.
+
+    Of files that were written before in the run and not dropped nobody knows what is still there.
+    """
     if counted_kind(row.path) != "read" and not row.path.endswith("-read"):
         return None
     share = row.cached_share
-    if row.cache is CacheState.WARM or (share is not None and share >= 0.5):
-        known = row.cache_reason or "as the kernel counts"
-        words = f"{quantity.percent(share)} of its data" if share is not None else "its data"
-        verb = "was" if share is not None else "were"
-        return LimitEvidence(
-            ReviewLimit.CACHE, f"{words} {verb} in memory before the phase ({known})"
-        )
-    return None
+    if share is None or share < FROM_MEMORY:
+        return None
+    known = row.cache_reason or "as the kernel counts"
+    words = f"{quantity.percent(share)} of its data was in memory before the phase ({known})"
+    return LimitEvidence(ReviewLimit.CACHE, words)
 
 
 def _data(row: PhaseRow, kind: str, share: float, here: PhaseContext) -> LimitEvidence:

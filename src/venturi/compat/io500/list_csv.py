@@ -7,10 +7,17 @@ import hashlib
 import io
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from venturi.compat.io500.judge import explain, of_phases
-from venturi.compat.io500.score import METADATA, SCORED, missing, score
+from venturi.compat.io500.judge import (
+    STONEWALL_S,
+    STONEWALL_STUDENTS_S,
+    excluding,
+    explain,
+    of_phases,
+    short,
+)
+from venturi.compat.io500.score import METADATA, SCORED, score
 from venturi.model.error import UserError
 from venturi.model.published import Flag, Io500Phase, Io500Result, Io500Score
 
@@ -24,20 +31,25 @@ _COLUMNS = {
     "bw": ("bw",),
     "md": ("md",),
     "score": ("score",),
+    "classification": ("system_classification", "system_purpose"),
     "year": ("submission_date", "release_date", "year"),
 }
 _THOUSANDS = re.compile(r"\d{1,3}(,\d{3})+(\.\d*)?")
 _NO_PHASES = Flag(
     id="no-phases", what="the list gives no phases: only the score could be computed from its means"
 )
-_OTHER_NAMES = {"find": ("find_mixed",)}
+_OTHER_NAMES = {"find": ("find_mixed", "find_easy", "find_hard")}
+"""Where lists of early years have the one find that there was, in this order."""
+_NOTHING = frozenset({"", "null", "nan", "none", "n/a", "-"})
+_VALID = frozenset({"", "VALID"})
 
 
-def read_list(data: bytes, source: str) -> Iterator[Io500Result]:
+def read_list(data: bytes, source: str) -> Iterator[Io500Result | str]:
     """The rows of a list that have any phase, or both means; UserError if it has no such column.
 
     Names of columns may carry the site's prefixes (`io500_`, `information_`), numbers commas
-    between their thousands.
+    between their thousands; NULL and the like are empty cells. A row that cannot be read is given
+    as a sentence that says why, and the others are read all the same.
     """
     try:
         text = data.decode("utf-8-sig")
@@ -53,10 +65,22 @@ def read_list(data: bytes, source: str) -> Iterator[Io500Result]:
             "name a list as the site gives it, as CSV",
         )
     for number, cells in enumerate(rows, 2):
-        row = dict(zip(names, (cell.strip() for cell in cells), strict=False))
-        result = _result(row, f"{source}, row {number}")
+        try:
+            result = _result(_row(names, cells), f"{source}, row {number}")
+        except UserError as error:
+            yield error.message
+            continue
         if result is not None:
             yield result
+
+
+def _row(names: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
+    """The cells that hold something; where two columns have one name, the first that does."""
+    row: dict[str, str] = {}
+    for name, cell in zip(names, map(str.strip, cells), strict=False):
+        if cell.lower() not in _NOTHING:
+            row.setdefault(name, cell)
+    return row
 
 
 def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
@@ -68,9 +92,10 @@ def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
     if not phases and (not published.bw or not published.md):
         return None
     recomputed = score(phases) if phases else _of_means(published)
-    mismatches = explain(published, recomputed, phases, is_old=True)
+    mismatches = explain(published, recomputed, phases, is_old=True, is_list=True)
     words = "\n".join(f"{key}={row[key]}" for key in sorted(row))
     year = re.search(r"(?:19|20)\d\d", _text(row, "year"))
+    flags = [*mismatches, *_status(row), *(_of_phases(row, phases) if phases else [_NO_PHASES])]
     return Io500Result(
         key=hashlib.sha256(words.encode()).hexdigest()[:16],
         source=source,
@@ -81,13 +106,26 @@ def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
         year=int(year[0]) if year else None,
         procs=_whole(row, "procs", source),
         nodes=_whole(row, "nodes", source),
+        classification=_text(row, "classification").lower(),
         phases=phases,
         published=published,
         recomputed=recomputed,
         match=not mismatches,
-        ranked=not phases or not missing(phases),
-        flags=mismatches + (of_phases(phases) if phases else [_NO_PHASES]),
+        ranked=not excluding(flags),
+        flags=flags,
     )
+
+
+def _status(row: Mapping[str, str]) -> list[Flag]:
+    status = row.get("status", "")
+    if status.upper() in _VALID:
+        return []
+    return [Flag(id="invalid", what=f"the list calls this result {status}", excludes=True)]
+
+
+def _of_phases(row: Mapping[str, str], phases: Sequence[Io500Phase]) -> list[Flag]:
+    is_students = "scc" in row.get("list_name", row.get("list", "")).lower()
+    return short(phases, STONEWALL_STUDENTS_S if is_students else STONEWALL_S) + of_phases(phases)
 
 
 def _of_means(published: Io500Score) -> Io500Score:
@@ -99,13 +137,17 @@ def _of_means(published: Io500Score) -> Io500Score:
 
 
 def _phase(row: Mapping[str, str], name: str, source: str) -> Io500Phase | None:
-    for column in (_column(name), *_OTHER_NAMES.get(name, ())):
-        text = row.get(column, "")
-        if text:
-            value = _parse(text, column, source)
-            is_rate = name in METADATA
-            return Io500Phase(name=name, value=value, unit="kIOPS" if is_rate else "GiB/s")
-    return None
+    columns = (_column(name), *_OTHER_NAMES.get(name, ()))
+    values = [_parse(row[one], one, source) for one in columns if one in row]
+    if not values:
+        return None
+    spent = row.get(f"{_column(name)}_seconds", "")
+    return Io500Phase(
+        name=name,
+        value=next((value for value in values if value > 0), 0.0),
+        unit="kIOPS" if name in METADATA else "GiB/s",
+        seconds=_parse(spent, f"{_column(name)}_seconds", source) or None if spent else None,
+    )
 
 
 def _column(name: str) -> str:

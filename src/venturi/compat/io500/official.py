@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from venturi.compat.io500.description import described, lacking_in, written
+from venturi.compat.io500.official_failure import reason_of
+from venturi.compat.io500.official_setup import prepare
 from venturi.compat.io500.settings import MOST_BYTES, read_settings
 from venturi.compat.io500.submission import SUMMARY_NAME, Refused, import_results
 from venturi.execute.doctor import examine
@@ -47,6 +49,8 @@ class OfficialRequest:
     """The site's ini; None: the program's own defaults."""
     stonewall_s: int | None = None
     mode: str = "standard"
+    prepare: Path | None = None
+    """A program that sets up the directories of the four main phases, as the rules allow."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,8 @@ def run_official(wanted: OfficialRequest, say: Callable[[str], None]) -> Officia
         folder.mkdir(parents=True)
         (folder / INI).write_text(text, "utf-8")
         _write_script(folder / "io500.sh", line)
+        if wanted.prepare is not None:
+            prepare(wanted.prepare, data, folder)
         code = _run(line, folder, say)
     finally:
         shutil.rmtree(data, ignore_errors=True)
@@ -102,6 +108,11 @@ def _check(wanted: OfficialRequest) -> None:
         raise UserError(
             f"--binary {binary}: there is no such program",
             "name the io500 that the site's own build made",
+        )
+    if wanted.prepare is not None and not os.access(wanted.prepare, os.X_OK):
+        raise UserError(
+            f"--prepare {wanted.prepare}: there is no such program",
+            "name a script that may be executed; it gets the directory of the data",
         )
     check_directory(wanted.directory)
     if wanted.ranks > 1 and wanted.machine.launcher.kind is LauncherKind.LOCAL:
@@ -202,8 +213,7 @@ def _result(folder: Path, code: int) -> Io500Result:
     if code == 0 and result is not None:
         return result
     refused = next((one.why for one in found if isinstance(one, Refused)), "")
-    said = (folder / "stderr.txt").read_text("utf-8", "replace").strip().splitlines()
-    why = said[-1] if said else refused or f"it wrote no {SUMMARY_NAME}"
+    why = reason_of(folder, code) or refused or f"it wrote no {SUMMARY_NAME}"
     ended = f"ended with {code}" if code else "ended well, but"
     raise RunFailed(f"the program {ended}: {why}", f"what it wrote is in {folder}")
 
@@ -212,7 +222,8 @@ def _missing(
     result: Io500Result, information: Mapping[str, str], wanted: OfficialRequest
 ) -> list[str]:
     """What stands between this folder and a submission."""
-    found = [flag.what for flag in result.flags]
+    flags = sorted(result.flags, key=lambda flag: not flag.excludes)
+    found = [f"not valid: {one.what}" if one.excludes else one.what for one in flags]
     if wanted.nodes < 10:
         nodes = f"{wanted.nodes} client node{'s' if wanted.nodes > 1 else ''}"
         found.append(f"{nodes}: awards need at least 10, the 10-node list exactly 10")

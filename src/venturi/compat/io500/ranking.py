@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,8 @@ from venturi.model.error import UserError
 from venturi.model.published import Io500Result
 
 TEN_NODES = 10
+LISTS = ("production", "research", "ten-node", "best")
+"""The lists of the site: by what owners call their system, by nodes, one for each system."""
 NUMBERS = ("score", "bw", "md", *SCORED)
 SHARES: tuple[Literal["run", "process", "node"], ...] = ("run", "process", "node")
 
@@ -27,6 +29,8 @@ class RankingFilter:
     filesystem: str = ""
     """A part of the file system's name, in whatever case."""
     year: int | None = None
+    lists: tuple[str, ...] = ()
+    """Of `LISTS`: only results that stand in each of them."""
     every: bool = False
     """With those that may not stand in a list: they come last, without a place."""
 
@@ -43,9 +47,9 @@ class RankingRow:
 def rank(results: Iterable[Io500Result], choice: RankingFilter) -> list[RankingRow]:
     """The results of a choice, best first.
 
-    A result with a phase that is missing or 0 has no place, however high its score. Whatever
-    lacks the number that is asked for (or the number of clients) is left out. Runs of our own
-    stand among the others whatever the choice, at the place that they would take.
+    A result that a flag excludes has no place, however high its score. Whatever lacks the number
+    that is asked for (or the number of clients) is left out. Runs of our own stand among the
+    others whatever the choice, at the place that they would take.
     """
     if choice.by not in NUMBERS:
         raise UserError(f"--by {choice.by}: there is no such number", f"use {', '.join(NUMBERS)}")
@@ -56,11 +60,25 @@ def rank(results: Iterable[Io500Result], choice: RankingFilter) -> list[RankingR
     ]
     rows = []
     place = 1
-    for value, result in sorted((one for one in found if _is_shown(one[1])), key=_order):
+    shown = sorted((one for one in found if _is_shown(one[1])), key=_order)
+    for value, result in _best(shown) if "best" in choice.lists else shown:
         rows.append(RankingRow(place, value, result))
         place += not is_own(result)
     others = sorted((one for one in found if not _is_shown(one[1])), key=_order)
     return rows + [RankingRow(None, value, result) for value, result in others if choice.every]
+
+
+def _best(ordered: Sequence[tuple[float, Io500Result]]) -> list[tuple[float, Io500Result]]:
+    """The first of each institution, system and file system; what names none stays."""
+    seen: set[tuple[str, str, str]] = set()
+    kept = []
+    for value, result in ordered:
+        owner = (result.institution, result.system, result.filesystem)
+        name = (owner[0].lower(), owner[1].lower(), owner[2].lower())
+        if is_own(result) or not any(name) or name not in seen:
+            kept.append((value, result))
+        seen.add(name)
+    return kept
 
 
 def is_own(result: Io500Result) -> bool:
@@ -91,7 +109,15 @@ def _is_chosen(result: Io500Result, choice: RankingFilter) -> bool:
         return False
     if choice.year is not None and result.year != choice.year:
         return False
-    return choice.filesystem.lower() in result.filesystem.lower()
+    return choice.filesystem.lower() in result.filesystem.lower() and _is_listed(result, choice)
+
+
+def _is_listed(result: Io500Result, choice: RankingFilter) -> bool:
+    """Whether it stands in all lists of the choice; who says nothing of a system is in neither."""
+    for name in ("production", "research"):
+        if name in choice.lists and result.classification != name:
+            return False
+    return "ten-node" not in choice.lists or result.nodes == TEN_NODES
 
 
 def value_of(result: Io500Result, choice: RankingFilter) -> float | None:

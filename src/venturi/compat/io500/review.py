@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 
-from venturi.compat.io500.limit import PhaseContext, limit_of, phase_context_of
+from venturi.compat.io500.limit import SUSPECT, PhaseContext, limit_of, phase_context_of
 from venturi.compat.io500.own import (
     RANDOM,
     counted_kind,
@@ -40,7 +40,12 @@ def review_of(record: Record, results: Iterable[Io500Result]) -> Io500Review:
     phases = [_phase(name, found, here, own, beside) for name, found in rows.items()]
     lacking = missing(own.phases)
     scored = [phase for phase in phases if phase.scored]
-    stored = [phase for phase in scored if phase.limit is not ReviewLimit.CACHE]
+    cached = {
+        phase.name
+        for phase in scored
+        if phase.limit is ReviewLimit.CACHE or _cached_share(rows[phase.name]) >= SUSPECT
+    }
+    stored = [phase for phase in scored if phase.name not in cached]
     return Io500Review(
         run=record.id,
         processes=record.ranks,
@@ -54,7 +59,7 @@ def review_of(record: Record, results: Iterable[Io500Result]) -> Io500Review:
         results=len(beside),
         ranking_position=next(iter(_ranking_positions("score", own, beside)), None),
         strong=_named(stored, lambda share: share >= STRONG),
-        from_memory=[phase.name for phase in scored if phase.limit is ReviewLimit.CACHE],
+        from_memory=[phase.name for phase in scored if phase.name in cached],
         weak=_named(stored, lambda share: share <= WEAK),
     )
 
@@ -131,6 +136,11 @@ def _named(phases: Sequence[ReviewedPhase], fits: Callable[[float], bool]) -> li
     return [name for _, name in sorted(found, key=lambda one: -abs(one[0] - 0.5))]
 
 
+def _cached_share(rows: Sequence[PhaseRow]) -> float:
+    """The most of a phase's data that was counted in memory before it, in any repetition."""
+    return max((row.cached_share or 0.0 for row in rows), default=0.0)
+
+
 def _suspicions(record: Record, rows: dict[str, list[PhaseRow]]) -> list[str]:
     """What says that memory answered where storage was asked."""
     found = []
@@ -142,10 +152,10 @@ def _suspicions(record: Record, rows: dict[str, list[PhaseRow]]) -> list[str]:
             f"sequential ones ({quantity.number(easy)} GiB/s): they came from a cache"
         )
     for name in BANDWIDTH:
-        shares = [row.cached_share for row in rows.get(name, []) if row.cached_share]
-        if name.endswith("read") and shares and max(shares) >= 0.1:
-            share = quantity.percent(max(shares))
-            found.append(f"{name}: {share} of its data was in the clients' memory before it")
+        share = _cached_share(rows.get(name, []))
+        if name.endswith("read") and share >= SUSPECT:
+            part = quantity.percent(share)
+            found.append(f"{name}: {part} of its data was in the clients' memory before it")
     memory = record.environment.memory_bytes * len(record.environment.hosts)
     for name in ("ior-easy-write", "ior-hard-write"):
         written = max((row.bytes for row in rows.get(name, [])), default=0)

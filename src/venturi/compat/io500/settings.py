@@ -10,20 +10,23 @@ Sections = dict[str, dict[str, str]]
 MOST_BYTES = 16 << 20
 """No file of a result that is read whole is larger."""
 _KEY = re.compile(r"\s*([^=\s\[;#][^=]*?)\s*=\s*(.*?)\s*$")
+_EXACT = re.compile(r"([^=\s\[;#][^=]*?) = ?(.*)$")
 
 
-def read_settings(path: Path) -> Sections:
+def read_settings(path: Path, exact: bool = False) -> Sections:
     """The sections of a file, empty if there is none or it is no text.
 
     Unlike an INI parser of today it takes what all generations wrote: keys before the first
-    section (they are in section ""), keys without a value, values with `%`, `=` or `;`.
+    section (they are in section ""), keys without a value, values with `%`, `=` or `;`. `exact`
+    keeps the blanks behind a value.
     """
     result: Sections = {}
     section = ""
-    for line in _text(path).splitlines():
+    pattern = _EXACT if exact else _KEY
+    for line in text_of(path).splitlines():
         if line.startswith("["):
             section = line.strip().strip("[]")
-        elif found := _KEY.match(line):
+        elif found := pattern.match(line):
             result.setdefault(section, {})[found[1]] = found[2]
     return result
 
@@ -34,12 +37,13 @@ def why_unreadable(path: Path) -> str:
         return ""
     if path.stat().st_size == 0:
         return "the file is empty"
-    if not _text(path):
+    if not text_of(path):
         return "this is no text"
     return "" if read_settings(path) else "it has no key"
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a file; empty if there is none, if it is too large, or if it is no text."""
     try:
         if not path.is_file() or path.stat().st_size > MOST_BYTES:
             return ""

@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from venturi.compat.io500 import checksum, judge
+from venturi.compat.io500.archive import is_archive, unpacked
+from venturi.compat.io500.consistency import contradictions
+from venturi.compat.io500.evidence import Evidence, gather
 from venturi.compat.io500.list_csv import read_list
-from venturi.compat.io500.score import missing, score
-from venturi.compat.io500.settings import MOST_BYTES, Sections, read_settings, why_unreadable
+from venturi.compat.io500.score import SCORED, score
+from venturi.compat.io500.settings import MOST_BYTES, Sections, why_unreadable
 from venturi.compat.io500.summary import Io500Summary, read_summary
 from venturi.model.error import UserError
 from venturi.model.published import Check, Flag, Io500Result, Io500Score
 
 SUMMARY_NAME = "result_summary.txt"
 KEY_DIGITS = 16
-_LAUNCHED = re.compile(rb"was launched with (\d+) total task\(s\) on (\d+) node")
-_HEAD_BYTES = 64 << 10
 _SUBMISSION = re.compile(r"submission-\d+")
 
 
@@ -33,12 +34,18 @@ class Refused:
 
 
 def import_results(path: Path) -> Iterator[Io500Result | Refused]:
-    """All results in a file or below a folder, in the order of their names.
+    """All results in a file, in a packed submission, or below a folder, by their names.
 
-    UserError if the path does not exist, or if a folder holds neither summaries nor lists.
+    UserError if the path does not exist, if a folder holds neither summaries nor lists, or for an
+    archive that is damaged or too large.
     """
     if not path.exists():
         raise UserError(f"{path}: there is no such file or folder")
+    if is_archive(path):
+        with unpacked(path) as folder:
+            for one in import_results(folder):
+                yield _of_archive(one, path.name)
+        return
     if not path.is_dir():
         yield from _read(path, path.name, path.absolute().parts)
         return
@@ -53,6 +60,14 @@ def import_results(path: Path) -> Iterator[Io500Result | Refused]:
         )
 
 
+def _of_archive(one: Io500Result | Refused, archive: str) -> Io500Result | Refused:
+    """A result of an archive, with the archive's name before its own."""
+    source = f"{archive}/{one.source}"
+    if isinstance(one, Refused):
+        return Refused(source, one.why.replace(one.source, source, 1))
+    return one.model_copy(update={"source": source})
+
+
 def _scan(top: Path) -> Iterator[Path]:
     for folder, _, names in os.walk(top):
         if SUMMARY_NAME in names:
@@ -62,7 +77,8 @@ def _scan(top: Path) -> Iterator[Path]:
 def _read(path: Path, source: str, parts: tuple[str, ...]) -> Iterator[Io500Result | Refused]:
     try:
         if path.suffix.lower() == ".csv":
-            yield from read_list(_bytes(path, source), source)
+            for row in read_list(_bytes(path, source), source):
+                yield Refused(source, row) if isinstance(row, str) else row
         else:
             yield _result(path, source, parts)
     except UserError as error:
@@ -83,30 +99,37 @@ def _bytes(path: Path, source: str) -> bytes:
 def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
     data = _bytes(path, source)
     summary = read_summary(data, source)
-    folder = path.parent
-    result = read_settings(folder / "result.txt")
-    config = read_settings(folder / "config.ini")
-    procs, nodes = _size(folder, result)
-    institution, system, filesystem, year = _origin(parts)
+    evidence = gather(path.parent, [phase.name for phase in summary.phases])
     recomputed = score(summary.phases)
     extended = score(summary.phases, extended=True) if summary.published_extended else None
     mismatches = _mismatches(summary, recomputed, extended)
-    flags = mismatches + judge.judge(summary, config, result)
-    hashes = checksum.score_hash(result), checksum.config_hash(result, config)
-    flags += _damaged(folder, result)
-    flags += _hash_flags(hashes, config, read_settings(folder / "config-orig.ini"))
+    config_hash = checksum.config_hash(evidence.result, evidence.exact_config)
+    if config_hash is Check.WRONG and evidence.config_has_remarks:
+        config_hash = Check.ABSENT
+    hashes = checksum.score_hash(evidence.result), config_hash
+    flags = [
+        *contradictions(summary, evidence),
+        *mismatches,
+        *judge.judge(summary, evidence.config, evidence.result),
+        *_damaged(path.parent, evidence.result),
+        *_unconfirmed(summary, evidence),
+        *_hash_flags(hashes, evidence),
+    ]
+    owner = owner_of(parts, evidence.information)
+    procs, nodes = _size(evidence)
     return Io500Result(
         key=hashlib.sha256(data).hexdigest()[:KEY_DIGITS],
         source=source,
         format=summary.format,
         version=summary.version,
         mode=summary.mode,
-        institution=institution,
-        system=system,
-        filesystem=filesystem,
-        year=year,
+        institution=owner.institution,
+        system=owner.system,
+        filesystem=owner.filesystem,
+        year=owner.year or _year(evidence),
         procs=procs,
         nodes=nodes,
+        classification=evidence.information.get("system_classification", "").lower(),
         phases=summary.phases,
         published=summary.published,
         published_extended=summary.published_extended,
@@ -115,7 +138,8 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
         match=not mismatches,
         score_hash=hashes[0],
         config_hash=hashes[1],
-        ranked=not missing(summary.phases) and not summary.invalid,
+        evidence=evidence.weight,
+        ranked=not judge.excluding(flags),
         flags=flags,
     )
 
@@ -123,14 +147,35 @@ def _result(path: Path, source: str, parts: tuple[str, ...]) -> Io500Result:
 def _damaged(folder: Path, result: Sections) -> list[Flag]:
     """Files beside the summary of which something is lost, so that they prove nothing."""
     found = {name: why_unreadable(folder / name) for name in ("result.txt", "config.ini")}
-    if result and "SCORE" not in result:
+    if result and "hash" not in result.get("SCORE", {}):
         last = next(reversed(result))
-        found["result.txt"] = f"it ends within [{last}] and has no score: it is cut off"
+        found["result.txt"] = f"it ends within [{last}] and has no score hash: it is cut off"
+    elif lost := _lost(result):
+        found["result.txt"] = f"{lost} lacks what the others have"
     return [
-        Flag(id="damaged-file", what=f"{name}: {why}, so no hash could be checked with it")
+        Flag(id="damaged-file", what=f"{name}: {why}, so it confirms nothing")
         for name, why in found.items()
         if why
     ]
+
+
+def _lost(result: Sections) -> str:
+    """A phase without its time where others have one; empty if there is none."""
+    timed = [name for name, keys in result.items() if "t_delta" in keys]
+    untimed = [name for name in SCORED if name in result and name not in timed]
+    if timed and untimed:
+        return f"[{untimed[0]}]"
+    return "" if "config-hash" in checksum.run_keys(result) or not result else "[run]"
+
+
+def _unconfirmed(summary: Io500Summary, evidence: Evidence) -> list[Flag]:
+    """That nothing beside a summary says the same numbers."""
+    if evidence.result or (summary.format == "bash" and evidence.logs):
+        return []
+    what = "no result.txt stands beside the summary, so no hash confirms its numbers"
+    if not evidence.logs:
+        what = "nothing stands beside the summary that confirms its numbers"
+    return [Flag(id="unconfirmed", what=what)]
 
 
 def _mismatches(
@@ -141,46 +186,77 @@ def _mismatches(
     if summary.published_extended is not None and extended is not None:
         for name, theirs, ours in judge.differences(summary.published_extended, extended):
             what = f"published extended {name} {theirs:g}, but its phases give {ours:g}"
-            flags.append(Flag(id=f"mismatch-extended-{name}", what=what))
+            flags.append(Flag(id=f"mismatch-extended-{name}", what=what, excludes=True))
     return flags
 
 
-def _hash_flags(hashes: tuple[Check, Check], config: Sections, chosen: Sections) -> list[Flag]:
+def _hash_flags(hashes: tuple[Check, Check], evidence: Evidence) -> list[Flag]:
     flags = []
     for name, found in zip(("score", "config"), hashes, strict=True):
         if found is Check.WRONG:
             subject = "numbers" if name == "score" else "options"
-            what = (
-                f"the {name} hash is not that of the {subject}: edited, or of a version that "
-                "computed it in another way"
-            )
-            flags.append(Flag(id=f"{name}-hash", what=what))
-    unseen = checksum.unseen_options(config, chosen)
+            what = f"the {name} hash is not that of the {subject}: one of them was edited"
+            flags.append(Flag(id=f"{name}-hash", what=what, excludes=True))
+    if evidence.invalid_remarks and "INVALID" not in evidence.result.get("SCORE", {}).get(
+        "SCORE", ""
+    ):
+        remark = evidence.invalid_remarks[0]
+        what = f"result.txt says 'INVALID {remark}', but does not call the run invalid"
+        flags.append(Flag(id="remark", what=what))
+    if hashes[0] is Check.ABSENT and "hash" in evidence.result.get("SCORE", {}):
+        what = "result.txt has a score hash, but not all numbers that go into it"
+        flags.append(Flag(id="damaged-file", what=what))
+    if evidence.result and hashes[1] is Check.ABSENT:
+        what = (
+            "config.ini is not the complete one that the program writes, so its hash could not be "
+            "checked"
+            if evidence.config
+            else "there is no config.ini, so the config hash could not be checked"
+        )
+        flags.append(Flag(id="config-unconfirmed", what=what))
+    unseen = checksum.unseen_options(evidence.config, evidence.chosen)
     if unseen:
         what = f"the config hash does not show {', '.join(unseen)}: equal options cancel in it"
         flags.append(Flag(id="config-hash-ambiguous", what=what))
     return flags
 
 
-def _size(folder: Path, result: Sections) -> tuple[int | None, int | None]:
-    """Client processes and nodes: from mdtest's own words, else from result.txt."""
-    for name in ("mdtest-easy-write.txt", "mdtest_easy_write.txt"):
-        if not (folder / name).is_file():
-            continue
-        try:
-            with (folder / name).open("rb") as log:
-                found = _LAUNCHED.search(log.read(_HEAD_BYTES))
-        except OSError:
-            continue
-        if found:
-            return int(found[1]) or None, int(found[2]) or None
-    text = result.get("run", {}).get("procs") or result.get("find", {}).get("nproc", "")
-    return (int(text) or None if text.isdecimal() else None), None
+def _size(evidence: Evidence) -> tuple[int | None, int | None]:
+    """Client processes and nodes: from the logs, else from result.txt, else from the owner."""
+    told = [log for log in evidence.logs if log.tasks]
+    if told:
+        return told[0].tasks, told[0].nodes
+    run = evidence.result.get("run", {})
+    text = run.get("procs") or evidence.result.get("find", {}).get("nproc", "")
+    nodes = evidence.information.get("client_nodes", "")
+    return _whole(text), _whole(nodes)
 
 
-def _origin(parts: tuple[str, ...]) -> tuple[str, str, str, int | None]:
-    """Institution, system, file system and year from a path of the list's own archive."""
+def _whole(text: str) -> int | None:
+    return int(text) or None if text.isdecimal() else None
+
+
+def _year(evidence: Evidence) -> int | None:
+    started = evidence.result.get("ior-easy-write", {}).get("t_start", "")[:4]
+    return int(started) if started.isdecimal() else None
+
+
+@dataclass(frozen=True)
+class Owner:
+    """Whose result it is."""
+
+    institution: str = ""
+    system: str = ""
+    filesystem: str = ""
+    year: int | None = None
+
+
+def owner_of(parts: tuple[str, ...], information: Mapping[str, str]) -> Owner:
+    """From a path of the list's own archive, which its site corrects, else from the submitter."""
     for index, part in enumerate(parts):
         if index >= 4 and _SUBMISSION.fullmatch(part) and parts[index - 1].isdecimal():
-            return parts[index - 4], parts[index - 3], parts[index - 2], int(parts[index - 1])
-    return "", "", "", None
+            institution, system, filesystem, year = parts[index - 4 : index]
+            return Owner(institution, system, filesystem, int(year))
+    names = ("filesystem_type", "filesystem_name", "storage_vendor")
+    filesystem = next((information[name] for name in names if name in information), "")
+    return Owner(information.get("institution", ""), information.get("system", ""), filesystem)

@@ -12,7 +12,8 @@ from venturi.model.error import UserError
 from venturi.model.published import Io500Phase, Io500Score
 
 _NUMBER = r"([-+]?(?:\d[\d.]*(?:[eE][-+]?\d+)?|nan|inf))"
-_VERSION = re.compile(r"IO500 version\s+(\S+)(?:\s+\((standard|extended)\))?\s*$")
+_VERSION = re.compile(r"IO500 version(?:\s+([^\s(]\S*))?(?:\s+\((standard|extended)\))?\s*$")
+"""Programs that were built outside of a checkout have no version."""
 _PHASE = re.compile(
     r"\[(RESULT|\s*)(-invalid)?\s*\]\s+(?:(?:BW|IOPS)\s+phase\s+\d+\s+)?([A-Za-z][\w-]*)\s+"
     rf"{_NUMBER}\s+(\S+)\s*:\s*time\s+{_NUMBER}\s+seconds\s*(\[INVALID\])?\s*$"
@@ -42,6 +43,8 @@ class Io500Summary:
 @dataclass
 class _SummaryDraft:
     version: str = ""
+    is_new: bool = False
+    """The C application wrote it: the shell script says no version."""
     mode: Literal["standard", "extended"] = "standard"
     phases: dict[str, Io500Phase] = field(default_factory=dict)
     scores: dict[str, Io500Score] = field(default_factory=dict)
@@ -69,7 +72,7 @@ def read_summary(data: bytes, source: str) -> Io500Summary:
             "the run was stopped, or the file is cut off: copy it again",
         )
     return Io500Summary(
-        format="c-app" if seen.version else "bash",
+        format="c-app" if seen.is_new else "bash",
         version=seen.version,
         mode=seen.mode,
         phases=list(seen.phases.values()),
@@ -93,7 +96,7 @@ def _lines(data: bytes, source: str) -> Iterator[tuple[int, str]]:
 
 def _take(line: str, place: str, seen: _SummaryDraft) -> None:
     if found := _VERSION.match(line):
-        seen.version = found[1]
+        seen.version, seen.is_new = found[1] or "", True
         seen.mode = "extended" if found[2] == "extended" else "standard"
     elif found := _PHASE.match(line):
         phase = _phase(found, place)
