@@ -143,14 +143,14 @@ def stopped(words: list[str], store: Path, chance: random.Random) -> Record:
 
 def _wait_for_engines(process: subprocess.Popen[bytes]) -> list[int]:
     """The processes of the engine, once there are some; none where the run is over."""
-    tree, found = proc.Tree(process.pid), list[int]()
+    tree, found = proc.ProcessTree(process.pid), list[int]()
     while process.poll() is None and not found:
         found = _engines(tree)
         time.sleep(0.01)
     return found
 
 
-def _engines(tree: proc.Tree) -> list[int]:
+def _engines(tree: proc.ProcessTree) -> list[int]:
     return [
         pid
         for pid in tree.members()

@@ -385,7 +385,7 @@ class Run {
     counters.deadline_ns = 0;
     comm::set_doing(counters, comm::kRemoving);
     std::uint64_t deepest = 0;
-    if (context_.manifest) note_removals_of_others(entries);
+    note_removals_of_others(entries);
     std::erase_if(entries, [&](const Entry& entry) {
       if (!wanted(entry)) return false;
       context_.beat();
@@ -414,8 +414,9 @@ class Run {
   /// Where ranks removed items that others had made, those do not look for them: under their names
   /// there may be something else by now.
   void note_removals_of_others(std::vector<Entry>& entries) {
-    const auto mine = static_cast<std::uint64_t>(context_.manifest->removed_others());
-    if (world_.maximum(mine) == 0) return;
+    // All ranks come here, also those that failed before they had a manifest.
+    const bool has_removed = context_.manifest && context_.manifest->removed_others();
+    if (world_.maximum(static_cast<std::uint64_t>(has_removed)) == 0) return;
     std::map<std::tuple<std::string, std::string, std::uint64_t>, std::string> sums;
     for (Entry& sum :
          sum_items(read_manifests(context_.plan.journal, context_.plan.directory, binding_.key))) {

@@ -10,14 +10,14 @@ import pytest
 from analyse.phase import phase
 from venturi.analyse.neighbour import (
     QUIET_SHARE,
-    Observed,
+    ObservedLoad,
     notices,
     suspicions_of,
 )
 from venturi.model.event import Warning
 from venturi.model.host_sample import HostSample
 from venturi.model.record import PhaseRow
-from venturi.model.verdict import Cause, Suspicion
+from venturi.model.verdict import Suspicion, SuspicionCause
 
 WRITE = {"write": (10, 100)}
 
@@ -43,7 +43,7 @@ def judged(
     samples = [sample(0.0, **{name: type(value)(0) for name, value in last.items()
                               if name not in ("own_processes", "cpus")}),
                sample(60.0, **last)]  # fmt: skip
-    return suspicions_of(rows(), Observed(samples, ranks, file_system, {"w": half_width}))
+    return suspicions_of(rows(), ObservedLoad(samples, ranks, file_system, {"w": half_width}))
 
 
 def test_a_quiet_host_is_not_suspected() -> None:
@@ -74,11 +74,11 @@ def test_others_are_suspected_when_they_explain_more_than_the_interval(seed: int
     )
     bound = max(half_width, QUIET_SHARE)
     if abs(share - bound) > 0.01:
-        assert [one.cause for one in found] == [Cause.NEIGHBOUR] * (share > bound)
+        assert [one.cause for one in found] == [SuspicionCause.NEIGHBOUR] * (share > bound)
 
 
 def test_waiting_for_a_cpu_counts_where_ranks_have_enough() -> None:
-    assert [one.cause for one in judged({"own_wait_s": 30.0})] == [Cause.NEIGHBOUR]
+    assert [one.cause for one in judged({"own_wait_s": 30.0})] == [SuspicionCause.NEIGHBOUR]
     assert judged({"own_wait_s": 300.0}, ranks=64) == [], "they waited for each other"
     crowded = judged({"own_wait_s": 3000.0, "user_s": 30.0}, ranks=64)
     assert [one.share for one in crowded] == [pytest.approx(0.498, abs=0.005)]
@@ -91,30 +91,30 @@ def test_daemons_of_a_file_system_in_user_space_are_not_told_from_others() -> No
 @pytest.mark.parametrize(
     ("counters", "cause"),
     [
-        ({"steal_s": 30.0}, Cause.STEAL),
-        ({"pressure_memory_s": 10.0}, Cause.MEMORY),
-        ({"throttled_s": 5.0, "throttled": 50}, Cause.THROTTLED),
-        ({"thermal_throttles": 3}, Cause.THROTTLED),
-        ({"stopped_s": 0.4}, Cause.STOPPED),
-        ({"gap_s": 1.5}, Cause.GAP),
-        ({"clock_step_s": 0.1}, Cause.CLOCK),
+        ({"steal_s": 30.0}, SuspicionCause.STEAL),
+        ({"pressure_memory_s": 10.0}, SuspicionCause.MEMORY),
+        ({"throttled_s": 5.0, "throttled": 50}, SuspicionCause.THROTTLED),
+        ({"thermal_throttles": 3}, SuspicionCause.THROTTLED),
+        ({"stopped_s": 0.4}, SuspicionCause.STOPPED),
+        ({"gap_s": 1.5}, SuspicionCause.GAP),
+        ({"clock_step_s": 0.1}, SuspicionCause.CLOCK),
         (
             {
                 "own_read_bytes": 10**9, "own_written_bytes": 0,
                 "device_read_bytes": 3 * 10**9, "device_written_bytes": 0,
             },
-            Cause.NEIGHBOUR,
+            SuspicionCause.NEIGHBOUR,
         ),
         (
             {
                 "own_read_bytes": 0, "own_written_bytes": 10**9,
                 "device_read_bytes": 0, "device_written_bytes": 6 * 10**9,
             },
-            Cause.NEIGHBOUR,
+            SuspicionCause.NEIGHBOUR,
         ),
     ],
 )  # fmt: skip
-def test_each_cause(counters: dict[str, Any], cause: Cause) -> None:
+def test_each_cause(counters: dict[str, Any], cause: SuspicionCause) -> None:
     assert [one.cause for one in judged(counters)] == [cause]
 
 
@@ -127,7 +127,7 @@ def test_others_count_only_while_a_phase_ran() -> None:
     ]
     late = [phase("late", 9.0, 0, WRITE, at_s=60.5)]
     early = [phase("early", 9.0, 0, WRITE, at_s=0.5)]
-    seen = Observed(busy_before, 2, "xfs", {})
+    seen = ObservedLoad(busy_before, 2, "xfs", {})
     assert suspicions_of(late, seen) == []
     [found] = suspicions_of([*early, *late], seen)
     assert found.phase == "early"
@@ -135,9 +135,11 @@ def test_others_count_only_while_a_phase_ran() -> None:
 
 
 def test_without_samples_nothing_is_claimed() -> None:
-    assert suspicions_of(rows(), Observed([sample(0.0)], 2, "xfs", {})) == []
+    assert suspicions_of(rows(), ObservedLoad([sample(0.0)], 2, "xfs", {})) == []
 
 
 def test_a_pause_that_the_engine_notices_is_a_suspicion() -> None:
     told = [Warning(what="nobody ran for 60 s", stopped_s=60.0), Warning(what="less room")]
-    assert [(one.cause, one.what) for one in notices(told)] == [(Cause.GAP, "nobody ran for 60 s")]
+    assert [(one.cause, one.what) for one in notices(told)] == [
+        (SuspicionCause.GAP, "nobody ran for 60 s")
+    ]

@@ -14,7 +14,7 @@ from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
 from venturi.model.record import Level, MetricValue, PhaseRow, Substitution
 from venturi.model.statistic import median_interval
-from venturi.model.verdict import Cause, Suspicion, Threshold, UseKind
+from venturi.model.verdict import Suspicion, SuspicionCause, Threshold, UseKind
 
 WRITE = {"write": (10, 100)}
 READ = {"read": (10, 100)}
@@ -85,7 +85,7 @@ def test_a_good_run_is_valid_however_short_its_phases_are() -> None:
         ),
         ({"clock_offset_s": 0.1}, Level.INDICATIVE, "clocks of the nodes"),
         (
-            {"noticed": [Suspicion(cause=Cause.GAP, what="nobody ran for 60 s")]},
+            {"noticed": [Suspicion(cause=SuspicionCause.GAP, what="nobody ran for 60 s")]},
             Level.INDICATIVE,
             "nobody ran for 60 s",
         ),

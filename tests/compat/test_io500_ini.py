@@ -13,7 +13,7 @@ import pytest
 from compat.conftest import Tool
 from venturi.compat.io500.arguments import Io500Arguments, chosen
 from venturi.compat.io500.ini import Chosen, read_ini
-from venturi.compat.io500.ini_text import KEYS_OF, Kind, read_ini_text
+from venturi.compat.io500.ini_text import KEYS_OF, IniKind, read_ini_text
 from venturi.model.error import UserError
 
 
@@ -131,13 +131,13 @@ WORDS = ("TRUE", "false", "1", "0", "5", "-5", "1e5", "5.5", ".5", "maybe", "5 m
          "0x10", "TRUE # a remark", "7\t; a remark", "tRuE", "yes", "٣", "-", "1.5.2")  # fmt: skip
 
 
-def official_takes(kind: Kind, text: str) -> bool:
+def official_takes(kind: IniKind, text: str) -> bool:
     """The forms of the official parser, behind its remark."""
     plain = re.sub(r"\s[#;].*", "", text).strip()
     forms = {
-        Kind.WHOLE: r"-?[0-9]+", Kind.COUNT: r"[0-9]+", Kind.TEXT: r".*",
-        Kind.FLAG: r"[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|1|0",
-        Kind.REAL: r"[-+]?([0-9]+([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]+)?",
+        IniKind.WHOLE: r"-?[0-9]+", IniKind.COUNT: r"[0-9]+", IniKind.TEXT: r".*",
+        IniKind.FLAG: r"[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|1|0",
+        IniKind.REAL: r"[-+]?([0-9]+([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]+)?",
     }  # fmt: skip
     return re.fullmatch(forms[kind], plain) is not None
 
@@ -167,14 +167,14 @@ NO_EFFECT = {("global", "drop-caches-cmd")}
 
 
 @pytest.mark.parametrize(("section", "key", "kind"), KEYS)
-def test_every_key_is_used_or_noted(tmp_path: Path, section: str, key: str, kind: Kind) -> None:
+def test_every_key_is_used_or_noted(tmp_path: Path, section: str, key: str, kind: IniKind) -> None:
     text = "3m" if key.endswith("size") else "DFS" if key == "api" else "word"
     values = {
-        Kind.WHOLE: ["7"],
-        Kind.COUNT: ["7"],
-        Kind.REAL: ["0.7"],
-        Kind.FLAG: ["TRUE", "FALSE"],
-        Kind.TEXT: [text],
+        IniKind.WHOLE: ["7"],
+        IniKind.COUNT: ["7"],
+        IniKind.REAL: ["0.7"],
+        IniKind.FLAG: ["TRUE", "FALSE"],
+        IniKind.TEXT: [text],
     }
     found = [read_ini(ini(tmp_path, f"[{section}]\n{key} = {value}\n")) for value in values[kind]]
     has_effect = any(one != Chosen() for one in found)

@@ -34,7 +34,7 @@ class Walk:
         self._seats = RankPlacement(self.plan, self._group, 1)
         self._slots: list[Number] = [0] * len(self.plan.slots)
         self._slots[1] = self._slots[2] = self._group.ranks
-        self._seats.sit(self._slots, self.rank)
+        self._seats.placement_of(self._slots, self.rank)
         self._steps(self._group.program)
 
     def _steps(self, steps: Iterable[p.Step]) -> None:
@@ -65,9 +65,9 @@ class Walk:
 
     def _path(self, file: int, owner: list[p.Instruction]) -> str:
         rank = int(evaluate(owner, self._slots))
-        self._seats.sit(self._slots, rank)
+        self._seats.placement_of(self._slots, rank)
         path = "".join(self._part(part) for part in self.plan.files[file].path)
-        self._seats.sit(self._slots, self.rank)
+        self._seats.placement_of(self._slots, self.rank)
         return path
 
     def _part(self, part: p.PathPart) -> str:

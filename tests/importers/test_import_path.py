@@ -22,7 +22,7 @@ from venturi.model.result import Result, SourceKind
 from venturi.store.archive import results, verify
 
 HERE = Path(__file__).parent / "real"
-FIELD = Path(__file__).parents[1] / "field" / "real"
+FIELD = Path(__file__).parents[1] / "compat" / "real"
 
 
 def taken(store: Path, path: Path, machine: str = "vm") -> list[Result]:

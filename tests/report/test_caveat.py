@@ -65,7 +65,7 @@ def null(**changes: Any) -> Record:
     ],
 )
 def test_labels_are_part_of_the_name(path: str, changes: dict[str, Any], name: str) -> None:
-    shown = chapter(changed(record(), path, **changes), Units.IEC, "x").headlines
+    shown = chapter(changed(record(), path, **changes), Units.IEC, "x", "x").headlines
     assert name in {line.name for line in shown}
 
 
@@ -93,7 +93,7 @@ def test_files_in_memory_are_never_called_flushed() -> None:
 @pytest.mark.parametrize("form", ["html", "md"])
 def test_headlines_of_an_invalid_run_are_withheld(form: str) -> None:
     made = invalid()
-    assert chapter(made, Units.IEC, "x").headlines == ()
+    assert chapter(made, Units.IEC, "x", "x").headlines == ()
     text = render([made], form).replace("\u00a0", " ")
     assert "rates are withheld" in text
     assert all(phase.text(phase.rate.median, Units.IEC) in text for phase in phases(made))
@@ -109,7 +109,7 @@ def test_without_storage_nothing_is_measured_in_a_directory(made: Record, words:
     assert f"{words}: no storage was touched. It ran with 4 ranks." in text
     assert "Measured in" not in text
     assert "xfs at" not in text
-    names = [line.name for line in chapter(made, Units.IEC, "x").headlines]
+    names = [line.name for line in chapter(made, Units.IEC, "x", "x").headlines]
     assert names
     assert all(name.endswith(f"({words.lower()})") for name in names)
 
@@ -132,7 +132,10 @@ def test_a_flush_forces_nothing(how: str) -> None:
 
 def test_no_phase_makes_no_empty_section() -> None:
     made = record(shapes=(), repetitions=0, partial=True, workload={}, about="")
-    assert [s.name for s in chapter(made, Units.IEC, "x").sections] == ["environment", "making"]
+    assert [s.name for s in chapter(made, Units.IEC, "x", "x").sections] == [
+        "environment",
+        "making",
+    ]
     text = render([made], "md")
     assert "No phase was finished" in text
     assert "it completed 0 of 1 repetition." in text
@@ -161,7 +164,7 @@ def test_the_workload_s_own_metrics_come_before_phases_with_what_must_be_known()
             }
         }
     )
-    first, *others = chapter(warm, Units.IEC, "x").headlines
+    first, *others = chapter(warm, Units.IEC, "x", "x").headlines
     assert (first.name, first.value) == ("saturates (not flushed)", "8 ranks")
     assert "4 ranks to 16 ranks" in first.detail
     assert not any(line.name.startswith("saturates") for line in others)

@@ -72,8 +72,8 @@ def test_while_the_record_is_made_ctrl_c_waits(
 def test_before_the_run_begins_nothing_is_left(tmp_path: Path) -> None:
     make_store(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from venturi.store.journal import Journal\n"
-        "journal = Journal(Path(sys.argv[1]), 'run')\n"
+        "import sys; from pathlib import Path; from venturi.store.journal import RunJournal\n"
+        "journal = RunJournal(Path(sys.argv[1]), 'run')\n"
         "assert journal.folder.is_dir()\nsys.exit(130)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)

@@ -62,7 +62,7 @@ def test_an_old_record_on_tmpfs_is_in_memory_and_not_flushed(tmp_path: Path) -> 
     data = json.loads(KEPT.read_text("utf-8"))
     data["environment"]["file_system"]["type"] = "tmpfs"
     for row in data["phases"]:
-        row["flushed"], row["bytes_durable"] = "fsync", row["bytes"]
+        row["persisted"], row["bytes_durable"] = "fsync", row["bytes"]
     made = changed(tmp_path, environment=data["environment"], phases=data["phases"])
     assert made.labels == {"write": ["in memory"], "read": ["in memory"]}
     assert {(row.flushed, row.bytes_durable) for row in made.phases} == {("none", 0)}

@@ -91,7 +91,7 @@ def contrasts(parts: Sequence[Sequence[Sides]]) -> list[list[Contrast]]:
         [index for index, sides in enumerate(part) if is_enough(*map(len, sides))] for part in parts
     ]
     tables = [
-        _Table([part[index] for index in own])
+        _ContrastTable([part[index] for index in own])
         for part, own in zip(parts, judged, strict=True)
         if own
     ]
@@ -145,7 +145,7 @@ def _exp(value: float) -> float:
     return math.exp(min(max(value, -_LARGEST_LOG), _LARGEST_LOG))
 
 
-class _Table:
+class _ContrastTable:
     """Metrics of one part as columns, repetitions as rows; those of the first run come first."""
 
     def __init__(self, metrics: Sequence[Sides]) -> None:
@@ -274,7 +274,7 @@ def _outer(lower: Array, upper: Array, clamped: int) -> tuple[float, float]:
     return spread, min(loss, _MOST_LOSS * spread)
 
 
-def _judged(tables: Sequence[_Table]) -> list[list[_Result]]:
+def _judged(tables: Sequence[_ContrastTable]) -> list[list[_Result]]:
     """Judge all metrics of all tables; those that differ leave the family, the rest is judged anew.
 
     This is the step-down form: a metric that differs is no reason to ask more of the others.
@@ -307,7 +307,7 @@ def _judged(tables: Sequence[_Table]) -> list[list[_Result]]:
     ]
 
 
-def _draws(tables: Sequence[_Table]) -> list[NDArray[np.intp]]:
+def _draws(tables: Sequence[_ContrastTable]) -> list[NDArray[np.intp]]:
     """Return the relabelling of each table in each draw; draw 0 is what was measured.
 
     One table goes through all its relabellings. Several are relabelled independently of each other.
@@ -322,7 +322,9 @@ def _draws(tables: Sequence[_Table]) -> list[NDArray[np.intp]]:
 
 
 def _largest(
-    tables: Sequence[_Table], draws: Sequence[NDArray[np.intp]], left: Sequence[NDArray[np.bool_]]
+    tables: Sequence[_ContrastTable],
+    draws: Sequence[NDArray[np.intp]],
+    left: Sequence[NDArray[np.bool_]],
 ) -> NDArray[np.float32]:
     """Return the largest score of the metrics that are left, by draw."""
     parts = [
@@ -334,7 +336,7 @@ def _largest(
 
 
 def _effect_critical(
-    family: NDArray[np.float32], draws: NDArray[np.intp], table: _Table
+    family: NDArray[np.float32], draws: NDArray[np.intp], table: _ContrastTable
 ) -> float | None:
     """Return the score that an effect in this table must exceed.
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from venturi.model.event import Warning
 from venturi.model.host_sample import HostSample
 from venturi.model.record import PhaseRow
-from venturi.model.verdict import Cause, Suspicion
+from venturi.model.verdict import Suspicion, SuspicionCause
 
 QUIET_SHARE = 0.05
 """Daemons of a quiet machine take less; it is what a share must exceed in any case."""
@@ -31,7 +31,7 @@ _SERVED_IN_USER_SPACE = "fuse"
 
 
 @dataclass(frozen=True)
-class Window:
+class LoadWindow:
     """What counters grew by while a phase ran, over all repetitions."""
 
     seconds: float = 0.0
@@ -46,7 +46,7 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedLoad:
     """All that was seen of the host, and what it is judged with."""
 
     samples: Sequence[HostSample]
@@ -60,13 +60,13 @@ class Observed:
 def notices(warnings: Sequence[Warning]) -> list[Suspicion]:
     """What the engine itself noticed: ranks or watchers that did not run for a while."""
     return [
-        Suspicion(cause=Cause.GAP, what=warning.what)
+        Suspicion(cause=SuspicionCause.GAP, what=warning.what)
         for warning in warnings
         if warning.stopped_s is not None
     ]
 
 
-def suspicions_of(phases: Sequence[PhaseRow], seen: Observed) -> list[Suspicion]:
+def suspicions_of(phases: Sequence[PhaseRow], seen: ObservedLoad) -> list[Suspicion]:
     """What can explain more of a number than its interval says, phase by phase, then overall."""
     if len(seen.samples) < 2:
         return []
@@ -78,10 +78,10 @@ def suspicions_of(phases: Sequence[PhaseRow], seen: Observed) -> list[Suspicion]
     return [*_merged(found), *_of_the_run(seen)]
 
 
-def _window(rows: Sequence[PhaseRow], seen: Observed) -> Window:
+def _window(rows: Sequence[PhaseRow], seen: ObservedLoad) -> LoadWindow:
     """The growth of all counters between the samples that enclose the rows."""
     pairs = _joined(sorted({_around(row, seen.samples) for row in rows}))
-    total = Window()
+    total = LoadWindow()
     for first, last in pairs:
         total = _sum(total, _between(seen.samples[first], seen.samples[last]))
     newest = seen.samples[-1]
@@ -114,11 +114,11 @@ def _joined(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
     return out
 
 
-def _between(a: HostSample, b: HostSample) -> Window:
+def _between(a: HostSample, b: HostSample) -> LoadWindow:
     # Who is held at a limit waits, too, and nobody else is the cause.
     held_s = _grown(a.throttled_s, b.throttled_s)
     others_s = (b.user_s - a.user_s) - (b.own_user_s - a.own_user_s)
-    return Window(
+    return LoadWindow(
         seconds=b.at_s - a.at_s,
         foreign_cpu_s=others_s,
         wait_s=max(0.0, _grown(a.own_wait_s, b.own_wait_s) - held_s),
@@ -129,8 +129,8 @@ def _between(a: HostSample, b: HostSample) -> Window:
     )
 
 
-def _sum(a: Window, b: Window) -> Window:
-    return Window(
+def _sum(a: LoadWindow, b: LoadWindow) -> LoadWindow:
+    return LoadWindow(
         a.seconds + b.seconds,
         a.foreign_cpu_s + b.foreign_cpu_s,
         a.wait_s + b.wait_s,
@@ -145,21 +145,33 @@ def _grown(before: float | None, after: float | None) -> float:
     return max(0.0, after - before) if before is not None and after is not None else 0.0
 
 
-def _of_window(path: str, seen: Window, observed: Observed, least: float) -> list[Suspicion]:
+def _of_window(
+    path: str, seen: LoadWindow, observed: ObservedLoad, least: float
+) -> list[Suspicion]:
     if seen.seconds <= 0:
         return []
     cpus = observed.samples[-1].cpus
     rows = (
         (
-            Cause.NEIGHBOUR,
+            SuspicionCause.NEIGHBOUR,
             neighbour_share(seen, cpus, observed),
             least,
             "other processes used the CPUs or delayed ranks",
         ),
-        (Cause.STEAL, seen.steal_s / (cpus * seen.seconds), least, "the hypervisor took CPU time"),
-        (Cause.MEMORY, seen.memory_s / seen.seconds, least, "all processes waited for memory"),
         (
-            Cause.THROTTLED,
+            SuspicionCause.STEAL,
+            seen.steal_s / (cpus * seen.seconds),
+            least,
+            "the hypervisor took CPU time",
+        ),
+        (
+            SuspicionCause.MEMORY,
+            seen.memory_s / seen.seconds,
+            least,
+            "all processes waited for memory",
+        ),
+        (
+            SuspicionCause.THROTTLED,
             seen.throttled_s / seen.seconds,
             THROTTLED_SHARE,
             "the control group's CPU limit held the run",
@@ -168,11 +180,11 @@ def _of_window(path: str, seen: Window, observed: Observed, least: float) -> lis
     found = [_suspect(cause, path, share, what) for cause, share, at, what in rows if share > at]
     if seen.thermal:
         what = f"the CPU throttled for heat ({seen.thermal} times)"
-        found.append(Suspicion(cause=Cause.THROTTLED, phase=path, what=what))
+        found.append(Suspicion(cause=SuspicionCause.THROTTLED, phase=path, what=what))
     return found
 
 
-def neighbour_share(seen: Window, cpus: int, observed: Observed) -> float:
+def neighbour_share(seen: LoadWindow, cpus: int, observed: ObservedLoad) -> float:
     """Share of a window's time that work of others can explain.
 
     Others take CPUs, or delay ranks that could run. Where there are more ranks than CPUs these
@@ -189,7 +201,7 @@ def neighbour_share(seen: Window, cpus: int, observed: Observed) -> float:
     return max(others_s / (cpus * seen.seconds), waits_s / seen.seconds)
 
 
-def _suspect(cause: Cause, path: str, share: float, what: str) -> Suspicion:
+def _suspect(cause: SuspicionCause, path: str, share: float, what: str) -> Suspicion:
     share = min(share, 1.0)
     return Suspicion(cause=cause, phase=path, share=share, what=f"{what} ({share:.0%} of the time)")
 
@@ -207,26 +219,26 @@ def _merged(found: Sequence[Suspicion]) -> list[Suspicion]:
     return out
 
 
-def _of_the_run(seen: Observed) -> list[Suspicion]:
+def _of_the_run(seen: ObservedLoad) -> list[Suspicion]:
     """What is no matter of single phases: stops, gaps, clock steps, others on the device."""
     first, last = seen.samples[0], seen.samples[-1]
     found = []
     stopped_s = last.stopped_s - first.stopped_s
     if stopped_s > 0:
         what = f"processes of the run were stopped for {stopped_s:.2g} s (SIGSTOP or a debugger)"
-        found.append(Suspicion(cause=Cause.STOPPED, what=what))
+        found.append(Suspicion(cause=SuspicionCause.STOPPED, what=what))
     gap_s = last.gap_s - first.gap_s
     if gap_s > 0:
         what = f"the command that watches the run did not get to run for {gap_s:.2g} s"
-        found.append(Suspicion(cause=Cause.GAP, what=what))
+        found.append(Suspicion(cause=SuspicionCause.GAP, what=what))
     step_s = last.clock_step_s - first.clock_step_s
     if step_s > _CLOCK_STEP_S:
         what = f"the wall clock was stepped by {step_s:.2g} s"
-        found.append(Suspicion(cause=Cause.CLOCK, what=what))
+        found.append(Suspicion(cause=SuspicionCause.CLOCK, what=what))
     share = foreign_bytes_share(first, last)
     if share > _FOREIGN_SHARE:
         what = f"{share:.0%} of the bytes on the target's device were not the run's"
-        found.append(Suspicion(cause=Cause.NEIGHBOUR, share=min(share, 1.0), what=what))
+        found.append(Suspicion(cause=SuspicionCause.NEIGHBOUR, share=min(share, 1.0), what=what))
     return found
 
 

@@ -12,12 +12,12 @@ from venturi.analyse.label import (
     NO_INTERFACE,
     SIMULATED,
 )
-from venturi.analyse.neighbour import Observed, suspicions_of
+from venturi.analyse.neighbour import ObservedLoad, suspicions_of
 from venturi.analyse.threshold import Measured, judged
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
 from venturi.model.record import Level, MetricValue, PhaseRow, Verdict
-from venturi.model.verdict import Cause, Suspicion, Threshold, Use, UseKind
+from venturi.model.verdict import Suspicion, SuspicionCause, Threshold, Use, UseKind
 
 ENOUGH_REPETITIONS = 6
 """Fewer values have no 95 % interval of the median without assuming a distribution."""
@@ -47,7 +47,7 @@ class VerdictFacts:
     target_changed: str | None = None
     cold_wanted: frozenset[str] = frozenset()
     """Phases whose caches were to be dropped."""
-    observed: Observed | None = None
+    observed: ObservedLoad | None = None
     """What was seen of the host; None: nothing."""
     noticed: Sequence[Suspicion] = ()
     """What the engine noticed by itself."""
@@ -180,7 +180,7 @@ def _of_caches(facts: VerdictFacts) -> list[Suspicion]:
             said = " and ".join(sorted(state.value for state in states))
             what = f"{path}: the state of the caches changed between repetitions ({said})"
         if what:
-            found.append(Suspicion(cause=Cause.CACHE, phase=path, what=what))
+            found.append(Suspicion(cause=SuspicionCause.CACHE, phase=path, what=what))
     return found
 
 
@@ -204,7 +204,7 @@ def _of_bounds(facts: VerdictFacts) -> list[Suspicion]:
                         f"{path}: {rate:.4g} B/s is above the known bound of "
                         f"{bound.bytes_per_second:.4g} B/s for {bound.operation}"
                     )
-                    found.append(Suspicion(cause=Cause.BOUND, phase=path, what=what))
+                    found.append(Suspicion(cause=SuspicionCause.BOUND, phase=path, what=what))
                     break
     return found
 

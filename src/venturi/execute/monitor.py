@@ -48,7 +48,7 @@ class Monitor:
         self._clocks = clocks or Clocks()
         self._root = root
         self._write = write
-        self._trees = [proc.Tree(os.getpid(), root)]
+        self._trees = [proc.ProcessTree(os.getpid(), root)]
         self._groups = proc.group_folders(os.getpid(), "cpu", root)
         self._device = _device_of(directory)
         self._hello_s = self._last_s = self._clocks.monotonic()
@@ -80,7 +80,7 @@ class Monitor:
         they were given.
         """
         found = dict.fromkeys((pid, *proc.pids_with(str(plan), self._root)))
-        self._trees += [proc.Tree(one, self._root) for one in found]
+        self._trees += [proc.ProcessTree(one, self._root) for one in found]
         folders = [own for one in found for own in proc.group_folders(one, "cpu", self._root)]
         self._groups = list(dict.fromkeys((*self._groups, *folders)))
         self._hello_s = self._clocks.monotonic()

@@ -143,7 +143,7 @@ def device_bytes(device: int, root: Path = ROOT) -> tuple[int, int] | None:
 
 
 @dataclass(frozen=True)
-class Tree:
+class ProcessTree:
     """The processes below one."""
 
     top: int

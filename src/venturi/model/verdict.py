@@ -21,7 +21,7 @@ class Level(StrEnum):
     """Something failed: the numbers are not what their labels say."""
 
 
-class Cause(StrEnum):
+class SuspicionCause(StrEnum):
     """What other than the storage can explain a number."""
 
     CACHE = "cache"
@@ -39,7 +39,7 @@ class Cause(StrEnum):
 class Suspicion(Document):
     """Another cause than the storage that can explain more of a number than its interval says."""
 
-    cause: Cause
+    cause: SuspicionCause
     phase: str = ""
     """Empty: the whole run."""
     share: Fraction | None = None

@@ -52,7 +52,7 @@ from venturi.model.record import (
 )
 from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
-from venturi.model.verdict import Cause, Suspicion
+from venturi.model.verdict import Suspicion, SuspicionCause
 from venturi.model.workload import Workload
 from venturi.store.observed import label_facts, observed_of, unobserved
 
@@ -116,17 +116,23 @@ class RunEnd:
     """What else happened to the run that is not the storage's doing, in words."""
 
 
+def _phase_rows(facts: RunFacts, events: Sequence[Event], hosts: Sequence[str]) -> list[PhaseRow]:
+    """Return the finished phases in the order of repetitions, or as they came for one group."""
+    phases = [row_of(e, hosts) for e in events if isinstance(e, PhaseFinished)]
+    if is_memory(facts.file_system.type):
+        phases = in_memory_rows(phases)
+    if len({(row.group, row.instance) for row in phases}) > 1:
+        phases.sort(key=lambda row: (row.repetition, row.at_s))
+    return phases
+
+
 def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEnd) -> Record:
     """The record of a run; partial where the engine did not come to its end."""
     workload = Workload.model_validate_json(json.dumps(facts.workload))
     hello = next((e for e in events if isinstance(e, Hello)), None)
     hosts = [hello.hosts[node] for node in hello.node_of_rank] if hello else []
     finished = next((e for e in events if isinstance(e, Finished)), None)
-    phases = [row_of(e, hosts) for e in events if isinstance(e, PhaseFinished)]
-    if is_memory(facts.file_system.type):
-        phases = in_memory_rows(phases)
-    if len({(row.group, row.instance) for row in phases}) > 1:
-        phases.sort(key=lambda row: (row.repetition, row.at_s))
+    phases = _phase_rows(facts, events, hosts)
     completed = finished.repetitions if finished else _completed(phases)
     asked = completed if finished and ending.enough else facts.repetitions_asked
     clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
@@ -135,9 +141,8 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
     rules = rules_of(workload, known, phases, nodes)
     named = label_facts(facts, nodes)
     labels, run_labels = labels_of(phases, named), run_labels_of(named)
-    metrics = metrics_of(workload, known, phases, ending.commands)
-    metrics = labelled(metrics, workload, labels, run_labels)
-    broken = [row.says for row in rules if not row.holds]
+    measured = metrics_of(workload, known, phases, ending.commands)
+    metrics = labelled(measured, workload, labels, run_labels)
     failure = _failure(events, finished, ending) or failure_by(workload, rules)
     verdict = verdict_of(
         VerdictFacts(
@@ -157,7 +162,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
             unobserved=unobserved(facts, hello, ending.samples),
             name=workload.name,
             rules=len(rules),
-            broken_rules=broken,
+            broken_rules=[row.says for row in rules if not row.holds],
             thresholds=workload.thresholds,
         )
     )
@@ -202,7 +207,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
 
 def _noticed(events: Sequence[Event], ending: RunEnd) -> list[Suspicion]:
     """What the engine noticed that is not the storage's doing."""
-    aside = [Suspicion(cause=Cause.OTHER, what=text) for text in ending.disturbed]
+    aside = [Suspicion(cause=SuspicionCause.OTHER, what=text) for text in ending.disturbed]
     return [*notices([e for e in events if isinstance(e, Warning)]), *aside]
 
 

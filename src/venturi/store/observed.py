@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from venturi.analyse.label import LabelFacts
-from venturi.analyse.neighbour import Observed
+from venturi.analyse.neighbour import ObservedLoad
 from venturi.model.event import Hello
 from venturi.model.host_sample import HostSample
 from venturi.model.plan import Interface
@@ -37,13 +37,13 @@ def observed_of(
     hosts: Sequence[str],
     metrics: Mapping[str, MetricValue],
     samples: Sequence[HostSample],
-) -> Observed | None:
+) -> ObservedLoad | None:
     """The samples and what they are judged with; None without samples, or ranks on this host."""
     ranks_here = sum(host == facts.host for host in hosts)
     if len(samples) < 2 or not ranks_here or set(facts.interfaces) <= {_SIMULATED}:
         return None
     widths = {name: w for name, metric in metrics.items() if (w := metric.half_width) is not None}
-    return Observed(samples, ranks_here, facts.file_system.type, widths)
+    return ObservedLoad(samples, ranks_here, facts.file_system.type, widths)
 
 
 def unobserved(facts: RunFacts, hello: Hello | None, samples: Sequence[HostSample]) -> list[str]:

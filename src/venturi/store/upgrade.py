@@ -56,12 +56,26 @@ def record_2_of_1(data: dict[str, Any]) -> dict[str, Any]:
             for what, broken in uses
         ],
     }
+    renamed = {**data, "phases": [_phase_2_of_1(row) for row in data["phases"]]}
+    renamed["workload"] = _with_key(data["workload"], "deal", "partition")
     record = Record.model_validate_json(
-        json.dumps({**data, "schema": "venturi.record/2", "verdict": verdict}),
+        json.dumps({**renamed, "schema": "venturi.record/2", "verdict": verdict}),
         by_alias=True,
         by_name=False,
     )
     return _labelled(record).to_data()
+
+
+def _phase_2_of_1(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of a phase whose fields have their present names."""
+    return {"flushed" if key == "persisted" else key: value for key, value in row.items()}
+
+
+def _with_key(value: Any, old: str, new: str) -> Any:
+    """Return data in which a key has another name, at any depth."""
+    if isinstance(value, dict):
+        return {new if key == old else key: _with_key(one, old, new) for key, one in value.items()}
+    return [_with_key(one, old, new) for one in value] if isinstance(value, list) else value
 
 
 def _labelled(record: Record) -> Record:

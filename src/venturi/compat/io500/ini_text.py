@@ -16,7 +16,7 @@ from venturi.compat.io500.settings import MOST_BYTES, Sections, text_of
 from venturi.model.error import UserError
 
 
-class Kind(Enum):
+class IniKind(Enum):
     """What a value must be, in words for who wrote another one."""
 
     TEXT = "a text"
@@ -27,62 +27,62 @@ class Kind(Enum):
 
 
 _FORMS = {
-    Kind.TEXT: re.compile(r".*"),
-    Kind.WHOLE: re.compile(r"-?[0-9]+"),
-    Kind.COUNT: re.compile(r"[0-9]+"),
-    Kind.FLAG: re.compile(r"(?i:true|false)|1|0"),
-    Kind.REAL: re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?"),
+    IniKind.TEXT: re.compile(r".*"),
+    IniKind.WHOLE: re.compile(r"-?[0-9]+"),
+    IniKind.COUNT: re.compile(r"[0-9]+"),
+    IniKind.FLAG: re.compile(r"(?i:true|false)|1|0"),
+    IniKind.REAL: re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[-+]?[0-9]+)?"),
 }
 _SECTION = re.compile(r"\s*\[\s*([\w-]+)\s*\]\s*(\s[#;].*)?$")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=\s*([^#;]*?)\s*(\s[#;].*)?$")
 _EMPTY = re.compile(r"\s*([#;].*)?$")
-_API = {"api": Kind.TEXT}
-_RUN = {**_API, "run": Kind.FLAG, "norun": Kind.FLAG, "verbosity": Kind.WHOLE}
-_OLD = {"hintsfilename": Kind.TEXT, "posix.odirect": Kind.FLAG}
-_LAYOUT = {**_RUN, **_OLD, "collective": Kind.FLAG}
-_SIZES = {"transfersize": Kind.TEXT, "blocksize": Kind.TEXT}
-_NAMES = {**_RUN, **_OLD, "n": Kind.COUNT}
+_API = {"api": IniKind.TEXT}
+_RUN = {**_API, "run": IniKind.FLAG, "norun": IniKind.FLAG, "verbosity": IniKind.WHOLE}
+_OLD = {"hintsfilename": IniKind.TEXT, "posix.odirect": IniKind.FLAG}
+_LAYOUT = {**_RUN, **_OLD, "collective": IniKind.FLAG}
+_SIZES = {"transfersize": IniKind.TEXT, "blocksize": IniKind.TEXT}
+_NAMES = {**_RUN, **_OLD, "n": IniKind.COUNT}
 _FIND = {
-    "external-script": Kind.TEXT,
-    "external-mpi-args": Kind.TEXT,
-    "external-extra-args": Kind.TEXT,
-    "external-args": Kind.TEXT,
-    "nproc": Kind.COUNT,
-    "run": Kind.FLAG,
-    "norun": Kind.FLAG,
-    "pfind-queue-length": Kind.WHOLE,
-    "pfind-steal-next": Kind.FLAG,
-    "pfind-parallelize-single-dir-access-using-hashing": Kind.FLAG,
-    "pfind-parallelize-single-dir-access-sequentially": Kind.FLAG,
+    "external-script": IniKind.TEXT,
+    "external-mpi-args": IniKind.TEXT,
+    "external-extra-args": IniKind.TEXT,
+    "external-args": IniKind.TEXT,
+    "nproc": IniKind.COUNT,
+    "run": IniKind.FLAG,
+    "norun": IniKind.FLAG,
+    "pfind-queue-length": IniKind.WHOLE,
+    "pfind-steal-next": IniKind.FLAG,
+    "pfind-parallelize-single-dir-access-using-hashing": IniKind.FLAG,
+    "pfind-parallelize-single-dir-access-sequentially": IniKind.FLAG,
 }
-KEYS_OF: dict[str, dict[str, Kind]] = {
+KEYS_OF: dict[str, dict[str, IniKind]] = {
     "global": {
-        "datadir": Kind.TEXT,
-        "timestamp-datadir": Kind.FLAG,
-        "resultdir": Kind.TEXT,
-        "timestamp-resultdir": Kind.FLAG,
-        "api": Kind.TEXT,
-        "drop-caches": Kind.FLAG,
-        "drop-caches-cmd": Kind.TEXT,
-        "io-buffers-on-gpu": Kind.FLAG,
-        "verbosity": Kind.COUNT,
-        "scc": Kind.FLAG,
-        "datapackettype": Kind.TEXT,
+        "datadir": IniKind.TEXT,
+        "timestamp-datadir": IniKind.FLAG,
+        "resultdir": IniKind.TEXT,
+        "timestamp-resultdir": IniKind.FLAG,
+        "api": IniKind.TEXT,
+        "drop-caches": IniKind.FLAG,
+        "drop-caches-cmd": IniKind.TEXT,
+        "io-buffers-on-gpu": IniKind.FLAG,
+        "verbosity": IniKind.COUNT,
+        "scc": IniKind.FLAG,
+        "datapackettype": IniKind.TEXT,
     },
-    "debug": {"stonewall-time": Kind.WHOLE, "pause-dir": Kind.TEXT},
-    "ior-easy": {**_LAYOUT, **_SIZES, "fileperproc": Kind.FLAG, "uniquedir": Kind.FLAG},
-    "ior-hard": {**_LAYOUT, "segmentcount": Kind.WHOLE},
+    "debug": {"stonewall-time": IniKind.WHOLE, "pause-dir": IniKind.TEXT},
+    "ior-easy": {**_LAYOUT, **_SIZES, "fileperproc": IniKind.FLAG, "uniquedir": IniKind.FLAG},
+    "ior-hard": {**_LAYOUT, "segmentcount": IniKind.WHOLE},
     "mdtest-easy": _NAMES,
-    "mdtest-hard": {**_NAMES, "files-per-dir": Kind.COUNT},
+    "mdtest-hard": {**_NAMES, "files-per-dir": IniKind.COUNT},
     "find": _FIND,
     "find-easy": _FIND,
     "find-hard": _FIND,
     "timestamp": {},
     "mdworkbench": {
         **_RUN,
-        "waitingtime": Kind.REAL,
-        "precreateperset": Kind.COUNT,
-        "filesperproc": Kind.COUNT,
+        "waitingtime": IniKind.REAL,
+        "precreateperset": IniKind.COUNT,
+        "filesperproc": IniKind.COUNT,
     },
 }
 """By section, the keys of all generations."""
@@ -91,7 +91,7 @@ _PHASES = re.compile(
 )
 RANDOM_SECTION = re.compile(r"ior-rnd(4k|1mb?)?(-easy)?(-(write|read))?")
 """Phases of random requests, of which every generation had other ones."""
-_RANDOM = {**_LAYOUT, **_SIZES, "randomprefill": Kind.COUNT, "uniquedir": Kind.FLAG}
+_RANDOM = {**_LAYOUT, **_SIZES, "randomprefill": IniKind.COUNT, "uniquedir": IniKind.FLAG}
 
 
 def read_ini_text(path: Path) -> Sections:
@@ -131,11 +131,11 @@ def _whole_text(path: Path) -> str:
     return text
 
 
-def _known(section: str, where: str) -> dict[str, Kind]:
+def _known(section: str, where: str) -> dict[str, IniKind]:
     if section in KEYS_OF:
         return KEYS_OF[section]
     if RANDOM_SECTION.fullmatch(section):
-        return {**_RANDOM, "segmentcount": Kind.WHOLE}
+        return {**_RANDOM, "segmentcount": IniKind.WHOLE}
     if _PHASES.fullmatch(section):
         return _LAYOUT
     near = difflib.get_close_matches(section, KEYS_OF, 1)
@@ -157,6 +157,6 @@ def _checked(section: str, key: str, value: str, where: str) -> str:
             f"{where}: [{section}] {key} = {value}: {kind.value} is needed",
             "io500 itself refuses it, too",
         )
-    if kind is Kind.FLAG:
+    if kind is IniKind.FLAG:
         return "TRUE" if value.lower() in ("true", "1") else "FALSE"
     return value

@@ -242,7 +242,7 @@ def _year(evidence: Evidence) -> int | None:
 
 
 @dataclass(frozen=True)
-class Owner:
+class SubmissionOwner:
     """Whose result it is."""
 
     institution: str = ""
@@ -251,12 +251,14 @@ class Owner:
     year: int | None = None
 
 
-def owner_of(parts: tuple[str, ...], information: Mapping[str, str]) -> Owner:
+def owner_of(parts: tuple[str, ...], information: Mapping[str, str]) -> SubmissionOwner:
     """From a path of the list's own archive, which its site corrects, else from the submitter."""
     for index, part in enumerate(parts):
         if index >= 4 and _SUBMISSION.fullmatch(part) and parts[index - 1].isdecimal():
             institution, system, filesystem, year = parts[index - 4 : index]
-            return Owner(institution, system, filesystem, int(year))
+            return SubmissionOwner(institution, system, filesystem, int(year))
     names = ("filesystem_type", "filesystem_name", "storage_vendor")
     filesystem = next((information[name] for name in names if name in information), "")
-    return Owner(information.get("institution", ""), information.get("system", ""), filesystem)
+    return SubmissionOwner(
+        information.get("institution", ""), information.get("system", ""), filesystem
+    )
