@@ -21,7 +21,8 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_auto_ends_with_as_many_repetitions_as_are_narrow(cli: Cli) -> None:
     record = cli.json("run", "ior", "-d", str(cli.target), *SMALL, "--repeat", "auto")
-    assert 6 <= record["repetitions"] < 100
+    # The engine goes on until it is told: in simulated time that may be all that it may make.
+    assert 6 <= record["repetitions"] <= 100
     assert record["repetitions_asked"] == record["repetitions"]
     assert not record["partial"]
     assert not record["interrupted"]
