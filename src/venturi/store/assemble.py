@@ -44,15 +44,17 @@ from venturi.model.record import (
     Environment,
     Fidelity,
     FileSystem,
+    MetricValue,
     OperationRow,
     PhaseRow,
     Record,
+    RuleRow,
     Seconds4,
     Substitution,
 )
 from venturi.model.result import RunOf
 from venturi.model.statistic import latency_of
-from venturi.model.verdict import Suspicion, SuspicionCause
+from venturi.model.verdict import Suspicion, SuspicionCause, Verdict
 from venturi.model.workload import Workload
 from venturi.store.observed import label_facts, observed_of, unobserved
 
@@ -116,89 +118,128 @@ class RunEnd:
     """What else happened to the run that is not the storage's doing, in words."""
 
 
-def _phase_rows(facts: RunFacts, events: Sequence[Event], hosts: Sequence[str]) -> list[PhaseRow]:
-    """Return the finished phases in the order of repetitions, or as they came for one group."""
+@dataclass(frozen=True)
+class _Ran:
+    """What the events say of a run, before anything is judged."""
+
+    workload: Workload
+    hello: Hello | None
+    hosts: list[str]
+    """The host of each rank; empty where the engine did not begin."""
+    finished: Finished | None
+    phases: list[PhaseRow]
+    completed: int
+    """Repetitions that came to their end."""
+    clock: ClockFacts
+    nodes: int
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What follows from the phases of a run."""
+
+    rules: list[RuleRow]
+    metrics: dict[str, MetricValue]
+    labels: dict[str, list[str]]
+    run_labels: list[str]
+    failure: str | None
+    verdict: Verdict
+
+
+def _ran(facts: RunFacts, events: Sequence[Event]) -> _Ran:
+    hello = next((e for e in events if isinstance(e, Hello)), None)
+    hosts = [hello.hosts[node] for node in hello.node_of_rank] if hello else []
+    finished = next((e for e in events if isinstance(e, Finished)), None)
     phases = [row_of(e, hosts) for e in events if isinstance(e, PhaseFinished)]
     if is_memory(facts.file_system.type):
         phases = in_memory_rows(phases)
     if len({(row.group, row.instance) for row in phases}) > 1:
         phases.sort(key=lambda row: (row.repetition, row.at_s))
-    return phases
+    return _Ran(
+        workload=Workload.model_validate_json(json.dumps(facts.workload)),
+        hello=hello,
+        hosts=hosts,
+        finished=finished,
+        phases=phases,
+        completed=finished.repetitions if finished else _completed(phases),
+        clock=hello.clock
+        if hello
+        else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0),
+        nodes=len(hello.hosts) if hello else 1,
+    )
 
 
-def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEnd) -> Record:
-    """The record of a run; partial where the engine did not come to its end."""
-    workload = Workload.model_validate_json(json.dumps(facts.workload))
-    hello = next((e for e in events if isinstance(e, Hello)), None)
-    hosts = [hello.hosts[node] for node in hello.node_of_rank] if hello else []
-    finished = next((e for e in events if isinstance(e, Finished)), None)
-    phases = _phase_rows(facts, events, hosts)
-    completed = finished.repetitions if finished else _completed(phases)
-    asked = completed if finished and ending.enough else facts.repetitions_asked
-    clock = hello.clock if hello else ClockFacts(source="unknown", resolution_ns=0, overhead_ns=0)
-    nodes = len(hello.hosts) if hello else 1
+def _judged(facts: RunFacts, events: Sequence[Event], ending: RunEnd, ran: _Ran) -> _Judged:
     known = {**facts.parameters, NODE_MEMORY: facts.memory_bytes}
-    rules = rules_of(workload, known, phases, nodes)
-    named = label_facts(facts, nodes)
-    labels, run_labels = labels_of(phases, named), run_labels_of(named)
-    measured = metrics_of(workload, known, phases, ending.commands)
-    metrics = labelled(measured, workload, labels, run_labels)
-    failure = _failure(events, finished, ending) or failure_by(workload, rules)
+    rules = rules_of(ran.workload, known, ran.phases, ran.nodes)
+    named = label_facts(facts, ran.nodes)
+    labels, run_labels = labels_of(ran.phases, named), run_labels_of(named)
+    measured = metrics_of(ran.workload, known, ran.phases, ending.commands)
+    metrics = labelled(measured, ran.workload, labels, run_labels)
+    failure = _failure(events, ran.finished, ending) or failure_by(ran.workload, rules)
     verdict = verdict_of(
         VerdictFacts(
-            phases=phases,
-            repetitions=completed,
+            phases=ran.phases,
+            repetitions=ran.completed,
             metrics=metrics,
             labels=labels,
             run_labels=run_labels,
-            clock_resolution_ns=clock.resolution_ns,
-            clock_offset_s=clock.offset_uncertainty_s,
+            clock_resolution_ns=ran.clock.resolution_ns,
+            clock_offset_s=ran.clock.offset_uncertainty_s,
             bounds=facts.bounds,
             failure=failure,
             target_changed=_target_change(facts),
             cold_wanted=frozenset(facts.cold_wanted),
-            observed=observed_of(facts, hosts, metrics, ending.samples),
+            observed=observed_of(facts, ran.hosts, metrics, ending.samples),
             noticed=_noticed(events, ending),
-            unobserved=unobserved(facts, hello, ending.samples),
-            name=workload.name,
+            unobserved=unobserved(facts, ran.hello, ending.samples),
+            name=ran.workload.name,
             rules=len(rules),
             broken_rules=[row.says for row in rules if not row.holds],
-            thresholds=workload.thresholds,
+            thresholds=ran.workload.thresholds,
         )
     )
-    remaining, strange = _remaining(facts, workload, left)
+    return _Judged(rules, metrics, labels, run_labels, failure, verdict)
+
+
+def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEnd) -> Record:
+    """Return the record of a run; partial where the engine did not come to its end."""
+    ran = _ran(facts, events)
+    judged = _judged(facts, events, ending, ran)
+    asked = ran.completed if ran.finished and ending.enough else facts.repetitions_asked
+    remaining, strange = _remaining(facts, ran.workload, left)
     return Record(
         id=facts.id,
-        name=workload.name,
-        about=workload.about,
+        name=ran.workload.name,
+        about=ran.workload.about,
         started=facts.started,
         command=facts.command,
         ranks=facts.ranks,
         seed=facts.seed,
-        repetitions=completed,
+        repetitions=ran.completed,
         repetitions_asked=asked,
         enough=ending.enough,
-        partial=finished is None or completed < asked,
+        partial=ran.finished is None or ran.completed < asked,
         interrupted=ending.interrupted,
         parameters=dict(facts.parameters),
-        verdict=verdict,
-        phases=phases,
+        verdict=judged.verdict,
+        phases=ran.phases,
         pauses=[e for e in events if isinstance(e, Paused)],
-        metrics=metrics,
-        rules=rules,
+        metrics=judged.metrics,
+        rules=judged.rules,
         substituted=facts.substituted,
-        fidelity=_fidelity(workload, phases),
-        environment=_environment(facts, hello, clock),
+        fidelity=_fidelity(ran.workload, ran.phases),
+        environment=_environment(facts, ran.hello, ran.clock),
         commands=list(ending.commands),
         machine=facts.machine,
         run_of=facts.run_of,
         file_facts=[e for e in events if isinstance(e, FileFacts)],
         warnings=_warnings(facts, events, ending, strange),
-        failure=failure,
+        failure=judged.failure,
         left=remaining,
         left_command=f"venturi results rm --files {facts.id}" if remaining else None,
-        labels=labels,
-        run_labels=run_labels,
+        labels=judged.labels,
+        run_labels=judged.run_labels,
         host_samples=list(ending.samples),
         host_limits=facts.host_limits,
         workload=facts.workload,
