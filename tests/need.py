@@ -1,8 +1,9 @@
 """What a test needs beside the project's own installation, and which tier of tests runs.
 
 The whole tier runs every test; a need that is not met fails it and names what is missing. The
-fast tier (`--fast`) leaves out each test that has a need or is marked `thorough`, and says how
-many it left out for which reason.
+fast tier (`--fast`) leaves out each test that has a need or takes more than a second (thorough.txt,
+which packaging/list-thorough makes from the times of a run), and says how many it left out for
+which reason.
 
 A test states its needs by `@pytest.mark.needs("slurm")`. A parameter or a fixture that bears the
 name of a need states it, too.
@@ -62,6 +63,7 @@ NEEDS = {
     "sanitizers": Need("engines built with sanitizers", lambda: True),
 }
 
+_THOROUGH = Path(__file__).with_name("thorough.txt")
 _ALSO = {
     "mpi_spies": ("openmpi", "mpich"),
     "volume": ("glusterfs",),
@@ -107,12 +109,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     needs = {item: needs_of(item) for item in items}
     if not config.getoption("--fast"):
         return
+    thorough = set(_THOROUGH.read_text("utf-8").splitlines())
     left_out = Counter[str]()
     kept = []
     for item in items:
         reasons = [NEEDS[name].what for name in needs[item]]
-        if item.get_closest_marker("thorough"):
-            reasons.append("much time (thorough)")
+        if item.nodeid.split("[")[0] in thorough:
+            reasons.append("more than a second")
         left_out.update(reasons)
         if not reasons:
             kept.append(item)
