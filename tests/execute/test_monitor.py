@@ -102,7 +102,7 @@ def wait_for(condition: Callable[[], bool]) -> None:
 
 def test_a_process_below_is_the_runs_own(busy: subprocess.Popen[bytes]) -> None:
     assert busy.pid in proc.ProcessTree(os.getpid()).members()
-    assert busy.pid in proc.pids_with("a-word-of-the-test")
+    wait_for(lambda: busy.pid in proc.pids_with("a-word-of-the-test"))  # not before its exec
     wait_for(lambda: (proc.used_by(busy.pid) or proc.Used("R", 0, 0)).user_s > 0.05)
     samples: list[HostSample] = []
     with Monitor(Path("/"), lambda line: samples.append(HostSample.model_validate_json(line))) as m:
