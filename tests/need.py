@@ -111,15 +111,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     thorough = set(_THOROUGH.read_text("utf-8").splitlines())
     left_out = Counter[str]()
-    kept = []
+    kept, dropped = [], []
     for item in items:
         reasons = [NEEDS[name].what for name in needs[item]]
         if item.nodeid.split("[")[0] in thorough:
             reasons.append("more than a second")
         left_out.update(reasons)
-        if not reasons:
-            kept.append(item)
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+        (dropped if reasons else kept).append(item)
+    config.hook.pytest_deselected(items=dropped)
     items[:] = kept
     config.stash[_LEFT_OUT] = left_out
 
