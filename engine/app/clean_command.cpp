@@ -1,8 +1,6 @@
 // `venturi-engine clean`: takes away what a dead run left.
 #include <fmt/format.h>
 
-#include <system_error>
-
 #include "app/command.hpp"
 #include "app/event_output.hpp"
 #include "app/json_text.hpp"
@@ -21,9 +19,9 @@ int clean_command(const std::string& journal, bool with_kept) {
   }
   std::string refusal;
   if (left.refused > 0) {
-    refusal = fmt::format(", \"refused\": {}, \"why\": {}", left.refused,
-                          quote(std::generic_category().message(left.why)));
+    refusal = fmt::format(", \"refused\": {}, \"why\": {}", left.refused, quote(left.why));
   }
+  if (!left.doubt.empty()) refusal += fmt::format(", \"doubt\": {}", quote(left.doubt));
   write_text(fmt::format("{{\"removed\": {}, \"left\": [{}], \"left_count\": {}{}}}\n",
                          left.removed, paths, left.count, refusal));
   return 0;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 #include "base/beneath.hpp"
 #include "base/error.hpp"
@@ -26,19 +27,22 @@ constexpr std::size_t kMostListed = 100;
 /// A time of birth is at most a tick of the kernel's clock too early.
 constexpr std::uint64_t kTickNs = 10'000'000;
 
-/// Whether an open directory has no names; the storage is asked once.
+/// Whether an open directory has no names. Storage with several servers answers for one at a time:
+/// only an empty answer is the end.
 bool is_empty(int directory) {
   const base::Descriptor copy(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   alignas(dirent64) std::array<char, 1024> names;
   if (!copy) return false;
-  const long bytes = ::syscall(SYS_getdents64, copy.get(), names.data(), names.size());
-  for (long at = 0; at < bytes;) {
-    const auto* entry = reinterpret_cast<const dirent64*>(names.data() + at);
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") return false;
-    at += entry->d_reclen;
+  long bytes = 0;
+  while ((bytes = ::syscall(SYS_getdents64, copy.get(), names.data(), names.size())) > 0) {
+    for (long at = 0; at < bytes;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(names.data() + at);
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") return false;
+      at += entry->d_reclen;
+    }
   }
-  return bytes >= 0;
+  return bytes == 0;
 }
 
 bool was_born_since(const base::Identity& found, std::uint64_t since_ns) {
@@ -55,17 +59,28 @@ std::optional<std::string> text_of_marker(int directory) {
   return std::string(text.data(), static_cast<std::size_t>(bytes));
 }
 
-/// Whether the marker says that the directory is this run's: the one that is listed, with the
-/// run's name in it.
-bool has_marker(const Remover& remover, const std::vector<Entry>& entries, const std::string& run) {
+/// Why the marker does not say that the directory is this run's, and the errno where the storage
+/// did not give it; empty where it does: it is the one that is listed, with the run's name in it.
+struct Doubt {
+  std::string text;
+  int error = 0;
+};
+
+Doubt doubt_of_marker(const Remover& remover, const std::vector<Entry>& entries,
+                      const std::string& run) {
   base::Identity found;
-  if (base::identify(remover.root(), kMarkerName, found) != 0 || !found.regular) return false;
+  const int error = base::identify(remover.root(), kMarkerName, found);
+  if (error != 0) {
+    return {fmt::format("its marker, {}, cannot be read: {}", kMarkerName,
+                        std::generic_category().message(error)),
+            error};
+  }
   const bool is_listed = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
     return entry.kind == EntryKind::kMarker && entry.is(found);
   });
-  if (!is_listed) return false;
   const auto text = text_of_marker(remover.root());
-  return text && *text == marker_text(run);
+  if (found.regular && is_listed && text && *text == marker_text(run)) return {};
+  return {fmt::format("its marker, {}, is not the one that the run made", kMarkerName)};
 }
 
 /// Removes a marker whose writer died before it was listed: in the run's directory, with no more
@@ -302,6 +317,21 @@ void remove_listed(Remover& remover, std::vector<Entry> entries, Kept kept) {
   }
 }
 
+/// Names of the run that are there, or of which the storage does not say whether they are.
+std::uint64_t count_there(const Remover& remover, const std::vector<Entry>& entries) {
+  return static_cast<std::uint64_t>(
+      std::count_if(entries.begin(), entries.end(), [&](const Entry& entry) {
+        if (entry.kind == EntryKind::kRoot || entry.kind == EntryKind::kMarker) return false;
+        if (entry.kind == EntryKind::kIntent || entry.kind == EntryKind::kVoid) return false;
+        const base::Place place(remover.root(), entry.path.c_str());
+        base::Identity found;
+        const int error = place.error() != 0
+                              ? place.error()
+                              : base::identify(place.directory(), place.name(), found);
+        return error == 0 ? entry.is(found) : error != ENOENT;
+      }));
+}
+
 }  // namespace
 
 Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) {
@@ -318,7 +348,8 @@ Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) 
   const Entry* root = find_root(entries, directory);
   Remover remover(directory, root);
   if (!remover.reachable()) return {};
-  if (has_marker(remover, entries, plan.run)) {
+  const Doubt doubt = doubt_of_marker(remover, entries, plan.run);
+  if (doubt.text.empty()) {
     remove_listed(remover, entries, kept);
   } else {
     remove_begun_marker(remover, plan.run);
@@ -327,7 +358,12 @@ Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) 
   Leftover left = list_left(directory, *key);
   left.removed = remover.removed();
   left.refused = remover.refused();
-  left.why = remover.why();
+  left.why = std::generic_category().message(remover.why());
+  left.doubt = doubt.text;
+  if (doubt.error != 0 && doubt.error != ENOENT) {
+    left.refused = count_there(remover, entries);
+    left.why = doubt.text;
+  }
   return left;
 }
 

@@ -66,9 +66,12 @@ struct Leftover {
   /// At most 100 paths relative to the directory.
   std::vector<std::string> paths;
   std::uint64_t count = 0;
-  /// Of ours, because the storage fails; and with which errno first.
+  /// Of ours, because the storage fails.
   std::uint64_t refused = 0;
-  int why = 0;
+  /// The reason for the first of them.
+  std::string why;
+  /// Why nothing listed was removed: the directory may be somebody else's. Else empty.
+  std::string doubt;
 };
 
 /// The names below a directory that are still there, but those that the run needs itself; none if

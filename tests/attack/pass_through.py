@@ -1,6 +1,6 @@
 """A file system of FUSE that passes everything on to a folder, and knows no times of birth.
 
-`python pass_through.py FOLDER MOUNT [no-attributes]`; in the end it is unmounted.
+`python pass_through.py FOLDER MOUNT [no-attributes|in-parts]`; in the end it is unmounted.
 """
 
 from __future__ import annotations
@@ -88,6 +88,19 @@ class WithAttributes(PassThrough):
         return os.listxattr(self._at(path), follow_symlinks=False)
 
 
+class InParts(WithAttributes):
+    """The same, but a directory is read in many answers; the first has none of its names."""
+
+    def readdir_with_offset(
+        self, path: str, offset: int, fh: int
+    ) -> list[tuple[str, dict[str, int], int]]:
+        names = [".", "..", *os.listdir(self._at(path))]
+        part = names[:2] if offset == 0 else names[offset : offset + 1]
+        return [(name, {}, offset + 1 + index) for index, name in enumerate(part)]
+
+
+KINDS = {"attributes": WithAttributes, "no-attributes": PassThrough, "in-parts": InParts}
+
 if __name__ == "__main__":
-    kind = PassThrough if "no-attributes" in sys.argv else WithAttributes
+    kind = KINDS[sys.argv[3]]
     FUSE(kind(sys.argv[1]), sys.argv[2], foreground=True, use_ino=True, fsname="pass-through")

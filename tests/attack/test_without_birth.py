@@ -40,7 +40,7 @@ def mounted(place: Path, *words: str) -> Iterator[Path]:
         process.wait(timeout=60)
 
 
-@pytest.fixture(params=["attributes", "no-attributes"])
+@pytest.fixture(params=["attributes", "no-attributes", "in-parts"])
 def fuse(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
     """A directory on FUSE."""
     yield from mounted(tmp_path, request.param)

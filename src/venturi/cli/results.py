@@ -12,7 +12,7 @@ from venturi.cli.ask import make_sure, yes_option
 from venturi.cli.group import WholeGroup
 from venturi.cli.history import command as history_command
 from venturi.cli.option import json_option, store_option, units_option
-from venturi.model.error import ExitCode, UserError
+from venturi.model.error import ExitCode, TargetProblem, UserError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,10 +118,15 @@ def remove(run: str, files: bool, yes: bool, store: str | None) -> None:
     folder = find_stored(store_directory(store), run)
     make_sure(f"Remove {'the files of ' if files else ''}{folder.name}?", yes)
     left = remove_files(folder) if files else remove_record(folder)
+    if files and left.doubt:
+        raise TargetProblem(f"no file of {folder.name} was removed: {left.doubt}")
     click.echo(f"removed {'the files of ' if files else ''}{folder.name}", err=True)
-    if left:
+    if left.doubt:
+        click.echo(f"its files stay: {left.doubt}", err=True)
+    elif left.names:
         click.echo(
-            f"{len(left)} names stay, because they are not what the run made: {left[0]}", err=True
+            f"{left.count} names stay, because they are not what the run made: {left.names[0]}",
+            err=True,
         )
 
 

@@ -82,10 +82,14 @@ class Left:
 
     names: list[str]
     """Relative to that directory, at most 100."""
+    count: int = 0
+    """Of all of them."""
     refused: int = 0
-    """Names of the run that the storage did not let go."""
+    """Names of the run that could not be removed."""
     why: str = ""
-    """Its reason for the first of them."""
+    """The reason for the first of them."""
+    doubt: str = ""
+    """Why nothing was removed: the directory may be somebody else's by now; else empty."""
 
 
 def clean(folder: Path, with_kept: bool = False) -> Left:
@@ -115,7 +119,13 @@ def clean(folder: Path, with_kept: bool = False) -> Left:
         if "left" in answer:
             _check_answers(folder)
             names = [str(path) for path in answer["left"]]
-            return Left(names, answer.get("refused", 0), answer.get("why", ""))
+            return Left(
+                names,
+                answer["left_count"],
+                answer.get("refused", 0),
+                answer.get("why", ""),
+                answer.get("doubt", ""),
+            )
         # Ranks may live a little longer than what started them.
         if "still alive" not in str(answer.get("message")) or time.monotonic() > end:
             raise VenturiError(f"cleaning by {folder} failed: {answer.get('message')}")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from venturi.execute.engine import clean
+from venturi.execute.engine import Left, clean
 from venturi.model.error import TargetProblem, UserError
 from venturi.model.result import Result
 from venturi.store.index import UNREADABLE, IndexEntry, entries
@@ -110,21 +110,26 @@ def find_stored(store: Path, name: str) -> Path:
     return found[0]
 
 
-def remove_files(folder: Path) -> list[str]:
-    """Remove the files that a run left on its target; what stays, because it is not the run's."""
+def remove_files(folder: Path) -> Left:
+    """Remove the files that a run left on its target.
+
+    Returns what stays, because it is not, or not surely, the run's. Raises
+    TargetProblem where the storage does not let files of the run go.
+    """
     if not (folder / RECORD_NAME).exists():
-        return []
+        return Left([])
     left = clean(folder, with_kept=True)
     if left.refused:
         raise TargetProblem(
-            f"the storage still does not let files of {folder.name} go: {left.why}",
-            "try again once it answers",
+            f"files of {folder.name} could still not be removed: {left.why}",
+            "try again once the storage answers",
         )
-    (folder / REMOVED_NAME).touch()
-    return left.names
+    if not left.doubt:
+        (folder / REMOVED_NAME).touch()
+    return left
 
 
-def remove_record(folder: Path) -> list[str]:
+def remove_record(folder: Path) -> Left:
     """Remove a run's folder from the store, after its files on the target; what stays there.
 
     Only names that the store writes are removed; a folder with others in it is left.

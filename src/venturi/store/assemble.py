@@ -272,7 +272,9 @@ def _remaining(facts: RunFacts, workload: Workload, left: Left) -> tuple[list[st
         return paths, ""
     if not paths:
         return [], ""
-    return [], f"{facts.run_directory} stays: {len(paths)} names in it are not of this run"
+    if left.doubt:
+        return paths, f"nothing was removed from {facts.run_directory}: {left.doubt}"
+    return [], f"{facts.run_directory} stays: {left.count} names in it are not of this run"
 
 
 def _completed(phases: Sequence[PhaseRow]) -> int:

@@ -214,7 +214,7 @@ def _cleaned(folder: Path) -> tuple[Left, str]:
         return Left([]), f"{error.message}; {later.replace('them', 'what is left')}"
     if left.refused:
         names = "1 name" if left.refused == 1 else f"{left.refused} names"
-        return left, f"the storage did not let {names} of the run go: {left.why}; {later}"
+        return left, f"{names} of the run could not be removed: {left.why}; {later}"
     return left, ""
 
 
