@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random as draws
 import signal
@@ -9,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,14 +58,15 @@ def killed(engine: Engine, made: Plan) -> None:
         end(process)
 
 
-def cleaned(engine: Engine, made: Plan) -> None:
-    """Cleans up after a run as soon as its last process is gone."""
+def cleaned(engine: Engine, made: Plan) -> dict[str, Any]:
+    """Clean up after a run as soon as its last process is gone; what the engine says of it."""
     until_s = time.monotonic() + 120
     while True:
         done = subprocess.run([engine.path(), "clean", made.journal], capture_output=True,
                               text=True, check=False)  # fmt: skip
         if done.returncode == 0:
-            return
+            answer: dict[str, Any] = json.loads(done.stdout)
+            return answer
         assert "still alive" in done.stdout, done.stdout
         assert time.monotonic() < until_s
         time.sleep(0.01)
@@ -135,12 +138,13 @@ def test_a_marker_of_another_run_protects_a_directory(engine: Engine, tmp_path: 
     made = work(tmp_path)
     killed(engine, made)
     root = Path(made.directory)
-    for name in (".venturi",):
-        (root / name).unlink()
-    cleaned(engine, made)
+    (root / ".venturi").unlink()
+    answer = cleaned(engine, made)
+    assert answer["doubt"] == "its marker, .venturi, cannot be read: No such file or directory"
     assert (root / "d" / "own").exists()
     (root / ".venturi").write_text(f"venturi run {made.run}\n")
-    cleaned(engine, made)
+    answer = cleaned(engine, made)
+    assert answer["doubt"] == "its marker, .venturi, is not the one that the run made"
     assert (root / "d" / "own").exists()
 
 
