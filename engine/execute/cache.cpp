@@ -185,8 +185,8 @@ CacheVerdict judge_count(const Pages& pages, bool dropped) {
 }  // namespace
 
 CacheVerdict judge_cache(Context& context, const PhaseState& phase) {
-  std::array<std::uint64_t, 3> counted{phase.pages.all, phase.pages.resident,
-                                       static_cast<std::uint64_t>(phase.wrote)};
+  std::array<std::uint64_t, 3> counted{phase.to_read.pages.all, phase.to_read.pages.resident,
+                                       static_cast<std::uint64_t>(phase.to_read.own)};
   context.group.reduce(counted, comm::Reduction::kSum);
   CacheVerdict verdict = judge_notes(context, phase);
   if (counted[0] == 0 || verdict.state == schema::CacheState::kNone) return verdict;
@@ -200,9 +200,12 @@ CacheVerdict judge_cache(Context& context, const PhaseState& phase) {
     by_count.reason = verdict.reason;
     if (by_count.state == schema::CacheState::kCold) return verdict;
   }
-  // What the phase itself wrote before it read it was not there to be counted.
-  const bool own = counted[2] > 0 && verdict.state != schema::CacheState::kCold;
-  return verdict.bypassed || own ? verdict : by_count;
+  if (verdict.bypassed) return verdict;
+  if (counted[2] > 0 && by_count.state == schema::CacheState::kCold) {
+    by_count.state = schema::CacheState::kMixed;
+    by_count.reason += ", and what the phase wrote itself was read, too";
+  }
+  return by_count;
 }
 
 }  // namespace venturi::execute

@@ -210,7 +210,7 @@ void run_phase(Context& context, const schema::Phase& phase) {
   context.guard([&] { reserve_arrays(context, phase.body); });
   context.agree_or_throw();
   std::unique_ptr<Occupation> occupation = prepare_caches(context, phase);
-  const Pages pages = pages_to_read(context, phase.body);
+  const ToRead to_read = files_to_read(context, phase.body);
   // Between phases names may become something else; what is opened again is looked at again.
   for (FileState& file : context.files) file.trees.close_all(*file.plain);
   for (const std::size_t index : data_files(phase.body)) {
@@ -219,7 +219,7 @@ void run_phase(Context& context, const schema::Phase& phase) {
   context.clock.resync();
   announce(context, phase);
   begin(context, phase);
-  context.phases.back().pages = pages;
+  context.phases.back().to_read = to_read;
   run_steps(context, phase.body);
   const std::uint64_t end_ns = context.clock.now_ns();
   auto stopped_by = schema::StoppedBy::kWork;

@@ -43,7 +43,7 @@ struct PhaseState {
   std::array<std::uint64_t, 5> read_from{};
   bool bypassed_cache = false;
   /// Of the files to be read, just before the phase; none if nobody could look.
-  Pages pages = {};
+  ToRead to_read = {};
   /// By file, where its storage says on which server it is.
   FileWork file_work = {};
   /// Other phases ran inside of it, so that its own work is not all.

@@ -33,7 +33,9 @@ class ResidencyInterpreter {
       }
     }
   }
-  [[nodiscard]] const std::set<std::string>& paths() const noexcept { return paths_; }
+  /// Paths that are read, and those that are written.
+  [[nodiscard]] const std::set<std::string>& read() const noexcept { return read_; }
+  [[nodiscard]] const std::set<std::string>& written() const noexcept { return written_; }
 
  private:
   void turns(const schema::For& loop) {
@@ -48,27 +50,29 @@ class ResidencyInterpreter {
 
   void transfer(const schema::Transfer& leaf) {
     const FileState& file = context_.files[static_cast<std::size_t>(leaf.file)];
-    const bool reads = leaf.operation == schema::Direction::kRead;
-    if (!reads || paths_.size() >= kMostFiles || !file.storage->traits().real_files) return;
+    std::set<std::string>& paths =
+        leaf.operation == schema::Direction::kRead ? read_ : written_;
+    if (paths.size() >= kMostFiles || !file.storage->traits().real_files) return;
     const ActAs acting(context_, context_.owner_of(leaf.owner));
     const std::string path = context_.path_of(*file.plan);
     if (path.starts_with('/')) {
-      paths_.insert(path);
+      paths.insert(path);
       return;
     }
     for (const std::string& part : file.plain->parts(path)) {
-      paths_.insert(context_.plan.directory + "/" + part);
+      paths.insert(context_.plan.directory + "/" + part);
     }
   }
 
   Context& context_;
-  std::set<std::string> paths_;
+  std::set<std::string> read_;
+  std::set<std::string> written_;
 };
 
 }  // namespace
 
-Pages pages_to_read(Context& context, const std::vector<schema::Step>& steps) {
-  Pages pages;
+ToRead files_to_read(Context& context, const std::vector<schema::Step>& steps) {
+  ToRead found;
   ResidencyInterpreter walk(context);
   const pattern::Slots before = context.slots;
   try {
@@ -80,13 +84,17 @@ Pages pages_to_read(Context& context, const std::vector<schema::Step>& steps) {
     context.slots = before;
     return {};
   }
-  for (const std::string& path : walk.paths()) {
+  for (const std::string& path : walk.read()) {
+    if (walk.written().contains(path)) {
+      found.own = true;
+      continue;
+    }
     const base::Descriptor file(
         ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-    if (file) count_pages(file.get(), pages);
+    if (file) count_pages(file.get(), found.pages);
     context.tick(context.clock.now_ns());
   }
-  return pages;
+  return found;
 }
 
 }  // namespace venturi::execute

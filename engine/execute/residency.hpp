@@ -9,9 +9,9 @@
 
 namespace venturi::execute {
 
-/// The pages of the files that this rank will read, as far as their names are known before the
-/// phase; trees of many small files are left out, because opening them would warm what the system
-/// knows about them. Not collective.
-Pages pages_to_read(Context& context, const std::vector<schema::Step>& steps);
+/// The files that this rank will read, as far as their names are known before the phase; trees of
+/// many small files are left out, because opening them would warm what the system knows about
+/// them. Not collective.
+ToRead files_to_read(Context& context, const std::vector<schema::Step>& steps);
 
 }  // namespace venturi::execute

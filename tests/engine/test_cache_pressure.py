@@ -78,6 +78,36 @@ def test_a_half_that_somebody_read_is_mixed(engine: Engine, tmp_path: Path) -> N
     assert event["cached_share"] == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.parametrize("share", [0.05, 0.5])
+def test_a_phase_that_also_writes_is_warm_where_nearly_all_was_in_memory(
+    engine: Engine, tmp_path: Path, share: float
+) -> None:
+    """What it writes itself cannot be counted before, and adds to what is in memory."""
+    if not is_on_disk(tmp_path):
+        pytest.skip("dropping pages needs a directory on a disk")
+    cold = nest(0, (max(1, int(share * 16)), MIB))
+    first = [manage("create"), write(MIB, PATTERN), manage("close"),
+             manage("create", 1), write(MIB, cold, index=1), manage("close", 1)]  # fmt: skip
+    both = [manage("open"), read(MIB, PATTERN), manage("close"),
+            manage("open", 1), read(MIB, cold, index=1), manage("close", 1),
+            manage("create", 2), write(MIB, PATTERN, index=2), manage("close", 2)]  # fmt: skip
+    made = plan(
+        tmp_path,
+        [file("warm"), file("cold"), file("own")],
+        [phase("w", *first), hold(), phase("r", *both)],
+    )
+
+    def drop() -> None:
+        descriptor = os.open(Path(made.directory) / "cold", os.O_RDWR)
+        os.fsync(descriptor)
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(descriptor)
+
+    event = meddled(engine, made, '"phase_finished","path":"w"', drop).phase("r")
+    assert event["cached_share"] == pytest.approx(1 / (1 + share), abs=0.04)
+    assert event["cache"] == ("warm" if share < 0.1 else "mixed")
+
+
 def locked_kib(pid: int) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmLck:"):

@@ -175,13 +175,23 @@ def _of_caches(facts: VerdictFacts) -> list[Suspicion]:
             said = " and ".join(sorted(state.value for state in warm))
             what = f"{path}: caches were to be dropped, but the state was {said}"
         elif CacheState.MIXED in states:
-            what = f"{path}: data came from caches and from storage, in unknown parts"
+            what = f"{path}: {_of_parts(rows)}"
         elif len({frozenset(own) for own in _states_by_repetition(rows)}) > 1:
             said = " and ".join(sorted(state.value for state in states))
             what = f"{path}: the state of the caches changed between repetitions ({said})"
         if what:
             found.append(Suspicion(cause=SuspicionCause.CACHE, phase=path, what=what))
     return found
+
+
+def _of_parts(rows: Sequence[PhaseRow]) -> str:
+    """What is known of how much came from caches."""
+    shares = [row.cached_share for row in rows if row.cached_share is not None]
+    if len(shares) < len(rows):
+        return "data came from caches and from storage, in unknown parts"
+    least, most = f"{min(shares):.0%}", f"{max(shares):.0%}"
+    part = least if least == most else f"{least} to {most}"
+    return f"data came from caches and from storage: {part} of it was in memory before"
 
 
 def _states_by_repetition(rows: Sequence[PhaseRow]) -> list[set[CacheState]]:
