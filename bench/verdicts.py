@@ -3,7 +3,8 @@
     python bench/verdicts.py shipped DIR [WORKLOAD...]     a quiet machine: all should be VALID
     python bench/verdicts.py spoilt DIR [RUNS] [KIND...]   at most 1 % may be VALID (default: 200)
 
-`shipped` runs each workload of the library six times and prints its level and its first reason.
+`shipped` runs each workload of the library 20 times (quick as often as its minute allows, io500
+once with a stonewall of 5 s) and prints its level and its first reasons.
 `spoilt` disturbs a short run by each kind in turn: other processes burn CPU, a control group
 throttles the run (needs root), ranks are stopped for a while, half of the data is in the cache,
 the wall clock is stepped as the command sees it (the host's clock stays). It ends with 1 if more
@@ -64,6 +65,9 @@ program:
     - {phase: read, do: [{open: data},
         {read: {from: data, size: 64 MiB, transfer: 1 MiB}}, {close: data}]}
 """
+
+HOW_OFTEN = {"quick": (), "io500": ("--repeat", "1", "--stonewall", "5")}
+"""Twenty repetitions have an interval that leaves out the five furthest values on either side."""
 
 Record = dict[str, Any]
 
@@ -230,7 +234,7 @@ def shipped(directory: Path, chosen: list[str]) -> int:
     levels: Counter[str] = Counter()
     for name in chosen or names():
         with tempfile.TemporaryDirectory() as home:
-            words = [name, "-d", str(directory), *([] if name == "quick" else ["--repeat", "6"])]
+            words = [name, "-d", str(directory), *HOW_OFTEN.get(name, ("--repeat", "20"))]
             found = record_of(run(words, Path(home, "store")))
         verdict = found["verdict"]
         levels[verdict["level"]] += 1

@@ -15,7 +15,13 @@ namespace venturi::comm {
 /// Spins, then yields, then sleeps longer and longer.
 class BackOff {
  public:
+  BackOff() = default;
+  /// For so long it does nothing between two looks: for what comes at any moment, with a core of its
+  /// own. Not even a pause, of which a virtual machine's host may make a long one.
+  explicit BackOff(std::uint64_t awake_ns) : awake_ns_(awake_ns) {}
+
   void wait() {
+    if (awake_ns_ > 0 && base::monotonic_ns() - since_ns_ < awake_ns_) return;
     if (idle_) {
       pause_ns_ = std::min(pause_ns_ + 20'000L, 500'000L);
       const timespec pause{.tv_sec = 0, .tv_nsec = pause_ns_};
@@ -37,11 +43,16 @@ class BackOff {
  private:
   static constexpr std::uint64_t kBusyNs = 2'000'000;
 
+  std::uint64_t awake_ns_ = 0;
   std::uint64_t since_ns_ = base::monotonic_ns();
   long turns_ = 0;
   long pause_ns_ = 0;
   bool idle_ = false;
 };
+
+/// What ranks spend awake to start together: longer than the slice of a process that has the core
+/// of one of them.
+inline constexpr std::uint64_t kMeetNs = 20'000'000;
 
 /// Turns until something is so; nobody can break the wait.
 template <class Condition>

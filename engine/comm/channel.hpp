@@ -91,6 +91,11 @@ class Channel {
   [[nodiscard]] virtual std::string name() const = 0;
 
   virtual void barrier(const Poll& poll) = 0;
+  /// A barrier that all leave at the same moment: who slept in the first one is awake in the second.
+  virtual void meet(const Poll& poll) {
+    barrier(poll);
+    barrier(poll);
+  }
   /// Every rank gets the sums (or extremes) of each element over the ranks. Of integers only those
   /// below 2^63 have right extremes.
   virtual void reduce(std::span<std::uint64_t> values, Reduction how, const Poll& poll) = 0;

@@ -63,6 +63,7 @@ class Forked : public Channel {
   [[nodiscard]] const Placement& placement() const noexcept override { return placement_; }
   [[nodiscard]] std::string name() const override { return "forked"; }
   void barrier(const Poll& poll) override { segment_.pass(*gate_, placement_.size, poll); }
+  void meet(const Poll& poll) override { segment_.meet(*gate_, placement_.size, poll); }
   void reduce(std::span<std::uint64_t> values, Reduction how, const Poll& poll) override {
     reduce_any(values, how, poll);
   }

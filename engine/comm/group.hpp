@@ -111,6 +111,14 @@ class Group {
       barrier();
     }
   }
+  /// The same, and all go on at the same moment, as far as each has a core.
+  void start(base::Clock& clock) {
+    if (clock.is_simulated()) {
+      synchronise(clock);
+    } else {
+      channel_->meet(poll_);
+    }
+  }
 
   [[nodiscard]] std::int64_t clock_offset_ns(const base::Clock& clock,
                                              std::uint64_t& uncertainty_ns) {

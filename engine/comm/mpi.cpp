@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -90,7 +91,7 @@ class World {
   /// Those that did not say so, as words.
   [[nodiscard]] std::string unheard() const;
   /// Waits for a request; sees aborts meanwhile.
-  void finish(MPI_Request& request, const Poll& poll);
+  void finish(MPI_Request& request, const Poll& poll, BackOff back_off = {});
 
   void tell(std::size_t to, std::uint64_t event, std::uint64_t at_ns);
   EventCount event_count(std::uint64_t event) {
@@ -240,8 +241,7 @@ std::string World::unheard() const {
   return count > kMostNamed ? fmt::format("{} and {} more", text, count - kMostNamed) : text;
 }
 
-void World::finish(MPI_Request& request, const Poll& poll) {
-  BackOff back_off;
+void World::finish(MPI_Request& request, const Poll& poll, BackOff back_off) {
   while (!is_done(request)) {
     if (back_off.idle()) {
       check();
@@ -299,6 +299,13 @@ class Mpi : public Channel {
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Ibarrier(comm_, &request);
     world_.finish(request, poll);
+  }
+  void meet(const Poll& poll) override {
+    barrier(poll);
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Ibarrier(comm_, &request);
+    const bool has_core = visible_.size() <= std::thread::hardware_concurrency();
+    world_.finish(request, poll, has_core ? BackOff(kMeetNs) : BackOff());
   }
   void reduce(std::span<std::uint64_t> values, Reduction how, const Poll& poll) override {
     reduce_any(values.data(), values.size(), MPI_UINT64_T, how, poll);

@@ -17,6 +17,7 @@
 
 #include "base/cycle_counter.hpp"
 #include "base/random.hpp"
+#include "comm/back_off.hpp"
 
 namespace venturi::comm {
 namespace {
@@ -115,15 +116,30 @@ bool SharedSegment::has_left(std::size_t rank) const noexcept {
 }
 
 void SharedSegment::pass(Gate& gate, std::size_t ranks, const Poll& poll) {
+  if (const auto old = arrive(gate, ranks)) {
+    wait_while(gate.generation, *old, gate.sleepers, poll);
+  }
+}
+
+void SharedSegment::meet(Gate& gate, std::size_t ranks, const Poll& poll) {
+  pass(gate, ranks, poll);
+  const auto old = arrive(gate, ranks);
+  if (!old) return;
+  BackOff awake(spin_ ? kMeetNs : 0);
+  while (gate.generation.load(std::memory_order_acquire) == *old) {
+    if (awake.idle()) return wait_while(gate.generation, *old, gate.sleepers, poll);
+    awake.wait();
+  }
+}
+
+std::optional<std::uint32_t> SharedSegment::arrive(Gate& gate, std::size_t ranks) {
   check();
   const std::uint32_t old = gate.generation.load(std::memory_order_acquire);
-  if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == ranks) {
-    gate.arrived.store(0, std::memory_order_relaxed);
-    gate.generation.store(old + 1, std::memory_order_seq_cst);
-    if (gate.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(gate.generation);
-    return;
-  }
-  wait_while(gate.generation, old, gate.sleepers, poll);
+  if (gate.arrived.fetch_add(1, std::memory_order_acq_rel) + 1 < ranks) return old;
+  gate.arrived.store(0, std::memory_order_relaxed);
+  gate.generation.store(old + 1, std::memory_order_seq_cst);
+  if (gate.sleepers.load(std::memory_order_seq_cst) > 0) wake_all(gate.generation);
+  return std::nullopt;
 }
 
 void SharedSegment::wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value,

@@ -44,6 +44,8 @@ class SharedSegment {
   void barrier(const Poll& poll) { pass(header_->gate, ranks_, poll); }
   /// `ranks` of them do so.
   void pass(Gate& gate, std::size_t ranks, const Poll& poll);
+  /// They do so, and leave at the same moment if each has a core: all of them are awake by then.
+  void meet(Gate& gate, std::size_t ranks, const Poll& poll);
   /// The gate of all ranks, and those whose use rank `first` decides about.
   [[nodiscard]] Gate& gate() noexcept { return header_->gate; }
   [[nodiscard]] Gate& gate(std::size_t first, std::size_t index) noexcept {
@@ -116,6 +118,8 @@ class SharedSegment {
     std::uint64_t bytes = 0;
   };
 
+  /// Counts a rank in; what to wait for unless it was the last one.
+  std::optional<std::uint32_t> arrive(Gate& gate, std::size_t ranks);
   void wait_while(std::atomic<std::uint32_t>& word, std::uint32_t value,
                   std::atomic<std::uint32_t>& sleepers, const Poll& poll);
   void check() const;

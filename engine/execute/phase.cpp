@@ -92,7 +92,7 @@ void begin(Context& context, const schema::Phase& phase) {
   counters.operations = 0;
   counters.active = 1;
   context.measured = true;
-  context.group.synchronise(context.clock);
+  context.group.start(context.clock);
   state.start_ns = context.clock.now_ns();
   if (context.operation_log) {
     state.meter->log_to(&*context.operation_log);
