@@ -338,7 +338,7 @@ Json encode(const ErrorDetail& value) {
 void decode(const Node& node, Hello& out) {
   Object object(node);
   object.constant("event", "hello");
-  object.constant("schema", "venturi.event/1");
+  object.constant("schema", "venturi.event/2");
   object.required("run", out.run);
   object.required("engine", out.engine);
   object.required("comm", out.comm);
@@ -353,7 +353,7 @@ void decode(const Node& node, Hello& out) {
 Json encode(const Hello& value) {
   Json out = Json::object();
   out["event"] = "hello";
-  out["schema"] = "venturi.event/1";
+  out["schema"] = "venturi.event/2";
   out["run"] = encode(value.run);
   out["engine"] = encode(value.engine);
   out["comm"] = encode(value.comm);

@@ -986,7 +986,7 @@ Json encode(const Group& value) {
 
 void decode(const Node& node, Plan& out) {
   Object object(node);
-  object.constant("schema", "venturi.plan/1");
+  object.constant("schema", "venturi.plan/2");
   object.required("run", out.run, codec::Size{1});
   object.required("name", out.name);
   object.required("seed", out.seed, codec::Whole{.low = 0});
@@ -1007,7 +1007,7 @@ void decode(const Node& node, Plan& out) {
 
 Json encode(const Plan& value) {
   Json out = Json::object();
-  out["schema"] = "venturi.plan/1";
+  out["schema"] = "venturi.plan/2";
   out["run"] = encode(value.run);
   out["name"] = encode(value.name);
   out["seed"] = encode(value.seed);

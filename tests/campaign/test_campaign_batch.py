@@ -32,7 +32,7 @@ steps:
     metrics: {v: {regex: "v=7(.*)"}}
 """
 MACHINE = """
-schema: venturi.machine/1
+schema: venturi.machine/2
 name: site
 targets: [{name: scratch, path: %s}]
 software: {greeting: {setup: [export GREETING=7]}}

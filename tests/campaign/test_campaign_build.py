@@ -32,7 +32,7 @@ steps:
     metrics: {version: {regex: "version=(.*)"}, level: {regex: "level=(.*)"}}
 """
 MACHINE = """
-schema: venturi.machine/1
+schema: venturi.machine/2
 name: here
 software: {compiler: {setup: ["COMPILER=%s"]}}
 """

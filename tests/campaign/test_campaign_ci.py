@@ -32,7 +32,7 @@ steps:
     metrics: {rate: {regex: "rate: (.*)", unit: MiB/s, better: higher}}
 """
 MACHINE = """
-schema: venturi.machine/1
+schema: venturi.machine/2
 name: cluster
 targets: [{name: scratch, path: %s}]
 scheduler: {kind: pbs, poll_s: 0.2}

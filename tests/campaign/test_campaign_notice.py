@@ -36,7 +36,7 @@ steps:
       test {size} != 3 || test ! -e {dir}/broken || sleep 20
 """
 MACHINE = """
-schema: venturi.machine/1
+schema: venturi.machine/2
 name: cluster
 notices:
   mail: {to: [owner@example.org, other@example.org], sender: venturi@example.org,

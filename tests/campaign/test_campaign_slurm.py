@@ -41,7 +41,7 @@ steps:
       rate: {regex: "rate: ([0-9.]+)", unit: MiB/s, better: higher}
 """
 MACHINE = """
-schema: venturi.machine/1
+schema: venturi.machine/2
 name: onebox
 scheduler: {kind: slurm, queue: debug, most_jobs: 2, poll_s: 0.3}
 """

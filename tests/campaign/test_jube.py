@@ -24,7 +24,7 @@ TABLE = """\
 compiler,bytes,copies,total,write[MB/s],write_max[MB/s],write_cnt,speed,errors,sum
 """
 MACHINE = """
-schema: venturi.machine/1
+schema: venturi.machine/2
 name: here
 launcher: {command: [env, "RANKS={ranks}"]}
 """

@@ -145,7 +145,7 @@ def test_a_proxy_that_fails_says_why(tmp_path: Path) -> None:
 def test_a_proxy_that_is_no_valid_benchmark_is_still_what_it_did(tmp_path: Path) -> None:
     """Its rate is above a bound of the machine; a phase that is too short would do the same."""
     (tmp_path / "machine.yaml").write_text(
-        "schema: venturi.machine/1\nname: slow\n"
+        "schema: venturi.machine/2\nname: slow\n"
         "bounds: [{operation: write, bytes_per_second: 1.0}]\n"
     )
     workload = parse_yaml(

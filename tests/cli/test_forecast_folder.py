@@ -45,7 +45,7 @@ def folder(tmp_path: Path) -> Path:
     (place / "a.yaml").write_text(WORKLOAD.format(name="a", size="8 MiB"))
     (place / "inner" / "workload.yaml").write_text(WORKLOAD.format(name="b", size="64 MiB"))
     (place / "notes.txt").write_text("nothing to run\n")
-    (place / "site.yaml").write_text("schema: venturi.machine/1\nname: site\n")
+    (place / "site.yaml").write_text("schema: venturi.machine/2\nname: site\n")
     return place
 
 

@@ -175,7 +175,7 @@ def test_bad_input_is_one_sentence(
 
 def test_a_machine_file_of_people_is_not_written_over(cli: Cli, tmp_path: Path) -> None:
     theirs = tmp_path / "machine.yaml"
-    theirs.write_text("schema: venturi.machine/1\nname: theirs  # with care\n")
+    theirs.write_text("schema: venturi.machine/2\nname: theirs  # with care\n")
     done = cli("profile", str(cli.target), "-o", str(theirs))
     assert done.returncode == 2
     assert "with care" in theirs.read_text()

@@ -28,7 +28,7 @@ def machine_of_nodes(path: Path, mpi: str) -> Path:
     command = ", ".join(f'"{word}"' for word in [*START[mpi], str(wrapper)])
     machine = path / "nodes.yaml"
     machine.write_text(
-        "schema: venturi.machine/1\nname: nodes\n"
+        "schema: venturi.machine/2\nname: nodes\n"
         f"launcher: {{kind: mpirun, mpi: {mpi}, command: [{command}]}}\n"
     )
     return machine

@@ -23,7 +23,7 @@ def test_the_engine_belongs_to_the_mpirun() -> None:
 def test_a_machine_file_gives_the_line(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
     path.write_text(
-        "schema: venturi.machine/1\nname: m\nmost_ranks: 8\n"
+        "schema: venturi.machine/2\nname: m\nmost_ranks: 8\n"
         "launcher: {kind: mpirun, mpi: mpich, command: [env, A=1, mpirun.mpich, -np, '{ranks}']}\n"
     )
     line = launch_line(machine_named(str(path)), 5, Path("p"))
@@ -37,7 +37,7 @@ def test_the_machine_file_of_the_docs_is_used(
     monkeypatch.setattr("shutil.which", lambda name, **_: f"/usr/bin/{name}")
     path = tmp_path / "m.yaml"
     path.write_text(
-        "schema: venturi.machine/1\nname: m\n"
+        "schema: venturi.machine/2\nname: m\n"
         'launcher: {mpi: openmpi, command: [srun, -n, "{ranks}", -N, "{nodes}"]}\n'
     )
     line = launch_line(machine_named(str(path)), 10, Path("p"), nodes=2)
@@ -47,10 +47,10 @@ def test_the_machine_file_of_the_docs_is_used(
 
 def test_a_launch_line_that_would_be_ignored_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.yaml"
-    path.write_text("schema: venturi.machine/1\nname: m\nlauncher: {command: [srun, -n, '2']}\n")
+    path.write_text("schema: venturi.machine/2\nname: m\nlauncher: {command: [srun, -n, '2']}\n")
     with pytest.raises(UserError, match=r"launcher\.mpi does not say which"):
         launch_line(machine_named(str(path)), 2, Path("p"))
-    path.write_text("schema: venturi.machine/1\nname: m\nlauncher: {kind: local, mpi: mpich}\n")
+    path.write_text("schema: venturi.machine/2\nname: m\nlauncher: {kind: local, mpi: mpich}\n")
     with pytest.raises(UserError, match="'mpi' would be ignored"):
         machine_named(str(path))
 
@@ -77,9 +77,9 @@ def test_only_mpi_s_own_programs_are_told_of_the_superuser(start: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("schema: venturi.machine/1\n", "name: is missing"),
-        ("schema: venturi.machine/2\nname: m\n", "schema"),
-        ("schema: venturi.machine/1\nname: m\nlauncher: {kind: ssh}\n", "launcher.kind"),
+        ("schema: venturi.machine/2\n", "name: is missing"),
+        ("schema: venturi.machine/9\nname: m\n", "schema"),
+        ("schema: venturi.machine/2\nname: m\nlauncher: {kind: ssh}\n", "launcher.kind"),
     ],
 )
 def test_bad_machine_files(tmp_path: Path, text: str, message: str) -> None:
@@ -92,7 +92,7 @@ def test_bad_machine_files(tmp_path: Path, text: str, message: str) -> None:
 
 def test_a_launcher_without_its_mpi_is_refused() -> None:
     machine = Machine.model_validate_json(
-        '{"schema": "venturi.machine/1", "name": "m", "launcher": {"kind": "mpirun"}}'
+        '{"schema": "venturi.machine/2", "name": "m", "launcher": {"kind": "mpirun"}}'
     )
     with pytest.raises(UserError, match="needs 'mpi'"):
         launch_line(machine, 2, Path("p"))

@@ -11,7 +11,7 @@ ONE: list[dict[str, Any]] = [{"operator": "integer", "integer": 1}]
 NEST = {"kind": "nest", "base": ONE, "loops": [{"count": ONE, "stride": ONE}]}
 TRANSFER = {"kind": "transfer", "operation": "write", "file": 0, "owner": ONE, "size": ONE}
 PLAN: dict[str, Any] = {
-    "schema": "venturi.plan/1",
+    "schema": "venturi.plan/2",
     "run": "r1",
     "name": "small",
     "seed": 1,
@@ -146,7 +146,7 @@ CASES = [
     Case("key twice in an unknown value", "plan", "zz", '{"a": [{"b": 0, "b": 1}]}', "zz.a[0].b"),
     Case("unknown key", "plan", "colour", '"red"'),
     Case("empty key", "event", "", '{"event": "warning", "what": "", "": 0}'),
-    Case("name of the Python field", "plan", "schema_", '"venturi.plan/1"'),
+    Case("name of the Python field", "plan", "schema_", '"venturi.plan/2"'),
     Case("unknown key in a step", "plan", MOVE + ".files", "0"),
     Case("key of another step", "plan", "groups[0].program[0].count", ONE_TEXT),
     Case("unknown key in an event", "event", "limit", "1"),
@@ -154,7 +154,7 @@ CASES = [
     Case("missing key in a file", "plan", "files[0].interface", REMOVED),
     Case("missing key in a step", "plan", MOVE + ".file", REMOVED),
     Case("missing key in an event", "event", "iteration[0].value", REMOVED),
-    Case("wrong schema", "plan", "schema", '"venturi.plan/2"'),
+    Case("wrong schema", "plan", "schema", '"venturi.plan/9"'),
     Case("schema is a number", "plan", "schema", "1"),
     # Types.
     Case("text for an integer", "plan", "ranks", '"5"'),

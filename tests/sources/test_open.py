@@ -28,7 +28,7 @@ def test_names_do_not_matter(tmp_path: Path) -> None:
         (b"hello\n", "not a capture"),
         (b"{}", "not a venturi.trace/1 document"),
         (b'{"schema": "venturi.trace/1"', "not a venturi.trace/1 document"),
-        (b'{"schema": "venturi.plan/1"}', "not a venturi.trace/1 document"),
+        (b'{"schema": "venturi.plan/2"}', "not a venturi.trace/1 document"),
         (b"\x7fELF\x02\x01", "not a capture"),
         (b"# darshan log version: 3.41\n", "damaged or incomplete"),
         (b"# darshan log version: 3.41\nPOSIX\t0\t1\n", "a row of 3 columns"),

@@ -11,7 +11,7 @@ from venturi.model.command import CommandCall
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Seconds
 from venturi.model.plan import OperationKind, SyncMode
 
-EVENT_SCHEMA = "venturi.event/1"
+EVENT_SCHEMA = "venturi.event/2"
 
 
 class StoppedBy(StrEnum):
@@ -230,7 +230,7 @@ class Hello(Document):
     """The engine is there, on the right number of ranks."""
 
     event: Literal["hello"] = "hello"
-    schema_: Literal["venturi.event/1"] = Field("venturi.event/1", alias="schema")
+    schema_: Literal["venturi.event/2"] = Field("venturi.event/2", alias="schema")
     run: str
     engine: str
     """Version of the engine."""

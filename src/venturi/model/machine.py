@@ -11,7 +11,7 @@ from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.notice import Event
 from venturi.model.profile import Profile
 
-MACHINE_SCHEMA = "venturi.machine/1"
+MACHINE_SCHEMA = "venturi.machine/2"
 
 
 class LauncherKind(StrEnum):
@@ -145,7 +145,7 @@ class Target(Document):
 class Machine(Document):
     """One computer or cluster, as the planner and the launchers see it."""
 
-    schema_: Literal["venturi.machine/1"] = Field("venturi.machine/1", alias="schema")
+    schema_: Literal["venturi.machine/2"] = Field("venturi.machine/2", alias="schema")
     name: str
     about: str = ""
     launcher: Launcher = Launcher()

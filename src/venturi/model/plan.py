@@ -34,7 +34,7 @@ from venturi.model.verb import OnError as OnError  # noqa: PLC0414
 from venturi.model.verb import OperationKind as OperationKind  # noqa: PLC0414
 from venturi.model.verb import SyncMode as SyncMode  # noqa: PLC0414
 
-PLAN_SCHEMA = "venturi.plan/1"
+PLAN_SCHEMA = "venturi.plan/2"
 
 
 class Instruction(Document):
@@ -566,7 +566,7 @@ class Group(Document):
 class Plan(Document):
     """All that one run of the engine does."""
 
-    schema_: Literal["venturi.plan/1"] = Field("venturi.plan/1", alias="schema")
+    schema_: Literal["venturi.plan/2"] = Field("venturi.plan/2", alias="schema")
     run: Annotated[str, Field(min_length=1)]
     """The run's id."""
     name: str
