@@ -6,6 +6,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Mapping
 from itertools import accumulate
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -108,7 +109,7 @@ def fault_of(model: type[BaseModel], error: ValidationError) -> DocumentError:
     """The first fault of a validation of `model` as an error with its path."""
     fault = error.errors(include_url=False)[0]
     location, owner = place_of(model, fault["loc"])
-    reason = str(fault["msg"]).removeprefix("Value error, ")
+    reason = reason_of(fault)
     reason = reason[:1].lower() + reason[1:]
     if fault["type"] in ("union_tag_invalid", "union_tag_not_found"):
         location = (*location, str(fault["ctx"]["discriminator"]).strip("'"))
@@ -117,6 +118,13 @@ def fault_of(model: type[BaseModel], error: ValidationError) -> DocumentError:
     elif fault["type"] == "extra_forbidden":
         reason = f"is an unknown key; known are {', '.join(keys_of(owner))}"
     return DocumentError(path_of(location), reason)
+
+
+def reason_of(fault: Mapping[str, Any]) -> str:
+    """Return what is wrong by one of pydantic's faults."""
+    if fault["type"] in ("literal_error", "enum"):
+        return f"is {fault['input']!r}; it must be {fault['ctx']['expected']}"
+    return str(fault["msg"]).removeprefix("Value error, ")
 
 
 def path_of(place: Place) -> str:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from venturi.model.document import Place, keys_of, path_of, place_of
+from venturi.model.document import Place, keys_of, path_of, place_of, reason_of
 from venturi.model.error import UserError
 
 _MAX_BYTES = 4 * 2**20
@@ -127,7 +127,7 @@ def _explained(
     faults = [(*place_of(model, fault["loc"]), fault) for fault in error.errors()]
     place, owner, fault = max(faults, key=lambda item: (len(item[0]), _weight(item[2]["type"])))
     line = next(lines[place[:n]] for n in range(len(place), -1, -1) if place[:n] in lines)
-    message, hint = str(fault["msg"]).removeprefix("Value error, "), ""
+    message, hint = reason_of(fault), ""
     if fault["type"] == "extra_forbidden":
         known = keys_of(owner)
         message = f"unknown key '{place[-1]}'"
