@@ -4,6 +4,9 @@
 # compiled once, into the core; any other is compiled for the engine that has it. What needs a
 # library besides MPI becomes a module: a file beside the engine, which is loaded when a plan uses
 # the interface. So no rank begins with libraries that it does not need.
+#
+# What an interface is and can do is in every engine, built or not: its description stands in
+# engine/backend/INTERFACE.cpp, or in INTERFACE_description.cpp where that file needs a library.
 
 set(VENTURI_ALL_ENGINES plain openmpi mpich)
 set(VENTURI_BACKEND_SOURCES)
@@ -61,9 +64,8 @@ function(_venturi_row engine interface state about)
     message(FATAL_ERROR "two rows for ${interface} in the engine ${engine}")
   endif()
   set_property(GLOBAL APPEND PROPERTY venturi_interfaces_${engine} ${interface})
-  string(SUBSTRING ${interface} 0 1 first)
-  string(TOUPPER ${first} first)
-  string(SUBSTRING ${interface} 1 -1 rest)
+  set_property(GLOBAL APPEND_STRING PROPERTY venturi_declarations_${engine}
+               "const Description& ${interface}_description();\n")
   set(entry nullptr)
   set(module "\"\"")
   set(reason "\"\"")
@@ -77,7 +79,19 @@ function(_venturi_row engine interface state about)
     set(reason "\"${about}\"")
   endif()
   set_property(GLOBAL APPEND_STRING PROPERTY venturi_rows_${engine}
-               "      {schema::Interface::k${first}${rest}, ${entry}, ${module}, ${reason}},\n")
+               "      {\"${interface}\", &${interface}_description(), ${entry}, ${module}, ${reason}},\n")
+endfunction()
+
+# venturi_descriptions(OUT): the files with descriptions of interfaces that need a library.
+function(venturi_descriptions out)
+  get_property(names GLOBAL PROPERTY venturi_interfaces_plain)
+  set(found)
+  foreach(name IN LISTS names)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/engine/backend/${name}_description.cpp)
+      list(APPEND found engine/backend/${name}_description.cpp)
+    endif()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
 endfunction()
 
 # venturi_table(TARGET ENGINE): gives a program the table and the backends of an engine.

@@ -15,7 +15,7 @@ namespace {
 template <class Items, class Function>
 std::string list(const Items& items, const Function& text_of) {
   std::string out;
-  for (const auto& item : items) out += (out.empty() ? "" : ", ") + text_of(item);
+  for (auto& item : items) out += (out.empty() ? "" : ", ") + text_of(item);
   return "[" + out + "]";
 }
 
@@ -25,17 +25,57 @@ std::string option_text(const backend::OptionInfo& option) {
                      quote(option.about), quote(option.range));
 }
 
-std::string row_text(const backend::Row& listed) {
-  const backend::Row& row = backend::row_of(listed.interface);
+std::string words(const std::vector<const char*>& items) {
+  return list(items, [](const char* item) { return quote(item); });
+}
+
+std::string calls_text(const backend::Calls& calls) {
+  return fmt::format(
+      R"({{"write": {}, "read": {}, "both": {}, "sync": {}, "flush": {}, "collective": {}, )"
+      R"("independent": {}, "larger": {}}})",
+      quote(calls.write), quote(calls.read), quote(calls.both), quote(calls.sync),
+      quote(calls.flush), quote(calls.collective), quote(calls.independent), quote(calls.larger));
+}
+
+std::string format_text(const backend::FormatLimits& format) {
+  return fmt::format(
+      R"({{"shapes": {}, "chunks": {}, "chunks_with": {}, "narrow_with": {}, "wide_with": {}, )"
+      R"("read_while_open": {}, "read_after_sync": {}}})",
+      format.shapes, format.chunks, quote(format.chunks_with), quote(format.narrow_with),
+      quote(format.wide_with), format.read_while_open, format.read_after_sync);
+}
+
+std::string names_text(const backend::OtherNames& names) {
+  return fmt::format(R"({{"ior": {}, "mdtest": {}, "trace_layers": {}}})", quote(names.ior),
+                     quote(names.mdtest), words(names.trace_layers));
+}
+
+/// What an interface is, in every build of this version the same.
+std::string description_text(const backend::Description& about) {
+  return fmt::format(
+      R"({{"level": {}, "data_path": {}, "name_space": {}, "ownership": {}, "addressing": {}, )"
+      R"("capabilities": {}, "mpi_capabilities": {}, "options": {}, "mpi_options": {}, )"
+      R"("needs_mpi": {}, "buffers": {}, "gathers": {}, "shared_through": {}, "splits": {}, )"
+      R"("files_per_writer": {}, "label": {}, "container": {}, "pieces": {}, "format": {}, )"
+      R"("calls": {}, "elsewhere": {}}})",
+      quote(about.level), quote(about.data_path), quote(about.name_space), quote(about.ownership),
+      quote(about.addressing), words(about.capabilities), words(about.mpi_capabilities),
+      list(about.options, option_text), list(about.mpi_options, option_text), about.needs_mpi,
+      about.buffers, about.gathers, quote(about.shared_through), quote(about.splits),
+      about.files_per_writer, quote(about.label), quote(about.container), quote(about.pieces),
+      format_text(about.format), calls_text(about.calls), names_text(about.elsewhere));
+}
+
+std::string row_text(backend::Row& listed) {
+  const backend::Row& row = backend::loaded(listed);
   const bool built = row.entry != nullptr;
-  const auto capability = [](const char* name) { return quote(name); };
   return fmt::format(
       R"({{"name": {}, "built": {}, "reason": {}, "library": {}, "capabilities": {}, )"
-      R"("options": {}}})",
-      quote(to_string(row.interface)), built, quote(row.reason),
+      R"("options": {}, "description": {}}})",
+      quote(row.name), built, quote(row.reason),
       built && row.entry->library != nullptr ? quote(row.entry->library()) : "null",
-      built ? list(row.entry->capabilities, capability) : "[]",
-      built ? list(row.entry->options, option_text) : "[]");
+      built ? words(row.entry->capabilities) : "[]",
+      built ? list(row.entry->options, option_text) : "[]", description_text(*row.description));
 }
 
 }  // namespace

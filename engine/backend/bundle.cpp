@@ -216,12 +216,12 @@ int Bundle::write_index(Handle file) {
 
 }  // namespace
 
+const Description& bundle_description();
 const Entry& bundle_entry();
 const Entry& bundle_entry() {
   static const Entry entry{
-      {{"zlib", "integer", "0", "level with which each rank compresses its pieces",
-        "0 (not at all) to 9", 0.0, 9.0}},
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kCollective, kBytes},
+      bundle_description().options,
+      bundle_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const auto level = static_cast<int>(integer_option(bundle_entry(), options, "zlib"));

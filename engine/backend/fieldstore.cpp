@@ -357,16 +357,33 @@ std::vector<std::string> FieldStore::parts(const std::string& name) const {
 
 }  // namespace
 
+const Description& fieldstore_description();
+const Description& fieldstore_description() {
+  static const Description description{
+      .level = kLibrary,
+      .addressing = kKeys,
+      .capabilities = {kSharedFiles, kRandomAccess, kNames, kSync, kBytes},
+      .options = {{"buffer_bytes", "bytes", "1 GiB",
+                   "fields that a writer keeps in memory until a sync; more leave with a write of "
+                   "their own",
+                   "1 B to 1 TiB", 1.0, static_cast<double>(kMostBuffered)},
+                  {"payload", "word", "any",
+                   "what fields are: any bytes, or GRIB messages of their size, whose level is "
+                   "their number",
+                   "any|grib"}},
+      .buffers = true,
+      .files_per_writer = 2,
+      .container = "a field store",
+      .pieces = "fields",
+      .format = {.read_after_sync = true},
+  };
+  return description;
+}
+
 const Entry& fieldstore_entry();
 const Entry& fieldstore_entry() {
   static const Entry entry{
-      {{"buffer_bytes", "bytes", "1 GiB",
-        "fields that a writer keeps in memory until a sync; more leave with a write of their own",
-        "1 B to 1 TiB", 1.0, static_cast<double>(kMostBuffered)},
-       {"payload", "word", "any",
-        "what fields are: any bytes, or GRIB messages of their size, whose level is their number",
-        "any|grib"}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes},
+      fieldstore_description().options, fieldstore_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const bool as_grib = word_option(fieldstore_entry(), options, "payload") == kGrib;

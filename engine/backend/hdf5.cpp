@@ -502,37 +502,24 @@ std::unique_ptr<Backend> make_hdf5(const Environment& environment,
   return make_gathered(std::move(storage), environment);
 }
 
-std::vector<OptionInfo> all_options() {
-  std::vector<OptionInfo> options{
-      {"alignment", "bytes", "1", "objects begin at multiples of this (H5Pset_alignment)",
-       "1 or more bytes", 1.0},
-      {"threshold", "bytes", "0", "smaller objects are not aligned", "0 or more bytes"},
-      {"sieve_bytes", "bytes", "0", "buffer for small pieces of contiguous datasets",
-       "0 (what HDF5 chooses) or more bytes"},
-      {kChunkCache, "bytes", "0", "keeps chunks of each open dataset (H5Pset_cache)",
-       "0 (no chunk is kept) or more bytes; absent: HDF5's own, 1 MiB, since 2.0 8 MiB"},
-      {"libver", "word", "earliest", "formats of the file: those that old readers know, or new",
-       "earliest|latest"},
-      {"no_fill", "boolean", "false", "space of a new dataset is not filled with zeros first",
-       "true or false"},
-      {"gather", "boolean", "false", "one of the sharers writes and reads for all",
-       "true or false"}};
-  for (const OptionInfo& option : hdf5::own_options()) options.push_back(option);
-  return options;
-}
-
-std::vector<const char*> all_capabilities() {
-  std::vector<const char*> capabilities{kSharedFiles, kRandomAccess, kNames,     kStripes,
-                                        kSync,        kDatasets,     kCollective};
-  for (const char* own : hdf5::own_capabilities()) capabilities.push_back(own);
-  return capabilities;
+/// What every build has, and what only one with MPI has beside it.
+template <class Item>
+std::vector<Item> in_force(std::vector<Item> items, const std::vector<Item>& with_mpi) {
+  if (hdf5::is_parallel()) items.insert(items.end(), with_mpi.begin(), with_mpi.end());
+  return items;
 }
 
 }  // namespace
 
 const Entry& hdf5_entry() {
-  static const Entry entry{all_options(), all_capabilities(), make_hdf5, true, is_gathered,
-                           nullptr,       version_text};
+  const Description& about = hdf5_description();
+  static const Entry entry{in_force(about.options, about.mpi_options),
+                           in_force(about.capabilities, about.mpi_capabilities),
+                           make_hdf5,
+                           true,
+                           is_gathered,
+                           nullptr,
+                           version_text};
   return entry;
 }
 

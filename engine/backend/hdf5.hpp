@@ -12,6 +12,8 @@ namespace venturi::backend {
 
 /// The row of this interface.
 const Entry& hdf5_entry();
+/// What it is, with or without the library.
+const Description& hdf5_description();
 
 namespace hdf5 {
 
@@ -51,10 +53,6 @@ class Id {
 
 /// Whether this library lets the sharers of a file work on it together.
 [[nodiscard]] bool is_parallel() noexcept;
-/// Options that only this library has.
-[[nodiscard]] std::vector<OptionInfo> own_options();
-/// Capabilities that only this library has.
-[[nodiscard]] std::vector<const char*> own_capabilities();
 /// Makes the files of an access list be opened by all of `sharers`, with the hints and options of
 /// `file`; false if HDF5 refuses.
 bool share(hid_t access_list, const comm::Group& sharers, const schema::File& file);

@@ -8,13 +8,6 @@ namespace venturi::backend::hdf5 {
 
 bool is_parallel() noexcept { return true; }
 
-std::vector<OptionInfo> own_options() {
-  return {{"collective_metadata", "boolean", "false",
-           "metadata is read and written by calls of all sharers", "true or false"}};
-}
-
-std::vector<const char*> own_capabilities() { return {kHints}; }
-
 bool share(hid_t access_list, const comm::Group& sharers, const schema::File& file) {
   const MpiHints hints(file);
   if (H5Pset_fapl_mpio(access_list, communicator_of(sharers, "hdf5"), hints.get()) < 0) {

@@ -5,10 +5,6 @@ namespace venturi::backend::hdf5 {
 
 bool is_parallel() noexcept { return false; }
 
-std::vector<OptionInfo> own_options() { return {}; }
-
-std::vector<const char*> own_capabilities() { return {}; }
-
 bool share(hid_t, const comm::Group&, const schema::File&) { return false; }
 
 std::vector<schema::Fact> facts_below(hid_t) { return {}; }

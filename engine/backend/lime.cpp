@@ -335,16 +335,31 @@ int Lime::sum_up(int file, const Data& data, SiteSums& sums) {
 
 }  // namespace
 
+const Description& lime_description();
+const Description& lime_description() {
+  static const Description description{
+      .level = kLibrary,
+      .addressing = kOfFormat,
+      .capabilities = {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kDatasets, kCollective,
+                       kBytes},
+      .options = {{"record", "word", "scidac-binary-data",
+                   "type of the record that holds the lattice: a field of SciDAC, or a gauge field "
+                   "of ILDG",
+                   "scidac-binary-data|ildg-binary-data"},
+                  {"lattice", "text", "",
+                   "sites along x, y, z and t; the file then names them and has the checksums of "
+                   "its sites",
+                   "four numbers: 8 8 8 16"}},
+      .gathers = true,
+      .format = {.shapes = false, .chunks = false},
+  };
+  return description;
+}
+
 const Entry& lime_entry();
 const Entry& lime_entry() {
   static const Entry entry{
-      {{"record", "word", "scidac-binary-data",
-        "type of the record that holds the lattice: a field of SciDAC, or a gauge field of ILDG",
-        "scidac-binary-data|ildg-binary-data"},
-       {"lattice", "text", "",
-        "sites along x, y, z and t; the file then names them and has the checksums of its sites",
-        "four numbers: 8 8 8 16"}},
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kDatasets, kCollective, kBytes},
+      lime_description().options, lime_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         auto storage = std::make_unique<Lime>(
@@ -353,8 +368,7 @@ const Entry& lime_entry() {
         if (!opens_together(*environment.file)) return storage;
         return make_gathered(std::move(storage), environment);
       },
-      true,
-      opens_together};
+      true, opens_together};
   return entry;
 }
 

@@ -212,17 +212,32 @@ class Mmap final : public DescriptorNames {
 
 }  // namespace
 
+const Description& mmap_description();
+const Description& mmap_description() {
+  static const Description description{
+      .data_path = kByMapping,
+      .capabilities = {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes},
+      .options =
+          {{"advice", "word", "normal",
+            "told with madvise when the file is mapped; `dontneed`: after each request, its pages "
+            "leave the mapping",
+            "normal|sequential|random|willneed|dontneed"},
+           {"size", "bytes", "0",
+            "how long a file is made when it is created; shorter, it grows as it is written",
+            "0 or more bytes"}},
+      .calls = {.write = "memcpy() into the mapping",
+                .read = "memcpy() from the mapping",
+                .both = "mmap() and stores into memory",
+                .sync = "msync()"},
+      .elsewhere = {.ior = "MMAP"},
+  };
+  return description;
+}
+
 const Entry& mmap_entry();
 const Entry& mmap_entry() {
   static const Entry entry{
-      {{"advice", "word", "normal",
-        "told with madvise when the file is mapped; `dontneed`: after each request, its pages "
-        "leave the mapping",
-        "normal|sequential|random|willneed|dontneed"},
-       {"size", "bytes", "0",
-        "how long a file is made when it is created; shorter, it grows as it is written",
-        "0 or more bytes"}},
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes},
+      mmap_description().options, mmap_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const int advice = word_value(mmap_entry(), options, "advice", kAdvices);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "backend/table.hpp"
 
@@ -35,14 +37,38 @@ void load(Row& row) {
   row.module = "";
 }
 
+/// The place of each interface in the table, by its number; the table's size where it has none.
+std::vector<std::size_t> places() {
+  std::vector<std::size_t> found;
+  const auto rows = table();
+  for (const std::string_view word : schema::words_of(schema::Interface{})) {
+    const auto row =
+        std::find_if(rows.begin(), rows.end(), [&](const Row& each) { return each.name == word; });
+    found.push_back(static_cast<std::size_t>(row - rows.begin()));
+  }
+  return found;
+}
+
+Row& listed(schema::Interface interface) {
+  static const std::vector<std::size_t> place = places();
+  static Row unknown{"", nullptr, nullptr, "", "this engine does not know it"};
+  const std::size_t found = place[static_cast<std::size_t>(interface)];
+  return found < table().size() ? table()[found] : unknown;
+}
+
 }  // namespace
 
-const Row& row_of(schema::Interface interface) {
-  const auto rows = table();
-  Row& row = *std::find_if(rows.begin(), rows.end(),
-                           [&](const Row& each) { return each.interface == interface; });
+const Row& loaded(Row& row) {
   if (*row.module != '\0') load(row);
   return row;
+}
+
+const Row& row_of(schema::Interface interface) { return loaded(listed(interface)); }
+
+const Description& description_of(schema::Interface interface) {
+  static const Description none{};
+  const Description* found = listed(interface).description;
+  return found == nullptr ? none : *found;
 }
 
 }  // namespace venturi::backend

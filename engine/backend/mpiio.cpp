@@ -160,16 +160,12 @@ std::size_t MpiIo::reap(std::span<Done> out, std::uint64_t until_ns) {
 
 }  // namespace
 
+const Description& mpiio_description();
 const Entry& mpiio_entry();
 const Entry& mpiio_entry() {
   static const Entry entry{
-      {{"preallocate", "bytes", "0", "reserve so many bytes in each new file", "bytes, 0 for none"},
-       {"view", "word", "none",
-        "`strided`: before each step all sharers set file views that show each its own places, and "
-        "offsets count the bytes of these. `dataset`: the same, and a rank's part of a dataset is "
-        "one request, through a derived type",
-        "none|strided|dataset"}},
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kDepth, kCollective, kHints},
+      mpiio_description().options,
+      mpiio_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const MpiIoOptions chosen{.preallocate_bytes =

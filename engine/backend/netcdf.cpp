@@ -202,16 +202,12 @@ int Netcdf::move(OpenNetcdf& open, schema::Direction direction, const Request& r
 
 }  // namespace
 
+const Description& netcdf_description();
 const Entry& netcdf_entry();
 const Entry& netcdf_entry() {
   static const Entry entry{
-      {{"format", "word", "cdf5",
-        "kind of file: classic with 64-bit sizes or offsets, or HDF5 below (chunks and filters "
-        "need that)",
-        "cdf5|cdf2|netcdf4"},
-       {"no_fill", "boolean", "false", "space of a new variable is not filled first",
-        "true or false"}},
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kDatasets, kCollective},
+      netcdf_description().options,
+      netcdf_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const Entry& own = netcdf_entry();

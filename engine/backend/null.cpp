@@ -75,10 +75,22 @@ class Null : public Backend {
 
 }  // namespace
 
+const Description& null_description();
+const Description& null_description() {
+  static const Description description{
+      .level = kNoStorage,
+      .capabilities = {kSharedFiles, kRandomAccess, kNames, kSync, kAppend, kBytes, kDepth,
+                       kTruncate, kCopy, kSeek},
+      .label = "null interface",
+      .elsewhere = {.ior = "DUMMY", .mdtest = "DUMMY"},
+  };
+  return description;
+}
+
 const Entry& null_entry();
 const Entry& null_entry() {
   static const Entry entry{{},
-                           {kSharedFiles, kRandomAccess, kNames, kSync, kAppend, kBytes, kDepth},
+                           null_description().capabilities,
                            [](const Environment& environment,
                               const std::vector<schema::Option>&) -> std::unique_ptr<Backend> {
                              return std::make_unique<Null>(environment.clock);

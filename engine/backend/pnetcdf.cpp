@@ -322,20 +322,17 @@ std::size_t Pnetcdf::reap(std::span<Done> out, std::uint64_t /*until_ns*/) {
 
 }  // namespace
 
+const Description& pnetcdf_description();
 const Entry& pnetcdf_entry();
 const Entry& pnetcdf_entry() {
   static const Entry entry{
-      {{"fill", "boolean", "false", "space of a new variable is filled first", "true or false"}},
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kDatasets, kDepth, kCollective,
-       kHints},
+      pnetcdf_description().options, pnetcdf_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const bool fill = boolean_option(pnetcdf_entry(), options, "fill");
         return std::make_unique<Pnetcdf>(environment, fill);
       },
-      true,
-      nullptr,
-      nullptr,
+      true, nullptr, nullptr,
       // The library's own words begin with a date and the names of its branches.
       [] { return std::string("PnetCDF " PNETCDF_VERSION); }};
   return entry;

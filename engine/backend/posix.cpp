@@ -69,11 +69,22 @@ class Posix final : public DescriptorNames {
 
 }  // namespace
 
+const Description& posix_description();
+const Description& posix_description() {
+  static const Description description{
+      .capabilities = {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend,
+                       kTruncate, kCopy, kSeek},
+      .options = open_options(),
+      .calls = {.write = "write()", .read = "read()", .both = "pwrite() and pread()"},
+      .elsewhere = {.ior = "POSIX", .mdtest = "POSIX", .trace_layers = {"posix"}},
+  };
+  return description;
+}
+
 const Entry& posix_entry();
 const Entry& posix_entry() {
   static const Entry entry{
-      open_options(),
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend},
+      posix_description().options, posix_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         return std::make_unique<Posix>(environment, open_settings(posix_entry(), options));

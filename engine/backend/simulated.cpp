@@ -274,14 +274,25 @@ class Simulated : public Backend {
 
 }  // namespace
 
+const Description& simulated_description();
+const Description& simulated_description() {
+  static const Description description{
+      .level = kNoStorage,
+      .capabilities = {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kDepth, kTruncate, kCopy,
+                       kSeek, kSimulatedClock},
+      .options = {{"latency_s", "real", "0.0001", "seconds that every operation of a rank takes",
+                   "a number of at least 0"},
+                  {"bandwidth_bytes_per_s", "real", "1e9", "bytes that a rank moves in a second",
+                   "a number greater than 0"}},
+      .label = "simulated",
+  };
+  return description;
+}
+
 const Entry& simulated_entry();
 const Entry& simulated_entry() {
   static const Entry entry{
-      {{"latency_s", "real", "0.0001", "seconds that every operation of a rank takes",
-        "a number of at least 0"},
-       {"bandwidth_bytes_per_s", "real", "1e9", "bytes that a rank moves in a second",
-        "a number greater than 0"}},
-      {kSharedFiles, kRandomAccess, kNames, kSync, kBytes, kDepth, "simulated clock"},
+      simulated_description().options, simulated_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         const Simulated::Speed speed{

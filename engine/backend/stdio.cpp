@@ -194,15 +194,31 @@ class Stdio final : public DescriptorNames {
 
 }  // namespace
 
+const Description& stdio_description();
+const Description& stdio_description() {
+  static const Description description{
+      .capabilities = {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend,
+                       kTruncate, kSeek},
+      .options = {{"buffer_bytes", "bytes", "0", "size of a stream's buffer, given with setvbuf",
+                   "0 (what the C library chooses) to 1 GiB", 0.0, 0x1p30},
+                  {"records", "word", "none",
+                   "fortran: each request is the next record of a sequential unformatted file",
+                   "none|fortran"}},
+      .buffers = true,
+      .calls = {.write = "fwrite()",
+                .read = "fread()",
+                .both = "fwrite() and fread()",
+                .sync = "fflush() and {sync}()",
+                .flush = "fflush() (std::endl in C++, FLUSH in Fortran, flush() in Python)"},
+      .elsewhere = {.trace_layers = {"stdio"}},
+  };
+  return description;
+}
+
 const Entry& stdio_entry();
 const Entry& stdio_entry() {
   static const Entry entry{
-      {{"buffer_bytes", "bytes", "0", "size of a stream's buffer, given with setvbuf",
-        "0 (what the C library chooses) to 1 GiB", 0.0, 0x1p30},
-       {"records", "word", "none",
-        "fortran: each request is the next record of a sequential unformatted file",
-        "none|fortran"}},
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend},
+      stdio_description().options, stdio_description().capabilities,
       [](const Environment& environment,
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         return std::make_unique<Stdio>(environment,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,46 +10,13 @@
 #include <vector>
 
 #include "backend/backend.hpp"
+#include "backend/description.hpp"
 #include "schema/plan.hpp"
 
 namespace venturi::backend {
 
-/// One setting of a backend, declared beside it and nowhere else.
-struct OptionInfo {
-  const char* name;
-  /// `boolean`, `real`, `integer`, `bytes` (a whole number of them, with a unit or without), `word`
-  /// (one of a closed set) or `text` (which the backend reads when it is made).
-  const char* type;
-  const char* default_value;
-  const char* about;
-  /// Allowed values in words; of a `word`, all of them, separated by `|`.
-  const char* range;
-  /// Bounds of a number.
-  double least = 0.0;
-  double most = std::numeric_limits<double>::max();
-};
-
-/// Words in which a backend says what it can do; what a plan asks for beyond them is refused.
-inline constexpr const char* kSharedFiles = "shared files";
-inline constexpr const char* kRandomAccess = "random access";
-inline constexpr const char* kNames = "names";
-inline constexpr const char* kSync = "sync";
-/// Several requests in flight: `begin` and `reap`.
-inline constexpr const char* kDepth = "requests in flight";
-/// Calls that all sharers make together: `submit_together`.
-inline constexpr const char* kCollective = "collective calls";
-/// Hints of MPI-IO.
-inline constexpr const char* kHints = "hints";
-/// Files that are made with stripes, where the file system has them.
-inline constexpr const char* kStripes = "stripes";
-/// Boxes of n-dimensional datasets instead of bytes at an offset.
-inline constexpr const char* kDatasets = "datasets";
-/// The end of a file is where the next write goes.
-inline constexpr const char* kAppend = "append";
-/// Reads and writes bytes of a file at an offset (others know only datasets).
-inline constexpr const char* kBytes = "bytes";
-
-/// A backend that is built.
+/// A backend that is built. Options and capabilities are those of its description, and with MPI
+/// those that only a library with MPI has.
 struct Entry {
   std::vector<OptionInfo> options;
   std::vector<const char*> capabilities;
@@ -67,9 +33,11 @@ struct Entry {
   std::string (*library)() = nullptr;
 };
 
-/// A row of the table: an interface and its entry, or the reason why there is none.
+/// A row of the table: an interface, what it is, and its entry or the reason why there is none.
 struct Row {
-  schema::Interface interface;
+  /// As plans name it.
+  const char* name;
+  const Description* description;
   const Entry* entry;
   /// The file beside the engine that has its entry and was not loaded yet; else empty.
   const char* module;
@@ -78,8 +46,12 @@ struct Row {
 
 /// All interfaces that a plan can name. Entries in modules are there after `row_of` only.
 std::span<Row> table();
-/// The row of one of them; loads its module.
+/// A row of it, with its module loaded.
+const Row& loaded(Row& row);
+/// The row of an interface; loads its module.
 const Row& row_of(schema::Interface interface);
+/// What an interface is, whether it is built or not; loads nothing.
+const Description& description_of(schema::Interface interface);
 
 /// Whether a backend can do something.
 [[nodiscard]] inline bool can(const Entry& entry, std::string_view capability) {

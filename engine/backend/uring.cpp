@@ -268,24 +268,10 @@ class Uring final : public DescriptorNames {
 
 }  // namespace
 
+const Description& uring_description();
 const Entry& uring_entry();
 
 namespace {
-
-std::vector<OptionInfo> all_options() {
-  std::vector<OptionInfo> options = open_options();
-  options.push_back({"registered_buffers", "boolean", "false",
-                     "memory of requests is registered once a step, not mapped for each request",
-                     "true or false"});
-  options.push_back({"registered_files", "boolean", "false",
-                     "open files are registered, so that a request need not look them up",
-                     "true or false"});
-  options.push_back({"poll", "boolean", "false",
-                     "completions are polled for at the device (IORING_SETUP_IOPOLL); needs "
-                     "direct=true and a device with polled queues",
-                     "true or false"});
-  return options;
-}
 
 /// The file in which the kernel says whether the device under a directory has polled queues, if it
 /// says 0; empty if it says another thing or nothing. Some file systems would pass over the wish.
@@ -364,14 +350,13 @@ std::unique_ptr<Backend> make_uring(const Environment& environment,
 }  // namespace
 
 const Entry& uring_entry() {
-  static const Entry entry{
-      all_options(),
-      {kSharedFiles, kRandomAccess, kNames, kStripes, kSync, kBytes, kAppend, kDepth},
-      make_uring,
-      false,
-      nullptr,
-      nullptr,
-      [] { return std::string(base::kUringVersion); }};
+  static const Entry entry{uring_description().options,
+                           uring_description().capabilities,
+                           make_uring,
+                           false,
+                           nullptr,
+                           nullptr,
+                           [] { return std::string(base::kUringVersion); }};
   return entry;
 }
 

@@ -544,7 +544,7 @@ void check_file(const schema::Plan& plan, std::size_t index, const Checker& chec
   if (file.foreign && file.prestage) {
     throw plan_error(where + ".prestage", "a foreign file is only ever read");
   }
-  const bool simulated = file.interface == schema::Interface::kSimulated;
+  const bool simulated = backend::can(*row.entry, backend::kSimulatedClock);
   if (simulated != (plan.clock == schema::ClockKind::kSimulated)) {
     throw plan_error(where + ".interface",
                      simulated ? "simulated storage needs the simulated clock"

@@ -243,7 +243,8 @@ bool is_together(const schema::Plan& plan, const schema::Transfer& step) {
 
 void refuse_some(const schema::File& file, const schema::Transfer& step) {
   if (step.collective || file.sharing == schema::Sharing::kRank) return;
-  const bool mpi_helps = file.interface == schema::Interface::kHdf5;
+  const backend::Description& about = backend::description_of(file.interface);
+  const bool mpi_helps = !about.needs_mpi && *about.shared_through != '\0';
   throw base::plan_error(
       fmt::format("files.{}", file.name),
       fmt::format("{}{} moves data of a shared file with all its ranks at once, and here only some "
