@@ -97,6 +97,10 @@ Json encode(const Group& value);
 void decode(const Node& node, Plan& out);
 Json encode(const Plan& value);
 
+std::optional<Interface> parse_interface(std::string_view word) {
+  return codec::find_word<Interface>(word);
+}
+
 void decode(const Node& node, Content& out) {
   Object object(node);
   object.optional("seed", out.seed, codec::Whole{.low = 0});
@@ -265,10 +269,6 @@ Json encode(const LiteralContent& value) {
   out["type"] = encode(value.type);
   out["big_endian"] = encode(value.big_endian);
   return out;
-}
-
-std::optional<Interface> parse_interface(std::string_view word) {
-  return codec::find_word<Interface>(word);
 }
 
 std::optional<Sharing> parse_sharing(std::string_view word) {

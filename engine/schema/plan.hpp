@@ -16,6 +16,20 @@ namespace venturi::schema {
 struct Pattern;
 struct Step;
 
+/// How storage is reached. What is built is said by `engine describe`.
+enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
+    kLime, kBundle, kNull, kSimulated };
+inline constexpr std::array<std::string_view, 13> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "bundle", "null", "simulated"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
+  return kInterfaceWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Interface value) {
+  return kInterfaceWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Interface`.
+[[nodiscard]] std::optional<Interface> parse_interface(std::string_view word);
+
 /// What the bytes are.
 struct Content {
   std::int64_t seed = 0;
@@ -310,20 +324,6 @@ struct LiteralContent {
   ElementType type = ElementType::kI32;
   bool big_endian = false;
 };
-
-/// How storage is reached. What is built is said by `engine describe`.
-enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
-    kLime, kBundle, kNull, kSimulated };
-inline constexpr std::array<std::string_view, 13> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "bundle", "null", "simulated"};
-[[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
-  return kInterfaceWords;
-}
-[[nodiscard]] constexpr std::string_view to_string(Interface value) {
-  return kInterfaceWords[static_cast<std::size_t>(value)];
-}
-/// The value of a word, or nothing if the word is none of `Interface`.
-[[nodiscard]] std::optional<Interface> parse_interface(std::string_view word);
 
 /// Who shares one file: all ranks of the group, one rank, one node, or every n ranks.
 enum class Sharing { kAll, kRank, kNode, kEvery };

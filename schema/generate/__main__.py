@@ -13,12 +13,16 @@ sys.path[:0] = [str(PROJECT / "schema"), str(PROJECT / "src")]
 if __name__ == "__main__":
     os.environ["VENTURI_DOCUMENTED_MODELS"] = "1"  # before any of them is imported
 
-from generate import cpp, json_schema, reference  # noqa: E402
+from generate import cpp, interface, json_schema, reference  # noqa: E402
 from generate.documents import available  # noqa: E402
 
 
 def generated() -> Iterator[tuple[Path, str]]:
-    """Every generated file, relative to the project, with the text that it should have."""
+    """Every generated file, relative to the project, with the text that it should have.
+
+    The interfaces come first: the documents name them.
+    """
+    yield interface.MODULE, interface.text()
     for kind in available():
         yield Path("schema", f"{kind.name}.schema.json"), json_schema.text(kind)
         yield Path("docs/reference", f"{kind.name}.md"), reference.text(kind)
@@ -52,7 +56,9 @@ def main() -> int:
         if _read(target) != text:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
-            print(f"wrote {path}")
+            print(f"wrote {path}", flush=True)
+            if target == PROJECT / interface.MODULE:  # all else is made from it: begin again
+                os.execv(sys.executable, sys.orig_argv)
     return 0
 
 

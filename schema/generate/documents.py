@@ -34,6 +34,7 @@ class DocumentKind:
 
 _HOMES = {
     "venturi.model.data_step": "venturi.model.workload",
+    "venturi.model.interface": "venturi.model.plan",
     "venturi.model.operator": "venturi.model.plan",
     "venturi.model.layout": "venturi.model.plan",
     "venturi.model.verb": "venturi.model.plan",

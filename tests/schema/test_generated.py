@@ -170,6 +170,6 @@ def test_a_union_told_apart_by_a_free_text_is_refused() -> None:
 def test_parts_are_found_in_the_order_of_the_module() -> None:
     names = [part.name for part in parts_of(plan)]
     assert names.index("Operator") < names.index("Instruction") < names.index("Expression")
-    assert names.index("Slot") < names.index("PathPart") < names.index("Interface")
+    assert names.index("Slot") < names.index("PathPart") < names.index("Sharing")
     assert names.index("Pattern") < names.index("Transfer") < names.index("Step")
     assert "Count" not in names

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.interface import Interface as Interface  # noqa: PLC0414
 from venturi.model.layout import Content as Content  # noqa: PLC0414
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414
 from venturi.model.layout import Option as Option  # noqa: PLC0414
@@ -67,24 +68,6 @@ class LiteralContent(Document):
     type: ElementType = ElementType.I32
     """Of the numbers; one that does not fit is refused."""
     big_endian: bool = False
-
-
-class Interface(StrEnum):
-    """How storage is reached. What is built is said by `engine describe`."""
-
-    POSIX = "posix"
-    URING = "uring"
-    MMAP = "mmap"
-    STDIO = "stdio"
-    MPIIO = "mpiio"
-    HDF5 = "hdf5"
-    PNETCDF = "pnetcdf"
-    NETCDF = "netcdf"
-    FIELDSTORE = "fieldstore"
-    LIME = "lime"
-    BUNDLE = "bundle"
-    NULL = "null"
-    SIMULATED = "simulated"
 
 
 class Sharing(StrEnum):

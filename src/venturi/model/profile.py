@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Positive, Real, Seconds
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.plan import Interface, OperationKind
 from venturi.model.record import FileSystem
 
@@ -76,7 +77,7 @@ class AccessClass(Document):
     operation: OperationKind
     order: Order = Order.ITEM
     place: FileSharing = FileSharing.OWN
-    interface: Interface = Interface.POSIX
+    interface: Interface = DEFAULT_INTERFACE
     state: DataState = DataState.NONE
     volume: Volume = Volume.LARGE
     collective: bool = False
@@ -97,7 +98,7 @@ class AccessClass(Document):
             words.append(self.state.value)
         words.append("of items" if self.order is Order.ITEM else self.order.value)
         words.append("own" if self.place is FileSharing.OWN else "shared")
-        if self.interface is not Interface.POSIX:
+        if self.interface is not DEFAULT_INTERFACE:
             words.append(self.interface.value)
         if self.collective:
             words.append("collective")

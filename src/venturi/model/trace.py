@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Integer, Positive, Real, Seconds
+from venturi.model.interface import Interface
 
 TRACE_SCHEMA = "venturi.trace/1"
 
@@ -29,6 +30,14 @@ class Layer(StrEnum):
     PNETCDF_FILE = "pnetcdf_file"
     PNETCDF_VARIABLE = "pnetcdf_variable"
     LUSTRE = "lustre"
+
+
+INTERFACES = {
+    Layer(layer): interface
+    for interface in Interface
+    for layer in interface.entry.elsewhere.trace_layers
+}
+"""The interface whose calls are counted in each layer, the lowest first."""
 
 
 class TraceSource(Document):

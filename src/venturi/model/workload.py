@@ -17,6 +17,7 @@ from venturi.model.data_step import DataStep as DataStep  # noqa: PLC0414
 from venturi.model.data_step import MixSpec as MixSpec  # noqa: PLC0414
 from venturi.model.data_step import PatternKind as PatternKind  # noqa: PLC0414
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import RateCurve as RateCurve  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
@@ -347,7 +348,7 @@ class FileSpec(Document):
     """A template: `{name}` or `{name:04d}` over parameters, loop variables, reserved names."""
     about: str = ""
     """What it is; of a derived workload the application's name for it, digits that vary as `#`."""
-    interface: Interface = Interface.POSIX
+    interface: Interface = DEFAULT_INTERFACE
     options: dict[str, str | int | float | bool] = {}
     """Of the interface. A text may have `{expressions}` over parameters."""
     hints: dict[str, str | int | float | bool] = {}
