@@ -13,16 +13,17 @@ from venturi.model.workload import Workload
 
 IN_MEMORY = "in memory"
 NOT_FLUSHED = "not flushed"
-SIMULATED = "simulated"
-NO_INTERFACE = "null interface"
 CACHE_UNKNOWN = "cache unknown"
 FAULTS = "faults injected"
 _MEMORY_TYPES = frozenset(("tmpfs", "ramfs", "hugetlbfs"))
 """File systems that keep files in memory only: nothing there is ever on storage."""
 _WITHOUT_STORAGE = {
-    Interface.SIMULATED.value: SIMULATED,
-    Interface.NULL.value: NO_INTERFACE,
+    interface.value: interface.entry.label
+    for interface in Interface
+    if not interface.entry.reaches_storage
 }
+NO_STORAGE = tuple(_WITHOUT_STORAGE.values())
+"""Labels of numbers that say nothing of any storage."""
 _WEAK = frozenset((SyncMode.NONE.value, SyncMode.FLUSH.value))
 """A flush hands data to the system, which may keep them in memory."""
 _CACHE_WORDS = {

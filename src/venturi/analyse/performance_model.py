@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from venturi.model.document import INT64_MAX
 from venturi.model.forecast import Range
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.plan import Interface, OperationKind
 from venturi.model.profile import (
     AccessClass,
@@ -27,8 +28,6 @@ from venturi.model.profile import (
 )
 
 _LEAST_S = 1e-12
-_BY_MPIIO = (Interface.HDF5, Interface.PNETCDF)
-"""They reach files that ranks share by MPI-IO."""
 _MOVED = {OperationKind.WRITE: DataState.NEW, OperationKind.READ: DataState.CACHED}
 """The state of data in which calls after computing were measured."""
 _IN_MEMORY = ("tmpfs", "ramfs")
@@ -178,7 +177,7 @@ class PerformanceModel:
             state = DataState.CACHED
         if context_effect is ContextEffect.FRESH and operation is OperationKind.WRITE:
             operation = OperationKind.READ
-        for interface in dict.fromkeys((access.interface, Interface.POSIX)):
+        for interface in dict.fromkeys((access.interface, DEFAULT_INTERFACE)):
             like = AccessClass(
                 operation=operation,
                 order=Order.SEQUENTIAL,
@@ -389,9 +388,10 @@ def _likenesses(access: AccessClass) -> list[tuple[AccessClass, str]]:
 def _callers(access: AccessClass) -> list[tuple[Interface, bool]]:
     """Through what, and whether together: the manner's own first.
 
-    On shared files HDF5 and PnetCDF do everything by MPI-IO, whose ranks wait for each other.
+    Libraries above MPI-IO do everything on shared files by it, and its ranks wait for each other.
     """
-    by_mpi = access.place is FileSharing.SHARED and access.interface in _BY_MPIIO
-    through = (access.interface, Interface.MPIIO) if by_mpi else (access.interface,)
+    below = access.interface.entry.shared_through
+    is_above = access.place is FileSharing.SHARED and below
+    through = (access.interface, Interface(below)) if is_above else (access.interface,)
     found = [(each, together) for together in (access.collective, False) for each in through]
-    return list(dict.fromkeys([*found, (Interface.POSIX, False)]))
+    return list(dict.fromkeys([*found, (DEFAULT_INTERFACE, False)]))

@@ -9,8 +9,7 @@ from venturi.analyse.label import (
     CACHE_UNKNOWN,
     FAULTS,
     IN_MEMORY,
-    NO_INTERFACE,
-    SIMULATED,
+    NO_STORAGE,
 )
 from venturi.analyse.neighbour import ObservedLoad, suspicions_of
 from venturi.analyse.threshold import Measured, judged
@@ -26,7 +25,7 @@ WIDEST_INTERVAL = 0.25
 CLOCK_RESOLUTIONS = 100
 CLOCK_OFFSET_SHARE = 0.01
 VENTURI = "venturi"
-_NOT_RANKED = (SIMULATED, NO_INTERFACE, IN_MEMORY, CACHE_UNKNOWN, FAULTS)
+_NOT_RANKED = (*NO_STORAGE, IN_MEMORY, CACHE_UNKNOWN, FAULTS)
 """Labels of numbers that say nothing of a storage's place among others."""
 
 

@@ -23,14 +23,13 @@ from venturi.execute.engine import first_mpi
 from venturi.model.error import RunFailed
 from venturi.model.machine import MpiLibrary
 from venturi.model.operation import KIND_CODES, LAYER_CODES, Column, Kind, Operations
-from venturi.model.plan import Interface, ItemKind
+from venturi.model.plan import ItemKind
 from venturi.model.trace import Layer, Process, Trace, TracedFile
 from venturi.model.trace_folder import Captured, write_trace
 from venturi.model.workload import FileSpec, Workload
 
 ENGINE = "venturi-engine"
 _MOST_WORDS = 400
-_OF_MPI = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
 _LAUNCHERS = {
     MpiLibrary.OPENMPI: frozenset({"orterun", "orted", "prterun", "prte", "prted"}),
     MpiLibrary.MPICH: frozenset({"mpiexec.hydra", "hydra_pmi_proxy"}),
@@ -66,8 +65,8 @@ def machine_for(workload: Workload, application: Trace | None) -> str:
     not tell that MPI, or there is none, it is the first for which an engine was built.
     """
     files = workload.files.values()
-    shared = any(file.interface in _OF_MPI and file.shared != "rank" for file in files)
-    if not shared and all(file.interface is not Interface.MPIIO for file in files):
+    entries = [(file.interface.entry, file.shared != "rank") for file in files]
+    if not any(entry.needs_mpi or (entry.shares_by_mpi and shared) for entry, shared in entries):
         return "local"
     programs = {process.program for process in application.processes} if application else set()
     for mpi, launchers in _LAUNCHERS.items():

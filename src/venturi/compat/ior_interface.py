@@ -11,23 +11,25 @@ from venturi.compat.ior_key import BACKEND_OPTIONS, TOOL
 from venturi.compat.ior_test import IorTest, Scalar
 from venturi.compat.option import nearest
 from venturi.model.error import UserError
+from venturi.model.interface import Interface
 from venturi.model.yaml_text import read_text
 
 INTERFACES = {
-    "posix": "posix",
-    "aio": "uring",
-    "mmap": "mmap",
-    "dummy": "null",
-    "mpiio": "mpiio",
-    "hdf5": "hdf5",
-    "ncmpi": "pnetcdf",
+    interface.entry.elsewhere.ior.lower(): interface.value
+    for interface in Interface
+    if interface.entry.elsewhere.ior
 }
 """IOR's names in lower case, and ours."""
 
-STORES = (
-    "DFS", "RADOS", "CEPHFS", "S3-libs3", "S3-4c", "S3-curl", "LIBNFS", "IME", "PMDK", "HDFS",
-    "Gfarm", "CHFS", "FINCHFS",
-)  # fmt: skip
+STORES = tuple(
+    name
+    for name in (
+        *("DFS", "RADOS", "CEPHFS", "S3-libs3", "S3-4c", "S3-curl", "LIBNFS", "IME", "PMDK"),
+        *("HDFS", "Gfarm", "CHFS", "FINCHFS"),
+    )
+    if name.lower() not in INTERFACES
+)
+"""Stores that IOR reaches and the engine does not."""
 
 _DEFAULT_PENDING = 128
 """Requests in flight of IOR's AIO."""

@@ -8,17 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from venturi.compat.ior_interface import Reached, reach, strides
+from venturi.compat.ior_interface import INTERFACES, Reached, reach, strides
 from venturi.compat.ior_key import TOOL
 from venturi.compat.ior_memory import occupied_share
 from venturi.compat.ior_refuse import refuse
 from venturi.compat.ior_test import IorTest
 from venturi.model.error import UserError
+from venturi.model.interface import Interface
+from venturi.model.interface_entry import InterfaceEntry
 from venturi.model.workload import Workload
 
-DATASET_INTERFACES = ("hdf5", "pnetcdf")
-"""Interfaces whose files hold arrays."""
-WITHOUT_STORAGE = ("dummy",)
+WITHOUT_STORAGE = tuple(
+    name for name, ours in INTERFACES.items() if not Interface(ours).entry.reaches_storage
+)
 """Interfaces of IOR that make no files."""
 _ELEMENT_BYTES = 8
 _US = 1e-6
@@ -167,7 +169,7 @@ class _IorLowering:
         nothing_there = not test.writes and test.interface in WITHOUT_STORAGE
         if (test.use_existing and test.writes) or test.prefill_bytes or nothing_there:
             keys["prestage"] = test.block_bytes * test.segments
-        if self._reached.interface in DATASET_INTERFACES:
+        if self._entry.has_datasets:
             keys["datasets"] = {"Dataset": self._dataset()}
         return keys
 
@@ -296,7 +298,7 @@ class _IorLowering:
         target = name
         if strides(self._test):
             return self._columns(verb, name, place, verify)
-        if self._reached.interface in DATASET_INTERFACES:
+        if self._entry.has_datasets:
             target = f"{name}.Dataset"
         wants = self._wants(verb, target, verify)
         wants["transfer"] = self._test.transfer_bytes
@@ -324,10 +326,14 @@ class _IorLowering:
         }
         return [{"for": "transfer", "in": calls, "do": [_step(verb, wants, place)]}]
 
+    @property
+    def _entry(self) -> InterfaceEntry:
+        return Interface(self._reached.interface).entry
+
     def _extras(self, verb: str) -> Step:
         test = self._test
         extras: Step = {}
-        if test.collective and test.interface not in ("posix", "mmap", "dummy", "aio"):
+        if test.collective and self._entry.can_collect:
             extras["collective"] = True
         if test.fsync_each and verb == "write":
             extras["sync"] = "fsync"

@@ -15,6 +15,7 @@ from venturi.compat.option import (
     settle,
 )
 from venturi.model.error import UserError
+from venturi.model.interface import Interface
 
 TOOL = "mdtest"
 _NUMBER, _REAL, _TEXT = OptionKind.NUMBER, OptionKind.REAL, OptionKind.TEXT
@@ -101,7 +102,11 @@ REFUSED = {
 }
 """Options that are never run: the reason, and what to do instead."""
 
-INTERFACES = {"POSIX": "posix", "DUMMY": "null"}
+INTERFACES = {
+    interface.entry.elsewhere.mdtest: interface.value
+    for interface in Interface
+    if interface.entry.elsewhere.mdtest
+}
 """mdtest's names of interfaces on which small files can be made here."""
 PACKETS = ("timestamp", "offset", "incompressible", "random", "t", "o", "i", "r")
 
@@ -193,7 +198,7 @@ def refuse_options(
 
 def interface_named(name: str, tool: str) -> str:
     """The interface that `-a NAME` means; UserError for one without small files."""
-    found = INTERFACES.get(name.upper())
+    found = {known.upper(): ours for known, ours in INTERFACES.items()}.get(name.upper())
     if found is None:
         known = list(INTERFACES)
         raise UserError(

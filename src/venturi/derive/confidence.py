@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from venturi.derive.ior import API
+from venturi.derive.ior import api_of
 from venturi.derive.layout import FlowLayout, LayoutKind
 from venturi.derive.program import is_tree
 from venturi.derive.stream import DerivedStream, Flow
-from venturi.model.plan import Direction, Interface
-from venturi.model.trace import Layer
+from venturi.model.plan import Direction
+from venturi.model.trace import INTERFACES, Layer
 from venturi.model.units import size_text
 from venturi.model.workload import Confidence
 
@@ -38,7 +38,7 @@ def blind_spots() -> list[Confidence]:
 def confidence_of(stream: DerivedStream, layouts: dict[Direction, FlowLayout]) -> list[Confidence]:
     """The inferred fields of one stream."""
     found = _ConfidenceEntries(stream.name)
-    found.add("api", API[stream.interface], *_api_rule(stream))
+    found.add("api", api_of(stream.interface), *_api_rule(stream))
     found.add("sharing", "all" if stream.is_shared else "rank", *_sharing_rule(stream))
     found.add("ranks", str(len(stream.group.owners)), 0.95, "4: ranks that used the files")
     order = 0.6 if stream.is_interleaved else 0.9
@@ -86,9 +86,10 @@ class _ConfidenceEntries:
 
 def _api_rule(stream: DerivedStream) -> tuple[float, str]:
     layer = stream.layer.value
-    if stream.interface is Interface.HDF5 and stream.layer is not Layer.HDF5_DATASET:
+    own = stream.interface.entry.elsewhere.trace_layers
+    if stream.interface is INTERFACES[Layer.HDF5_DATASET] and layer != own[-1]:
         return 0.8, f"1: highest layer that knows the file; data counted at {layer}"
-    if stream.interface is Interface.MPIIO and stream.layer is Layer.MPIIO:
+    if stream.layer is Layer.MPIIO and layer in own:
         return 0.85, "1: highest layer captured; a library without its module would look the same"
     return 0.95, "1: highest layer that knows the file"
 

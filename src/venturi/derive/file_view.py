@@ -7,13 +7,23 @@ from functools import cached_property
 
 from venturi.derive.counts import bytes_of, requests_of, total
 from venturi.model.plan import Direction, Interface
-from venturi.model.trace import CounterRecord, Layer, Trace
+from venturi.model.trace import INTERFACES, CounterRecord, Layer, Trace
 
 _PARTS = {Layer.HDF5_DATASET: Layer.HDF5_FILE, Layer.PNETCDF_VARIABLE: Layer.PNETCDF_FILE}
 """Layers of datasets and variables, and the layer of the file around them."""
 
 _DATA_LAYERS = (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE, Layer.MPIIO, Layer.POSIX, Layer.STDIO)
 """Where data can be counted, highest first."""
+
+_HIGHEST_FIRST = (
+    Layer.HDF5_DATASET,
+    Layer.HDF5_FILE,
+    Layer.PNETCDF_VARIABLE,
+    Layer.PNETCDF_FILE,
+    Layer.MPIIO,
+    Layer.STDIO,
+)
+"""Layers by which a file's interface is known; with none of them, it is that of POSIX."""
 
 _DIRECTIONS = tuple(Direction)
 
@@ -32,13 +42,8 @@ class FileView:
     @property
     def interface(self) -> Interface:
         """The highest layer that knows the file."""
-        if Layer.HDF5_FILE in self.records or Layer.HDF5_DATASET in self.records:
-            return Interface.HDF5
-        if Layer.PNETCDF_FILE in self.records or Layer.PNETCDF_VARIABLE in self.records:
-            return Interface.PNETCDF
-        if Layer.MPIIO in self.records:
-            return Interface.MPIIO
-        return Interface.STDIO if Layer.STDIO in self.records else Interface.POSIX
+        top = next((layer for layer in _HIGHEST_FIRST if layer in self.records), Layer.POSIX)
+        return INTERFACES[top]
 
     @cached_property
     def data_layer(self) -> Layer:
@@ -97,7 +102,7 @@ class FileView:
     def operations(self) -> int:
         """Requests of both directions; opens too without data or a layer above POSIX."""
         requests = sum(self.requests(direction) for direction in _DIRECTIONS)
-        if requests and self.interface not in (Interface.POSIX, Interface.STDIO):
+        if requests and self.interface.entry.is_library:
             return requests
         return requests + self.opens
 

@@ -15,7 +15,7 @@ from venturi.derive.finding_rule import LEAST_SECONDS, FindingRule, RuleMatch, a
 from venturi.derive.layout import FlowLayout, LayoutKind
 from venturi.derive.program import is_tree
 from venturi.derive.stream import DerivedStream, Flow, SyncPattern
-from venturi.model.plan import Direction, Interface
+from venturi.model.plan import Direction
 from venturi.model.trace import CounterRecord, Layer, Trace
 from venturi.model.units import size_text
 from venturi.model.workload import Severity
@@ -81,7 +81,7 @@ def _partial_capture(trace: Trace) -> Iterator[RuleMatch]:
 
 
 def _small_requests(case: Case) -> Iterator[RuleMatch]:
-    if is_tree(case.stream) or case.stream.interface is Interface.STDIO:
+    if is_tree(case.stream) or case.stream.interface.entry.buffers:
         return
     parts = [part for flow in case.stream.flows for part in flow.mix.parts]
     requests = sum(count for _, count in parts)
@@ -215,7 +215,7 @@ def _metadata(case: Case) -> Iterator[RuleMatch]:
 
 def _opens(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
-    if stream.interface not in (Interface.POSIX, Interface.STDIO) or stream.opens < 1:
+    if stream.interface.entry.is_library or stream.opens < 1:
         return
     each = stream.opens / max(1, stream.units)
     requests = sum(flow.requests for flow in stream.flows)
@@ -290,7 +290,7 @@ def _syncs(case: Case) -> Iterator[RuleMatch]:
 
 def _sieving(case: Case) -> Iterator[RuleMatch]:
     stream = case.stream
-    if stream.interface in (Interface.POSIX, Interface.STDIO) or stream.flow(Direction.READ):
+    if not stream.interface.entry.is_library or stream.flow(Direction.READ):
         return
     read = total(case.posix, "BYTES_READ")
     written = total(case.posix, "BYTES_WRITTEN")
@@ -346,7 +346,7 @@ def _interleaved(case: Case) -> Iterator[RuleMatch]:
 
 def _stdio(cases: list[Case]) -> Iterator[RuleMatch]:
     moved = {case.stream.name: case.stream.group.bytes for case in cases}
-    stdio = [case.stream for case in cases if case.stream.interface is Interface.STDIO]
+    stdio = [case.stream for case in cases if case.stream.interface.entry.buffers]
     share = sum(moved[stream.name] for stream in stdio) / max(1, sum(moved.values()))
     if share > STDIO_SHARE:
         yield RuleMatch(

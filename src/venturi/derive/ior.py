@@ -5,18 +5,15 @@ from __future__ import annotations
 from venturi.derive.layout import FlowLayout, IorNest, LayoutKind
 from venturi.derive.program import is_reopened, is_tree
 from venturi.derive.stream import DerivedStream, Flow, SyncPattern
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.plan import Direction, Interface
 
-API = {
-    Interface.POSIX: "POSIX",
-    Interface.STDIO: "STDIO",
-    Interface.MPIIO: "MPIIO",
-    Interface.HDF5: "HDF5",
-    Interface.PNETCDF: "NCMPI",
-}
-"""IOR's names of the interfaces; it has no STDIO, and POSIX stands for that in its lines."""
-
 _SUFFIXES = ((2**30, "g"), (2**20, "m"), (2**10, "k"))
+
+
+def api_of(interface: Interface) -> str:
+    """Return IOR's name of an interface, or ours in capitals where IOR does not have it."""
+    return interface.entry.elsewhere.ior or interface.value.upper()
 
 
 def ior_size(size_bytes: int) -> str:
@@ -71,7 +68,8 @@ def _random_nest(stream: DerivedStream, flow: Flow) -> IorNest | None:
 
 def _words(stream: DerivedStream, flow: Flow, layout: FlowLayout, nest: IorNest) -> list[str]:
     interface = stream.interface
-    words = ["ior", "-a", API[Interface.POSIX if interface is Interface.STDIO else interface]]
+    known = interface if interface.entry.elsewhere.ior else DEFAULT_INTERFACE  # IOR has no STDIO
+    words = ["ior", "-a", api_of(known)]
     if not stream.is_shared and stream.ranks > 1:
         words.append("-F")
     if flow.is_collective:

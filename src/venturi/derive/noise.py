@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from venturi.derive.file_view import FileView
-from venturi.model.plan import Interface
-from venturi.model.trace import Layer
+from venturi.model.trace import INTERFACES, Layer
 
 SYSTEM_PREFIXES = (
     "/etc/", "/dev/", "/usr/", "/bin/", "/boot/", "/lib/", "/lib64/", "/opt/", "/sbin/",
@@ -89,7 +88,7 @@ def _noise_of(view: FileView, side: set[str]) -> Noise | None:
         return Noise.STREAM
     if view.path and is_foreign_path(view.path):
         return Noise.FOREIGN
-    if view.interface is Interface.POSIX and view.path in side:
+    if view.interface is INTERFACES[Layer.POSIX] and view.path in side:
         return Noise.FOREIGN
     return Noise.LOOKED_AT if view.operations == 0 else None
 
@@ -118,7 +117,7 @@ def is_standard_stream(view: FileView) -> bool:
     """Whether this is stdin, stdout or stderr: named so, or used without having been opened."""
     if view.path in _STANDARD_STREAMS:
         return True
-    if view.interface is not Interface.STDIO:
+    if not view.interface.entry.buffers:
         return False
     records = view.records[Layer.STDIO]
     is_opened = any(record.times.get("F_OPEN_START_TIMESTAMP", 0.0) > 0.0 for record in records)

@@ -6,15 +6,13 @@ from venturi.derive.counts import BUCKETS, bytes_of
 from venturi.derive.grouping import Selection
 from venturi.derive.remainder import counted_remainder, coverage_of
 from venturi.derive.stream import DerivedStream, Flow
-from venturi.model.plan import Direction, Interface
+from venturi.model.plan import Direction
 from venturi.model.trace import CounterRecord, Trace
 from venturi.model.workload import Observed, RequestBucket, request_class
 
 _TIMES = ("F_READ_TIME", "F_WRITE_TIME", "F_META_TIME")
 MOST_LISTED_RANKS = 65536
 """With more ranks than this, the bytes of each are not listed."""
-
-_CAN_SEE_OPENS = (Interface.POSIX, Interface.STDIO)
 
 
 def observed_of(trace: Trace, streams: list[DerivedStream], selection: Selection) -> Observed:
@@ -28,7 +26,7 @@ def observed_of(trace: Trace, streams: list[DerivedStream], selection: Selection
         direction.value: sum(flow.requests for flow in _flows(streams, direction))
         for direction in Direction
     }
-    if all(stream.interface in _CAN_SEE_OPENS for stream in streams):
+    if not any(stream.interface.entry.is_library for stream in streams):
         operations["open"] = sum(stream.opens for stream in streams)
         operations["sync"] = sum(stream.sync.calls for stream in streams)
     kept, left_out = counted_remainder(trace, selection, streams)

@@ -13,7 +13,7 @@ from venturi.derive.counts import earliest, latest
 from venturi.derive.file_view import FileView
 from venturi.derive.layout import FlowLayout
 from venturi.derive.stream import DerivedStream, Flow, SyncPattern
-from venturi.model.plan import Direction, Interface, ItemVerb
+from venturi.model.plan import Direction, ItemVerb
 from venturi.model.units import size_text
 from venturi.model.workload import (
     EachStep,
@@ -261,7 +261,7 @@ class _Phases:
             body = [StepSpec(for_=AGAIN, in_=repeats, do=[opening, *body, closing])]
         else:
             body = [opening, StepSpec(for_=AGAIN, in_=repeats, do=body), closing]
-        if flow is stream.flows[-1] and stream.interface in (Interface.POSIX, Interface.STDIO):
+        if flow is stream.flows[-1] and not stream.interface.entry.is_library:
             body += self._opens(stream.opens // max(1, stream.units) - self._opens_for_data())
         return self._wrap(body, flow.direction.value)
 

@@ -14,7 +14,7 @@ from venturi.derive.grouping import FileGroup, Selection
 from venturi.derive.noise import Noise, with_noise_named, without_noise
 from venturi.derive.stream import DerivedStream
 from venturi.model.operation import LAYERS, Kind, Operations
-from venturi.model.plan import Direction, Interface
+from venturi.model.plan import Direction
 from venturi.model.trace import Layer, Trace
 from venturi.model.workload import LeftOut
 
@@ -150,7 +150,7 @@ def beyond_operations(trace: Trace, operations: Operations) -> list[LeftOut]:
     moved = _moved_by_file(trace, operations)
     stdio, lacking, others = Amount(), Amount(), 0
     for view in without_noise(files_of(trace)):
-        if view.interface is Interface.STDIO and Layer.STDIO not in seen:
+        if view.interface.entry.buffers and Layer.STDIO not in seen:
             stdio += _of_views([view])
             continue
         name = view.path or f"record {view.identity}"

@@ -7,39 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
+from venturi.model.interface_entry import FormatLimits, OptionWord
 from venturi.plan.signal import end_of
 
 _MOST_CHUNK_BYTES = 2**32 - 1
 _MOST_CDF2 = 2**32 - 4
 """Of a dimension's elements, and of the bytes of each variable but the last."""
-_FORMAT = "format"
 _NEVER = [p.Instruction(operator=p.Operator.INTEGER, integer=0)]
-
-
-@dataclass(frozen=True)
-class FormatConstraints:
-    """What one interface's files can hold, and when others can read them."""
-
-    shapes: bool = True
-    """Datasets of any shape; otherwise one row of bytes."""
-    chunks: bool = False
-    read_while_open: bool = True
-    """Another group may read a file that its maker still has open."""
-
-
-_FILES_OF_BYTES = FormatConstraints(chunks=True)
-"""These lay out datasets as rows of bytes, chunks or not: the planner does it for them."""
-_CONSTRAINTS = {
-    p.Interface.HDF5: FormatConstraints(chunks=True, read_while_open=False),
-    p.Interface.NETCDF: FormatConstraints(read_while_open=False),
-    p.Interface.PNETCDF: FormatConstraints(read_while_open=False),
-    p.Interface.LIME: FormatConstraints(shapes=False),
-    p.Interface.BUNDLE: FormatConstraints(chunks=True, read_while_open=False),
-}
 
 
 def check_constraints(plan: p.Plan) -> None:
@@ -57,63 +35,65 @@ def check_constraints(plan: p.Plan) -> None:
                 _check_readable(plan, maker, reader)
 
 
-def _constraints(file: p.File) -> FormatConstraints:
-    constraints = _CONSTRAINTS.get(file.interface, _FILES_OF_BYTES)
-    if file.interface is p.Interface.NETCDF and _word(file, _FORMAT) == "netcdf4":
-        return FormatConstraints(chunks=True, read_while_open=False)
-    return constraints
+def _limits(file: p.File) -> FormatLimits:
+    limits = file.interface.entry.format
+    return replace(limits, chunks=True) if _has(file, limits.chunks_with) else limits
 
 
-def _word(file: p.File, name: str) -> str:
-    return next((option.value for option in file.options if option.name == name), "")
+def _has(file: p.File, wanted: OptionWord | None) -> bool:
+    """Return whether an option of a file is set to a word."""
+    if wanted is None:
+        return False
+    values = (option.value for option in file.options if option.name == wanted.option)
+    return next(values, "") == wanted.word
 
 
 def _check_file(file: p.File) -> None:
-    where, constraints = f"files.{file.name}", _constraints(file)
+    where, limits = f"files.{file.name}", _limits(file)
     is_bytes = len(file.datasets) == 1 and file.datasets[0].type is p.ElementType.I8
-    if not constraints.shapes and file.datasets and not (is_bytes and file.datasets[0].copies == 1):
+    if not limits.shapes and file.datasets and not (is_bytes and file.datasets[0].copies == 1):
         raise UserError(
             f"{where}: a file of {file.interface.value} holds one row of bytes, no datasets",
             "choose an interface with datasets: hdf5, netcdf; or leave out 'datasets'",
         )
     for dataset in file.datasets:
-        _check_chunks(file, dataset, constraints, f"{where}.datasets.{dataset.name}")
-    if file.interface is p.Interface.NETCDF and _word(file, _FORMAT) == "cdf2":
-        _check_cdf2(file, where)
+        _check_chunks(file, dataset, limits, f"{where}.datasets.{dataset.name}")
+    if _has(file, limits.narrow_with):
+        _check_narrow(file, limits, where)
 
 
-def _check_chunks(
-    file: p.File, dataset: p.Dataset, constraints: FormatConstraints, where: str
-) -> None:
+def _check_chunks(file: p.File, dataset: p.Dataset, limits: FormatLimits, where: str) -> None:
     if not dataset.chunk:
         return
-    if not constraints.chunks:
-        format4 = file.interface is p.Interface.NETCDF
+    if not limits.chunks:
+        other = limits.chunks_with
         raise UserError(
             f"{where}: a file of {file.interface.value}"
-            f"{' in a classic format' if format4 else ''} has no chunks",
+            f"{' in a classic format' if other else ''} has no chunks",
             "leave out 'chunks', or choose "
-            + ("'format: netcdf4' (--set interface.format=netcdf4)" if format4 else "hdf5"),
+            + (f"'{other.text}' (--set interface.{other.setting})" if other else "hdf5"),
         )
     chunk_bytes = math.prod(dataset.chunk) * dataset.type.bytes
     if chunk_bytes > _MOST_CHUNK_BYTES:
         raise UserError(f"{where}: a chunk of {chunk_bytes} B: HDF5 has chunks below 4 GiB only")
 
 
-def _check_cdf2(file: p.File, where: str) -> None:
+def _check_narrow(file: p.File, limits: FormatLimits, where: str) -> None:
+    """Raise UserError for a dataset that is too large for a format of 32 bits."""
+    narrow, wide = limits.narrow_with, limits.wide_with
+    name = narrow.word if narrow else ""
+    advice = f"choose the option '{wide.text}'" if wide else ""
     last = file.datasets[-1] if file.datasets else None
     for dataset in file.datasets:
         place = f"{where}.datasets.{dataset.name}"
         if dataset.type is p.ElementType.I64:
-            raise UserError(
-                f"{place}: the format cdf2 has no i64", "choose the option 'format: cdf5'"
-            )
+            raise UserError(f"{place}: the format {name} has no i64", advice)
         whole = math.prod(dataset.shape) * dataset.type.bytes
         alone = dataset is last and dataset.copies == 1
         if max(dataset.shape) > _MOST_CDF2 or (whole > _MOST_CDF2 and not alone):
             raise UserError(
-                f"{place}: {whole} B are more than a variable of the format cdf2 can have",
-                "choose the option 'format: cdf5'",
+                f"{place}: {whole} B are more than a variable of the format {name} can have",
+                advice,
             )
 
 
@@ -127,14 +107,14 @@ def _check_synced(plan: p.Plan, steps: Iterator[p.Step], unsynced: set[int]) -> 
         if not isinstance(step, p.Transfer) or step.sync is not p.SyncMode.NONE:
             continue
         file = plan.files[step.file]
-        if file.interface is not p.Interface.FIELDSTORE:
+        if not file.interface.entry.format.read_after_sync:
             continue
         if step.operation is p.Direction.WRITE:
             unsynced.add(step.file)
         if step.file in unsynced and (step.operation is p.Direction.READ or step.reads):
             raise UserError(
-                f"files.{file.name}: it is read while what was written is not synced, and a field "
-                "store finds only what its writers have synced",
+                f"files.{file.name}: it is read while what was written is not synced, and "
+                f"{file.interface.entry.container} finds only what its writers have synced",
                 "put a 'sync' or a 'close' behind the writes, or choose another interface",
             )
 
@@ -169,7 +149,7 @@ def _check_readable(plan: p.Plan, maker: p.Group, reader: p.Group) -> None:
 
 
 def _refuse_open(file: p.File, maker: p.Group, reader: p.Group) -> None:
-    if _constraints(file).read_while_open:
+    if _limits(file).read_while_open:
         return
     raise UserError(
         f"files.{file.name}: '{reader.name}' uses it while '{maker.name}' still has it open, and a "

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 
 from venturi.model.error import UserError
-from venturi.model.plan import Interface, ItemKind, ItemVerb
+from venturi.model.plan import ItemKind, ItemVerb
 from venturi.model.workload import CopyStep, EachStep, FileSpec, TreeSpec
-
-COPYING = frozenset({Interface.POSIX, Interface.NULL, Interface.SIMULATED})
-"""Interfaces whose files are copied by calls of their own."""
 
 
 def check_copy(
@@ -20,7 +17,7 @@ def check_copy(
         raise UserError(f"{where}: '{source}' would be copied to itself")
     one, other = files[source], files[target]
     for name, spec in ((source, one), (target, other)):
-        if spec.interface not in COPYING:
+        if not spec.interface.entry.can_copy:
             raise UserError(
                 f"{where}: '{name}' is a file of {spec.interface.value}, which copies none",
                 "files are copied with 'interface: posix'",

@@ -19,11 +19,6 @@ from venturi.plan.regular import row_strides, runs
 from venturi.plan.scope import Scope, over, plus, rest, times
 from venturi.plan.uneven_partition import refuse_cuts, uneven_part_of
 
-DATASET_INTERFACES = frozenset(
-    {p.Interface.HDF5, p.Interface.PNETCDF, p.Interface.NETCDF, p.Interface.LIME}
-)
-"""Those that keep datasets; all others see rows of bytes."""
-
 MOST_DIMENSIONS = 8
 
 

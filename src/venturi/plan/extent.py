@@ -11,7 +11,6 @@ from collections.abc import Iterable
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
-from venturi.plan.dataset import DATASET_INTERFACES
 from venturi.plan.rank_placement import RankPlacement
 from venturi.plan.request import end_of
 from venturi.plan.stage import staged_bytes
@@ -28,7 +27,7 @@ def with_byte_datasets(plan: p.Plan, nodes: int = 1) -> p.Plan:
     wanted = {
         index
         for index, file in enumerate(plan.files)
-        if file.interface in DATASET_INTERFACES and not file.datasets and not file.foreign
+        if file.interface.entry.has_datasets and not file.datasets and not file.foreign
     }
     if not wanted:
         return plan

@@ -20,7 +20,7 @@ from venturi.model.plan import (
 )
 from venturi.model.record import Substitution
 from venturi.model.workload import FileSpec, StripeSpec, Workload
-from venturi.plan.dataset import DATASET_INTERFACES, lower_datasets
+from venturi.plan.dataset import lower_datasets
 from venturi.plan.item import lower_tree
 from venturi.plan.parameter import INTERFACE_KEY
 from venturi.plan.scope import Scope, duration
@@ -32,16 +32,6 @@ _MAX_WIDTH = 20
 _STRIPE_UNIT_BYTES = 65_536
 _MOST_STRIPE_BYTES = 65_535 * _STRIPE_UNIT_BYTES
 _MOST_STRIPES = 65_534
-_WITHOUT_CONTENT = (Interface.NULL, Interface.SIMULATED)
-_PLAIN_FILES = (
-    Interface.POSIX, Interface.URING, Interface.MMAP, Interface.STDIO, Interface.MPIIO
-)  # fmt: skip
-"""What is written at an offset stands there, whoever looks."""
-_KEYED = {
-    Interface.FIELDSTORE: ("a field store", "fields"),
-    Interface.BUNDLE: ("a bundle", "pieces"),
-}
-"""A place in a file is the key of what one write put there; and what that is called."""
 _RESERVED = (".venturi", ".manifest.", ".overfill.", ".commands.")
 """Beginnings of names that a run's directory holds for itself."""
 
@@ -107,10 +97,11 @@ def lower_file(
     kind, _, number = spec.shared.partition(" ")
     wanted = interfaces.in_force(spec)
     _refuse_unfit(spec, wanted, where)
-    if spec.foreign and spec.content.verify and (spec.tree or wanted not in _PLAIN_FILES):
+    if spec.foreign and spec.content.verify and (spec.tree or not wanted.entry.has_bare_files):
+        bare = sorted(each.value for each in Interface if each.entry.has_bare_files)
         raise UserError(
             f"{where}: 'verify' of somebody else's file looks for the stamps where it begins, so "
-            f"it is for plain files: {', '.join(sorted(one.value for one in _PLAIN_FILES))}",
+            f"it is for plain files: {', '.join(bare)}",
             "leave 'verify' away, or write and check in one run",
         )
     if spec.content.repeats and (spec.content.verify or spec.content.duplicates is not None):
@@ -119,9 +110,7 @@ def lower_file(
             "'verify' and 'duplicates'",
             "leave one of them out",
         )
-    has_datasets = wanted in DATASET_INTERFACES or shows_datasets(
-        wanted, interfaces.options_of(spec)
-    )
+    has_datasets = wanted.entry.has_datasets or shows_datasets(wanted, interfaces.options_of(spec))
     return File(
         name=name,
         path=_path(name, spec, scope, settings, by_instance),
@@ -170,16 +159,14 @@ def check_faults(files: Sequence[File], ranks: int) -> None:
 
 def _refuse_unfit(spec: FileSpec, wanted: Interface, where: str) -> None:
     """Raise UserError where a file has what means something else on its interface."""
-    if wanted in _KEYED and (spec.tree or spec.prestage is not None):
-        store, what = _KEYED[wanted]
+    entry = wanted.entry
+    if entry.has_keys and (spec.tree or spec.prestage is not None):
         raise UserError(
-            f"{where}: {store} has neither 'tree' nor 'prestage'",
-            f"its {what} are put by a write step",
+            f"{where}: {entry.container} has neither 'tree' nor 'prestage'",
+            f"its {entry.pieces} are put by a write step",
         )
-    if spec.options.get("records", "none") != "none" and wanted not in (
-        spec.interface,
-        *_WITHOUT_CONTENT,
-    ):
+    is_own = wanted is spec.interface or not entry.reaches_storage
+    if spec.options.get("records", "none") != "none" and not is_own:
         raise UserError(
             f"{where}: its records follow each other and have no places, which {wanted.value} "
             "needs",
@@ -191,7 +178,7 @@ def _stripe(spec: FileSpec, wanted: Interface, scope: Scope, where: str) -> Stri
     """The stripes of a file's spec; a stand-in without storage has none."""
     if spec.stripe is None:
         return None
-    if spec.interface in _WITHOUT_CONTENT:
+    if not spec.interface.entry.reaches_storage:
         raise UserError(
             f"{where}.stripe: {spec.interface.value} makes no files that could be striped"
         )
@@ -204,7 +191,7 @@ def _stripe(spec: FileSpec, wanted: Interface, scope: Scope, where: str) -> Stri
     if spec.stripe.count is None and spec.stripe.size is None:
         raise UserError(f"{where}.stripe: say how many ('count'), how long ('size'), or both")
     is_asked = stripe.count != 0 or stripe.bytes != 0
-    return stripe if is_asked and wanted not in _WITHOUT_CONTENT else None
+    return stripe if is_asked and wanted.entry.reaches_storage else None
 
 
 def _stripe_count(stripe: StripeSpec, scope: Scope, where: str) -> int:

@@ -14,13 +14,6 @@ from venturi.plan.scope import Scope, duration
 
 _MOST_RATE = 1e9
 _MOST_STATS = 1000
-LOOKING_ABOUT = frozenset(
-    {
-        p.Interface.POSIX, p.Interface.URING, p.Interface.STDIO, p.Interface.NULL,
-        p.Interface.SIMULATED,
-    }
-)  # fmt: skip
-"""Interfaces that have seeks and empty reads; on others they are left out."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from venturi.model.workload import (
     SyncStep,
     Workload,
 )
-from venturi.plan.dataset import DATASET_INTERFACES
 from venturi.plan.file import Interfaces
 
 
@@ -29,7 +28,7 @@ def check_made_by(workload: Workload, interfaces: Interfaces) -> None:
                 known = ", ".join(other for other in workload.files if other != name) or "none"
                 raise UserError(f"{where}: there is no other file '{maker}'", f"files: {known}")
             _check_alike(where, spec, maker, workload.files[maker])
-        if spec.made_by and interfaces.in_force(spec) in DATASET_INTERFACES:
+        if spec.made_by and interfaces.in_force(spec).entry.has_datasets:
             raise UserError(
                 f"{where}: files with datasets have one name",
                 "use it with an interface of bytes, or say 'prestage'",

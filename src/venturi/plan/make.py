@@ -8,7 +8,7 @@ from typing import Any
 from venturi.model.command import ExecStep
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Literal, Number, bind, tree_of
-from venturi.model.plan import ClockKind, File, Group, Interface, Plan, Signal, Slot
+from venturi.model.plan import ClockKind, File, Group, Plan, Signal, Slot
 from venturi.model.record import Substitution
 from venturi.model.workload import Workload
 from venturi.plan.constraint import check_constraints
@@ -137,7 +137,7 @@ def make_plan(workload: Workload, settings: RunSettings, watch: Watch | None = N
 
 def _clock_of(files: list[File], names: PlanNames) -> ClockKind:
     """Simulated where all files are; raises UserError where that cannot be."""
-    simulated = [file.interface is Interface.SIMULATED for file in files]
+    simulated = [file.interface.entry.is_simulated for file in files]
     if not any(simulated):
         return ClockKind.REAL
     if not all(simulated):

@@ -31,12 +31,12 @@ from venturi.plan.access import RANK, Access, accesses, fixed_sharers_of, sharer
 from venturi.plan.cache import cache_of
 from venturi.plan.command import lower_exec
 from venturi.plan.copy import check_copy, each_of
-from venturi.plan.dataset import DATASET_INTERFACES, dataset_accesses
+from venturi.plan.dataset import dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
 from venturi.plan.find import lower_find
 from venturi.plan.group import GroupSize, PlanNames, made_elsewhere
 from venturi.plan.halo import halo_of
-from venturi.plan.issue_mode import LOOKING_ABOUT, IssueMode, issue_mode_of, mix_of, pattern_of
+from venturi.plan.issue_mode import IssueMode, issue_mode_of, mix_of, pattern_of
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
 from venturi.plan.limit import compute_of, limit_of
 from venturi.plan.literal import literal_of, of_size, with_literal_size
@@ -475,7 +475,7 @@ class Lowering:
         opening = self._open_for(name, is_write, owner, place)
         check_same(spec, name, self._state.owners.get(name, owner), owner, place.where)
         issue_mode = issue_mode_of(rich, spec, is_write, place.scope, where)
-        if issue_mode.looks_about and self._in_force(spec) not in LOOKING_ABOUT:
+        if issue_mode.looks_about and not self._in_force(spec).entry.can_seek:
             issue_mode = self._without_looks(issue_mode, name)
         self._note_append(rich, name, is_write, place)
         collective = self._collective(rich, name, place, where)
@@ -547,7 +547,7 @@ class Lowering:
 
     def _keeps_datasets(self, spec: FileSpec) -> bool:
         interface, options = self._in_force(spec), self._interfaces.options_of(spec)
-        return interface in DATASET_INTERFACES or shows_datasets(interface, options)
+        return interface.entry.has_datasets or shows_datasets(interface, options)
 
     def _in_force(self, spec: FileSpec) -> p.Interface:
         return self._interfaces.in_force(spec)

@@ -7,19 +7,8 @@ from venturi.model.plan import Interface, NameVerb, Option
 from venturi.model.workload import FileSpec
 from venturi.plan.part import Access
 
-COLLECTIVE_INTERFACES = frozenset(
-    {
-        Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF, Interface.LIME,
-        Interface.BUNDLE,
-    }
-)  # fmt: skip
-"""Those with transfers that all who share a file make together."""
-
-OPENED_TOGETHER = COLLECTIVE_INTERFACES
-"""Those whose shared files are opened and closed by all sharers together."""
-
-MOVED_TOGETHER = frozenset({Interface.NETCDF, Interface.LIME, Interface.BUNDLE})
-"""Those where one of the sharers makes the calls of all, so that all come to each transfer."""
+_VIEW = "view"
+"""The option by which sharers set file views."""
 
 WAITING_VERBS = frozenset(
     {
@@ -32,12 +21,12 @@ WAITING_VERBS = frozenset(
 
 def opens_together(interface: Interface, spec: FileSpec) -> bool:
     """Whether ranks wait for each other in every open and close of a file."""
-    return interface in OPENED_TOGETHER and spec.shared != "rank" and spec.tree is None
+    return interface.entry.can_collect and spec.shared != "rank" and spec.tree is None
 
 
 def moves_together(interface: Interface, spec: FileSpec) -> bool:
     """Whether ranks wait for each other in every transfer of a file, whatever a step says."""
-    return interface in MOVED_TOGETHER and opens_together(interface, spec)
+    return interface.entry.gathers and opens_together(interface, spec)
 
 
 def keeps_collective(in_force: Interface, spec: FileSpec, where: str) -> bool:
@@ -45,11 +34,11 @@ def keeps_collective(in_force: Interface, spec: FileSpec, where: str) -> bool:
 
     UserError if the workload's own interface has none.
     """
-    if in_force in COLLECTIVE_INTERFACES:
+    if in_force.entry.can_collect:
         return True
     if in_force is not spec.interface:
         return False
-    words = ", ".join(sorted(interface.value for interface in COLLECTIVE_INTERFACES))
+    words = ", ".join(sorted(each.value for each in Interface if each.entry.can_collect))
     raise UserError(
         f"{where}.collective: {in_force.value} has no calls that ranks make together",
         f"these have: {words}",
@@ -78,7 +67,7 @@ def shows_datasets(interface: Interface, options: list[Option]) -> bool:
 
 def _view(interface: Interface, options: list[Option]) -> str:
     words = {option.name: option.value for option in options}
-    return words.get("view", "none") if interface is Interface.MPIIO else "none"
+    return words.get(_VIEW, "none") if interface.entry.has_option(_VIEW) else "none"
 
 
 def check_shown(parts: list[Access], reads: float, where: str) -> None:

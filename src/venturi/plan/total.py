@@ -170,14 +170,15 @@ class _TotalInterpreter:
             total.files += count * (self._group.instances if own else 1)
 
     def _files_of(self, index: int, names: int) -> int:
-        """The files behind so many names: a field store has two more for each of its writers.
+        """The files behind so many names: an interface may have more for each of its writers.
 
         Every writer is counted with all stores of the entry that it shares.
         """
         file = self._plan.files[index]
-        if file.interface is not p.Interface.FIELDSTORE:
+        beside = file.interface.entry.files_per_writer
+        if not beside:
             return names
-        return names + 2 * len(self._writers.get(index, ())) * (
+        return names + beside * len(self._writers.get(index, ())) * (
             names // self._rank_placement.files(file)
         )
 

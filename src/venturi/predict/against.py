@@ -31,7 +31,6 @@ from venturi.predict.subject import Application, Proxy, is_inside
 
 MOST_DIFFERENCE = 0.01
 """Of bytes moved: a proxy that differs by more is another application's."""
-_UNSEEN = (Interface.URING, Interface.MMAP)
 
 Say = Callable[[str], None]
 
@@ -150,8 +149,8 @@ def _facts(
 def _check_seen(workload: Workload) -> None:
     """UserError where a capture does not see an interface of the workload."""
     wanted = {file.interface for file in workload.files.values()}
-    for interface in _UNSEEN:
-        if interface in wanted:
+    for interface in Interface:
+        if interface in wanted and not interface.entry.makes_calls:
             raise UserError(
                 f"workload '{workload.name}': a capture does not see requests through "
                 f"{interface.value}, so both sides cannot be compared",

@@ -13,7 +13,6 @@ from math import prod
 from venturi.model import plan as p
 from venturi.model.units import with_unit
 
-_LIBRARIES = (p.Interface.HDF5, p.Interface.NETCDF)
 CHUNK_CACHE = "chunk_cache"
 _CACHE_BYTES = 2**20
 """HDF5's own default."""
@@ -21,14 +20,14 @@ _CACHE_BYTES = 2**20
 
 def passes_cache(file: p.File, dataset: p.Dataset, shared: bool) -> bool:
     """Whether calls on a dataset go through a cache of chunks, so that their data move twice."""
-    if shared or not dataset.chunk or file.interface not in _LIBRARIES:
+    if shared or not dataset.chunk or not file.interface.entry.has_datasets:
         return False
     return _chunk_bytes(dataset) <= _cache_bytes(file)
 
 
 def filled_bytes(file: p.File, shared: bool) -> int:
     """What all ranks together write when they create a file, before any data of theirs."""
-    if not shared or file.interface not in _LIBRARIES:
+    if not shared or not file.interface.entry.has_datasets:
         return 0
     return sum(_whole_bytes(dataset) for dataset in file.datasets if dataset.chunk)
 

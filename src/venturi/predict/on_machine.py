@@ -133,7 +133,7 @@ def profile_of(machine: Machine) -> Profile:
 def _refuse_stores(plan: p.Plan) -> None:
     """UserError for a field store: a profile has files, and no flush that makes several of them."""
     for file in plan.files:
-        if file.interface is p.Interface.FIELDSTORE:
+        if file.interface.entry.files_per_writer:
             raise UserError(
                 f"files.{file.name}: no profile says what a flush of a field store costs (data, "
                 "index and table one after the other), so there is no forecast of it",

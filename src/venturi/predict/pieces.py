@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import prod
 
 from venturi.model import plan as p
+from venturi.model.interface_entry import Split
 
 
 def run_elements(extent: Sequence[int], stored: Sequence[int]) -> int:
@@ -35,6 +36,6 @@ def pieces_of(extent: Sequence[int], dataset: p.Dataset) -> int:
 
 def is_cut(interface: p.Interface, direction: p.Direction) -> bool:
     """Whether a library moves the pieces of an independent call on a shared file one by one."""
-    if interface is p.Interface.PNETCDF:
+    if interface.entry.splits is Split.WRITES:
         return direction is p.Direction.WRITE
-    return interface is p.Interface.HDF5
+    return interface.entry.splits is Split.ALL

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from venturi.analyse.performance_model import bend_at, lines_of
-from venturi.model.plan import Interface, OperationKind
+from venturi.model.interface import DEFAULT_INTERFACE, Interface
+from venturi.model.plan import OperationKind
 from venturi.model.profile import (
     AccessClass,
     DataState,
@@ -47,9 +48,6 @@ _IN_TURN = (
     (Family.STRIDED,),
 )
 """Families by start of the engine."""
-_WITH_CONTEXT_EFFECTS = (Interface.POSIX, Interface.STDIO)
-COLLECTIVE = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF)
-"""Interfaces whose calls ranks can make together."""
 _LEAST_MISS = 0.05
 """Log of the ratio: a gap that misses by less is not worth its time."""
 _WEIGHTS = {DataState.COLD: 1.5, DataState.NEW: 1.0, DataState.CACHED: 1.0, DataState.NONE: 0.7}
@@ -84,7 +82,7 @@ def setups_of(
     for interface in interfaces:
         found += [Setup(count, FileSharing.OWN, interface) for count in counts]
         found += [Setup(count, FileSharing.SHARED, interface) for count in several]
-        if under_mpi and interface in COLLECTIVE:
+        if under_mpi and interface.entry.shares_by_mpi:
             found += [
                 Setup(count, FileSharing.SHARED, interface, collective=True) for count in several
             ]
@@ -108,7 +106,7 @@ def coarse(setups: Iterable[Setup]) -> list[tuple[Setup, list[MatrixCell]]]:
 
 
 def _sizes(family: Family, interface: Interface) -> tuple[int, ...]:
-    if family is Family.STREAM and interface is Interface.STDIO:
+    if family is Family.STREAM and interface.entry.buffers:
         return _BUFFERED + _COARSE[family]
     return _COARSE[family]
 
@@ -121,7 +119,7 @@ def _turn(matrix: tuple[Setup, list[MatrixCell]]) -> int:
     setup, cells = matrix
     if cells[0].family not in (Family.STREAM, Family.ITEM, Family.PACED, Family.CONTEXT_EFFECT):
         return 2
-    return 0 if setup.interface is Interface.POSIX else 1
+    return 0 if setup.interface is DEFAULT_INTERFACE else 1
 
 
 def _belongs(family: Family, setup: Setup) -> bool:
@@ -130,13 +128,13 @@ def _belongs(family: Family, setup: Setup) -> bool:
     That is what collective calls are for.
     """
     if family is Family.STRIDED:
-        every = setup.interface is Interface.POSIX or setup.interface in COLLECTIVE
+        every = setup.interface is DEFAULT_INTERFACE or setup.interface.entry.shares_by_mpi
         return setup.place is FileSharing.SHARED and every
     if family is Family.PACED:
         return setup == Setup(1, FileSharing.OWN)
     if family is Family.CONTEXT_EFFECT:
-        return setup.ranks == 1 and setup.interface in _WITH_CONTEXT_EFFECTS
-    return family is Family.STREAM or setup.interface is Interface.POSIX
+        return setup.ranks == 1 and setup.interface.entry.has_file_calls
+    return family is Family.STREAM or setup.interface is DEFAULT_INTERFACE
 
 
 def gaps(

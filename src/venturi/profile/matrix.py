@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from venturi.model.document import parse_data
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.plan import Interface, OperationKind
 from venturi.model.profile import (
     MUCH_MEMORY_BYTES,
@@ -69,7 +70,7 @@ class Setup:
 
     ranks: int
     place: FileSharing
-    interface: Interface = Interface.POSIX
+    interface: Interface = DEFAULT_INTERFACE
     collective: bool = False
 
     @property
@@ -171,7 +172,7 @@ class _MatrixDraft:
 
     def names(self, *operations: OperationKind) -> list[CellReading]:
         """What names cost through a library; those of posix are measured on many files."""
-        if self.setup.interface is Interface.POSIX:
+        if self.setup.interface is DEFAULT_INTERFACE:
             return []
         return [self.reading(each, Order.ITEM, DataState.NONE, 0) for each in operations]
 

@@ -12,6 +12,7 @@ from venturi.execute.stopping import Stopping
 from venturi.execute.target import check_directory
 from venturi.model.document import parse_json
 from venturi.model.error import RunFailed, UserError, VenturiError
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.machine import Machine
 from venturi.model.plan import Interface
 from venturi.model.profile import FileSharing, Profile
@@ -33,8 +34,7 @@ _MOST_VISITS = 6
 _CELLS_AT_ONCE = 6
 _FULL_BUDGET_S = 180.0
 _VOLUME_BYTES = 32 * _MIB
-_NEED_MPI = ("mpiio", "pnetcdf")
-_PROFILED = ("posix", "stdio", "uring", "mmap", "hdf5", "netcdf", *_NEED_MPI)
+_PROFILED = {interface.value: interface for interface in Interface if interface.entry.is_profiled}
 
 Tell = Callable[[str], None]
 
@@ -48,7 +48,9 @@ class ProfileRequest:
     budget_s: float
     machine: Machine
     ranks: int | None = None
-    interfaces: tuple[Interface, ...] = (Interface.POSIX, Interface.STDIO)
+    interfaces: tuple[Interface, ...] = tuple(
+        interface for interface in Interface if interface.entry.has_file_calls
+    )
     resume: bool = False
 
 
@@ -320,9 +322,9 @@ def check_interfaces(names: Sequence[str], machine: Machine) -> tuple[Interface,
     for name in names:
         if name not in _PROFILED:
             raise UserError(f"--interfaces {name}: a profile has {', '.join(_PROFILED)}")
-        if name in _NEED_MPI and not has_mpi(machine):
+        if _PROFILED[name].entry.needs_mpi and not has_mpi(machine):
             raise UserError(
                 f"--interfaces {name}: needs ranks under MPI", "--on openmpi or --on mpich"
             )
-        found.append(Interface(name))
-    return tuple(dict.fromkeys((Interface.POSIX, *found)))
+        found.append(_PROFILED[name])
+    return tuple(dict.fromkeys((DEFAULT_INTERFACE, *found)))

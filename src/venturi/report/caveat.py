@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from venturi.model.plan import Interface, SyncMode
+from venturi.model.interface import DEFAULT_INTERFACE, Interface
+from venturi.model.plan import SyncMode
 from venturi.model.record import Record
 from venturi.report.phase import PhaseSummary
 
-_NO_STORAGE = frozenset((Interface.NULL.value, Interface.SIMULATED.value))
+_LABELS = {
+    interface.value: interface.entry.label
+    for interface in sorted(Interface, key=lambda one: not one.entry.is_simulated)
+    if not interface.entry.reaches_storage
+}
+"""By interface, those with simulated time first."""
 _NOT_FORCED = frozenset((SyncMode.NONE.value, SyncMode.FLUSH.value))
 """A flush hands data to the system, which may keep them in memory."""
 
@@ -18,12 +24,12 @@ def without_storage(record: Record) -> str:
     files = record.workload.get("files") or {}
     instead = {entry.file: entry.used for entry in record.substituted}
     used = {
-        instead.get(name, spec.get("interface", Interface.POSIX.value))
+        instead.get(name, spec.get("interface", DEFAULT_INTERFACE.value))
         for name, spec in files.items()
     }
-    if not used or not used <= _NO_STORAGE:
+    if not used <= _LABELS.keys():
         return ""
-    return "simulated" if Interface.SIMULATED.value in used else "null interface"
+    return next((label for name, label in _LABELS.items() if name in used), "")
 
 
 def place(record: Record) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.machine import Machine
-from venturi.model.plan import Interface
 from venturi.model.profile import FileSharing, MeasuredCurve, Order
 from venturi.report import quantity
 from venturi.report.machine import names_table
@@ -57,7 +57,7 @@ def print_profile(machine: Machine, path: str, console: Console, units: Units = 
 def _is_shown(curve: MeasuredCurve) -> bool:
     """Data through POSIX; shared files only where the ranks take turns."""
     access = curve.access
-    if access.interface is not Interface.POSIX or access.order is Order.ITEM:
+    if access.interface is not DEFAULT_INTERFACE or access.order is Order.ITEM:
         return False
     return access.place is FileSharing.OWN or access.order is Order.STRIDED
 

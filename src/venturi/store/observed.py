@@ -12,8 +12,8 @@ from venturi.model.host_sample import HostSample
 from venturi.model.plan import Interface
 from venturi.model.record import MetricValue
 
-_SIMULATED = Interface.SIMULATED.value
-"""Its time passes for nobody else, so no load of a host can explain it."""
+_SIMULATED = frozenset(each.value for each in Interface if each.entry.is_simulated)
+"""Their time passes for nobody else, so no load of a host can explain it."""
 
 if TYPE_CHECKING:
     from venturi.store.assemble import RunFacts
@@ -40,7 +40,7 @@ def observed_of(
 ) -> ObservedLoad | None:
     """The samples and what they are judged with; None without samples, or ranks on this host."""
     ranks_here = sum(host == facts.host for host in hosts)
-    if len(samples) < 2 or not ranks_here or set(facts.interfaces) <= {_SIMULATED}:
+    if len(samples) < 2 or not ranks_here or set(facts.interfaces) <= _SIMULATED:
         return None
     widths = {name: w for name, metric in metrics.items() if (w := metric.half_width) is not None}
     return ObservedLoad(samples, ranks_here, facts.file_system.type, widths)

@@ -31,7 +31,7 @@ from venturi.model.aim import Aim
 from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
 from venturi.model.event import Event, Failed, Finished, Hello, PhaseFinished
 from venturi.model.machine import LauncherKind, Machine
-from venturi.model.plan import For, Interface, Phase, Plan, Step, When
+from venturi.model.plan import For, Phase, Plan, Step, When
 from venturi.model.record import Record
 from venturi.model.result import RUN_OF
 from venturi.model.workload import Workload
@@ -44,8 +44,6 @@ from venturi.store.journal import RunJournal, conclude
 from venturi.store.pacing import Pacing, Patience
 from venturi.store.place import ENOUGH_NAME, make_store
 from venturi.store.result import read_run_of
-
-_WITHOUT_STORAGE = {Interface.NULL, Interface.SIMULATED}
 
 
 @dataclass(frozen=True)
@@ -185,7 +183,7 @@ def _planned(request: Request, journal: RunJournal) -> PlanResult:
     check_foreign(made.plan)
     check_metrics(request.workload, made.totals.phases)
     check_built(made.plan, request.machine)
-    if any(file.interface not in _WITHOUT_STORAGE for file in made.plan.files):
+    if any(file.interface.entry.reaches_storage for file in made.plan.files):
         _check_room(request.directory, made)
     return made
 

@@ -13,7 +13,7 @@ from venturi.analyse.label import (
     labels_of,
     run_labels_of,
 )
-from venturi.model.plan import Interface
+from venturi.model.interface import DEFAULT_INTERFACE
 from venturi.model.record import Level, Record
 from venturi.model.verdict import UseKind
 from venturi.model.workload import Workload
@@ -83,7 +83,7 @@ def _labelled(record: Record) -> Record:
     workload = Workload.model_validate_json(json.dumps(record.workload))
     instead = {item.file: item.used for item in record.substituted}
     used = {
-        instead.get(name, (file.interface or Interface.POSIX).value)
+        instead.get(name, (file.interface or DEFAULT_INTERFACE).value)
         for name, file in workload.files.items()
     }
     here = record.environment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec, StepSpec, Workload
 from venturi.tune.change import TuningChange, Variant, size_of
@@ -23,7 +22,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     touched: list[str] = []
 
     def buffer(name: str, spec: FileSpec) -> FileSpec | None:
-        if name not in used or spec.interface is not Interface.STDIO:
+        if name not in used or not _has_stream(spec):
             return None
         touched.append(name)
         return spec.model_copy(update={"options": {**spec.options, _OPTION: size}})
@@ -38,6 +37,12 @@ def _make(context: EvaluationContext, value: str) -> Variant:
         f"(Python: open(..., buffering={size})).",
         Meaning(assumes="data wait in the stream's buffer until it is full, synced or closed"),
     )
+
+
+def _has_stream(spec: FileSpec) -> bool:
+    """Return whether the calls of a file go through a buffer whose size can be set."""
+    entry = spec.interface.entry
+    return entry.has_file_calls and entry.has_option(_OPTION)
 
 
 def _opened_again(workload: Workload) -> set[str | None]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DatasetSpec, FileSpec
-from venturi.plan.dataset import DATASET_INTERFACES
 from venturi.tune.change import TuningChange, Variant, one_of
 from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, uses_of
 from venturi.tune.rewrite import with_files
@@ -28,7 +27,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     touched: list[str] = []
 
     def rechunk(name: str, spec: FileSpec) -> FileSpec | None:
-        if spec.interface not in DATASET_INTERFACES:
+        if not spec.interface.entry.has_datasets:
             return None
         changed = {
             key: _chunked(data, value, _calls_of(name, key, context), context)

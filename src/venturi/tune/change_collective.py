@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import DataStep
 from venturi.tune.change import TuningChange, Variant, one_of
 from venturi.tune.evaluation_context import DataStepUse, DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import altered, with_data
-
-_SETTINGS = {
-    Interface.MPIIO: ("MPI_File_write_at_all() and MPI_File_read_at_all()",
-                      "MPI_File_write_at() and MPI_File_read_at()"),
-    Interface.HDF5: ("H5Pset_dxpl_mpio(plist, H5FD_MPIO_COLLECTIVE)",
-                     "H5Pset_dxpl_mpio(plist, H5FD_MPIO_INDEPENDENT)"),
-    Interface.PNETCDF: ("ncmpi_put_vara_all() and ncmpi_get_vara_all()",
-                        "ncmpi_begin_indep_data() and ncmpi_put_vara()"),
-    Interface.NETCDF: ("nc_var_par_access(NC_COLLECTIVE)", "nc_var_par_access(NC_INDEPENDENT)"),
-}  # fmt: skip
 
 
 def _values(context: EvaluationContext) -> list[str]:
@@ -33,7 +22,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
 
     def turn(use: DataStepUse) -> DataStep | None:
         spec = context.workload.files[use.name]
-        if spec.interface not in _SETTINGS or use.step.collective == is_on:
+        if not spec.interface.entry.calls.collective or use.step.collective == is_on:
             return None
         if is_on and spec.shared == "rank":
             return None
@@ -47,11 +36,12 @@ def _make(context: EvaluationContext, value: str) -> Variant:
             if is_on
             else "no call is collective"
         )
-    calls = _SETTINGS[context.workload.files[touched[0]].interface][0 if is_on else 1]
+    calls = context.workload.files[touched[0]].interface.entry.calls
+    named = calls.collective if is_on else calls.independent
     return Variant(
         workload,
         "collective calls" if is_on else "independent calls",
-        f"Use {calls} for {context.listed(touched)}.",
+        f"Use {named} for {context.listed(touched)}.",
         Meaning(assumes="all ranks make these calls, equally often" if is_on else ""),
     )
 

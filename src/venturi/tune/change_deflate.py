@@ -5,7 +5,6 @@ from __future__ import annotations
 from venturi.model.error import UserError
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec
-from venturi.plan.dataset import DATASET_INTERFACES
 from venturi.tune.change import TuningChange, Variant, count_of
 from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import with_files
@@ -25,7 +24,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     touched: list[str] = []
 
     def compress(name: str, spec: FileSpec) -> FileSpec | None:
-        if spec.interface not in DATASET_INTERFACES:
+        if not spec.interface.entry.has_datasets:
             return None
         datasets = dict(spec.datasets)
         for key, data in spec.datasets.items():

@@ -10,7 +10,6 @@ from venturi.tune.change_transfer import part_bytes, request_bytes
 from venturi.tune.evaluation_context import DataStepUse, DoesNotApply, EvaluationContext, uses_of
 from venturi.tune.rewrite import altered, with_data, with_files
 
-_LOCAL = (Interface.POSIX, Interface.URING)
 _MOST = 4096
 
 
@@ -22,7 +21,8 @@ def _values(context: EvaluationContext) -> list[str]:
 def _make(context: EvaluationContext, value: str) -> Variant:
     depth = min(count_of(value, "depth", 2), _MOST)
     files = context.workload.files
-    uses = [use for use in uses_of(context.workload) if files[use.name].interface in _LOCAL]
+    entries = {name: spec.interface.entry for name, spec in files.items()}
+    uses = [use for use in uses_of(context.workload) if entries[use.name].has_descriptors]
     chosen = {use.name for use in uses if _can(use, context)}
     if not chosen:
         raise DoesNotApply(

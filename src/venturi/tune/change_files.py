@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from venturi.model.error import UserError
-from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec, StepSpec, Workload
 from venturi.tune.change import TuningChange, Variant
@@ -42,7 +41,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
             or spec.shared == value
         ):
             return None
-        if spec.interface in (Interface.SIMULATED, Interface.NULL):
+        if not spec.interface.entry.reaches_storage:
             return None
         touched.append(name)
         path = spec.path if value == "rank" else _RANK_FIELD.sub("", spec.path) or name

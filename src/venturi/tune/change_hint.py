@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from venturi.model.error import UserError
-from venturi.model.plan import Interface
 from venturi.model.workload import FileSpec
 from venturi.tune.change import TuningChange, Variant
 from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import with_files
-
-_WITH_HINTS = (Interface.MPIIO, Interface.HDF5, Interface.PNETCDF, Interface.NETCDF)
 
 
 def _values(context: EvaluationContext) -> list[str]:
@@ -26,7 +23,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     touched: list[str] = []
 
     def hint(key: str, spec: FileSpec) -> FileSpec | None:
-        if spec.interface not in _WITH_HINTS or spec.shared == "rank":
+        if not spec.interface.entry.takes_hints or spec.shared == "rank":
             return None
         touched.append(key)
         return spec.model_copy(update={"hints": {**spec.hints, name: word}})

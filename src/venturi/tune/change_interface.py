@@ -2,42 +2,29 @@
 
 from __future__ import annotations
 
-from venturi.model.plan import Interface
+from venturi.model.interface import DEFAULT_INTERFACE, Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import FileSpec, PatternKind
 from venturi.tune.change import TuningChange, Variant, one_of
 from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext, uses_of
 from venturi.tune.rewrite import with_files
 
-_PLAIN = {
-    Interface.POSIX: "pwrite() and pread()",
-    Interface.URING: "io_uring (io_uring_prep_write(), io_uring_submit())",
-    Interface.STDIO: "fwrite() and fread()",
-    Interface.MMAP: "mmap() and stores into memory",
-}
-_LIBRARIES = {
-    Interface.MPIIO: "MPI-IO (MPI_File_write_at() and MPI_File_read_at())",
-    Interface.HDF5: "HDF5 (H5Dwrite() and H5Dread())",
-    Interface.PNETCDF: "PnetCDF (ncmpi_put_vara() and ncmpi_get_vara())",
-    Interface.NETCDF: "netCDF (nc_put_vara() and nc_get_vara())",
-}
-_CALLS = _PLAIN | _LIBRARIES
-_FORMATS = (Interface.HDF5, Interface.PNETCDF, Interface.NETCDF)
-"""Libraries whose files say what is in them."""
-_NEED_MPI = (Interface.MPIIO, Interface.PNETCDF)
+_CHOICES = tuple(interface for interface in Interface if interface.entry.calls.both)
+"""Interfaces whose calls an application can make."""
 
 
 def _values(context: EvaluationContext) -> list[str]:
     """Not the libraries: another format is more than a change of calls, so it must be asked for."""
-    return [word.value for word in _PLAIN if word in context.interfaces]
+    plain = [choice for choice in _CHOICES if not choice.entry.is_library]
+    return [choice.value for choice in plain if choice in context.interfaces]
 
 
 def _make(context: EvaluationContext, value: str) -> Variant:
-    wanted = Interface(one_of(value, "interface", [word.value for word in _CALLS]))
-    if wanted in _NEED_MPI and not context.has_mpi:
+    wanted = Interface(one_of(value, "interface", [word.value for word in _CHOICES]))
+    if wanted.entry.needs_mpi and not context.has_mpi:
         raise DoesNotApply("the ranks run without MPI (--on openmpi or mpich has it)")
     used = {use.name for use in uses_of(context.workload)}
-    if wanted is Interface.MMAP:
+    if not wanted.entry.can_append:
         uses = list(uses_of(context.workload))
         used -= {use.name for use in uses if use.step.pattern is PatternKind.APPEND}
     touched: list[str] = []
@@ -46,7 +33,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
         if name not in used or not _may_become(spec, wanted):
             return None
         touched.append(name)
-        hints = spec.hints if wanted in _LIBRARIES else {}
+        hints = spec.hints if wanted.entry.is_library else {}
         return spec.model_copy(update={"interface": wanted, "options": {}, "hints": hints})
 
     workload = with_files(context.workload, reach)
@@ -56,7 +43,8 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     return Variant(
         workload,
         f"through {value}",
-        f"Use {_CALLS[wanted]} for {context.listed(touched)} instead of {_CALLS[now]}.",
+        f"Use {wanted.entry.calls.both} for {context.listed(touched)} instead of "
+        f"{now.entry.calls.both}.",
         Meaning(assumes=_assumed(now, wanted)),
     )
 
@@ -66,19 +54,20 @@ def _may_become(spec: FileSpec, wanted: Interface) -> bool:
     now = spec.interface
     if now is wanted:
         return False
-    if now in _PLAIN:
-        return wanted in _PLAIN
-    if now is Interface.MPIIO:
-        return wanted is Interface.POSIX
-    return now in _FORMATS and wanted in (*_FORMATS, Interface.MPIIO)
+    before, after = now.entry, wanted.entry
+    if not before.is_library:
+        return before.reaches_storage and not after.is_library
+    if before.has_bare_files:
+        return wanted is DEFAULT_INTERFACE
+    return before.has_general_format and after.is_library
 
 
 def _assumed(now: Interface, wanted: Interface) -> str:
-    if wanted is Interface.STDIO:
+    if wanted.entry.buffers:
         return "data wait in the stream's buffer until it is full, synced or closed"
-    if now not in _FORMATS:
+    if not now.entry.has_general_format:
         return ""
-    if wanted in _FORMATS:
+    if wanted.entry.has_general_format:
         return "who reads the files knows that format"
     return "the files are bare data: who reads them knows without a library what lies where"
 

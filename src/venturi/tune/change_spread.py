@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from venturi.model.plan import Interface
 from venturi.model.tuning import Meaning
 from venturi.model.workload import BareStep, DataStep, PatternKind, StepSpec
 from venturi.tune.change import TuningChange, Variant, one_of
@@ -179,7 +178,7 @@ def _part(use: DataStepUse, value: str, context: EvaluationContext) -> DataStep 
     now = request_bytes(step, context)
     size = None if now is None else part_bytes(step, now, context)
     known = context.listed([use.name])
-    if use.dataset or spec.interface not in (Interface.POSIX, Interface.STDIO, Interface.URING):
+    if use.dataset or not spec.interface.entry.has_requests:
         return f"{known} is moved by a library that has calls of all ranks"
     if step.pattern is not PatternKind.CONTIGUOUS or step.mix:
         return f"places of {known} are not back to back"

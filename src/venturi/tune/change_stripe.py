@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from venturi.model.plan import Interface
 from venturi.model.workload import FileSpec, StripeSpec
 from venturi.tune.change import TuningChange, Variant, count_of
 from venturi.tune.evaluation_context import DoesNotApply, EvaluationContext
 from venturi.tune.rewrite import with_files
 
 _STRIPED = ("lustre", "beegfs")
-_WITHOUT = (Interface.NULL, Interface.SIMULATED)
 
 
 def _values(context: EvaluationContext) -> list[str]:
@@ -24,7 +22,7 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     touched: list[str] = []
 
     def stripe(name: str, spec: FileSpec) -> FileSpec | None:
-        if spec.foreign or spec.interface in _WITHOUT:
+        if spec.foreign or not spec.interface.entry.can_stripe:
             return None
         touched.append(name)
         old = spec.stripe or StripeSpec()

@@ -22,8 +22,7 @@ from venturi.derive.remainder import (
     gaps_left_out,
 )
 from venturi.model.operation import KIND_CODES, Column, Kind
-from venturi.model.plan import Interface
-from venturi.model.trace import Trace
+from venturi.model.trace import Layer, Trace
 from venturi.model.trace_folder import Captured
 from venturi.model.units import size_text
 from venturi.model.workload import (
@@ -129,7 +128,7 @@ def nothing_observed(trace: Trace, ranks: int, walks: Sequence[Walk]) -> Observe
     reproduced, left_out = _of_walks(walks), gaps_left_out(trace)
     coverage = coverage_of(reproduced, left_out)
     return Observed(
-        layer=Interface.POSIX.value,
+        layer=Layer.POSIX.value,
         ranks=ranks,
         seconds=round(trace.job.seconds, 6),
         bytes_written=0,
@@ -201,7 +200,7 @@ def _of_runs(stream: Stream, told: list[Told]) -> list[Confidence]:
         direction = "write" if one.is_write else "read"
         value = f"{one.said.pattern}, {one.said.transfer}"
         sure, rule = one.said.confidence, one.said.rule
-        if stream.interface is Interface.MMAP:
+        if stream.interface.entry.is_mapping:
             sure, rule = min(sure, MAPPED_CONFIDENCE), MAPPED_RULE
         entries.append(_entry(stream, direction, value, sure, rule))
     if len(seen) > 4:

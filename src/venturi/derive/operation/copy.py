@@ -18,7 +18,7 @@ from venturi.derive.operation.run import Steps
 from venturi.derive.operation.table import Table
 from venturi.derive.operation.two_files import way_named
 from venturi.model.operation import Column, Kind
-from venturi.model.plan import CopyWay, Interface, ItemVerb
+from venturi.model.plan import CopyWay, ItemVerb
 from venturi.model.workload import BareStep, CopyStep, DataStep, EachStep, StepSpec, Value
 
 _READING = [ItemVerb.OPEN, ItemVerb.READ, ItemVerb.CLOSE]
@@ -144,7 +144,8 @@ def _way(program: Program, found: Copies, name: str, other: str) -> CopyWay | No
     """How the files of an entry were copied from those of another; None where they were not."""
     entries, streams = program.names.entries, program.streams.kept
     number, source = entries[name].stream, entries[other].stream
-    plain = {streams[number].interface, streams[source].interface} == {Interface.POSIX}
+    entries_of = (streams[number].interface.entry, streams[source].interface.entry)
+    plain = all(entry.can_copy for entry in entries_of)
     if not plain or name in program.staged or entries[name].made_by:
         return None
     made, read = program.trees.trees.get(name), program.trees.trees.get(other)

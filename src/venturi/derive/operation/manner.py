@@ -94,7 +94,7 @@ def opening_options(
 
     `is_aligned`: its requests can go past the cache; `is_made`: the program makes the files.
     """
-    if interface is not Interface.POSIX:
+    if not interface.entry.has_option("open_sync"):
         return {}
     found: dict[str, Option] = {}
     if manners[0].is_direct and is_aligned:

@@ -23,19 +23,15 @@ from venturi.derive.operation.stream import Streams
 from venturi.derive.operation.table import (
     ASIDE,
     CREATES,
-    DATASET_INTERFACES,
     TRUNCATES,
     Table,
 )
 from venturi.derive.operation.token import Tokens
 from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
-from venturi.model.plan import Interface
 from venturi.model.workload import VERBS, RenameStep, StepSpec, TruncateStep
 
 _AGAIN = frozenset("%/")
 """What a number that loops give may have if the same one comes again."""
-TRUNCATING = frozenset({Interface.POSIX, Interface.STDIO})
-"""The interfaces on which files are truncated."""
 
 
 @dataclass
@@ -220,7 +216,7 @@ class NameSteps:
         state, name = self.state, use.name
         run = Run(self.table, self.tokens, ids, scene, name, False, use.shift)
         size = run.amount(self.tokens.base[ids], is_size=True)
-        plain = self.streams.kept[self.names.entries[name].stream].interface in TRUNCATING
+        plain = self.streams.kept[self.names.entries[name].stream].interface.entry.can_truncate
         if name not in state.opened or size is None or not plain:
             self._note(f"{name}: 'truncate' of what is not open here is left out")
             return
@@ -236,7 +232,7 @@ class NameSteps:
 
     def has_datasets(self, stream: int) -> bool:
         """Whether files of the stream hold datasets."""
-        return self.streams.kept[stream].interface in DATASET_INTERFACES
+        return self.streams.kept[stream].interface.entry.has_datasets
 
     def _note(self, text: str) -> None:
         self.notes[text] += 1

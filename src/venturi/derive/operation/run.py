@@ -24,7 +24,7 @@ Steps = list[StepSpec | BareStep]
 
 def sync_mode(kind: int, interface: Interface) -> SyncMode:
     """What a sync of this kind's code does; that of a stream hands its buffer to the system."""
-    if interface is Interface.STDIO:
+    if interface.entry.buffers:
         return SyncMode.FLUSH
     return SyncMode.FSYNC if kind == KIND_CODES[Kind.SYNC] else SyncMode.FDATASYNC
 
@@ -146,7 +146,7 @@ class Run:
     def _looks(self) -> dict[str, Any]:
         """The keys of the calls that move nothing beside all of its requests."""
         interface = self.table.interfaces[int(self.tokens.file[self.ids.flat[0]])]
-        if not self.table.has_looks or interface is Interface.MMAP:
+        if not self.table.has_looks or interface.entry.is_mapping:
             return {}
         span = slice(*self.span)
         rows = np.concatenate([self.rows(int(token))[span] for token in self.ids.ravel()])

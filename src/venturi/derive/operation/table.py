@@ -47,7 +47,7 @@ from venturi.model.operation import (
     Operations,
 )
 from venturi.model.plan import Interface
-from venturi.model.trace import Layer, Trace
+from venturi.model.trace import INTERFACES, Layer, Trace
 from venturi.model.trace_folder import Captured
 
 O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY = 0o100, 0o200, 0o1000, 0o2000, 0o200000
@@ -55,19 +55,7 @@ O_CREAT, O_EXCL, O_TRUNC, O_APPEND, O_DIRECTORY = 0o100, 0o200, 0o1000, 0o2000, 
 CREATES, APPENDS, TOGETHER, TRUNCATES, ASIDE = 1, 2, 4, 8, 16
 """Bits of the column `flags`; ASIDE: opened under a name that it has not at last."""
 
-INTERFACES = {
-    Layer.POSIX: Interface.POSIX,
-    Layer.STDIO: Interface.STDIO,
-    Layer.MPIIO: Interface.MPIIO,
-    Layer.HDF5_FILE: Interface.HDF5,
-    Layer.HDF5_DATASET: Interface.HDF5,
-    Layer.PNETCDF_FILE: Interface.PNETCDF,
-    Layer.PNETCDF_VARIABLE: Interface.PNETCDF,
-}
-"""The interface that stands for each layer."""
-
 DATASET_LAYERS = (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)
-DATASET_INTERFACES = frozenset(INTERFACES[layer] for layer in DATASET_LAYERS)
 
 _OF_MEMORY = LOOKED_AT | FRESH | (2**32 - (1 << MEMORY_SHIFT))
 
@@ -82,8 +70,8 @@ _HEIGHT = np.array(
     + [-1] * (256 - len(LAYERS)),
     np.int8,
 )
-_MPIIO_HEIGHT = _HEIGHTS.index(Interface.MPIIO)
-_STDIO_HEIGHT = _HEIGHTS.index(Interface.STDIO)
+_MPIIO_HEIGHT = _HEIGHTS.index(INTERFACES[Layer.MPIIO])
+_STDIO_HEIGHT = _HEIGHTS.index(INTERFACES[Layer.STDIO])
 _LEVEL = np.maximum(np.arange(len(_HEIGHTS)), _STDIO_HEIGHT)
 """Streams and plain calls stand beside each other: what a stream calls below is not seen."""
 
@@ -271,7 +259,7 @@ def _interfaces(operations: Operations, heights: Column, used: Column) -> list[I
     mapped = np.isin(used, operations.file[mapping_rows(operations)])
     found = [_HEIGHTS[height] for height in heights[used].tolist()]
     return [
-        Interface.MMAP if is_mapped and one is Interface.POSIX else one
+        Interface.MMAP if is_mapped and one is INTERFACES[Layer.POSIX] else one
         for one, is_mapped in zip(found, mapped.tolist(), strict=True)
     ]
 

@@ -23,7 +23,6 @@ from venturi.derive.operation.task import Tasks, dealt_in_turn
 from venturi.derive.operation.token import Tokens, tokens_of
 from venturi.derive.operation.visit import Acts, Part, acts_of
 from venturi.model.operation import Column, Kind
-from venturi.model.plan import Interface
 
 MOST_TRIED = 5
 """So many of the widest steps between pauses are tried as thresholds."""
@@ -237,7 +236,7 @@ def _rising(stretch: Column, same: Column) -> Column:
 
 def _epochs(table: Table, rows: Column) -> Column | None:
     """For each row, in the order of its rank, the number of syncs that are over."""
-    buffered = np.array([one is Interface.STDIO for one in table.interfaces])
+    buffered = np.array([one.entry.buffers for one in table.interfaces])
     syncs = table.is_kind(Kind.SYNC, Kind.DATA_SYNC)[rows] & ~buffered[table.file[rows]]
     if not np.any(syncs):
         return None

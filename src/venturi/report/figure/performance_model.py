@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from venturi.model.plan import Interface, OperationKind
+from venturi.model.interface import DEFAULT_INTERFACE
+from venturi.model.plan import OperationKind
 from venturi.model.profile import (
     AccessClass,
     DataState,
@@ -108,7 +109,7 @@ def _lines(profile: Profile, panel: _Panel) -> list[tuple[MeasuredCurve, list[Po
     found = []
     for curve in profile.curves:
         access = curve.access
-        posix = access.interface is Interface.POSIX and access.is_plain
+        posix = access.interface is DEFAULT_INTERFACE and access.is_plain
         if access.operation is panel.operation and access.place is panel.place and posix:
             points = [p for p in curve.points if p.ranks == panel.ranks and p.bytes > 0]
             if points:
@@ -283,7 +284,7 @@ def _best(profile: Profile) -> str:
             (point.bytes * point.ranks / max(point.seconds, 1e-12), point)
             for curve in profile.curves
             if curve.access.operation is operation and curve.access.state is state
-            and curve.access.interface is Interface.POSIX
+            and curve.access.interface is DEFAULT_INTERFACE
             and curve.access.order is Order.SEQUENTIAL and curve.access.volume is Volume.LARGE
             for point in curve.points
             if point.bytes > 0
