@@ -13,10 +13,10 @@ from typing import Any
 from venturi.model.interface_entry import (
     Addressing,
     DataPath,
-    Level,
     Namespace,
     Ownership,
     Split,
+    StackLevel,
 )
 
 MODULE = Path("src/venturi/model/interface.py")
@@ -36,17 +36,17 @@ from enum import StrEnum
 
 from venturi.model.interface_entry import (
     Addressing,
-    Calls,
+    CallNames,
     DataPath,
     FormatLimits,
     InterfaceEntry,
     InterfaceOption,
-    Level,
     Namespace,
     OptionWord,
     OtherNames,
     Ownership,
     Split,
+    StackLevel,
 )
 
 
@@ -60,6 +60,11 @@ PROPERTY = '''
         """What it is, needs and can do."""
         return ENTRIES[self]
 
+    @property
+    def below(self) -> Interface:
+        """The interface by which ranks reach a file that they share; itself where none is below."""
+        return Interface(self.entry.shared_through or self.value)
+
 
 '''
 DEFAULT = '''\
@@ -72,7 +77,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
 """
 
 _WORDS = {
-    "level": Level,
+    "level": StackLevel,
     "data_path": DataPath,
     "name_space": Namespace,
     "ownership": Ownership,
@@ -80,7 +85,7 @@ _WORDS = {
     "splits": Split,
 }
 """Keys whose value is one of a closed set of words."""
-_PARTS = {"format": "FormatLimits", "calls": "Calls", "elsewhere": "OtherNames"}
+_PARTS = {"format": "FormatLimits", "calls": "CallNames", "elsewhere": "OtherNames"}
 _OPTION_WORDS = ("chunks_with", "narrow_with", "wide_with")
 _TRUE = ("shapes", "chunks", "read_while_open")
 """Keys that are true unless an entry says otherwise."""

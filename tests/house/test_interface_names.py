@@ -1,4 +1,4 @@
-"""Interfaces are asked what they can do: code that compares their names is a copy of their entry."""
+"""Code asks interfaces what they can do: comparing their names copies their entries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def members_in(tree: ast.AST) -> set[str]:
 
 
 def listed_in(tree: ast.AST) -> set[str]:
-    """The words of interfaces that stand two or more together in one set, list, tuple or mapping."""
+    """The words of interfaces of which two or more stand in one set, list, tuple or mapping."""
     found: set[str] = set()
     for node in ast.walk(tree):
         items = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else []

@@ -1,4 +1,4 @@
-"""The entries of storage interfaces: Python has what the engines say, whatever they are built of."""
+"""The entries of storage interfaces: Python has what every engine says."""
 
 from __future__ import annotations
 

@@ -390,8 +390,7 @@ def _callers(access: AccessClass) -> list[tuple[Interface, bool]]:
 
     Libraries above MPI-IO do everything on shared files by it, and its ranks wait for each other.
     """
-    below = access.interface.entry.shared_through
-    is_above = access.place is FileSharing.SHARED and below
-    through = (access.interface, Interface(below)) if is_above else (access.interface,)
+    shared = access.place is FileSharing.SHARED
+    through = (access.interface, access.interface.below) if shared else (access.interface,)
     found = [(each, together) for together in (access.collective, False) for each in through]
     return list(dict.fromkeys([*found, (DEFAULT_INTERFACE, False)]))

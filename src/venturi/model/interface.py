@@ -9,17 +9,17 @@ from enum import StrEnum
 
 from venturi.model.interface_entry import (
     Addressing,
-    Calls,
+    CallNames,
     DataPath,
     FormatLimits,
     InterfaceEntry,
     InterfaceOption,
-    Level,
     Namespace,
     OptionWord,
     OtherNames,
     Ownership,
     Split,
+    StackLevel,
 )
 
 
@@ -45,13 +45,18 @@ class Interface(StrEnum):
         """What it is, needs and can do."""
         return ENTRIES[self]
 
+    @property
+    def below(self) -> Interface:
+        """The interface by which ranks reach a file that they share; itself where none is below."""
+        return Interface(self.entry.shared_through or self.value)
+
 
 DEFAULT_INTERFACE = Interface.POSIX
 """How files are reached unless a workload says otherwise, and what others are compared with."""
 
 ENTRIES: dict[Interface, InterfaceEntry] = {
     Interface.POSIX: InterfaceEntry(
-        level=Level.FILE_CALLS,
+        level=StackLevel.FILE_CALLS,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -99,7 +104,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
             ),
         ),
         splits=Split.NONE,
-        calls=Calls(
+        calls=CallNames(
             write="write()",
             read="read()",
             both="pwrite() and pread()",
@@ -111,7 +116,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.URING: InterfaceEntry(
-        level=Level.FILE_CALLS,
+        level=StackLevel.FILE_CALLS,
         data_path=DataPath.RING,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -183,7 +188,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
             ),
         ),
         splits=Split.NONE,
-        calls=Calls(
+        calls=CallNames(
             write="io_uring_prep_write()",
             read="io_uring_prep_read()",
             both="io_uring (io_uring_prep_write(), io_uring_submit())",
@@ -193,7 +198,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.MMAP: InterfaceEntry(
-        level=Level.FILE_CALLS,
+        level=StackLevel.FILE_CALLS,
         data_path=DataPath.MAPPING,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -228,7 +233,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
             ),
         ),
         splits=Split.NONE,
-        calls=Calls(
+        calls=CallNames(
             write="memcpy() into the mapping",
             read="memcpy() from the mapping",
             both="mmap() and stores into memory",
@@ -239,7 +244,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.STDIO: InterfaceEntry(
-        level=Level.FILE_CALLS,
+        level=StackLevel.FILE_CALLS,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -273,7 +278,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
         buffers=True,
         splits=Split.NONE,
-        calls=Calls(
+        calls=CallNames(
             write="fwrite()",
             read="fread()",
             both="fwrite() and fread()",
@@ -285,7 +290,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.MPIIO: InterfaceEntry(
-        level=Level.LIBRARY,
+        level=StackLevel.LIBRARY,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -323,7 +328,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
         needs_mpi=True,
         splits=Split.NONE,
-        calls=Calls(
+        calls=CallNames(
             write="MPI_File_write_at()",
             read="MPI_File_read_at()",
             both="MPI-IO (MPI_File_write_at() and MPI_File_read_at())",
@@ -337,7 +342,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.HDF5: InterfaceEntry(
-        level=Level.LIBRARY,
+        level=StackLevel.LIBRARY,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -419,7 +424,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         format=FormatLimits(
             read_while_open=False,
         ),
-        calls=Calls(
+        calls=CallNames(
             write="H5Dwrite()",
             read="H5Dread()",
             both="HDF5 (H5Dwrite() and H5Dread())",
@@ -437,7 +442,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.PNETCDF: InterfaceEntry(
-        level=Level.LIBRARY,
+        level=StackLevel.LIBRARY,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -469,7 +474,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
             chunks=False,
             read_while_open=False,
         ),
-        calls=Calls(
+        calls=CallNames(
             write="ncmpi_put_vara()",
             read="ncmpi_get_vara()",
             both="PnetCDF (ncmpi_put_vara() and ncmpi_get_vara())",
@@ -486,7 +491,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.NETCDF: InterfaceEntry(
-        level=Level.LIBRARY,
+        level=StackLevel.LIBRARY,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -528,7 +533,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
             wide_with=OptionWord("format", "cdf5"),
             read_while_open=False,
         ),
-        calls=Calls(
+        calls=CallNames(
             write="nc_put_vara()",
             read="nc_get_vara()",
             both="netCDF (nc_put_vara() and nc_get_vara())",
@@ -539,7 +544,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.FIELDSTORE: InterfaceEntry(
-        level=Level.LIBRARY,
+        level=StackLevel.LIBRARY,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -583,7 +588,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.LIME: InterfaceEntry(
-        level=Level.LIBRARY,
+        level=StackLevel.LIBRARY,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -628,7 +633,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.BUNDLE: InterfaceEntry(
-        level=Level.LIBRARY,
+        level=StackLevel.LIBRARY,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -660,7 +665,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.NULL: InterfaceEntry(
-        level=Level.NO_STORAGE,
+        level=StackLevel.NO_STORAGE,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,
@@ -685,7 +690,7 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         ),
     ),
     Interface.SIMULATED: InterfaceEntry(
-        level=Level.NO_STORAGE,
+        level=StackLevel.NO_STORAGE,
         data_path=DataPath.CALL,
         name_space=Namespace.DIRECTORY_TREE,
         ownership=Ownership.INODE_AND_BIRTH,

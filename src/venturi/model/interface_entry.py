@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Level(StrEnum):
+class StackLevel(StrEnum):
     """Where an interface stands in the I/O stack."""
 
     FILE_CALLS = "file calls"
@@ -112,7 +112,7 @@ class FormatLimits:
 
 
 @dataclass(frozen=True)
-class Calls:
+class CallNames:
     """The calls behind the verbs, as they stand in the code of an application."""
 
     write: str = ""
@@ -143,7 +143,7 @@ class OtherNames:
 class InterfaceEntry:
     """What one storage interface is, needs and can do, whether it is built here or not."""
 
-    level: Level = Level.FILE_CALLS
+    level: StackLevel = StackLevel.FILE_CALLS
     data_path: DataPath = DataPath.CALL
     name_space: Namespace = Namespace.DIRECTORY_TREE
     ownership: Ownership = Ownership.INODE_AND_BIRTH
@@ -171,7 +171,7 @@ class InterfaceEntry:
     pieces: str = ""
     """What one write stores in it."""
     format: FormatLimits = FormatLimits()
-    calls: Calls = Calls()
+    calls: CallNames = CallNames()
     elsewhere: OtherNames = OtherNames()
 
     def can(self, capability: str) -> bool:
@@ -185,7 +185,7 @@ class InterfaceEntry:
     @property
     def reaches_storage(self) -> bool:
         """Whether data leave for storage at all."""
-        return self.level is not Level.NO_STORAGE
+        return self.level is not StackLevel.NO_STORAGE
 
     @property
     def is_simulated(self) -> bool:
@@ -195,7 +195,7 @@ class InterfaceEntry:
     @property
     def is_library(self) -> bool:
         """Whether it is a library above the calls of the system and the C library."""
-        return self.level is Level.LIBRARY
+        return self.level is StackLevel.LIBRARY
 
     @property
     def is_mapping(self) -> bool:
@@ -210,12 +210,12 @@ class InterfaceEntry:
     @property
     def has_file_calls(self) -> bool:
         """Whether each request is one call of the system or the C library on a plain file."""
-        return self.level is Level.FILE_CALLS and self.makes_calls
+        return self.level is StackLevel.FILE_CALLS and self.makes_calls
 
     @property
     def has_requests(self) -> bool:
         """Whether plain files get requests: by calls or a ring, not by mapping."""
-        return self.level is Level.FILE_CALLS and not self.is_mapping
+        return self.level is StackLevel.FILE_CALLS and not self.is_mapping
 
     @property
     def has_descriptors(self) -> bool:

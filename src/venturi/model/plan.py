@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.interface import DEFAULT_INTERFACE as DEFAULT_INTERFACE  # noqa: PLC0414
 from venturi.model.interface import Interface as Interface  # noqa: PLC0414
 from venturi.model.layout import Content as Content  # noqa: PLC0414
 from venturi.model.layout import ElementType as ElementType  # noqa: PLC0414

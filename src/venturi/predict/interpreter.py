@@ -17,8 +17,6 @@ from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
-from venturi.model.interface import DEFAULT_INTERFACE
-from venturi.model.interface_entry import InterfaceEntry
 from venturi.model.plan import OperationKind
 from venturi.model.profile import AccessClass, ContextEffect, DataState, FileSharing, Order
 from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
@@ -253,7 +251,7 @@ class ForecastInterpreter:
                 begin, end = extent
                 windows = windows_of(begin, end, size, state.end_bytes)
                 access = here.access.model_copy(
-                    update={"order": Order.ITEM, "interface": DEFAULT_INTERFACE}
+                    update={"order": Order.ITEM, "interface": p.DEFAULT_INTERFACE}
                 )
                 once = min(cold, self._times)
                 for window in windows:
@@ -307,8 +305,7 @@ class ForecastInterpreter:
         strided = whole.access.model_copy(update={"order": Order.STRIDED})
         if step.collective or not is_cut(file.interface, direction):
             return replace(whole, access=strided)
-        through = p.Interface(file.interface.entry.shared_through)
-        below = strided.model_copy(update={"interface": through})
+        below = strided.model_copy(update={"interface": file.interface.below})
         name, each = file.interface.value, round(whole.bytes / pieces)
         note = f"{name} is taken to move independent calls in pieces of {each} bytes, by MPI-IO"
         return Demand(below, each, whole.count * pieces, note)
@@ -326,7 +323,7 @@ class ForecastInterpreter:
 
     def _write(self, step: p.Transfer, state: FileState, demand: Demand) -> None:
         """Add writes: into the cache, with a sync each, or above the limit to the device."""
-        if self._entry(step.file).buffers and step.sync is p.SyncMode.FLUSH:
+        if self._file(step.file).interface.entry.buffers and step.sync is p.SyncMode.FLUSH:
             step = step.model_copy(update={"sync": p.SyncMode.NONE})
         self._add(demand)
         state.dirty_order, state.dirty_state = demand.access.order, demand.access.state
@@ -430,7 +427,7 @@ class ForecastInterpreter:
             operation=operation_of(verb),
             order=Order.ITEM,
             place=place_of(alone),
-            interface=file.interface if verb in _BY_LIBRARY else DEFAULT_INTERFACE,
+            interface=file.interface if verb in _BY_LIBRARY else p.DEFAULT_INTERFACE,
         )
         self._add(Demand(access, 0, self._times))
 
@@ -595,9 +592,6 @@ class ForecastInterpreter:
 
     def _file(self, index: int) -> p.File:
         return self._plan.files[index]
-
-    def _entry(self, index: int) -> InterfaceEntry:
-        return self._file(index).interface.entry
 
     def _sharers(self, file: p.File) -> int:
         return file.every if file.sharing is p.Sharing.EVERY else self._group.ranks
