@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from venturi.analyse.command import check_commands, commands_of, said_by_commands
 from venturi.analyse.threshold import check_threshold
@@ -37,8 +37,13 @@ _KINDS = {
 }  # fmt: skip
 
 
-def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
-    """Raise UserError for a metric or a rule that names no phase or is no expression."""
+def check_metrics(
+    workload: Workload, phase_paths: Sequence[str], moved: Mapping[str, int] | None = None
+) -> None:
+    """Raise UserError for a metric or a rule that names no phase or is no expression.
+
+    `moved`: the bytes of each phase, where they are known; a threshold must fit their rates.
+    """
     check_commands(workload)
     named = {path for steps in workload.program.values() for path in _paths(steps)}
     phase_paths = list(dict.fromkeys((*phase_paths, *sorted(named))))
@@ -48,7 +53,13 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
                 raise UserError(
                     f"curves.{name}: '{drawn}' is no phase", f"phases: {', '.join(phase_paths)}"
                 )
-    _check_thresholds(workload, phase_paths)
+    units = units_of(workload, phase_paths, moved or {})
+    for name, threshold in workload.thresholds.items():
+        if name not in units:
+            raise UserError(
+                f"thresholds.{name}: there is no such metric", f"metrics: {', '.join(units)}"
+            )
+        check_threshold(f"thresholds.{name}", threshold, units[name])
     texts = {f"metrics.{name}": metric.value for name, metric in workload.metrics.items()}
     texts |= {f"rules.{name}": rule.holds for name, rule in workload.rules.items()}
     for where, text in texts.items():
@@ -72,17 +83,22 @@ def check_metrics(workload: Workload, phase_paths: Sequence[str]) -> None:
             raise UserError(f"{where}: {error}", f"of phases there are {of_phases}") from None
 
 
-def _check_thresholds(workload: Workload, phase_paths: Sequence[str]) -> None:
-    """Raise UserError for a threshold of no metric, or one that nothing can meet."""
-    of_commands = [name for _, step in commands_of(workload) for name in step.metrics]
-    known = dict.fromkeys((*phase_paths, *workload.metrics, *of_commands))
-    for name, threshold in workload.thresholds.items():
-        if name not in known:
-            raise UserError(
-                f"thresholds.{name}: there is no such metric", f"metrics: {', '.join(known)}"
-            )
-        metric = workload.metrics.get(name)
-        check_threshold(f"thresholds.{name}", threshold, metric.unit if metric else None)
+def units_of(
+    workload: Workload, phase_paths: Sequence[str], moved: Mapping[str, int]
+) -> dict[str, tuple[str, ...]]:
+    """The metrics that a run will have, and the units that each may have.
+
+    A phase of many small files may be told in operations though it moves bytes; one that moves
+    none never has a rate in bytes. `moved`: absent where nobody knows.
+    """
+    known: dict[str, tuple[str, ...]] = {
+        path: ("1/s",) if moved.get(path) == 0 else ("B/s", "1/s") for path in phase_paths
+    }
+    known |= {name: (metric.unit,) for name, metric in workload.metrics.items()}
+    for _, step in commands_of(workload):
+        known |= {name: (metric.unit,) for name, metric in step.metrics.items()}
+        known |= dict.fromkeys(step.files, ("B",))
+    return known
 
 
 def _paths(steps: Sequence[StepSpec | BareStep], above: str = "") -> Iterator[str]:

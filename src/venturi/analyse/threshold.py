@@ -5,6 +5,7 @@ One piece of code for workloads, campaigns and whatever else gates on numbers.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,9 @@ from venturi.model.statistic import median_interval
 from venturi.model.units import BYTES_PER_UNIT, SECONDS_PER_UNIT
 from venturi.model.verdict import Outcome, Threshold, ThresholdRow
 
-_LEVEL = re.compile(r"^\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(.*?)\s*$")
+_LEVEL = re.compile(
+    r"^\s*([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?![0-9.])\s*(.*?)\s*$"
+)
 _SURE = 0.95
 Level = float | str
 """A number in the metric's unit, or one with a unit."""
@@ -31,9 +34,11 @@ class Measured:
 def level_of(text: Level, unit: str) -> float:
     """The number of a threshold in the metric's unit; ValueError where the units do not fit."""
     if not isinstance(text, str):
+        if not math.isfinite(text):
+            raise ValueError(f"{text} is no number that a value can reach")
         return float(text)
     found = _LEVEL.match(text)
-    if found is None:
+    if found is None or not math.isfinite(float(found[1])):
         raise ValueError(f"'{text}' is no number with a unit")
     number, own = float(found[1]), found[2]
     if own in ("", unit):
@@ -59,30 +64,24 @@ def _dimension(unit: str) -> tuple[str, float] | None:
     return None
 
 
-def check_threshold(where: str, threshold: Threshold, unit: str | None = None) -> None:
-    """Raise UserError for limits that are no numbers, contradict each other, or have no unit."""
-    try:
-        limits = _limits(threshold, _own_unit(threshold) if unit is None else unit)
-    except ValueError as error:
-        raise UserError(
-            f"{where}: {error}", "write a number in the metric's unit, or one such as '1 GB/s'"
-        ) from None
-    low, high = limits
-    if low is not None and high is not None and low > high:
-        raise UserError(f"{where}: no value is at least {low:g} and at most {high:g}")
+def check_threshold(where: str, threshold: Threshold, units: Sequence[str]) -> None:
+    """Raise UserError for limits that are no numbers, fit no unit, or contradict each other.
 
-
-def _own_unit(threshold: Threshold) -> str:
-    """The unit of the first limit that has one, to compare limits before anything is measured."""
-    for limit in _all(threshold):
-        if isinstance(limit, str) and (found := _LEVEL.match(limit)) is not None and found[2]:
-            return found[2]
-    return ""
-
-
-def _all(threshold: Threshold) -> list[Level]:
-    limits = [threshold.at_least, threshold.at_most, *(threshold.within or [])]
-    return [limit for limit in limits if limit is not None]
+    `units`: those that the metric may have, the likeliest first.
+    """
+    faults = []
+    for unit in units:
+        try:
+            low, high = _limits(threshold, unit)
+        except ValueError as error:
+            faults.append(error)
+            continue
+        if low is not None and high is not None and low > high:
+            raise UserError(f"{where}: no value is at least {low:g} and at most {high:g}")
+        return
+    raise UserError(
+        f"{where}: {faults[0]}", "write a number in the metric's unit, or one such as '1 GB/s'"
+    )
 
 
 def _limits(threshold: Threshold, unit: str) -> tuple[float | None, float | None]:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 
-from venturi import library
-from venturi.campaign.task import CampaignTask
+from venturi.analyse.metric import check_metrics
+from venturi.campaign.gate import check_workload_step
+from venturi.campaign.task import CampaignTask, called, loaded
 from venturi.model.campaign import Campaign, CampaignEstimate, PlannedPoint
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
@@ -64,12 +65,6 @@ def _row(task: CampaignTask, runs: int, counted: _Counted) -> PlannedPoint:
     )
 
 
-def _called(task: CampaignTask) -> str:
-    """A point as people know it, whose folder is not there yet."""
-    said = ", ".join(f"{name}={value}" for name, value in task.parameters.items())
-    return f"{task.point} ({said})" if said else task.point
-
-
 class _Counted:
     """The bytes of a campaign's workloads."""
 
@@ -86,7 +81,7 @@ class _Counted:
                 by_workload.setdefault(task.workload, []).append(task)
         for name, own in by_workload.items():
             if name not in self._workloads:
-                self._workloads[name] = library.load(name)
+                self._workloads[name] = loaded(name)
             if all([self._plan(task) for task in spanning(own)]):
                 self._promising.add(name)
 
@@ -105,8 +100,10 @@ class _Counted:
         workload = self._workloads[task.workload]
         try:
             made = make_plan(workload, self._settings(task))
+            check_metrics(workload, made.totals.phases, made.totals.bytes_by_phase)
         except UserError as error:
-            raise UserError(f"{_called(task)}: {error.message}", error.hint) from None
+            raise UserError(f"{called(task)}: {error.message}", error.hint) from None
+        check_workload_step(task.step, self._campaign.steps[task.step], workload, made)
         totals = made.totals
         self._planned[task.point] = (totals.bytes_written, totals.bytes_read, totals.files)
         said = {expectation.name for expectation in made.expectations if expectation.holds}
@@ -116,7 +113,7 @@ class _Counted:
         try:
             totals = promised_totals(self._workloads[task.workload], self._settings(task))
         except UserError as error:
-            raise UserError(f"{_called(task)}: {error.message}", error.hint) from None
+            raise UserError(f"{called(task)}: {error.message}", error.hint) from None
         return totals["bytes_written"], totals["bytes_read"], totals.get("files")
 
     def _settings(self, task: CampaignTask) -> RunSettings:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,10 +11,16 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from venturi.analyse.threshold import Measured, judged
-from venturi.model.campaign import CampaignStep, MetricSummary
+from venturi.analyse.metric import units_of
+from venturi.analyse.threshold import Measured, check_threshold, judged
+from venturi.model.campaign import CampaignStep, MetricSummary, Tool
+from venturi.model.error import UserError
 from venturi.model.verdict import Threshold, ThresholdRow
+from venturi.model.workload import Workload
+from venturi.plan.make import PlanResult
 
+_SUFFIX = re.compile(r"(\[[^\]]*\])*(#[0-9]+)?(\.rate|\.seconds)?$")
+"""What a phase's name has behind it in a campaign: the turn, the instance, which number of it."""
 _THRESHOLDS = TypeAdapter(dict[str, Threshold])
 
 
@@ -58,3 +65,31 @@ def judged_point(
                 metric.name.removesuffix(".rate"), Measured(metric.unit, metric.values)
             )
     return judged({**gates.thresholds, **step.thresholds}, measured, gates.doubt)
+
+
+def check_command_step(name: str, step: CampaignStep, tool: Tool | None) -> None:
+    """Raise UserError for thresholds of a command that no metric of it can be judged by."""
+    known = dict(tool.metrics) if tool else {}
+    known |= step.metrics
+    _check(name, step, {metric: (rule.unit,) for metric, rule in known.items()})
+
+
+def check_workload_step(
+    name: str, step: CampaignStep, workload: Workload, made: PlanResult
+) -> None:
+    """Raise UserError for thresholds that no metric of a run of this workload can be judged by."""
+    known = units_of(workload, made.totals.phases, made.totals.bytes_by_phase)
+    known |= {metric: (rule.unit,) for metric, rule in step.metrics.items()}
+    for metric in step.thresholds:
+        phase, ending = _SUFFIX.sub("", metric), metric.rpartition(".")[2]
+        if metric not in known and phase in made.totals.phases:
+            known[metric] = ("s",) if ending == "seconds" else known[phase]
+    _check(name, step, known)
+
+
+def _check(name: str, step: CampaignStep, known: Mapping[str, Sequence[str]]) -> None:
+    for metric, threshold in step.thresholds.items():
+        where = f"steps.{name}.thresholds.{metric}"
+        if metric not in known:
+            raise UserError(f"{where}: there is no such metric", f"metrics: {', '.join(known)}")
+        check_threshold(where, threshold, known[metric])

@@ -65,7 +65,7 @@ class Sweep:
         )
 
     def _ranks(self) -> str | int | None:
-        """What the step's `ranks` are: what is varied, by the workload's name or ours, or `-n`."""
+        """What the step's `ranks` are: `ranks` if that is varied, or `-n`."""
         marked = [
             name
             for name, parameter in self.workload.parameters.items()
@@ -75,7 +75,7 @@ class Sweep:
         wanted += [_RANKS] if self._is_setting(_RANKS) else []
         if wanted and (len(wanted) > 1 or self.settings.ranks is not None):
             raise UserError(f"{' and '.join(wanted)}: the ranks are given twice", "keep one")
-        return wanted[0] if wanted else self.settings.ranks
+        return _RANKS if _RANKS in wanted else self.settings.ranks
 
     def _is_setting(self, name: str) -> bool:
         """Whether a name is varied and no parameter of the workload."""

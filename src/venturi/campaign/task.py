@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
+import re
 import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from venturi import library
 from venturi.campaign.build import folder_of, source_of
+from venturi.campaign.gate import check_command_step
 from venturi.campaign.metric import check_metric
 from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
@@ -20,8 +24,12 @@ from venturi.model.campaign import Build, Campaign, CampaignStep, Scalar
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
 from venturi.model.machine import Machine
+from venturi.model.workload import Workload
+from venturi.plan.make import ranks_of
+from venturi.plan.setting import RunSettings
 
 _FOLDER = "folder_"
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = ("dir", "home", "launch", "prefix", "python", "repetition")
 """What texts may name beside parameters, `ranks` and `nodes`."""
 
@@ -75,6 +83,24 @@ class CampaignTask:
     """What is built."""
 
 
+def called(task: CampaignTask) -> str:
+    """A point as people know it, whose folder is not there yet."""
+    said = ", ".join(f"{name}={value}" for name, value in task.parameters.items())
+    return f"{task.point} ({said})" if said else task.point
+
+
+def loaded(name: str) -> Workload:
+    """A workload of the library or a file; read once, as long as the file stays the same."""
+    path = Path(name)
+    stamp = path.stat().st_mtime_ns if path.is_file() else 0
+    return _loaded(name, stamp)
+
+
+@functools.lru_cache(maxsize=64)
+def _loaded(name: str, stamp_ns: int) -> Workload:
+    return library.load(name)
+
+
 def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTask], int]:
     """All tasks in the order in which they run, and the number of points.
 
@@ -101,6 +127,8 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
             campaign.repeat if step.workload or step.metrics or step.tool else 1
         )
         makers = [_Maker(campaign, name, point, place, folders) for point in own.values]
+        for index, maker in enumerate(makers):  # so that an error names the first wrong point
+            maker.task(own.name_at(index), 1)
         for repetition in range(1, repeats + 1):
             indices = list(range(len(own.values)))
             chance.shuffle(indices)
@@ -109,11 +137,14 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
 
 
 def _check(step: CampaignStep, name: str) -> None:
-    """UserError for metrics and tools that are none."""
+    """UserError for metrics, tools and thresholds that are none."""
     for metric, rule in step.metrics.items():
         check_metric(f"steps.{name}.metrics.{metric}", rule)
-    if step.tool:
-        reported = tool_named(step.tool).reported
+    tool = tool_named(step.tool) if step.tool else None
+    if step.command:
+        check_command_step(name, step, tool)
+    if tool:
+        reported = tool.reported
         for setting in step.confirm:
             if setting not in reported:
                 known = ", ".join(reported) or "nothing"
@@ -231,6 +262,19 @@ def _splits(group: Mapping[str, list[Scalar]], named: set[str]) -> bool:
     return len(set(own)) < len(set(zip(*group.values(), strict=True)))
 
 
+def unused_parameters(campaign: Campaign) -> list[str]:
+    """The parameters of the space on which nothing depends, so that their values have no effect."""
+    known = list(points_of(campaign.space)[0])
+    used: set[str] = set()
+    for name in campaign.steps:
+        used |= set(_parameters(campaign, name, known))
+    for text in (*campaign.space.derive.values(), *campaign.space.exclude):
+        used |= set(_WORD.findall(str(text)))
+    for table in campaign.tables.values():
+        used |= {*table.sort, *(column.of for column in table.columns)}
+    return [name for name in known if name not in used]
+
+
 def _texts(step: CampaignStep) -> list[str]:
     values = [str(value) for value in step.set.values()]
     if step.build is not None:
@@ -325,7 +369,24 @@ class _Maker:
         )
         if step.build is not None:
             return self._build(made, step.build, values)
-        return replace(made, argv=self._run_line(made)) if made.workload else made
+        if not made.workload:
+            return made
+        made = replace(made, argv=self._run_line(made))
+        return replace(made, ranks=self._started_ranks(made))
+
+    def _started_ranks(self, task: CampaignTask) -> int:
+        """The ranks that the workload starts, whether the step says how many or not."""
+        settings = RunSettings(
+            ranks=self._ranks if self._step.ranks else None,
+            nodes=task.nodes,
+            scale=task.scale,
+            assignments=task.assignments,
+            most_ranks=self._place.site.most_ranks,
+        )
+        try:
+            return ranks_of(loaded(task.workload), settings)
+        except UserError as error:
+            raise UserError(f"{called(task)}: {error.message}", error.hint) from None
 
     def _build(
         self, made: CampaignTask, build: Build, values: Mapping[str, object]

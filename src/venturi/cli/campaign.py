@@ -24,7 +24,7 @@ from venturi.model.error import ExitCode, UserError
 if TYPE_CHECKING:
     from venturi.campaign.session import CampaignRequest, Opened
     from venturi.campaign.status import CampaignStatus
-    from venturi.model.campaign import CampaignResult, TaskState
+    from venturi.model.campaign import Campaign, CampaignResult, TaskState
     from venturi.model.machine import Machine
 
 
@@ -94,7 +94,9 @@ def run(file: str, directory: str, **options: Any) -> int:
     folder = folder_for(options["output"], read_campaign(request).name, ENDING)
     if options["dry_run"]:
         return dry_run(request, folder, options)
-    return follow_campaign(create(request, folder), set(), options)
+    opened = create(request, folder)
+    _tell_unused(opened.campaign)
+    return follow_campaign(opened, set(), options)
 
 
 @command.command("status")
@@ -364,12 +366,25 @@ def _print(opened: Opened, options: dict[str, Any]) -> CampaignResult:
     return result
 
 
+def _tell_unused(campaign: Campaign) -> None:
+    """Say on standard error which parameters have no effect."""
+    from venturi.campaign.task import unused_parameters
+
+    for name in unused_parameters(campaign):
+        click.echo(
+            f"note: space: no step depends on the parameter '{name}'; "
+            "name it in a text or in 'per'",
+            err=True,
+        )
+
+
 def dry_run(request: CampaignRequest, folder: Path, options: dict[str, Any]) -> int:
     """Prints what a campaign would do."""
     from venturi.campaign.estimate import estimate_of
     from venturi.campaign.session import planned
 
     campaign, tasks, points = planned(request, folder)
+    _tell_unused(campaign)
     found = estimate_of(campaign, tasks, points, request.directory)
     if options["as_json"]:
         click.echo(found.to_json(indent=1))

@@ -55,6 +55,18 @@ units_option = click.option(
 )
 
 
+def _each_once(
+    context: click.Context, option: click.Parameter, texts: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Raise UserError for a name that is set to two values: only the last one would count."""
+    values: dict[str, str] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if values.setdefault(name.strip(), value.strip()) != value.strip():
+            raise UserError(f"--set {name.strip()} stands twice", "keep one value")
+    return texts
+
+
 def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """The options that settle a workload: ranks, scale, parameters, repetitions, seed."""
     options: list[Decorator] = [
@@ -69,7 +81,12 @@ def workload_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--scale", type=click.Choice(SCALES), default="laptop", help="Named scale."),
         click.option(
-            "--set", "assignments", metavar="NAME=VALUE", multiple=True, help="Set a parameter."
+            "--set",
+            "assignments",
+            metavar="NAME=VALUE",
+            multiple=True,
+            callback=_each_once,
+            help="Set a parameter.",
         ),
         click.option(
             "--repeat", metavar="N|auto", help="Repetitions (default: the workload's, or 6)."

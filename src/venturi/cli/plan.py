@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +16,10 @@ from venturi.cli.option import (
     workload_options,
 )
 from venturi.model.error import ExitCode
+
+if TYPE_CHECKING:
+    from venturi.model.machine import Machine
+    from venturi.model.workload import Workload
 
 _MOST_RANKS = 1_000_000
 
@@ -49,18 +53,27 @@ def command(workload: str, store: str | None, as_json: bool, units: str, **optio
         return plan_varied(
             workload, {**options, "store": store, "as_json": as_json, "units": units}
         )
-    from dataclasses import replace
-
-    from venturi.analyse.metric import check_metrics
     from venturi.execute.launcher import machine_named
-    from venturi.plan.make import make_plan
-    from venturi.plan.summary import summary_of
-    from venturi.report.one_line import OneLine
 
     opened, _ = open_workload(workload, store)
     machine = machine_named(options["machine"])
     # What is only planned may be for another machine.
-    settings = replace(settings_of(options), most_ranks=max(machine.most_ranks, _MOST_RANKS))
+    most_ranks = max(machine.most_ranks, _MOST_RANKS)
+    return show_plan(opened, machine, most_ranks, {**options, "as_json": as_json, "units": units})
+
+
+def show_plan(
+    workload: Workload, machine: Machine, most_ranks: int, options: dict[str, Any]
+) -> int:
+    """Print what a workload will do; the exit code says whether its promises hold."""
+    from dataclasses import replace
+
+    from venturi.analyse.metric import check_metrics
+    from venturi.plan.make import make_plan
+    from venturi.plan.summary import summary_of
+    from venturi.report.one_line import OneLine
+
+    settings = replace(settings_of(options), most_ranks=most_ranks)
     line = OneLine()
 
     def watch(group: str, rank: int, ranks: int) -> None:
@@ -68,19 +81,19 @@ def command(workload: str, store: str | None, as_json: bool, units: str, **optio
             line.show(f" {line.spent}   {group}: {rank} of {ranks} ranks counted")
 
     try:
-        made = make_plan(opened, settings, watch)
+        made = make_plan(workload, settings, watch)
     finally:
         if line.is_late:
             line.close()
-    check_metrics(opened, made.totals.phases)
+    check_metrics(workload, made.totals.phases, made.totals.bytes_by_phase)
     summary = summary_of(made, machine.bounds)
-    if as_json:
+    if options["as_json"]:
         click.echo(json.dumps(summary, indent=1))
     else:
         from venturi.cli.console import stdout_console
         from venturi.report.quantity import Units
         from venturi.report.terminal import print_workload_plan
 
-        print_workload_plan(summary, stdout_console(), Units(units))
+        print_workload_plan(summary, stdout_console(), Units(options["units"]))
     broken = not all(expectation.holds for expectation in made.expectations)
     return ExitCode.USAGE if broken else ExitCode.FINE

@@ -167,30 +167,28 @@ def _gated(workload: Workload, options: dict[str, Any]) -> Workload:
                 raise UserError(
                     f"{option} {text}: this is not METRIC=VALUE", f"{option} write='1 GB/s'"
                 )
-            found.setdefault(name, {})[key] = value
+            if key in found.setdefault(name, {}):
+                raise UserError(f"--{key.replace('_', '-')} {name} stands twice", "keep one")
+            found[name][key] = value
     own = {name: Threshold.model_validate(limits) for name, limits in found.items()}
     return workload.model_copy(update={"thresholds": {**workload.thresholds, **own}})
 
 
 def _plan(workload: str, io500: Chosen, as_json: bool, options: dict[str, Any]) -> int:
     """The plan in place of a run, with what an ini asks for and why it could not run."""
-    import tempfile
-
-    from venturi.cli.plan import command as plan_command
+    from venturi.cli.plan import show_plan
     from venturi.compat.io500.adapt import adapted
+    from venturi.execute.launcher import check_nodes, machine_named
 
     for note in io500.notes:
         click.echo(f"note: {note}", err=True)
     for obstacle in io500.obstacles:
         click.echo(f"cannot run here: {obstacle}", err=True)
-    context = click.get_current_context()
-    opened, before = open_workload(workload, options["store"])
-    _, text = adapted(opened, before, io500)
-    with tempfile.TemporaryDirectory(prefix="venturi-") as folder:
-        if text != before:
-            workload = str(Path(folder) / "io500.yaml")
-            Path(workload).write_text(text, "utf-8")
-        return int(context.invoke(plan_command, workload=workload, as_json=as_json, **options))
+    machine = machine_named(options["machine"])
+    check_nodes(machine, options["nodes"])
+    opened, _ = adapted(*open_workload(workload, options["store"]), io500)
+    words = {**options, "as_json": as_json}
+    return show_plan(_gated(opened, options), machine, machine.most_ranks, words)
 
 
 def _perform(request: Request, options: dict[str, Any]) -> Record:

@@ -67,6 +67,15 @@ def _partition(name: str) -> Machine:
     )
 
 
+def check_nodes(machine: Machine, nodes: int) -> None:
+    """Raise UserError for more nodes than the machine has."""
+    if nodes > 1 and machine.launcher.kind is LauncherKind.LOCAL:
+        raise UserError(
+            f"-N {nodes}: machine {machine.name} is one node",
+            "leave -N away, or name a machine with --on",
+        )
+
+
 def launch_line(machine: Machine, ranks: int, plan: Path, nodes: int = 1) -> list[str]:
     """The command that starts the engine on `ranks` ranks; UserError if it cannot be started."""
     launcher = machine.launcher

@@ -212,7 +212,8 @@ class Parameter(Document):
     least: Value | None = None
     most: Value | None = None
     role: Literal["ranks"] | None = None
-    """`ranks`: the parameter that `-n` sets."""
+    """`ranks`: `-n` chooses its value so that all groups have that many ranks together. Several
+    such parameters share the ranks in the proportion of their own values."""
     laptop: Value | None = None
     paper: Value | None = None
     small: Value | None = None

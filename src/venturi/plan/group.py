@@ -10,7 +10,7 @@ from venturi.model.command import ExecStep
 from venturi.model.error import UserError
 from venturi.model.expression import Number
 from venturi.model.plan import Slot
-from venturi.model.workload import BareStep, DataStep, Parameter, StepSpec, Workload
+from venturi.model.workload import BareStep, DataStep, StepSpec, Workload
 from venturi.plan.scope import Scope
 from venturi.plan.setting import RunSettings
 
@@ -43,7 +43,6 @@ def sizes_of(
 ) -> list[GroupSize]:
     """The groups in the order in which they get their ranks; all run at the same time."""
     _check_names(workload)
-    _check_role(workload, settings)
     scope = Scope(parameters, {})
     sizes = []
     for name in workload.program:
@@ -85,14 +84,15 @@ def _check_names(workload: Workload) -> None:
         raise UserError(f"groups.{idle[0]}: it has no program", "give it one, or take it out")
 
 
-def _check_role(workload: Workload, settings: RunSettings) -> None:
-    has_role = any(isinstance(q, Parameter) and q.role for q in workload.parameters.values())
-    if settings.ranks is not None and workload.groups and not has_role:
-        words = ", ".join(workload.groups)
-        raise UserError(
-            f"{workload.name}: -n has no parameter to set; groups: {words}",
-            "mark a parameter with 'role: ranks'",
-        )
+def ranks_of_groups(workload: Workload, parameters: Mapping[str, Number]) -> int:
+    """The ranks of all groups that have a program; raises UserError for what is no number."""
+    scope = Scope(parameters, {})
+    total = 0
+    for name in workload.program:
+        if (spec := workload.groups.get(name)) is not None:
+            ranks = scope.whole(spec.ranks, f"groups.{name}.ranks")
+            total += ranks * scope.whole(spec.instances, f"groups.{name}.instances")
+    return total
 
 
 def _positive(ranks: Number, where: str) -> int:

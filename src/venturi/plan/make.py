@@ -29,6 +29,7 @@ from venturi.plan.setting import RunSettings
 from venturi.plan.signal import all_signals, end_of, following, settle
 from venturi.plan.stage import with_staged_loops
 from venturi.plan.total import Totals, Watch, totals_of
+from venturi.plan.unused import unused_names
 from venturi.plan.written import check_reads
 
 DEFAULT_REPETITIONS = 6
@@ -129,6 +130,7 @@ def make_plan(workload: Workload, settings: RunSettings, watch: Watch | None = N
     replaced = substitutions(workload, files, lowered.uncollective)
     warnings = lowered.warnings
     commands = names.commands
+    warnings += unused_names(workload)
     if commands:
         warnings.append("what its commands read and write is not known before they run")
     within = _repeat_within_s(workload, settings, scope)
@@ -212,14 +214,22 @@ def _expectations(
     return [Expectation(name, value, planned[name]) for name, value in promised.items()]
 
 
+def ranks_of(workload: Workload, settings: RunSettings) -> int:
+    """How many ranks a run starts, without planning what they do.
+
+    Raises UserError for parameters that cannot be, as `make_plan` does.
+    """
+    parameters = resolve_parameters(workload, settings)
+    return sum(size.world for size in sizes_of(workload, settings, parameters))
+
+
 def promised_totals(workload: Workload, settings: RunSettings) -> dict[str, int]:
     """What the workload's `expect` says that a run will do, without planning it.
 
     Raises UserError for parameters that cannot be, as `make_plan` does.
     """
     parameters = resolve_parameters(workload, settings)
-    ranks = sum(size.world for size in sizes_of(workload, settings, parameters))
-    return _promised(workload, parameters, ranks)
+    return _promised(workload, parameters, ranks_of(workload, settings))
 
 
 def _promised(workload: Workload, parameters: dict[str, Number], ranks: int) -> dict[str, int]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import math
+from collections.abc import Mapping
 
 from venturi.model.error import UserError
 from venturi.model.expression import (
@@ -16,6 +18,8 @@ from venturi.model.expression import (
     tree_of,
 )
 from venturi.model.workload import RESERVED_NAMES, Parameter, Value, Workload
+from venturi.plan.group import ranks_of_groups
+from venturi.plan.rank_share import shares_of
 from venturi.plan.setting import RunSettings
 
 INTERFACE_KEY = "interface"
@@ -27,14 +31,60 @@ def resolve_parameters(workload: Workload, settings: RunSettings) -> dict[str, N
     Raises UserError for unknown or reserved names, circular definitions, values out of range.
     """
     values = _chosen_values(workload, settings)
-    resolved: dict[str, Number] = {}
-    for name in values:
-        _resolve(name, values, resolved, ())
+    if settings.ranks is not None:
+        values |= _ranks_values(workload, settings, values)
+    resolved = _resolved(values)
     known: dict[str, Tree] = {key: Literal(value) for key, value in resolved.items()}
     for name, parameter in workload.parameters.items():
         if isinstance(parameter, Parameter):
             _check_range(name, parameter, known, values)
     return resolved
+
+
+def _resolved(values: dict[str, Value]) -> dict[str, Number]:
+    """The number of every value."""
+    resolved: dict[str, Number] = {}
+    for name in values:
+        _resolve(name, values, resolved, ())
+    return resolved
+
+
+def _ranks_values(
+    workload: Workload, settings: RunSettings, values: dict[str, Value]
+) -> dict[str, int]:
+    """What `-n` makes of the parameters that have the role `ranks`; those of `--set` stay."""
+    wanted = settings.ranks
+    assert wanted is not None
+    names = [
+        name
+        for name, parameter in workload.parameters.items()
+        if isinstance(parameter, Parameter) and parameter.role == "ranks"
+    ]
+    free = [name for name in names if name not in settings.assignments]
+    if not workload.groups:
+        return dict.fromkeys(free, wanted)
+    resolved = _resolved(values)
+    marked = {name: (_whole(resolved[name]), _least(workload, name, resolved)) for name in free}
+
+    def ranks_at(change: Mapping[str, int]) -> int:
+        return ranks_of_groups(workload, _resolved({**values, **change}) if change else resolved)
+
+    return shares_of(workload, wanted, marked, ranks_at)
+
+
+def _whole(value: Number) -> int:
+    """A number of ranks, or of what ranks are counted by."""
+    return value if isinstance(value, int) else 1
+
+
+def _least(workload: Workload, name: str, resolved: dict[str, Number]) -> int:
+    """The smallest value that a parameter may have, at least 1."""
+    parameter = workload.parameters[name]
+    if not isinstance(parameter, Parameter) or parameter.least is None:
+        return 1
+    known: dict[str, Tree] = {key: Literal(value) for key, value in resolved.items()}
+    limit = bind(tree_of(parameter.least), known)
+    return max(1, math.ceil(limit.value)) if isinstance(limit, Literal) else 1
 
 
 def _sources_of(name: str, values: dict[str, Value]) -> list[str]:
@@ -63,22 +113,7 @@ def _chosen_values(workload: Workload, settings: RunSettings) -> dict[str, Value
             hint = f"did you mean '{close[0]}'?" if close else f"it has: {known}"
             raise UserError(f"--set {name}: {workload.name} has no such parameter", hint)
         values[name] = text
-    role = _ranks_parameter(workload)
-    if settings.ranks is not None and role is not None:
-        values[role] = settings.ranks
     return values
-
-
-def _ranks_parameter(workload: Workload) -> str | None:
-    """The one parameter that `-n` sets."""
-    marked = [
-        name
-        for name, parameter in workload.parameters.items()
-        if isinstance(parameter, Parameter) and parameter.role == "ranks"
-    ]
-    if len(marked) > 1:
-        raise UserError(f"{workload.name}: more than one parameter has the role 'ranks'")
-    return marked[0] if marked else None
 
 
 def _resolve(

@@ -12,7 +12,7 @@ SUMMARY_SCHEMA = "venturi.plan-summary/1"
 
 
 def summary_of(made: PlanResult, bounds: Sequence[Bound] = ()) -> dict[str, Any]:
-    """Totals of one repetition, what the workload promised of them, and the time.
+    """Ranks, totals of one repetition, what the workload promised of them, and the time.
 
     `time` is of all repetitions: what the ranks compute, and what the I/O takes at least by the
     machine's known bounds (null where the machine file has none). `limits` are the phases that end
@@ -22,6 +22,10 @@ def summary_of(made: PlanResult, bounds: Sequence[Bound] = ()) -> dict[str, Any]
         "schema": SUMMARY_SCHEMA,
         "name": made.plan.name,
         "ranks": made.plan.ranks,
+        "groups": [
+            {"name": group.name, "ranks": group.ranks, "instances": group.instances}
+            for group in made.plan.groups
+        ],
         "repetitions": made.plan.repetitions,
         "phases": made.totals.phases,
         "parameters": made.parameters,

@@ -177,6 +177,8 @@ def print_workload_plan(
     out = Printer(console)
     totals = summary["totals"]
     out.line((f" {summary['name']}", "bold"), f"   {quantity.counted(summary['ranks'], 'rank')}")
+    if len(groups := summary.get("groups", [])) > 1:
+        out.wrapped(" ", _groups_text(groups))
     out.line()
     rows = [
         ("written", quantity.size(totals["bytes_written"], units),
@@ -211,6 +213,17 @@ def print_workload_plan(
         out.wrapped("- ", f"{entry['file']}: {entry['used']} stands in for {entry['wanted']}")
     for warning in summary.get("warnings", []):
         out.wrapped("- warning: ", warning)
+
+
+def _groups_text(groups: Sequence[Mapping[str, Any]]) -> str:
+    """How the ranks are shared: `member 4, product 3 instances of 2`."""
+    parts = []
+    for group in groups:
+        ranks, instances = str(group["ranks"]), group["instances"]
+        parts.append(
+            f"{group['name']} {ranks if instances == 1 else f'{instances} instances of {ranks}'}"
+        )
+    return f"Groups and their ranks: {', '.join(parts)}"
 
 
 def _limits_text(limits: Sequence[Mapping[str, Any]]) -> str:

@@ -17,7 +17,7 @@ from venturi.analyse.metric import check_metrics
 from venturi.execute import host
 from venturi.execute.engine import describe, find_engine
 from venturi.execute.job import EngineJob
-from venturi.execute.launcher import launch_line
+from venturi.execute.launcher import check_nodes, launch_line
 from venturi.execute.monitor import Clocks, Monitor, limits
 from venturi.execute.stopping import Stopping
 from venturi.execute.target import (
@@ -30,7 +30,7 @@ from venturi.execute.target import (
 from venturi.model.aim import Aim
 from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
 from venturi.model.event import Event, Failed, Finished, Hello, PhaseFinished
-from venturi.model.machine import LauncherKind, Machine
+from venturi.model.machine import Machine
 from venturi.model.plan import For, Phase, Plan, Step, When
 from venturi.model.record import Record
 from venturi.model.result import RUN_OF
@@ -175,13 +175,9 @@ def _planned(request: Request, journal: RunJournal) -> PlanResult:
         server_memory_bytes=request.machine.server_memory_bytes,
     )
     made = make_plan(request.workload, settings)
-    if settings.nodes > 1 and request.machine.launcher.kind is LauncherKind.LOCAL:
-        raise UserError(
-            f"-N {settings.nodes}: machine {request.machine.name} is one node",
-            "leave -N away, or name a machine with --on",
-        )
+    check_nodes(request.machine, settings.nodes)
     check_foreign(made.plan)
-    check_metrics(request.workload, made.totals.phases)
+    check_metrics(request.workload, made.totals.phases, made.totals.bytes_by_phase)
     check_built(made.plan, request.machine)
     if any(file.interface.entry.reaches_storage for file in made.plan.files):
         _check_room(request.directory, made)

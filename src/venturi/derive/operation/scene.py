@@ -10,7 +10,7 @@ from venturi.derive.program import EVERY_RANK, rank_condition
 from venturi.model.operation import Column
 
 RANKS = "np"
-"""The parameter that `-n` sets; `ranks` itself is a reserved name."""
+"""The parameter that `-n` chooses; `ranks` itself is a reserved name."""
 
 VARIABLES = ("i", "j", "k", "l", "m", "n", "o", "p")
 
