@@ -84,7 +84,7 @@ def test_the_lines_are_those_that_its_readers_expect(cli: Cli) -> None:  # noqa:
     phases = workbench_phases(done.stdout)
     assert [p["name"] for p in phases] == ["precreate", "benchmark", "benchmark", "cleanup"]
     assert [p["objects"] for p in phases] == [40, 40, 40, 40]
-    assert {"read", "stat", "create", "delete"} <= set(phases[1]["quantiles"])
+    assert {"read_call", "stat", "create_call", "delete"} <= set(phases[1]["quantiles"])
     for values in phases[1]["quantiles"].values():
         assert values == sorted(values)
     assert "MD-Workbench total objects: 120 workingset size: 0.149 MiB" in done.stdout

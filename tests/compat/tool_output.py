@@ -64,7 +64,7 @@ _PHASE = re.compile(
     r"balance:([0-9.]+) stddev:([0-9.]+) rate:([0-9.]+) iops/s (.*?) op-max:([0-9.e+-]+)s"
     r"(?: waiting_factor:([0-9.]+))? \((\d+) errs(?:!!!)?\)(.*)$"
 )
-_QUANTILES = re.compile(r" ([a-z]+)\(((?:[0-9.]+e[+-]\d\ds(?:, )?){7})\)")
+_QUANTILES = re.compile(r" ([a-z_]+)\(((?:[0-9.]+e[+-]\d\ds(?:, )?){7})\)")
 
 
 def mdtest_tables(text: str) -> dict[str, dict[str, tuple[float, ...]]]:

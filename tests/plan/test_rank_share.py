@@ -119,8 +119,12 @@ def test_workloads_of_the_library_start_as_many_ranks_as_asked_for(name: str, wa
 
 
 def test_several_parameters_keep_their_proportion() -> None:
-    groups = {"a": {"ranks": "x"}, "b": {"ranks": "y"}, "c": {"ranks": 3}}
-    marked = {"role": "ranks", "least": 1}
+    groups: dict[str, dict[str, Any]] = {
+        "a": {"ranks": "x"},
+        "b": {"ranks": "y"},
+        "c": {"ranks": 3},
+    }
+    marked: dict[str, Any] = {"role": "ranks", "least": 1}
     workload = workload_of(groups, {"x": {"default": 2, **marked}, "y": {"default": 6, **marked}})
     shares = {
         wanted: [

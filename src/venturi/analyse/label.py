@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from venturi.model.data_step import DataStep
 from venturi.model.event import CacheState
 from venturi.model.plan import Interface, SyncMode
 from venturi.model.record import MetricValue, PhaseRow, Substitution
-from venturi.model.workload import Workload
+from venturi.model.workload import BareStep, ContentSpec, StepSpec, Workload
 
 IN_MEMORY = "in memory"
 NOT_FLUSHED = "not flushed"
 CACHE_UNKNOWN = "cache unknown"
 FAULTS = "faults injected"
+COMPRESSIBLE = "compressible data"
 _MEMORY_TYPES = frozenset(("tmpfs", "ramfs", "hugetlbfs"))
 """File systems that keep files in memory only: nothing there is ever on storage."""
 _WITHOUT_STORAGE = {
@@ -48,6 +50,8 @@ class LabelFacts:
     ranks: int = 1
     cpus: float = 0
     """That the run may use, of all hosts; 0 where unknown."""
+    compressible: frozenset[str] = frozenset()
+    """Paths of the phases whose data compress or repeat, as the workload says."""
 
 
 def is_memory(file_system: str) -> bool:
@@ -68,8 +72,55 @@ def labels_of(phases: Sequence[PhaseRow], facts: LabelFacts) -> dict[str, list[s
             own = [IN_MEMORY]
         else:
             own = [*_of_caches(rows), *_of_writes(rows), *(f"{word} in part" for word in bare)]
+        if path in facts.compressible and not no_storage and any(row.bytes for row in rows):
+            own.append(COMPRESSIBLE)
         found[path] = own
     return found
+
+
+def compressible_phases(workload: Workload) -> frozenset[str]:
+    """The paths of the phases that write or read what compresses or repeats by its settings.
+
+    Storage that compresses or finds duplicates moves less than it is told to.
+    """
+    files = {name for name, spec in workload.files.items() if _compresses(spec.content)}
+    files |= {name for name, spec in workload.files.items() if files & set(spec.made_by)}
+    found: set[str] = set()
+    for steps in workload.program.values():
+        _moved_files(steps, "", found, files)
+    return frozenset(found)
+
+
+def _compresses(content: ContentSpec) -> bool:
+    return content.repeats or content.compressibility > 0 or bool(content.duplicates)
+
+
+def _moved_files(
+    steps: Sequence[StepSpec | BareStep], path: str, found: set[str], files: set[str]
+) -> bool:
+    """Whether steps move data of some files; adds the paths of the phases in which they do."""
+    moves = False
+    for step in steps:
+        if not isinstance(step, StepSpec):
+            continue
+        below = path if step.phase is None else f"{path}/{step.phase}".lstrip("/")
+        inside = _moved_files(step.do, below, found, files) if step.do else False
+        if step.phase is not None and inside:
+            found.add(below)
+        moves |= inside or not files.isdisjoint(_data_of(step))
+    return moves
+
+
+def _data_of(step: StepSpec) -> Iterator[str]:
+    """The files whose data a step moves."""
+    for access in (step.write, step.read):
+        target = (access.to or access.from_) if isinstance(access, DataStep) else access
+        if target:
+            yield target.partition(".")[0]
+    if step.each is not None:
+        yield step.each.on
+    if step.copy_ is not None:
+        yield from (step.copy_.from_, step.copy_.to)
 
 
 def run_labels_of(facts: LabelFacts) -> list[str]:

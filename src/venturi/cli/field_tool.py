@@ -22,6 +22,22 @@ if TYPE_CHECKING:
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
+class ToolCommand(click.Command):
+    """A command whose tool has options of its own, which stand behind `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse our options; one that is not ours is probably the tool's."""
+        tool = ctx.info_name
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise click.UsageError(
+                f"venturi {tool} has no option {error.option_name}; {tool}'s own options "
+                f"stand behind `--`: venturi {tool} -- {error.option_name} ...",
+                ctx,
+            ) from None
+
+
 def field_options(*formats: str) -> Decorator:
     """Ranks, machine, what is shown; `formats` are the tool's own outputs."""
     options: list[Decorator] = [

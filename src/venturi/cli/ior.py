@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from venturi.cli.field_tool import ToolCommand
 from venturi.cli.option import (
     json_option,
     machine_option,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from venturi.plan.make import PlanResult
 
 
-@click.command()
+@click.command(cls=ToolCommand)
 @click.option(
     "-d", "--dir", "directory", metavar="DIR", help="Directory to use instead of that of -o."
 )
@@ -66,10 +67,15 @@ def command(arguments: tuple[str, ...], form: str | None, dry_run: bool, **optio
       venturi ior -n 4 -- -w -r -t 1m -b 64m -o DIR/file
       venturi ior --output-format ior-json -- -f script
     """
+    from venturi.compat.ior_key import OPTIONS
     from venturi.compat.ior_run import check_start, make_ready
     from venturi.compat.ior_script import read_command_line
+    from venturi.compat.option import asks_for_help, option_list
 
     check_start()
+    if asks_for_help(arguments):
+        click.echo(option_list("ior", OPTIONS))
+        return ExitCode.FINE
     tests = read_command_line(arguments)
     choices = _choices(arguments, options)
     if dry_run or tests[0].dry_run:

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from venturi.cli.field_tool import (
+    ToolCommand,
     field_options,
     run_context_of,
     show_plans,
@@ -18,7 +19,7 @@ from venturi.cli.field_tool import (
 from venturi.cli.option import json_option, store_option, units_option
 
 
-@click.command()
+@click.command(cls=ToolCommand)
 @field_options("mdtest-text")
 @click.option("--limit", metavar="TIME", help="Time limit of every measured phase.")
 @store_option
@@ -40,14 +41,19 @@ def command(arguments: tuple[str, ...], limit: str | None, **options: Any) -> in
     from datetime import UTC, datetime
 
     from venturi.compat.ior_run import check_start
-    from venturi.compat.mdtest_option import read_arguments
+    from venturi.compat.mdtest_option import OPTIONS, read_arguments
     from venturi.compat.mdtest_output import outputs_after, seconds_of, status_items
     from venturi.compat.mdtest_place import place_of
     from venturi.compat.mdtest_text import mdtest_text
     from venturi.compat.mdtest_workload import MdtestRunSettings, trials_of
+    from venturi.compat.option import asks_for_help, option_list
     from venturi.compat.perform import exit_code_of, perform_trials
+    from venturi.model.error import ExitCode
 
     check_start("mdtest")
+    if asks_for_help(arguments):
+        click.echo(option_list("mdtest", OPTIONS))
+        return ExitCode.FINE
     asked_for = read_arguments(arguments)
     if options["directory"]:
         asked_for = replace(asked_for, directories=(options["directory"],))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ STORES = tuple(
 )
 """Stores that IOR reaches and the engine does not."""
 
+_WITH_HINTS = frozenset({"mpiio", "hdf5", "pnetcdf"})
+_HINT = "IOR_HINT__"
 _DEFAULT_PENDING = 128
 """Requests in flight of IOR's AIO."""
 _MOST_HINTS = 16
@@ -71,6 +74,8 @@ def reach(test: IorTest, file_bytes: int) -> Reached:
         reached.options["size"] = file_bytes
     if ours == "uring":
         reached.depth = int(test.backend.get("aio.max-pending", _DEFAULT_PENDING))
+    if ours in _WITH_HINTS:
+        reached.hints.update(hints_of_environment(os.environ))
     for name, value in test.backend.items():
         _apply(test, name, value, reached)
     if test.backend.get("mpiio.useFileView"):
@@ -233,20 +238,33 @@ def _apply(test: IorTest, name: str, value: Scalar, reached: Reached) -> None:
     apply(value, reached)
 
 
+def hints_of_environment(variables: Mapping[str, str]) -> dict[str, str]:
+    """Hints in variables `IOR_HINT__MPI__key`, which those of a hints file replace."""
+    named = {name: value for name, value in variables.items() if name.startswith(_HINT)}
+    return _hints_in((name, name, value) for name, value in sorted(named.items()))
+
+
+def _hints_in(entries: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+    """Hints by their keys, from where each stands, its name and its value."""
+    hints: dict[str, str] = {}
+    for where, name, value in entries:
+        layer, _, key = name.removeprefix(_HINT).partition("__")
+        if not name.startswith(_HINT) or layer not in ("MPI", "GPFS") or not key or not value:
+            raise UserError(f"{where}: '{name}={value}' is no hint", "IOR_HINT__MPI__key=value")
+        if layer == "GPFS":
+            raise UserError(f"{where}: hints for GPFS need GPFS's own library")
+        hints[key] = value
+    if len(hints) > _MOST_HINTS:
+        raise UserError(f"{where}: {len(hints)} hints; IOR takes {_MOST_HINTS}")
+    return hints
+
+
 def read_hints(path: Path) -> dict[str, str]:
     """Hints of a file of lines `IOR_HINT__MPI__key=value`; others are for other layers."""
-    hints: dict[str, str] = {}
+    entries = []
     for number, raw in enumerate(read_text(path).splitlines(), 1):
         line = raw.split("#", 1)[0].strip()
-        if not line:
-            continue
-        name, sign, value = line.partition("=")
-        layer, _, key = name.strip().removeprefix("IOR_HINT__").partition("__")
-        if not sign or not name.startswith("IOR_HINT__") or layer not in ("MPI", "GPFS") or not key:
-            raise UserError(f"{path}:{number}: '{line}' is no hint", "IOR_HINT__MPI__key=value")
-        if layer == "GPFS":
-            raise UserError(f"{path}:{number}: hints for GPFS need GPFS's own library")
-        hints[key] = value.strip()
-    if len(hints) > _MOST_HINTS:
-        raise UserError(f"{path}: {len(hints)} hints; IOR takes {_MOST_HINTS}")
-    return hints
+        if line:
+            name, _, value = line.partition("=")
+            entries.append((f"{path}:{number}", name.strip(), value.strip()))
+    return _hints_in(entries)

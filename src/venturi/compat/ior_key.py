@@ -34,7 +34,7 @@ KEYS = (
     _key("block_bytes", _NUMBER, "blockSize", "b"),
     _key("collective", _FLAG, "collective", "c", "collective"),
     _key("reorder", _FLAG, "reorderTasks reorderTasksConstant", "C"),
-    _key("delay_s", _NUMBER, "interTestDelay", "d"),
+    _key("delay_s", _REAL, "interTestDelay", "d"),
     _key("stonewall_s", _NUMBER, "deadlineForStonewalling", "D"),
     _key("wear_out", _FLAG, "stoneWallingWearOut"),
     _key("wear_out_transfers", _NUMBER, "stoneWallingWearOutIterations"),

@@ -9,7 +9,9 @@ from venturi.compat.ior_lower import file_names
 from venturi.compat.ior_result import IorRun
 from venturi.compat.ior_test import IorTest
 
-VERSION = f"4.1.0+venturi-{venturi.__version__}"
+FORM_VERSION = "4.1.0"
+"""Of the tools whose forms of output these are."""
+VERSION = f"{FORM_VERSION}+venturi-{venturi.__version__}"
 """The version whose output forms these are, and whose numbers."""
 
 _UNITS = ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"))
@@ -23,10 +25,16 @@ def began(run: IorRun) -> str:
 
 def finished_text(run: IorRun) -> str:
     """When the run's last phase ended, as `ctime` writes it."""
-    last = max((row.at_s + row.seconds.total for row in run.record.phases), default=0.0)
+    return moment(
+        run, max((row.at_s + row.seconds.total for row in run.record.phases), default=0.0)
+    )
+
+
+def moment(run: IorRun, at_s: float) -> str:
+    """So many seconds after the run's begin, as `ctime` writes it."""
     start = datetime.fromisoformat(run.record.started).astimezone()
-    end = datetime.fromtimestamp(start.timestamp() + last).astimezone()
-    return end.strftime("%a %b %e %H:%M:%S %Y")
+    then = datetime.fromtimestamp(start.timestamp() + at_s).astimezone()
+    return then.strftime("%a %b %e %H:%M:%S %Y")
 
 
 def machine(run: IorRun) -> str:
@@ -83,7 +91,7 @@ def parameters(run: IorRun) -> dict[str, int | str]:
         "tasksPerNode": layout.ranks_per_node,
         "repetitions": test.repetitions,
         "multiFile": int(test.multi_file),
-        "interTestDelay": test.delay_s,
+        "interTestDelay": int(test.delay_s),
         "fsync": int(test.fsync),
         "fsyncperwrite": int(test.fsync_each),
         "useExistingTestFile": int(test.use_existing),

@@ -49,6 +49,8 @@ class ResultRow:
     wall_s: float | None = None
     """When the stonewall was reached, with wear-out."""
     wall_bytes_per_task: float | None = None
+    at_s: float = 0.0
+    """When the phase began, from the begin of the run."""
 
     @property
     def rate_mib_per_s(self) -> float:
@@ -158,6 +160,7 @@ def _row(run: IorRun, phase: PhaseRow) -> ResultRow:
     return ResultRow(
         access=phase.path,
         iteration=phase.repetition,
+        at_s=phase.at_s,
         bytes=moved.bytes if moved else 0,
         transfers=transfers,
         open_s=_span(ranks.start_s, opened),

@@ -14,6 +14,7 @@ from venturi.compat.ior_lower import Lowered, TaskLayout, lower
 from venturi.compat.ior_operation import write_operation_tables
 from venturi.compat.ior_result import IorRun, wrong_data
 from venturi.compat.ior_test import IorTest
+from venturi.compat.option import in_words_of
 from venturi.compat.payload import Payload, with_payload
 from venturi.compat.validity import validity_lines
 from venturi.derive.yaml_text import to_yaml
@@ -111,7 +112,10 @@ def make_ready(test: IorTest, choices: Choices) -> Ready:
 
 def plan_of(ready: Ready) -> PlanResult:
     """What a test would do, without any I/O."""
-    return make_plan(ready.lowered.workload, ready.settings)
+    try:
+        return make_plan(ready.lowered.workload, ready.settings)
+    except UserError as error:
+        raise in_words_of(TOOL, error) from None
 
 
 def run_test(ready: Ready, choices: Choices, watch: Watch) -> IorRun:
@@ -127,7 +131,10 @@ def run_test(ready: Ready, choices: Choices, watch: Watch) -> IorRun:
         command=choices.command,
         warnings=tuple(ready.lowered.warnings),
     )
-    prepared = prepare(request)
+    try:
+        prepared = prepare(request)
+    except UserError as error:
+        raise in_words_of(TOOL, error) from None
     feed = watch(prepared.made)
     record = perform(prepared, _until(ready.test, prepared, feed))
     settled = _settle(ready.test, record, choices.store)

@@ -24,7 +24,7 @@ class IorTest:
     block_bytes: int = 1 << 20
     collective: bool = False
     reorder: bool = False
-    delay_s: int = 0
+    delay_s: float = 0
     stonewall_s: int = 0
     wear_out: bool = False
     wear_out_transfers: int = 0

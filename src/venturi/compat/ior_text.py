@@ -10,6 +10,7 @@ from venturi.compat.ior_parameter import (
     capacity,
     finished_text,
     machine,
+    moment,
     options,
     parameters,
     path,
@@ -44,6 +45,11 @@ _SUMMARY_HEAD = (
     "reordrand seed segcnt   blksiz    xsize aggs(MiB)   API RefNum"
 )
 _SMALL, _LARGE = 1.0, 3600.0
+_ACCESSES = ("write", "read")
+_WITHOUT_SIZES = ("hdf5", "ncmpi")
+"""Interfaces whose files are larger than what is written, so that IOR compares nothing."""
+_TELLS_BEGIN = 3
+"""The verbosity from which on IOR says when a phase begins."""
 
 
 def ior_text(runs: Sequence[IorRun]) -> str:
@@ -85,8 +91,27 @@ def _test(run: IorRun) -> list[str]:
     lines += ["", "Options: "]
     lines += [_labelled(name, value) for name, value in options(run).items()]
     lines += ["", "Results: ", "", _HEAD, _RULE]
-    lines += [_row(run, row) for row in result_rows(run)]
+    for row in result_rows(run):
+        lines += _before(run, row)
+        lines.append(_row(run, row))
     return lines + _damage(run) + _best(run) + comment_lines([run.record])
+
+
+def _before(run: IorRun, row: ResultRow) -> list[str]:
+    """What IOR says of a phase before its row: when it began, and bytes that are not all."""
+    lines = []
+    if run.test.verbose >= _TELLS_BEGIN and row.access in _ACCESSES:
+        lines.append(f"Commencing {row.access} performance test: {moment(run, row.at_s)}")
+    expected = run.layout.ranks * run.test.block_bytes * run.test.segments
+    with_sizes = row.access in _ACCESSES and run.test.interface not in _WITHOUT_SIZES
+    if with_sizes and row.bytes != expected:
+        lines += [
+            f"WARNING: Expected aggregate file size       = {expected}",
+            f"WARNING: Using actual aggregate bytes moved = {row.bytes}",
+        ]
+        if run.test.stonewall_s:
+            lines.append("WARNING: Maybe caused by deadlineForStonewalling")
+    return lines
 
 
 def _damage(run: IorRun) -> list[str]:

@@ -11,9 +11,6 @@ from venturi.model.error import UserError
 
 TOOL = "md-workbench"
 _NUMBER, _REAL, _TEXT = OptionKind.NUMBER, OptionKind.REAL, OptionKind.TEXT
-_OWN_DIRECTORY = "a run works in a directory of its own and touches only what it made itself"
-
-_NO_TABLES = "no table of single operations is made of md-workbench's phases"
 
 OPTIONS = (
     CommandOption("offset", _NUMBER, "O", "offset"),
@@ -55,22 +52,6 @@ REFUSED = {
         "its options are md-workbench's",
         "docs/compatibility/md-workbench.md lists every one of them",
     ),
-    "latency_file": (
-        _NO_TABLES,
-        "--json gives their histograms; a workload with 'log_operations: true' records each",
-    ),
-    "latency_all": (
-        _NO_TABLES,
-        "--json gives their histograms; a workload with 'log_operations: true' records each",
-    ),
-    "first_item": (
-        f"it goes on with objects of an earlier run, but {_OWN_DIRECTORY}",
-        "run precreation and benchmark in one command",
-    ),
-    "info_file": (
-        f"it goes on with objects of an earlier run, but {_OWN_DIRECTORY}",
-        "run precreation and benchmark in one command",
-    ),
     "ignore_errors": (
         "an error of the precreation is counted, located and makes the result INVALID",
         "leave it away",
@@ -110,6 +91,11 @@ class MdWorkbenchArguments:
     by_process: bool
     quiet: bool
     direct: bool
+    first_item: int = 0
+    """The number of the first object that is there before the benchmark."""
+    latency_prefix: str = ""
+    latency_all: bool = False
+    info_file: str = ""
 
     @property
     def passes(self) -> int:
@@ -130,6 +116,7 @@ def read_arguments(words: Sequence[str]) -> MdWorkbenchArguments:
 _LEAST = {
     "offset": (1, 0), "objects": (1000, 1), "precreated": (3000, 1), "datasets": (10, 1),
     "size": (3901, 0), "rounds": (3, 1), "limit_s": (0, 0), "seed": (0, -1),
+    "first_item": (0, 0),
 }  # fmt: skip
 """Defaults, and the least that makes sense."""
 
@@ -162,6 +149,9 @@ def _arguments(values: dict[str, int | float | str]) -> MdWorkbenchArguments:
         by_process=bool(values.get("by_process")),
         quiet=bool(values.get("quiet")),
         direct=bool(values.get("direct")),
+        latency_prefix=str(values.get("latency_file", "")),
+        latency_all=bool(values.get("latency_all")),
+        info_file=str(values.get("info_file", "")),
         **{**numbers, "seed": max(numbers["seed"], 0)},
     )
 
@@ -170,3 +160,5 @@ def _check(arguments: MdWorkbenchArguments) -> None:
     a = arguments
     if a.wear_out and not a.limit_s:
         raise UserError(f"{TOOL} -W: wear-out follows a time limit", "give the limit: -w SECONDS")
+    if a.latency_all and not a.latency_prefix:
+        raise UserError(f"{TOOL} --latency-all: there is no table", "name it: -L PREFIX")

@@ -24,13 +24,14 @@ def workbench_trial(arguments: MdWorkbenchArguments, ranks: int) -> PlannedRun:
         steps.append({"for": "round", "in": a.rounds, "do": _round(a)})
     if a.cleanup:
         steps.append(_cleanup(a))
-    objects = a.precreated + (0 if a.read_only else a.objects * a.passes)
+    objects = a.first_item + a.precreated + (0 if a.read_only else a.objects * a.passes)
     data = {
         "workload": 1,
         "name": "md-workbench",
         "about": "A constant working set of small objects: look up, read, delete, make anew",
         "origin": {"source": "a command line of md-workbench"},
         "repeat": 1,
+        **({"log_operations": True} if a.latency_prefix else {}),
         "parameters": {"np": {"default": ranks, "role": "ranks"}},
         "groups": {"tasks": {"ranks": "np"}},
         "files": {_DATA: _files(a, objects)},
@@ -58,7 +59,9 @@ def _precreate(a: MdWorkbenchArguments) -> Step:
     """The directories of the datasets, then their objects, dataset after dataset."""
     verbs = ["create", "write", "close"] if a.size else ["create", "close"]
     sets = _over_sets(a, [{"mkdir": _DATA}])
-    objects = _over_objects(a.precreated, _over_sets(a, [_each(verbs, {"first": "object"})]))
+    objects = _over_objects(
+        a.precreated, _over_sets(a, [_each(verbs, {"first": f"{a.first_item} + object"})])
+    )
     return {"phase": PRECREATE if a.precreate else PREPARATION, "do": [sets, objects]}
 
 
@@ -67,7 +70,8 @@ def _round(a: MdWorkbenchArguments) -> list[Step]:
     passes = len(a.factors)
     steps = []
     for number, factor in enumerate(a.factors):
-        position = "0" if a.read_only else f"(round * {passes} + {number}) * {a.objects}"
+        moved = "0" if a.read_only else f"(round * {passes} + {number}) * {a.objects}"
+        position = f"{a.first_item} + {moved}"
         name = BENCHMARK if passes == 1 else f"{BENCHMARK} {number}"
         step: Step = {"phase": name, "do": [_pass(a, position, factor)]}
         if a.limit_s:
@@ -103,7 +107,7 @@ def _pass(a: MdWorkbenchArguments, position: str, factor: float) -> Step:
 
 def _cleanup(a: MdWorkbenchArguments) -> Step:
     """What is left of each dataset, and its directory."""
-    gone = 0 if a.read_only else a.objects * a.passes
+    gone = a.first_item + (0 if a.read_only else a.objects * a.passes)
     left: Step = {"each": {"on": _DATA, "do": ["unlink"]}}
     if not a.limit_s:  # else it is known in the run only, and what is there is removed
         left["each"] |= {"first": gone, "count": a.precreated}

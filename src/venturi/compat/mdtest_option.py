@@ -167,6 +167,7 @@ class MdtestArguments:
     rank_statistics: bool
     all_processes: bool
     warnings_are_errors: bool
+    verbose: bool
     direct: bool
 
     @property
@@ -240,19 +241,21 @@ def _arguments(values: dict[str, Any]) -> MdtestArguments:
     check_packet(values.get("packet", "t"), TOOL)
     chosen = [flag(name) for name in ("create", "stat", "read", "rename", "remove")]
     both = not flag("directories_only") and not flag("files_only")
+    has_items = number("items") > 0 or number("per_directory") > 0
     known = MdtestArguments.__dataclass_fields__
     numbers: dict[str, Any] = {name: number(name) for name in (*_LEAST, "seed")}
     flags: dict[str, Any] = {
         option.name: flag(option.name)
         for option in OPTIONS
-        if option.kind is OptionKind.FLAG and option.name in known
+        if option.kind is OptionKind.FLAG and option.name in known and option.name != "verbose"
     }
     return MdtestArguments(
         interface=interface_named(values.get("api", "POSIX"), TOOL),
         directories=tuple(str(values.get("directory", "./out")).split("@")),
         phases=Phases(*(chosen if any(chosen) else [True] * 5)),
-        on_directories=(both or flag("directories_only")) and not flag("shared_file"),
-        on_files=both or flag("files_only"),
+        on_directories=has_items and (both or flag("directories_only")) and not flag("shared_file"),
+        on_files=has_items and (both or flag("files_only")),
+        verbose=flag("verbose") or int(values.get("verbosity", 0)) > 0,
         status_file=str(values.get("status_file", "")),
         rank_csv=str(values.get("rank_csv", "")),
         operation_csv=str(values.get("operation_csv", "")),
@@ -298,5 +301,5 @@ def _check(arguments: MdtestArguments) -> None:
             f"{TOOL}: -n {a.items} is no multiple of -I {a.per_directory}",
             "-n / -I is the number of trees",
         )
-    if a.items == 0 and a.per_directory == 0:
+    if a.items == 0 and a.per_directory == 0 and not a.phases.create:
         raise UserError(f"{TOOL}: neither -n nor -I: there are no items", "say how many: -n 1000")

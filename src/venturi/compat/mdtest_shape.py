@@ -84,7 +84,7 @@ def shape_of(
     trees = 1
     if per_directory == 0:
         per_directory = items // holders
-        if per_directory == 0:
+        if per_directory == 0 and items > 0:
             raise UserError(
                 f"mdtest -n {items}: less than one item for each of {holders} directories",
                 f"give at least -n {holders}, or -I",

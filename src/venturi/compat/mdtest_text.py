@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from venturi.compat.ior_parameter import FORM_VERSION
 from venturi.compat.mdtest_option import MdtestArguments
 from venturi.compat.mdtest_result import (
     DIRECTORY_ROWS,
@@ -47,11 +48,16 @@ def mdtest_text(
     lines = list(_head(records[0], arguments, words))
     for record in records:
         lines += [_task_line(record, arguments)]
+        if arguments.verbose:
+            lines += _iterations(record, arguments)
         for table in _tables(arguments):
             lines += _per_process(record, arguments, table)
             lines += ["", *_summary(record, arguments, table)]
     if any(has_verification_error(record) for record in records):
         lines += ["", "ERROR: verifying the data read! Take the performance values with care!", ""]
+    lines.append(
+        f"# venturi {records[0].environment.venturi}, in the form of mdtest {FORM_VERSION}"
+    )
     lines += comment_lines(records)
     lines.append(f"-- finished at {_moment(finished)} --")
     return "\n".join(lines) + "\n"
@@ -72,7 +78,7 @@ def _head(record: Record, arguments: MdtestArguments, words: Sequence[str]) -> I
     yield f"-- started at {_moment(datetime.fromisoformat(record.started))} --"
     yield ""
     yield (
-        f"mdtest-venturi-{environment.venturi} was launched with {record.ranks} total task(s) "
+        f"mdtest-{FORM_VERSION} was launched with {record.ranks} total task(s) "
         f"on {len(environment.hosts)} node(s)"
     )
     quoted = " ".join(f"'{word}'" for word in words)
@@ -151,6 +157,20 @@ def _line(row: MdtestRow, measures: list[MdtestPhase], table: _Table, by_rank: b
         f"{text}    {whole.largest:14.3f} {whole.smallest:14.3f} {whole.mean:14.3f} "
         f"{whole.deviation:14.3f}"
     )
+
+
+def _iterations(record: Record, arguments: MdtestArguments) -> Iterator[str]:
+    """What mdtest says with -v of each phase of each iteration: its time and its rate."""
+    yield "V-1:    Operation               Duration              Rate"
+    yield "V-1:    ---------               --------              ----"
+    for iteration in range(record.repetitions):
+        yield f"V-1: main: * iteration {iteration + 1} *"
+        for row in _rows(arguments):
+            for measure in measured(record, row)[iteration : iteration + 1]:
+                yield (
+                    f"V-1:   {row.value:<18}: {measure.seconds:14.3f} sec, "
+                    f"{measure.rate:14.3f} ops/sec"
+                )
 
 
 def _per_process(record: Record, arguments: MdtestArguments, table: _Table) -> Iterator[str]:

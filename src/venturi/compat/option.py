@@ -1,7 +1,7 @@
 """Command-line options as IOR, mdtest and md-workbench read them.
 
-`-t 4k`, `-t=4k` and `-t4k` are one; flags stand in bundles (`-vvk`) and are counted; sizes end
-in one letter of k m g t p, each a power of two. What these tools let pass in silence (a number
+`-t 4k`, `-t=4k` and `-t4k` are one; flags stand in bundles (`-vvk`, `-v-k`) and are counted; sizes
+end in one letter of k m g t p, each a power of two. What these tools let pass in silence (a number
 with garbage behind it, a missing value) is an error here.
 """
 
@@ -64,6 +64,37 @@ def read_options(
 ) -> list[OptionArgument]:
     """The options in the order in which they were given; UserError for what is none."""
     return list(_ArgumentReader(arguments, table, tool))
+
+
+def asks_for_help(words: Sequence[str]) -> bool:
+    """Whether a command line asks what its options are."""
+    return "-h" in words or "--help" in words
+
+
+def option_list(tool: str, table: Sequence[CommandOption]) -> str:
+    """Return the options of a tool, a line for each, and where the page about them is."""
+    values = {OptionKind.FLAG: "", OptionKind.NUMBER: "NUMBER", OptionKind.REAL: "NUMBER"}
+    lines = [f"venturi {tool} -- OPTIONS: those of {tool} that this command knows"]
+    for option in table:
+        names = [f"-{option.short}"] * bool(option.short) + [f"--{option.long}"] * bool(option.long)
+        if names:
+            value = values.get(option.kind, "TEXT")
+            lines.append(f"  {', '.join(names)} {value}".rstrip())
+    lines.append(
+        f"docs/compatibility/{tool}.md says what each one does here, or why it is refused."
+    )
+    return "\n".join(lines)
+
+
+def in_words_of(tool: str, error: UserError) -> UserError:
+    """Return an error whose advice can be followed: these commands have no --set."""
+    if "--set" not in error.hint:
+        return error
+    return UserError(
+        error.message,
+        f"choose another interface with -a, or another MPI with --on before `--`; "
+        f"docs/compatibility/{tool}.md lists the options",
+    )
 
 
 def settle(given: Sequence[OptionArgument]) -> dict[str, int | float | str]:
@@ -156,6 +187,8 @@ class _ArgumentReader:
     def _bundle(self, word: str) -> Iterator[OptionArgument]:
         letters, sign, text = word[1:].partition("=")
         for place, letter in enumerate(letters):
+            if letter == "-" and place < len(letters) - 1:  # `-z-k`: flags of one bundle
+                continue
             option = self._short.get(letter)
             if option is None:
                 raise UserError(

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
+from venturi.compat.option import in_words_of
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import ExitCode, UserError
 from venturi.model.event import Event
@@ -56,7 +57,10 @@ class RunContext:
 
 def planned(trial: PlannedRun, stage: RunContext) -> PlanResult:
     """The plan of a trial, without any I/O."""
-    return make_plan(trial.workload, trial.settings(stage.nodes, stage.machine.most_ranks))
+    try:
+        return make_plan(trial.workload, trial.settings(stage.nodes, stage.machine.most_ranks))
+    except UserError as error:
+        raise in_words_of(trial.workload.name, error) from None
 
 
 def silent(made: PlanResult) -> AbstractContextManager[Callable[[Event], None]]:

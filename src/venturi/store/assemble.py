@@ -172,7 +172,7 @@ def _ran(facts: RunFacts, events: Sequence[Event]) -> _Ran:
 def _judged(facts: RunFacts, events: Sequence[Event], ending: RunEnd, ran: _Ran) -> _Judged:
     known = {**facts.parameters, NODE_MEMORY: facts.memory_bytes}
     rules = rules_of(ran.workload, known, ran.phases, ran.nodes)
-    named = label_facts(facts, ran.nodes)
+    named = label_facts(facts, ran.workload, ran.nodes)
     labels, run_labels = labels_of(ran.phases, named), run_labels_of(named)
     measured = metrics_of(ran.workload, known, ran.phases, ending.commands)
     metrics = labelled(measured, ran.workload, labels, run_labels)

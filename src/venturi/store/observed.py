@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from venturi.analyse.label import LabelFacts
+from venturi.analyse.label import LabelFacts, compressible_phases
 from venturi.analyse.neighbour import ObservedLoad
 from venturi.model.event import Hello
 from venturi.model.host_sample import HostSample
 from venturi.model.plan import Interface
 from venturi.model.record import MetricValue
+from venturi.model.workload import Workload
 
 _SIMULATED = frozenset(each.value for each in Interface if each.entry.is_simulated)
 """Their time passes for nobody else, so no load of a host can explain it."""
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from venturi.store.assemble import RunFacts
 
 
-def label_facts(facts: RunFacts, nodes: int) -> LabelFacts:
+def label_facts(facts: RunFacts, workload: Workload, nodes: int) -> LabelFacts:
     """What labels are made from, beside the phases."""
     cpus = facts.host_limits.cpus if facts.host_limits else float(facts.cores)
     return LabelFacts(
@@ -29,6 +30,7 @@ def label_facts(facts: RunFacts, nodes: int) -> LabelFacts:
         faults=facts.faults,
         ranks=facts.ranks,
         cpus=cpus * nodes,
+        compressible=compressible_phases(workload),
     )
 
 
