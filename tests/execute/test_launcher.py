@@ -78,7 +78,10 @@ def test_only_mpi_s_own_programs_are_told_of_the_superuser(start: str) -> None:
     ("text", "message"),
     [
         ("schema: venturi.machine/2\n", "name: is missing"),
-        ("schema: venturi.machine/9\nname: m\n", "is 'venturi.machine/9'; it must be 'venturi.machine/2'"),
+        (
+            "schema: venturi.machine/9\nname: m\n",
+            "is 'venturi.machine/9'; it must be 'venturi.machine/2'",
+        ),
         ("schema: venturi.machine/2\nname: m\nlauncher: {kind: ssh}\n", "launcher.kind"),
     ],
 )
