@@ -88,7 +88,11 @@ def can_be_planned(workload: Any, ranks: int | None, times: int) -> bool:
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
-def test_a_dry_run_shows_the_ranks_of_the_record(cli: Cli, tmp_path: Path, seed: int) -> None:  # noqa: F811
+def test_a_dry_run_shows_the_ranks_of_the_record(
+    cli: Cli,  # noqa: F811
+    tmp_path: Path,
+    seed: int,
+) -> None:
     chance = random.Random(seed)
     workload, _ = drawn(chance)
     file = tmp_path / "w.yaml"

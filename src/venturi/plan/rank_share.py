@@ -122,7 +122,8 @@ def _refusal(
     )
     if not marked:
         return UserError(
-            f"{workload.name}: -n {wanted}, but its groups have {ranks_at({})} in all ({of_groups})",
+            f"{workload.name}: -n {wanted}, "
+            f"but its groups have {ranks_at({})} in all ({of_groups})",
             "leave out -n and choose their ranks with --set, or mark parameters of the workload "
             "with 'role: ranks'",
         )
