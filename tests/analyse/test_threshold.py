@@ -73,11 +73,19 @@ def test_any_values_and_limits_are_judged_by_their_interval(seed: int) -> None:
 
 @pytest.mark.parametrize(
     "threshold",
-    [Threshold(within=[2, 1]), Threshold(at_least=3, at_most=2), Threshold(at_least="much")],
+    [
+        Threshold(within=[2, 1]),
+        Threshold(at_least=3, at_most=2),
+        Threshold(at_least="much"),
+        Threshold(at_least="1.2.3 B/s"),
+        Threshold(at_least="1e999 B/s"),
+        Threshold(at_most="5 s"),
+        Threshold(within=["1 B/s", "2 s"]),
+    ],
 )
 def test_thresholds_that_nothing_can_meet_are_refused(threshold: Threshold) -> None:
     with pytest.raises(UserError, match=r"^thresholds\.m: "):
-        check_threshold("thresholds.m", threshold)
+        check_threshold("thresholds.m", threshold, ["B/s", "1/s"])
 
 
 def test_an_empty_threshold_is_no_threshold() -> None:
