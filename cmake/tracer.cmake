@@ -9,8 +9,10 @@ set(VENTURI_TRACER_SOURCES
     moved.c
     name.c
     note.c
+    note_copy.c
     program.c
     ring.c
+    run.c
     spool.c
     start.c
     system.c
@@ -18,6 +20,7 @@ set(VENTURI_TRACER_SOURCES
     wrap_data.c
     wrap_hdf5.c
     wrap_kernel_aio.c
+    wrap_lock_in.c
     wrap_mpi.c
     wrap_name.c
     wrap_open.c
@@ -36,7 +39,8 @@ set(VENTURI_CALL none)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
   # With an instruction of its own for system calls, the tracer can stand in for syscall().
   set(VENTURI_CALL ${CMAKE_SYSTEM_PROCESSOR})
-  list(APPEND VENTURI_TRACER_SOURCES tracer/wrap_syscall.c)
+  list(APPEND VENTURI_TRACER_SOURCES tracer/by_number.c tracer/wrap_syscall.c)
+  configure_file(tracer/old_numbers_${VENTURI_CALL}.h ${VENTURI_GENERATED}/tracer/old_numbers.h COPYONLY)
 endif()
 configure_file(tracer/call_${VENTURI_CALL}.h ${VENTURI_GENERATED}/tracer/call.h COPYONLY)
 configure_file(tracer/single_${VENTURI_SINGLE}.h ${VENTURI_GENERATED}/tracer/single.h COPYONLY)

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-enum { kVersion = 2, kHeaderBytes = 4096, kWindowHeaderBytes = 64 };
+enum { kVersion = 3, kHeaderBytes = 4096, kWindowHeaderBytes = 64 };
 
 // As in venturi.model.operation.Kind and venturi.model.trace.Layer; a test compares them.
 typedef enum {
@@ -34,7 +34,9 @@ typedef enum {
   kClone,
   kSend,
   kKinds,
-  // Not operations: a program was started (detail: its process); void: it was not, after all.
+  // Not operations: repetitions of calls (Run); a program was started (detail: its process); void:
+  // it was not, after all.
+  kRun = 253,
   kStarted = 254,
   kVoid = 255,
 } Kind;
@@ -86,6 +88,25 @@ typedef struct {
   uint8_t kind;
 } Record;
 
+// How often a call was repeated at once, in the place of a record. Calls are repeated in cycles of
+// `period`: so many records, then as many of these, each for the record that stands `period` before
+// it. Each repetition is `offset_step` and `address_step` behind the one before.
+typedef struct {
+  _Atomic int64_t times;  // 0: this was never completed; the first slots may have one more
+  int64_t took;           // in ticks, by all repetitions
+  int64_t between;        // from the end of the call before to the beginning, by all repetitions
+  int64_t offset_step;
+  int32_t address_step;
+  uint32_t address_rest;  // of the first call's memory, modulo kMemoryUnit
+  uint32_t period;
+  uint16_t slot;
+  uint8_t layer;
+  uint8_t kind;  // kRun
+} Run;
+
+// Why recording ended before the process did.
+typedef enum { kNotStopped, kByError, kByFilter, kByStrictMode, kByHiddenTime } StopReason;
+
 // Two readings of the clocks, so that ticks become time.
 typedef struct {
   int64_t ticks;
@@ -112,7 +133,7 @@ typedef struct {
   _Atomic uint64_t dropped;       // operations without a record: limit, full disk
   _Atomic uint64_t shared_maps;   // writable shared mappings: stores into them are not seen
   _Atomic uint64_t rings;         // io_uring instances
-  _Atomic uint64_t records;       // records that windows were made for
+  _Atomic uint64_t records;       // operations that threads may note
   _Atomic int32_t stopped_error;  // errno that ended the recording; 0: none did
   int32_t ticks_are_ns;
   char host[64];
@@ -128,6 +149,7 @@ typedef struct {
   uint64_t unseen_contexts;     // 1: at the end there were some, and none was seen being made
   uint64_t unseen_rings;        // the same of io_uring
   _Atomic uint64_t devices;     // mappings of devices that hold data
+  _Atomic uint64_t stopped_by;  // a StopReason
 } Header;
 
 typedef enum { kRecords = 1, kNames = 2, kCounters = 3 } WindowKind;
@@ -152,6 +174,7 @@ typedef struct {
 } NameEntry;
 
 _Static_assert(sizeof(Record) == 48, "the reader knows 48 bytes");
+_Static_assert(sizeof(Run) == sizeof(Record), "one stands in the place of the other");
 _Static_assert(sizeof(Header) <= kHeaderBytes, "the header is one page");
 _Static_assert(sizeof(Window) == kWindowHeaderBytes, "the reader knows 64 bytes");
 _Static_assert(sizeof(NameEntry) == 24, "the reader knows 24 bytes");

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "mapping.h"
-#include "single.h"
+#include "position.h"
+#include "run.h"
 #include "spool.h"
 
 void call_ended(Call* call, bool is_failure) {
@@ -34,6 +35,7 @@ void see_memory(Call* call, Kind kind, const void* data, size_t bytes) {
   enum { kAlwaysBytes = 65536, kLeastBytes = 4096, kChanceShift = 60 };
   if (spool.is_counters_only) return;
   const uintptr_t at = (uintptr_t)data;
+  call->address = at;
   call->memory = (uint32_t)((at / kMemoryUnit) & kMemoryMask) << kMemoryShift;
   if (kind != kRead || bytes < kLeastBytes) return;
   // To ask takes about as long as a small read; one of sixteen of those, by chance, tells enough.
@@ -49,12 +51,14 @@ void see_parts(Call* call, Kind kind, const struct iovec* parts, int count) {
   see_memory(call, kind, parts->iov_base, parts->iov_len);
 }
 
-static void store(const Record* made) {
+static void store(const Record* made, uint64_t address) {
+  if (run_takes(made, address)) return;
   Record* record = new_record();
   if (record == NULL) return;
   memcpy((char*)record + sizeof record->start, (const char*)made + sizeof made->start,
          sizeof *made - sizeof made->start);
   atomic_store_explicit(&record->start, made->start, memory_order_release);
+  run_follows(record, address);
 }
 
 void note(const Call* call, Name* name, What what) {
@@ -78,13 +82,35 @@ void note(const Call* call, Name* name, What what) {
   }
   if (spool.is_counters_only) return;
   made.thread = thread_number();
-  store(&made);
+  store(&made, call->address);
 }
 
-// Where these are the outcome, the kernel has read the path.
+// Whether the kernel has read the path of a call: not yet, perhaps, where it failed in one of these
+// ways, or in any where a filter stands before the kernel.
 static bool is_path_read(int error) {
-  return error == 0 || error == ENOENT || error == EEXIST || error == EACCES || error == ENOTDIR ||
-         error == EISDIR;
+  switch (error) {
+    case 0:
+      return true;
+    case EFAULT:
+    case EINVAL:
+    case ENAMETOOLONG:
+    case ENOMEM:
+    case ENOSYS:
+    case EOPNOTSUPP:
+    case EBADF:
+    case EAGAIN:
+    case E2BIG:
+    case ERANGE:
+      return false;
+    default:
+      return !spool.is_filtered;
+  }
+}
+
+// Of two paths the kernel may have read the first one only, but where they do not fit together.
+static bool are_paths_read(int error) {
+  const bool is_of_both = error == EEXIST || error == EXDEV || error == ENOTEMPTY;
+  return error == 0 || (is_of_both && !spool.is_filtered);
 }
 
 Name* name_after(const Call* call, int folder, const char* path) {
@@ -94,14 +120,6 @@ Name* name_after(const Call* call, int folder, const char* path) {
 void note_descriptor(const Call* call, int fd, What what) {
   const Open* open = descriptor_find(fd);
   if (open) note(call, open->path, what);
-}
-
-// Moves a position by what was moved; where that began.
-static int64_t advance(_Atomic int64_t* position, int64_t bytes) {
-  if (!is_single_threaded()) return atomic_fetch_add(position, bytes);
-  const int64_t before = atomic_load_explicit(position, memory_order_relaxed);
-  atomic_store_explicit(position, before + bytes, memory_order_relaxed);
-  return before;
 }
 
 void note_data(const Call* call, int fd, Kind kind, int64_t result) {
@@ -154,36 +172,6 @@ void note_close(const Call* call, Layer layer, Open* open) {
   if (open == NULL) return;
   note(call, open->path, (What){layer, kClose, UNKNOWN_OFFSET, 0, 0});
   descriptor_let_go(open);
-}
-
-static uint32_t id_of(const Open* open) {
-  if (open->path == NULL || open->path->is_left_out) return NO_FILE;
-  write_name(open->path);
-  return open->path->id;
-}
-
-void note_copy(const Call* call, Kind kind, int to, int from, const int64_t* to_offset,
-               const int64_t* from_offset, int64_t result) {
-  Open* source = descriptor_find(from);
-  Open* target = descriptor_find(to);
-  if (source == NULL || target == NULL) return;
-  const int64_t bytes = result > 0 ? result : 0;
-  // The calls leave their offsets behind what they moved; one that failed may have read neither.
-  if (call->error != 0) from_offset = to_offset = NULL;
-  const int64_t at = from_offset ? *from_offset - bytes : advance(&source->position, bytes);
-  if (to_offset == NULL) advance(&target->position, bytes);
-  note(call, source->path, (What){kPosix, kind, at, bytes, id_of(target)});
-}
-
-void note_clone(const Call* call, int to, int from, int64_t from_offset, int64_t bytes) {
-  const Open* source = descriptor_find(from);
-  const Open* target = descriptor_find(to);
-  if (source == NULL || target == NULL) return;
-  struct stat status;
-  if (bytes == 0 && raw(SYS_fstat, from, (long)&status, 0, 0, 0, 0) == 0)
-    bytes = status.st_size > from_offset ? status.st_size - from_offset : 0;
-  if (call->error != 0) bytes = 0;
-  note(call, source->path, (What){kPosix, kClone, from_offset, bytes, id_of(target)});
 }
 
 void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_written_through) {
@@ -244,11 +232,15 @@ void note_attribute(const Call* call, Attribute what, int folder, const char* pa
     note(call, name_after(call, folder, path), said);
 }
 
+Attribute set_by(const Call* call, const char* key) {
+  static const char kRights[] = "system.posix_acl_access";
+  return call->error == 0 && strcmp(key, kRights) == 0 ? kMode : kSetExtended;
+}
+
 static void note_pair(const Call* call, What what, int folder, const char* path, int to_folder,
                       const char* to) {
   what.detail = NO_FILE;
-  // Of two paths the kernel may have read the first one only.
-  if (call->error != 0 && !(is_readable_text(path) && is_readable_text(to))) {
+  if (!are_paths_read(call->error) && !(is_readable_text(path) && is_readable_text(to))) {
     note(call, NULL, what);
     return;
   }

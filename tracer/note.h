@@ -12,7 +12,8 @@ typedef struct {
   int64_t end;
   int error;  // 0: fine
   int errno_after;
-  uint32_t memory;  // bits of `detail`
+  uint32_t memory;   // bits of `detail`
+  uint64_t address;  // of that memory; 0: unknown
 } Call;
 
 // A read into, or a write from, memory begins: notes where that is, and of large reads whether it
@@ -43,8 +44,15 @@ void note_open(const Call* call, int folder, const char* path, int flags, int fd
 void note_close(const Call* call, Layer layer, Open* open);
 void note_copy(const Call* call, Kind kind, int to, int from, const int64_t* to_offset,
                const int64_t* from_offset, int64_t result);
+// At the offsets that the call leaves behind what it moved, or at the positions.
+void note_splice(const Call* call, int from, const off64_t* from_at, int to, const off64_t* to_at,
+                 int64_t result);
 // Blocks of one file that become those of another one, too; 0 bytes: all up to its end.
 void note_clone(const Call* call, int to, int from, int64_t from_offset, int64_t bytes);
+// Of all that devices are told only what copies files is noted.
+void note_device_control(const Call* call, int to, unsigned long request, long argument);
+// What fcntl did to a descriptor.
+void note_control(int fd, int command, long argument, int result);
 void note_map(const Call* call, int fd, int64_t offset, size_t bytes, bool is_seen_through);
 // Memory of a mapped file is made persistent; nothing where the file is not known.
 void note_memory_sync(const Call* call, const void* address);
@@ -63,6 +71,9 @@ bool is_folder_meant(const Call* call, int folder, const char* path);
 void note_path(const Call* call, Kind kind, int folder, const char* path, int64_t offset);
 // Where there is no path, or an empty one in a folder, the folder's descriptor is meant.
 void note_attribute(const Call* call, Attribute what, int folder, const char* path);
+// What is set by this key; the key of a call that failed may be no text. The list of access rights
+// that programs copy with a file is its mode where it has no more than the three usual entries.
+Attribute set_by(const Call* call, const char* key);
 void note_two_paths(const Call* call, Kind kind, int folder, const char* path, int to_folder,
                     const char* to);
 void note_symlink(const Call* call, const char* target, int folder, const char* path);

@@ -16,6 +16,7 @@
 #include "counter.h"
 #include "kernel_aio.h"
 #include "moved.h"
+#include "run.h"
 #include "ticks.h"
 
 enum {
@@ -25,6 +26,7 @@ enum {
   kMostBytes = 1 << 20,
   kZeroesBytes = 16 << 10,
   kMostIdle = 64,
+  kAllowed = 1024,  // operations that a thread takes of the limit at a time
   // So much of the disk is left to the program: a tenth, but no more than a GiB.
   kReservedShare = 10,
   kMostReservedBytes = 1 << 30,
@@ -55,6 +57,7 @@ typedef struct {
   Window* previous;  // still mapped, for whoever was interrupted while using it
   uint32_t generation;
   uint32_t number_and_1;
+  int64_t allowed;  // operations that it may still note
 } Mine;
 static _Thread_local Mine mine __attribute__((tls_model("initial-exec")));
 
@@ -137,7 +140,10 @@ Window* new_window(WindowKind kind, uint32_t bytes) {
   if (window == NULL) {
     // Without free descriptors for a moment: the next operation tries again.
     is_starved = failed == EMFILE || failed == ENFILE;
-    if (!is_starved && failed != EINTR) atomic_store(&header->stopped_error, failed);
+    if (!is_starved && failed != EINTR) {
+      atomic_store(&header->stopped_error, failed);
+      atomic_store(&header->stopped_by, kByError);
+    }
     return NULL;
   }
   window->bytes = bytes;
@@ -154,19 +160,12 @@ static Window* records_window(void) {
     Window* window = idle[--idle_count];
     if (atomic_load(&window->used) < window->capacity) return window;
   }
-  const int64_t left = spool.limit - (int64_t)atomic_load(&header->records);
-  if (left <= 0) {
-    is_full = true;
-    return NULL;
-  }
   Window* window = new_window(kRecords, mine.window ? kRecordsBytes : kFirstRecordsBytes);
   if (window == NULL) {
     is_full = atomic_load(&header->stopped_error) != 0;
     return NULL;
   }
-  const int64_t fit = (window->bytes - kWindowHeaderBytes) / (int64_t)sizeof(Record);
-  window->capacity = (uint32_t)(fit < left ? fit : left);
-  atomic_fetch_add(&header->records, window->capacity);
+  window->capacity = (window->bytes - kWindowHeaderBytes) / (uint32_t)sizeof(Record);
   return window;
 }
 
@@ -177,7 +176,10 @@ static bool next_window(const Window* old) {
   bool is_fine = held.taken;
   const bool is_mine = mine.generation == generation;
   if (is_fine && (!is_mine || mine.window == old)) {
-    if (!is_mine) mine.window = mine.previous = NULL;
+    if (!is_mine) {
+      mine.window = mine.previous = NULL;
+      mine.allowed = 0;
+    }
     mine.generation = generation;
     Window* fresh = records_window();
     is_fine = fresh != NULL;
@@ -192,25 +194,39 @@ static bool next_window(const Window* old) {
   return is_fine;
 }
 
+bool may_record(void) {
+  if (mine.allowed > 0) {
+    --mine.allowed;
+    return true;
+  }
+  if ((int64_t)atomic_load(&header->records) >= spool.limit) return false;
+  const int64_t left = spool.limit - (int64_t)atomic_fetch_add(&header->records, kAllowed);
+  if (left <= 0) return false;
+  mine.allowed = (left < kAllowed ? left : kAllowed) - 1;
+  return true;
+}
+
+static bool has_room(const Window* window) {
+  return window != NULL && mine.generation == generation &&
+         atomic_load_explicit(&window->used, memory_order_relaxed) < window->capacity;
+}
+
 Record* new_record(void) {
   if (spool.is_counters_only) return NULL;
   for (;;) {
     Window* window = mine.window;
-    if (window != NULL && mine.generation == generation) {
-      if (atomic_load_explicit(&window->used, memory_order_relaxed) < window->capacity) {
-        const uint32_t i = atomic_fetch_add_explicit(&window->used, 1, memory_order_relaxed);
-        if (i < window->capacity) {
-          Record* records = (Record*)((char*)window + kWindowHeaderBytes);
-          return &records[i];
-        }
-      }
+    if (!has_room(window)) {
+      if (next_window(window)) continue;
+      break;
     }
-    if (!next_window(window)) {
-      atomic_fetch_add(&header->dropped, 1);
-      if (is_starved) atomic_fetch_add(&header->starved, 1);
-      return NULL;
-    }
+    if (!may_record()) break;
+    const uint32_t i = atomic_fetch_add_explicit(&window->used, 1, memory_order_relaxed);
+    if (i < window->capacity) return (Record*)((char*)window + kWindowHeaderBytes) + i;
+    ++mine.allowed;
   }
+  atomic_fetch_add(&header->dropped, 1);
+  if (is_starved) atomic_fetch_add(&header->starved, 1);
+  return NULL;
 }
 
 // The window of a thread that ends is filled by the next one.
@@ -220,6 +236,9 @@ static void on_thread_end(void* unused) {
   if (held.taken && mine.window && mine.generation == generation && idle_count < kMostIdle) {
     idle[idle_count++] = mine.window;
     mine.window = NULL;
+    run_forget();
+    atomic_fetch_sub(&header->records, (uint64_t)mine.allowed);
+    mine.allowed = 0;
   }
   unlock(&window_lock, held);
 }
@@ -308,10 +327,24 @@ void spool_go_on(void) {
   if (header != NULL && atomic_load(&live->on) != 0) atomic_store(&header->ended_ns, 0);
 }
 
-void spool_stop(void) {
+bool spool_stop(StopReason reason) {
+  if (begin() == 0) return false;
   is_wanted = false;
-  if (header == NULL || atomic_load(&live->on) == 0) return;
   note_clocks();
-  atomic_store(&header->stopped_error, EPERM);
+  if (atomic_load(&header->stopped_error) == 0) {
+    atomic_store(&header->stopped_error, EPERM);
+    atomic_store(&header->stopped_by, reason);
+  }
   atomic_store(&live->on, 0);
+  return true;
+}
+
+void spool_unstop(bool was_on) {
+  if (!was_on) return;
+  if (atomic_load(&header->stopped_by) != kByError) {
+    atomic_store(&header->stopped_error, 0);
+    atomic_store(&header->stopped_by, kNotStopped);
+  }
+  atomic_store(&live->on, 1);
+  is_wanted = true;
 }

@@ -12,10 +12,12 @@
 
 typedef struct {
   char folder[3072];
-  int64_t limit;  // records per process
+  int64_t limit;  // operations per process
   bool is_counters_only;
-  bool is_ns;  // ticks are nanoseconds of the system's clock
-  int rank;    // -1: none
+  bool is_without_runs;  // each call has a record
+  bool is_filtered;      // a filter of system calls was there before us
+  bool is_ns;            // ticks are nanoseconds of the system's clock
+  int rank;              // -1: none
 } Spool;
 extern Spool spool;
 
@@ -43,8 +45,11 @@ void spool_end(void);
 void spool_go_on(void);
 
 // From here on this process may neither read the clock nor ask the system for more: nothing is
-// recorded any more, and the trace says so.
-void spool_stop(void);
+// recorded any more, and the trace says why. Whether something was recorded until then.
+bool spool_stop(StopReason reason);
+
+// What would have made it so has failed: recording goes on where it was on.
+void spool_unstop(bool was_on);
 
 // Ticks now; 0 where nothing is recorded.
 int64_t begin(void);
@@ -52,6 +57,9 @@ int64_t ticks_now(void);
 
 // Notes the clocks, so that ticks of a process that is killed become time as well.
 void note_clocks(void);
+
+// Whether the thread may note one more operation, which is then counted.
+bool may_record(void);
 
 // A free record, or NULL. It counts once `start` is stored, which comes last.
 Record* new_record(void);

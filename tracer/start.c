@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -153,6 +154,7 @@ static void configure(char* text) {
     const size_t bytes = strlen(value);
     if (strcmp(line, "limit") == 0) spool.limit = strtoll(value, NULL, 10);
     if (strcmp(line, "counters_only") == 0) spool.is_counters_only = *value == '1';
+    if (strcmp(line, "runs") == 0) spool.is_without_runs = *value == '0';
     if (strcmp(line, "all_paths") == 0) filter.is_all_paths = *value == '1';
     if (strcmp(line, "only") == 0 && only + bytes + 2 < filter.only + sizeof filter.only)
       only = stpcpy(stpcpy(only, value), "\n");
@@ -206,6 +208,7 @@ __attribute__((constructor)) static void start(void) {
   configure(text);
   stpcpy(spool.folder, where);
   spool.rank = launcher_rank();
+  spool.is_filtered = raw(SYS_prctl, PR_GET_SECCOMP, 0, 0, 0, 0, 0) != 0;
   spool.is_ns = !kernel_keeps_time_by_ticks();
   stpcpy(stpcpy(preload, kNames_[0]), us.dli_fname);
   stpcpy(stpcpy(folder, kNames_[1]), where);

@@ -49,3 +49,9 @@ Function next_function(const char* name);
 
 // The usual failure.
 #define MINUS_1 (result == -1)
+
+// What the wrappers of mmap and execve do, for those who make these calls by their number. The
+// functions themselves may be another library's by then, which makes the call by number.
+void* map_noted(void* address, size_t bytes, int protection, int flags, int fd, off_t at);
+// -errno: it failed.
+long execute_noted(const char* path, char* const words[], char* const environment[]);

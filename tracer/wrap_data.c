@@ -119,41 +119,16 @@ WRAP(ssize_t, sendfile, (int to, int from, off_t* at, size_t bytes), (to, from, 
 WRAP(ssize_t, sendfile64, (int to, int from, off64_t* at, size_t bytes), (to, from, at, bytes),
      MINUS_1, note_copy(&call, kSend, to, from, NULL, at, result))
 
-// A side of a call that moves data between descriptors: at the offset that the call leaves behind
-// what it moved, or at the position.
-static void note_side(const Call* call, int fd, Kind kind, const off64_t* at, int64_t result) {
-  if (at != NULL && result > 0)
-    note_data_at(call, fd, kind, *at - result, result);
-  else
-    note_data(call, fd, kind, result);
-}
-
-static void spliced(const Call* call, int from, const off64_t* from_at, int to,
-                    const off64_t* to_at, int64_t result) {
-  note_side(call, from, kRead, from_at, result);
-  note_side(call, to, kWrite, to_at, result);
-}
 WRAP(ssize_t, splice,
      (int from, off64_t* from_at, int to, off64_t* to_at, size_t bytes, unsigned how),
      (from, from_at, to, to_at, bytes, how), MINUS_1,
-     spliced(&call, from, from_at, to, to_at, result))
+     note_splice(&call, from, from_at, to, to_at, result))
 WRAP(ssize_t, tee, (int from, int to, size_t bytes, unsigned how), (from, to, bytes, how), MINUS_1,
-     spliced(&call, from, NULL, to, NULL, result))
+     note_splice(&call, from, NULL, to, NULL, result))
 WRAP(ssize_t, vmsplice, (int fd, const struct iovec* parts, size_t count, unsigned how),
      (fd, parts, count, how), MINUS_1, note_data(&call, fd, kWrite, result))
 
-// Of all that devices are told only what copies files is noted. The third argument is a number or
-// a pointer, or is not there; a register is read either way.
-static void shared(const Call* call, int to, unsigned long request, long argument) {
-  if (request == FICLONE) {
-    note_clone(call, to, (int)argument, 0, 0);
-    return;
-  }
-  const struct file_clone_range* range = (const struct file_clone_range*)argument;
-  if (call->error != 0 && !is_readable(range, sizeof *range)) return;
-  note_clone(call, to, (int)range->src_fd, (int64_t)range->src_offset, (int64_t)range->src_length);
-}
-
+// The third argument is a number or a pointer, or is not there; a register is read either way.
 EXPORT int ioctl(int fd, unsigned long request, ...) {
   static int (*_Atomic next)(int, unsigned long, ...);
   if (next == NULL) next = (int (*)(int, unsigned long, ...))next_function("ioctl");
@@ -166,7 +141,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...) {
   const int result = next(fd, request, argument);
   if (call.start == 0) return result;
   call_ended(&call, result != 0);
-  shared(&call, fd, request, argument);
+  note_device_control(&call, fd, request, argument);
   errno = call.errno_after;
   return result;
 }
@@ -184,7 +159,7 @@ static bool is_data_device(int fd) {
 }
 
 // Memory that is no file's is not our business, and allocators ask for it before we are ready.
-static void* map(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {
+void* map_noted(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {
   const bool is_file = fd >= 0 && !(flags & MAP_ANONYMOUS);
   Call call = {.start = is_file ? begin() : 0};
   const long got = raw(SYS_mmap, (long)address, (long)bytes, protection, flags, fd, at);
@@ -202,11 +177,11 @@ static void* map(void* address, size_t bytes, int protection, int flags, int fd,
 }
 
 EXPORT void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t at) {
-  return map(address, bytes, protection, flags, fd, at);
+  return map_noted(address, bytes, protection, flags, fd, at);
 }
 
 EXPORT void* mmap64(void* address, size_t bytes, int protection, int flags, int fd, off64_t at) {
-  return map(address, bytes, protection, flags, fd, at);
+  return map_noted(address, bytes, protection, flags, fd, at);
 }
 
 // Without MS_SYNC it does nothing. The kernel writes what an fdatasync of that part would.

@@ -144,13 +144,6 @@ WRAP_ATTRIBUTE_AT(kTimes, utimensat,
 WRAP_ATTRIBUTE_OF_FD(kTimes, int, futimens, (int fd, const struct timespec times[2]), (fd, times))
 WRAP_ATTRIBUTE_OF_FD(kTimes, int, futimes, (int fd, const struct timeval times[2]), (fd, times))
 
-// What is set by this key; the key of a call that failed may be no text. The list of access rights
-// that programs copy with a file is its mode where it has no more than the three usual entries.
-static Attribute set_by(const Call* call, const char* key) {
-  static const char kRights[] = "system.posix_acl_access";
-  return call->error == 0 && strcmp(key, kRights) == 0 ? kMode : kSetExtended;
-}
-
 #define KEY const char* key
 WRAP_ATTRIBUTE(kGetExtended, ssize_t, getxattr, (const char* path, KEY, void* value, size_t bytes),
                (path, key, value, bytes))

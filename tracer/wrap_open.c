@@ -162,15 +162,6 @@ WRAP(int, dup2, (int fd, int to), (fd, to), MINUS_1,
 WRAP(int, dup3, (int fd, int to, int flags), (fd, to, flags), MINUS_1,
      result >= 0 ? descriptor_duplicate(fd, to) : (void)0)
 
-static void controlled(int fd, int command, long argument, int result) {
-  if (result < 0) return;
-  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) descriptor_duplicate(fd, result);
-  if (command != F_SETFL && command != F_SETFD) return;
-  Open* open = descriptor_find(fd);
-  if (open && command == F_SETFL) open->is_append = (argument & O_APPEND) != 0;
-  if (open && command == F_SETFD) open->is_close_on_exec = (argument & FD_CLOEXEC) != 0;
-}
-
 // The third argument is a number or a pointer, or is not there; a register is read either way.
 #define WRAP_CONTROL(name)                                                 \
   EXPORT int name(int fd, int command, ...) {                              \
@@ -182,7 +173,7 @@ static void controlled(int fd, int command, long argument, int result) {
     va_end(list);                                                          \
     const int result = next(fd, command, argument);                        \
     const int errno_after = errno;                                         \
-    if (begin() != 0) controlled(fd, command, argument, result);           \
+    if (begin() != 0) note_control(fd, command, argument, result);         \
     errno = errno_after;                                                   \
     return result;                                                         \
   }

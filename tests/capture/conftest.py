@@ -99,6 +99,13 @@ class Capture:
         subprocess.run([f"mpicc.{mpi}", "-o", str(program), str(source)], check=True)
         return self(f"mpirun.{mpi}", *ROOT_MAY[mpi], "-n", "2", str(program))
 
+    def compiled(self, text: str) -> str:
+        """The path of a C program of this text."""
+        source, program = self.place / "program.c", self.place / "program"
+        source.write_text(text, "utf-8")
+        subprocess.run(["gcc", "-O2", "-o", str(program), str(source)], check=True)
+        return str(program)
+
     def line(self, folder: Path) -> list[str]:
         """The beginning of a command line that captures into `folder`."""
         return [sys.executable, "-m", "venturi", "capture", "-o", str(folder)]

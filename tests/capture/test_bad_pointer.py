@@ -40,7 +40,19 @@ readv:fd,V,1 writev:fd,V,1 preadv:fd,V,1,0 preadv64:fd,V,1,0 pwritev:fd,V,1,0 pw
 preadv2:fd,V,1,0,0 preadv64v2:fd,V,1,0,0 pwritev2:fd,V,1,0,0 pwritev64v2:fd,V,1,0,0
 copy_file_range:fd,O,to,O,8,0 sendfile:to,fd,O,8 sendfile64:to,fd,O,8 splice:fd,O,pipes[1],O,8,0
 vmsplice:pipes[1],V,1,0 getdents64:folder,S,512 ioctl:to,0x4020940d,S scandir:P,S,0,0
-syscall:SYS_getdents64,folder,S,512 syscall:452,AT_FDCWD,P,0600,0 execve:P,E,E execv:P,E
+syscall:SYS_getdents64,folder,S,512 syscall:452,AT_FDCWD,P,0600,0 syscall:SYS_openat,AT_FDCWD,P,0
+syscall:SYS_openat2,AT_FDCWD,P,W,24 syscall:SYS_statx,AT_FDCWD,P,0,0x7ff,S syscall:SYS_read,fd,S,8
+syscall:SYS_newfstatat,AT_FDCWD,P,S,0 syscall:SYS_faccessat,AT_FDCWD,P,0 syscall:SYS_readv,fd,V,1
+syscall:SYS_readlinkat,AT_FDCWD,P,S,64 syscall:SYS_unlinkat,AT_FDCWD,P,0 syscall:SYS_write,fd,S,8
+syscall:SYS_mkdirat,AT_FDCWD,Q,0700 syscall:SYS_renameat2,AT_FDCWD,P,AT_FDCWD,Q,0
+syscall:SYS_linkat,AT_FDCWD,P,AT_FDCWD,Q,0 syscall:SYS_symlinkat,P,AT_FDCWD,Q
+syscall:SYS_truncate,P,1 syscall:SYS_fchmodat,AT_FDCWD,P,0600 syscall:SYS_utimensat,AT_FDCWD,P,T,0
+syscall:SYS_getxattr,P,K,S,64 syscall:SYS_setxattr,P,K,S,4,0 syscall:SYS_removexattr,P,K
+syscall:SYS_pwritev,fd,V,1,0,0 syscall:SYS_copy_file_range,fd,O,to,O,8,0
+syscall:SYS_sendfile,to,fd,O,8
+syscall:SYS_splice,fd,O,pipes[1],O,8,0 syscall:SYS_vmsplice,pipes[1],V,1,0
+syscall:SYS_ioctl,to,0x4020940d,S syscall:SYS_open,P,0 syscall:SYS_stat,P,S syscall:SYS_rename,P,Q
+syscall:SYS_execve,P,E,E execve:P,E,E execv:P,E
 execvpe:P,E,E execvp:P,E fexecve:fd,E,E execveat:AT_FDCWD,P,E,E,0 execl:P,"x",NULL
 execlp:P,"x",NULL execle:P,"x",NULL,E posix_spawn:&child,P,NULL,NULL,E,E
 posix_spawnp:&child,P,NULL,NULL,E,E

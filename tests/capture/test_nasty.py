@@ -61,20 +61,57 @@ def test_a_program_that_locks_itself_in_goes_on(capture: Capture) -> None:
     run = capture(capture.program("nasty"), "locked in")
     assert (capture.here / "out").stat().st_size == 150
     assert run.count()["write", "out"] == 10
-    assert ["recording stopped" in gap.what for gap in run.trace.gaps] == [True]
+    [gap] = run.trace.gaps
+    assert gap.what.startswith("recording stopped where 'nasty' entered the strict mode of seccomp")
 
 
 def test_rules_that_are_set_by_number_kill_nobody(capture: Capture) -> None:
     run = capture(capture.program("nasty"), "own rules")
     assert (capture.here / "out").stat().st_size == 50_110
     assert run.count()["write", "out"] == 10
-    assert ["recording stopped" in gap.what for gap in run.trace.gaps] == [True]
+    [gap] = run.trace.gaps
+    assert gap.what.startswith("recording stopped where 'nasty' installed a seccomp filter")
 
 
 def test_who_only_asks_for_rules_is_traced_on(capture: Capture) -> None:
     run = capture(capture.program("nasty"), "asks whether it could")
     assert run.count()["write", "out"] == 5011
     assert run.trace.gaps == []
+
+
+def test_who_fails_to_lock_itself_in_is_traced_on(capture: Capture) -> None:
+    run = capture(capture.program("nasty"), "rules that fail")
+    assert run.count()["write", "out"] == 5011
+    assert run.trace.gaps == []
+
+
+@pytest.mark.parametrize(("way", "what"), [("own ring", "io_uring"), ("own context", "io_setup")])
+def test_what_was_set_up_without_a_call_is_named(capture: Capture, way: str, what: str) -> None:
+    run = capture(capture.program("nasty"), way)
+    [gap] = run.trace.gaps
+    assert gap.what.startswith("'nasty' set up")
+    assert what in gap.what
+
+
+def test_what_was_not_set_up_is_not_named(capture: Capture) -> None:
+    assert capture(capture.program("nasty"), "no ring").trace.gaps == []
+
+
+@pytest.mark.needs("root")
+def test_a_mapped_device_is_named(capture: Capture) -> None:
+    program = capture.compiled(DEVICE)
+    image = capture.place / "image"
+    image.write_bytes(bytes(1 << 20))
+    line = ["losetup", "--find", "--show", str(image)]
+    device = subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
+    try:
+        mapped = capture(program, device, options=("--all-paths",))
+        plain = capture(program, str(image))
+    finally:
+        subprocess.run(["losetup", "--detach", device], check=True)
+    said = [[gap.what for gap in run.trace.gaps] for run in (mapped, plain)]
+    assert any("maps a device that holds data" in what for what in said[0])
+    assert not any("maps a device" in what for what in said[1])
 
 
 @pytest.mark.parametrize("options", [(), ("--counters",), ("--skip", "*")])
@@ -97,6 +134,18 @@ def test_a_child_that_cannot_record_is_noticed(capture: Capture) -> None:
     assert (capture.here / "out").stat().st_size == 210
     assert ["'nasty' started could not record" in gap.what for gap in run.trace.gaps] == [True]
 
+
+DEVICE = """
+#include <fcntl.h>
+#include <sys/mman.h>
+int main(int count, char** words) {
+  int fd = count > 1 ? open(words[1], O_RDWR) : -1;
+  char* data = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (fd < 0 || data == MAP_FAILED) return 9;
+  data[0] = 'x';
+  return msync(data, 4096, MS_SYNC);
+}
+"""
 
 STREAMS = """
 head -c 9000000 /dev/zero | tr '\\0' x > data

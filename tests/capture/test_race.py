@@ -48,6 +48,8 @@ def sanitized(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(TRACER / "single_glibc.h", place / "single.h")
     own = TRACER / f"call_{platform.machine()}.h"
     shutil.copy(own if own.exists() else TRACER / "call_none.h", place / "call.h")
+    old = TRACER / f"old_numbers_{platform.machine()}.h"
+    shutil.copy(old if old.exists() else TRACER / "old_numbers_aarch64.h", place / "old_numbers.h")
     hidden = place / "hidden"
     hidden.write_text("{ local: *; };\n")
     left_out = OF_LIBRARIES if own.exists() else {*OF_LIBRARIES, "wrap_syscall.c"}

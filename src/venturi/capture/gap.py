@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from venturi.capture.hidden import hidden_moves
-from venturi.capture.process_file import STARTED, BytesMoved, ProcessFile
+from venturi.capture.process_file import STARTED, STOP_REASONS, BytesMoved, ProcessFile
 from venturi.capture.untraced import reason_of
 from venturi.model.operation import KIND_CODES, LAYER_CODES, NO_FILE, STORES_REACH_FILE, Kind
 from venturi.model.trace import Gap, Layer
@@ -19,6 +19,12 @@ _NAMED = 3
 _ON_FILES = [KIND_CODES[kind] for kind in (Kind.OPEN, Kind.READ, Kind.WRITE)]
 _CALLED = [LAYER_CODES[layer] for layer in (Layer.POSIX, Layer.STDIO)]
 _POSIX = Layer.POSIX.value
+_LOCKED_IN = {
+    "filter": "installed a seccomp filter",
+    "strict mode": "entered the strict mode of seccomp",
+    "hidden time": "disabled reading the processor's clock (PR_SET_TSC)",
+}
+"""By reason, what a process did."""
 
 
 def gaps_of(
@@ -37,9 +43,7 @@ def gaps_of(
         whose = "a process" if count == 1 else f"{count} processes"
         gaps.append(f"what {whose} recorded is damaged: {what}; the rest is used")
     dropped = sum(file.dropped for file in files)
-    stopped = Counter(file.stopped_error for file in files if file.stopped_error)
-    for error, count in stopped.items():
-        gaps.append(f"recording stopped in {count} processes: {os.strerror(error)}")
+    gaps += _stopped(files)
     starved = sum(file.starved for file in files)
     if dropped > starved:
         gaps.append(f"truncated: {dropped - starved} operations are in the counters only")
@@ -69,6 +73,27 @@ def gaps_of(
         times = "" if count == 1 else f" ({count} times)"
         gaps.append(f"'{program}'{times} was not traced: {reason_of(program)}")
     return [Gap(layer=_POSIX, what=what) for what in gaps]
+
+
+def _stopped(files: list[ProcessFile]) -> list[str]:
+    """Why processes recorded no more from some moment on."""
+    said = []
+    own = (file for file in files if file.stopped_error and not _locked_in(file))
+    for error, count in Counter(file.stopped_error for file in own).items():
+        said.append(f"recording stopped in {count} processes: {os.strerror(error)}")
+    locked = Counter((file.program, _locked_in(file)) for file in files if _locked_in(file))
+    for (program, what), count in locked.items():
+        times = "" if count == 1 else f" ({count} processes)"
+        said.append(
+            f"recording stopped where '{program}'{times} {what}: what it does from then on is not "
+            "seen (--with strace sees it)"
+        )
+    return said
+
+
+def _locked_in(file: ProcessFile) -> str:
+    """What the process did so that nothing more could be recorded; empty: nothing of that kind."""
+    return _LOCKED_IN.get(STOP_REASONS[file.stopped_by], "") if file.stopped_error else ""
 
 
 def _unseen_ways(files: list[ProcessFile]) -> list[str]:

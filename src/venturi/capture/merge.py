@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,26 @@ import numpy as np
 from venturi.capture.clock import Beginning, Clock, clocks_of
 from venturi.capture.counters import counter_records
 from venturi.capture.gap import gaps_of
-from venturi.capture.process_file import LEFT_OUT, BytesMoved, Name, ProcessFile
+from venturi.capture.process_file import (
+    LEFT_OUT,
+    REPEATED,
+    RUN,
+    BytesMoved,
+    Name,
+    ProcessFile,
+)
+from venturi.model.folded import CallRuns, FoldedOperations, no_runs, runs_of
 from venturi.model.operation import (
     COPIES,
     KIND_CODES,
     KINDS,
     NO_FILE,
+    TYPES,
     Kind,
-    Operations,
     operations_of,
 )
 from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, TraceSource
-from venturi.model.trace_folder import Captured
+from venturi.model.trace_folder import FoldedCapture
 
 WATCHED = [
     Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET,
@@ -31,7 +39,10 @@ WATCHED = [
 """Layers of the tracer, in the order of its codes."""
 
 _OF_TWO_FILES = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK, *COPIES)]
+_IS_OF_TWO_FILES = np.isin(np.arange(256), _OF_TWO_FILES)
 _TIMES = ("start", "end")
+_OF_RUNS = ("slot", "period", "times", "offset_step", "address_step", "address_rest")
+"""Columns of runs that are alike in a process's file and in a trace."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +100,7 @@ def merge(
     name: str,
     version: str,
     broken: Sequence[str] = (),
-) -> Captured:
+) -> FoldedCapture:
     """The trace of a job from what its processes recorded.
 
     `broken` tells of files that could not be used; it becomes gaps.
@@ -98,7 +109,7 @@ def merge(
     clocks = clocks_of(files, facts.beginning)
     table = JobFileTable()
     numbers = [table.numbers_of(file.names, _used_by(file)) for file in files]
-    operations = _operations(files, numbers, clocks)
+    operations = _folded(files, numbers, clocks)
     ranks = max((file.rank for file in files), default=-1) + 1
     records = counter_records(files, numbers, clocks, table.files)
     trace = Trace(
@@ -112,7 +123,7 @@ def merge(
         processes=[_process(file, clocks[file.host]) for file in files],
         operation_count=len(operations),
     )
-    return Captured(trace, operations if len(operations) else None)
+    return FoldedCapture(trace, operations if len(operations) else None)
 
 
 def _process(file: ProcessFile, clock: Clock) -> Process:
@@ -129,47 +140,103 @@ def _process(file: ProcessFile, clock: Clock) -> Process:
     )
 
 
-def _operations(
-    files: list[ProcessFile], numbers: list[dict[int, int]], clocks: dict[str, Clock]
-) -> Operations:
-    """All complete records that are operations, as columns."""
+@dataclass(frozen=True)
+class _WindowRows:
+    """What one window holds."""
+
+    process: int
+    window: Any
+    known: Any
+    """A mask of the records that are operations; None: all are."""
+    at: int
+    """How many operations come before."""
+
+
+def _parts_of(files: list[ProcessFile]) -> list[_WindowRows]:
     parts = []
+    at = 0
     for i, file in enumerate(files):
         for window in file.records:
             known = (window["start"] != 0) & (window["kind"] < len(KINDS))
-            parts.append((i, window, None if known.all() else known))
-    rows = sum(len(window) if known is None else int(known.sum()) for _, window, known in parts)
-    columns: dict[str, Any] = {
-        "process": np.empty(rows, "<u4"),
-        "thread": np.empty(rows, "<u4"),
-        "layer": np.empty(rows, "u1"),
-        "kind": np.empty(rows, "u1"),
-        "error": np.empty(rows, "<u2"),
-        "file": np.empty(rows, "<u4"),
-        "detail": np.empty(rows, "<u4"),
-        "offset": np.empty(rows, "<i8"),
-        "bytes": np.empty(rows, "<i8"),
-        "start_ns": np.empty(rows, "<i8"),
-        "end_ns": np.empty(rows, "<i8"),
-    }
+            parts.append(_WindowRows(i, window, None if known.all() else known, at))
+            at += len(window) if parts[-1].known is None else int(np.count_nonzero(known))
+    return parts
+
+
+def _folded(
+    files: list[ProcessFile], numbers: list[dict[int, int]], clocks: dict[str, Clock]
+) -> FoldedOperations:
+    """All complete records that are operations, as columns, and how often they are repeated."""
+    parts = _parts_of(files)
+    columns, row_count = _columns(parts, files, numbers, clocks)
+    runs = _runs(parts, files, clocks)
+    starts = columns["start_ns"]
+    if row_count and np.any(starts[1:] < starts[:-1]):
+        order = np.argsort(starts, kind="stable")
+        columns = {name: column[order] for name, column in columns.items()}
+        place = np.empty(row_count, np.int64)
+        place[order] = np.arange(row_count)
+        runs = replace(runs, row=place[runs.row])
+    return FoldedOperations(operations_of(**columns), runs)
+
+
+def _columns(
+    parts: list[_WindowRows],
+    files: list[ProcessFile],
+    numbers: list[dict[int, int]],
+    clocks: dict[str, Clock],
+) -> tuple[dict[str, Any], int]:
+    """The columns of the rows in the order of the windows, and how many rows there are."""
+    rows = sum(_row_count(part) for part in parts)
+    columns: dict[str, Any] = {name: np.empty(rows, dtype) for name, dtype in TYPES.items()}
     maps = [_map_of(own) for own in numbers]
-    at = 0
-    for i, window, known in parts:
-        chosen = window if known is None else window[known]
-        span = slice(at, at + len(chosen))
-        at += len(chosen)
-        clock = clocks[files[i].host]
-        columns["process"][span] = i
+    for part in parts:
+        chosen = part.window if part.known is None else part.window[part.known]
+        span = slice(part.at, part.at + len(chosen))
+        clock = clocks[files[part.process].host]
+        columns["process"][span] = part.process
         for column in ("thread", "layer", "kind", "error", "offset", "bytes"):
             columns[column][span] = chosen[column]
-        columns["file"][span] = _translate(chosen["file"], maps[i])
-        two = np.isin(chosen["kind"], _OF_TWO_FILES)
-        detail = chosen["detail"].copy()
-        detail[two] = _translate(detail[two], maps[i])
-        columns["detail"][span] = detail
+        columns["file"][span] = _translate(chosen["file"], maps[part.process])
+        detail = columns["detail"][span]
+        detail[:] = chosen["detail"]
+        two = np.flatnonzero(_IS_OF_TWO_FILES[columns["kind"][span]])
+        if len(two):
+            detail[two] = _translate(detail[two], maps[part.process])
         for time in _TIMES:
             columns[f"{time}_ns"][span] = clock.since_start_ns(chosen[time])
-    return operations_of(**columns)
+    return columns, rows
+
+
+def _row_count(part: _WindowRows) -> int:
+    return len(part.window) if part.known is None else int(np.count_nonzero(part.known))
+
+
+def _runs(parts: list[_WindowRows], files: list[ProcessFile], clocks: dict[str, Clock]) -> CallRuns:
+    """How often rows are repeated; rows are numbered in the order of the windows."""
+    found: list[dict[str, Any]] = []
+    for part in parts:
+        if part.known is None:
+            continue
+        at = np.flatnonzero((part.window["kind"] == REPEATED) & (part.window["start"] != 0))
+        if not len(at):
+            continue
+        run = part.window.view(RUN)[at]
+        number = np.cumsum(part.known) - 1 + part.at
+        rate = clocks[files[part.process].host].rate
+        took = (run["took"] * rate).astype(np.int64)
+        found.append(
+            {
+                "row": number[at - run["period"].astype(np.int64)],
+                "took_ns": took,
+                "between_ns": ((run["took"] + run["between"]) * rate).astype(np.int64) - took,
+                **{name: run[name] for name in _OF_RUNS},
+            }
+        )
+    if not found:
+        return no_runs()
+    joined = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
+    return runs_of(**joined)
 
 
 def _used_by(file: ProcessFile) -> set[int]:
@@ -177,8 +244,9 @@ def _used_by(file: ProcessFile) -> set[int]:
     used = np.zeros(max(file.names, default=-1) + 2, bool)
     used[[min(counted.file, len(used) - 1) for counted in file.counters]] = True
     for window in file.records:
-        used[np.minimum(window["file"][window["kind"] < len(KINDS)], len(used) - 1)] = True
-        two = np.isin(window["kind"], _OF_TWO_FILES)
+        kind = window["kind"]
+        used[np.minimum(window["file"][kind < len(KINDS)], len(used) - 1)] = True
+        two = np.flatnonzero(_IS_OF_TWO_FILES[kind])
         used[np.minimum(window["detail"][two], len(used) - 1)] = True
     return set(np.flatnonzero(used[:-1]).tolist())
 

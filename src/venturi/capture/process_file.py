@@ -15,15 +15,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from venturi.model.operation import KIND_CODES, KINDS, Kind
+from venturi.model.operation import KIND_CODES, KINDS, MEMORY_UNIT, Kind
 
 MAGIC = b"VTRACE01"
 SUFFIX = ".vtrace"
+STOP_REASONS = ("", "error", "filter", "strict mode", "hidden time")
+"""Why recording ended before the process did, in the order of the tracer's codes."""
 LEFT_OUT = "<left out>"
 """The name under which the tracer counts what its filter leaves out."""
 
-_VERSION = 2
-_HEADER = struct.Struct("<8sIIIi" + "q" * 6 + "Q" * 5 + "ii64s256s2048s" + "Q" * 14)
+_VERSION = 3
+_HEADER = struct.Struct("<8sIIIi" + "q" * 6 + "Q" * 5 + "ii64s256s2048s" + "Q" * 15)
 _HEADER_BYTES = 4096
 _WINDOW = struct.Struct("<IIII")
 _WINDOW_HEADER_BYTES = 64
@@ -32,11 +34,19 @@ _WINDOWS = _RECORDS, _NAMES, _COUNTERS = 1, 2, 3
 _LAYERS = 7
 """The tracer's, the first of operation.LAYERS."""
 
-STARTED = _FIRST_MARK = 254
-"""The kind of a record that a program was started; from here on, kinds are no calls."""
+REPEATED = _FIRST_MARK = 253
+"""The kind of a record that says how often a call was repeated; from here on, kinds are no calls.
+"""
+STARTED = 254
+"""The kind of a record that a program was started."""
 
 _CLOCKS_APART = 2**32
 """Ticks by which the clocks of two processors may disagree."""
+
+_MOST_PERIOD = 4
+_MOST_TIMES = 2**20
+_MOST_RUN_TICKS = 2**20
+"""Of a run, as the tracer ends them."""
 
 _MOVES = np.isin(np.arange(256), [KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]])
 
@@ -66,6 +76,22 @@ RECORD = np.dtype(
     ]
 )
 """One call; times in ticks."""
+
+RUN = np.dtype(
+    [
+        ("times", "<i8"),
+        ("took", "<i8"),
+        ("between", "<i8"),
+        ("offset_step", "<i8"),
+        ("address_step", "<i4"),
+        ("address_rest", "<u4"),
+        ("period", "<u4"),
+        ("slot", "<u2"),
+        ("layer", "u1"),
+        ("kind", "u1"),
+    ]
+)
+"""In the place of a record: repetitions of the call that stands `period` before it."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +161,8 @@ class ProcessFile:
     """The same of io_uring."""
     devices: int
     """Mappings of devices that hold data."""
+    stopped_by: int
+    """Why recording ended before the process did: an index into STOP_REASONS."""
     names: dict[int, Name]
     counters: list[CounterSet]
     records: list[npt.NDArray[Any]]
@@ -187,6 +215,7 @@ def read_process_file(path: Path) -> ProcessFile | None:
         bool(moved[11]),
         bool(moved[12]),
         moved[13],
+        min(moved[14], len(STOP_REASONS) - 1),
         contents.names,
         contents.counters,
         contents.records,
@@ -271,14 +300,46 @@ class _Contents:
 def _strange(rows: Any) -> Any:
     """A mask of the records that no process wrote as they are."""
     start, end, kind, size = rows["start"], rows["end"], rows["kind"], rows["bytes"]
-    is_call = kind < len(KINDS)
+    is_call, repeats = kind < len(KINDS), kind == REPEATED
     strange = (start < 0) | (rows["layer"] >= _LAYERS)
     strange |= (start != 0) & is_call & (end < start - _CLOCKS_APART)
     # A record that was taken but never filled is empty; marks have no end.
-    strange |= (end != 0) & ((start == 0) | ~is_call)
+    strange |= (end != 0) & ((start == 0) | ~is_call) & ~repeats
     strange |= ~is_call & (kind < _FIRST_MARK)
     strange |= _MOVES[kind] & ((size < 0) | (size > _MOST_PLAUSIBLE))
+    if repeats.any():
+        strange |= _torn(rows, strange)
     return strange
+
+
+def _torn(rows: Any, strange: Any) -> Any:
+    """A mask of the records of repetitions that do not fit what is before them."""
+    runs = rows.view(RUN)
+    at = np.flatnonzero(rows["kind"] == REPEATED)
+    found = runs[at]
+    period, slot = found["period"].astype(np.int64), found["slot"].astype(np.int64)
+    fits = (period >= 1) & (period <= _MOST_PERIOD) & (slot < period) & (at - slot >= period)
+    for field, most in (("times", _MOST_TIMES), ("took", _MOST_RUN_TICKS)):
+        fits &= (found[field] >= 0) & (found[field] <= most)
+    fits &= (found["between"] >= 0) & (found["between"] <= _MOST_RUN_TICKS)
+    fits &= (found["times"] > 0) & (found["address_rest"] < MEMORY_UNIT)
+    # Of a cycle, all of it or nothing.
+    is_fit = np.zeros(len(rows), bool)
+    is_fit[at[fits]] = True
+    first, last_row = at - slot, len(rows) - 1
+    for place in range(_MOST_PERIOD):
+        inside = fits & (place < period)
+        there = np.clip(first + place, 0, last_row)
+        before = np.maximum(there - 1, np.clip(first, 0, last_row))
+        base = np.clip(first + place - period, 0, last_row)
+        whole = is_fit[there] & (runs["slot"][there] == place) & (runs["period"][there] == period)
+        whole &= runs["times"][there] <= runs["times"][before]
+        whole &= runs["times"][there] >= runs["times"][np.clip(first, 0, last_row)] - 1
+        whole &= (rows["kind"][base] < len(KINDS)) & (rows["start"][base] != 0) & ~strange[base]
+        fits &= ~inside | (whole & (first + place <= last_row))
+    mask = np.zeros(len(rows), bool)
+    mask[at[~fits]] = True
+    return mask
 
 
 def _layout(text: str) -> list[tuple[str, int]]:

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from venturi import __version__
@@ -22,7 +23,13 @@ from venturi.capture.tracer import TracerSettings, configure, environment
 from venturi.execute.result_folder import folder_for
 from venturi.model.error import UserError
 from venturi.model.trace import Gap, Layer
-from venturi.model.trace_folder import SUFFIX, Captured, write_trace
+from venturi.model.trace_folder import (
+    SUFFIX,
+    Captured,
+    FoldedCapture,
+    folded_capture_of,
+    write_trace,
+)
 
 CUT_OFF = "the capture was cut off: how and when the application ended is not known"
 
@@ -31,7 +38,7 @@ CUT_OFF = "the capture was cut off: how and when the application ended is not kn
 class CaptureOutcome:
     """A capture that was made."""
 
-    captured: Captured
+    folded: FoldedCapture
     finished: ApplicationExit
     folder: Path
     left_out: dict[str, int]
@@ -40,6 +47,11 @@ class CaptureOutcome:
     """What else is to be known: where the trace had to go, what the way costs."""
     elsewhere: str | None = None
     """Why the trace is not where it was to go, and where it is."""
+
+    @cached_property
+    def captured(self) -> Captured:
+        """The capture with a row for each call."""
+        return self.folded.unfolded()
 
 
 @dataclass(frozen=True)
@@ -129,7 +141,8 @@ def recover(spool: Path, output: str | None) -> CaptureOutcome:
 def _made(spool: Path, job: SpoolJob, finished: ApplicationExit) -> CaptureOutcome:
     """The trace of what is in the folder, written to its place."""
     if job.is_strace:
-        captured, left = leave_out(read_strace(spool / CALLS), job.settings)
+        kept, left = leave_out(read_strace(spool / CALLS), job.settings)
+        captured = folded_capture_of(kept)
         source = captured.trace.source.model_copy(update={"file": job.folder.name})
         captured = replace(captured, trace=captured.trace.model_copy(update={"source": source}))
         remarks = [COST]
@@ -146,22 +159,22 @@ def _made(spool: Path, job: SpoolJob, finished: ApplicationExit) -> CaptureOutco
     return CaptureOutcome(captured, finished, written, left, [*remarks, *more], elsewhere)
 
 
-def _cut_off(captured: Captured) -> Captured:
+def _cut_off(captured: FoldedCapture) -> FoldedCapture:
     """The trace with a gap that says so; the job lasts as long as anything is known of it."""
     trace, operations = captured.trace, captured.operations
     known = [trace.job.seconds, *(p.ended_s or p.started_s for p in trace.processes)]
     for record in trace.records:
         known += [at for name, at in record.times.items() if name.endswith("_END_TIMESTAMP")]
     if operations is not None and len(operations):
-        known.append(float(operations.end_ns.max()) / 1e9)
+        known.append(operations.last_ns() / 1e9)
     changes = {
         "job": trace.job.model_copy(update={"seconds": max(known)}),
         "gaps": [*trace.gaps, Gap(layer=Layer.POSIX.value, what=CUT_OFF)],
     }
-    return Captured(trace.model_copy(update=changes), operations)
+    return FoldedCapture(trace.model_copy(update=changes), operations)
 
 
-def _write(folder: Path, captured: Captured) -> tuple[Path, list[str]]:
+def _write(folder: Path, captured: FoldedCapture) -> tuple[Path, list[str]]:
     """Writes the trace; where another capture took its name meanwhile, with a number beside it.
 
     To a temporary place where `folder` cannot be: the disk may be full.

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from venturi.capture.run import CaptureOutcome
-from venturi.model.operation import LAYER_CODES, Kind, Operations
+from venturi.model.folded import FoldedOperations
+from venturi.model.operation import KIND_CODES, KINDS, LAYER_CODES, LAYERS, Kind
 from venturi.model.trace import CounterRecord, Layer
 
 SCHEMA = "venturi.capture-summary/1"
 
 _DATA = {"reads": (Kind.READ,), "writes": (Kind.WRITE,), "copies": (Kind.COPY, Kind.CLONE)}
+_STEP = np.uint16(2 * len(KINDS))
 _READS = ("READS", "INDEP_READS", "COLL_READS", "NB_READS")
 _WRITES = ("WRITES", "INDEP_WRITES", "COLL_WRITES", "NB_WRITES")
 
@@ -22,16 +24,13 @@ def summary_of(outcome: CaptureOutcome) -> dict[str, Any]:
 
     It is what `venturi capture --json` prints.
     """
-    trace = outcome.captured.trace
-    operations = outcome.captured.operations
+    trace = outcome.folded.trace
+    operations = outcome.folded.operations
     layers = []
+    counts = None if operations is None else _CallsByLayer(operations)
     for layer in trace.layers:
         records = [record for record in trace.records if record.layer is layer]
-        row = (
-            _from_operations(operations, layer)
-            if operations is not None
-            else _from_counters(records)
-        )
+        row = _from_counters(records) if counts is None else counts.of(layer)
         if any(row.values()):
             layers.append({"layer": layer.value, **row})
     return {
@@ -52,18 +51,27 @@ def summary_of(outcome: CaptureOutcome) -> dict[str, Any]:
     }
 
 
-def _from_operations(operations: Operations, layer: Layer) -> dict[str, int]:
-    here = (operations.layer == LAYER_CODES[layer]) & (operations.error == 0)
-    row: dict[str, int] = {}
-    data = np.zeros(len(operations), bool)
-    for word, kinds in _DATA.items():
-        chosen = here & np.logical_or.reduce([operations.is_kind(kind) for kind in kinds])
-        data |= chosen
-        row[word] = int(np.count_nonzero(chosen))
-        row[f"bytes_{word}"] = int(operations.bytes[chosen].sum())
-    other = (operations.layer == LAYER_CODES[layer]) & ~data
-    row["others"] = int(np.count_nonzero(other))
-    return row
+class _CallsByLayer:
+    """Calls and bytes of operations by layer, kind and whether they failed, counted in one pass."""
+
+    def __init__(self, operations: FoldedOperations) -> None:
+        rows, times = operations.rows, operations.times()
+        key = rows.layer.astype(np.uint16) * _STEP + rows.kind * np.uint16(2) + (rows.error != 0)
+        most = _STEP * len(LAYERS)
+        self._calls = np.bincount(key, times, most).astype(np.int64).reshape(-1, len(KINDS), 2)
+        moved = rows.bytes * times
+        self._bytes = np.bincount(key, moved, most).astype(np.int64).reshape(-1, len(KINDS), 2)
+
+    def of(self, layer: Layer) -> dict[str, int]:
+        """What was done in a layer; failed calls are among the others."""
+        calls, moved = (counted[LAYER_CODES[layer]] for counted in (self._calls, self._bytes))
+        row: dict[str, int] = {}
+        for word, kinds in _DATA.items():
+            codes = [KIND_CODES[kind] for kind in kinds]
+            row[word] = int(calls[codes, 0].sum())
+            row[f"bytes_{word}"] = int(moved[codes, 0].sum())
+        row["others"] = int(calls.sum()) - sum(row[word] for word in _DATA)
+        return row
 
 
 def _from_counters(records: list[CounterRecord]) -> dict[str, int]:

@@ -27,6 +27,8 @@ class TracerSettings:
     skip: tuple[str, ...] = ()
     all_paths: bool = False
     """Also system directories, pipes and sockets."""
+    with_runs: bool = True
+    """Whether runs of equal calls are kept once; tests compare traces with and without."""
 
 
 def find_tracer() -> Path:
@@ -56,6 +58,7 @@ def configure(spool: Path, settings: TracerSettings) -> None:
     lines = [
         f"limit {settings.limit}",
         f"counters_only {int(settings.counters_only)}",
+        f"runs {int(settings.with_runs)}",
         f"all_paths {int(settings.all_paths)}",
         *(f"only {absolute_glob(glob)}" for glob in settings.only),
         *(f"skip {absolute_glob(glob)}" for glob in settings.skip),

@@ -113,7 +113,7 @@ MEMORY_UNIT = 16
 OPENED_TOGETHER = 1 << 31
 OPENED_HINTED = 1 << 30
 
-_TYPES: dict[str, str] = {
+TYPES: dict[str, str] = {
     "process": "<u4",
     "thread": "<u4",
     "layer": "u1",
@@ -126,6 +126,7 @@ _TYPES: dict[str, str] = {
     "start_ns": "<i8",
     "end_ns": "<i8",
 }
+"""The columns, and the type of each."""
 
 Column = npt.NDArray[Any]
 
@@ -161,7 +162,7 @@ class Operations:
 
     def take(self, rows: Column) -> Operations:
         """The rows that an index or a mask chooses."""
-        return Operations(**{name: getattr(self, name)[rows] for name in _TYPES})
+        return Operations(**{name: getattr(self, name)[rows] for name in TYPES})
 
     def is_kind(self, *kinds: Kind) -> Column:
         """A mask of the rows of these kinds."""
@@ -179,11 +180,11 @@ def operations_of(**columns: Any) -> Operations:
     """
     count = len(next(iter(columns.values()), ()))
     empty = {"file": NO_FILE, "offset": UNKNOWN_OFFSET}
-    strange = set(columns) - set(_TYPES)
+    strange = set(columns) - set(TYPES)
     if strange:
         raise ValueError(f"no columns of operations: {sorted(strange)}")
     full = {}
-    for name, dtype in _TYPES.items():
+    for name, dtype in TYPES.items():
         if name in columns:
             full[name] = np.asarray(columns[name]).astype(dtype, copy=False)
         else:
@@ -212,7 +213,7 @@ def load_operations(folder: Path) -> Operations:
     """
     place = folder / FOLDER
     columns = {}
-    for name, dtype in _TYPES.items():
+    for name, dtype in TYPES.items():
         path = place / f"{name}.npy"
         try:
             column = np.load(path, mmap_mode="r", allow_pickle=False)

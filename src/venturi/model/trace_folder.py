@@ -10,7 +10,8 @@ from pathlib import Path
 
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
-from venturi.model.operation import Operations, load_operations, save_operations
+from venturi.model.folded import FoldedOperations, folded_of, load_folded, save_folded
+from venturi.model.operation import Operations
 from venturi.model.trace import TRACE_SCHEMA, Trace
 
 DOCUMENT = "trace.json"
@@ -25,7 +26,26 @@ class Captured:
     operations: Operations | None = None
 
 
-def write_trace(folder: Path, captured: Captured) -> None:
+@dataclass(frozen=True)
+class FoldedCapture:
+    """The same, as it stands on disk: runs of equal calls are kept once."""
+
+    trace: Trace
+    operations: FoldedOperations | None = None
+
+    def unfolded(self) -> Captured:
+        """With a row for each call."""
+        operations = self.operations
+        return Captured(self.trace, None if operations is None else operations.unfolded())
+
+
+def folded_capture_of(captured: Captured) -> FoldedCapture:
+    """A capture as it is, without runs."""
+    operations = captured.operations
+    return FoldedCapture(captured.trace, None if operations is None else folded_of(operations))
+
+
+def write_trace(folder: Path, captured: Captured | FoldedCapture) -> None:
     """Writes `folder`, which must not exist; it appears as a whole or not at all.
 
     Raises UserError where it exists or cannot be written.
@@ -39,7 +59,11 @@ def write_trace(folder: Path, captured: Captured) -> None:
     try:
         making.chmod(0o777 & ~_umask())
         if captured.operations is not None:
-            save_operations(captured.operations, making)
+            operations = captured.operations
+            folded = (
+                operations if isinstance(operations, FoldedOperations) else folded_of(operations)
+            )
+            save_folded(folded, making)
         (making / DOCUMENT).write_text(captured.trace.to_json(), "utf-8")
         making.rename(folder)
     except OSError as error:
@@ -49,7 +73,7 @@ def write_trace(folder: Path, captured: Captured) -> None:
 
 
 def read_trace(folder: Path) -> Captured:
-    """The trace in `folder`, its operations memory-mapped.
+    """The trace in `folder`; its operations are memory-mapped where there are no runs among them.
 
     Raises UserError where the folder is no trace, or one that does not fit together.
     """
@@ -62,13 +86,13 @@ def read_trace(folder: Path) -> Captured:
         raise UserError(f"'{path}' is not a {TRACE_SCHEMA} document: {error}", error.hint) from None
     if trace.operation_count == 0:
         return Captured(trace)
-    operations = load_operations(folder)
+    operations = load_folded(folder)
     if len(operations) != trace.operation_count:
         raise UserError(
             f"'{folder}' holds {len(operations)} operations where its document counts "
             f"{trace.operation_count}"
         )
-    return Captured(trace, operations)
+    return Captured(trace, operations.unfolded())
 
 
 def _umask() -> int:

@@ -1,0 +1,4 @@
+// This processor has no older system calls beside those with a folder.
+#pragma once
+
+#define OLD_NUMBERS
