@@ -318,6 +318,7 @@ Record* note_start(const char* path, int process) {
   Name* name = path && is_readable_text(path) ? name_of_text(path) : NULL;
   if (name == NULL || header == NULL) return NULL;
   write_name(name);
+  run_forget();  // the record may be in another window
   Record* record = new_record();
   if (record == NULL) return NULL;
   record->kind = kStarted;
