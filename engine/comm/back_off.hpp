@@ -16,8 +16,8 @@ namespace venturi::comm {
 class BackOff {
  public:
   BackOff() = default;
-  /// For so long it does nothing between two looks: for what comes at any moment, with a core of its
-  /// own. Not even a pause, of which a virtual machine's host may make a long one.
+  /// For so long it does nothing between two looks: for what comes at any moment, with a core of
+  /// its own. Not even a pause, of which a virtual machine's host may make a long one.
   explicit BackOff(std::uint64_t awake_ns) : awake_ns_(awake_ns) {}
 
   void wait() {

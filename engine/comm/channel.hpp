@@ -91,7 +91,8 @@ class Channel {
   [[nodiscard]] virtual std::string name() const = 0;
 
   virtual void barrier(const Poll& poll) = 0;
-  /// A barrier that all leave at the same moment: who slept in the first one is awake in the second.
+  /// A barrier that all leave at the same moment: who slept in the first one is awake in the
+  /// second.
   virtual void meet(const Poll& poll) {
     barrier(poll);
     barrier(poll);

@@ -50,8 +50,7 @@ class ResidencyInterpreter {
 
   void transfer(const schema::Transfer& leaf) {
     const FileState& file = context_.files[static_cast<std::size_t>(leaf.file)];
-    std::set<std::string>& paths =
-        leaf.operation == schema::Direction::kRead ? read_ : written_;
+    std::set<std::string>& paths = leaf.operation == schema::Direction::kRead ? read_ : written_;
     if (paths.size() >= kMostFiles || !file.storage->traits().real_files) return;
     const ActAs acting(context_, context_.owner_of(leaf.owner));
     const std::string path = context_.path_of(*file.plan);
