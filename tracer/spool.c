@@ -44,8 +44,9 @@ static atomic_bool is_starved;  // of descriptors, when the last window was aske
 static char path[sizeof spool.folder + 64];
 static _Atomic uint32_t start_lock;
 static _Atomic uint32_t window_lock;
-static atomic_bool is_reading;   // the clocks, for the header
-static Window* idle[kMostIdle];  // partly filled, of threads that ended
+static _Atomic uint32_t end_lock;  // the last one to be taken
+static atomic_bool is_reading;     // the clocks, for the header
+static Window* idle[kMostIdle];    // partly filled, of threads that ended
 static int idle_count;
 static _Atomic uint32_t threads;
 static pthread_key_t thread_end;
@@ -132,8 +133,8 @@ uint32_t next_bytes(const Window* last) {
   return last->bytes < kMostBytes ? 2 * last->bytes : kMostBytes;
 }
 
-Window* new_window(WindowKind kind, uint32_t bytes) {
-  if (atomic_load(&header->stopped_error) != 0) return NULL;
+// The next part of the file; it is the file's once its header says how long it is.
+static Window* add_window(WindowKind kind, uint32_t bytes) {
   const uint64_t offset = atomic_load(&header->file_bytes);
   int failed = 0;
   Window* window = map_part(0, offset, bytes, bytes >= kRecordsBytes ? MAP_POPULATE : 0, &failed);
@@ -151,7 +152,16 @@ Window* new_window(WindowKind kind, uint32_t bytes) {
   window->kind = kind;
   is_starved = false;
   atomic_store(&header->file_bytes, offset + bytes);
-  note_clocks();
+  return window;
+}
+
+Window* new_window(WindowKind kind, uint32_t bytes) {
+  if (atomic_load(&header->stopped_error) != 0) return NULL;
+  // Names, counters and records have locks of their own; the file's end is one.
+  const Held held = lock(&end_lock);
+  Window* window = held.taken ? add_window(kind, bytes) : NULL;
+  unlock(&end_lock, held);
+  if (window != NULL) note_clocks();
   return window;
 }
 

@@ -103,6 +103,14 @@ def test_the_same_calls_are_there(traced: Traced, seed: int, threads: int) -> No
         assert apart == []
 
 
+def test_threads_that_need_room_at_once_get_parts_of_the_file_of_their_own(
+    traced: Traced,
+) -> None:
+    """Names, counters and records grow by themselves; `Traced` finds what overlaps."""
+    for seed in range(100, 120):
+        assert traced.of(seed, 8, with_runs=seed % 2 == 0)
+
+
 def in_ticks(file: ProcessFile) -> ProcessFile:
     """The same, with ticks taken for nanoseconds, so that nothing is rounded."""
     return replace(
