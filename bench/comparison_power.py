@@ -134,8 +134,8 @@ def tables(count: int) -> Iterator[str]:
     )
     yield "**False alarms**: equal runs with any significant metric (promised: 5 % at most).\n"
     columns = [(1, 0.0), (38, 0.0), (38, CORRELATION), (200, 0.0), (200, CORRELATION)]
-    heads = [f"{m} metrics" + (", correlated" if c else "") for m, c in columns]
-    yield from _head(["repetitions are", "repetitions", heads[0][:-1], *heads[1:]])
+    heads = [_counted(m) + (", correlated" if c else "") for m, c in columns]
+    yield from _head(["repetitions are", "repetitions", *heads])
     for shape in SHAPES:
         for first, second in COUNTS:
             cells = [Cell(shape, first, second, m, c) for m, c in columns]
@@ -147,7 +147,7 @@ def tables(count: int) -> Iterator[str]:
 
 def _power_tables(count: int) -> Iterator[str]:
     yield "**Power**: one metric changes by a factor; how often it is found.\n"
-    yield from _head(["spread", "factor", "repetitions", *[f"{m} metrics" for m in METRICS]])
+    yield from _head(["spread", "factor", "repetitions", *map(_counted, METRICS)])
     for spread, factor in ((0.1, 1.2), (0.1, 1.5), (0.1, 2.0), (0.3, 2.0), (0.3, 10.0)):
         for n in (4, 5, 6, 10):
             cells = [Cell("log-normal", n, n, m, 0.0, spread, factor) for m in METRICS]
@@ -158,7 +158,7 @@ def _power_tables(count: int) -> Iterator[str]:
         "**Detectable change**: what comparisons of equal runs say (median), and how often a "
         "change of just that size is then found (promised: 90 %).\n"
     )
-    yield from _head(["spread", "repetitions", *[f"{m} metrics" for m in METRICS]])
+    yield from _head(["spread", "repetitions", *map(_counted, METRICS)])
     for spread in (0.03, 0.1, 0.3):
         for first, second in ((4, 4), (5, 5), (6, 6), (10, 10), (3, 6), (4, 9)):
             cells = []
@@ -168,6 +168,10 @@ def _power_tables(count: int) -> Iterator[str]:
                 changed = Cell("log-normal", first, second, m, 0.0, spread, 1 + said)
                 cells.append(f"{100 * said:,.0f} %: {100 * power(changed, count):.0f} %")
             yield _line([f"{100 * spread:.0f} %", f"{first} and {second}", *cells])
+
+
+def _counted(metrics: int) -> str:
+    return "1 metric" if metrics == 1 else f"{metrics} metrics"
 
 
 def _head(titles: Sequence[str]) -> Iterator[str]:

@@ -79,3 +79,24 @@ def test_all_intervals_hold_together(metrics: int) -> None:
     for sizes in COUNTS:
         cell = Cell("log-normal", *sizes, metrics, 0.0, 0.1, 1.5)
         assert 1 - held(cell, COUNT) <= most(0.05, COUNT)
+
+
+def rows_of_the_page() -> list[list[str]]:
+    """Return the cells of all rows in the page's tables."""
+    page = (BENCH.parent / "docs/compare.md").read_text("utf-8")
+    made = page.split("comparison_power: begin")[1].split("comparison_power: end")[0]
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in made.splitlines()
+        if line.startswith("|")
+    ]
+
+
+def test_the_pages_tables_keep_the_promises() -> None:
+    rows = rows_of_the_page()
+    alarms = [row for row in rows if row[0] in PROMISED]
+    assert len(alarms) == len(PROMISED) * len(COUNTS)
+    for row in alarms:
+        assert all(float(cell.strip(" %")) <= 100 * most(0.05, 200) for cell in row[2:])
+    [factor_of_two] = [row for row in rows if row[:3] == ["10 %", "2", "6 and 6"]]
+    assert all(float(cell.strip(" %")) >= 90 for cell in factor_of_two[3:])
