@@ -13,8 +13,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/clock.hpp"
 #include "base/error.hpp"
 #include "base/random.hpp"
+#include "comm/back_off.hpp"
 #include "execute/manifest_words.hpp"
 
 namespace venturi::execute {
@@ -22,6 +24,8 @@ namespace {
 
 constexpr std::size_t kFirstBytes = 65'536;
 constexpr std::size_t kMostGrowthBytes = 1'048'576;
+/// Another rank's call on an item is waited for so long.
+constexpr std::uint64_t kLongestCallNs = 10'000'000'000;
 
 /// A file of this name that is ours alone: made, or, where a run used the journal before, emptied.
 base::Descriptor open_own(const std::string& name) {
@@ -153,16 +157,23 @@ std::size_t Manifest::add_items(std::uint64_t key, Entry entry) {
 }
 
 bool Manifest::any_made(const Entry& entry, std::size_t place, bool known) {
-  const auto is_in = [&](const std::vector<Entry>& sums) {
-    return std::any_of(sums.begin(), sums.end(), [&](const Entry& sum) {
-      return sum.path == entry.path && sum.block.names == entry.block.names &&
-             sum.block.first == entry.block.first &&
-             is_made(static_cast<unsigned char>(sum.counts[place]));
+  const auto count = [&]() -> unsigned char {
+    const auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Entry& one) {
+      return one.path == entry.path && one.block.names == entry.block.names &&
+             one.block.first == entry.block.first;
     });
+    return sum == sums_.end() ? kSettled : static_cast<unsigned char>(sum->counts[place]);
   };
-  if (known && is_in(sums_)) return true;
-  sums_ = sum_items(read_manifests(journal_, directory_, binding_.key));
-  return is_in(sums_);
+  if (known && is_made(count())) return true;
+  // A rank whose call has made the name may still be about to say so.
+  const std::uint64_t until_ns = base::monotonic_ns() + kLongestCallNs;
+  comm::BackOff pause;
+  do {
+    sums_ = sum_items(read_manifests(journal_, directory_, binding_.key));
+    if (is_made(count())) return true;
+    pause.wait();
+  } while ((count() & kPending) != 0 && base::monotonic_ns() < until_ns);
+  return false;
 }
 
 std::vector<Entry> Manifest::since(std::size_t position) const {

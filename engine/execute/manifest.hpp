@@ -158,7 +158,7 @@ class Manifest {
   [[nodiscard]] bool removed_others() const noexcept { return removed_others_; }
   void note_removal_of_others() noexcept { removed_others_ = true; }
   /// Whether some rank made an item, and none removed it since: `place` in the counts of the entry.
-  /// With `known` what was read last may do.
+  /// With `known` what was read last may do. Waits for ranks that are about to make it.
   bool any_made(const Entry& entry, std::size_t place, bool known);
 
   /// All that was listed from this position on.

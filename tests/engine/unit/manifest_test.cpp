@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/error.hpp"
 #include "execute/removal.hpp"
@@ -158,7 +160,6 @@ TEST_F(ManifestTest, ItemsAreCountedAndSummedOverRanks) {
   two.count(at_two + 4) = kSettled + 63;
   EXPECT_TRUE(two.any_made(make(), 3, true));
   EXPECT_FALSE(two.any_made(make(), 4, false));
-  EXPECT_FALSE(two.any_made(make(), 5, false));
   const auto sums = sum_items(read_manifests(journal(), run(), bound.key));
   ASSERT_EQ(sums.size(), 1U);
   EXPECT_EQ(sums[0].block.names, "f %% x%n3;");
@@ -167,6 +168,25 @@ TEST_F(ManifestTest, ItemsAreCountedAndSummedOverRanks) {
   EXPECT_TRUE(is_made(static_cast<unsigned char>(sums[0].counts[3])));
   EXPECT_FALSE(is_made(static_cast<unsigned char>(sums[0].counts[4])));
   EXPECT_EQ(static_cast<unsigned char>(sums[0].counts[5]), kPending);
+}
+
+TEST_F(ManifestTest, ARankThatIsAboutToMakeAnItemIsWaitedFor) {
+  const Binding bound = binding();
+  const auto make = [] {
+    return Entry{.kind = EntryKind::kItems, .path = "t", .block = {.names = "f", .per_node = 9}};
+  };
+  for (const bool made : {true, false}) {
+    Manifest one(journal(), run(), 0, bound);
+    Manifest two(journal(), run(), 1, bound);
+    const std::size_t at = one.place_of_items(1, make) + 5;
+    one.count(at) = kPending;
+    std::thread maker([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      one.count(at) = kSettled | (made ? 1 : 0);
+    });
+    EXPECT_EQ(two.any_made(make(), 5, false), made);
+    maker.join();
+  }
 }
 
 TEST_F(ManifestTest, AnIntentWithoutAnEntryRemovesOnlyWhatWasBornThen) {
