@@ -14,8 +14,10 @@ import pytest
 from cli.conftest import Cli, wait_for
 from cli.gluster import Brick, Layout, Volume, volume_in_memory
 
-SMALL = ["--set=easy_items=60", "--set=hard_items=110", "--set=hard_segments=40",
-         "--set=easy_block=4 MiB"]  # fmt: skip
+FEW_ITEMS = ["--set=easy_items=60", "--set=hard_items=110"]
+SMALL = [*FEW_ITEMS, "--set=easy_block=4 MiB", "--set=hard_segments=40"]
+LONG = [*FEW_ITEMS, "--set=easy_block=4 MiB", "--set=hard_segments=400000"]
+"""One whose ior-hard-write lasts until something ends it."""
 NOT_REMOVED = r"(not be removed|was removed( from \S+)?): .+: "
 """The client may say of a name on a dead brick that it is not there, instead of an error."""
 
@@ -80,6 +82,7 @@ def started(cli: Cli, line: list[str], phase: str) -> Any:
     process = cli.start(*line, "--json")
 
     def within() -> Any:
+        assert process.poll() is None, process.communicate()
         return next(
             (
                 path.parent
@@ -101,7 +104,7 @@ def holds_hard_file(brick: Brick) -> bool:
 
 def test_a_brick_killed_in_the_middle(cli: Cli, volume: Volume) -> None:
     volume.start(2)
-    line = words(volume.mount, "--stonewall", "30", *SMALL, "--set=hard_segments=400000")
+    line = words(volume.mount, "--stonewall", "30", *LONG)
     process = started(cli, line, "ior-hard-write")
     hit = wait_for(lambda: next((b for b in volume.bricks if holds_hard_file(b)), None))
     hit.kill()
@@ -176,7 +179,7 @@ def test_other_layouts(cli: Cli, volume: Volume, layout: Layout) -> None:
 def test_a_brick_of_a_pair_dies(cli: Cli, volume: Volume) -> None:
     """The other one serves: no error reaches the run."""
     volume.start(2, layout=Layout.TWOFOLD)
-    line = words(volume.mount, "--stonewall", "2", *SMALL[:2], "--set=hard_segments=4000")
+    line = words(volume.mount, "--stonewall", "2", *FEW_ITEMS, "--set=hard_segments=4000")
     process = started(cli, line, "ior-hard-write")
     volume.bricks[0].kill()
     out, _ = process.communicate(timeout=600)
@@ -189,7 +192,7 @@ def test_a_brick_of_a_pair_dies(cli: Cli, volume: Volume) -> None:
 def test_a_brick_that_stops_answering(cli: Cli, volume: Volume) -> None:
     """The run ends with the storage's own reason; what is left is named, and can be removed."""
     volume.start(1, ping_s=8)
-    line = words(volume.mount, "--stonewall", "30", *SMALL, "--set=hard_segments=400000")
+    line = words(volume.mount, "--stonewall", "30", *LONG)
     process = started(cli, line, "ior-hard-write")
     # A file whose creation is on its way would be there in the end, and not the run's by its word.
     wait_for(lambda: holds_hard_file(volume.bricks[0]))
@@ -216,7 +219,7 @@ def test_a_brick_that_stops_answering(cli: Cli, volume: Volume) -> None:
 def test_a_pause_of_a_brick_is_in_the_latencies(cli: Cli, volume: Volume) -> None:
     """Shorter than what the client takes for a death, it fails nothing."""
     volume.start(1)
-    line = words(volume.mount, "--stonewall", "2", *SMALL[:2], "--set=hard_segments=4000")
+    line = words(volume.mount, "--stonewall", "2", *FEW_ITEMS, "--set=hard_segments=4000")
     process = started(cli, line, "ior-hard-write")
     volume.bricks[0].halt()
     time.sleep(1.2)

@@ -31,7 +31,7 @@ from venturi.plan.setting import RunSettings
 PLANTED = "qqx_planted"
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MACHINE = {
-    "schema": "venturi.machine/1",
+    "schema": "venturi.machine/2",
     "name": "cluster",
     "launcher": {"mpi": "openmpi", "command": ["mpirun", "-n", "{ranks}"]},
     "scheduler": {"kind": "slurm", "queue": "batch", "options": ["--exclusive"]},

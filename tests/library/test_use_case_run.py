@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import struct
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +47,24 @@ SMALL = {
 SMALL["tsmp-b"] = SMALL["tsmp-a"]
 
 
-def words_of(name: str) -> list[str]:
-    return [word for key, value in SMALL[name].items() for word in ("--set", f"{key}={value}")]
+def words_of(name: str, *words: str) -> list[str]:
+    """The settings that make a use case small, but for those that `words` set themselves."""
+    own = {word.partition("=")[0] for before, word in pairwise(words) if before == "--set"}
+    small = {key: value for key, value in SMALL[name].items() if key not in own}
+    return [word for key, value in small.items() for word in ("--set", f"{key}={value}")]
 
 
 def run(cli: Cli, workload: str, name: str, *words: str) -> Any:  # noqa: F811
-    call = ["run", workload, "-d", str(cli.target), "--repeat", "1", *words_of(name), *words]
+    call = [
+        "run",
+        workload,
+        "-d",
+        str(cli.target),
+        "--repeat",
+        "1",
+        *words_of(name, *words),
+        *words,
+    ]
     return cli.json(*call)
 
 
@@ -230,7 +243,7 @@ def test_ecmwf_s_fields_are_grib_messages(
 @pytest.mark.parametrize(("name", "slow"), [("tsmp-a", "clm_gap=30"), ("ecmwf", "think=3")])
 def test_a_group_that_dies_ends_the_run(cli: Cli, name: str, slow: str) -> None:  # noqa: F811
     """The last rank is one of ParFlow's, or a reader that waits for the last step."""
-    words = ["run", name, "-d", str(cli.target), *words_of(name), "--set", slow]
+    words = ["run", name, "-d", str(cli.target), *words_of(name, "--set", slow), "--set", slow]
     process = cli.start(*words, "--json")
     cli.journal()
     os.kill(engines_of(process.pid)[-1], signal.SIGKILL)
