@@ -563,16 +563,6 @@ std::int64_t Mpi::clock_offset_ns(const base::Clock& clock, std::uint64_t& uncer
 
 }  // namespace
 
-std::string mpi_library() {
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
-  int length = 0;
-  MPI_Get_library_version(text.data(), &length);
-  std::string name(text.data(), static_cast<std::size_t>(length));
-  name.resize(std::min(name.find_first_of(",\n"), name.size()));
-  std::replace(name.begin(), name.end(), '\t', ' ');
-  return name;
-}
-
 int launch_mpi(const Launch& how) {
   Watchdog watchdog(how);
   int provided = 0;

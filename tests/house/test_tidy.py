@@ -124,6 +124,7 @@ KNOW_MPI = {
     "engine/backend/mpi_view.hpp",
     "engine/backend/mpiio.cpp",
     "engine/comm/mpi.cpp",
+    "engine/comm/mpi_library.cpp",
     "engine/comm/mpi_notes.hpp",
 }
 

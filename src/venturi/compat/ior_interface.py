@@ -32,7 +32,6 @@ STORES = tuple(
 )
 """Stores that IOR reaches and the engine does not."""
 
-_WITH_HINTS = frozenset({"mpiio", "hdf5", "pnetcdf"})
 _HINT = "IOR_HINT__"
 _DEFAULT_PENDING = 128
 """Requests in flight of IOR's AIO."""
@@ -74,7 +73,7 @@ def reach(test: IorTest, file_bytes: int) -> Reached:
         reached.options["size"] = file_bytes
     if ours == "uring":
         reached.depth = int(test.backend.get("aio.max-pending", _DEFAULT_PENDING))
-    if ours in _WITH_HINTS:
+    if Interface(ours).entry.takes_hints:
         reached.hints.update(hints_of_environment(os.environ))
     for name, value in test.backend.items():
         _apply(test, name, value, reached)
