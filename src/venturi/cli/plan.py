@@ -15,7 +15,7 @@ from venturi.cli.option import (
     units_option,
     workload_options,
 )
-from venturi.model.error import ExitCode
+from venturi.model.error import ExitCode, UserError
 
 if TYPE_CHECKING:
     from venturi.model.machine import Machine
@@ -37,17 +37,36 @@ _MOST_RANKS = 1_000_000
     multiple=True,
     help="Plan every combination of these values.",
 )
-def command(workload: str, store: str | None, as_json: bool, units: str, **options: Any) -> int:
+@click.option(
+    "--requests",
+    "requests_of",
+    metavar="RANK",
+    type=click.IntRange(0),
+    help="Print every operation of this rank instead, one a line.",
+)
+def command(
+    workload: str,
+    store: str | None,
+    as_json: bool,
+    units: str,
+    requests_of: int | None,
+    **options: Any,
+) -> int:
     """Show totals, files, operations and time of WORKLOAD, without any I/O.
 
-    With --vary: the bytes written and read for every combination of the values.
+    With --vary: the bytes written and read for every combination of the values. With --requests:
+    phase, operation, offset, bytes and path of each operation of one rank in its first repetition,
+    separated by tabs.
 
     \b
     Examples:
       venturi plan flash3 --scale paper
       venturi plan own.yaml -n 64 --set part="1 GiB"
+      venturi plan ior -n 4 --requests 2 | head
     """
     if options.get("varied"):
+        if requests_of is not None:
+            raise UserError("--requests follows one workload, and --vary makes several", "drop one")
         from venturi.cli.vary import plan_varied
 
         return plan_varied(
@@ -59,7 +78,26 @@ def command(workload: str, store: str | None, as_json: bool, units: str, **optio
     machine = machine_named(options["machine"])
     # What is only planned may be for another machine.
     most_ranks = max(machine.most_ranks, _MOST_RANKS)
+    if requests_of is not None:
+        return _show_requests(opened, requests_of, most_ranks, {**options, "as_json": as_json})
     return show_plan(opened, machine, most_ranks, {**options, "as_json": as_json, "units": units})
+
+
+def _show_requests(workload: Workload, rank: int, most_ranks: int, options: dict[str, Any]) -> int:
+    """Print what one rank does, line by line as it is worked out."""
+    from dataclasses import replace
+
+    from venturi.cli.requests import print_as_json, print_as_lines
+    from venturi.plan.make import make_plan
+    from venturi.plan.stream import RequestStream
+
+    settings = replace(settings_of(options), most_ranks=most_ranks)
+    stream = RequestStream(make_plan(workload, settings).plan, rank, nodes=settings.nodes)
+    if options["as_json"]:
+        print_as_json(rank, stream.operations())
+    else:
+        print_as_lines(stream.operations())
+    return ExitCode.FINE
 
 
 def show_plan(

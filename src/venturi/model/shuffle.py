@@ -34,6 +34,19 @@ def uniform(key: int, index: int, bound: int) -> int:
     return (draw * bound) >> 64
 
 
+def uniform_real(key: int, index: int) -> float:
+    """Uniform in (0, 1), the same for the same key and index; 53 bits."""
+    return ((combine(key, index) >> 11) + 0.5) * 2.0**-53
+
+
+def key_of(text: str) -> int:
+    """A key of a text: FNV-1a over its UTF-8, then mixed."""
+    word = 0xCBF29CE484222325
+    for letter in text.encode("utf-8", "surrogateescape"):
+        word = ((word ^ letter) * 0x100000001B3) & _WORD
+    return mix(word)
+
+
 def permute(index: int, size: int, key: int) -> int:
     """Where a keyed permutation of [0, size) takes `index` (see `pattern/permutation.hpp`)."""
     if size <= _FEW:

@@ -11,6 +11,7 @@ from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in
 from venturi.model.plan import ItemVerb
+from venturi.model.shuffle import combine
 from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
 from venturi.model.workload import RESERVED_NAMES, EachStep, FileSpec, TreeSpec
 from venturi.plan.scope import Scope
@@ -45,7 +46,6 @@ _MAX_DEPTH, _MAX_BRANCH = 64, 1_000_000
 _MAX_WIDTH = 20
 _MAX_ATTRIBUTE_BYTES = 65_536
 _MAX_WEIGHT = 1_000_000
-_MASK = 2**64 - 1
 
 
 def lower_tree(name: str, file: FileSpec, scope: Scope) -> p.Tree:
@@ -267,9 +267,6 @@ def sizes_in(
         return Counter({whole(tree.size): window.count})
     shares = [(whole(share.bytes), share.weight) for share in tree.sizes]
     period = sum(weight for _, weight in shares)
-    stride = period * 5 // 8 + 1
-    while gcd(stride, period) != 1:
-        stride += 1
     result: Counter[int] = Counter()
     begin, end = window.first, window.first + window.count
     first_whole, last_whole = -(-begin // period), end // period
@@ -280,9 +277,22 @@ def sizes_in(
     else:
         loose = list(range(begin, end))
     for position in loose:
-        turn = _combine(key, position // period) % period
-        result[_share_at((position % period * stride + turn) % period, shares)] += 1
+        result[size_at(position, shares, key)] += 1
     return result
+
+
+def size_at(position: int, shares: list[tuple[int, int]], key: int) -> int:
+    """Return the bytes of the item at a position, where shares are (bytes, weight).
+
+    The twin of `engine/pattern/item_size.hpp`: each block of as many items as the weights add up to
+    goes through the shares in an even spread, turned by a keyed amount.
+    """
+    period = sum(weight for _, weight in shares)
+    stride = period * 5 // 8 + 1
+    while gcd(stride, period) != 1:
+        stride += 1
+    turn = combine(key, position // period) % period
+    return _share_at((position % period * stride + turn) % period, shares)
 
 
 def cut_to(sizes: Counter[int], most: int) -> Counter[int]:
@@ -295,7 +305,7 @@ def cut_to(sizes: Counter[int], most: int) -> Counter[int]:
 
 def size_key(seed: int, tree: p.Tree, owner: int) -> int:
     """The key of an owner's sizes."""
-    return _combine(seed, owner if tree.owner is p.ItemOwner.RANK else 0)
+    return combine(seed, owner if tree.owner is p.ItemOwner.RANK else 0)
 
 
 def names_itself(verbs: Sequence[ItemVerb]) -> bool:
@@ -329,14 +339,3 @@ def _share_at(place: int, shares: list[tuple[int, int]]) -> int:
             return size
         place -= weight
     raise AssertionError("a place beyond all shares")
-
-
-def _mix(x: int) -> int:
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _MASK
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _MASK
-    return x ^ (x >> 31)
-
-
-def _combine(a: int, b: int) -> int:
-    """The engine's `base::combine`: one key out of two."""
-    return _mix(_mix((a + 0x9E3779B97F4A7C15) & _MASK) ^ b)

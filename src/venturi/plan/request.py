@@ -46,7 +46,7 @@ def requests_of(step: p.Transfer, whole: Whole) -> Requests:
             raise ExpressionError("a size of the mix is above the 'transfer'")
         before += weight
         end = count * before // weights
-        turned = _turned(end, step.reads) - _turned(begin, step.reads)
+        turned = turned_of(end, step.reads) - turned_of(begin, step.reads)
         found.append((p.Direction.READ, bytes_each, turned))
         found.append((step.operation, bytes_each, end - begin - turned))
         begin = end
@@ -57,14 +57,14 @@ def looks_of(step: p.Transfer, requests: int) -> Counter[str]:
     """The calls that move nothing among so many requests, as the engine deals them."""
     return +Counter(
         {
-            p.OperationKind.SEEK.value: _turned(requests, step.seeks),
-            p.OperationKind.EMPTY_READ.value: _turned(requests, step.empty_reads),
+            p.OperationKind.SEEK.value: turned_of(requests, step.seeks),
+            p.OperationKind.EMPTY_READ.value: turned_of(requests, step.empty_reads),
         }
     )
 
 
-def _turned(count: int, share: float) -> int:
-    """How much of a share falls to the first `count` requests."""
+def turned_of(count: int, share: float) -> int:
+    """Return how many of the first `count` requests fall to a share."""
     return math.floor(count * share + 0.5)
 
 

@@ -1,0 +1,321 @@
+"""The operations of one rank, one after the other, without any I/O.
+
+The stream is what the engine's own log (`log_operations`) holds after a run in which nothing failed
+and no limit ended a phase: the same kinds, files, offsets and bytes in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from venturi.model import plan as p
+from venturi.model.error import UserError
+from venturi.model.expression import Compiled, ExpressionError, Number, compiled
+from venturi.model.shuffle import combine
+from venturi.model.verb import operation_of
+from venturi.plan.item import directories_of
+from venturi.plan.item_stream import ItemsOf, ItemStream
+from venturi.plan.place import Circumstances, requests_in_order
+from venturi.plan.rank_placement import RankPlacement
+from venturi.plan.request import turned_of
+from venturi.plan.together import WAITING_VERBS
+from venturi.plan.tree_name import TreeNames
+
+_RANK, _RANKS, _WORLD, _INSTANCE = 0, 1, 2, 3
+_AT_RUN_TIME = {p.Operator.SAME_SLOT_NEXT_NODE, p.Operator.RANDOM_REMOTE_RANK}
+_OF_ALL_NODES = frozenset({p.NameVerb.MKDIR, p.NameVerb.STAT, p.NameVerb.READ_DIR})
+"""Of a tree, these are done to every directory, from the root down."""
+
+
+class Operation(NamedTuple):
+    """One operation of a rank."""
+
+    phase: str
+    """Path of the innermost phase; empty outside of phases."""
+    serial: int
+    """How many phases the rank has entered, this one included; 0 outside of phases."""
+    kind: p.OperationKind
+    file: int
+    """Index into the plan's files."""
+    path: str
+    """Below the run's directory."""
+    offset: int | None = None
+    """Bytes from the file's beginning; None for what has no place, or one that only a run knows."""
+    bytes: int | None = 0
+    """What is moved; None where only a run knows it."""
+
+
+class RequestStream:
+    """Follows one rank through the program of its group."""
+
+    def __init__(self, plan: p.Plan, rank: int, *, nodes: int = 1, repetition: int = 0) -> None:
+        """For rank `rank` of all, in one repetition, on so many nodes that are filled in order.
+
+        Raises UserError if there is no such rank.
+        """
+        if not 0 <= rank < plan.ranks:
+            raise UserError(f"there is no rank {rank}", f"ranks are 0 to {plan.ranks - 1}")
+        self._plan = plan
+        self._repetition = repetition
+        self._group = next(
+            group
+            for group in plan.groups
+            if group.first <= rank < group.first + group.ranks * group.instances
+        )
+        instance, self._rank = divmod(rank - self._group.first, self._group.ranks)
+        self._placement = RankPlacement(plan, self._group, nodes, instance)
+        self._slots: list[Number] = [0] * len(plan.slots)
+        self._slots[_RANKS], self._slots[_WORLD] = self._group.ranks, plan.ranks
+        self._slots[_INSTANCE] = instance
+        self._placement.placement_of(self._slots, self._rank)
+        self._compiled: dict[int, tuple[list[p.Instruction], Compiled]] = {}
+        """Expressions by the identity of their code, which lives as long as this does."""
+        self._phases: list[tuple[str, int]] = []
+        self._serial = 0
+        self._open: list[list[str]] = [[] for _ in plan.files]
+        self._ends: dict[str, int] = {}
+        """Where files end that this rank alone writes, by path."""
+        self._items = ItemStream(plan, self._group.ranks, repetition)
+
+    def operations(self) -> Iterator[Operation]:
+        """Yield every operation; UserError where an expression has no value or only a run has."""
+        try:
+            yield from self._steps(self._group.program)
+        except ExpressionError as error:
+            at = f"phase '{self._phases[-1][0]}'" if self._phases else "program"
+            raise UserError(f"group '{self._group.name}', {at}: {error}") from None
+
+    def _steps(self, steps: list[p.Step]) -> Iterator[Operation]:
+        for step in steps:
+            yield from self._step(step)
+
+    def _step(self, step: p.Step) -> Iterator[Operation]:
+        match step:
+            case p.For():
+                for turn in range(self._whole(step.count)):
+                    self._slots[step.variable] = turn
+                    yield from self._steps(step.body)
+                self._slots[step.variable] = 0
+            case p.When():
+                if self._value(step.condition):
+                    yield from self._steps(step.body)
+            case p.Phase():
+                self._serial += 1
+                self._phases.append((step.path, self._serial))
+                yield from self._steps(step.body)
+                self._phases.pop()
+            case p.Repeat():
+                yield from self._steps(step.body)
+            case _:
+                yield from self._leaf(step)
+
+    def _leaf(self, step: p.Step) -> Iterator[Operation]:
+        match step:
+            case p.Transfer():
+                yield from self._transfer(step)
+            case p.Manage():
+                yield from self._manage(step)
+            case p.Items():
+                yield from self._do_items(step)
+            case p.Sync():
+                yield from self._sync(step)
+            case p.Find():
+                raise self._unknown("what 'find' meets")
+            case p.Exec():
+                raise self._unknown("what a command does")
+            case _:
+                pass  # it moves nothing: barriers, signals, waits, computing
+
+    def _unknown(self, what: str) -> UserError:
+        phase = self._phases[-1][0] if self._phases else "program"
+        return UserError(
+            f"phase '{phase}': {what} is known in a run only",
+            "run it with `log_operations: true` in the workload",
+        )
+
+    def _operation(
+        self,
+        kind: p.OperationKind,
+        file: int,
+        path: str,
+        offset: int | None = None,
+        bytes_moved: int | None = 0,
+    ) -> Operation:
+        phase, serial = self._phases[-1] if self._phases else ("", 0)
+        return Operation(phase, serial, kind, file, path, offset, bytes_moved)
+
+    # Data
+
+    def _transfer(self, step: p.Transfer) -> Iterator[Operation]:
+        with self._acting(step.owner) as owner:
+            file, path = self._plan.files[step.file], self._path(step.file)
+            requests = requests_in_order(step, self._circumstances(step, file, path, owner))
+            for number, (direction, offset, size) in enumerate(requests):
+                yield from self._calls_before(step, path, number)
+                kind = p.OperationKind(direction.value)
+                yield self._operation(kind, step.file, path, offset, size)
+                if direction is p.Direction.WRITE and offset is not None:
+                    self._ends[path] = max(self._ends.get(path, 0), offset + size)
+                if step.sync is not p.SyncMode.NONE and direction is step.operation:
+                    yield self._operation(p.OperationKind.SYNC, step.file, path)
+
+    def _calls_before(self, step: p.Transfer, path: str, number: int) -> Iterator[Operation]:
+        """The calls before a request that move nothing."""
+        for kind, share in (
+            (p.OperationKind.SEEK, step.seeks),
+            (p.OperationKind.EMPTY_READ, step.empty_reads),
+        ):
+            for _ in range(turned_of(number + 1, share) - turned_of(number, share)):
+                yield self._operation(kind, step.file, path)
+
+    def _circumstances(
+        self, step: p.Transfer, file: p.File, path: str, owner: int
+    ) -> Circumstances:
+        places = combine(combine(self._plan.seed, step.file), self._repetition)
+        gathers = file.interface.entry.gathers and file.interface.entry.can_collect
+        shared = file.sharing is not p.Sharing.RANK and file.tree is None
+        together = step.collective or (gathers and shared)
+        alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
+        return Circumstances(
+            value=self._value,
+            places_key=places,
+            order_key=combine(places, 0 if together and step.reads else owner + 1),
+            end_bytes=self._end_of(file, path) if alone else None,
+            datasets=file.datasets,
+        )
+
+    def _end_of(self, file: p.File, path: str) -> int:
+        """Where a file of this rank ends, with what was written into it before the program."""
+        if path not in self._ends and file.prestage is not None:
+            self._ends[path] = self._whole(file.prestage)
+        return self._ends.get(path, 0)
+
+    def _sync(self, step: p.Sync) -> Iterator[Operation]:
+        if step.mode is p.SyncMode.FILE_SYSTEM:
+            yield self._operation(p.OperationKind.SYNC, step.file, "")
+            return
+        for path in self._open[step.file]:
+            yield self._operation(p.OperationKind.SYNC, step.file, path)
+
+    # Names
+
+    def _manage(self, step: p.Manage) -> Iterator[Operation]:
+        with self._acting(step.owner) as owner:
+            file, path = self._plan.files[step.file], self._path(step.file)
+            verb = step.verb
+            is_first = self._first_sharer(file, owner) == owner
+            if verb is p.NameVerb.CREATE:
+                kind = p.OperationKind.CREATE if is_first else p.OperationKind.OPEN
+                yield self._operation(kind, step.file, path)
+                self._open[step.file].append(path)
+                self._ends[path] = 0
+                return
+            if verb in WAITING_VERBS and not is_first:
+                return
+            if verb is p.NameVerb.COPY:
+                yield from self._copy(step, path)
+                return
+            for one in self._paths_of(file, path, verb):
+                yield self._operation(operation_of(verb), step.file, one)
+            self._note(step, path)
+
+    def _note(self, step: p.Manage, path: str) -> None:
+        """What a step on a name leaves open, and where files end."""
+        match step.verb:
+            case p.NameVerb.OPEN:
+                self._open[step.file].append(path)
+            case p.NameVerb.CLOSE if path in self._open[step.file]:
+                self._open[step.file].remove(path)
+            case p.NameVerb.UNLINK:
+                self._ends.pop(path, None)
+            case p.NameVerb.TRUNCATE if step.bytes is not None:
+                self._ends[path] = self._whole(step.bytes)
+            case p.NameVerb.RENAME if step.to is not None:
+                self._ends[self._path(step.to)] = self._ends.pop(path, 0)
+            case _:
+                pass
+
+    def _copy(self, step: p.Manage, path: str) -> Iterator[Operation]:
+        assert step.to is not None
+        name = self._path(step.to)
+        end = self._end_of(self._plan.files[step.file], path)
+        yield self._operation(p.OperationKind.OPEN, step.file, path)
+        yield self._operation(p.OperationKind.CREATE, step.to, name)
+        yield self._operation(p.OperationKind.COPY, step.to, name, None, end)
+        yield self._operation(p.OperationKind.CLOSE, step.to, name)
+        yield self._operation(p.OperationKind.CLOSE, step.file, path)
+        self._ends[name] = end
+
+    def _paths_of(self, file: p.File, path: str, verb: p.NameVerb) -> Iterator[str]:
+        """The names that a verb acts on: of a tree, its directories."""
+        if file.tree is None or verb not in _OF_ALL_NODES | {p.NameVerb.RMDIR}:
+            yield path
+            return
+        names = TreeNames(file.tree, path, self._whole)
+        nodes = directories_of(file.tree)
+        order = range(nodes) if verb in _OF_ALL_NODES else range(nodes - 1, -1, -1)
+        for node in order:
+            yield names.directory(node)
+
+    # Items
+
+    def _do_items(self, step: p.Items) -> Iterator[Operation]:
+        if step.counted_from is not p.CountedFrom.START:
+            raise self._unknown("where a window that moves on begins")
+        with self._acting(step.owner) as owner:
+            source = None if step.source is None else self._tree(step.source)
+            tree = self._tree(step.file)
+            for kind, path, offset, size in self._items.calls(step, tree, source, owner):
+                yield self._operation(kind, step.file, path, offset, size)
+
+    def _tree(self, index: int) -> ItemsOf:
+        tree, path = self._plan.files[index].tree, self._path(index)
+        assert tree is not None
+        return ItemsOf(tree, path, TreeNames(tree, path, self._whole), self._whole)
+
+    # Ranks, names and values
+
+    @contextmanager
+    def _acting(self, owner: list[p.Instruction]) -> Iterator[int]:
+        """In the place of the rank whose part a step is about."""
+        if _AT_RUN_TIME & {instruction.operator for instruction in owner}:
+            raise self._unknown("whose part a rank takes there")
+        rank = self._whole(owner)
+        if rank >= self._group.ranks:
+            raise ExpressionError(f"there is no rank {rank}")
+        self._placement.placement_of(self._slots, rank)
+        yield rank
+        self._placement.placement_of(self._slots, self._rank)
+
+    def _first_sharer(self, file: p.File, rank: int) -> int:
+        match file.sharing:
+            case p.Sharing.ALL:
+                return 0
+            case p.Sharing.RANK:
+                return rank
+            case p.Sharing.EVERY:
+                return rank - rank % file.every
+            case p.Sharing.NODE:
+                return rank - self._placement.place(file, rank)
+
+    def _path(self, index: int) -> str:
+        text = ""
+        for part in self._plan.files[index].path:
+            text += part.text
+            if part.value is not None:
+                text += str(self._whole(part.value)).zfill(part.width)
+        return text
+
+    def _value(self, code: list[p.Instruction]) -> Number:
+        known = self._compiled.get(id(code))
+        if known is None:
+            known = self._compiled[id(code)] = (code, compiled(code))
+        return known[1](self._slots)
+
+    def _whole(self, code: list[p.Instruction]) -> int:
+        value = self._value(code)
+        if value != int(value) or value < 0:
+            raise ExpressionError(f"a whole number of 0 or more is needed, not {value}")
+        return int(value)
