@@ -7,8 +7,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,14 @@ def told(done: Finished) -> str:
     except (ValueError, LookupError, TypeError):
         return f"{done.stderr}\n{done.stdout[:500]}"
     return "\n".join([f"exit code {done.returncode}", done.stderr, *map(str, said + errors)])
+
+
+def settings_beside(small: Mapping[str, object], words: Sequence[str]) -> list[str]:
+    """`--set` for each of these settings but those that `words` set themselves."""
+    own = [word for before, word in pairwise(["", *words]) if before == "--set"]
+    own += [word.removeprefix("--set=") for word in words if word.startswith("--set=")]
+    names = {word.partition("=")[0] for word in own}
+    return [f"--set={name}={value}" for name, value in small.items() if name not in names]
 
 
 def wait_for(look: Callable[[], Any], limit_s: float = 600) -> Any:

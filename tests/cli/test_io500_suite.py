@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from cli.conftest import Cli
+from cli.conftest import Cli, settings_beside
 from venturi.compat.io500.own import result_of
 from venturi.compat.io500.score import BANDWIDTH, METADATA, score
 from venturi.model.published import Io500Phase
@@ -24,16 +24,19 @@ ORDER = [
 ]  # fmt: skip
 RANKS, EASY_ITEMS, HARD_ITEMS, SEGMENTS = 3, 120, 110, 40
 EASY_BLOCK = 8 << 20
-SMALL = [
-    f"--set=easy_items={EASY_ITEMS}", f"--set=hard_items={HARD_ITEMS}",
-    f"--set=hard_segments={SEGMENTS}", f"--set=easy_block={EASY_BLOCK}",
-]  # fmt: skip
+SMALL = {
+    "easy_items": EASY_ITEMS,
+    "hard_items": HARD_ITEMS,
+    "hard_segments": SEGMENTS,
+    "easy_block": EASY_BLOCK,
+}
 """A run that its counts end, not its stonewall."""
 
 
 def run(cli: Cli, *words: str, code: int = 0) -> Any:
-    base = ["run", "io500", "-d", str(cli.target), "-n", str(RANKS), "--stonewall", "30", *SMALL]
-    return cli.json(*base, *words, code=code)
+    base = ["run", "io500", "-d", str(cli.target), "-n", str(RANKS)]
+    limit = [] if "--stonewall" in words else ["--stonewall", "30"]
+    return cli.json(*base, *limit, *settings_beside(SMALL, words), *words, code=code)
 
 
 def test_counts_and_order_are_the_official_ones(cli: Cli) -> None:
@@ -227,7 +230,8 @@ def test_the_extended_mode_of_2021_has_random_phases(cli: Cli) -> None:
 def test_random_phases_end_at_the_stonewall(cli: Cli) -> None:
     """And what they wrote till then is read, all of it and nothing else."""
     words = ["--set=work_made=4", "--set=work_objects=2", "--stonewall", "0.2"]
-    base = ["run", "io500", "-d", str(cli.target), "-n", str(RANKS), *SMALL, "--json"]
+    base = ["run", "io500", "-d", str(cli.target), "-n", str(RANKS), "--json"]
+    base += settings_beside(SMALL, [])
     done = cli(*base, "--mode", "extended-2021", *words)
     # On a slow machine so few names are made in that time that find matches none of them.
     assert done.returncode in (0, 3), done.stderr

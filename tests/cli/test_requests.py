@@ -60,6 +60,13 @@ def test_a_rank_that_does_nothing_is_a_whole_document(cli: Cli, tmp_path: Path) 
     assert other == {"rank": 1, "operations": []}
 
 
+@pytest.mark.parametrize("form", [[], ["--json"]])
+def test_what_only_a_run_knows_is_said_before_the_first_line(cli: Cli, form: list[str]) -> None:
+    done = cli("plan", "io500", "-n", "2", "--requests", "0", *form)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "phase 'find': what 'find' meets is known in a run only" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

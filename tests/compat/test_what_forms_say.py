@@ -86,7 +86,8 @@ def test_a_failure_is_told_with_its_reason() -> None:
 def test_the_verdict_stands_in_mdtests_and_workbenchs_output(tool: Tool) -> None:
     done = tool("mdtest", "-q", "--output-format", "mdtest-text", "--", "-n", "10", "-F", "-d", "t")
     assert done.returncode == 0, done.stderr
-    (remark,) = [line for line in done.stdout.splitlines() if line.startswith("# ")]
+    version, remark = [line for line in done.stdout.splitlines() if line.startswith("# ")]
+    assert version.startswith("# venturi ")
     assert remark[2:] in done.stderr
     other = tool("md-workbench", "-q", "--output-format", "md-workbench-text", "--",
                  "-o", "w", "-I", "3", "-P", "3", "-D", "1")  # fmt: skip

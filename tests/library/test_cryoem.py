@@ -10,7 +10,7 @@ import mrcfile
 import pytest
 import tifffile
 
-from cli.conftest import Cli, cli  # noqa: F401
+from cli.conftest import Cli, cli, settings_beside  # noqa: F401
 from venturi import library
 from venturi.plan.make import PlanResult, make_plan
 from venturi.plan.setting import RunSettings
@@ -54,7 +54,7 @@ def kept(cli: Cli, name: str, *words: str) -> tuple[Path, Any]:  # noqa: F811
         file["keep"] = True
     path = cli.target.parent / "kept.json"
     path.write_text(json.dumps(workload))
-    small = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
+    small = settings_beside(SMALL, words)
     record = cli.json("run", str(path), "-d", str(cli.target), "--repeat", "1", *small, *words)
     (place,) = cli.target.iterdir()
     return place, record
@@ -93,7 +93,7 @@ def test_strangers_read_every_file(cli: Cli, name: str, words: list[str]) -> Non
 def test_each_image_goes_on_as_soon_as_it_can(cli: Cli) -> None:  # noqa: F811
     """Of one image the stages follow each other; those of several overlap."""
     words = ("--set", "motioncor2=0.1", "--set", "interval=0", "--set", "gctf=1")
-    small = [word for key, value in SMALL.items() for word in ("--set", f"{key}={value}")]
+    small = settings_beside(SMALL, words)
     call = ["run", "cryoem-stream", "-d", str(cli.target), "--repeat", "1", *small, *words]
     record = cli.json(*call)
     stages = {

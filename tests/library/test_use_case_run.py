@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import struct
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import netCDF4
 import numpy as np
 import pytest
 
-from cli.conftest import Cli, cli, engines_of  # noqa: F401
+from cli.conftest import Cli, cli, engines_of, settings_beside  # noqa: F401
 from venturi import library
 
 SMALL = {
@@ -47,24 +46,9 @@ SMALL = {
 SMALL["tsmp-b"] = SMALL["tsmp-a"]
 
 
-def words_of(name: str, *words: str) -> list[str]:
-    """The settings that make a use case small, but for those that `words` set themselves."""
-    own = {word.partition("=")[0] for before, word in pairwise(words) if before == "--set"}
-    small = {key: value for key, value in SMALL[name].items() if key not in own}
-    return [word for key, value in small.items() for word in ("--set", f"{key}={value}")]
-
-
 def run(cli: Cli, workload: str, name: str, *words: str) -> Any:  # noqa: F811
-    call = [
-        "run",
-        workload,
-        "-d",
-        str(cli.target),
-        "--repeat",
-        "1",
-        *words_of(name, *words),
-        *words,
-    ]
+    call = ["run", workload, "-d", str(cli.target), "--repeat", "1"]
+    call += [*settings_beside(SMALL[name], words), *words]
     return cli.json(*call)
 
 
@@ -116,7 +100,8 @@ REFUSED = {
 @pytest.mark.parametrize("cell", REFUSED)
 def test_a_cell_that_is_not_there_is_refused(cli: Cli, cell: str) -> None:  # noqa: F811
     name, interface, machine = cell.split()
-    words = ["run", name, "-d", str(cli.target), *words_of(name), "--on", machine]
+    settings = settings_beside(SMALL[name], [])
+    words = ["run", name, "-d", str(cli.target), *settings, "--on", machine]
     done = cli(*words, "--set", f"interface={interface}")
     assert done.returncode == 2
     assert REFUSED[cell] in " ".join(done.stderr.split())
@@ -243,7 +228,8 @@ def test_ecmwf_s_fields_are_grib_messages(
 @pytest.mark.parametrize(("name", "slow"), [("tsmp-a", "clm_gap=30"), ("ecmwf", "think=3")])
 def test_a_group_that_dies_ends_the_run(cli: Cli, name: str, slow: str) -> None:  # noqa: F811
     """The last rank is one of ParFlow's, or a reader that waits for the last step."""
-    words = ["run", name, "-d", str(cli.target), *words_of(name, "--set", slow), "--set", slow]
+    settings = settings_beside(SMALL[name], ["--set", slow])
+    words = ["run", name, "-d", str(cli.target), *settings, "--set", slow]
     process = cli.start(*words, "--json")
     cli.journal()
     os.kill(engines_of(process.pid)[-1], signal.SIGKILL)

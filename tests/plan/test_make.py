@@ -131,7 +131,7 @@ def test_refused_programs(program: str, files: str | None, message: str) -> None
 
 @pytest.mark.parametrize("ranks", [0, -1, 10**9])
 def test_impossible_numbers_of_ranks(ranks: int) -> None:
-    with pytest.raises(UserError, match="ranks"):
+    with pytest.raises(UserError, match="rank"):
         make_plan(library.load("flash3"), RunSettings(ranks=ranks))
 
 

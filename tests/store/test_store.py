@@ -208,6 +208,5 @@ def test_a_large_campaign_is_counted_by_what_its_workload_promises(tmp_path: Pat
     assert 25 <= len(planned_ones) <= 64
     wrong = wish.file.read_text().replace("[64 KiB, 128 KiB, 1 MiB]", "[64 KiB, 128 KiB, 3 B]")
     wish.file.write_text(wrong.replace("block: 1 MiB", 'block: 1 MiB, nonsense: "{t}"'))
-    campaign, tasks, points = planned(wish, tmp_path / "x")
     with pytest.raises(UserError, match="nonsense"):
-        estimate_of(campaign, tasks, points, tmp_path)
+        planned(wish, tmp_path / "x")

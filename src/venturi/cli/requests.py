@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-
-import click
 
 if TYPE_CHECKING:
     from venturi.plan.stream import Operation
@@ -18,20 +17,22 @@ _UNKNOWN = "-"
 
 def print_as_lines(operations: Iterable[Operation]) -> None:
     """Print a header and one line for each operation; offsets and sizes are in bytes."""
-    click.echo("\t".join(_COLUMNS))
+    out = sys.stdout
+    out.write("\t".join(_COLUMNS) + "\n")
     for one in operations:
         values = [_UNKNOWN if value is None else str(value) for value in _values(one)]
-        click.echo("\t".join(values))
+        out.write("\t".join(values) + "\n")
 
 
 def print_as_json(rank: int, operations: Iterable[Operation]) -> None:
     """Print one document, operation by operation, so that none is held in memory."""
-    click.echo(f'{{"rank": {rank}, "operations": [', nl=False)
+    out = sys.stdout
+    out.write(f'{{"rank": {rank}, "operations": [')
     before = "\n"
     for one in operations:
-        click.echo(before + json.dumps(dict(zip(_COLUMNS, _values(one), strict=True))), nl=False)
+        out.write(before + json.dumps(dict(zip(_COLUMNS, _values(one), strict=True))))
         before = ",\n"
-    click.echo("\n]}")
+    out.write("\n]}\n")
 
 
 def _values(one: Operation) -> tuple[Any, ...]:

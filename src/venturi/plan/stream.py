@@ -53,7 +53,7 @@ class RequestStream:
     def __init__(self, plan: p.Plan, rank: int, *, nodes: int = 1, repetition: int = 0) -> None:
         """For rank `rank` of all, in one repetition, on so many nodes that are filled in order.
 
-        Raises UserError if there is no such rank.
+        Raises UserError if there is no such rank, or if its group does what only a run knows.
         """
         if not 0 <= rank < plan.ranks:
             raise UserError(f"there is no rank {rank}", f"ranks are 0 to {plan.ranks - 1}")
@@ -64,6 +64,7 @@ class RequestStream:
             for group in plan.groups
             if group.first <= rank < group.first + group.ranks * group.instances
         )
+        _refuse_unknown(self._group.program, "program")
         instance, self._rank = divmod(rank - self._group.first, self._group.ranks)
         self._placement = RankPlacement(plan, self._group, nodes, instance)
         self._slots: list[Number] = [0] * len(plan.slots)
@@ -80,7 +81,7 @@ class RequestStream:
         self._items = ItemStream(plan, self._group.ranks, repetition)
 
     def operations(self) -> Iterator[Operation]:
-        """Yield every operation; UserError where an expression has no value or only a run has."""
+        """Yield every operation; UserError where an expression has no value."""
         try:
             yield from self._steps(self._group.program)
         except ExpressionError as error:
@@ -121,19 +122,8 @@ class RequestStream:
                 yield from self._do_items(step)
             case p.Sync():
                 yield from self._sync(step)
-            case p.Find():
-                raise self._unknown("what 'find' meets")
-            case p.Exec():
-                raise self._unknown("what a command does")
             case _:
                 pass  # it moves nothing: barriers, signals, waits, computing
-
-    def _unknown(self, what: str) -> UserError:
-        phase = self._phases[-1][0] if self._phases else "program"
-        return UserError(
-            f"phase '{phase}': {what} is known in a run only",
-            "run it with `log_operations: true` in the workload",
-        )
 
     def _operation(
         self,
@@ -262,8 +252,6 @@ class RequestStream:
     # Items
 
     def _do_items(self, step: p.Items) -> Iterator[Operation]:
-        if step.counted_from is not p.CountedFrom.START:
-            raise self._unknown("where a window that moves on begins")
         with self._acting(step.owner) as owner:
             source = None if step.source is None else self._tree(step.source)
             tree = self._tree(step.file)
@@ -280,8 +268,6 @@ class RequestStream:
     @contextmanager
     def _acting(self, owner: list[p.Instruction]) -> Iterator[int]:
         """In the place of the rank whose part a step is about."""
-        if _AT_RUN_TIME & {instruction.operator for instruction in owner}:
-            raise self._unknown("whose part a rank takes there")
         rank = self._whole(owner)
         if rank >= self._group.ranks:
             raise ExpressionError(f"there is no rank {rank}")
@@ -319,3 +305,30 @@ class RequestStream:
         if value != int(value) or value < 0:
             raise ExpressionError(f"a whole number of 0 or more is needed, not {value}")
         return int(value)
+
+
+def _refuse_unknown(steps: list[p.Step], at: str) -> None:
+    """Refuse steps whose operations a run alone decides, before the first line is printed."""
+    for step in steps:
+        if isinstance(step, (p.For, p.When, p.Phase, p.Repeat)):
+            _refuse_unknown(step.body, f"phase '{step.path}'" if isinstance(step, p.Phase) else at)
+            continue
+        what = _unknown_of(step)
+        if what:
+            raise UserError(
+                f"{at}: {what} is known in a run only",
+                "run it with `log_operations: true` in the workload",
+            )
+
+
+def _unknown_of(step: p.Step) -> str:
+    """Return what of a step only a run knows; empty if nothing."""
+    if isinstance(step, p.Find):
+        return "what 'find' meets"
+    if isinstance(step, p.Exec):
+        return "what a command does"
+    if isinstance(step, p.Items) and step.counted_from is not p.CountedFrom.START:
+        return "where a window that moves on begins"
+    owner = step.owner if isinstance(step, (p.Transfer, p.Manage, p.Items)) else []
+    is_late = _AT_RUN_TIME & {instruction.operator for instruction in owner}
+    return "whose part a rank takes" if is_late else ""
