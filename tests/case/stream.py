@@ -39,11 +39,11 @@ def logged(path: Path, rank: int) -> list[Row]:
     ]
 
 
-def streamed(plan: p.Plan, rank: int) -> list[Row]:
+def streamed(plan: p.Plan, rank: int, nodes: int = 1) -> list[Row]:
     """What Python makes of the plan, in order."""
     trees = {index for index, file in enumerate(plan.files) if file.tree is not None}
     rows = []
-    for one in RequestStream(plan, rank).operations():
+    for one in RequestStream(plan, rank, nodes=nodes).operations():
         # The engine logs no places in items: each begins at 0.
         is_placed = one.offset is not None and one.file not in trees
         offset = one.offset if is_placed else -1
@@ -57,13 +57,15 @@ def _by_phase(rows: list[Row]) -> Iterator[tuple[str, list[Row]]]:
         yield phase, list(part)
 
 
-def assert_same(path: Path, plan: p.Plan, rank: int, *, unordered: bool = False) -> None:
+def assert_same(
+    path: Path, plan: p.Plan, rank: int, *, nodes: int = 1, unordered: bool = False
+) -> None:
     """Fail where the operations differ: in order, or, with several in flight, as a collection.
 
     Where the stream leaves an offset to the run (the end of a file that ranks share), or says
     nothing of it, the log's is not looked at.
     """
-    ours, theirs = list(_by_phase(streamed(plan, rank))), list(_by_phase(logged(path, rank)))
+    ours, theirs = list(_by_phase(streamed(plan, rank, nodes))), list(_by_phase(logged(path, rank)))
     assert [phase for phase, _ in ours] == [phase for phase, _ in theirs], rank
     arrange = sorted if unordered else list
     for (phase, stream), (_, log) in zip(ours, theirs, strict=True):

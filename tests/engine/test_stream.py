@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from case.stream import assert_same, streamed
-from engine.running import Engine
+from engine.running import Engine, Outcome, on_nodes
 from venturi.model.event import EventLine
+from venturi.model.plan import Plan
 from venturi.model.workload import Workload
 from venturi.model.yaml_text import parse_yaml
 from venturi.plan.make import make_plan
@@ -138,22 +139,49 @@ def some_workload(seed: int) -> Doc:
     }
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_the_engine_does_what_the_stream_says(engine: Engine, tmp_path: Path, seed: int) -> None:
-    ranks = 1 + seed % 3
-    workload = parse_yaml(json.dumps(some_workload(seed)), "random", Workload)
-    place = tmp_path / "place"
-    journal = tmp_path / "journal"
+def plan_of(document: Doc, place: Path, **settings: int) -> Plan:
+    """The plan of one repetition below a place, written for the engine."""
+    journal = place / "journal"
     journal.mkdir()
-    settings = RunSettings(
-        ranks=ranks, repetitions=1, seed=seed, run_directory=str(place), journal=str(journal)
-    )
-    plan = make_plan(workload, settings).plan
+    where = {"run_directory": str(place / "run"), "journal": str(journal)}
+    workload = parse_yaml(json.dumps(document), "random", Workload)
+    plan = make_plan(workload, RunSettings(repetitions=1, **where, **settings)).plan
     (journal / "plan.json").write_text(plan.to_json())
-    outcome = engine.run(plan)
+    return plan
+
+
+def assert_streams(outcome: Outcome, plan: Plan, place: Path, nodes: int = 1) -> None:
     assert outcome.code == 0, outcome.stderr or outcome.events[-1]
     events = [EventLine.model_validate_json(json.dumps(event)).root for event in outcome.events]
-    merge_logs(journal, events, tmp_path)
-    for rank in range(ranks):
-        assert len(streamed(plan, rank)) > PLACES
-        assert_same(tmp_path / "operations.npz", plan, rank)
+    merge_logs(Path(plan.journal), events, place)
+    for rank in range(plan.ranks):
+        assert len(streamed(plan, rank, nodes)) > PLACES
+        assert_same(place / "operations.npz", plan, rank, nodes=nodes)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_engine_does_what_the_stream_says(engine: Engine, tmp_path: Path, seed: int) -> None:
+    plan = plan_of(some_workload(seed), tmp_path, ranks=1 + seed % 3, seed=seed)
+    assert_streams(engine.run(plan), plan, tmp_path)
+
+
+@pytest.mark.needs("root", "mpich")
+@pytest.mark.parametrize("seed", range(6))
+def test_whose_part_a_rank_takes_on_several_nodes(
+    engine: Engine, tmp_path: Path, seed: int
+) -> None:
+    """Nodes are filled one behind the other; the last one may have fewer ranks."""
+    pick = random.Random(seed)
+    ranks, per_node = pick.randint(4, 7), pick.randint(2, 3)
+    document = some_workload(seed)
+    reads = {"from": "own", "transfer": PLACE, "count": PLACES}
+    phases = document["program"]["g"]
+    phases.append({"phase": "done", "do": [{"close": "own"}]})
+    for number, word in enumerate(("next node", "nodes 2", "random", "permuted", "shift 1")):
+        whole = {"on": "mine", "do": ["open", "read", "close"]}
+        body = [{"read": reads, "from": word}, {"each": whole, "from": word}]
+        phases.append({"phase": f"q{number}", "do": body})
+    nodes = -(-ranks // per_node)
+    plan = plan_of(document, tmp_path, ranks=ranks, seed=seed, nodes=nodes)
+    outcome = on_nodes(engine, "mpich", plan, f"rank / {-(-ranks // nodes)}")
+    assert_streams(outcome, plan, tmp_path, nodes)

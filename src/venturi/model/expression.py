@@ -372,15 +372,24 @@ def evaluate(code: Sequence[Instruction], slots: Sequence[Number]) -> Number:
     return compiled(code)(slots)
 
 
-def compiled(code: Sequence[Instruction]) -> Compiled:
-    """Postfix code that is run many times."""
-    values = _compiled(code, 0, len(code))
+NodeFunctions = Mapping[Operator, Callable[..., Number]]
+"""What operators give that depend on which ranks share a node."""
+
+
+def compiled(code: Sequence[Instruction], by_node: NodeFunctions | None = None) -> Compiled:
+    """Postfix code that is run many times.
+
+    Without `by_node` operators that depend on nodes raise ExpressionError when it is run.
+    """
+    values = _compiled(code, 0, len(code), by_node or {})
     if len(values) != 1:
         raise ExpressionError("malformed expression")
     return values[0]
 
 
-def _compiled(code: Sequence[Instruction], at: int, end: int) -> list[Compiled]:
+def _compiled(
+    code: Sequence[Instruction], at: int, end: int, by_node: NodeFunctions
+) -> list[Compiled]:
     stack: list[Compiled] = []
     while at < end:
         step = code[at]
@@ -393,12 +402,13 @@ def _compiled(code: Sequence[Instruction], at: int, end: int) -> list[Compiled]:
             stack.append(itemgetter(step.integer))
         elif step.operator is Operator.JUMP_IF_FALSE:
             behind = code[step.integer - 1].integer
-            [then] = _compiled(code, at, step.integer - 1)
-            [otherwise] = _compiled(code, step.integer, behind)
+            [then] = _compiled(code, at, step.integer - 1, by_node)
+            [otherwise] = _compiled(code, step.integer, behind, by_node)
             stack.append(_chosen(stack.pop(), then, otherwise))
             at = behind
         else:
             function, arity = _OPERATIONS[step.operator]
+            function = by_node.get(step.operator, function)
             arguments = stack[len(stack) - arity :]
             del stack[len(stack) - arity :]
             stack.append(_application(function, arguments))

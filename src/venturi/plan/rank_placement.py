@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from venturi.model import plan as p
-from venturi.model.expression import Number
+from venturi.model.expression import ExpressionError, NodeFunctions, Number
+from venturi.model.shuffle import uniform
 from venturi.plan.scope import slots_of
 
 _WORDS = list(p.Slot)
@@ -50,6 +51,32 @@ class RankPlacement:
         """Give the slots the values that expressions have on this rank."""
         slots[_RANK], slots[_NODE] = rank, self._own[rank]
         slots[_NODE_RANK], slots[_NODE_RANKS] = self._places[rank], self._ranks[self._own[rank]]
+
+    def by_node(self) -> NodeFunctions:
+        """Return what expressions ask about nodes, as `engine/pattern/neighbour.cpp` answers it."""
+        return {
+            p.Operator.SAME_SLOT_NEXT_NODE: self._same_slot_next_node,
+            p.Operator.RANDOM_REMOTE_RANK: self._random_remote_rank,
+        }
+
+    def _same_slot_next_node(self, rank: Number, nodes: Number) -> int:
+        own = self._node_of(rank)
+        wanted = (own + int(nodes)) % self.nodes
+        there = [other for other, node in enumerate(self._own) if node == wanted]
+        place = self._places[int(rank)] + (int(nodes) if wanted == own else 0)
+        return there[place % len(there)]
+
+    def _random_remote_rank(self, rank: Number, key: Number) -> int:
+        own, word = self._node_of(rank), int(key) % 2**64
+        others = [other for other, node in enumerate(self._own) if node != own]
+        if not others:
+            return uniform(word, int(rank), len(self._own))
+        return others[uniform(word, int(rank), len(others))]
+
+    def _node_of(self, rank: Number) -> int:
+        if not 0 <= rank < len(self._own):
+            raise ExpressionError("there is no such rank")
+        return self._own[int(rank)]
 
     def files(self, file: p.File) -> int:
         """How many files there are of an entry, shared by as many ranks as it says."""

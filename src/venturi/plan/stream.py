@@ -24,7 +24,6 @@ from venturi.plan.together import WAITING_VERBS
 from venturi.plan.tree_name import TreeNames
 
 _RANK, _RANKS, _WORLD, _INSTANCE = 0, 1, 2, 3
-_AT_RUN_TIME = {p.Operator.SAME_SLOT_NEXT_NODE, p.Operator.RANDOM_REMOTE_RANK}
 _OF_ALL_NODES = frozenset({p.NameVerb.MKDIR, p.NameVerb.STAT, p.NameVerb.READ_DIR})
 """Of a tree, these are done to every directory, from the root down."""
 
@@ -297,7 +296,7 @@ class RequestStream:
     def _value(self, code: list[p.Instruction]) -> Number:
         known = self._compiled.get(id(code))
         if known is None:
-            known = self._compiled[id(code)] = (code, compiled(code))
+            known = self._compiled[id(code)] = (code, compiled(code, self._placement.by_node()))
         return known[1](self._slots)
 
     def _whole(self, code: list[p.Instruction]) -> int:
@@ -329,6 +328,4 @@ def _unknown_of(step: p.Step) -> str:
         return "what a command does"
     if isinstance(step, p.Items) and step.counted_from is not p.CountedFrom.START:
         return "where a window that moves on begins"
-    owner = step.owner if isinstance(step, (p.Transfer, p.Manage, p.Items)) else []
-    is_late = _AT_RUN_TIME & {instruction.operator for instruction in owner}
-    return "whose part a rank takes" if is_late else ""
+    return ""
