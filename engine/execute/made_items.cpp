@@ -1,8 +1,6 @@
 // Blocks of items are found by a key of their tree, owner, directory and place in it.
 #include "execute/made_items.hpp"
 
-#include <utility>
-
 #include "base/random.hpp"
 #include "execute/context.hpp"
 #include "execute/tree_set.hpp"
@@ -68,9 +66,7 @@ void MadeItems::note_removed(ItemName name, std::uint64_t index) {
 bool MadeItems::is_ours(ItemName name, std::uint64_t index) {
   if (!is_real_) return true;
   if (is_made(count_of(name, index)) && !context_.removes_others) return true;
-  // What was read before this step may be old; within a step nobody else works on its items.
-  const bool fresh = std::exchange(has_read_, true);
-  return manifest_->any_made(entry_of(name, index), index % ItemBlock::kItems, fresh);
+  return manifest_->any_made(entry_of(name, index), index % ItemBlock::kItems);
 }
 
 }  // namespace venturi::execute

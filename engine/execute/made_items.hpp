@@ -81,7 +81,6 @@ class MadeItems {
   std::uint64_t node_ = 0;
   backend::Identity directory_;
   std::array<Block, 4> blocks_;
-  bool has_read_ = false;
 };
 
 }  // namespace venturi::execute

@@ -156,24 +156,20 @@ std::size_t Manifest::add_items(std::uint64_t key, Entry entry) {
   return place;
 }
 
-bool Manifest::any_made(const Entry& entry, std::size_t place, bool known) {
-  const auto count = [&]() -> unsigned char {
-    const auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Entry& one) {
-      return one.path == entry.path && one.block.names == entry.block.names &&
-             one.block.first == entry.block.first;
-    });
-    return sum == sums_.end() ? kSettled : static_cast<unsigned char>(sum->counts[place]);
-  };
-  if (known && is_made(count())) return true;
+bool Manifest::any_made(const Entry& entry, std::size_t place) {
   // A rank whose call has made the name may still be about to say so.
   const std::uint64_t until_ns = base::monotonic_ns() + kLongestCallNs;
   comm::BackOff pause;
-  do {
-    sums_ = sum_items(read_manifests(journal_, directory_, binding_.key));
-    if (is_made(count())) return true;
+  while (true) {
+    const auto found = asked_.count(entry, place);
+    if (found && is_made(*found)) return true;
+    // A rank that was not met in this block may have come to it.
+    asked_.find(journal_, directory_, binding_.key, entry);
+    const unsigned char now = asked_.count(entry, place).value_or(kPending);
+    if (is_made(now)) return true;
+    if ((now & kPending) == 0 || base::monotonic_ns() > until_ns) return false;
     pause.wait();
-  } while ((count() & kPending) != 0 && base::monotonic_ns() < until_ns);
-  return false;
+  }
 }
 
 std::vector<Entry> Manifest::since(std::size_t position) const {
@@ -186,7 +182,7 @@ void Manifest::rewind(std::size_t position, const std::vector<Entry>& remaining)
   identities_.clear();
   listed_.clear();
   known_bytes_ = kFirstPosition;
-  sums_.clear();
+  asked_.forget();
   removed_others_ = false;
   std::erase_if(blocks_, [position](const auto& block) { return block.second >= position; });
   for (const Entry& entry : remaining) add(entry);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -86,6 +87,18 @@ inline constexpr unsigned char kNegative = 0x20;
   return (count & kCountMask) != 0 && (count & kCountMask) < kNegative;
 }
 
+/// What two ranks together did to an item.
+[[nodiscard]] constexpr unsigned char sum_of(unsigned char one, unsigned char two) {
+  const unsigned state = ((one | two) & kPending) != 0 ? kPending : kSettled;
+  return static_cast<unsigned char>(state | ((one + two) & kCountMask));
+}
+
+/// Whether lines of two ranks are about the same items.
+[[nodiscard]] inline bool is_same_block(const Entry& one, const Entry& other) {
+  return one.path == other.path && one.block.names == other.block.names &&
+         one.block.first == other.block.first;
+}
+
 /// The lines of a manifest's text; a line that was cut off by the death of its writer is left out,
 /// and so is one whose path is not below the run's directory.
 std::vector<Entry> parse_lines(std::string_view text, std::uint64_t since_ns = 0);
@@ -105,6 +118,31 @@ bool manifests_in_use(const std::string& journal, const std::string& directory, 
 
 /// Adds up what all ranks did to each item; entries of other kinds are left out.
 std::vector<Entry> sum_items(const std::vector<Entry>& entries);
+
+/// Where the lines of one block of items stand in the manifests of all ranks: asking for an item's
+/// count again costs a read of each line instead of all manifests.
+class BlockLines {
+ public:
+  /// Reads all manifests.
+  void find(const std::string& journal, const std::string& directory, const RunKey& key,
+            const Entry& block);
+  /// What the ranks whose lines were found did to an item by now. Nothing if the lines are those of
+  /// another block, or no longer there.
+  [[nodiscard]] std::optional<unsigned char> count(const Entry& block, std::size_t place) const;
+  void forget() { *this = {}; }
+
+ private:
+  struct Line {
+    std::string file;
+    std::size_t begin = 0;
+    std::size_t bytes = 0;
+  };
+
+  static bool is_of(const Entry& block, std::string_view line);
+
+  Entry block_;
+  std::vector<Line> lines_;
+};
 
 /// What all manifests of a run have in common, and the clocks of this process.
 struct Binding {
@@ -158,8 +196,8 @@ class Manifest {
   [[nodiscard]] bool removed_others() const noexcept { return removed_others_; }
   void note_removal_of_others() noexcept { removed_others_ = true; }
   /// Whether some rank made an item, and none removed it since: `place` in the counts of the entry.
-  /// With `known` what was read last may do. Waits for ranks that are about to make it.
-  bool any_made(const Entry& entry, std::size_t place, bool known);
+  /// Waits for ranks that are about to make it.
+  bool any_made(const Entry& entry, std::size_t place);
 
   /// All that was listed from this position on.
   [[nodiscard]] std::vector<Entry> since(std::size_t position) const;
@@ -206,8 +244,8 @@ class Manifest {
   std::size_t known_bytes_ = kFirstPosition;
   /// Of each block of items, where its counts are.
   std::unordered_map<std::uint64_t, std::size_t> blocks_;
-  /// What all ranks made, as last read.
-  std::vector<Entry> sums_;
+  /// Of the block that was asked for last.
+  BlockLines asked_;
   bool removed_others_ = false;
   /// Where the last intent stands.
   std::size_t intended_at_ = 0;

@@ -88,30 +88,42 @@ std::optional<Entry> parse_line(std::string_view line, std::uint64_t since_ns) {
   return is_beneath(entry) ? std::optional(entry) : std::nullopt;
 }
 
-/// The whole text of a file that nobody can have slipped in: regular, with one name, ours.
-std::optional<std::string> read_own(int directory, const char* name) {
-  const base::Descriptor file(
-      ::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+/// A file that nobody can have slipped in: regular, with one name, ours.
+base::Descriptor open_own(int directory, const char* name) {
+  base::Descriptor file(::openat(directory, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status{};
-  if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
-  if (status.st_nlink != 1 || status.st_uid != ::geteuid()) return std::nullopt;
-  std::string text(static_cast<std::size_t>(status.st_size), '\0');
+  const bool fine = file && ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+                    status.st_nlink == 1 && status.st_uid == ::geteuid();
+  return fine ? std::move(file) : base::Descriptor();
+}
+
+/// As much of a file as there is, up to so many bytes from a place on.
+std::string read_part(const base::Descriptor& file, std::size_t begin, std::size_t bytes) {
+  std::string text(bytes, '\0');
   std::size_t done = 0;
   while (done < text.size()) {
-    const ssize_t bytes = ::read(file.get(), text.data() + done, text.size() - done);
-    if (bytes < 0 && errno == EINTR) continue;
-    if (bytes <= 0) break;
-    done += static_cast<std::size_t>(bytes);
+    const ssize_t got = ::pread(file.get(), text.data() + done, text.size() - done,
+                                static_cast<off_t>(begin + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    done += static_cast<std::size_t>(got);
   }
   text.resize(done);
   return text;
+}
+
+std::optional<std::string> read_own(int directory, const char* name) {
+  const base::Descriptor file = open_own(directory, name);
+  struct stat status{};
+  if (!file || ::fstat(file.get(), &status) != 0) return std::nullopt;
+  return read_part(file, 0, static_cast<std::size_t>(status.st_size));
 }
 
 bool bears(std::string_view text, const RunKey& key) {
   return text.size() >= Manifest::kFirstPosition && text.starts_with(header_of(key));
 }
 
-/// Calls with the descriptor, the name and the text of each manifest that bears the key.
+/// Calls with the name and the text of each manifest that bears the key.
 template <class Action>
 void for_each_manifest(int directory, std::string_view prefix, const RunKey& key,
                        const Action& action) {
@@ -137,14 +149,14 @@ base::Descriptor open_directory(const std::string& path) {
 template <class Action>
 void for_all_manifests(const std::string& journal, const std::string& directory, const RunKey& key,
                        const Action& action) {
-  const base::Descriptor kept = open_directory(journal);
-  for_each_manifest(kept.get(), "manifest.", key, [&](const char* name, const std::string& text) {
-    action(kept.get(), name, text);
-  });
-  const base::Descriptor target = open_directory(directory);
-  for_each_manifest(
-      target.get(), ".manifest.", key,
-      [&](const char* name, const std::string& text) { action(target.get(), name, text); });
+  const auto in = [&](const std::string& place, const char* prefix) {
+    const base::Descriptor at = open_directory(place);
+    for_each_manifest(at.get(), prefix, key, [&](const char* name, const std::string& text) {
+      action(place, at.get(), name, text);
+    });
+  };
+  in(journal, "manifest.");
+  in(directory, ".manifest.");
 }
 
 }  // namespace
@@ -180,20 +192,60 @@ std::vector<std::string> manifests_in(int directory, const RunKey& key) {
 std::vector<Entry> read_manifests(const std::string& journal, const std::string& directory,
                                   const RunKey& key) {
   std::vector<Entry> entries;
-  for_all_manifests(journal, directory, key, [&](int, const char*, const std::string& text) {
-    std::vector<Entry> some = parse_manifest(text, key);
-    entries.insert(entries.end(), std::make_move_iterator(some.begin()),
-                   std::make_move_iterator(some.end()));
-  });
+  for_all_manifests(journal, directory, key,
+                    [&](const std::string&, int, const char*, const std::string& text) {
+                      std::vector<Entry> some = parse_manifest(text, key);
+                      entries.insert(entries.end(), std::make_move_iterator(some.begin()),
+                                     std::make_move_iterator(some.end()));
+                    });
   return entries;
+}
+
+void BlockLines::find(const std::string& journal, const std::string& directory, const RunKey& key,
+                      const Entry& block) {
+  lines_.clear();
+  block_ = block;
+  for_all_manifests(journal, directory, key,
+                    [&](const std::string& place, int, const char* name, const std::string& whole) {
+                      std::string_view text(whole);
+                      text = text.substr(0, text.find('\0', Manifest::kFirstPosition));
+                      for (std::size_t begin = Manifest::kFirstPosition; begin < text.size();) {
+                        const std::size_t end = text.find('\n', begin);
+                        if (end == std::string_view::npos) return;
+                        if (is_of(block, text.substr(begin, end - begin))) {
+                          lines_.push_back({place + "/" + name, begin, end - begin});
+                        }
+                        begin = end + 1;
+                      }
+                    });
+}
+
+bool BlockLines::is_of(const Entry& block, std::string_view line) {
+  const auto entry = parse_line(line, 0);
+  return entry && is_items(entry->kind) && is_same_block(*entry, block);
+}
+
+std::optional<unsigned char> BlockLines::count(const Entry& block, std::size_t place) const {
+  if (!is_same_block(block_, block)) return std::nullopt;
+  unsigned char sum = kSettled;
+  for (const Line& one : lines_) {
+    const base::Descriptor file = open_own(AT_FDCWD, one.file.c_str());
+    const std::string line = file ? read_part(file, one.begin, one.bytes) : "";
+    const auto entry = parse_line(line, 0);
+    if (!entry || !is_items(entry->kind) || !is_same_block(*entry, block)) return std::nullopt;
+    sum = sum_of(sum, static_cast<unsigned char>(entry->counts[place]));
+  }
+  return sum;
 }
 
 bool manifests_in_use(const std::string& journal, const std::string& directory, const RunKey& key) {
   bool in_use = false;
-  for_all_manifests(journal, directory, key, [&](int at, const char* name, const std::string&) {
-    const base::Descriptor file(::openat(at, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
-    in_use |= file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  });
+  for_all_manifests(
+      journal, directory, key,
+      [&](const std::string&, int at, const char* name, const std::string&) {
+        const base::Descriptor file(::openat(at, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+        in_use |= file && ::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+      });
   return in_use;
 }
 
@@ -206,11 +258,8 @@ std::vector<Entry> sum_items(const std::vector<Entry>& entries) {
     if (is_new) continue;
     Entry& sum = found->second;
     for (std::size_t i = 0; i < sum.counts.size(); ++i) {
-      const auto one = static_cast<unsigned char>(sum.counts[i]);
       const auto two = static_cast<unsigned char>(entry.counts[i]);
-      const unsigned pending = (one | two) & kPending;
-      sum.counts[i] =
-          static_cast<char>((pending != 0 ? kPending : kSettled) | ((one + two) & kCountMask));
+      sum.counts[i] = static_cast<char>(sum_of(static_cast<unsigned char>(sum.counts[i]), two));
       if ((two & kPending) != 0) sum.since_ns = std::max(sum.since_ns, entry.since_ns);
     }
   }

@@ -158,8 +158,8 @@ TEST_F(ManifestTest, ItemsAreCountedAndSummedOverRanks) {
   one.count(at_one + 4) = kSettled + 1;
   one.count(at_one + 5) = kPending;
   two.count(at_two + 4) = kSettled + 63;
-  EXPECT_TRUE(two.any_made(make(), 3, true));
-  EXPECT_FALSE(two.any_made(make(), 4, false));
+  EXPECT_TRUE(two.any_made(make(), 3));
+  EXPECT_FALSE(two.any_made(make(), 4));
   const auto sums = sum_items(read_manifests(journal(), run(), bound.key));
   ASSERT_EQ(sums.size(), 1U);
   EXPECT_EQ(sums[0].block.names, "f %% x%n3;");
@@ -184,7 +184,7 @@ TEST_F(ManifestTest, ARankThatIsAboutToMakeAnItemIsWaitedFor) {
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
       one.count(at) = kSettled | (made ? 1 : 0);
     });
-    EXPECT_EQ(two.any_made(make(), 5, false), made);
+    EXPECT_EQ(two.any_made(make(), 5), made);
     maker.join();
   }
 }
