@@ -26,7 +26,8 @@ set(VENTURI_TRACER_SOURCES
     wrap_open.c
     wrap_pnetcdf.c
     wrap_process.c
-    wrap_stdio.c)
+    wrap_stdio.c
+    wrap_wide.c)
 list(TRANSFORM VENTURI_TRACER_SOURCES PREPEND tracer/)
 include(CheckIncludeFile)
 check_include_file(sys/single_threaded.h VENTURI_HAS_SINGLE_THREADED)

@@ -106,6 +106,12 @@ WRAP_PUT(_IO_putc)
 WRAP_PUT(fputc_unlocked)
 WRAP_PUT(putc_unlocked)
 
+// Words of four bytes; of getw no result tells the end.
+WRAP(int, putw, (int word, FILE* stream), (word, stream), result == EOF,
+     DATA(kWrite, result == EOF ? 0 : sizeof word))
+WRAP(int, getw, (FILE * stream), (stream), IS_BROKEN(EOF),
+     DATA(kRead, feof_unlocked(stream) || ferror_unlocked(stream) ? 0 : sizeof result))
+
 #define PUT_TEXT DATA(kWrite, result == EOF ? 0 : strlen(text))
 WRAP(int, fputs, (const char* text, FILE* stream), (text, stream), result == EOF, PUT_TEXT)
 WRAP(int, fputs_unlocked, (const char* text, FILE* stream), (text, stream), result == EOF, PUT_TEXT)
@@ -156,34 +162,55 @@ static void scanned(const Call* call, FILE* stream, off64_t before) {
   const off64_t after = before < 0 ? -1 : ftello64(stream);
   note_stream(call, stream, kRead, after > before ? after - before : 0);
 }
-#define WRAP_SCAN(name, variadic)                                                        \
-  int name(FILE*, const char*, va_list);                                                 \
-  int variadic(FILE*, const char*, ...);                                                 \
-  EXPORT int name(FILE* stream, const char* format, va_list list) {                      \
-    static int (*_Atomic next)(FILE*, const char*, va_list);                             \
-    if (next == NULL) next = (int (*)(FILE*, const char*, va_list))next_function(#name); \
-    Call call = {.start = begin()};                                                      \
-    const off64_t before = call.start ? ftello64(stream) : -1;                           \
-    const int result = next(stream, format, list);                                       \
-    if (call.start == 0) return result;                                                  \
-    call_ended(&call, result == EOF && ferror_unlocked(stream));                         \
-    scanned(&call, stream, before);                                                      \
-    errno = call.errno_after;                                                            \
-    return result;                                                                       \
-  }                                                                                      \
-  EXPORT int variadic(FILE* stream, const char* format, ...) { PRINT(name(stream, format, list)) }
-WRAP_SCAN(__isoc99_vfscanf, __isoc99_fscanf)
-WRAP_SCAN(__isoc23_vfscanf, __isoc23_fscanf)
+// Headers may give these functions another name; they are meant by their own.
+#define WRAP_SCAN(prefix)                                                                 \
+  int prefix##scan_list(FILE*, const char*, va_list) __asm__(#prefix "vfscanf");          \
+  int prefix##scan_list_here(const char*, va_list) __asm__(#prefix "vscanf");             \
+  int prefix##scan(FILE*, const char*, ...) __asm__(#prefix "fscanf");                    \
+  int prefix##scan_here(const char*, ...) __asm__(#prefix "scanf");                       \
+  EXPORT int prefix##scan_list(FILE* stream, const char* format, va_list list) {          \
+    static int (*_Atomic next)(FILE*, const char*, va_list);                              \
+    if (next == NULL)                                                                     \
+      next = (int (*)(FILE*, const char*, va_list))next_function(#prefix "vfscanf");      \
+    Call call = {.start = begin()};                                                       \
+    const off64_t before = call.start ? ftello64(stream) : -1;                            \
+    const int result = next(stream, format, list);                                        \
+    if (call.start == 0) return result;                                                   \
+    call_ended(&call, result == EOF && ferror_unlocked(stream));                          \
+    scanned(&call, stream, before);                                                       \
+    errno = call.errno_after;                                                             \
+    return result;                                                                        \
+  }                                                                                       \
+  EXPORT int prefix##scan_list_here(const char* format, va_list list) {                   \
+    return prefix##scan_list(stdin, format, list);                                        \
+  }                                                                                       \
+  EXPORT int prefix##scan(FILE* stream, const char* format, ...){PRINT(prefix##scan_list( \
+      stream, format, list))} EXPORT int prefix##scan_here(const char* format, ...) {     \
+    PRINT(prefix##scan_list(stdin, format, list))                                         \
+  }
+WRAP_SCAN()
+WRAP_SCAN(__isoc99_)
+WRAP_SCAN(__isoc23_)
 
+// To a descriptor, without a stream of the program's: a write of what was printed.
+int __vdprintf_chk(int, int, const char*, va_list);
+int __dprintf_chk(int, int, const char*, ...);
+WRAP(int, vdprintf, (int fd, const char* format, va_list list), (fd, format, list), result < 0,
+     note_data(&call, fd, kWrite, result))
+WRAP(int, __vdprintf_chk, (int fd, int how, const char* format, va_list list),
+     (fd, how, format, list), result < 0, note_data(&call, fd, kWrite, result))
+EXPORT int dprintf(int fd, const char* format, ...){PRINT(vdprintf(fd, format, list))} EXPORT
+    int __dprintf_chk(int fd, int how, const char* format,
+                      ...){PRINT(__vdprintf_chk(fd, how, format, list))}
 #define SOUGHT note_stream_seek(&call, stream)
 WRAP(int, fseek, (FILE * stream, long at, int whence), (stream, at, whence), result != 0, SOUGHT)
-WRAP(int, fseeko, (FILE * stream, off_t at, int whence), (stream, at, whence), result != 0, SOUGHT)
-WRAP(int, fseeko64, (FILE * stream, off64_t at, int whence), (stream, at, whence), result != 0,
-     SOUGHT)
-WRAP(int, fsetpos, (FILE * stream, const fpos_t* at), (stream, at), result != 0, SOUGHT)
-WRAP(int, fsetpos64, (FILE * stream, const fpos64_t* at), (stream, at), result != 0, SOUGHT)
+    WRAP(int, fseeko, (FILE * stream, off_t at, int whence), (stream, at, whence), result != 0,
+         SOUGHT) WRAP(int, fseeko64, (FILE * stream, off64_t at, int whence), (stream, at, whence),
+                      result != 0, SOUGHT) WRAP(int, fsetpos, (FILE * stream, const fpos_t* at),
+                                                (stream, at), result != 0, SOUGHT)
+        WRAP(int, fsetpos64, (FILE * stream, const fpos64_t* at), (stream, at), result != 0, SOUGHT)
 
-EXPORT void rewind(FILE* stream) {
+            EXPORT void rewind(FILE* stream) {
   static void (*_Atomic next)(FILE*);
   if (next == NULL) next = (void (*)(FILE*))next_function("rewind");
   Call call = {.start = begin()};

@@ -30,6 +30,17 @@ def test_a_metadata_phase_counts_its_main_operation() -> None:
     assert metrics["create"].unit == "1/s"
 
 
+@pytest.mark.parametrize("repetitions", [1, 6, 60, 400])
+def test_the_unit_of_a_rate_does_not_depend_on_how_often_it_was_repeated(repetitions: int) -> None:
+    kinds = {"open": (2, 0), "read": (2, 1000), "close": (2, 0)}
+    rows = [phase("read", 1.0, n, kinds) for n in range(repetitions)]
+    read = metrics_of(library.load("ior"), {}, rows)["read"]
+    assert (read.unit, read.values) == ("B/s", [2000.0] * repetitions)
+    many = {"open": (200, 0), "read": (200, 1000), "close": (200, 0)}
+    rows = [phase("read", 1.0, n, many if n else kinds) for n in range(repetitions + 1)]
+    assert metrics_of(library.load("ior"), {}, rows)["read"].unit == "1/s"
+
+
 def test_a_metric_over_an_unknown_phase_is_refused() -> None:
     workload = library.load("flash3")
     metric = Metric(value="bytes(write) / time(chekpoint)")

@@ -176,3 +176,26 @@ def test_unlike_runs_are_refused_by_name() -> None:
     for change, say in cases:
         with pytest.raises(UserError, match=say):
             compared_runs(one, run(name="second").model_copy(update=change))
+
+
+def test_rates_of_different_things_are_not_compared() -> None:
+    """Bytes a second beside opens a second, or a phase that only one run came to."""
+    of_opens = metric([9e3 + i for i in range(6)], "1/s").model_copy(update={"of": "open"})
+    found = compared_runs(
+        run().model_copy(update={"metrics": {"w": metric([1e9] * 6), "r": metric([2e9] * 6)}}),
+        run(name="second").model_copy(update={"metrics": {"w": metric([1e9] * 6), "r": of_opens}}),
+    )
+    assert [row.name for row in found.rows] == ["w"]
+    assert ("r, not compared", "B/s", "1/s (open)") in [
+        (d.what, d.first, d.second) for d in found.differences
+    ]
+    cut = run(name="second").model_copy(update={"metrics": {"w": metric([1e9] * 6)}})
+    both = run().model_copy(update={"metrics": {"w": metric([1e9] * 6), "r": of_opens}})
+    assert ("r, not compared", "1/s (open)", "not measured") in [
+        (d.what, d.first, d.second) for d in compared_runs(both, cut).differences
+    ]
+    with pytest.raises(UserError, match="no metric in common"):
+        compared_runs(
+            run().model_copy(update={"metrics": {"r": metric([2e9] * 6)}}),
+            run(name="second").model_copy(update={"metrics": {"r": of_opens}}),
+        )

@@ -60,19 +60,26 @@ posix_spawnp:&child,P,NULL,NULL,E,E
 
 # Symbols without a pointer that the kernel reads, or whose pointers the C library itself follows.
 OTHERS = """
-_Exit _IO_getc _IO_putc __fgets_chk __fgets_unlocked_chk __fprintf_chk __fread_chk
-__fread_unlocked_chk __getdelim __isoc23_fscanf __isoc23_vfscanf __isoc99_fscanf __isoc99_vfscanf
-__printf_chk __vfprintf_chk __vprintf_chk _exit aio_fsync aio_fsync64 aio_read aio_read64 aio_write
-aio_write64 close close_range closedir closefrom dup dup2 dup3 fallocate fallocate64 fchmod fchown
-fclose fcntl fcntl64 fdatasync fdopen fflush fflush_unlocked fgetc fgetc_unlocked fgets
-fgets_unlocked fprintf fputc fputc_unlocked fputs fputs_unlocked fread fread_unlocked freopen
-freopen64 fseek fseeko fseeko64 fsetpos fsetpos64 fsync ftruncate ftruncate64 fwrite
-fwrite_unlocked getc getc_unlocked getchar getchar_unlocked getdelim getline io_cancel io_getevents
-io_pgetevents io_queue_init io_setup io_submit io_uring_queue_init io_uring_queue_init_params
-lio_listio lio_listio64 lseek lseek64 mkdtemp mkostemp mkostemp64 mkostemps mkostemps64 mkstemp
-mkstemp64 mkstemps mkstemps64 mmap mmap64 msync popen posix_fallocate posix_fallocate64 prctl
-printf putc putc_unlocked putchar putchar_unlocked puts readdir readdir64 rewind scandir64
-seccomp_load shm_open sync sync_file_range syncfs system tee vfprintf vprintf
+_Exit _IO_getc _IO_putc __dprintf_chk __fgets_chk __fgets_unlocked_chk __fgetws_chk
+__fgetws_unlocked_chk __fprintf_chk __fread_chk __fread_unlocked_chk __fwprintf_chk __getdelim
+__isoc23_fscanf __isoc23_fwscanf __isoc23_scanf __isoc23_vfscanf __isoc23_vfwscanf
+__isoc23_vscanf __isoc23_vwscanf __isoc23_wscanf __isoc99_fscanf __isoc99_fwscanf __isoc99_scanf
+__isoc99_vfscanf __isoc99_vfwscanf __isoc99_vscanf __isoc99_vwscanf __isoc99_wscanf __printf_chk
+__vdprintf_chk __vfprintf_chk __vfwprintf_chk __vprintf_chk __vwprintf_chk __wprintf_chk _exit
+aio_fsync aio_fsync64 aio_read aio_read64 aio_write aio_write64 close close_range closedir
+closefrom dprintf dup dup2 dup3 fallocate fallocate64 fchmod fchown fclose fcntl fcntl64
+fdatasync fdopen fflush fflush_unlocked fgetc fgetc_unlocked fgets fgets_unlocked fgetwc
+fgetwc_unlocked fgetws fgetws_unlocked fprintf fputc fputc_unlocked fputs fputs_unlocked fputwc
+fputwc_unlocked fputws fputws_unlocked fread fread_unlocked freopen freopen64 fscanf fseek
+fseeko fseeko64 fsetpos fsetpos64 fsync ftruncate ftruncate64 fwprintf fwrite fwrite_unlocked
+fwscanf getc getc_unlocked getchar getchar_unlocked getdelim getline getw getwc getwc_unlocked
+getwchar getwchar_unlocked io_cancel io_getevents io_pgetevents io_queue_init io_setup io_submit
+io_uring_queue_init io_uring_queue_init_params lio_listio lio_listio64 lseek lseek64 mkdtemp
+mkostemp mkostemp64 mkostemps mkostemps64 mkstemp mkstemp64 mkstemps mkstemps64 mmap mmap64
+msync popen posix_fallocate posix_fallocate64 prctl printf putc putc_unlocked putchar
+putchar_unlocked puts putw putwc putwc_unlocked putwchar putwchar_unlocked readdir readdir64
+rewind scandir64 scanf seccomp_load shm_open sync sync_file_range syncfs system tee vdprintf
+vfprintf vfscanf vfwprintf vfwscanf vprintf vscanf vwprintf vwscanf wprintf wscanf
 """
 
 HEAD = """

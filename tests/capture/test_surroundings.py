@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from capture.conftest import Capture
+from venturi.analyse.characterization_data import characterization_data_of
 
 
 def test_json_is_all_there_is_on_standard_output(capture: Capture) -> None:
@@ -96,3 +97,27 @@ def test_processes_of_several_hosts_make_one_trace(capture: Capture) -> None:
     assert operations.start_ns.min() >= 0
     assert operations.end_ns.max() / 1e9 <= run.trace.job.seconds + 1
     assert subprocess.run(["hostname"], capture_output=True, check=True).stdout != b"second\n"
+
+
+def test_copies_in_the_kernel_are_counted_whichever_call_made_them(capture: Capture) -> None:
+    """In the table at the end of a capture, and on the page: read here and written there."""
+    code = """import os
+with open("from", "wb") as file:
+    file.write(bytes(300_000))
+source = os.open("from", os.O_RDONLY)
+for name, copy in (
+    ("sent", lambda to: os.sendfile(to, source, 0, 200_000)),
+    ("ranged", lambda to: os.copy_file_range(source, to, 100_000, 0)),
+):
+    target = os.open(name, os.O_CREAT | os.O_WRONLY)
+    assert copy(target) == os.fstat(target).st_size
+    os.close(target)
+"""
+    run = capture(sys.executable, "-S", "-c", code, options=("--json",))
+    [posix] = [row for row in json.loads(run.done.stdout)["layers"] if row["layer"] == "posix"]
+    assert (posix["copies"], posix["bytes_copies"]) == (2, 300_000)
+    assert (posix["writes"], posix["bytes_writes"]) == (1, 300_000)
+    told = characterization_data_of(run.captured, "copies")
+    assert told.bytes_written == 600_000
+    written = {s.name.rsplit("/", 1)[-1]: s.bytes_written for s in told.streams if s.bytes_written}
+    assert written == {"from": 300_000, "sent": 200_000, "ranged": 100_000}

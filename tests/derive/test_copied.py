@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from traced_run import TracedRun, derived, planned, steps_of
 
+from venturi.analyse.characterization_data import characterization_data_of
 from venturi.derive.footprint import with_copies_alike
-from venturi.model.operation import Kind
+from venturi.model.operation import KIND_CODES, Kind
 from venturi.model.plan import CopyWay
 from venturi.model.workload import CopyStep, Workload
 
@@ -55,6 +58,26 @@ def test_the_first_way_that_was_tried_is_the_proxy_s(kinds: tuple[Kind, ...], wa
     assert run.captured().operations is not None
     counted = with_copies_alike(run.captured().operations)
     assert np.count_nonzero(counted.is_kind(Kind.COPY)) == 20
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_copied_was_read_of_one_file_and_written_to_the_other(seed: int) -> None:
+    """In what the page tells, among reads and writes of other files, whichever way was taken."""
+    draw = random.Random(seed)
+    run, sizes = TracedRun(1), []
+    for number in range(draw.randint(1, 30)):
+        sizes.append(draw.randint(1, 10**7))
+        ways = draw.sample([Kind.CLONE, Kind.COPY, Kind.SEND], draw.randint(1, 3))
+        copy(run, number, sizes[-1], *ways)
+        if draw.random() < 0.5:
+            run.open(0, "log", MAKE)
+            run.call(0, Kind.WRITE, "log", 0, 100)
+            run.close(0, "log")
+    found = characterization_data_of(run.captured(), "copies")
+    logs = 100 * sum(row[1] == KIND_CODES[Kind.WRITE] for row in run.rows)
+    assert (found.bytes_read, found.bytes_written) == (sum(sizes), sum(sizes) + logs)
+    assert (found.storage_read, found.storage_written) == (sum(sizes), sum(sizes) + logs)
+    assert found.seconds_by["write"] < found.seconds_by["read"]
 
 
 def test_sizes_that_differ_are_those_of_the_files_there_before() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +23,11 @@ from venturi.model.result import Measure, Result, ResultSource, SourceKind
 from venturi.store.archive import (
     chosen,
     entries,
+    find,
+    find_stored,
+    folders,
     load_record,
+    remove_files,
     remove_record,
     results,
     verify,
@@ -80,6 +85,51 @@ def test_any_changed_byte_is_found(store: Path) -> None:
         (folder / "gone").rename(folder / RESULT_NAME)
         listed = subprocess.run(["sha256sum", "-c", "--quiet", SEAL_NAME], cwd=folder, check=True)
         assert listed.returncode == 0
+
+
+def test_a_run_without_its_list_of_digests_was_changed(store: Path) -> None:
+    """Only a record alone is of an early version."""
+    for folder in sorted((store / "runs").iterdir()):
+        (folder / SEAL_NAME).unlink()
+        assert [bool(faults) for _, faults in verify(store, [folder.name])] == [True]
+        (folder / RESULT_NAME).unlink()
+        early = (folder / RECORD_NAME).exists()
+        assert [faults is None for _, faults in verify(store, [folder.name])] == [early]
+        for path in list(folder.iterdir()):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        assert [bool(faults) for _, faults in verify(store, [folder.name])] == [True]
+
+
+def test_a_name_that_is_empty_means_no_run(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of `rm "$RUN"` where the variable is not set; also with one run, and within a run."""
+    shutil.rmtree(store / "runs" / result().id)
+    [only] = folders(store)
+    monkeypatch.chdir(only)
+    for look in (find, find_stored, chosen):
+        with pytest.raises(UserError, match="the name of the run is empty"):
+            look(store, "")
+
+
+def test_nothing_is_removed_through_a_link(store: Path, tmp_path: Path) -> None:
+    """A run of another store that somebody has linked into this one stays whole there."""
+    own = store / "runs" / result().id
+    there = tmp_path / "other" / own.name
+    shutil.copytree(own, there)
+    shutil.rmtree(own)
+    own.symlink_to(there)
+    before = sorted(path.relative_to(there) for path in there.rglob("*"))
+    for remove in (remove_files, remove_record):
+        with pytest.raises(UserError, match="this is a link"):
+            remove(find_stored(store, own.name))
+    assert own.is_symlink()
+    assert sorted(path.relative_to(there) for path in there.rglob("*")) == before
+
+
+def test_a_run_is_removed_whole_from_a_store_that_is_a_link(store: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(store)
+    remove_record(find_stored(link, result().id))
+    assert result().id not in [path.name for path in (store / "runs").iterdir()]
 
 
 def test_a_listing_opens_only_what_is_new(store: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from venturi.analyse.command import check_commands, commands_of, said_by_commands
@@ -182,13 +183,19 @@ def _default_metrics(phases: Sequence[PhaseRow]) -> dict[str, Metric]:
 
 
 def _is_metadata(phases: Sequence[PhaseRow], path: str) -> bool:
-    """Whether a phase makes, opens or removes a file for nearly every request it moves."""
-    rows = [row for row in phases if row.path == path]
-    data = sum(_count(row, kind) for row in rows for kind in ("write", "read"))
-    names = max(
-        sum(_count(row, kind) for row in rows) for kind in ("create", "open", "stat", "unlink")
-    )
-    return names >= 100 and 2 * names > data
+    """Whether a phase makes, opens or removes a file for nearly every request it moves.
+
+    The repetition in which it came furthest decides, so the number of repetitions never does.
+    """
+    counts: dict[int, Counter[str]] = {}
+    for row in phases:
+        if row.path == path:
+            counts.setdefault(row.repetition, Counter()).update(
+                {kind: operation.operations for kind, operation in row.by_operation.items()}
+            )
+    most = max(counts.values(), key=lambda count: count.total())
+    names = max(most[kind] for kind in ("create", "open", "stat", "unlink"))
+    return names >= 100 and 2 * names > most["write"] + most["read"]
 
 
 def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:

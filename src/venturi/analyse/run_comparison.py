@@ -9,7 +9,7 @@ from typing import Any
 from venturi.analyse.contrast_row import MetricPair, headline_of, judged_in, rows_of
 from venturi.model.comparison import COMPARISON_SCHEMA, Difference, RunComparison
 from venturi.model.error import UserError
-from venturi.model.record import Level, Record
+from venturi.model.record import Level, MetricValue, Record
 from venturi.model.result import direction_of
 
 _RUN_ALIKE = ("files", "groups", "program")
@@ -36,7 +36,9 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
             one.of,
         )
         for name, one in first.metrics.items()
-        if name in second.metrics and one.values and second.metrics[name].values
+        if _is_same_quantity(one, second.metrics.get(name))
+        and one.values
+        and second.metrics[name].values
     }
     if not pairs:
         raise UserError(
@@ -120,6 +122,18 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def _is_same_quantity(first: MetricValue, second: MetricValue | None) -> bool:
+    """Whether both count the same thing in the same unit."""
+    return second is not None and (first.unit, first.of) == (second.unit, second.of)
+
+
+def _quantity(metric: MetricValue | None) -> str:
+    """What a metric counts, in words."""
+    if metric is None or not metric.values:
+        return "not measured"
+    return f"{metric.unit} ({metric.of})" if metric.of else metric.unit or "a number"
+
+
 def _unlike_labels(first: Record, second: Record) -> dict[str, str]:
     """By metric: how the labels of the two differ, so that they have not one name."""
     return {
@@ -156,6 +170,10 @@ def _differences(first: Record, second: Record) -> Iterator[Difference]:
     }
     for name in dict.fromkeys((*ours.variables, *theirs.variables)):
         pairs[name] = (ours.variables.get(name, "unset"), theirs.variables.get(name, "unset"))
+    for name in dict.fromkeys((*first.metrics, *second.metrics)):
+        of_both = (run.metrics.get(name) for run in (first, second))
+        counted, counted_there = (_quantity(metric) for metric in of_both)
+        pairs[f"{name}, not compared"] = (counted, counted_there)
     for what, (one, other) in pairs.items():
         if one != other:
             yield Difference(what=what, first=str(one), second=str(other))

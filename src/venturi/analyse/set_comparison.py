@@ -118,12 +118,13 @@ def _pairs(first: Sequence[Result], second: Sequence[Result]) -> dict[str, Metri
 def _unlike(first: Sequence[Result], second: Sequence[Result], name: str) -> str:
     """How values of a metric were not measured alike."""
     sides = [
-        {(r.metrics[name].unit, r.metrics[name].condition) for r in side if name in r.metrics}
+        {(m.unit, m.of, m.condition) for r in side if (m := r.metrics.get(name)) is not None}
         for side in (first, second)
     ]
-    if sides[0] == sides[1]:
+    quantities = {(unit, of) for side in sides for unit, of, _ in side}
+    if sides[0] == sides[1] and len(quantities) == 1:
         return ""
-    told = [" and ".join(sorted(" ".join(pair).strip() for pair in side)) for side in sides]
+    told = [" and ".join(sorted(" ".join(filter(None, key)) for key in side)) for side in sides]
     return f"{told[0]} in the first and {told[1]} in the second"
 
 

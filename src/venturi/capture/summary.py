@@ -8,12 +8,12 @@ import numpy as np
 
 from venturi.capture.run import CaptureOutcome
 from venturi.model.folded import FoldedOperations
-from venturi.model.operation import KIND_CODES, KINDS, LAYER_CODES, LAYERS, Kind
+from venturi.model.operation import COPIES, KIND_CODES, KINDS, LAYER_CODES, LAYERS, Kind
 from venturi.model.trace import CounterRecord, Layer
 
 SCHEMA = "venturi.capture-summary/1"
 
-_DATA = {"reads": (Kind.READ,), "writes": (Kind.WRITE,), "copies": (Kind.COPY, Kind.CLONE)}
+_DATA = {"reads": (Kind.READ,), "writes": (Kind.WRITE,), "copies": COPIES}
 _STEP = np.uint16(2 * len(KINDS))
 _READS = ("READS", "INDEP_READS", "COLL_READS", "NB_READS")
 _WRITES = ("WRITES", "INDEP_WRITES", "COLL_WRITES", "NB_WRITES")

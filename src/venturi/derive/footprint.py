@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,8 @@ from venturi.model.operation import (
     LAYERS,
     NO_FILE,
     NOT_A_FILE,
+    TYPES,
+    UNKNOWN_OFFSET,
     Column,
     Kind,
     Operations,
@@ -102,7 +104,7 @@ class Footprint:
 
     @cached_property
     def writes(self) -> Column:
-        """Mask: what the application wrote to its files."""
+        """Mask: what the application wrote to its files, also by copying others."""
         return self.own & self.kind(Kind.WRITE)
 
     @cached_property
@@ -234,20 +236,29 @@ def footprint_of(captured: Captured, names: Sequence[str] = ()) -> Footprint | N
 
 
 def with_copies_alike(operations: Operations) -> Operations:
-    """The operations with every copy that moved something, or shared it, as one kind.
+    """The operations with every copy that moved something, or shared it, as one kind and a write.
 
     Which way a storage has says nothing of the application; the others were tried in vain, or only
-    found the end of the file.
+    found the end of the file. A copy is read by the call itself; behind it stands a write of as
+    many bytes to the other file, at an unknown place and without time of its own.
     """
     copies = operations.is_kind(*COPIES)
     if not np.any(copies):
         return operations
     found = operations.take(np.flatnonzero(~copies | (operations.bytes > 0)))
     copies = found.is_kind(*COPIES)
-    kind, detail = found.kind.copy(), found.detail.copy()
-    kind[copies] = KIND_CODES[Kind.COPY]
-    detail[copies] = 0  # no bits as of reads and writes
-    return replace(found, kind=kind, detail=detail)
+    rows = np.flatnonzero(copies & (found.error == 0))
+    columns = {name: getattr(found, name).copy() for name in TYPES}
+    added = {name: column[rows] for name, column in columns.items()}
+    columns["kind"][copies] = KIND_CODES[Kind.COPY]
+    columns["detail"][copies] = 0  # no bits as of reads and writes
+    added["kind"][:] = KIND_CODES[Kind.WRITE]
+    added["file"], added["detail"] = added["detail"].copy(), np.zeros_like(added["detail"])
+    added["offset"][:] = UNKNOWN_OFFSET
+    added["start_ns"] = added["end_ns"]
+    order = np.argsort(np.concatenate((np.arange(len(found)), rows)), kind="stable")
+    both = {name: np.concatenate((columns[name], added[name]))[order] for name in TYPES}
+    return Operations(**both)
 
 
 def _heights() -> Column:

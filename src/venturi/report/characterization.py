@@ -108,15 +108,17 @@ def _knows_time(activity: CharacterizationData) -> bool:
 
 
 def _headlines(activity: CharacterizationData, units: Units) -> tuple[Headline, ...]:
-    calls = sum(activity.operations.values())
-    data = sum(activity.operations.get(kind, 0) for kind in ("read", "write", "copy"))
+    copies = activity.operations.get("copy", 0)  # each is a write, too
+    calls = sum(activity.operations.values()) - copies
+    data = sum(activity.operations.get(kind, 0) for kind in ("read", "write"))
+    calls_of = {**activity.operations, "read": activity.operations.get("read", 0) + copies}
     found = []
     for name, amount, kind in (
         ("Written", activity.bytes_written, "write"),
         ("Read", activity.bytes_read, "read"),
     ):
         spent = activity.seconds_by.get(kind, 0.0)
-        detail = f"{quantity.count(activity.operations.get(kind, 0))} calls"
+        detail = f"{quantity.count(calls_of.get(kind, 0))} calls"
         if spent > 0:
             detail += f", {quantity.seconds(spent)} in them"
         if amount:

@@ -15,7 +15,7 @@ from venturi.store.place import COPIED_NAMES, DAMAGE_NAME, OPERATIONS_NAME
 from venturi.store.result import RECORD_NAME, RESULT_NAME, load_result, tagged
 from venturi.store.result import has_record as has_record  # noqa: PLC0414
 from venturi.store.result import load_record as load_record  # noqa: PLC0414
-from venturi.store.seal import REMOVED_NAME, SEAL_NAME, faults, is_sealed, sealed_names
+from venturi.store.seal import REMOVED_NAME, SEAL_NAME, faults, sealed_names
 
 _KINDS = ("tag", "machine", "session", "campaign", "name")
 """By which runs are chosen."""
@@ -79,12 +79,18 @@ def results(store: Path, text: str | None = None) -> list[Result]:
 def verify(store: Path, names: list[str]) -> Iterator[tuple[str, list[str] | None]]:
     """Each run, or those named, with what was changed in it; None: it has no list of digests."""
     for folder in [find_stored(store, name) for name in names] if names else folders(store):
-        yield folder.name, list(faults(folder)) if is_sealed(folder) else None
+        yield folder.name, None if _is_early(folder) else list(faults(folder))
+
+
+def _is_early(folder: Path) -> bool:
+    """Whether a run is of an early version, which wrote a record alone."""
+    has = [(folder / name).exists() for name in (RECORD_NAME, RESULT_NAME, SEAL_NAME)]
+    return has == [True, False, False]
 
 
 def find(store: Path, name: str) -> Path:
     """A run's folder by its path, its id, the start of its id, `@last` or `@last~n`."""
-    if any(Path(name, own).is_file() for own in (RECORD_NAME, RESULT_NAME)):
+    if name and any(Path(name, own).is_file() for own in (RECORD_NAME, RESULT_NAME)):
         return Path(name)
     if name.endswith("record.json") and Path(name).is_file():
         return Path(name).parent
@@ -93,6 +99,8 @@ def find(store: Path, name: str) -> Path:
 
 def find_stored(store: Path, name: str) -> Path:
     """As `find`, but only a run of this store: what may be changed or removed."""
+    if not name:
+        raise UserError("the name of the run is empty", "venturi results ls")
     known = folders(store)
     if name.startswith("@last"):
         back = name.removeprefix("@last").removeprefix("~") or "0"
@@ -114,8 +122,14 @@ def remove_files(folder: Path) -> Left:
     """Remove the files that a run left on its target.
 
     Returns what stays, because it is not, or not surely, the run's. Raises
-    TargetProblem where the storage does not let files of the run go.
+    TargetProblem where the storage does not let files of the run go, UserError for a link to a
+    folder elsewhere, which is not this store's.
     """
+    if folder.is_symlink():
+        raise UserError(
+            f"{folder}: this is a link to {os.readlink(folder)}, so the run is not this store's",
+            "nothing was removed; remove the link itself, or the run in the store that it is in",
+        )
     if not (folder / RECORD_NAME).exists():
         return Left([])
     left = clean(folder, with_kept=True)
@@ -135,6 +149,7 @@ def remove_record(folder: Path) -> Left:
     Only names that the store writes are removed; a folder with others in it is left.
     """
     left = remove_files(folder)
+    folder = folder.resolve()
     for name in sealed_names(folder):
         path = folder / name
         if folder in path.resolve().parents:
@@ -150,6 +165,7 @@ def remove_record(folder: Path) -> Left:
         folder.rmdir()
     except OSError:
         raise UserError(
-            f"{folder}: there are files in it that no run wrote", "look at them, then remove it"
+            f"{folder}: its own files are removed, and there are files in it that no run wrote",
+            "look at them, then remove it",
         ) from None
     return left

@@ -25,11 +25,6 @@ def seal(folder: Path) -> None:
     (folder / SEAL_NAME).write_text("".join(lines), "utf-8")
 
 
-def is_sealed(folder: Path) -> bool:
-    """Whether a folder has a list; those of early versions have none."""
-    return (folder / SEAL_NAME).exists()
-
-
 def sealed_names(folder: Path) -> list[str]:
     """The names that stand in a folder's list; none where it has no list."""
     try:
