@@ -17,7 +17,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from venturi.analyse.contrast import Contrast, contrasts
+from venturi.analyse.contrast import Contrast, Sides, contrasts
+from venturi.analyse.serial_dependence import allowance_of, serial_dependence
 
 PAGE = Path(__file__).parent.parent / "docs/compare.md"
 BEGIN, END = "<!-- comparison_power: begin -->", "<!-- comparison_power: end -->"
@@ -40,6 +41,12 @@ def _autocorrelated(share: float) -> Shape:
     return draw
 
 
+def _drift(random: np.random.Generator, repetitions: int, metrics: int) -> Table:
+    """Each repetition is slower than the one before: four deviations from first to last."""
+    steps = np.linspace(2.0, -2.0, repetitions)[:, None]
+    return np.asarray(random.normal(size=(repetitions, metrics)) + steps)
+
+
 def _bimodal(random: np.random.Generator, repetitions: int, metrics: int) -> Table:
     """A third of the repetitions meet a neighbour, which takes four deviations."""
     table = 0.5 * random.normal(size=(repetitions, metrics))
@@ -59,6 +66,12 @@ SHAPES: dict[str, Shape] = {
     "autocorrelated, 0.5": _autocorrelated(0.5),
 }
 """Deviations of the logarithms of repetitions, in units of their spread."""
+ORDERED: dict[str, Shape] = {"autocorrelated, 0.7": _autocorrelated(0.7), "drift": _drift}
+"""The same; of these it is only asked whether their order shows it."""
+
+
+DEPENDENT = ("log-normal", "autocorrelated, 0.3", "autocorrelated, 0.5", *ORDERED)
+"""Shapes whose order is looked at: the first has no dependence."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +93,26 @@ class Cell:
         for _ in range(count):
             runs = [self._run(random, n) for n in (self.first, self.second)]
             runs[1][:, 0] *= self.change
-            part = [
-                (runs[0][:, metric].tolist(), runs[1][:, metric].tolist())
-                for metric in range(self.metrics)
-            ]
-            yield contrasts([part])[0]
+            part = self._part(runs)
+            seen = serial_dependence([{str(n): sides for n, sides in enumerate(part)}])
+            yield contrasts([part], allowance_of(seen))[0]
+
+    def dependent(self, count: int) -> Iterator[bool]:
+        """Yield whether the order of repetitions shows dependence, of so many comparisons."""
+        random = np.random.default_rng([*repr(self).encode()])
+        for _ in range(count):
+            part = self._part([self._run(random, n) for n in (self.first, self.second)])
+            seen = serial_dependence([{str(n): sides for n, sides in enumerate(part)}])
+            yield seen is not None
+
+    def _part(self, runs: Sequence[Table]) -> list[Sides]:
+        return [
+            (runs[0][:, metric].tolist(), runs[1][:, metric].tolist())
+            for metric in range(self.metrics)
+        ]
 
     def _run(self, random: np.random.Generator, repetitions: int) -> Table:
-        draw = SHAPES[self.shape]
+        draw = (SHAPES | ORDERED)[self.shape]
         own = draw(random, repetitions, self.metrics)
         common = draw(random, repetitions, 1)
         logs = math.sqrt(1 - self.correlation) * own + math.sqrt(self.correlation) * common
@@ -97,6 +122,11 @@ class Cell:
 def false_alarms(cell: Cell, count: int) -> float:
     """Return the share of comparisons of equal runs in which any metric differs significantly."""
     return sum(any(one.is_significant for one in found) for found in cell.compared(count)) / count
+
+
+def seen(cell: Cell, count: int) -> float:
+    """Return the share of comparisons in which repetitions are called dependent on their order."""
+    return sum(cell.dependent(count)) / count
 
 
 def held(cell: Cell, count: int) -> float:
@@ -142,7 +172,23 @@ def tables(count: int) -> Iterator[str]:
             shares = [f"{100 * false_alarms(cell, count):.1f} %" for cell in cells]
             yield _line([shape, f"{first} and {second}", *shares])
     yield ""
+    yield from _dependence_table(count)
+    yield ""
     yield from _power_tables(count)
+
+
+def _dependence_table(count: int) -> Iterator[str]:
+    yield (
+        "**Serial dependence**: how often the order of repetitions shows it (of log-normal "
+        "repetitions, which have none: 5 % at most).\n"
+    )
+    columns = [(1, 0.0), (38, CORRELATION), (38, 0.0)]
+    heads = [_counted(m) + (", correlated" if c else "") for m, c in columns]
+    yield from _head(["repetitions", "they are", *heads])
+    for shape in DEPENDENT:
+        for n in (4, 6, 10, 20):
+            shares = [seen(Cell(shape, n, n, m, c), count) for m, c in columns]
+            yield _line([f"{n} and {n}", shape, *(f"{100 * share:.0f} %" for share in shares)])
 
 
 def _power_tables(count: int) -> Iterator[str]:

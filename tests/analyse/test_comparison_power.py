@@ -17,6 +17,7 @@ sys.path.insert(0, str(BENCH))
 
 from comparison_power import (  # noqa: E402
     COUNTS,
+    DEPENDENT,
     SHAPES,
     Cell,
     detectable,
@@ -98,5 +99,13 @@ def test_the_pages_tables_keep_the_promises() -> None:
     assert len(alarms) == len(PROMISED) * len(COUNTS)
     for row in alarms:
         assert all(float(cell.strip(" %")) <= 100 * most(0.05, 200) for cell in row[2:])
+    orders = [row for row in rows if row[1] in DEPENDENT]
+    assert len(orders) == 4 * len(DEPENDENT)
+    for row in orders:
+        shares = [float(cell.strip(" %")) for cell in row[2:]]
+        if row[1] == "log-normal":
+            assert max(shares) <= 100 * most(0.05, 200)
+        elif row[0] != "4 and 4":
+            assert shares[-1] >= 80
     [factor_of_two] = [row for row in rows if row[:3] == ["10 %", "2", "6 and 6"]]
     assert all(float(cell.strip(" %")) >= 90 for cell in factor_of_two[3:])

@@ -31,11 +31,15 @@ def metric(values: Sequence[float], unit: str = "B/s") -> MetricValue:
     )  # fmt: skip
 
 
+IN_NO_ORDER = (3, 0, 5, 1, 4, 2)
+"""Repetitions that rise from one to the next would be serially dependent."""
+
+
 def run(
     values: Sequence[float] = (), name: str = "first", unit: str = "B/s", **more: Any
 ) -> Record:
     """A run whose checkpoint phase had these rates."""
-    rates = values or [100.0 + i for i in range(6)]
+    rates = values or [100.0 + i for i in IN_NO_ORDER]
     return record(id=name, metrics={"checkpoint": metric(rates, unit)}, **more)
 
 
@@ -53,7 +57,7 @@ def run(
     ],
 )
 def test_intervals_decide(factor: float, unit: str, change: MetricChange, is_worse: bool) -> None:
-    values = [100.0 + i for i in range(6)]
+    values = [100.0 + i for i in IN_NO_ORDER]
     comparison = compared_runs(
         run(values, unit=unit), run([v * factor for v in values], "second", unit)
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import random
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -49,6 +52,23 @@ def test_a_good_run_is_valid_however_short_its_phases_are() -> None:
     assert verdict.valid
     assert all(use.allowed for use in verdict.use)
     assert verdict.reasons == ["6 repetitions, intervals within ±2% of the medians, no errors"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_repetitions_that_depend_on_the_ones_before_are_told(seed: int) -> None:
+    """A disk that fills: each repetition is slower; in another order, it is chance."""
+    chance = random.Random(seed)
+    falling = [200 * 0.97**n * math.exp(chance.gauss(0, 0.01)) for n in range(10)]
+    rows = [phase("w", 0.02, n, WRITE) for n in range(10)]
+    verdict = verdict_of(
+        replace(GOOD, phases=rows, repetitions=10, metrics={"w": metric(*falling)})
+    )
+    [note] = verdict.notes
+    assert re.search(r"depend on the ones before them: .* of w is 0\.[3-9]\d above", note)
+    assert verdict.level is Level.VALID
+    mixed = [falling[n] for n in (4, 9, 1, 6, 3, 8, 0, 5, 7, 2)]
+    other = verdict_of(replace(GOOD, phases=rows, repetitions=10, metrics={"w": metric(*mixed)}))
+    assert other.notes == []
 
 
 @pytest.mark.parametrize(

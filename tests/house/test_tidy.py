@@ -181,3 +181,14 @@ def test_files_of_tests_have_names_of_their_own() -> None:
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     twice = sorted({name for name in names if names.count(name) > 1})
     assert not twice, f"rename one of each: {twice}"
+
+
+def test_no_class_answers_for_any_name() -> None:
+    """`__getattr__` hides from the type checker which attributes there are."""
+    found = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in tracked(".py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name in ("__getattr__", "__getattribute__")
+    ]
+    assert not found, f"write a property for each attribute: {found}"

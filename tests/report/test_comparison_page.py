@@ -14,6 +14,7 @@ from venturi.model.comparison import (
     MedianInterval,
     MetricChange,
     RunComparison,
+    SerialDependence,
 )
 from venturi.report.block import Figure, Paragraph, TableBlock
 from venturi.report.comparison import page_of
@@ -64,6 +65,18 @@ def test_ratios_are_drawn_by_what_they_say() -> None:
     (around,) = chapter.sections[1].blocks
     assert isinstance(around, TableBlock)
     assert around.rows == (("kernel", "6.1", "6.2"),)
+
+
+def test_dependence_is_told_and_the_rate_has_its_condition() -> None:
+    said = page_of(judged := runs(SLOWER).model_copy(update={"judged": 2}), Units.IEC)
+    [first, *_] = [p.text for p in said.chapters[0].remarks if "equal runs" in p.text]
+    assert "if repetitions depend little on each other" in first
+    assert not any("Here they depend" in p.text for p in said.chapters[0].remarks)
+    serial = SerialDependence(excess=0.61, p=0.004, metric="write", metrics=2)
+    dependent = page_of(judged.model_copy(update={"serial": serial}), Units.IEC)
+    [second] = [p.text for p in dependent.chapters[0].remarks if "Here they depend" in p.text]
+    assert "autocorrelation of write is 0.61 above that of shuffled orders (p 0.004)" in second
+    assert "3 times as large" in second
 
 
 def test_without_a_ratio_there_is_a_table() -> None:

@@ -80,18 +80,21 @@ class Contrast:
         return self.superiority in (0.0, 1.0)
 
 
-def contrasts(parts: Sequence[Sequence[Sides]]) -> list[list[Contrast]]:
+def contrasts(
+    parts: Sequence[Sequence[Sides]], allowance: float = ALLOWANCE
+) -> list[list[Contrast]]:
     """Compare the metrics of each part; all metrics of all parts are one family.
 
     The values of a part's metrics are in the order of the repetitions, which are the same for all
-    its metrics; where a metric has fewer, its last ones are missing. No list may be empty.
+    its metrics; where a metric has fewer, its last ones are missing. No list may be empty. Standard
+    errors are taken `allowance` times as large as independent repetitions make them.
     """
     found = [[described(*sides) for sides in part] for part in parts]
     judged = [
         [index for index, sides in enumerate(part) if is_enough(*map(len, sides))] for part in parts
     ]
     tables = [
-        _ContrastTable([part[index] for index in own])
+        _ContrastTable([part[index] for index in own], allowance)
         for part, own in zip(parts, judged, strict=True)
         if own
     ]
@@ -148,7 +151,8 @@ def _exp(value: float) -> float:
 class _ContrastTable:
     """Metrics of one part as columns, repetitions as rows; those of the first run come first."""
 
-    def __init__(self, metrics: Sequence[Sides]) -> None:
+    def __init__(self, metrics: Sequence[Sides], allowance: float) -> None:
+        self.allowance = allowance
         self.first = max(len(first) for first, _ in metrics)
         self.second = max(len(second) for _, second in metrics)
         columns = [self._column(first, second) for first, second in metrics]
@@ -220,7 +224,7 @@ class _ContrastTable:
         """Return the scores of what was measured, with the allowance."""
         t = np.divide(
             np.abs(self.shifts),
-            self.errors * ALLOWANCE,
+            self.errors * self.allowance,
             out=np.zeros_like(self.errors),
             where=self.errors > 0.0,
         )
@@ -239,9 +243,14 @@ class _ContrastTable:
                 spread, loss = self.spreads[index]
                 first, second = counts
                 detectable = least_change(
-                    spread, first, second, critical=effect_critical, loss=loss
+                    spread,
+                    first,
+                    second,
+                    critical=effect_critical,
+                    loss=loss,
+                    allowance=self.allowance,
                 )
-            limit = _ROUNDED_UP * ALLOWANCE * t_of(float(critical[index]), int(freedom))
+            limit = _ROUNDED_UP * self.allowance * t_of(float(critical[index]), int(freedom))
             margin = limit * float(self.errors[index])
             found.append(_Result(float(p[index]), float(self.shifts[index]), margin, detectable))
         return found

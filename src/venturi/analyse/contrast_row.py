@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from venturi.analyse.contrast import Contrast, contrasts, described
+from venturi.analyse.contrast import Contrast, contrasts, described, is_enough
 from venturi.analyse.detectable import MATTERS
+from venturi.analyse.serial_dependence import allowance_of, serial_dependence
 from venturi.model.campaign import Better
-from venturi.model.comparison import ComparisonRow, MedianInterval, MetricChange
+from venturi.model.comparison import (
+    ComparisonRow,
+    MedianInterval,
+    MetricChange,
+    SerialDependence,
+)
 from venturi.model.statistic import median_interval
 
 
@@ -26,25 +32,45 @@ class MetricPair:
     """The operation that rates in 1/s count."""
 
 
-def rows_of(parts: Sequence[Mapping[str, MetricPair]]) -> list[list[ComparisonRow]]:
-    """Return the rows of each part; the metrics of all parts are judged as one family."""
+@dataclass(frozen=True)
+class JudgedRows:
+    """The rows of each part, and what all of them share."""
+
+    rows: list[list[ComparisonRow]]
+    judged: int
+    """Metrics that were judged together."""
+    serial: SerialDependence | None
+    """What the order of repetitions shows."""
+
+
+def rows_of(parts: Sequence[Mapping[str, MetricPair]]) -> JudgedRows:
+    """Return the rows of each part; the metrics of all parts are judged as one family.
+
+    Where the order of repetitions shows serial dependence, it takes more to be significant.
+    """
     alike = [
         {name: (pair.first, pair.second) for name, pair in pairs.items() if not pair.unlike}
         for pairs in parts
     ]
+    serial = serial_dependence(
+        [
+            {name: sides for name, sides in own.items() if is_enough(*map(len, sides))}
+            for own in alike
+        ]
+    )
+    judged = contrasts([list(own.values()) for own in alike], allowance_of(serial))
     found = [
-        dict(zip(own, results, strict=True))
-        for own, results in zip(
-            alike, contrasts([list(own.values()) for own in alike]), strict=True
-        )
+        dict(zip(own, results, strict=True)) for own, results in zip(alike, judged, strict=True)
     ]
-    return [
+    rows = [
         [
             _row(name, pair, own.get(name, described(pair.first, pair.second)))
             for name, pair in pairs.items()
         ]
         for pairs, own in zip(parts, found, strict=True)
     ]
+    count = sum(row.p_adjusted is not None for own in rows for row in own)
+    return JudgedRows(rows, count, serial)
 
 
 def _row(name: str, pair: MetricPair, what: Contrast) -> ComparisonRow:
@@ -92,11 +118,6 @@ def _measured(values: Sequence[float]) -> MedianInterval:
         n=len(values),
         coverage=found.coverage,
     )
-
-
-def judged_in(parts: Sequence[Sequence[ComparisonRow]]) -> int:
-    """Return the number of metrics that were judged together."""
-    return sum(row.p_adjusted is not None for rows in parts for row in rows)
 
 
 def headline_of(rows: Sequence[ComparisonRow]) -> str:

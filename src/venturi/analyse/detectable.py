@@ -14,6 +14,10 @@ ALLOWANCE = 1.5
 Repetitions of one run resemble each other: with an autocorrelation of 0.3 from one to the next,
 this keeps false alarms at ALPHA (bench/comparison_power.py).
 """
+SERIAL_ALLOWANCE = 3.0
+"""The same where the order of repetitions shows that they depend on each other
+(`serial_dependence`). Then false alarms stay below ALPHA up to an autocorrelation of
+0.5 (bench/comparison_power.py)."""
 LEAST_SPREAD = 0.01
 """Added in quadrature to the spread of a metric: placement and layout, which repetitions share,
 make runs differ by about as much."""
@@ -52,20 +56,22 @@ def least_change(
     metrics: int = 1,
     critical: float | None = None,
     loss: float = 0.0,
+    allowance: float = ALLOWANCE,
 ) -> float | None:
     """Return the least change, as a share, that at least nine of ten comparisons find.
 
     `spread` is the standard deviation of the logarithms of `first` and of `second` repetitions,
     `metrics` how many are judged together, `critical` the normal deviate that must be exceeded
     (default: what independent metrics need), `loss` the logarithm by which the estimate of a
-    change falls short. None where so few repetitions show nothing.
+    change falls short, `allowance` the factor of standard errors. None where so few repetitions
+    show nothing.
     """
     if critical is None:
         critical = _critical(first, second, metrics)
     if critical is None:
         return None
     freedom = first + second - 2
-    limit = ALLOWANCE * max(t_of(critical, freedom), _mixed_t(first, second))
+    limit = allowance * max(t_of(critical, freedom), _mixed_t(first, second))
     error = math.hypot(spread, LEAST_SPREAD) * math.sqrt(1 / first + 1 / second)
     mean = _mean_of_spread(freedom)
     # The estimate varies by `error`, the limit with the spread as it is estimated.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from venturi.analyse.contrast_row import MetricPair, headline_of, judged_in, rows_of
+from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
 from venturi.model.comparison import COMPARISON_SCHEMA, Difference, RunComparison
 from venturi.model.error import UserError
 from venturi.model.record import Level, MetricValue, Record
@@ -45,7 +45,8 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
             f"'{first.id}' and '{second.id}' have no metric in common",
             "a run that ended before its first phase has none",
         )
-    [rows] = rows_of([pairs])
+    found = rows_of([pairs])
+    [rows] = found.rows
     return RunComparison(
         schema_=COMPARISON_SCHEMA,
         first=first.id,
@@ -57,7 +58,8 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
         rows=rows,
         differences=list(_differences(first, second)),
         headline=headline_of(rows),
-        judged=judged_in([rows]),
+        judged=found.judged,
+        serial=found.serial,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from venturi.analyse.contrast_row import MetricPair, headline_of, judged_in, rows_of
+from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
 from venturi.model.comparison import (
     COMPARISON_SCHEMA,
     ComparisonSet,
@@ -40,8 +40,7 @@ def compared_sets(
     pairs = {key: own for key, own in pairs.items() if own}
     if not pairs:
         raise UserError(f"{names[0]} and {names[1]} have no metric in common")
-    rows_by_point = rows_of(list(pairs.values()))
-    judged = judged_in(rows_by_point)
+    found = rows_of(list(pairs.values()))
     parts = [
         RunComparison(
             schema_=COMPARISON_SCHEMA,
@@ -52,10 +51,11 @@ def compared_sets(
             rows=rows,
             differences=[],
             headline=headline_of(rows),
-            judged=judged,
+            judged=found.judged,
+            serial=found.serial,
             parameters=sides[0][key][0].parameters,
         )
-        for key, rows in zip(pairs, rows_by_point, strict=True)
+        for key, rows in zip(pairs, found.rows, strict=True)
     ]
     return ComparisonSet(
         schema_="venturi.comparison-set/2",

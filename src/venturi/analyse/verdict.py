@@ -12,6 +12,7 @@ from venturi.analyse.label import (
     NO_STORAGE,
 )
 from venturi.analyse.neighbour import ObservedLoad, suspicions_of
+from venturi.analyse.serial_dependence import serial_dependence
 from venturi.analyse.threshold import Measured, judged
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
@@ -78,7 +79,7 @@ def verdict_of(facts: VerdictFacts) -> Verdict:
         level=level,
         reasons=reasons or [_what_was_checked(facts)],
         suspicions=suspicions,
-        notes=list(facts.unobserved),
+        notes=[*facts.unobserved, *([] if wrong else _serial(facts))],
         use=_uses(facts, level),
         thresholds=judged(facts.thresholds, measured, doubt),
     )
@@ -143,6 +144,17 @@ def _unsettled(facts: VerdictFacts) -> list[str]:
         if facts.clock_offset_s > CLOCK_OFFSET_SHARE * shortest_s:
             reasons.append(f"{path}: clocks of the nodes are known to {facts.clock_offset_s:.3g} s")
     return reasons
+
+
+def _serial(facts: VerdictFacts) -> list[str]:
+    """Return a note if the order of repetitions shows that they depend on each other."""
+    found = serial_dependence([{name: (one.values,) for name, one in facts.metrics.items()}])
+    if found is None:
+        return []
+    return [
+        f"repetitions depend on the ones before them: {found.text}; intervals of medians take "
+        "them for independent, so they are narrower than they should be"
+    ]
 
 
 def _few_repetitions(facts: VerdictFacts) -> list[str]:

@@ -180,7 +180,8 @@ def read_process_file(path: Path) -> ProcessFile | None:
         return None
     if size < _HEADER_BYTES:
         raise ValueError(f"'{path.name}' is cut off in its header")
-    content: Any = np.memmap(path, np.uint8, mode="r")
+    # As a plain array: each slice of a memmap costs the creation of one more.
+    content: Any = np.asarray(np.memmap(path, np.uint8, mode="r"))
     magic, version, process, parent, rank, *numbers = _HEADER.unpack_from(content)
     if version == 0 and size == _HEADER_BYTES:
         return None

@@ -15,6 +15,8 @@ SCHEMA = "venturi.capture-summary/1"
 
 _DATA = {"reads": (Kind.READ,), "writes": (Kind.WRITE,), "copies": COPIES}
 _STEP = np.uint16(2 * len(KINDS))
+_PART = 2**16
+"""Rows that are counted at a time."""
 _READS = ("READS", "INDEP_READS", "COLL_READS", "NB_READS")
 _WRITES = ("WRITES", "INDEP_WRITES", "COLL_WRITES", "NB_WRITES")
 
@@ -56,11 +58,17 @@ class _CallsByLayer:
 
     def __init__(self, operations: FoldedOperations) -> None:
         rows, times = operations.rows, operations.times()
-        key = rows.layer.astype(np.uint16) * _STEP + rows.kind * np.uint16(2) + (rows.error != 0)
         most = _STEP * len(LAYERS)
-        self._calls = np.bincount(key, times, most).astype(np.int64).reshape(-1, len(KINDS), 2)
-        moved = rows.bytes * times
-        self._bytes = np.bincount(key, moved, most).astype(np.int64).reshape(-1, len(KINDS), 2)
+        calls, moved = np.zeros(most), np.zeros(most)
+        # In parts that stay in the processor's caches.
+        for at in range(0, len(rows), _PART):
+            part = slice(at, at + _PART)
+            key = rows.layer[part].astype(np.uint16) * _STEP
+            key += rows.kind[part] * np.uint16(2) + (rows.error[part] != 0)
+            calls += np.bincount(key, times[part], most)
+            moved += np.bincount(key, rows.bytes[part] * times[part], most)
+        self._calls = calls.astype(np.int64).reshape(-1, len(KINDS), 2)
+        self._bytes = moved.astype(np.int64).reshape(-1, len(KINDS), 2)
 
     def of(self, layer: Layer) -> dict[str, int]:
         """What was done in a layer; failed calls are among the others."""

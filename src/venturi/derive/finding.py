@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -31,7 +32,7 @@ def findings_of(trace: Trace, cases: Sequence[Case]) -> list[Finding]:
     for case in cases:
         found += apply(CASE_RULES, case)
     found += apply((STDIO_RULE,), list(cases))
-    return ranked(found)
+    return ranked(grouped(found))
 
 
 def operation_findings(captured: Captured) -> list[Finding]:
@@ -49,36 +50,46 @@ def operation_findings(captured: Captured) -> list[Finding]:
     return once(ranked(grouped(found, job_s, io_s)))
 
 
-def grouped(findings: Iterable[Finding], job_s: float, io_s: float) -> list[Finding]:
+def grouped(
+    findings: Iterable[Finding], job_s: float = 0.0, io_s: float = math.inf
+) -> list[Finding]:
     """Join findings of one kind on several groups of files to one, graded by what all lose.
 
-    It tells the one with most at stake, and the others by their names.
+    It tells the one with most at stake, and the others by their names. Where no time is known, it
+    tells the gravest. Findings on the whole run, such as what a capture lost, stay apart.
     """
     groups: dict[tuple[str, str], list[Finding]] = {}
     for finding in findings:
         said = finding.what.partition(": ")[2]
         groups.setdefault((finding.id, said or finding.what), []).append(finding)
-    return [
-        own[0] if len(own) == 1 or own[0].at_stake_s is None else _joined(own, job_s, io_s)
-        for own in groups.values()
-    ]
+    result: list[Finding] = []
+    for (_, said), own in groups.items():
+        is_of_the_run = own[0].what == said and own[0].at_stake_s is None
+        result += own if len(own) == 1 or is_of_the_run else [_joined(own, job_s, io_s)]
+    return result
 
 
 def _joined(findings: Sequence[Finding], job_s: float, io_s: float) -> Finding:
-    first, *others = sorted(findings, key=lambda one: -(one.at_stake_s or 0.0))
-    stake_s = min(sum(one.at_stake_s or 0.0 for one in findings), io_s)
-    is_gain = ": the time in these calls" not in first.evidence
+    first, *others = ranked(findings) if findings[0].at_stake_s is None else _by_stake(findings)
     names = [one.what.partition(": ")[0] for one in others]
     shown = ", ".join(names[:_NAMED]) + (" ..." if len(names) > _NAMED else "")
-    groups = "group" if len(names) == 1 else "groups"
+    more = f"{len(names)} more {'group' if len(names) == 1 else 'groups'} of files ({shown})"
+    if first.at_stake_s is None:
+        return first.model_copy(update={"evidence": f"{first.evidence}; the same in {more}"})
+    stake_s = min(sum(one.at_stake_s or 0.0 for one in findings), io_s)
+    is_gain = ": the time in these calls" not in first.evidence
     evidence = (
-        f"{first.evidence}; with {len(names)} more {groups} of files ({shown}) "
+        f"{first.evidence}; with {more} "
         f"{'' if is_gain else 'at most '}{seconds_text(stake_s)} at stake"
     )
     severity = severity_of(stake_s, job_s, is_gain)
     return first.model_copy(
         update={"evidence": evidence, "at_stake_s": stake_s, "severity": severity}
     )
+
+
+def _by_stake(findings: Sequence[Finding]) -> list[Finding]:
+    return sorted(findings, key=lambda one: -(one.at_stake_s or 0.0))
 
 
 def once(findings: Iterable[Finding]) -> list[Finding]:

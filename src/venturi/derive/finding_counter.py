@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from venturi.derive.counts import bytes_of, total
+from venturi.derive.counts import BUCKETS, bytes_of, counts_of, total
 from venturi.derive.finding_rule import LEAST_SECONDS, FindingRule, RuleMatch, amount_text
 from venturi.derive.layout import FlowLayout, LayoutKind
 from venturi.derive.program import is_tree
@@ -86,7 +86,7 @@ def _small_requests(case: Case) -> Iterator[RuleMatch]:
     parts = [part for flow in case.stream.flows for part in flow.mix.parts]
     requests = sum(count for _, count in parts)
     small = sum(count for size, count in parts if size < SMALL_REQUEST_BYTES)
-    if small <= SMALL_SHARE * requests:
+    if small <= SMALL_SHARE * requests or _is_joined_below(case):
         return
     sizes = {flow.direction.value: size_text(flow.mix.transfer) for flow in case.stream.flows}
     yield RuleMatch(
@@ -96,6 +96,21 @@ def _small_requests(case: Case) -> Iterator[RuleMatch]:
         evidence=f"{small} of {requests} requests (threshold {SMALL_SHARE:.0%}); most bytes in "
         + " and ".join(f"{size} a {word}" for word, size in sizes.items()),
     )
+
+
+def _is_joined_below(case: Case) -> bool:
+    """Whether a library makes large requests at POSIX of those that it is asked for.
+
+    Counters have sizes by class: small requests hold at most what the upper edge of their class
+    says. If that is half of the bytes or less, most bytes move in large requests.
+    """
+    if not case.stream.interface.entry.is_library:
+        return False
+    both = [counts_of(case.posix, direction) for direction in Direction] if case.posix else []
+    classes = [one for counts in both for one in zip(BUCKETS, counts.buckets, strict=True)]
+    small = sum(n * edge for (_, edge), n in classes if edge <= SMALL_REQUEST_BYTES)
+    has_large = any(n for (_, edge), n in classes if edge > SMALL_REQUEST_BYTES)
+    return has_large and 2 * small <= sum(counts.bytes for counts in both)
 
 
 def _noun(flow: Flow) -> str:

@@ -78,6 +78,28 @@ class ComparisonRow(Document):
         return self.change in (MetricChange.HIGHER, MetricChange.LOWER)
 
 
+class SerialDependence(Document):
+    """Repetitions resemble the ones before them more than in shuffled orders."""
+
+    excess: Real
+    """The autocorrelation from one repetition to the next, less the mean of shuffled orders."""
+    p: Fraction
+    """The share of shuffled orders that show as much, adjusted for both looks: the mean of all
+    metrics, and the metric in which it stands out most."""
+    metric: str
+    """Where it stands out; empty: `excess` is the mean of all `metrics`."""
+    metrics: Positive
+
+    @property
+    def text(self) -> str:
+        """What the order of repetitions shows, with its figures."""
+        where = self.metric or f"the mean of {self.metrics} metrics"
+        return (
+            f"from one repetition to the next, the autocorrelation of {where} is "
+            f"{self.excess:.2f} above that of shuffled orders (p {self.p:.2g})"
+        )
+
+
 class Difference(Document):
     """Something of the surroundings that was not the same."""
 
@@ -106,6 +128,9 @@ class RunComparison(Document):
     """The share of comparisons of equal runs in which any metric is called different."""
     judged: Count = 0
     """Metrics that were judged together, those of other points included."""
+    serial: SerialDependence | None = None
+    """What the order of all repetitions shows, those of other points included. Standard errors are
+    then taken 3 times as large as those of independent repetitions, else 1.5 times."""
     parameters: dict[str, Scalar] = {}
     """The point, where several are compared."""
 

@@ -114,7 +114,8 @@ class Verdict(Document):
     """The numbers are what their labels say: the level is VALID."""
     suspicions: list[Suspicion] = []
     notes: list[str] = []
-    """What was not observed, so that nobody takes it for checked."""
+    """What was not observed, so that nobody takes it for checked; that repetitions depend on the
+    ones before them, so that nobody takes an interval for wider than it is."""
     use: list[Use] = []
     thresholds: list[ThresholdRow] = []
 

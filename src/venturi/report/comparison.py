@@ -60,7 +60,7 @@ def _facts(found: RunComparison | ComparisonSet) -> str:
 
 def _remarks(parts: list[RunComparison], left_out: int) -> tuple[Paragraph, ...]:
     rows = [row for part in parts for row in part.rows]
-    said = method_of(rows, parts[0].judged, parts[0].error_rate)
+    said = method_of(rows, parts[0])
     if left_out:
         said.append(f"{left_out} more points are in the JSON: venturi compare A B --json.")
     return tuple(Paragraph(text) for text in said)

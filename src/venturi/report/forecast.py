@@ -184,6 +184,12 @@ def _longest(phase: PhaseForecast) -> list[ForecastPart]:
     return [part for part in parts if part.seconds.median >= _LEAST_SHARE * whole]
 
 
+def bars_reading(times: Iterable[Range]) -> str:
+    """Return what bars and lines of `time_bars` stand for."""
+    lines = " Lines: its interval." if any(time.low < time.high for time in times) else ""
+    return f"Bars: the forecast.{lines}"
+
+
 def time_bars(times: Iterable[tuple[str, Range]]) -> dict[str, Any]:
     """The picture of named times: a bar to each median, a line over its interval."""
     drawn = list(times)
@@ -227,7 +233,7 @@ def _figure(forecast: Forecast, units: Units) -> Figure:
         title="Where the I/O time goes",
         finding=f"Longest: {longest.path}, {quantity.seconds(longest.seconds.median)}, by "
         f"{longest.limit.value}.",
-        reading="Bars: the forecast. Lines: its interval.",
+        reading=bars_reading(phase.seconds for phase in forecast.phases),
         spec=time_bars((theme.shortened(phase.path), phase.seconds) for phase in forecast.phases),
         table=_table(forecast, units),
     )

@@ -10,7 +10,7 @@ from venturi.report import quantity
 from venturi.report.block import Chapter, Column, Facts, Figure, Headline, Page, Paragraph, Section
 from venturi.report.block import TableBlock as PageTable
 from venturi.report.figure import theme
-from venturi.report.forecast import interval, time_bars
+from venturi.report.forecast import bars_reading, interval, time_bars
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -111,7 +111,7 @@ def _figure(answered: list[tuple[str, Forecast]], units: Units) -> Figure:
         name="forecasts",
         title="I/O time of each workload",
         finding=f"Longest: {source}, {quantity.seconds(longest.seconds.median)}.",
-        reading="Bars: the forecast. Lines: its interval.",
+        reading=bars_reading(one.seconds for _, one in answered),
         spec=time_bars((theme.shortened(name), one.seconds) for name, one in answered),
         table=PageTable("Workloads", columns, rows),
     )

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 _TITLES = ("METRIC", "", "MEDIAN", "INTERVAL", "VALUES")
 MOST_POINTS = 60
+_LITTLE = ", if repetitions depend little on each other (autocorrelation of 0.3 at most)"
+_CAREFUL = (
+    "So standard errors were taken 3 times as large as those of independent repetitions, in place "
+    "of 1.5 times; an autocorrelation above 0.5 still brings more false alarms."
+)
 _FEWEST_INSIDE = 9
 """Values from which on the interval of a median (95 %) leaves the extremes out."""
 
@@ -40,7 +45,7 @@ def print_run_comparison(
     out.unbroken(" second  ", _run_text(comparison.second, comparison.second_on))
     _print_differences(out, comparison.differences)
     _print_rows(out, comparison.rows, units)
-    _print_method(out, comparison.rows, comparison.judged, comparison.error_rate)
+    _print_method(out, comparison.rows, comparison)
 
 
 def _run_text(name: str, where: str) -> str:
@@ -61,9 +66,8 @@ def print_set_comparison(found: ComparisonSet, console: Console, units: Units = 
         if said:
             out.wrapped("", said)
         _print_rows(out, part.rows, units)
-    first = found.parts[0]
     every = [row for part in found.parts for row in part.rows]
-    _print_method(out, every, first.judged, first.error_rate)
+    _print_method(out, every, found.parts[0])
     if len(parts) > MOST_POINTS:
         out.line(f" and {len(parts) - MOST_POINTS} more points; all of them: --json")
     for side, only in ((found.first, found.only_first), (found.second, found.only_second)):
@@ -91,27 +95,18 @@ def _print_rows(out: Printer, rows: Sequence[ComparisonRow], units: Units) -> No
         out.wrapped("- ", f"{row.name}: {verdict(row)}")
 
 
-def _print_method(
-    out: Printer, rows: Sequence[ComparisonRow], judged: int, error_rate: float
-) -> None:
+def _print_method(out: Printer, rows: Sequence[ComparisonRow], part: RunComparison) -> None:
     out.line()
-    for sentence in method_of(rows, judged, error_rate):
+    for sentence in method_of(rows, part):
         out.wrapped("", sentence)
 
 
-def method_of(rows: Sequence[ComparisonRow], judged: int, error_rate: float) -> list[str]:
-    """Return what `significant` and the intervals mean here, in sentences."""
-    sentences = []
-    if judged:
-        sentences.append(
-            f"p is adjusted for all {judged} metrics (permutation max-T): of comparisons of equal "
-            f"runs, at most {quantity.percent(error_rate)} call any metric different. The "
-            "intervals of the ratios belong to this test: one that excludes 1 is significant."
-            if judged > 1
-            else "p is the share of relabellings of the repetitions that differ as much: of "
-            f"comparisons of equal runs, at most {quantity.percent(error_rate)} are called "
-            "different."
-        )
+def method_of(rows: Sequence[ComparisonRow], part: RunComparison) -> list[str]:
+    """Return what `significant` and the intervals mean here, in sentences.
+
+    `part` is any part of the comparison; all say the same of the whole.
+    """
+    sentences = _test_of(part) if part.judged else []
     few = [side for row in rows for side in (row.first, row.second) if spans_all(side)]
     if few:
         counts = sorted({(side.n, side.coverage) for side in few})
@@ -121,6 +116,24 @@ def method_of(rows: Sequence[ComparisonRow], judged: int, error_rate: float) -> 
             f"value; its confidence by number of repetitions: {said}."
         )
     return sentences
+
+
+def _test_of(part: RunComparison) -> list[str]:
+    rate = quantity.percent(part.error_rate)
+    if part.judged > 1:
+        text = (
+            f"p is adjusted for all {part.judged} metrics (permutation max-T): of comparisons of "
+            f"equal runs, at most {rate} call any metric different{_LITTLE}. The intervals of the "
+            "ratios belong to this test: one that excludes 1 is significant."
+        )
+    else:
+        text = (
+            "p is the share of relabellings of the repetitions that differ as much: of comparisons "
+            f"of equal runs, at most {rate} are called different{_LITTLE}."
+        )
+    if part.serial is None:
+        return [text]
+    return [text, f"Here they depend on each other: {part.serial.text}. {_CAREFUL}"]
 
 
 def spans_all(side: MedianInterval) -> bool:

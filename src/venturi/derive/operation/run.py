@@ -66,8 +66,69 @@ class Run:
     span: tuple[int, int | None] = (0, None)
     """The first request of each token that its steps stand for, and the one behind the last."""
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.tokens, name)[self.ids]
+    @property
+    def backward(self) -> Column:
+        """Requests that go backwards."""
+        return self._of(self.tokens.backward)
+
+    @property
+    def base(self) -> Column:
+        """Offset of the first request, in bytes; -1: unknown."""
+        return self._of(self.tokens.base)
+
+    @property
+    def bytes(self) -> Column:
+        """Bytes of all requests."""
+        return self._of(self.tokens.bytes)
+
+    @property
+    def count(self) -> Column:
+        """Requests."""
+        return self._of(self.tokens.count)
+
+    @property
+    def each(self) -> Column:
+        """Sync kind after every write, plus 1; 0: none."""
+        return self._of(self.tokens.each)
+
+    @property
+    def end(self) -> Column:
+        """Offset behind the last byte."""
+        return self._of(self.tokens.end)
+
+    @property
+    def flags(self) -> Column:
+        """TOGETHER, and APPENDS where the file was opened so."""
+        return self._of(self.tokens.flags)
+
+    @property
+    def jumps(self) -> Column:
+        """Requests that do not follow the one before."""
+        return self._of(self.tokens.jumps)
+
+    @property
+    def low(self) -> Column:
+        """Lowest offset, in bytes."""
+        return self._of(self.tokens.low)
+
+    @property
+    def shape(self) -> Column:
+        """Hash of relative places and sizes."""
+        return self._of(self.tokens.shape)
+
+    @property
+    def think_ns(self) -> Column:
+        """Time between requests, in nanoseconds."""
+        return self._of(self.tokens.think_ns)
+
+    @property
+    def unit(self) -> Column:
+        """Size of all requests but the last, which may be shorter; 0 where they differ."""
+        return self._of(self.tokens.unit)
+
+    def _of(self, column: Column) -> Column:
+        """Return a column's values of its tokens: an axis for each loop and one for ranks."""
+        return np.asarray(column[self.ids])
 
     @property
     def is_write(self) -> bool:

@@ -53,7 +53,7 @@ def _figure(record: Record, name: str, curve: RateCurve, units: Units) -> Figure
         name=f"curve-{name}",
         title=f"{name[:1].upper()}{name[1:]} over {curve.over}",
         finding=_finding(points, curve, units),
-        reading=f"Marks are medians over repetitions, bars their intervals; {curve.over} below.",
+        reading=scaling.reading_of(marks, f"{curve.over} below"),
         spec=theme.whole(scaling.spec(marks, list(curve.lines), curve.over, f"{name}, {shown}")),
         table=_table(points, curve, units),
     )

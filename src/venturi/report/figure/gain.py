@@ -89,6 +89,23 @@ def _cells(trial: Trial) -> tuple[str, ...]:
     )
 
 
+def _how(shown: list[Trial]) -> str:
+    """Return what marks and lines stand for, and how what they show was measured."""
+    afresh = [trial for trial in shown if trial.gain is not None]
+    if not afresh:
+        return (
+            "Marks are medians, thin strokes single pairs. All changes were looked at only to "
+            "choose, and a lucky one among them says nothing."
+        )
+    text = "Marks are medians, thick lines intervals, thin strokes single pairs. "
+    if len(afresh) == len(shown):
+        return f"{text}All changes were measured afresh after they were chosen."
+    return (
+        f"{text}Changes with an interval were measured afresh; the others were looked at only to "
+        "choose, and a lucky one among them says nothing."
+    )
+
+
 def figure(trials: list[Trial], finding: str) -> Figure | None:
     """The picture; none where nothing was measured."""
     measured = [t for t in trials if t.gain is not None or t.measured_ratio]
@@ -102,9 +119,7 @@ def figure(trials: list[Trial], finding: str) -> Figure | None:
         title="What each change gains",
         finding=finding,
         reading=(
-            "Left of the dashed line a change is faster. Marks are medians, thick lines intervals, "
-            "thin strokes single pairs. Changes with an interval were measured afresh; the others "
-            "were looked at only to choose, and a lucky one among them says nothing."
+            f"Left of the dashed line a change is faster. {_how(shown)}"
             + (" A star: persists less than the workload as it is." if weak else "")
         ),
         spec=theme.whole(_spec(shown)),

@@ -45,8 +45,12 @@ def over_sessions(series: Series, number: int, units: Units) -> Figure:
         name=f"history-{number}",
         title=f"{series.metric}: {title_of(series)}",
         finding=finding,
-        reading="Marks are sessions, each the median of its repetitions; lines are the level "
-        "between changes, rules the changes.",
+        reading="Marks are sessions, each the median of its repetitions; "
+        + (
+            "lines are the level between changes, rules the changes."
+            if changes
+            else "the line is their level."
+        ),
         spec=theme.whole(_spec(points, levels, changes, shown)),
         table=_table(series, units),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from venturi.report import quantity
 from venturi.report.block import Column, Figure, TableBlock
 from venturi.report.figure import theme
-from venturi.report.palette import INK, SHADE
+from venturi.report.palette import INK, SHADE, ordered, style
 from venturi.report.phase import PhaseSummary
 from venturi.report.quantity import Units
 
@@ -163,6 +163,18 @@ def _relative_range(phase: PhaseSummary) -> float:
     return (rate.most - rate.least) / rate.median if rate.median > 0 else 0.0
 
 
+def _reading(phases: list[PhaseSummary]) -> str:
+    """Return what the marks that are drawn stand for."""
+    by_shape: dict[str, list[str]] = {}
+    for kind in ordered({phase.main_kind for phase in phases}):
+        by_shape.setdefault(style(kind).shape, []).append(kind)
+    shapes = [f"{shape}: mostly {' or '.join(kinds)}" for shape, kinds in by_shape.items()]
+    first = ", the first on top" if any(len(phase.samples) > 1 for phase in phases) else ""
+    has_band = any(phase.rate.low < phase.rate.high for phase in phases)
+    band = " Band: interval of the median." if has_band else ""
+    return f"Each mark is one repetition{first} ({', '.join(shapes)}). Line: median.{band}"
+
+
 def table(phases: list[PhaseSummary], units: Units) -> TableBlock:
     """Every repetition of every phase."""
     columns = ("Phase", "Repetition", "Rate", "Time", "Bytes", "Operations", "Errors")
@@ -203,11 +215,7 @@ def figure(phases: list[PhaseSummary], units: Units) -> Figure | None:
         name="rate",
         title="Rate of each phase",
         finding=_finding(active, units),
-        reading=(
-            "Each mark is one repetition, the first on top (circle: mostly writes, square: mostly"
-            " reads, other shapes: operations on names). Line: median. Band: interval of the"
-            " median."
-        ),
+        reading=_reading(active),
         spec=theme.whole(
             {
                 "vconcat": panels,

@@ -12,6 +12,7 @@ from venturi.report.palette import BLUE, INK, MUTED, VERMILLION
 
 _VALUE_PX = 150
 _MOST_ROWS = 40
+_LINES = ", lines their intervals; an interval that does not reach the dashed line is significant."
 _MARKS = {
     "differs": (BLUE, "circle"),
     "worse": (VERMILLION, "triangle-up"),
@@ -44,8 +45,8 @@ def figure(name: str, rows: list[ComparisonRow], finding: str, table: TableBlock
         finding=finding,
         reading=(
             "Right of the dashed line the second run's values are higher. Marks are the medians of "
-            "the ratios of all pairs of values, lines their intervals; an interval that does not "
-            "reach the dashed line is significant."
+            "the ratios of all pairs of values"
+            + (_LINES if theme.has_interval(own) else "; none has an interval.")
             + (f" {left_out} more metrics are in the table." if left_out > 0 else "")
         ),
         spec=theme.whole(marks.spec(own, [], _MARKS, domain, title, _VALUE_PX)),

@@ -45,9 +45,7 @@ def over(rows: list[CampaignRow], name: str, finding: str) -> Figure | None:
         for row, metric in sorted(series[label], key=lambda pair: _place(pair[0], along))
     ]
     left_out = len(series) - len(kept)
-    reading = (
-        f"Marks are medians over repetitions, bars their intervals; {along} on the axis below."
-    )
+    reading = reading_of(points, f"{along} on the axis below")
     if left_out:
         reading += f" The {len(kept)} best lines of {len(series)} are drawn; the table has all."
     return Figure(
@@ -58,6 +56,12 @@ def over(rows: list[CampaignRow], name: str, finding: str) -> Figure | None:
         spec=theme.whole(spec(points, kept, along, f"{name}, {shown}" if shown else name)),
         table=_table(found, along, others, name),
     )
+
+
+def reading_of(points: list[dict[str, Any]], place: str) -> str:
+    """Return what marks and bars of `points` stand for; `place` says what is along the axis."""
+    bars = ", bars their intervals" if theme.has_interval(points) else "; none has an interval"
+    return f"Marks are medians over repetitions{bars}; {place}."
 
 
 def number_of(value: int | float | str) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from venturi.report.palette import GRID, INK, MUTED, style
@@ -105,6 +106,11 @@ def kind_scales(kinds: list[str]) -> tuple[dict[str, Any], dict[str, Any], dict[
         {"domain": kinds, "range": [s.shape for s in styles]},
         {"domain": kinds, "range": [list(s.dash) for s in styles]},
     )
+
+
+def has_interval(rows: Iterable[dict[str, Any]]) -> bool:
+    """Whether any row's interval, `low` to `high`, is drawn longer than a mark."""
+    return any(row["low"] < row["high"] for row in rows)
 
 
 def rows(count: int) -> dict[str, Any]:
