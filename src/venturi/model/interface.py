@@ -732,9 +732,6 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
             write="PutObject",
             read="GetObject",
         ),
-        elsewhere=OtherNames(
-            ior="S3-libs3",
-        ),
     ),
     Interface.NULL: InterfaceEntry(
         level=StackLevel.NO_STORAGE,
