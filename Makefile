@@ -4,6 +4,7 @@ VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 # Libraries that the engine has modules for: it is built again once there are more of them.
 FOUND   := $(wildcard /usr/bin/mpicxx* /usr/include/*netcdf.h /usr/include/zlib.h \
+             /usr/include/*/curl/curl.h \
              /usr/lib/*/pkgconfig/hdf5*.pc)
 STAMP   := $(VENV)/.installed-$(shell echo '$(FOUND)' | cksum | cut -d' ' -f1)
 SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \

@@ -1,4 +1,4 @@
-# Finding the libraries of formats.
+# Finding the libraries of formats and servers.
 
 find_package(PkgConfig QUIET)
 
@@ -75,5 +75,22 @@ function(venturi_find_zlib)
     endforeach()
   else()
     venturi_no_backend(bundle "zlib was not found: install zlib1g-dev and build again")
+  endif()
+endfunction()
+
+# venturi_find_curl(): objects of an S3 server.
+function(venturi_find_curl)
+  find_package(CURL QUIET)
+  if(CURL_FOUND)
+    foreach(engine IN LISTS VENTURI_ALL_ENGINES)
+      venturi_engine_backend(
+        ${engine} s3
+        SOURCES engine/backend/s3.cpp engine/backend/s3/client.cpp engine/backend/s3/http.cpp
+                engine/backend/s3/sha256.cpp engine/backend/s3/signature.cpp
+                engine/backend/s3/xml.cpp
+        LIBRARIES CURL::libcurl)
+    endforeach()
+  else()
+    venturi_no_backend(s3 "libcurl was not found: install libcurl4-openssl-dev and build again")
   endif()
 endfunction()

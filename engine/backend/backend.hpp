@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/key_space.hpp"
 #include "base/beneath.hpp"
 #include "base/clock.hpp"
 #include "comm/group.hpp"
@@ -89,6 +90,8 @@ struct Environment {
   bool keep_contents = false;
   /// The entry of the plan that this instance serves.
   const schema::File* file = nullptr;
+  /// The random key of the run in words; only who knows it made an object with it.
+  std::string owner_key;
   /// The ranks that share one file with this rank, in rank order; null where the backend has not
   /// asked for them (`Entry::needs_sharers`).
   comm::Group* sharers = nullptr;
@@ -100,6 +103,8 @@ struct Traits {
   bool real_files = false;
   /// Passes by the operating system's page cache.
   bool bypasses_cache = false;
+  /// Names are keys on a server: nothing of them is in a directory or in this host's page cache.
+  bool is_keyed = false;
   /// Several ranks share a file, and all of them open and close it together. `kCreate` and
   /// `kTruncate` are then for the first of them alone, make no more than the name and give no
   /// handle; all open it with `kReadWrite`. A file is new to that open if it is empty.
@@ -118,6 +123,8 @@ class Backend {
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual Traits traits() const noexcept = 0;
+  /// How the run owns and removes its keys; null where names are in directories.
+  [[nodiscard]] virtual KeySpace* key_space() noexcept { return nullptr; }
 
   virtual int open_directory(const char* path, Directory& out) = 0;
   virtual void close_directory(Directory directory) noexcept = 0;

@@ -23,6 +23,9 @@
 
 namespace venturi::base {
 
+/// In `Identity::device`: a place of keys on a server, and no device.
+inline constexpr std::uint64_t kKeyDevice = std::uint64_t{1} << 63U;
+
 /// What a name or a descriptor stands for.
 struct Identity {
   std::uint64_t device = 0;
@@ -43,6 +46,8 @@ struct Identity {
   bool regular = true;
   bool directory = false;
 
+  /// It is a key on a server, whose mark is made of the run's random key.
+  [[nodiscard]] bool is_key() const noexcept { return (device & kKeyDevice) != 0; }
   /// The same file or directory, as far as the file system can tell: enough to go on with it.
   [[nodiscard]] bool is_same(const Identity& other) const noexcept {
     return device == other.device && inode == other.inode &&

@@ -116,7 +116,8 @@ void drop_tree(Context& context, FileState& file, Dropping& dropping) {
 void drop_caches(Context& context, const std::vector<std::size_t>& files) {
   for (const std::size_t index : files) {
     FileState& file = context.files[index];
-    if (file.plan->foreign || !file.storage->traits().real_files) continue;
+    const backend::Traits traits = file.storage->traits();
+    if (file.plan->foreign || !traits.real_files || traits.is_keyed) continue;
     Dropping dropping;
     if (file.plan->tree) drop_tree(context, file, dropping);
     for (const std::string& path : file.touched) {

@@ -494,7 +494,9 @@ void Context::note_read(FileState& file, std::uint64_t owner) {
   if (!traits.real_files) return;
   file.read_in_phase = true;
   Residency from = file.residency;
-  if (traits.bypasses_cache) {
+  if (traits.is_keyed) {
+    from = Residency::kForeign;  // whether the server has it in memory nobody says
+  } else if (traits.bypasses_cache) {
     from = Residency::kStorage;
   } else if (group.node_of(owner) != group.node()) {
     from = Residency::kForeign;

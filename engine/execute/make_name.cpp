@@ -89,7 +89,7 @@ void NameMaker::list_file(const std::string& path, backend::Handle handle, Entry
 }
 
 void NameMaker::list(EntryKind kind, backend::Identity& identity, const std::string& path) {
-  if (identity.birth_ns == 0) {
+  if (identity.birth_ns == 0 && !identity.is_key()) {
     const base::Descriptor root(
         ::open(context_.plan.directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const base::Place place(root.get(), path.c_str());

@@ -18,6 +18,7 @@
 
 #include "base/beneath.hpp"
 #include "base/error.hpp"
+#include "execute/key_stores.hpp"
 #include "pattern/tree.hpp"
 
 namespace venturi::execute {
@@ -278,7 +279,7 @@ bool remove_root(Remover& remover, const std::vector<Entry>& entries, const std:
                  const RunKey& key) {
   if (!remover.reachable() || list_left(directory, key).count > 0) return false;
   for (const Entry& entry : entries) {
-    if (entry.kind == EntryKind::kMarker) remover.remove_file(entry);
+    if (entry.kind == EntryKind::kMarker && !entry.identity.is_key()) remover.remove_file(entry);
   }
   for (const std::string& name : manifests_in(remover.root(), key)) {
     ::unlinkat(remover.root(), name.c_str(), 0);
@@ -300,9 +301,10 @@ void remove_listed(Remover& remover, std::vector<Entry> entries, Kept kept) {
     if (!stays(block.kind)) remover.remove_items(block);
   }
   for (const Entry& intent : open_intents(entries)) {
-    if (intent.path != ".") remover.remove_intended(intent, entries);
+    if (intent.path != "." && intent.path != kMarkerName) remover.remove_intended(intent, entries);
   }
   std::erase_if(entries, [&](const Entry& entry) {
+    if (entry.identity.is_key()) return true;
     const bool is_name = entry.kind == EntryKind::kFile || entry.kind == EntryKind::kStagedFile ||
                          entry.kind == EntryKind::kKept;
     if (!is_name) return !is_directory(entry.kind);
@@ -332,6 +334,32 @@ std::uint64_t count_there(const Remover& remover, const std::vector<Entry>& entr
       }));
 }
 
+/// What the run has on servers does not depend on its directory.
+Leftover clean_keys(const schema::Plan& plan, const RunKey& key, const std::vector<Entry>& entries,
+                    Kept kept) {
+  KeyStores stores;
+  stores.make(plan, key);
+  stores.remove_all(entries, kept == Kept::kGo);
+  Leftover left;
+  for (const KeyStores::Remaining& each : stores.list()) {
+    ++left.count;
+    if (left.paths.size() < kMostListed) left.paths.push_back(each.location);
+  }
+  stores.release();
+  left.removed = stores.removed();
+  left.refused = stores.refused();
+  left.why = stores.why();
+  return left;
+}
+
+void add_keys(Leftover& left, const Leftover& keys) {
+  left.removed += keys.removed;
+  left.count += keys.count;
+  left.paths.insert(left.paths.end(), keys.paths.begin(), keys.paths.end());
+  if (left.refused == 0) left.why = keys.why;
+  left.refused += keys.refused;
+}
+
 }  // namespace
 
 Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) {
@@ -345,9 +373,10 @@ Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) 
                        .where = journal});
   }
   std::vector<Entry> entries = read_manifests(journal, directory, *key);
+  Leftover keys = clean_keys(plan, *key, entries, kept);
   const Entry* root = find_root(entries, directory);
   Remover remover(directory, root);
-  if (!remover.reachable()) return {};
+  if (!remover.reachable()) return keys;
   const Doubt doubt = doubt_of_marker(remover, entries, plan.run);
   if (doubt.text.empty()) {
     remove_listed(remover, entries, kept);
@@ -364,6 +393,7 @@ Leftover clean(const std::string& journal, const schema::Plan& plan, Kept kept) 
     left.refused = count_there(remover, entries);
     left.why = doubt.text;
   }
+  add_keys(left, keys);
   return left;
 }
 

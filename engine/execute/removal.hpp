@@ -63,7 +63,7 @@ class Remover {
 /// What a removal left behind.
 struct Leftover {
   std::uint64_t removed = 0;
-  /// At most 100 paths relative to the directory.
+  /// At most 100 paths relative to the directory, and as many addresses of keys.
   std::vector<std::string> paths;
   std::uint64_t count = 0;
   /// Of ours, because the storage fails.

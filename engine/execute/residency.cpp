@@ -51,7 +51,8 @@ class ResidencyInterpreter {
   void transfer(const schema::Transfer& leaf) {
     const FileState& file = context_.files[static_cast<std::size_t>(leaf.file)];
     std::set<std::string>& paths = leaf.operation == schema::Direction::kRead ? read_ : written_;
-    if (paths.size() >= kMostFiles || !file.storage->traits().real_files) return;
+    const backend::Traits traits = file.storage->traits();
+    if (paths.size() >= kMostFiles || !traits.real_files || traits.is_keyed) return;
     const ActAs acting(context_, context_.owner_of(leaf.owner));
     const std::string path = context_.path_of(*file.plan);
     if (path.starts_with('/')) {

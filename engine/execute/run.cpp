@@ -18,6 +18,7 @@
 
 #include "base/version.hpp"
 #include "comm/watch.hpp"
+#include "execute/key_stores.hpp"
 #include "execute/program.hpp"
 #include "execute/removal.hpp"
 #include "execute/step.hpp"
@@ -168,7 +169,9 @@ class Run {
                                     .root = plan.directory,
                                     .rank = context_.group.rank(),
                                     .world_rank = world_.rank(),
-                                    .made = [this](const auto&... what) { list_part(what...); }});
+                                    .made = [this](const auto&... what) { list_part(what...); },
+                                    .owner_key = binding_.key.text()});
+      claim_keys();
       note_program(context_.part.plan->program);
       note_stages();
     });
@@ -179,6 +182,12 @@ class Run {
       agree_on_stop();
     }
     first_position_ = context_.manifest->position();
+  }
+
+  /// Ranks remove what they listed; the first of all makes the markers.
+  void claim_keys() {
+    for (FileState& file : context_.files) keys_.add(*file.plain);
+    if (is_first()) keys_.claim(*context_.manifest, context_.plan.run);
   }
 
   /// Lists what a storage made beside the file that it was asked for.
@@ -395,6 +404,7 @@ class Run {
         deepest = std::max<std::uint64_t>(deepest, depth_of(entry.path) + 1);
         return false;
       }
+      if (entry.identity.is_key()) return keys_.remove(entry);
       return remover.reachable() && remover.remove_file(entry);
     });
     world_.synchronise(context_.clock);
@@ -406,7 +416,7 @@ class Run {
       world_.synchronise(context_.clock);
     }
     // Where storage fails, what looks gone may come back with it: all names stay listed.
-    const bool fails = world_.maximum(remover.refused()) > 0;
+    const bool fails = world_.maximum(remover.refused() + keys_.refused()) > 0;
     if (context_.manifest && !fails) context_.manifest->rewind(position, entries);
     if (!all) comm::set_doing(counters, "between repetitions");
   }
@@ -443,6 +453,7 @@ class Run {
     if (is_first()) {
       kept = remove_directory();
       verify_removal(kept);
+      list_keys(kept);
     }
     world_.synchronise(context_.clock);
     return kept;
@@ -455,6 +466,14 @@ class Run {
     const Leftover left = list_left(directory, binding_.key);
     if (left.count > 0) return;  // said already
     context_.warn(fmt::format("{} is still there after it was removed", directory));
+  }
+
+  void list_keys(std::vector<std::string>& kept) {
+    const std::string& journal = context_.plan.journal;
+    KeyStores::End end =
+        keys_.finish(read_manifests(journal, context_.plan.directory, binding_.key));
+    kept.insert(kept.end(), end.kept.begin(), end.kept.end());
+    for (const std::string& warning : end.warnings) context_.warn(warning);
   }
 
   std::vector<std::string> remove_directory() {
@@ -528,6 +547,7 @@ class Run {
 
   Context context_;
   comm::Group& world_;
+  KeyStores keys_;
   Binding binding_;
   Entry root_;
   std::size_t first_position_ = Manifest::kFirstPosition;

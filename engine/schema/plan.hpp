@@ -18,9 +18,10 @@ struct Step;
 
 /// How storage is reached. What is built is said by `engine describe`.
 enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
-    kLime, kBundle, kNull, kSimulated };
-inline constexpr std::array<std::string_view, 13> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "bundle", "null", "simulated"};
+    kLime, kBundle, kS3, kNull, kSimulated };
+inline constexpr std::array<std::string_view, 14> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "bundle", "s3", "null",
+    "simulated"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
   return kInterfaceWords;
 }

@@ -14,10 +14,15 @@ from venturi.tune.evaluation_context import EvaluationContext
 def test_changes_are_for_interfaces_that_can_do_them(interface: Interface) -> None:
     entry = interface.entry
     dataset = ", datasets: {d: {shape: [4, 64], split: [4, 1]}}" * entry.has_general_format
+    dataset += ", shared: rank" * (not entry.can_share_writes)
     body = (
         f"files: {{f: {{path: f, interface: '{interface.value}'{dataset}}}}}\nprogram:\n  g:\n"
         "    - phase: p\n      do:\n        - create: f\n"
-        + ("        - write: f.d\n" if dataset else "        - write: {to: f, size: 64 KiB}\n")
+        + (
+            "        - write: f.d\n"
+            if entry.has_general_format
+            else "        - write: {to: f, size: 64 KiB}\n"
+        )
         + "        - close: f\n"
     )
     before = context(body, "lustre")

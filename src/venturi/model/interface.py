@@ -37,6 +37,7 @@ class Interface(StrEnum):
     FIELDSTORE = "fieldstore"
     LIME = "lime"
     BUNDLE = "bundle"
+    S3 = "s3"
     NULL = "null"
     SIMULATED = "simulated"
 
@@ -662,6 +663,74 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         pieces="pieces",
         format=FormatLimits(
             read_while_open=False,
+        ),
+    ),
+    Interface.S3: InterfaceEntry(
+        level=StackLevel.LIBRARY,
+        data_path=DataPath.CALL,
+        name_space=Namespace.FLAT_KEYS,
+        ownership=Ownership.MARKER_KEY,
+        addressing=Addressing.OFFSETS,
+        capabilities=(
+            "sync",
+            "bytes",
+        ),
+        options=(
+            InterfaceOption(
+                name="bucket",
+                type="text",
+                default="",
+                about="the bucket, which must exist",
+                range="the name of a bucket",
+            ),
+            InterfaceOption(
+                name="endpoint",
+                type="text",
+                default="",
+                about="the server; without it AWS_ENDPOINT_URL, or else Amazon's of the region",
+                range="http://HOST:PORT or https://HOST",
+            ),
+            InterfaceOption(
+                name="region",
+                type="text",
+                default="",
+                about=(
+                    "the region that requests are signed for; without it AWS_REGION, or us-east-1"
+                ),
+                range="the name of a region",
+            ),
+            InterfaceOption(
+                name="prefix",
+                type="text",
+                default="venturi",
+                about="keys begin with it, and then with the name of the run",
+                range="letters, digits, - _ . and /",
+            ),
+            InterfaceOption(
+                name="part_bytes",
+                type="bytes",
+                default="8 MiB",
+                about="a larger object is uploaded in parts of this size, each when it is full",
+                range="5 MiB to 5 GiB",
+            ),
+            InterfaceOption(
+                name="sign_bodies",
+                type="boolean",
+                default="false",
+                about="sign what is written, too, at the price of its SHA-256",
+                range="true or false",
+            ),
+        ),
+        buffers=True,
+        splits=Split.NONE,
+        container="an object store",
+        format=FormatLimits(
+            read_while_open=False,
+            read_after_sync=True,
+        ),
+        calls=CallNames(
+            write="PutObject",
+            read="GetObject",
         ),
     ),
     Interface.NULL: InterfaceEntry(

@@ -225,7 +225,23 @@ class InterfaceEntry:
     @property
     def has_bare_files(self) -> bool:
         """Whether files hold the bytes of requests at their offsets, and nothing else."""
-        return self.reaches_storage and self.addressing is Addressing.OFFSETS
+        is_plain = self.reaches_storage and self.addressing is Addressing.OFFSETS
+        return is_plain and self.has_directories
+
+    @property
+    def has_directories(self) -> bool:
+        """Whether names are in directories; otherwise they are keys on a server."""
+        return self.name_space is Namespace.DIRECTORY_TREE
+
+    @property
+    def can_share_writes(self) -> bool:
+        """Whether several ranks write one file."""
+        return self.can("shared files")
+
+    @property
+    def writes_anywhere(self) -> bool:
+        """Whether writes go to any offset; otherwise each file is written once, in order."""
+        return self.can("random access")
 
     @property
     def has_keys(self) -> bool:

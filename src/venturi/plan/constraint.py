@@ -12,6 +12,7 @@ from dataclasses import replace
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.interface_entry import FormatLimits, OptionWord
+from venturi.plan.flat_key import check_flat_keys
 from venturi.plan.signal import end_of
 
 _MOST_CHUNK_BYTES = 2**32 - 1
@@ -25,6 +26,7 @@ def check_constraints(plan: p.Plan) -> None:
 
     Files that no step of the plan uses with these parameters are passed over.
     """
+    check_flat_keys(plan)
     used = {step.file for group in plan.groups for step, _ in _on_files(group.program)}
     for index in sorted(used):
         _check_file(plan.files[index])

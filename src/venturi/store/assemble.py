@@ -263,9 +263,14 @@ def _fidelity(workload: Workload, phases: list[PhaseRow]) -> Fidelity | None:
     return fidelity_of(observed, phases) if observed else None
 
 
+def _place_of(run_directory: str, name: str) -> str:
+    """Return where a name of the engine is: below the run's directory, or at its own address."""
+    return name if "://" in name else os.path.join(run_directory, name)
+
+
 def _remaining(facts: RunFacts, workload: Workload, left: Left) -> tuple[list[str], str]:
     """Files of the run that are still there, and a word on names that are not the run's."""
-    paths = [os.path.join(facts.run_directory, path) for path in left.names]
+    paths = [_place_of(facts.run_directory, name) for name in left.names]
     if left.refused:
         return paths or [facts.run_directory], ""
     if any(file.keep for file in workload.files.values()):
