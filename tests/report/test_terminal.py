@@ -48,7 +48,7 @@ def test_the_summary_has_median_interval_and_range() -> None:
     terminal.print_summary(record(), to, saved="archive/r7k2m4q8")
     text = said(to)
     heading = next(line for line in text.splitlines() if "PHASE" in line)
-    for title in ("MEDIAN", "95 % INTERVAL", "MIN..MAX", "PERSISTED"):
+    for title in ("MEDIAN", "95 % INTERVAL", "MIN..MAX", "FLUSHED"):
         assert title in heading
     phase = phases(record())[0]
     rows = [line for line in text.splitlines() if line.startswith(" checkpoint ")]
@@ -133,7 +133,7 @@ def test_a_plan_says_whether_promises_hold(holds: bool, word: str) -> None:
 
 @pytest.mark.parametrize("width", [40, 45, 60, 80])
 def test_what_is_beside_the_first_column_is_never_cut(width: int) -> None:
-    titles = ("PHASE", "", "MEDIAN", "INTERVAL", "CHANCE", "PERSISTED")
+    titles = ("PHASE", "", "MEDIAN", "INTERVAL", "CHANCE", "FLUSHED")
     rows = [
         (
             "a phase with a long name",
@@ -143,7 +143,7 @@ def test_what_is_beside_the_first_column_is_never_cut(width: int) -> None:
             "0.02",
             "fsync",
         ),
-        ("", "second", "1.55 GiB/s", "735 MiB/s to 2.14 GiB/s", "", "not forced"),
+        ("", "second", "1.55 GiB/s", "735 MiB/s to 2.14 GiB/s", "", "not flushed"),
     ]
     to = console(width=width)
     Printer(to).table(titles, rows, left=("",))

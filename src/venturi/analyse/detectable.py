@@ -18,6 +18,9 @@ SERIAL_ALLOWANCE = 3.0
 """The same where the order of repetitions shows that they depend on each other
 (`serial_dependence`). Then false alarms stay below ALPHA up to an autocorrelation of
 0.5 (bench/comparison_power.py)."""
+FEWEST_IN_ORDER = 3
+"""Repetitions whose order can show that; two have one order and its mirror image, which are alike.
+"""
 LEAST_SPREAD = 0.01
 """Added in quadrature to the spread of a metric: placement and layout, which repetitions share,
 make runs differ by about as much."""

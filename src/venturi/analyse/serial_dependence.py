@@ -14,7 +14,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from venturi.analyse.detectable import ALLOWANCE, LEAST_SPREAD, SERIAL_ALLOWANCE
+from venturi.analyse.detectable import (
+    ALLOWANCE,
+    FEWEST_IN_ORDER,
+    LEAST_SPREAD,
+    SERIAL_ALLOWANCE,
+)
 from venturi.model.comparison import SerialDependence
 
 Array = NDArray[np.float64]
@@ -27,8 +32,6 @@ _SHUFFLES = 1_000
 _LOOKS = 2
 """The mean of all metrics, and the largest: p is adjusted for both."""
 _SEED = 3
-_FEWEST = 3
-"""Repetitions of a run; two have one order and its mirror image, which are alike."""
 
 
 def serial_dependence(parts: Sequence[Mapping[str, Runs]]) -> SerialDependence | None:
@@ -86,7 +89,7 @@ def _autocorrelations(runs: Runs, orders: _Orders) -> Array | None:
     products, squares, count = np.zeros(_SHUFFLES), 0.0, 0
     positive = min((value for run in runs for value in run), default=0.0) > 0.0
     for index, run in enumerate(runs):
-        if len(run) < _FEWEST:
+        if len(run) < FEWEST_IN_ORDER:
             continue
         values = np.log(run) if positive else np.asarray(run, dtype=np.float64)
         own = values - values.mean()

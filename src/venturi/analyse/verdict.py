@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from venturi.analyse.detectable import FEWEST_IN_ORDER
 from venturi.analyse.label import (
     CACHE_UNKNOWN,
     FAULTS,
@@ -12,7 +13,6 @@ from venturi.analyse.label import (
     NO_STORAGE,
 )
 from venturi.analyse.neighbour import ObservedLoad, suspicions_of
-from venturi.analyse.serial_dependence import serial_dependence
 from venturi.analyse.threshold import Measured, judged
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
@@ -148,6 +148,10 @@ def _unsettled(facts: VerdictFacts) -> list[str]:
 
 def _serial(facts: VerdictFacts) -> list[str]:
     """Return a note if the order of repetitions shows that they depend on each other."""
+    if facts.repetitions < FEWEST_IN_ORDER:
+        return []
+    from venturi.analyse.serial_dependence import serial_dependence  # brings numpy
+
     found = serial_dependence([{name: (one.values,) for name, one in facts.metrics.items()}])
     if found is None:
         return []

@@ -11,7 +11,7 @@ import json
 from datetime import UTC, datetime
 
 from venturi.campaign.tool import tool_named
-from venturi.importers.imported_run import ImportedRun
+from venturi.importers.imported_run import DAMAGE, ImportedRun, damage
 from venturi.importers.text_output import told_by
 from venturi.model.error import RunFailed, UserError
 
@@ -37,11 +37,10 @@ def readings(text: str, source: str) -> list[ImportedRun]:
     for number, row in enumerate(rows):
         try:
             found = _of_json(row) if is_json else _of_csv(first, row)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except DAMAGE as error:
             line = number + (1 if is_json else 2)
             raise UserError(
-                f"{source}, line {line}: not as elbencho writes it: "
-                f"{type(error).__name__}: {error}",
+                f"{source}, line {line}: {damage(error, 'elbencho')}",
                 "import what the tool wrote, unchanged",
             ) from None
         by_command.setdefault(found["command"], []).append(row)

@@ -8,7 +8,7 @@ from pathlib import Path
 from venturi.campaign.import_results import import_results
 from venturi.campaign.session import open_folder
 from venturi.importers import elbencho, jube_folder
-from venturi.importers.imported_run import ImportedRun, result_of
+from venturi.importers.imported_run import DAMAGE, ImportedRun, damage, result_of
 from venturi.importers.json_output import readings
 from venturi.importers.text_output import reading_of
 from venturi.model.error import UserError
@@ -57,20 +57,20 @@ def _import_output(store: Path, path: Path, machine: str) -> int | None:
     """Takes what another tool wrote; None where none is known that writes so."""
     if path.stat().st_size > _MOST_BYTES:
         return None
-    data = path.read_bytes()
-    found = _readings(data, path)
+    data, written = path.read_bytes(), path.stat().st_mtime
+    try:
+        found = [
+            result_of(reading, data, number, machine, written)
+            for number, reading in enumerate(_readings(data, path))
+        ]
+    except DAMAGE as error:
+        raise UserError(
+            f"{path}: {damage(error, 'its tool')}", "import what the tool wrote, unchanged"
+        ) from None
     if not found:
         return None
     make_store(store)
-    written = path.stat().st_mtime
-    return sum(
-        keep(
-            store,
-            result_of(reading, data, number, machine, written),
-            {f"source/{path.name}": path},
-        )
-        for number, reading in enumerate(found)
-    )
+    return sum(keep(store, result, {f"source/{path.name}": path}) for result in found)
 
 
 def _readings(data: bytes, path: Path) -> list[ImportedRun]:
@@ -89,10 +89,4 @@ def _readings(data: bytes, path: Path) -> list[ImportedRun]:
     if document is None:
         reading = reading_of(text, str(path))
         return [reading] if reading else []
-    try:
-        return readings(document) or []
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(
-            f"{path}: not as its tool writes it: {type(error).__name__}: {error}",
-            "import what the tool wrote, unchanged",
-        ) from None
+    return readings(document) or []

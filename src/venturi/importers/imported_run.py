@@ -11,8 +11,19 @@ from venturi.model.campaign import Scalar
 from venturi.model.record import Level
 from venturi.model.result import Measure, Result, ResultSource, SourceKind, digest_of
 
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What reading raises for an output that is not as its tool writes it."""
 _MOST_WORD = 60
 _TAIL = 8
+
+
+def damage(error: Exception, tool: str) -> str:
+    """Return what is wrong with an output for which reading raised one of DAMAGE."""
+    if isinstance(error, KeyError):
+        return f"not as {tool} writes it: it has no {error.args[0]!r}"
+    if type(error) is ValueError:
+        return f"not as {tool} writes it: {error}"
+    return f"not as {tool} writes it: it has a value of another kind or out of range"
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ _LABELS = {
     if not interface.entry.reaches_storage
 }
 """By interface, those with simulated time first."""
-_NOT_FORCED = frozenset((SyncMode.NONE.value, SyncMode.FLUSH.value))
+_NOT_FLUSHED = frozenset((SyncMode.NONE.value, SyncMode.FLUSH.value))
 """A flush hands data to the system, which may keep them in memory."""
 
 
@@ -41,6 +41,6 @@ def place(record: Record) -> str:
 
 
 def flushed(phase: PhaseSummary) -> str:
-    """By what the phase made its data persistent, or `not forced`."""
-    words = {"not forced" if r.flushed in _NOT_FORCED else r.flushed for r in phase.rows}
+    """By what the phase made its data persistent, or `not flushed`."""
+    words = {"not flushed" if r.flushed in _NOT_FLUSHED else r.flushed for r in phase.rows}
     return ", ".join(sorted(words))

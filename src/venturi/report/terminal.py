@@ -96,9 +96,9 @@ def print_summary(
                 caveat.flushed(phase) if phase.kinds & {"write", "create"} else "-",
             )
         )
-    titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "PERSISTED")
+    titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "FLUSHED")
     if rows:
-        out.table(titles, rows, left=("PERSISTED",))
+        out.table(titles, rows, left=("FLUSHED",))
         for phase in phases(record):
             if text := notes(phase):
                 out.wrapped("NOTE ", f"{phase.title}: {text}")
