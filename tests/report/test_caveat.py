@@ -126,7 +126,7 @@ def test_the_interface_that_ran_is_what_counts() -> None:
 @pytest.mark.parametrize("how", ["none", "flush"])
 def test_a_flush_forces_nothing(how: str) -> None:
     made = changed(record(), "checkpoint", flushed=how)
-    assert caveat.flushed(phases(made)[0]) == "not flushed"
+    assert caveat.flushed(phases(made)[0]) == "no"
     assert "not flushed" in render([made], "md")
 
 

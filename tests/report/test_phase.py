@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from record_factory import SHAPES, Shape, phase_row, record
 
 from venturi.model.record import MetricValue
-from venturi.report.phase import phases, spread
+from venturi.report.phase import interval_title, phases, spread, with_coverage
 from venturi.report.quantity import Units
 
 
@@ -18,13 +18,15 @@ def test_six_values_reach_95_percent_with_their_range() -> None:
     found = spread([3, 1, 2, 6, 5, 4])
     assert (found.median, found.low, found.high) == (3.5, 1, 6)
     assert found.coverage == pytest.approx(1 - 2 / 64)
-    assert found.sure
+    assert interval_title([found.coverage]) == "95 % interval"
+    assert with_coverage("1 to 6", found.coverage) == "1 to 6"
 
 
 def test_five_values_do_not() -> None:
     found = spread([1, 2, 3, 4, 5])
     assert found.coverage == pytest.approx(1 - 2 / 32)
-    assert not found.sure
+    assert interval_title([1.0, found.coverage]) == "Interval"
+    assert with_coverage("1 to 5", found.coverage) == "1 to 5 (94 %)"
 
 
 def test_thirty_values_leave_out_the_ends() -> None:

@@ -58,6 +58,15 @@ def test_the_summary_has_median_interval_and_range() -> None:
     assert "archive/r7k2m4q8" in text
 
 
+def test_a_heading_claims_no_more_than_the_intervals_below_it() -> None:
+    """`substituted` has three repetitions, whose range covers the median in 75 % of cases."""
+    to = console()
+    terminal.print_summary(substituted(), to)
+    assert "95 % INTERVAL" not in said(to)
+    assert " INTERVAL " in said(to)
+    assert said(to).count("(75 %)") >= len(phases(substituted()))
+
+
 def test_what_is_wrong_is_noted() -> None:
     to = console()
     terminal.print_summary(invalid(), to)

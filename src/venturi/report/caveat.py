@@ -41,6 +41,6 @@ def place(record: Record) -> str:
 
 
 def flushed(phase: PhaseSummary) -> str:
-    """By what the phase made its data persistent, or `not flushed`."""
-    words = {"not flushed" if r.flushed in _NOT_FLUSHED else r.flushed for r in phase.rows}
+    """By what the phase made its data persistent, or `no`."""
+    words = {"no" if r.flushed in _NOT_FLUSHED else r.flushed for r in phase.rows}
     return ", ".join(sorted(words))

@@ -19,7 +19,7 @@ from venturi.report import (
     verdict,
 )
 from venturi.report.block import Chapter, Column, Page, TableBlock
-from venturi.report.phase import RepetitionSample, phases
+from venturi.report.phase import RepetitionSample, interval_title, phases
 from venturi.report.quantity import Units
 from venturi.report.title import page_title, titles
 
@@ -90,14 +90,17 @@ def _comparison(records: Sequence[Record], own: Sequence[str], units: Units) -> 
                     "" if index else title,
                     phase.title,
                     "–" if phase.idle else phase.text(phase.rate.median, units),
-                    "–" if phase.idle else service.interval_text(phase, units),
+                    service.interval_text(phase, units),
                     quantity.seconds(sample.total_s),
                     quantity.size(sample.bytes, units) if sample.bytes else "–",
                     _request_text(sample, units),
                     "" if index else record.verdict.level.value,
                 )
             )
-    titles = ("Application", "Phase", "Rate", "95 % interval", "Time", "Bytes", "Mean request",
+    sure = interval_title(
+        phase.rate.coverage for record in records for phase in phases(record) if phase.has_interval
+    )
+    titles = ("Application", "Phase", "Rate", sure, "Time", "Bytes", "Mean request",
               "Verdict")  # fmt: skip
     columns = tuple(Column(title, 1 < index < 7) for index, title in enumerate(titles))
     return TableBlock("All phases side by side", columns, tuple(rows))

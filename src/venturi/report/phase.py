@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from venturi.report.latency import Latency, merge
 from venturi.report.quantity import Units
 
 _WANTED_COVERAGE = 0.95
+"""Below six values no interval has it."""
 _NAME_KINDS = (
     "create", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
     "set_xattr", "get_xattr", "set_attribute", "truncate", "clone", "find", "open", "exec",
@@ -32,11 +33,6 @@ class MedianSpread:
     most: float
     n: int
 
-    @property
-    def sure(self) -> bool:
-        """Whether the interval has at least 95 % coverage; below six values it cannot."""
-        return self.coverage >= _WANTED_COVERAGE
-
 
 def spread(values: Sequence[float]) -> MedianSpread:
     """The spread of repeated values, with the interval of `median_interval`."""
@@ -52,6 +48,16 @@ def spread(values: Sequence[float]) -> MedianSpread:
         most=float(max(values)),
         n=len(values),
     )
+
+
+def interval_title(coverages: Iterable[float]) -> str:
+    """The heading over intervals: it says 95 % where all of them are so sure."""
+    return "95 % interval" if all(one >= _WANTED_COVERAGE for one in coverages) else "Interval"
+
+
+def with_coverage(bounds: str, coverage: float) -> str:
+    """The bounds of an interval, with how sure it is where that is not 95 %."""
+    return bounds if coverage >= _WANTED_COVERAGE else f"{bounds} ({quantity.percent(coverage)})"
 
 
 @dataclass(frozen=True)
@@ -182,6 +188,11 @@ class PhaseSummary:
     def idle(self) -> bool:
         """Whether the phase did no I/O at all."""
         return not any(sample.operations or sample.bytes for sample in self.samples)
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are rates of more than one repetition."""
+        return not self.idle and self.rate.n > 1
 
     @cached_property
     def rates(self) -> list[float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from venturi.model.result import Result
-from venturi.model.statistic import median_interval
 from venturi.report import quantity
+from venturi.report.phase import interval_title, spread, with_coverage
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -30,8 +30,9 @@ def print_result(result: Result, console: Console, units: Units, place: str) -> 
         out.wrapped("- ", reason)
     out.line()
     rows = []
-    for name, measure in result.metrics.items():
-        found = median_interval(measure.values)
+    spreads = {name: spread(measure.values) for name, measure in result.metrics.items()}
+    for name, found in spreads.items():
+        measure = result.metrics[name]
         low, high = (
             quantity.with_unit(v, measure.unit, units, measure.of) for v in (found.low, found.high)
         )
@@ -39,10 +40,11 @@ def print_result(result: Result, console: Console, units: Units, place: str) -> 
             (
                 name,
                 quantity.with_unit(found.median, measure.unit, units, measure.of),
-                f"{low} to {high}" if len(measure.values) > 1 else "–",
-                quantity.count(len(measure.values)),
+                with_coverage(f"{low} to {high}", found.coverage) if found.n > 1 else "–",
+                quantity.count(found.n),
             )
         )
-    out.table(("METRIC", "MEDIAN", "INTERVAL", "REPETITIONS"), rows)
+    title = interval_title(one.coverage for one in spreads.values() if one.n > 1)
+    out.table(("METRIC", "MEDIAN", title.upper(), "REPETITIONS"), rows)
     out.line()
     out.line(f" {place}")

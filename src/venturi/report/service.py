@@ -15,7 +15,7 @@ from venturi.report.figure import (
     split,
     timeline,
 )
-from venturi.report.phase import PhaseSummary, named, phases
+from venturi.report.phase import PhaseSummary, interval_title, named, phases, with_coverage
 from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
@@ -28,17 +28,17 @@ _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 
 def interval_text(phase: PhaseSummary, units: Units) -> str:
     """The interval of the median in the median's unit, marked where it is not 95 % sure."""
-    found = phase.rate
-    if found.n < 2:
+    if not phase.has_interval:
         return "–"
-    bounds = phase.bounds(found.low, found.high, units)
-    return bounds if found.sure else f"{bounds} ({quantity.percent(found.coverage)})"
+    found = phase.rate
+    return with_coverage(phase.bounds(found.low, found.high, units), found.coverage)
 
 
 def phase_table(found: list[PhaseSummary], units: Units) -> TableBlock:
     """One row for each phase: medians over the repetitions."""
-    titles = ["Phase", "Rate", "95 % interval", "Operations", "Time", "Bytes", "Errors", "Cache",
-              "Persisted"]  # fmt: skip
+    sure = interval_title(phase.rate.coverage for phase in found if phase.has_interval)
+    titles = ["Phase", "Rate", sure, "Operations", "Time", "Bytes", "Errors", "Cache",
+              "Flushed"]  # fmt: skip
     cut_short = any(phase.words("stopped_by") != "work" for phase in found)
     rows = []
     for phase in found:
@@ -48,7 +48,7 @@ def phase_table(found: list[PhaseSummary], units: Units) -> TableBlock:
             (
                 phase.title,
                 "–" if phase.idle else phase.text(phase.rate.median, units),
-                "–" if phase.idle else interval_text(phase, units),
+                interval_text(phase, units),
                 quantity.operation_rate(sample.operations_per_s()) if sample.operations else "–",
                 quantity.seconds(sample.total_s),
                 quantity.size(sample.bytes, units) if sample.bytes else "–",

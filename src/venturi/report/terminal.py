@@ -12,7 +12,7 @@ from venturi.report import application, caveat, coverage, quantity, reference, s
 from venturi.report.block import TableBlock
 from venturi.report.figure.arrival import arrivals_of
 from venturi.report.figure.balance import slowest
-from venturi.report.phase import PhaseSummary, named, phases
+from venturi.report.phase import PhaseSummary, interval_title, named, phases, with_coverage
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units
 
@@ -51,8 +51,6 @@ def notes(phase: PhaseSummary) -> str:
     if stopped != "work":
         found.append(f"ended by {stopped}")
     rate = phase.rate
-    if rate.n > 1 and not rate.sure:
-        found.append(f"{quantity.percent(rate.coverage)} confidence interval")
     if rate.median > 0 and (rate.most - rate.least) / rate.median > _UNSTEADY:
         far = max(range(rate.n), key=lambda i: abs(phase.rates[i] - rate.median))
         off = phase.rates[far] / rate.median - 1
@@ -84,19 +82,21 @@ def print_summary(
     out.line((f" {record.name}", "bold"), f"   {ranks}   {caveat.place(record)}")
     out.line()
     rows = []
+    repeated = [phase.rate.coverage for phase in phases(record) if phase.has_interval]
     for phase in phases(record):
         rate = phase.rate
-        idle = phase.idle
+        bounds = phase.bounds(rate.low, rate.high, units, " .. ")
+        extremes = phase.bounds(rate.least, rate.most, units, " .. ")
         rows.append(
             (
                 phase.title,
-                "-" if idle else phase.text(rate.median, units),
-                "-" if idle or rate.n < 2 else phase.bounds(rate.low, rate.high, units, " .. "),
-                "-" if idle or rate.n < 2 else phase.bounds(rate.least, rate.most, units, " .. "),
+                "-" if phase.idle else phase.text(rate.median, units),
+                with_coverage(bounds, rate.coverage) if phase.has_interval else "-",
+                extremes if phase.has_interval else "-",
                 caveat.flushed(phase) if phase.kinds & {"write", "create"} else "-",
             )
         )
-    titles = ("PHASE", "MEDIAN", "95 % INTERVAL", "MIN..MAX", "FLUSHED")
+    titles = ("PHASE", "MEDIAN", interval_title(repeated).upper(), "MIN..MAX", "FLUSHED")
     if rows:
         out.table(titles, rows, left=("FLUSHED",))
         for phase in phases(record):
@@ -121,11 +121,12 @@ def _print_metrics(record: Record, out: Printer, units: Units) -> None:
     rows = []
     for name, entry in own.items():
         low, high = (quantity.with_unit(v, entry.unit, units) for v in (entry.low, entry.high))
-        interval = "-" if entry.n < 2 else f"{low} .. {high}"
+        interval = "-" if entry.n < 2 else with_coverage(f"{low} .. {high}", entry.coverage)
         labels = [label for label in entry.labels if label not in record.run_labels]
         median = quantity.with_unit(entry.median, entry.unit, units)
         rows.append((named(name, labels), median, interval))
-    out.table(("METRIC", "MEDIAN", "95 % INTERVAL"), rows)
+    title = interval_title(entry.coverage for entry in own.values() if entry.n > 1)
+    out.table(("METRIC", "MEDIAN", title.upper()), rows)
     out.line()
 
 

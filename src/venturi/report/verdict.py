@@ -117,7 +117,8 @@ def _interval(metric: MetricValue, units: Units) -> str:
     low, high = (
         quantity.with_unit(value, metric.unit, units) for value in (metric.low, metric.high)
     )
-    return f"{low} to {high}, n\u00a0=\u00a0{metric.n}"
+    sure = quantity.percent(metric.coverage)
+    return f"{low} to {high}, {sure} sure, n\u00a0=\u00a0{metric.n}"
 
 
 def withheld(record: Record) -> str:
