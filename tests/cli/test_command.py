@@ -35,6 +35,20 @@ def test_help_imports_nothing_heavy() -> None:
     assert not loaded & HEAVY
 
 
+def test_an_interrupt_while_commands_are_loaded_is_one_like_any_other() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupting:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name == 'click': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupting())\n"
+        "from venturi.__main__ import start\n"
+        "start()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (130, "")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help(cli: Cli, command: str) -> None:
     done = cli(command, "--help")
