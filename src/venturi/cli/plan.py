@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -80,7 +81,13 @@ def command(
     most_ranks = max(machine.most_ranks, _MOST_RANKS)
     if requests_of is not None:
         return _show_requests(opened, requests_of, most_ranks, {**options, "as_json": as_json})
-    return show_plan(opened, machine, most_ranks, {**options, "as_json": as_json, "units": units})
+    words = {**options, "as_json": as_json, "units": units, "is_own": is_own(workload)}
+    return show_plan(opened, machine, most_ranks, words)
+
+
+def is_own(workload: str) -> bool:
+    """Whether a workload is a file; those that ship and those of runs were looked through."""
+    return Path(workload).is_file()
 
 
 def _show_requests(workload: Workload, rank: int, most_ranks: int, options: dict[str, Any]) -> int:
@@ -107,6 +114,7 @@ def show_plan(
     from dataclasses import replace
 
     from venturi.analyse.metric import check_metrics
+    from venturi.plan.effect import keys_without_effect
     from venturi.plan.make import make_plan
     from venturi.plan.summary import summary_of
     from venturi.report.one_line import OneLine
@@ -118,13 +126,21 @@ def show_plan(
         if line.is_late:
             line.show(f" {line.spent}   {group}: {rank} of {ranks} ranks counted")
 
+    def watch_keys(place: str) -> None:
+        if line.is_late:
+            line.show(f" {line.spent}   effect of {place}")
+
+    idle = []
     try:
         made = make_plan(workload, settings, watch)
+        if options["is_own"]:
+            idle = keys_without_effect(workload, settings, watch_keys)
     finally:
         if line.is_late:
             line.close()
     check_metrics(workload, made.totals.phases, made.totals.bytes_by_phase)
     summary = summary_of(made, machine.bounds)
+    summary["warnings"] += [f"{place}: has no effect" for place in idle]
     if options["as_json"]:
         click.echo(json.dumps(summary, indent=1))
     else:

@@ -176,7 +176,7 @@ def _gated(workload: Workload, options: dict[str, Any]) -> Workload:
 
 def _plan(workload: str, io500: Chosen, as_json: bool, options: dict[str, Any]) -> int:
     """The plan in place of a run, with what an ini asks for and why it could not run."""
-    from venturi.cli.plan import show_plan
+    from venturi.cli.plan import is_own, show_plan
     from venturi.compat.io500.adapt import adapted
     from venturi.execute.launcher import check_nodes, machine_named
 
@@ -187,7 +187,7 @@ def _plan(workload: str, io500: Chosen, as_json: bool, options: dict[str, Any]) 
     machine = machine_named(options["machine"])
     check_nodes(machine, options["nodes"])
     opened, _ = adapted(*open_workload(workload, options["store"]), io500)
-    words = {**options, "as_json": as_json}
+    words = {**options, "as_json": as_json, "is_own": is_own(workload)}
     return show_plan(_gated(opened, options), machine, machine.most_ranks, words)
 
 
