@@ -78,9 +78,9 @@ function(venturi_find_zlib)
   endif()
 endfunction()
 
-# venturi_find_curl(): objects of an S3 server.
+# venturi_find_curl(): objects of an S3 server. 7.85 has the option that keeps it to HTTP.
 function(venturi_find_curl)
-  find_package(CURL QUIET)
+  find_package(CURL 7.85 QUIET)
   if(CURL_FOUND)
     foreach(engine IN LISTS VENTURI_ALL_ENGINES)
       venturi_engine_backend(
@@ -91,6 +91,6 @@ function(venturi_find_curl)
         LIBRARIES CURL::libcurl)
     endforeach()
   else()
-    venturi_no_backend(s3 "libcurl was not found: install libcurl4-openssl-dev and build again")
+    venturi_no_backend(s3 "no libcurl from 7.85 on was found: install libcurl4-openssl-dev and build again")
   endif()
 endfunction()

@@ -1,4 +1,4 @@
-"""`venturi` and `python -m venturi`: imports little, so that an interrupt finds it from the start."""
+"""`venturi` and `python -m venturi`: imports little, so that an early interrupt finds it."""
 
 import sys
 

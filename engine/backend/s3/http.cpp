@@ -25,15 +25,6 @@ void set_up_library() {
   if (result != CURLE_OK) throw base::target_error("libcurl", ::curl_easy_strerror(result));
 }
 
-/// The older name of the option is deprecated since 7.85, and has no other before.
-void keep_to_http(CURL* curl) {
-#if LIBCURL_VERSION_NUM >= 0x075500
-  ::curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-#else
-  ::curl_easy_setopt(curl, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
-#endif
-}
-
 int error_of(CURLcode result) {
   switch (result) {
     case CURLE_COULDNT_CONNECT:
@@ -172,7 +163,7 @@ void Http::prepare(const Outgoing& request, Transfer& transfer) {
   ::curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   ::curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
   ::curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-  keep_to_http(curl);
+  ::curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
   ::curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, kConnectS);
   ::curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
   ::curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSilentS);

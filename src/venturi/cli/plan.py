@@ -63,7 +63,7 @@ def command(
     Examples:
       venturi plan flash3 --scale paper
       venturi plan own.yaml -n 64 --set part="1 GiB"
-      venturi plan ior -n 4 --requests 2 | head
+      venturi plan ior -n 4 --requests 2
     """
     if options.get("varied"):
         if requests_of is not None:

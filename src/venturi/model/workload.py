@@ -535,8 +535,9 @@ class StepSpec(Document):
             raise ValueError(f"'{verbs[0]}' {'needs' if nests else 'does not take'} a 'do'")
         if (verbs[0] == "for") != (self.in_ is not None):
             raise ValueError("'for' and 'in' belong together")
-        for key in ("at_least", "on_error"):
-            if getattr(self, key) is not None and verbs[0] != "phase":
+        for key in ("limit", "cache", "deadline", "at_least", "on_error"):
+            is_said = getattr(self, key) != type(self).model_fields[key].default
+            if is_said and verbs[0] != "phase":
                 raise ValueError(f"'{key}' belongs to a 'phase'")
         return self
 

@@ -123,7 +123,7 @@ def _repeat_within_s(workload: Workload, settings: RunSettings, scope: Scope) ->
 
 
 @dataclass
-class _Groups:
+class _LoweredGroups:
     """The groups with their programs, and what was found on the way."""
 
     groups: list[Group] = field(default_factory=list)
@@ -138,8 +138,8 @@ def _lower_groups(
     scope: Scope,
     sizes: list[GroupSize],
     names: PlanNames,
-) -> _Groups:
-    lowered = _Groups()
+) -> _LoweredGroups:
+    lowered = _LoweredGroups()
     first = 0
     after = following(workload)
     for size in sizes:
