@@ -1,5 +1,9 @@
 """What holds for every test."""
 
+import os
+
+import pytest
+
 from need import (
     pytest_addoption,
     pytest_collection_modifyitems,
@@ -13,6 +17,7 @@ from sanitizer_report import _no_report, _no_sanitizer, reports
 __all__ = [
     "_no_report",
     "_no_sanitizer",
+    "_own_store",
     "pytest_addoption",
     "pytest_collection_modifyitems",
     "pytest_runtest_setup",
@@ -21,3 +26,9 @@ __all__ = [
     "pytest_testnodedown",
     "reports",
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_store(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Runs of a test that names no store are kept beside its other files, not with the user's."""
+    os.environ["VENTURI_STORE"] = str(tmp_path_factory.mktemp("store"))

@@ -29,6 +29,22 @@ def test_a_run_makes_a_record_and_leaves_no_file(cli: Cli) -> None:
     assert cli.json("results", "show", "@last")["id"] == record["id"]
 
 
+@pytest.mark.parametrize(("keep", "told"), [(0, "left no files"), (1, "removed the files of")])
+def test_removing_files_says_whether_there_were_any(cli: Cli, keep: int, told: str) -> None:
+    workload = cli.target / "kept.yaml"
+    workload.write_text(
+        f"workload: 1\nname: kept\nfiles: {{f: {{path: f, keep: {['false', 'true'][keep]}}}}}\n"
+        "program: {all: [{phase: write, do: [{write: {to: f, size: 4 KiB}}]}]}\n"
+    )
+    cli.json("run", str(workload), "-d", str(cli.target), "--repeat", "1")
+    assert len(list(cli.target.glob("*/f"))) == keep
+    done = cli("results", "rm", "@last", "--files", "--yes")
+    assert done.returncode == 0
+    assert told in done.stderr
+    assert list(cli.target.iterdir()) == [workload]
+    assert "left no files" in cli("results", "rm", "@last", "--files", "--yes").stderr
+
+
 def test_simulated_time_is_exact(cli: Cli) -> None:
     words = [*SIMULATED, "--set", "interface.bandwidth_bytes_per_s=1e9", "--repeat", "1"]
     record = cli.json("run", "ior", "-d", str(cli.target), "-n", "3", *words)

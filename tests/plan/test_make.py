@@ -148,3 +148,10 @@ def test_random_without_replacement_must_fit() -> None:
     )
     with pytest.raises(UserError, match="do not fit"):
         make_plan(workload_of(program), RunSettings())
+
+
+@pytest.mark.parametrize("scale", ["paper", "small", "large"])
+def test_a_scale_that_a_workload_has_not_is_refused(scale: str) -> None:
+    with pytest.raises(UserError, match=f"--scale {scale}: ior has no such scale"):
+        make_plan(library.load("ior"), RunSettings(scale=scale))
+    assert make_plan(library.load("ior"), RunSettings(scale="laptop"))

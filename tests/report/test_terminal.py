@@ -6,6 +6,8 @@ import io
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from record_factory import Shape, invalid, record, substituted, workload
 from rich.console import Console
 
@@ -160,6 +162,17 @@ def test_what_is_beside_the_first_column_is_never_cut(width: int) -> None:
     assert max(map(len, text.splitlines())) <= width
     assert all(cell in text for row in (titles, *rows) for cell in row[1:])
     assert text.count("PHASE") == {40: 3, 45: 3, 60: 2, 80: 1}[width]
+
+
+@given(widths=st.lists(st.integers(1, 30), min_size=2, max_size=6), width=st.integers(20, 100))
+def test_a_table_that_fits_is_not_cut(widths: list[int], width: int) -> None:
+    cells = [("x" * one for one in widths), ("y" * one for one in widths)]
+    titles, row = (list(one) for one in cells)
+    to = console(width=width)
+    out = Printer(to)
+    out.table(titles, [row])
+    is_whole = all(cell in said(to).split() for cell in (*titles, *row))
+    assert is_whole or not out.fits(list(zip(titles, row, strict=True)))
 
 
 def test_a_table_that_is_too_wide_cuts_the_first_column_only() -> None:

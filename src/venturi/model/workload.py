@@ -225,8 +225,9 @@ class Parameter(Document):
         return self.default if own is None else own
 
 
-SCALES = ("laptop", "paper", "small", "large")
-"""Names of scales; `laptop` is the default."""
+DEFAULT_SCALE = "laptop"
+SCALES = (DEFAULT_SCALE, "paper", "small", "large")
+"""Names of scales."""
 
 
 class GroupSpec(Document):

@@ -17,7 +17,14 @@ from venturi.model.expression import (
     names_in,
     tree_of,
 )
-from venturi.model.workload import RESERVED_NAMES, Parameter, Value, Workload
+from venturi.model.workload import (
+    DEFAULT_SCALE,
+    RESERVED_NAMES,
+    SCALES,
+    Parameter,
+    Value,
+    Workload,
+)
 from venturi.plan.group import ranks_of_groups
 from venturi.plan.rank_share import shares_of
 from venturi.plan.setting import RunSettings
@@ -96,6 +103,7 @@ def _sources_of(name: str, values: dict[str, Value]) -> list[str]:
 
 
 def _chosen_values(workload: Workload, settings: RunSettings) -> dict[str, Value]:
+    _check_scale(workload, settings.scale)
     values: dict[str, Value] = {}
     for name, parameter in workload.parameters.items():
         if name in RESERVED_NAMES or name in type(workload).model_fields:
@@ -114,6 +122,15 @@ def _chosen_values(workload: Workload, settings: RunSettings) -> dict[str, Value
             raise UserError(f"--set {name}: {workload.name} has no such parameter", hint)
         values[name] = text
     return values
+
+
+def _check_scale(workload: Workload, scale: str) -> None:
+    """UserError for a scale at which no parameter has a value of its own."""
+    said = [one for one in workload.parameters.values() if isinstance(one, Parameter)]
+    own = [word for word in SCALES if any(getattr(one, word) is not None for one in said)]
+    if scale not in (DEFAULT_SCALE, *own):
+        known = f"it has: {', '.join(own)}" if own else "it has none; leave the option out"
+        raise UserError(f"--scale {scale}: {workload.name} has no such scale", known)
 
 
 def _resolve(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from venturi.model.workload import DEFAULT_SCALE
 
 @dataclass(frozen=True)
 class RunSettings:
@@ -15,7 +16,7 @@ class RunSettings:
 
     ranks: int | None = None
     nodes: int = 1
-    scale: str = "laptop"
+    scale: str = DEFAULT_SCALE
     repetitions: int | None = None
     seed: int = 1
     assignments: dict[str, str] = field(default_factory=dict)

@@ -104,7 +104,7 @@ class Printer:
         cells = [[shown(cell, self._utf8) for cell in row] for row in (titles, *rows)]
         widths = [max(len(row[index]) for row in cells) for index in range(len(titles))]
         room = self._console.width - 1
-        gap = 2 if prose or sum(widths) + 2 * (len(widths) - 1) <= room else 1
+        gap = 2 if prose or sum(widths) + 2 * len(widths) <= room else 1
         first = room - sum(widths[1:]) - gap * len(widths)
         table = Table(
             box=None,
