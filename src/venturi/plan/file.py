@@ -48,9 +48,11 @@ class Interfaces:
         return self.name or spec.interface
 
     def options_of(self, spec: FileSpec) -> list[Option]:
-        """The options in force for a file; its own ones are for its own interface."""
-        is_own = self.in_force(spec) is spec.interface
-        return (_options(spec.options) if is_own else []) + self.options
+        """The options in force for a file: of its own ones, for its own interface, the others."""
+        if self.in_force(spec) is not spec.interface:
+            return self.options
+        said = {option.name for option in self.options}
+        return [own for own in _options(spec.options) if own.name not in said] + self.options
 
 
 def interfaces_of(settings: RunSettings) -> Interfaces:
