@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.document import Count, Document, Positive, Seconds
 from venturi.model.notice import Event
 from venturi.model.profile import Profile
 
@@ -153,17 +153,12 @@ class Machine(Document):
     notices: Notices = Notices()
     software: dict[str, Software] = {}
     """What a step's `needs` names, for instance a compiler or an MPI."""
-    cores: Positive | None = None
-    """Of one node."""
-    memory_bytes: Count | None = None
-    """Of one node."""
     server_memory_bytes: Count | None = None
     """Of all storage servers together; `server_memory` in a workload."""
     expect_fstype: str = ""
     """The type of file system that every target must lie on; empty: any."""
     most_ranks: Positive = 4096
     """Larger values are rejected as typos."""
-    clock_resolution_ns: Real | None = None
     targets: list[Target] = []
     bounds: list[Bound] = []
     profile: Profile | None = None

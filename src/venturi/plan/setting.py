@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from venturi.model.workload import DEFAULT_SCALE
 
+
 @dataclass(frozen=True)
 class RunSettings:
     """The choices of one run; `None` leaves the choice to the workload.

@@ -57,8 +57,6 @@ def _fresh(profile: Profile) -> Machine:
     return Machine(
         name=profile.host or "here",
         about=about,
-        cores=profile.cores,
-        memory_bytes=profile.memory_bytes,
         most_ranks=1024,
         targets=[Target(name="profiled", path=profile.directory)],
         profile=profile,
