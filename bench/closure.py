@@ -181,12 +181,16 @@ def report(outcomes: list[Outcome], left_out: dict[str, str]) -> str:
         report = one.report
         there = sum(bool(stream.counterpart) for stream in report.streams if moved(stream))
         cells = (
-            one.application.name, str(one.lines), both(report, "bytes written", is_size=True),
-            both(report, "bytes read", is_size=True), both(report, "write operations"),
-            both(report, "read operations"), other_sizes(report),
+            one.application.name,
+            str(one.lines),
+            both(report, "bytes written", is_size=True),
+            both(report, "bytes read", is_size=True),
+            both(report, "write operations"),
+            both(report, "read operations"),
+            other_sizes(report),
             f"{there} of {sum(bool(moved(stream)) for stream in report.streams)}",
             findings(one.workload),
-        )  # fmt: skip
+        )
         text += f"| {' | '.join(cells)} |\n"
     day = datetime.datetime.now(datetime.UTC).date()
     text += f"\n{day}, a virtual machine with {os.cpu_count()} cores, Linux {platform.release()}, "

@@ -209,48 +209,77 @@ APPLICATIONS = [
     Application("tar", "tar cf all.tar source", _TREE, ("tar",)),
     Application("tar, gzip", "tar cf - source | gzip -1 > all.tar.gz", _TREE, ("tar", "gzip")),
     Application("python -m zipfile -c", f"{PYTHON} -m zipfile -c all.zip source", _TREE),
-    Application("python -m zipfile -e", f"{PYTHON} -m zipfile -e all.zip copy",
-                f"({_TREE}) && python3 -m zipfile -c all.zip source"),
-    Application("xargs -P", "find source -type f | sort | xargs -P 3 -n 4 gzip -1", _TREE,
-                ("find", "xargs", "gzip")),
+    Application(
+        "python -m zipfile -e",
+        f"{PYTHON} -m zipfile -e all.zip copy",
+        f"({_TREE}) && python3 -m zipfile -c all.zip source",
+    ),
+    Application(
+        "xargs -P",
+        "find source -type f | sort | xargs -P 3 -n 4 gzip -1",
+        _TREE,
+        ("find", "xargs", "gzip"),
+    ),
     Application("make -j2", "make -s -j2", _MAKE, ("make", "cc")),
     Application("git gc", "git -C source gc -q", _LOOSE, ("git",)),
     Application("sqlite3, journal_mode=wal", f"{PYTHON} program.py", _WAL),
     Application("numpy.memmap", f"{PYTHON} program.py", _MEMMAP, modules=("numpy",)),
     Application("zarr", f"{PYTHON} program.py", _ZARR, modules=("zarr",)),
-    Application("ffmpeg",
-                "ffmpeg -v error -y -i in.mkv -c:v mpeg4 -c:a aac -f segment -segment_time 2 "
-                "out%03d.mp4",
-                "ffmpeg -v error -f lavfi -i testsrc=size=640x360:rate=25 -f lavfi -i sine -t 12 "
-                "-c:v ffv1 -c:a flac in.mkv", ("ffmpeg",)),
+    Application(
+        "ffmpeg",
+        "ffmpeg -v error -y -i in.mkv -c:v mpeg4 -c:a aac -f segment -segment_time 2 out%03d.mp4",
+        "ffmpeg -v error -f lavfi -i testsrc=size=640x360:rate=25 -f lavfi -i sine -t 12 "
+        "-c:v ffv1 -c:a flac in.mkv",
+        ("ffmpeg",),
+    ),
     Application("zip", "zip -qr all.zip source", _TREE, ("zip",)),
     Application("rsync", "rsync -a source/ copy", _TREE, ("rsync",)),
     Application("git clone", "git clone -q --no-local source copy", _GIT, ("git",)),
-    Application("git add, commit",
-                "git init -q . && git add source && "
-                "git -c user.name=n -c user.email=e commit -qm one", _TREE, ("git",)),
-    Application("gcc", "for n in 0 1 2 3 4 5; do gcc -O1 -c part$n.c; done; gcc -o main *.o \
+    Application(
+        "git add, commit",
+        "git init -q . && git add source && git -c user.name=n -c user.email=e commit -qm one",
+        _TREE,
+        ("git",),
+    ),
+    Application(
+        "gcc",
+        "for n in 0 1 2 3 4 5; do gcc -O1 -c part$n.c; done; gcc -o main *.o \
 main.c",
-                _C, ("gcc",)),
+        _C,
+        ("gcc",),
+    ),
     Application("sqlite3", "sqlite3 base.db < transactions.sql", _SQL, ("sqlite3",)),
-    Application("sqlite3, journal_mode=truncate",
-                "(echo 'pragma journal_mode=truncate;'; cat transactions.sql) | sqlite3 base.db",
-                _SQL, ("sqlite3",)),
-    Application("samtools sort", "samtools sort -l 0 -m 16M -T part -o out.bam in.bam", _SAM,
-                ("samtools",)),
-    Application("samtools index", "samtools index out.bam",
-                f"{_SAM}\nsamtools sort -o out.bam in.bam && rm in.bam", ("samtools",)),
-    Application("gdal_translate",
-                "gdal_translate -q -co TILED=YES -co BLOCKXSIZE=256 -co BLOCKYSIZE=256 "
-                "--config GDAL_CACHEMAX 16 in.tif out.tif",
-                "gdal_create -of GTiff -outsize 4000 4000 -bands 3 -ot Byte -burn 10 -burn 20 "
-                "-burn 30 in.tif -co INTERLEAVE=BAND", ("gdal_translate", "gdal_create")),
+    Application(
+        "sqlite3, journal_mode=truncate",
+        "(echo 'pragma journal_mode=truncate;'; cat transactions.sql) | sqlite3 base.db",
+        _SQL,
+        ("sqlite3",),
+    ),
+    Application(
+        "samtools sort", "samtools sort -l 0 -m 16M -T part -o out.bam in.bam", _SAM, ("samtools",)
+    ),
+    Application(
+        "samtools index",
+        "samtools index out.bam",
+        f"{_SAM}\nsamtools sort -o out.bam in.bam && rm in.bam",
+        ("samtools",),
+    ),
+    Application(
+        "gdal_translate",
+        "gdal_translate -q -co TILED=YES -co BLOCKXSIZE=256 -co BLOCKYSIZE=256 "
+        "--config GDAL_CACHEMAX 16 in.tif out.tif",
+        "gdal_create -of GTiff -outsize 4000 4000 -bands 3 -ot Byte -burn 10 -burn 20 "
+        "-burn 30 in.tif -co INTERLEAVE=BAND",
+        ("gdal_translate", "gdal_create"),
+    ),
     Application("cdo splitmon", "cdo -s splitmon in.nc out_", _GRID, ("cdo",), ("netCDF4",)),
     Application("h5py", f"{PYTHON} program.py", _H5, modules=("h5py",)),
     Application("netCDF4", f"{PYTHON} program.py", _NC, modules=("netCDF4",)),
-    Application("LAMMPS, 2 ranks", f"{MPIRUN} lmp -in in.melt -log none", _MELT, ("lmp", \
-"mpirun")),
-    Application("OpenFOAM, 2 ranks",
-                f"WM_PROJECT_DIR=/usr/share/openfoam {MPIRUN} laplacianFoam -parallel", _FOAM,
-                ("laplacianFoam", "blockMesh", "mpirun")),
-]  # fmt: skip
+    Application("LAMMPS, 2 ranks", f"{MPIRUN} lmp -in in.melt -log none", _MELT, ("lmp", "mpirun")),
+    Application(
+        "OpenFOAM, 2 ranks",
+        f"WM_PROJECT_DIR=/usr/share/openfoam {MPIRUN} laplacianFoam -parallel",
+        _FOAM,
+        ("laplacianFoam", "blockMesh", "mpirun"),
+    ),
+]

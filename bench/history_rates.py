@@ -56,8 +56,10 @@ def main() -> None:
                 false += len(points) > len(near[:1])
             spent_ms = 1000 * (time.process_time() - begin) / count
             share = f"{found / count:6.0%}" if change else "     –"
-            print(f"{spread:6.0%}  {change:6.0%} {share} {false / count:10.1%} "
-                  f"{median(deviations):10.1%}  {spent_ms:6.0f}")  # fmt: skip
+            print(
+                f"{spread:6.0%}  {change:6.0%} {share} {false / count:10.1%} "
+                f"{median(deviations):10.1%}  {spent_ms:6.0f}"
+            )
 
 
 if __name__ == "__main__":

@@ -144,15 +144,23 @@ def trace_folder(path: Path, count: int) -> None:
 
     starts = np.arange(count) * 1000
     operations = operations_of(
-        kind=np.full(count, 3), file=np.zeros(count), offset=starts * 4, bytes=starts * 0 + 4096,
-        start_ns=starts, end_ns=starts + 500,
-    )  # fmt: skip
+        kind=np.full(count, 3),
+        file=np.zeros(count),
+        offset=starts * 4,
+        bytes=starts * 0 + 4096,
+        start_ns=starts,
+        end_ns=starts + 500,
+    )
     trace = Trace(
         source=TraceSource(format="bench", file="bench"),
-        job=TracedJob(ranks=1, seconds=1.0), layers=[],
-        records=[], record_count=0, files=[TracedFile(path="/scratch/f")],
-        processes=[Process(rank=0)], operation_count=count,
-    )  # fmt: skip
+        job=TracedJob(ranks=1, seconds=1.0),
+        layers=[],
+        records=[],
+        record_count=0,
+        files=[TracedFile(path="/scratch/f")],
+        processes=[Process(rank=0)],
+        operation_count=count,
+    )
     write_trace(path, Captured(trace, operations))
 
 

@@ -107,9 +107,18 @@ def compare(
     (directory, machine, launcher), (repeat, least) = place, how
     predicted = json.loads(venturi("predict", workload, "--on", str(machine), "--json", *options))
     run = venturi(
-        "run", workload, "-d", str(directory), "--on", launcher, "--repeat", str(repeat), "-q",
-        "--json", *options,
-    )  # fmt: skip
+        "run",
+        workload,
+        "-d",
+        str(directory),
+        "--on",
+        launcher,
+        "--repeat",
+        str(repeat),
+        "-q",
+        "--json",
+        *options,
+    )
     measured = measured_of(json.loads(run), least)
     rows = []
     for phase in predicted["phases"]:

@@ -77,9 +77,11 @@ def main() -> None:
                     brick = share.server.split(":", 1)[1]
                     ratio = share.bytes_per_second / (known[brick] * 1e6 / 8)
                     ratios.setdefault(brick, []).append(ratio)
-                named = [f"{one['server']} ({one['bytes_per_second'] / 1e6:.2f} MB/s, the median "
-                         f"{one['median_bytes_per_second'] / 1e6:.2f})"
-                         for one in row["slow_servers"]]  # fmt: skip
+                named = [
+                    f"{one['server']} ({one['bytes_per_second'] / 1e6:.2f} MB/s, the median "
+                    f"{one['median_bytes_per_second'] / 1e6:.2f})"
+                    for one in row["slow_servers"]
+                ]
                 print(f"named as slow: {', '.join(named) or 'none'}", flush=True)
         finally:
             volume.stop()

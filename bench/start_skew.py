@@ -41,8 +41,22 @@ def distances_us(directory: str, ranks: int, phases: int, machine: str) -> list[
     with tempfile.TemporaryDirectory() as home:
         workload = Path(home, "starts.yaml")
         workload.write_text(TEXT.format(phases=phases))
-        line = [sys.executable, "-m", "venturi", "run", str(workload), "-d", directory, "-q",
-                "-n", str(ranks), "--on", machine, "--store", f"{home}/store"]  # fmt: skip
+        line = [
+            sys.executable,
+            "-m",
+            "venturi",
+            "run",
+            str(workload),
+            "-d",
+            directory,
+            "-q",
+            "-n",
+            str(ranks),
+            "--on",
+            machine,
+            "--store",
+            f"{home}/store",
+        ]
         subprocess.run(line, check=True, capture_output=True)
         [log] = Path(home, "store").glob("runs/*/operations.npz")
         with np.load(log) as columns:
@@ -64,9 +78,11 @@ def main() -> None:
     chosen = options.parse_args()
     for machine in chosen.on or ["local"]:
         found = sorted(distances_us(chosen.directory, chosen.ranks, chosen.phases, machine))
-        print(f"{machine:<8} {len(found)} phases: median {statistics.median(found):.1f} µs, "
-              f"nine of ten below {found[int(0.9 * len(found))]:.1f} µs, "
-              f"largest {found[-1]:.1f} µs")  # fmt: skip
+        print(
+            f"{machine:<8} {len(found)} phases: median {statistics.median(found):.1f} µs, "
+            f"nine of ten below {found[int(0.9 * len(found))]:.1f} µs, "
+            f"largest {found[-1]:.1f} µs"
+        )
 
 
 if __name__ == "__main__":

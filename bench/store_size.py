@@ -38,8 +38,10 @@ def main() -> None:
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 done = subprocess.run(
                     [sys.executable, "-m", "venturi", *words],
-                    env={**os.environ, "VENTURI_STORE": name}, capture_output=True, check=True,
-                )  # fmt: skip
+                    env={**os.environ, "VENTURI_STORE": name},
+                    capture_output=True,
+                    check=True,
+                )
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
             spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
             print(f"{' '.join(words[:2])}: {spent:.2f} s, {len(done.stdout)} bytes, {runs} runs")
@@ -49,14 +51,28 @@ def result(session: int, point: int, began: datetime, chance: random.Random) -> 
     """One run of a campaign that is run every day; one value, and what a result says beside it."""
     return Result(
         id=f"{began:%Y%m%d-%H%M%S}-bench-{session:04d}{point:04d}",
-        name="bench", started=began.isoformat(), machine="alpha",
-        session=f"day-{session}", campaign="bench", step="run", point=f"run-{point:04d}",
-        repetition=1, parameters={"tasks": point // 6 + 1, "transfer": "1 MiB"}, ranks=4, work="",
-        source=ResultSource(kind=SourceKind.COMMAND, tool="ior"), level="INDICATIVE",
-        metrics={"write": Measure(unit="B/s", better=Better.HIGHER,
-                                  values=[1e9 * (1 + point) * chance.lognormvariate(0, 0.05)])},
+        name="bench",
+        started=began.isoformat(),
+        machine="alpha",
+        session=f"day-{session}",
+        campaign="bench",
+        step="run",
+        point=f"run-{point:04d}",
+        repetition=1,
+        parameters={"tasks": point // 6 + 1, "transfer": "1 MiB"},
+        ranks=4,
+        work="",
+        source=ResultSource(kind=SourceKind.COMMAND, tool="ior"),
+        level="INDICATIVE",
+        metrics={
+            "write": Measure(
+                unit="B/s",
+                better=Better.HIGHER,
+                values=[1e9 * (1 + point) * chance.lognormvariate(0, 0.05)],
+            )
+        },
         facts={"kernel": "6.1", "CPU": "one", "host": "node1"},
-    )  # fmt: skip
+    )
 
 
 if __name__ == "__main__":

@@ -124,19 +124,33 @@ class Case:
         program = folder / (f"{self.cause}-mended" if mended else self.cause)
         defines = [f"-D{key}={value}" for key, value in self.numbers().items()]
         subprocess.run(
-            [*cause.compiler, "-O1", *defines, f"-DMENDED={int(mended)}",
-             str(PLANTED / f"{self.cause}.c"), "-o", str(program)],
-            check=True, cwd=folder, stdout=subprocess.DEVNULL, timeout=_PATIENCE_S,
-        )  # fmt: skip
+            [
+                *cause.compiler,
+                "-O1",
+                *defines,
+                f"-DMENDED={int(mended)}",
+                str(PLANTED / f"{self.cause}.c"),
+                "-o",
+                str(program),
+            ],
+            check=True,
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            timeout=_PATIENCE_S,
+        )
         return f"{_START[cause.mpi]} {RANKS} {program}" if cause.mpi else str(program)
 
 
 def venturi(*words: str | Path, where: Path) -> str:
     """Standard output of a command of Venturi; RuntimeError where it fails."""
     done = subprocess.run(
-        [sys.executable, "-m", "venturi", *map(str, words)], cwd=where,
-        capture_output=True, text=True, check=False, timeout=_PATIENCE_S,
-    )  # fmt: skip
+        [sys.executable, "-m", "venturi", *map(str, words)],
+        cwd=where,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=_PATIENCE_S,
+    )
     if done.returncode != 0:
         raise RuntimeError(f"venturi {words[0]}: {done.stderr.strip().splitlines()[-1:]}")
     return done.stdout
@@ -172,9 +186,12 @@ def ratio_of(commands: tuple[str, str], trace: Path, target: Path, pairs: int) -
         times[which].append(sides[which].run().seconds)
     found = signed_error(*times)
     return {
-        "ratio": 1 + found.signed, "low": 1 + found.low, "high": 1 + found.high,
-        "before_s": sorted(times[0])[pairs // 2], "after_s": sorted(times[1])[pairs // 2],
-    }  # fmt: skip
+        "ratio": 1 + found.signed,
+        "low": 1 + found.low,
+        "high": 1 + found.high,
+        "before_s": sorted(times[0])[pairs // 2],
+        "after_s": sorted(times[1])[pairs // 2],
+    }
 
 
 def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dict[str, Any]:
@@ -192,9 +209,15 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
     machine = ("--on", cause.mpi) if cause.mpi else ()
     found = tuned(trace, scratch, target, "--budget", budget, *machine)
     row: dict[str, Any] = {
-        "cause": case.cause, "seed": case.seed, "numbers": case.numbers(),
-        "headline": found["headline"], "runs": found["runs"], "base_s": found["base_s"],
-        "spent_s": found["spent_s"], "load": os.getloadavg()[0], "remarks": found["remarks"],
+        "cause": case.cause,
+        "seed": case.seed,
+        "numbers": case.numbers(),
+        "headline": found["headline"],
+        "runs": found["runs"],
+        "base_s": found["base_s"],
+        "spent_s": found["spent_s"],
+        "load": os.getloadavg()[0],
+        "remarks": found["remarks"],
         "causes": [f"{one['what']} {one['says']}" for one in found["causes"]],
         "trials": [course_of(trial) for trial in found["trials"]],
         "helps": {
@@ -202,7 +225,7 @@ def judged(case: Case, place: tuple[Path, Path], budget: str, pairs: int) -> dic
             for trial in found["trials"]
             if trial["effect"] == "helps"
         },
-    }  # fmt: skip
+    }
     if not cause.mended:
         return row
     row["told"] = any(

@@ -64,10 +64,19 @@ def ours(engine: str, place: Path, target: Path, count: int, options: dict[str, 
 def theirs(target: Path, count: int, words: list[str]) -> float:
     """Requests per second of fio."""
     command = [
-        "fio", "--name=read", f"--filename={target}", "--rw=randread", "--norandommap",
-        f"--bs={BLOCK}", f"--io_size={count * BLOCK}", "--ioengine=io_uring",
-        f"--iodepth={DEPTH}", "--invalidate=0", "--output-format=json", *words,
-    ]  # fmt: skip
+        "fio",
+        "--name=read",
+        f"--filename={target}",
+        "--rw=randread",
+        "--norandommap",
+        f"--bs={BLOCK}",
+        f"--io_size={count * BLOCK}",
+        "--ioengine=io_uring",
+        f"--iodepth={DEPTH}",
+        "--invalidate=0",
+        "--output-format=json",
+        *words,
+    ]
     out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return float(json.loads(out)["jobs"][0]["read"]["iops"])
 

@@ -91,8 +91,16 @@ def run(cell: Cell) -> Seen:
         target.mkdir()
         done = subprocess.run(
             [
-                sys.executable, "-m", "venturi", "run", cell.name, "-d", str(target),
-                "--repeat", "1", *cell.words(),
+                sys.executable,
+                "-m",
+                "venturi",
+                "run",
+                cell.name,
+                "-d",
+                str(target),
+                "--repeat",
+                "1",
+                *cell.words(),
             ],
             capture_output=True,
             text=True,
@@ -104,7 +112,7 @@ def run(cell: Cell) -> Seen:
                 "PYTHONPATH": str(ROOT / "src"),
                 "NO_COLOR": "1",
             },
-        )  # fmt: skip
+        )
         lines = (done.stderr or done.stdout).splitlines()
         said = "; ".join(line.strip() for line in lines if line.strip())
         return Seen(done.returncode, said, any(target.iterdir()))
@@ -162,8 +170,10 @@ def main() -> int:
         for cell, found in zip(missing, pool.map(run, missing), strict=True):
             seen[cell] = found
             keep(asked.log, cell, found)
-            print(f"{len(seen)}/{len(cells)} {cell.name} {cell.interface} {cell.way}: {found.word}",
-                  file=sys.stderr)  # fmt: skip
+            print(
+                f"{len(seen)}/{len(cells)} {cell.name} {cell.interface} {cell.way}: {found.word}",
+                file=sys.stderr,
+            )
             if found.word == "FAILS":
                 print(f"    exit {found.code}: {found.said[-300:]}", file=sys.stderr)
     text = table(seen, names, interfaces)

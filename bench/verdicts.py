@@ -107,8 +107,14 @@ def neighbour(words: list[str], store: Path, chance: random.Random) -> Record:
 def cpu_group() -> Iterator[Path]:
     """A control group without a limit. OSError where none can be made."""
     tops = [Path("/sys/fs/cgroup/cpu"), Path("/sys/fs/cgroup")]
-    top = next((t for t in tops if (t / "cpu.cfs_quota_us").exists() or
-                (t / "cgroup.subtree_control").exists()), tops[1])  # fmt: skip
+    top = next(
+        (
+            t
+            for t in tops
+            if (t / "cpu.cfs_quota_us").exists() or (t / "cgroup.subtree_control").exists()
+        ),
+        tops[1],
+    )
     folder = top / f"venturi-bench-{os.getpid()}"
     folder.mkdir()
     try:

@@ -62,17 +62,31 @@ class CaptureFactory:
         self.clock_s[process] = begin + s
         self.rows.append(
             {
-                "process": process, "layer": LAYER_CODES[layer], "kind": KIND_CODES[kind],
-                "error": error, "file": NO_FILE if path is None else self.file(path),
-                "detail": detail, "offset": offset, "bytes": size,
-                "start_ns": round(begin * 1e9), "end_ns": round((begin + s) * 1e9),
+                "process": process,
+                "layer": LAYER_CODES[layer],
+                "kind": KIND_CODES[kind],
+                "error": error,
+                "file": NO_FILE if path is None else self.file(path),
+                "detail": detail,
+                "offset": offset,
+                "bytes": size,
+                "start_ns": round(begin * 1e9),
+                "end_ns": round((begin + s) * 1e9),
             }
-        )  # fmt: skip
+        )
 
     def run(
-        self, process: int, kind: Kind, path: str, size: int, count: int, *,
-        first: int = 0, stride: int | None = None, **more: Any,
-    ) -> None:  # fmt: skip
+        self,
+        process: int,
+        kind: Kind,
+        path: str,
+        size: int,
+        count: int,
+        *,
+        first: int = 0,
+        stride: int | None = None,
+        **more: Any,
+    ) -> None:
         """`count` reads or writes of `size` bytes, each `stride` (default: size) further on."""
         for i in range(count):
             self.call(process, kind, path, size, first + i * (stride or size), **more)
@@ -117,9 +131,16 @@ def shared_file(ranks: int = 4, dumps: int = 3, path: str = "/scratch/dump") -> 
             name = f"{path}.{dump}"
             made.call(rank, Kind.OPEN, name, detail=O_WRONLY | O_CREAT, layer=Layer.MPIIO)
             made.run(
-                rank, Kind.WRITE, name, 4 * MIB, 4, first=rank * 16 * MIB, s=0.05,
-                layer=Layer.MPIIO, detail=COLLECTIVE,
-            )  # fmt: skip
+                rank,
+                Kind.WRITE,
+                name,
+                4 * MIB,
+                4,
+                first=rank * 16 * MIB,
+                s=0.05,
+                layer=Layer.MPIIO,
+                detail=COLLECTIVE,
+            )
             made.call(rank, Kind.CLOSE, name, layer=Layer.MPIIO)
         made.pause(5.0)
     return made

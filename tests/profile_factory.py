@@ -34,12 +34,17 @@ def curve(
     """A curve whose points lie on a law, each with a spread of 10 % to both sides."""
     points = [
         Point(
-            bytes=size, ranks=count, seconds=law(size, count), low=0.9 * law(size, count),
-            high=1.1 * law(size, count), n=4, operations=10,
+            bytes=size,
+            ranks=count,
+            seconds=law(size, count),
+            low=0.9 * law(size, count),
+            high=1.1 * law(size, count),
+            n=4,
+            operations=10,
         )
         for count in ranks
         for size in sizes
-    ]  # fmt: skip
+    ]
     return MeasuredCurve(
         access=AccessClass(operation=OperationKind(operation), **access), points=points
     )
@@ -54,14 +59,28 @@ def data(operation: str, law: Law, state: str = "none", **more: Any) -> Measured
 def profile(*curves: MeasuredCurve, **changes: Any) -> Profile:
     """A profile of a machine with 2 cores and 1 GiB."""
     fields: dict[str, Any] = {
-        "started": "2026-01-02T03:04:05+00:00", "seconds": 60.0, "budget_s": 60.0,
-        "complete": True, "directory": "/data", "host": "h", "kernel": "6", "cpu": "c", "cores": 2,
-        "memory_bytes": 2**30, "dirty_limit_bytes": 0, "load_average": 0.0, "venturi": "0",
+        "started": "2026-01-02T03:04:05+00:00",
+        "seconds": 60.0,
+        "budget_s": 60.0,
+        "complete": True,
+        "directory": "/data",
+        "host": "h",
+        "kernel": "6",
+        "cpu": "c",
+        "cores": 2,
+        "memory_bytes": 2**30,
+        "dirty_limit_bytes": 0,
+        "load_average": 0.0,
+        "venturi": "0",
         "file_system": FileSystem(
-            type="ext4", source="/dev/x", mount="/", total_bytes=2**40, free_bytes=2**39,
+            type="ext4",
+            source="/dev/x",
+            mount="/",
+            total_bytes=2**40,
+            free_bytes=2**39,
             free_inodes=10**6,
         ),
-    }  # fmt: skip
+    }
     return Profile(**(fields | changes), curves=list(curves))
 
 

@@ -69,9 +69,13 @@ def venturi(*words: str | Path, where: Path) -> subprocess.CompletedProcess[str]
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
     return subprocess.run(
-        [sys.executable, "-m", "venturi", *map(str, words)], cwd=where, env=variables,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        [sys.executable, "-m", "venturi", *map(str, words)],
+        cwd=where,
+        env=variables,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
@@ -110,8 +114,9 @@ class Matrix:
         try:
             if case["prepare"]:
                 subprocess.run(["sh", "-c", self._prepare(case)], cwd=here, check=True)
-            done = venturi("capture", "-q", "-o", trace, "--", "sh", "-c", case["command"],
-                           where=here)  # fmt: skip
+            done = venturi(
+                "capture", "-q", "-o", trace, "--", "sh", "-c", case["command"], where=here
+            )
         finally:
             shutil.rmtree(here)
         if done.returncode == 0:
@@ -137,10 +142,22 @@ class Matrix:
             against = ("--beside", str(self._native(case)))
         prepare = ("--prepare", self._prepare(case)) if case["prepare"] else ()
         done = venturi(
-            "predict", proxy, *against, *prepare, "-d", mount, "--repeat", str(self.repeat),
-            "--budget", self.budget, "--no-baselines", "-q", "-o", kept,
+            "predict",
+            proxy,
+            *against,
+            *prepare,
+            "-d",
+            mount,
+            "--repeat",
+            str(self.repeat),
+            "--budget",
+            self.budget,
+            "--no-baselines",
+            "-q",
+            "-o",
+            kept,
             where=self.folder / "work",
-        )  # fmt: skip
+        )
         if done.returncode != 0:
             self._refusal(name).write_text(said(done), "utf-8")
         cell = self.cell(case["name"], system)

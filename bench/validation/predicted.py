@@ -39,9 +39,10 @@ from venturi.profile.sample import samples_of
 from venturi.store.run import Request, perform, prepare
 
 _ANCHORS = (
-    MatrixCell(Family.STREAM, 4096), MatrixCell(Family.STREAM, 2**20),
+    MatrixCell(Family.STREAM, 4096),
+    MatrixCell(Family.STREAM, 2**20),
     MatrixCell(Family.ITEM, 4096),
-)  # fmt: skip
+)
 """Points that tell how fast the machine is now."""
 _INTERFACES = "stdio,mpiio,hdf5"
 
@@ -77,9 +78,19 @@ def measure(matrix: Matrix, system: str, wanted: argparse.Namespace) -> None:
     with mounted(system, folder / "place", "3G") as mount:
         if not machine.exists():
             done = venturi(
-                "profile", mount, "-o", machine, "--budget", wanted.budget, "--on", "openmpi",
-                "--interfaces", _INTERFACES, "-q", where=folder,
-            )  # fmt: skip
+                "profile",
+                mount,
+                "-o",
+                machine,
+                "--budget",
+                wanted.budget,
+                "--on",
+                "openmpi",
+                "--interfaces",
+                _INTERFACES,
+                "-q",
+                where=folder,
+            )
             if done.returncode != 0:
                 sys.exit(done.stderr)
         factors = json.loads(looks.read_text()) if looks.exists() else {}
@@ -195,14 +206,18 @@ def main() -> None:
     if not wanted.read:
         for system in systems:
             measure(matrix, system, wanted)
-    print("| application | on | predicted s | ran s | error | machine slower by | error without "
-          "that | inside the interval |\n|---|---|---:|---:|---:|---:|---:|---|")  # fmt: skip
+    print(
+        "| application | on | predicted s | ran s | error | machine slower by | error without "
+        "that | inside the interval |\n|---|---|---:|---:|---:|---:|---:|---|"
+    )
     rows = [row for system in systems for row in rows_of(matrix, system, wanted)]
     if rows:
         plain, steady = (statistics.median(abs(row[at]) for row in rows) for at in (0, 1))
         held = sum(row[2] for row in rows)
-        print(f"\nmedian |error| {100 * plain:.0f} %, {100 * steady:.0f} % without what the "
-              f"machine was slower; {held} of {len(rows)} inside the interval")  # fmt: skip
+        print(
+            f"\nmedian |error| {100 * plain:.0f} %, {100 * steady:.0f} % without what the "
+            f"machine was slower; {held} of {len(rows)} inside the interval"
+        )
 
 
 if __name__ == "__main__":

@@ -29,13 +29,58 @@ from generate.shape import (
 )
 
 # Keywords and macros of C++ that are good names of fields.
-RESERVED = frozenset([
-    "and", "auto", "bool", "break", "case", "char", "class", "const", "continue", "default",
-    "delete", "do", "double", "errno", "export", "float", "for", "friend", "if", "int", "long",
-    "major", "minor", "namespace", "new", "not", "operator", "or", "private", "public",
-    "register", "return", "short", "signed", "static", "stderr", "stdin", "stdout", "struct",
-    "switch", "template", "this", "union", "unsigned", "using", "virtual", "void", "while",
-])  # fmt: skip
+RESERVED = frozenset(
+    [
+        "and",
+        "auto",
+        "bool",
+        "break",
+        "case",
+        "char",
+        "class",
+        "const",
+        "continue",
+        "default",
+        "delete",
+        "do",
+        "double",
+        "errno",
+        "export",
+        "float",
+        "for",
+        "friend",
+        "if",
+        "int",
+        "long",
+        "major",
+        "minor",
+        "namespace",
+        "new",
+        "not",
+        "operator",
+        "or",
+        "private",
+        "public",
+        "register",
+        "return",
+        "short",
+        "signed",
+        "static",
+        "stderr",
+        "stdin",
+        "stdout",
+        "struct",
+        "switch",
+        "template",
+        "this",
+        "union",
+        "unsigned",
+        "using",
+        "virtual",
+        "void",
+        "while",
+    ]
+)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,12 @@ from venturi.model.record import LatencyNs, OperationRow, PhaseRow, Seconds4
 
 
 def phase(
-    path: str, seconds: float, repetition: int = 0, kinds: dict[str, tuple[int, int]] | None = None,
+    path: str,
+    seconds: float,
+    repetition: int = 0,
+    kinds: dict[str, tuple[int, int]] | None = None,
     **changes: Any,
-) -> PhaseRow:  # fmt: skip
+) -> PhaseRow:
     """A phase on one rank; `kinds` maps a kind to (operations, bytes of each)."""
     kinds = kinds or {}
     latency = LatencyNs(min=1, p50=1, p90=1, p99=1, p99_9=1, max=1)

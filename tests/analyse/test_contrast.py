@@ -147,8 +147,14 @@ ODD: list[Sides] = [
 def test_odd_values_break_nothing() -> None:
     found = contrasts([ODD])[0]
     assert [what.is_significant for what in found] == [
-        False, False, True, False, False, True, False,
-    ]  # fmt: skip
+        False,
+        False,
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
     for what in found:
         for number in (what.p, what.ratio, what.low, what.high, what.detectable):
             assert number is None or math.isfinite(number)

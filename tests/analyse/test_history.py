@@ -73,13 +73,20 @@ def test_direction_and_size_decide() -> None:
     assert history_of(sessions(1, 0.8, "", Better.NONE)).series[0].trend is Trend.CHANGED
     assert history_of(sessions(1, 0.9), least=0.2).series[0].trend is Trend.STEADY
     assert history_of(sessions(1, 0.5)[AT - 2 : AT + 2]).series[0].trend is Trend.SHORT
-    back = [*sessions(1, 0.8), *(
-        r.model_copy(update={"session": f"{r.session}-later", "started": f"2027{r.started[4:]}"})
-        for r in sessions(2)
-    )]  # fmt: skip
+    back = [
+        *sessions(1, 0.8),
+        *(
+            r.model_copy(
+                update={"session": f"{r.session}-later", "started": f"2027{r.started[4:]}"}
+            )
+            for r in sessions(2)
+        ),
+    ]
     [series] = history_of(back).series
     assert ([change.is_worse for change in series.changes], series.trend) == (
-        [True, False], Trend.BETTER)  # fmt: skip
+        [True, False],
+        Trend.BETTER,
+    )
 
 
 def test_a_known_change_is_named_and_does_not_count() -> None:
@@ -144,11 +151,17 @@ def test_the_gate_as_typed(tmp_path: Path) -> None:
 
 def test_rates_of_names_are_called_as_a_runs_own_summary_calls_them() -> None:
     found = [
-        one.model_copy(update={"metrics": {"look": one.metrics["write"].model_copy(
-            update={"unit": "1/s", "of": "stat", "values": [12_300.0] * 6}
-        )}})
+        one.model_copy(
+            update={
+                "metrics": {
+                    "look": one.metrics["write"].model_copy(
+                        update={"unit": "1/s", "of": "stat", "values": [12_300.0] * 6}
+                    )
+                }
+            }
+        )
         for one in sessions(1)
-    ]  # fmt: skip
+    ]
     [series] = history_of(found).series
     assert row_of(series, Units.IEC)[3] == "12.3 k stats/s"
     figure = over_sessions(series, 0, Units.IEC)

@@ -14,9 +14,14 @@ def of_ranks(path: str, transfer_s: list[float], **changes: object) -> PhaseRow:
     """A phase whose ranks moved data for so long, and closed for a second each."""
     n = len(transfer_s)
     times = RankTimes(
-        bytes=[0] * n, operations=[1] * n, open_s=[0.0] * n, transfer_s=transfer_s,
-        close_s=[1.0] * n, total_s=[9.0] * n, start_s=[0.0] * n,
-    )  # fmt: skip
+        bytes=[0] * n,
+        operations=[1] * n,
+        open_s=[0.0] * n,
+        transfer_s=transfer_s,
+        close_s=[1.0] * n,
+        total_s=[9.0] * n,
+        start_s=[0.0] * n,
+    )
     return phase(path, 9.0, ranks=n, per_rank=times, **changes)
 
 

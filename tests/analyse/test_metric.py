@@ -97,8 +97,13 @@ def test_terms_over_executions_of_a_phase() -> None:
         for start, total in ((10.0, 2.0), (14.0, 1.0), (19.0, 3.0))
     ]
     wanted = {
-        "executions": 3, "mean": 2.0, "shortest": 1.0, "longest": 3.0, "period": 4.5, "span": 12.0,
-    }  # fmt: skip
+        "executions": 3,
+        "mean": 2.0,
+        "shortest": 1.0,
+        "longest": 3.0,
+        "period": 4.5,
+        "span": 12.0,
+    }
     metrics = {name: Metric(value=f"{name}(save)") for name in wanted}
     metrics |= {"run": Metric(value="span(all)"), "none": Metric(value="1 / mean(other)")}
     metrics["inside"] = Metric(value="seconds(write, save)")

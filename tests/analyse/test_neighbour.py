@@ -25,9 +25,17 @@ WRITE = {"write": (10, 100)}
 def sample(at_s: float, **counters: Any) -> HostSample:
     """A sample of a host with 4 CPUs on which nothing happened."""
     quiet = {
-        "wall_s": 1e9 + at_s, "cpus": 4, "user_s": 0.0, "system_s": 0.0, "io_wait_s": 0.0,
-        "steal_s": 0.0, "running": 1, "own_processes": 3, "own_user_s": 0.0, "own_system_s": 0.0,
-    }  # fmt: skip
+        "wall_s": 1e9 + at_s,
+        "cpus": 4,
+        "user_s": 0.0,
+        "system_s": 0.0,
+        "io_wait_s": 0.0,
+        "steal_s": 0.0,
+        "running": 1,
+        "own_processes": 3,
+        "own_user_s": 0.0,
+        "own_system_s": 0.0,
+    }
     return HostSample(at_s=at_s, **{**quiet, **counters})
 
 
@@ -40,9 +48,17 @@ def judged(
     last: dict[str, Any], half_width: float = 0.02, ranks: int = 2, file_system: str = "xfs"
 ) -> list[Suspicion]:
     """What is suspected of a minute at whose end the counters stand like this."""
-    samples = [sample(0.0, **{name: type(value)(0) for name, value in last.items()
-                              if name not in ("own_processes", "cpus")}),
-               sample(60.0, **last)]  # fmt: skip
+    samples = [
+        sample(
+            0.0,
+            **{
+                name: type(value)(0)
+                for name, value in last.items()
+                if name not in ("own_processes", "cpus")
+            },
+        ),
+        sample(60.0, **last),
+    ]
     return suspicions_of(rows(), ObservedLoad(samples, ranks, file_system, {"w": half_width}))
 
 
@@ -55,12 +71,18 @@ def test_a_run_is_never_its_own_neighbour(seed: int) -> None:
     rng = random.Random(seed)
     own, rounding_s = rng.uniform(0, 240), rng.uniform(0, 0.1)
     counters = {
-        "user_s": own + rounding_s, "system_s": rng.uniform(0, 200), "own_user_s": own,
-        "own_system_s": rng.uniform(0, 200), "io_wait_s": rng.uniform(0, 100),
-        "pressure_io_s": rng.uniform(0, 60), "pressure_cpu_s": rng.uniform(0, 60),
-        "own_read_bytes": 10**9, "own_written_bytes": 10**9, "device_read_bytes": 10**9,
+        "user_s": own + rounding_s,
+        "system_s": rng.uniform(0, 200),
+        "own_user_s": own,
+        "own_system_s": rng.uniform(0, 200),
+        "io_wait_s": rng.uniform(0, 100),
+        "pressure_io_s": rng.uniform(0, 60),
+        "pressure_cpu_s": rng.uniform(0, 60),
+        "own_read_bytes": 10**9,
+        "own_written_bytes": 10**9,
+        "device_read_bytes": 10**9,
         "device_written_bytes": rng.randint(0, 3 * 10**9),
-    }  # fmt: skip
+    }
     assert judged(counters) == []
 
 
@@ -100,20 +122,24 @@ def test_daemons_of_a_file_system_in_user_space_are_not_told_from_others() -> No
         ({"clock_step_s": 0.1}, SuspicionCause.CLOCK),
         (
             {
-                "own_read_bytes": 10**9, "own_written_bytes": 0,
-                "device_read_bytes": 3 * 10**9, "device_written_bytes": 0,
+                "own_read_bytes": 10**9,
+                "own_written_bytes": 0,
+                "device_read_bytes": 3 * 10**9,
+                "device_written_bytes": 0,
             },
             SuspicionCause.NEIGHBOUR,
         ),
         (
             {
-                "own_read_bytes": 0, "own_written_bytes": 10**9,
-                "device_read_bytes": 0, "device_written_bytes": 6 * 10**9,
+                "own_read_bytes": 0,
+                "own_written_bytes": 10**9,
+                "device_read_bytes": 0,
+                "device_written_bytes": 6 * 10**9,
             },
             SuspicionCause.NEIGHBOUR,
         ),
     ],
-)  # fmt: skip
+)
 def test_each_cause(counters: dict[str, Any], cause: SuspicionCause) -> None:
     assert [one.cause for one in judged(counters)] == [cause]
 

@@ -134,8 +134,12 @@ def test_small_volumes_have_the_ratio_that_was_measured() -> None:
 
 
 def test_a_bend_is_what_a_line_misses() -> None:
-    law = data("write", lambda size, ranks: 2e-6 if size == 2**10 else 1e-6, "new",
-               sizes=(2**9, 2**10, 2**11))  # fmt: skip
+    law = data(
+        "write",
+        lambda size, ranks: 2e-6 if size == 2**10 else 1e-6,
+        "new",
+        sizes=(2**9, 2**10, 2**11),
+    )
     points = lines_of(law)[1]
     assert bend_at(points, 1) == pytest.approx(0.6931, abs=1e-3)
     assert bend_at(points, 0) == bend_at(points, 2) == 0.0

@@ -26,9 +26,15 @@ def metric(values: Sequence[float], unit: str = "B/s") -> MetricValue:
     """A metric of these repetitions."""
     found = median_interval(values)
     return MetricValue(
-        value=found.median, unit=unit, median=found.median, low=found.low, high=found.high,
-        n=len(values), coverage=found.coverage, values=list(values),
-    )  # fmt: skip
+        value=found.median,
+        unit=unit,
+        median=found.median,
+        low=found.low,
+        high=found.high,
+        n=len(values),
+        coverage=found.coverage,
+        values=list(values),
+    )
 
 
 IN_NO_ORDER = (3, 0, 5, 1, 4, 2)

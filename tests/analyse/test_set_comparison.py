@@ -18,7 +18,10 @@ def runs(machine: str, factor: float = 1.0, tasks: tuple[int, ...] = (1, 2)) -> 
     return [
         result(
             f"{machine}-{n}-{repetition}",
-            machine=machine, session=machine, ranks=n, parameters={"tasks": n},
+            machine=machine,
+            session=machine,
+            ranks=n,
+            parameters={"tasks": n},
             facts={"kernel": f"of {machine}", "CPU": "one"},
             metrics={
                 "write": Measure(
@@ -28,7 +31,7 @@ def runs(machine: str, factor: float = 1.0, tasks: tuple[int, ...] = (1, 2)) -> 
         )
         for repetition in range(6)
         for n in tasks
-    ]  # fmt: skip
+    ]
 
 
 def test_points_are_compared_one_by_one() -> None:

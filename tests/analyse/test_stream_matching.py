@@ -55,8 +55,9 @@ def test_streams_are_those_that_the_workload_knows() -> None:
     assert fidelity_report.match is Match.EQUAL, fidelity_report.headline
     found = {stream.name: stream.counterpart for stream in fidelity_report.streams}
     assert found == {
-        "/scratch/in/*": "streamA1.#.00000000", "/scratch/out/*": "streamB1.#.00000000"
-    }  # fmt: skip
+        "/scratch/in/*": "streamA1.#.00000000",
+        "/scratch/out/*": "streamB1.#.00000000",
+    }
     said = beside(fidelity_report)
     assert said["calls that failed"] == (len(WORDS), 0)
     assert said["requests of 0 bytes"] == (len(WORDS), 0)

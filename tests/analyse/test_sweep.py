@@ -81,8 +81,11 @@ def test_a_sweep_that_fits_the_memory_excludes_nothing() -> None:
     workload = library.load("cache-sweep")
     read = rows("read", {size: [100.0] for size in SIZES}, "read")
     for memory, node_bytes, excluded in (
-        ("0", 1 << 30, 0), ("0", 64 * MIB, 1), ("0", 64 * MIB + 1, 0), ("1 GiB", 1, 0),
-    ):  # fmt: skip
+        ("0", 1 << 30, 0),
+        ("0", 64 * MIB, 1),
+        ("0", 64 * MIB + 1, 0),
+        ("1 GiB", 1, 0),
+    ):
         made = make_plan(workload, RunSettings(assignments={"memory": memory}))
         known = {**made.parameters, NODE_MEMORY: node_bytes}
         assert metrics_of(workload, known, read)["cache_excluded"].median == excluded

@@ -27,9 +27,15 @@ def metric(*values: float) -> MetricValue:
     """A rate with its interval."""
     found = median_interval(values)
     return MetricValue(
-        value=found.median, unit="B/s", median=found.median, low=found.low, high=found.high,
-        n=len(values), coverage=found.coverage, values=list(values),
-    )  # fmt: skip
+        value=found.median,
+        unit="B/s",
+        median=found.median,
+        low=found.low,
+        high=found.high,
+        n=len(values),
+        coverage=found.coverage,
+        values=list(values),
+    )
 
 
 def six(path: str, kinds: dict[str, tuple[int, int]], **changes: Any) -> list[PhaseRow]:

@@ -11,10 +11,29 @@ from typing import Any
 
 from mfusepy import FUSE, Operations
 
-_STATUS = ("st_atime", "st_ctime", "st_gid", "st_ino", "st_mode", "st_mtime", "st_nlink",
-           "st_size", "st_uid", "st_blocks")  # fmt: skip
-_SPACE = ("f_bavail", "f_bfree", "f_blocks", "f_bsize", "f_favail", "f_ffree", "f_files",
-          "f_frsize", "f_namemax")  # fmt: skip
+_STATUS = (
+    "st_atime",
+    "st_ctime",
+    "st_gid",
+    "st_ino",
+    "st_mode",
+    "st_mtime",
+    "st_nlink",
+    "st_size",
+    "st_uid",
+    "st_blocks",
+)
+_SPACE = (
+    "f_bavail",
+    "f_bfree",
+    "f_blocks",
+    "f_bsize",
+    "f_favail",
+    "f_ffree",
+    "f_files",
+    "f_frsize",
+    "f_namemax",
+)
 
 
 class PassThrough(Operations):

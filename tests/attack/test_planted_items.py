@@ -26,10 +26,13 @@ def tree_plan(place: Path, *program: Any, ranks: int = 1, kind: str = "file", **
     return plan(
         place,
         [file("d", tree=tree, **rest)],
-        [phase("before", items(*before), *([] if rest.get("keep") else [items(*gone)])), hold(),
-         *program],
+        [
+            phase("before", items(*before), *([] if rest.get("keep") else [items(*gone)])),
+            hold(),
+            *program,
+        ],
         ranks=ranks,
-    )  # fmt: skip
+    )
 
 
 def meet(engine: Engine, made: Plan, act: Callable[[], None], comm: str = "forked") -> Outcome:
@@ -71,8 +74,10 @@ def test_a_name_like_an_item_that_no_rank_made_stays(
     draw = draws.Random(f"{seed} {comm}")
     names = {
         f"f.{draw.choice([0, ranks, 10**6])}.{draw.randrange(ITEMS, 300)}",
-        f"f.0.{ITEMS}", f"f.0.{draw.randrange(ITEMS)}.link", f"f.0.{draw.randrange(ITEMS)}-XX",
-    }  # fmt: skip
+        f"f.0.{ITEMS}",
+        f"f.0.{draw.randrange(ITEMS)}.link",
+        f"f.0.{draw.randrange(ITEMS)}-XX",
+    }
     folder = Path(made.directory) / "d"
 
     def act() -> None:

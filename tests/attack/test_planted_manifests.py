@@ -29,16 +29,25 @@ def identity(path: Path, birth: str) -> str:
 
 def birth_of(path: Path) -> int:
     """In nanoseconds; 0 where the file system does not know it."""
-    said = subprocess.run(["stat", "-c", "%.9W", str(path)], capture_output=True, text=True,
-                          check=True)  # fmt: skip
+    said = subprocess.run(
+        ["stat", "-c", "%.9W", str(path)], capture_output=True, text=True, check=True
+    )
     whole, _, part = said.stdout.strip().partition(".")
     return int(whole) * 10**9 + int((part + "000000000")[:9]) if int(whole) else 0
 
 
 def lines(victim: Path, relative: str, draw: draws.Random) -> Iterator[str]:
     """Lines in both forms that there were, for names of every form that lead to the victim."""
-    forms = [str(victim), relative, f"./{relative}", f"d/../{relative}", f"{relative}/../f",
-             f"//{victim}", "d/link/f", "link/f"]  # fmt: skip
+    forms = [
+        str(victim),
+        relative,
+        f"./{relative}",
+        f"d/../{relative}",
+        f"{relative}/../f",
+        f"//{victim}",
+        "d/link/f",
+        "link/f",
+    ]
     births = ["0", "0 0", f"{birth_of(victim)}", f"{birth_of(victim)} 0"]
     for _ in range(20):
         form, birth, kind = draw.choice(forms), draw.choice(births), draw.choice(NAMES)
@@ -62,8 +71,9 @@ def cleaned(engine: Engine, made: Plan) -> dict[str, Any]:
     """Clean up after a run as soon as its last process is gone; what the engine says of it."""
     until_s = time.monotonic() + 120
     while True:
-        done = subprocess.run([engine.path(), "clean", made.journal], capture_output=True,
-                              text=True, check=False)  # fmt: skip
+        done = subprocess.run(
+            [engine.path(), "clean", made.journal], capture_output=True, text=True, check=False
+        )
         if done.returncode == 0:
             answer: dict[str, Any] = json.loads(done.stdout)
             return answer

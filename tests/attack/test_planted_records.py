@@ -21,8 +21,19 @@ from venturi.store.place import make_store
 from venturi.store.result import RECORD_NAME, keep, result_of
 
 TEXT = "theirs"
-IDS = ["../../victim", "..", ".", "", ".hidden", "a/b", "/tmp/x", "a\nb", "a\0b", "../x/../y",
-       "x" * 300]  # fmt: skip
+IDS = [
+    "../../victim",
+    "..",
+    ".",
+    "",
+    ".hidden",
+    "a/b",
+    "/tmp/x",
+    "a\nb",
+    "a\0b",
+    "../x/../y",
+    "x" * 300,
+]
 
 
 @pytest.mark.parametrize("run", IDS)
@@ -59,8 +70,11 @@ def test_a_record_of_others_removes_no_file(tmp_path: Path, seed: int) -> None:
     )
     key = f"{draws.Random(seed).getrandbits(128):032x}"
     header = f"venturi manifest 2 {key}\n\n\n\n\n" + 24 * "\1"
-    extra = {"plan.json": forged_plan(victim), "key": key + "\n",
-             "manifest.0": (header if seed < 2 else "") + text}  # fmt: skip
+    extra = {
+        "plan.json": forged_plan(victim),
+        "key": key + "\n",
+        "manifest.0": (header if seed < 2 else "") + text,
+    }
     files = {RECORD_NAME: path}
     for name, content in extra.items():
         (tmp_path / name).write_text(content)
@@ -128,8 +142,11 @@ def test_a_journal_names_no_folder_of_commands_elsewhere(tmp_path: Path, place: 
     (journal / "lock").touch()
     forged = json.loads(forged_plan(tmp_path / "run"))
     (journal / "plan.json").write_text(json.dumps(forged))
-    paths = {"outside": victim, "beside": tmp_path / "run" / ".commands.0" / ".." / "victim",
-             "above": tmp_path / "run" / "victim" / ".." / "victim"}  # fmt: skip
+    paths = {
+        "outside": victim,
+        "beside": tmp_path / "run" / ".commands.0" / ".." / "victim",
+        "above": tmp_path / "run" / "victim" / ".." / "victim",
+    }
     facts = victim.stat()
     noted = {"path": str(paths[place]), "device": facts.st_dev, "inode": facts.st_ino}
     (journal / "commands" / "folders.jsonl").write_text(json.dumps(noted) + "\n")

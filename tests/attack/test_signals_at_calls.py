@@ -25,10 +25,31 @@ INJECTIONS = int(os.environ.get("VENTURI_INJECTIONS", "24"))
 SHARE = {"alone": 1.0, "forked": 1.0, "openmpi": 0.1, "mpich": 0.1}
 """Of the injections; a start of MPI takes a second."""
 CALLS = (
-    "openat", "openat2", "mkdir", "mkdirat", "mknodat", "linkat", "symlinkat", "renameat",
-    "renameat2", "unlink", "unlinkat", "rmdir", "write", "ftruncate", "fallocate", "flock",
-    "statx", "newfstatat", "access", "mmap", "munmap", "close", "pwrite64", "getdents64",
-)  # fmt: skip
+    "openat",
+    "openat2",
+    "mkdir",
+    "mkdirat",
+    "mknodat",
+    "linkat",
+    "symlinkat",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "write",
+    "ftruncate",
+    "fallocate",
+    "flock",
+    "statx",
+    "newfstatat",
+    "access",
+    "mmap",
+    "munmap",
+    "close",
+    "pwrite64",
+    "getdents64",
+)
 LIMIT_S = 120
 
 
@@ -39,17 +60,30 @@ def work(place: Path, ranks: int) -> Plan:
     return plan(
         place,
         [
-            file("a/b/f"), file("g", per_rank=True), file("h", per_rank=True),
-            file("t", tree=tree), file("s", prestage=number(4096)),
+            file("a/b/f"),
+            file("g", per_rank=True),
+            file("h", per_rank=True),
+            file("t", tree=tree),
+            file("s", prestage=number(4096)),
             file("u", tree=Tree(items=number(2), size=number(0), kind=ItemKind.DIRECTORY)),
         ],
-        [phase("p", manage("create"), write(64, nest(0, (1, 0))), manage("close"),
-               manage("create", 1), manage("close", 1), manage("rename", 1, to=2),
-               items("create", "write", "link", "symlink", "close", index=3),
-               items("unlink_link", "unlink_symlink", index=3), items("rename", index=3),
-               items("mkdir", index=5))],
+        [
+            phase(
+                "p",
+                manage("create"),
+                write(64, nest(0, (1, 0))),
+                manage("close"),
+                manage("create", 1),
+                manage("close", 1),
+                manage("rename", 1, to=2),
+                items("create", "write", "link", "symlink", "close", index=3),
+                items("unlink_link", "unlink_symlink", index=3),
+                items("rename", index=3),
+                items("mkdir", index=5),
+            )
+        ],
         ranks=ranks,
-    )  # fmt: skip
+    )
 
 
 def command(engine: Engine, made: Plan, comm: str, words: list[str]) -> list[str]:
@@ -64,8 +98,13 @@ def moments(engine: Engine, place: Path, comm: str, ranks: int) -> list[tuple[st
     """Every call that some process of a run makes, with its number among its kind there."""
     log = place.with_name("calls")
     words = ["-o", str(log), "-e", f"trace={','.join(CALLS)}", *(["-ff"] if ranks > 1 else [])]
-    done = subprocess.run(command(engine, work(place, ranks), comm, words), capture_output=True,
-                          text=True, check=False, timeout=LIMIT_S)  # fmt: skip
+    done = subprocess.run(
+        command(engine, work(place, ranks), comm, words),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=LIMIT_S,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     most: Counter[str] = Counter()
     for path in place.parent.glob("calls*"):
@@ -79,8 +118,9 @@ def leftover(engine: Engine, made: Plan) -> list[str]:
     """What is still there once the run was cleaned up after."""
     until_s = time.monotonic() + LIMIT_S
     while True:
-        done = subprocess.run([engine.path(), "clean", made.journal], capture_output=True,
-                              text=True, check=False)  # fmt: skip
+        done = subprocess.run(
+            [engine.path(), "clean", made.journal], capture_output=True, text=True, check=False
+        )
         if "still alive" not in done.stdout:
             break
         assert time.monotonic() < until_s, "ranks do not end"
@@ -105,8 +145,9 @@ def test_a_signal_at_any_call_leaves_nothing(
         theirs = tmp_path / str(turn) / "theirs"
         theirs.write_text("theirs")
         rule = ["-o", "/dev/null", "-e", f"inject={call}:signal={signal}:when={when}"]
-        subprocess.run(command(engine, made, comm, rule), capture_output=True, check=False,
-                       timeout=LIMIT_S)  # fmt: skip
+        subprocess.run(
+            command(engine, made, comm, rule), capture_output=True, check=False, timeout=LIMIT_S
+        )
         found = leftover(engine, made)
         left += [f"{call} {when}: {found}"] if found else []
         assert theirs.read_text() == "theirs"

@@ -17,13 +17,25 @@ HOME = Path(os.environ.get("STAND_IN", "."))
 ALPHABET = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 WHY = {
     "owner": ("TERM_OWNER: job killed by owner.", "271", "CANCELED", "cancel"),
-    "time": ("TERM_RUNLIMIT: job killed after reaching LSF run time limit.", "-29", "TIMEOUT",
-             "timeout"),
-    "memory": ("TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.", "-27", "FAILED",
-               "exec"),
-    "node": ("TERM_ZOMBIE: zombie job killed because its host was unreachable.", "1", "FAILED",
-             "node-failure"),
-}  # fmt: skip
+    "time": (
+        "TERM_RUNLIMIT: job killed after reaching LSF run time limit.",
+        "-29",
+        "TIMEOUT",
+        "timeout",
+    ),
+    "memory": (
+        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.",
+        "-27",
+        "FAILED",
+        "exec",
+    ),
+    "node": (
+        "TERM_ZOMBIE: zombie job killed because its host was unreachable.",
+        "1",
+        "FAILED",
+        "node-failure",
+    ),
+}
 """For each end: LSF's reason, PBS's exit status, Flux's status and exception."""
 RUNNER = 'cd "$1" && sh ./script </dev/null >output 2>&1; echo $? >code.new; mv code.new code'
 
@@ -75,9 +87,12 @@ def submit(text: str, name: re.Match[str] | None) -> Job:
     trap = "trap '' USR1; trap : TERM; " + RUNNER.replace("sh ./script", "trapless ./script")
     script = trap.replace("trapless", f"{sys.executable} {__file__} plain")
     process = subprocess.Popen(
-        ["sh", "-c", script, "sh", str(job.home)], start_new_session=True,
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
+        ["sh", "-c", script, "sh", str(job.home)],
+        start_new_session=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     (job.home / "pid").write_text(str(process.pid))
     return job
 

@@ -11,10 +11,21 @@ from dataclasses import dataclass
 
 COMMAND = '"elbencho" "--write" "--read" "-t" "8" "-s" "256m" "-b" "1m" "/mnt/scratch/run" '
 SETTINGS = {
-    "path type": "dir", "paths": "1", "hosts": "2", "threads": "8", "dirs": "1", "files": "4",
-    "file size": "268435456", "block size": "1048576", "direct IO": "1", "random": "0",
-    "random aligned": "", "IO depth": "4", "shared paths": "1", "truncate": "0",
-}  # fmt: skip
+    "path type": "dir",
+    "paths": "1",
+    "hosts": "2",
+    "threads": "8",
+    "dirs": "1",
+    "files": "4",
+    "file size": "268435456",
+    "block size": "1048576",
+    "direct IO": "1",
+    "random": "0",
+    "random aligned": "",
+    "IO depth": "4",
+    "shared paths": "1",
+    "truncate": "0",
+}
 _HALVES = ("entries/s", "IOPS", "MiB/s", "CPU%", "entries", "MiB")
 _MIB = 1 << 20
 
@@ -45,9 +56,13 @@ def csv_text(*phases: Phase, command: str = COMMAND) -> str:
 
 def _row(phase: Phase, command: str) -> dict[str, str]:
     last = {
-        "entries/s": phase.entries, "IOPS": phase.operations, "MiB/s": phase.bytes // _MIB,
-        "CPU%": 8, "entries": phase.entries, "MiB": phase.bytes // _MIB,
-    }  # fmt: skip
+        "entries/s": phase.entries,
+        "IOPS": phase.operations,
+        "MiB/s": phase.bytes // _MIB,
+        "CPU%": 8,
+        "entries": phase.entries,
+        "MiB": phase.bytes // _MIB,
+    }
     row = {"ISO date": "2026-05-22T16:09:38", "label": "", **SETTINGS, "operation": phase.name}
     row |= {f"time ms [{which}]": str(phase.time_ms) for which in ("first", "last")}
     for name in _HALVES:

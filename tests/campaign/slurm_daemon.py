@@ -75,10 +75,15 @@ class SlurmDaemon:
         self.configuration.write_text(text, "utf-8")
         at = self.home / "munge"
         self._munged = self._daemon(
-            "munged", "--foreground", "--num-threads=2", f"--key-file={key}",
-            f"--socket={at}/munge.sock", f"--pid-file={at}/pid", f"--log-file={at}/log",
+            "munged",
+            "--foreground",
+            "--num-threads=2",
+            f"--key-file={key}",
+            f"--socket={at}/munge.sock",
+            f"--pid-file={at}/pid",
+            f"--log-file={at}/log",
             f"--seed-file={at}/seed",
-        )  # fmt: skip
+        )
         _wait("munged's socket", (at / "munge.sock").exists)
         self.start_controller()
         self._node = self._daemon("slurmd", "-D", "-f", str(self.configuration))

@@ -60,9 +60,12 @@ class Site:
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-m", "venturi", "campaign", *words],
-            cwd=self.folder, env=self.environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
 
     def run(self) -> subprocess.Popen[str]:
         return self.start("run", "c.yaml", "-d", "scratch", "--on", "site.yaml", "--json", "-q")

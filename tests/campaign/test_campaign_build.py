@@ -72,9 +72,13 @@ class Site:
         line = ("run", f"{name}.yaml", "-d", "data", "--on", "m.yaml", "--json", "-q", *words)
         return subprocess.run(
             [sys.executable, "-m", "venturi", "campaign", *line],
-            cwd=self.folder, env=os.environ | {"VENTURI_STORE": str(self.folder / "store")},
-            text=True, capture_output=True, timeout=100, check=False,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=os.environ | {"VENTURI_STORE": str(self.folder / "store")},
+            text=True,
+            capture_output=True,
+            timeout=100,
+            check=False,
+        )
 
     def result(self, name: str, version: str) -> dict[str, Any]:
         done = self.run(name, version)

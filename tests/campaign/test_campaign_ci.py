@@ -63,9 +63,13 @@ class Runner:
         """A script as a runner starts one: bash that ends at the first failure."""
         done = subprocess.run(
             ["bash", "-eo", "pipefail", "-c", script],
-            cwd=self.folder, env=self.environment | variables, text=True, capture_output=True,
-            timeout=100, check=False,
-        )  # fmt: skip
+            cwd=self.folder,
+            env=self.environment | variables,
+            text=True,
+            capture_output=True,
+            timeout=100,
+            check=False,
+        )
         print(done.stdout, done.stderr)
         return done.returncode
 
@@ -144,9 +148,13 @@ def test_gitlabs_jobs(tmp_path: Path, name: str, jobs: int) -> None:
 
 
 @pytest.mark.needs("runner")
-@pytest.mark.parametrize(("words", "job"), [
-    ((), "campaign-login"), (("--variable", "WHERE=allocation"), "campaign-allocation"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "job"),
+    [
+        ((), "campaign-login"),
+        (("--variable", "WHERE=allocation"), "campaign-allocation"),
+    ],
+)
 def test_gitlabs_template_in_a_local_runner(
     tmp_path: Path, words: tuple[str, ...], job: str
 ) -> None:
@@ -160,9 +168,14 @@ def test_gitlabs_template_in_a_local_runner(
     said = [word for pair in variables.items() for word in ("--variable", "=".join(pair))]
     line = ["gitlab-ci-local", "--shell-executor-no-image", *said, *words]
     done = subprocess.run(
-        line, cwd=tmp_path, env=runner.environment, text=True, capture_output=True, timeout=100,
+        line,
+        cwd=tmp_path,
+        env=runner.environment,
+        text=True,
+        capture_output=True,
+        timeout=100,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"PASS  {job}" in done.stdout
     assert "json schema validated" in done.stderr
@@ -174,9 +187,14 @@ def test_gitlabs_template_in_a_local_runner(
     assert (suite.get("tests"), suite.get("failures")) == ("2", "0")
     (tmp_path / "scratch" / "broken").touch()
     again = subprocess.run(
-        line, cwd=tmp_path, env=runner.environment, text=True, capture_output=True, timeout=100,
+        line,
+        cwd=tmp_path,
+        env=runner.environment,
+        text=True,
+        capture_output=True,
+        timeout=100,
         check=False,
-    )  # fmt: skip
+    )
     assert again.returncode != 0
     assert f"FAIL  {job}" in again.stdout
 
@@ -239,13 +257,23 @@ def test_cron_and_systemd(tmp_path: Path) -> None:
 
 def test_what_may_stand_in_names_is_escaped() -> None:
     metric = MetricSummary(
-        name="write.rate", unit="B/s", better=Better.HIGHER, values=[1.0], median=1.0, low=1.0,
-        high=1.0, coverage=0.0,
-    )  # fmt: skip
+        name="write.rate",
+        unit="B/s",
+        better=Better.HIGHER,
+        values=[1.0],
+        median=1.0,
+        low=1.0,
+        high=1.0,
+        coverage=0.0,
+    )
     row = CampaignRow(
-        step="run", point="run-0001", parameters={"way": 'a "b"\n<c>&'},
-        states={"done": 1, "lost": 1}, reasons=["bell \x07"], metrics=[metric],
-    )  # fmt: skip
+        step="run",
+        point="run-0001",
+        parameters={"way": 'a "b"\n<c>&'},
+        states={"done": 1, "lost": 1},
+        reasons=["bell \x07"],
+        metrics=[metric],
+    )
     result = CampaignResult(
         name="x", about="", machine="m", directory="d", points=1, states={"lost": 1}, rows=[row]
     )

@@ -17,9 +17,15 @@ from venturi.model.machine import Machine, Scheduler, Target
 
 def _estimate(written: int | None, files: int | None, runs: int = 3) -> CampaignEstimate:
     row = PlannedPoint(
-        step="run", point="run-0001", parameters={}, runs=runs, ranks=1, nodes=1,
-        bytes_written=written, files=files,
-    )  # fmt: skip
+        step="run",
+        point="run-0001",
+        parameters={},
+        runs=runs,
+        ranks=1,
+        nodes=1,
+        bytes_written=written,
+        files=files,
+    )
     return CampaignEstimate(
         name="x", points=1, runs=runs, bytes_written=0, bytes_read=0, most_hours=0.0, rows=[row]
     )
@@ -62,8 +68,11 @@ def test_commands_say_what_they_write(tmp_path: Path) -> None:
     words = ["run", "c.yaml", "-d", "data", "-q"]
     done = subprocess.run(
         [sys.executable, "-m", "venturi", "campaign", *words],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 5
     assert f"take {2 * 2**60:,}" in done.stderr
     assert not list(tmp_path.glob("big*"))

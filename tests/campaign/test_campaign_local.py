@@ -89,10 +89,15 @@ def test_steps_at_points(tmp_path: Path) -> None:
     assert (place.data / "builds").read_text().split() == ["once"] * 2
     rows = {(row["step"], *row["parameters"].values()): row for row in result["rows"]}
     assert set(rows) == {
-        ("build", "64 KiB"), ("build", "1 MiB"),
-        *((step, size, n) for step in ("run", "check") for size in ("64 KiB", "1 MiB")
-          for n in (1, 2)),
-    }  # fmt: skip
+        ("build", "64 KiB"),
+        ("build", "1 MiB"),
+        *(
+            (step, size, n)
+            for step in ("run", "check")
+            for size in ("64 KiB", "1 MiB")
+            for n in (1, 2)
+        ),
+    }
     assert rows["check", "1 MiB", 2]["metrics"][0]["values"] == [3.0, 3.0]
     names = {metric["name"] for metric in rows["run", "1 MiB", 2]["metrics"]}
     assert {"write.rate", "read.rate", "write.seconds"} <= names
@@ -231,15 +236,15 @@ steps:
     ("change", "said"),
     [
         (("after: [build, run]", "after: [biuld]"), "no step 'biuld'"),
-        (("{size}\", block", "{siez}\", block"), "no parameter 'siez'"),
+        (('{size}", block', '{siez}", block'), "no parameter 'siez'"),
         (("workload: ior", "workload: ior\n    command: x"), "either a workload or a command"),
         (("repeat: 2", "repaet: 2"), "did you mean 'repeat'"),
         (("    ranks: ranks", "    ranks: ranks / 4"), "not a whole number above 0"),
         (("(\\\\d+)", "(\\\\d+"), "no regular expression"),
         (("workload: ior", "workload: oir"), "oir"),
-        (("transfer: \"", "tranfser: \""), "no such parameter"),
+        (('transfer: "', 'tranfser: "'), "no such parameter"),
     ],
-)  # fmt: skip
+)
 def test_a_wrong_file_is_one_sentence(tmp_path: Path, change: tuple[str, str], said: str) -> None:
     """Nothing is left of a campaign whose file is wrong."""
     assert change[0] in SWEEP

@@ -81,9 +81,15 @@ class Post:
         self.web = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.web.serve_forever, daemon=True).start()
         self.smtp = Controller(
-            self, hostname="127.0.0.1", port=free_port(), authenticator=known, auth_required=True,
-            auth_require_tls=tls is not None, tls_context=tls, require_starttls=tls is not None,
-        )  # fmt: skip
+            self,
+            hostname="127.0.0.1",
+            port=free_port(),
+            authenticator=known,
+            auth_required=True,
+            auth_require_tls=tls is not None,
+            tls_context=tls,
+            require_starttls=tls is not None,
+        )
 
     def start(self) -> int:
         """Begins; the port of the mail server."""
@@ -120,9 +126,13 @@ class Site:
     def command(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "venturi", "campaign", *words, "--on", "m.yaml"],
-            cwd=self.folder, env=self.environment, text=True, capture_output=True, timeout=600,
+            cwd=self.folder,
+            env=self.environment,
+            text=True,
+            capture_output=True,
+            timeout=600,
             check=False,
-        )  # fmt: skip
+        )
 
     def night(self) -> int:
         done = self.command("run", "c.yaml", "-d", "data", "-q")
@@ -217,11 +227,29 @@ def certificate_for(folder: Path, name: str) -> Path:
     """A key and a certificate that vouches for itself, for an address, in one file."""
     path = folder / "server.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
-         "-nodes", "-subj", "/CN=mail", "-addext", f"subjectAltName={name}", "-days", "2",
-         "-keyout", path, "-out", folder / "only.pem"],
-        check=True, capture_output=True,
-    )  # fmt: skip
+        [
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "ec",
+            "-pkeyopt",
+            "ec_paramgen_curve:prime256v1",
+            "-nodes",
+            "-subj",
+            "/CN=mail",
+            "-addext",
+            f"subjectAltName={name}",
+            "-days",
+            "2",
+            "-keyout",
+            path,
+            "-out",
+            folder / "only.pem",
+        ],
+        check=True,
+        capture_output=True,
+    )
     path.write_text(path.read_text() + (folder / "only.pem").read_text())
     return path
 

@@ -99,8 +99,11 @@ def test_twenty_four_points_through_cancel_timeout_memory_and_restarts(
     assert second.returncode == 3, err
     result = json.loads(out)
     assert result["states"] == {
-        "done": 21, "timeout": 1, "cancelled": 1, "out of memory": 1,
-    }  # fmt: skip
+        "done": 21,
+        "timeout": 1,
+        "cancelled": 1,
+        "out of memory": 1,
+    }
     states = {row["parameters"]["point"]: next(iter(row["states"])) for row in result["rows"]}
     assert (states[5], states[9], states[13]) == ("cancelled", "timeout", "out of memory")
     jobs = [json.loads(path.read_text()) for path in (_home(tmp_path) / "jobs").glob("*.json")]

@@ -79,7 +79,7 @@ def _values(tmp_path: Path, tool: str, file: str | Path, **confirm: float) -> di
         ),
         ("iperf3", "iperf3_3.12_tcp.json", {"received": 17592994958.11743, "retransmits": 3}),
     ],
-)  # fmt: skip
+)
 def test_what_tools_print(
     tmp_path: Path, tool: str, file: str | Path, values: dict[str, float]
 ) -> None:
@@ -120,10 +120,19 @@ def test_stream(tmp_path: Path) -> None:
 @pytest.mark.needs("fio")
 def test_fio(tmp_path: Path) -> None:
     done = subprocess.run(
-        ["fio", "--name=x", f"--directory={tmp_path}", "--size=1M", "--rw=write", "--bs=64k",
-         "--output-format=json"],
-        check=True, capture_output=True, text=True,
-    )  # fmt: skip
+        [
+            "fio",
+            "--name=x",
+            f"--directory={tmp_path}",
+            "--size=1M",
+            "--rw=write",
+            "--bs=64k",
+            "--output-format=json",
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     (tmp_path / "stdout").write_text(done.stdout)
     found = tool_metrics(tmp_path, tool_named("fio"), {})
     assert found["write"][0] == json.loads(done.stdout)["jobs"][0]["write"]["bw_bytes"]
@@ -141,11 +150,16 @@ def test_elbencho(tmp_path: Path) -> None:
     confirm = {"block": 1048576.0, "threads": 8.0, "depth": 4.0}
     whole = tool_metrics(tmp_path, tool_named("elbencho"), confirm)
     names = {
-        "write": (1 << 30, "B/s"), "read": (READ.bytes, "B/s"), "write_operations": (1000, "op/s"),
-        "read_operations": (9048, "op/s"), "mixed_write": (3 << 20, "B/s"),
-        "mixed_read": (7 << 20, "B/s"), "write_files": (5, "op/s"), "read_files": (35, "op/s"),
+        "write": (1 << 30, "B/s"),
+        "read": (READ.bytes, "B/s"),
+        "write_operations": (1000, "op/s"),
+        "read_operations": (9048, "op/s"),
+        "mixed_write": (3 << 20, "B/s"),
+        "mixed_read": (7 << 20, "B/s"),
+        "write_files": (5, "op/s"),
+        "read_files": (35, "op/s"),
         "make_directories": (1466, "op/s"),
-    }  # fmt: skip
+    }
     assert {name: found[:2] for name, found in whole.items()} == names
     rounded = tool_metrics(tmp_path, tool_named("elbencho-csv"), confirm)
     assert set(rounded) == set(whole)

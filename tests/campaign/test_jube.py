@@ -43,8 +43,12 @@ def _campaign(made: Converted) -> Campaign:
 def _venturi(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "venturi", "campaign", *words],
-        cwd=folder, capture_output=True, text=True, timeout=600, check=False,
-    )  # fmt: skip
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
 
 
 def test_a_suite_has_the_same_points_runs_and_table(tmp_path: Path) -> None:
@@ -111,8 +115,11 @@ step:
     )
     points = points_of(_campaign(made).space)
     assert [(p["n"], p["m"], p["p"], p["q"]) for p in points] == [
-        (1, 1, 4, 1), (1, 9, 4, 9), (2, 2, 7, 4), (2, 9, 7, 18),
-    ]  # fmt: skip
+        (1, 1, 4, 1),
+        (1, 9, 4, 9),
+        (2, 2, 7, 4),
+        (2, 9, 7, 18),
+    ]
     command = _campaign(made).steps["run"].command
     assert "echo {n} {m} $HOME $x {{}}" in command
     assert "echo {p} {q} run" in command
@@ -223,10 +230,16 @@ def test_a_trusted_snippet_has_its_own_process_and_a_limit(
 @pytest.mark.parametrize(
     ("expression", "tags", "value"),
     [
-        ("a", "a", True), ("!a", "a", False), ("a+b", "a", False), ("a|b", "b", True),
-        ("a^b", "a b", False), ("!(a|b)+c", "c", True), ("a|b+c", "a", True), ("!a+b", "b", True),
+        ("a", "a", True),
+        ("!a", "a", False),
+        ("a+b", "a", False),
+        ("a|b", "b", True),
+        ("a^b", "a b", False),
+        ("!(a|b)+c", "c", True),
+        ("a|b+c", "a", True),
+        ("!a+b", "b", True),
     ],
-)  # fmt: skip
+)
 def test_expressions_of_tags(expression: str, tags: str, value: bool) -> None:
     assert holds(Node("x", Path("f"), 1), expression, set(tags.split())) is value
 

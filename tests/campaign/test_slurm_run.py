@@ -30,9 +30,12 @@ def start(slurm: SlurmDaemon, folder: Path, *words: str) -> subprocess.Popen[str
     place = ["-d", str(folder / "target"), "--store", str(folder / "store")]
     return subprocess.Popen(
         [sys.executable, "-m", "venturi", "run", "w.yaml", *place, "--on", "slurm:debug", *words],
-        env=slurm.environment, cwd=folder, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
+        env=slurm.environment,
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
 
 
 def test_ranks_of_a_partition(slurm: SlurmDaemon, tmp_path: Path) -> None:

@@ -254,9 +254,17 @@ def test_ranks_and_mpiio_of_each_mpi(capture: Capture, mpi: str, tmp_path: Path)
     command = [sys.executable, "-m", "venturi", "run", str(workload), "-d", str(capture.here)]
     store = ("--store", str(tmp_path / "store"))
     run = capture(
-        *command, "-n", "2", "--on", mpi, "--repeat", "1", "-q", *store,
+        *command,
+        "-n",
+        "2",
+        "--on",
+        mpi,
+        "--repeat",
+        "1",
+        "-q",
+        *store,
         options=("--only", f"{capture.here}/*"),
-    )  # fmt: skip
+    )
     trace, operations = run.trace, run.captured.operations
     assert operations is not None
     assert trace.job.ranks == 2

@@ -151,10 +151,17 @@ int main(void) {
 """
 
 GOOD = {
-    "P": '"named"', "Q": '"fresh"', "S": "buffer", "V": "&(struct iovec){buffer, 8}",
-    "O": "&(off_t){0}", "T": "NULL", "E": "(char*[]){NULL}", "K": '"user.a"',
-    "W": "&(struct {uint64_t a, b, c;}){0}", "MISSING": '"/nowhere/x"',
-}  # fmt: skip
+    "P": '"named"',
+    "Q": '"fresh"',
+    "S": "buffer",
+    "V": "&(struct iovec){buffer, 8}",
+    "O": "&(off_t){0}",
+    "T": "NULL",
+    "E": "(char*[]){NULL}",
+    "K": '"user.a"',
+    "W": "&(struct {uint64_t a, b, c;}){0}",
+    "MISSING": '"/nowhere/x"',
+}
 
 
 def calls() -> list[tuple[str, list[str]]]:

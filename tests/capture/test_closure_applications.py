@@ -175,63 +175,103 @@ APPLICATIONS = {
     "tar": Application("tar cf all.tar source", 75, TREE),
     "git": Application(
         "git init -q . && git add source && git -c user.name=n -c user.email=e commit -qm one",
-        410, TREE, ("git",),  # half of its 819 calls: its temporary names are others each time
+        410,
+        TREE,
+        ("git",),  # half of its 819 calls: its temporary names are others each time
         near={
-            "open operations": 0.15, "close operations": 0.15, "stat operations": 0.15,
-            "rename operations": 0.5, "write operations": 0.1, "bytes written": 0.05,
+            "open operations": 0.15,
+            "close operations": 0.15,
+            "stat operations": 0.15,
+            "rename operations": 0.5,
+            "write operations": 0.1,
+            "bytes written": 0.05,
             "unlink operations": 1.0,  # of three names at most, by how the temporary ones fall
             "attribute operations": 0.3,
         },
     ),
     "gcc": Application(
-        "for n in 0 1 2 3; do gcc -c p$n.c; done; gcc -o main *.o main.c", 300, C, ("gcc",),
+        "for n in 0 1 2 3; do gcc -c p$n.c; done; gcc -o main *.o main.c",
+        300,
+        C,
+        ("gcc",),
         near={"bytes written": 0.001},  # of what is read, not all is seen to be written
     ),
     "sqlite": Application(
-        f"{sys.executable} program.py", 80, files={"program.py": SQL},
+        f"{sys.executable} program.py",
+        80,
+        files={"program.py": SQL},
         near={"open operations": 0.02, "close operations": 0.02},
     ),
     "gzip": Application(
-        "gzip -1 source/d*/file.*", 50, TREE, ("gzip",),
+        "gzip -1 source/d*/file.*",
+        50,
+        TREE,
+        ("gzip",),
         near={"stat operations": 1.0},  # the engine looks at what it removes
     ),
     "mapped": Application(
-        f"{sys.executable} program.py", 35, files={"program.py": MAPPED},
+        f"{sys.executable} program.py",
+        35,
+        files={"program.py": MAPPED},
         near={"stat operations": 0.5},  # the engine asks for the length of what it maps
     ),
     "listed": Application(
-        "ls -lR top > /dev/null; cp top/d1/f1 copy", 35, MANY,
+        "ls -lR top > /dev/null; cp top/d1/f1 copy",
+        35,
+        MANY,
         near={"stat operations": 0.01},  # what cp asks about its folder
     ),
     "saved": Application(
-        f"{sys.executable} program.py", 40, "head -c 20000 /dev/zero > state",
+        f"{sys.executable} program.py",
+        40,
+        "head -c 20000 /dev/zero > state",
         files={"program.py": SAVED},
     ),
     "attributes": Application(
-        f"{sys.executable} program.py", 40, files={"program.py": KEPT},
+        f"{sys.executable} program.py",
+        40,
+        files={"program.py": KEPT},
         near={"stat operations": 1.0},  # behind a create they are taken for the engine's looks
     ),
     "links": Application(
-        f"{sys.executable} program.py", 50,
-        "mkdir tree; for i in $(seq 24); do mkdir tree/d$i; done", files={"program.py": LINKED},
+        f"{sys.executable} program.py",
+        50,
+        "mkdir tree; for i in $(seq 24); do mkdir tree/d$i; done",
+        files={"program.py": LINKED},
     ),
     "inputs": Application(f"{sys.executable} program.py", 65, files={"program.py": INPUTS}),
     "h5py": Application(f"{sys.executable} program.py", 28, files={"program.py": H5}),
     "pool": Application(f"{sys.executable} program.py", 40, files={"program.py": POOL}),
     "threads": Application(f"{sys.executable} program.py", 45, files={"program.py": THREADS}),
     "mpi": Application(
-        f"{MPIRUN} ./writer", 22, "mpicc -o writer writer.c", ("mpirun", "mpicc"),
+        f"{MPIRUN} ./writer",
+        22,
+        "mpicc -o writer writer.c",
+        ("mpirun", "mpicc"),
         {"writer.c": MPI},
     ),
-}  # fmt: skip
+}
 
 JUDGED = (
-    "bytes written", "bytes read", "write operations", "read operations", "open operations",
-    "close operations", "sync operations", "data_sync operations", "list operations",
-    "mkdir operations", "unlink operations",
-    "rename operations", "stat operations", "attribute operations", "link operations",
-    "rmdir operations", "streams", "ranks",
-)  # fmt: skip
+    "bytes written",
+    "bytes read",
+    "write operations",
+    "read operations",
+    "open operations",
+    "close operations",
+    "sync operations",
+    "data_sync operations",
+    "list operations",
+    "mkdir operations",
+    "unlink operations",
+    "rename operations",
+    "stat operations",
+    "attribute operations",
+    "link operations",
+    "rmdir operations",
+    "streams",
+    "ranks",
+)
 
 
 def lines_of(workload: Workload) -> int:
@@ -255,9 +295,14 @@ def closed(application: Application, place: Path) -> tuple[Workload, FidelityRep
         (*venturi, "--", "bash", "--norc", "-c", application.command),
     ):
         done = subprocess.run(
-            words, cwd=here, env=surroundings, capture_output=True, text=True, timeout=600,
+            words,
+            cwd=here,
+            env=surroundings,
+            capture_output=True,
+            text=True,
+            timeout=600,
             check=False,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
     captured = read_capture(str(place / "app.trace"))
     workload = derive(captured, "app")

@@ -46,9 +46,14 @@ with h5py.File('input.h5') as file:
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`; it must succeed."""
     done = subprocess.run(
-        [sys.executable, "-m", "venturi", *words], cwd=place, capture_output=True, text=True,
-        timeout=240, check=False, env={**os.environ, "VENTURI_STORE": str(place / "store")},
-    )  # fmt: skip
+        [sys.executable, "-m", "venturi", *words],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, "VENTURI_STORE": str(place / "store")},
+    )
     assert done.returncode in (0, 4), done.stderr
     return done
 
@@ -103,9 +108,26 @@ def test_a_checkpoint_of_two_ranks_comes_back_as_it_was(tmp_path: Path) -> None:
     zones = 8
     (tmp_path / "out").mkdir()
     run = (
-        "run", "flash3", "--set", "interface=hdf5", "--set", f"zones={zones}", "--set", "dumps=1",
-        "-d", "out", "--on", "openmpi", "-n", "2", "--repeat", "1", "--store", "store", "-q",
-    )  # fmt: skip
+        "run",
+        "flash3",
+        "--set",
+        "interface=hdf5",
+        "--set",
+        f"zones={zones}",
+        "--set",
+        "dumps=1",
+        "-d",
+        "out",
+        "--on",
+        "openmpi",
+        "-n",
+        "2",
+        "--repeat",
+        "1",
+        "--store",
+        "store",
+        "-q",
+    )
     only = ("--only", f"{tmp_path}/out/*/flash_hdf5_chk_????")
     line = (sys.executable, "-m", "venturi", *run)
     venturi(tmp_path, "capture", "-q", "-o", "app.trace", *only, "--", *line)

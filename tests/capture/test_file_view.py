@@ -46,13 +46,30 @@ def test_the_place_is_that_of_the_first_byte(mpi: str, tmp_path: Path) -> None:
     (tmp_path / "app.c").write_text(PROGRAM, "utf-8")
     for words in (
         (f"mpicc.{mpi}", "-o", "app", "app.c"),
-        (sys.executable, "-m", "venturi", "capture", "-o", "app.trace", "--",
-         f"mpirun.{mpi}", *LAUNCHERS[mpi], "-n", "2", "./app"),
-    ):  # fmt: skip
+        (
+            sys.executable,
+            "-m",
+            "venturi",
+            "capture",
+            "-o",
+            "app.trace",
+            "--",
+            f"mpirun.{mpi}",
+            *LAUNCHERS[mpi],
+            "-n",
+            "2",
+            "./app",
+        ),
+    ):
         done = subprocess.run(
-            words, cwd=tmp_path, capture_output=True, text=True, timeout=180, check=False,
+            words,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
             env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
     captured = read_trace(tmp_path / "app.trace")
     operations = captured.operations

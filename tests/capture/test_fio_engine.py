@@ -22,10 +22,21 @@ def moved_on(capture: Capture, engine: str, way: str) -> tuple[Counter[str], str
     capture.here.mkdir(exist_ok=True)
     (capture.here / "data").write_bytes(bytes(SIZE_BYTES))
     run = capture(
-        "fio", "--name=one", "--filename=data", f"--size={SIZE_BYTES}", f"--rw={way}", "--bs=64k",
-        f"--ioengine={engine}", "--iodepth=4", "--thread", "--invalidate=0", "--output=said",
-        "--create_on_open=0", "--overwrite=1", "--fallocate=none",
-    )  # fmt: skip
+        "fio",
+        "--name=one",
+        "--filename=data",
+        f"--size={SIZE_BYTES}",
+        f"--rw={way}",
+        "--bs=64k",
+        f"--ioengine={engine}",
+        "--iodepth=4",
+        "--thread",
+        "--invalidate=0",
+        "--output=said",
+        "--create_on_open=0",
+        "--overwrite=1",
+        "--fallocate=none",
+    )
     moved: Counter[str] = Counter()
     for layer, kind, name, _, size, error in run.rows():
         if layer == "posix" and name == "data" and not error:

@@ -59,11 +59,16 @@ def test_mpiio_from_fortran(capture: Capture, mpi: str, form: str, tmp_path: Pat
         rows = [
             (KINDS[kind], run.trace.files[file].path.rsplit("/", 1)[-1], offset, size, detail)
             for process, kind, file, offset, size, detail in zip(
-                mine.process.tolist(), mine.kind.tolist(), mine.file.tolist(),
-                mine.offset.tolist(), mine.bytes.tolist(), mine.detail.tolist(), strict=True,
+                mine.process.tolist(),
+                mine.kind.tolist(),
+                mine.file.tolist(),
+                mine.offset.tolist(),
+                mine.bytes.tolist(),
+                mine.detail.tolist(),
+                strict=True,
             )
             if rank_of[process] == rank and KINDS[kind] is not Kind.BARRIER
-        ]  # fmt: skip
+        ]
         at = rank * 4096
         assert [row[:4] for row in rows] == [
             (Kind.OPEN, "data", -1, 0),

@@ -14,11 +14,13 @@ def program(bits: int, interpreter: bool) -> bytes:
     """The head of an ELF file with one part of it described: its loader's name, or code."""
     kind = 3 if interpreter else 1
     if bits == 64:
-        head = struct.pack("<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 2, 62, 1, 0, 64, 0, 0,
-                           64, 56, 1, 0, 0, 0)  # fmt: skip
+        head = struct.pack(
+            "<4sBBB9xHHIQQQIHHHHHH", b"\x7fELF", 2, 1, 1, 2, 62, 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0
+        )
         return head + struct.pack("<II6Q", kind, 0, 0, 0, 0, 0, 0, 0)
-    head = struct.pack("<4sBBB9xHHIIIIIHHHHHH", b"\x7fELF", 1, 1, 1, 2, 3, 1, 0, 52, 0, 0, 52, 32,
-                       1, 0, 0, 0)  # fmt: skip
+    head = struct.pack(
+        "<4sBBB9xHHIIIIIHHHHHH", b"\x7fELF", 1, 1, 1, 2, 3, 1, 0, 52, 0, 0, 52, 32, 1, 0, 0, 0
+    )
     return head + struct.pack("<8I", kind, 0, 0, 0, 0, 0, 0, 0)
 
 

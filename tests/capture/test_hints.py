@@ -43,6 +43,10 @@ def test_hints_of_the_program_are_told(capture: Capture, mpi: str) -> None:
     names = [Path(run.trace.files[file].path).name for file in opens.file.tolist()]
     hinted = [bool(detail & OPENED_HINTED) for detail in opens.detail.tolist()]
     assert sorted(zip(names, hinted, strict=True)) == [
-        ("empty", False), ("empty", False), ("none", False), ("none", False),
-        ("some", True), ("some", True),
-    ]  # fmt: skip
+        ("empty", False),
+        ("empty", False),
+        ("none", False),
+        ("none", False),
+        ("some", True),
+        ("some", True),
+    ]

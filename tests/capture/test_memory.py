@@ -47,9 +47,14 @@ SIZE, COUNT = 65536, 128
 
 def venturi(place: Path, *words: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "venturi", *words], cwd=place, capture_output=True, text=True,
-        timeout=600, check=False, env={**os.environ, "VENTURI_STORE": str(place / "store")},
-    )  # fmt: skip
+        [sys.executable, "-m", "venturi", *words],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env={**os.environ, "VENTURI_STORE": str(place / "store")},
+    )
     assert done.returncode in (0, 4), done.stderr
 
 

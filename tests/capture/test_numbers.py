@@ -66,9 +66,11 @@ def test_a_failed_call_costs_no_system_call(capture: Capture) -> None:
     for times in (100, 300):
         log = capture.place / f"strace{times}"
         capture(
-            "sh", "-c", f"rm -rf {times}; mkdir {times}; cd {times}; "
+            "sh",
+            "-c",
+            f"rm -rf {times}; mkdir {times}; cd {times}; "
             f"exec strace -o {log} -e trace=rt_sigprocmask {program} {times}",
-        )  # fmt: skip
+        )
         counts.append(len(log.read_text("utf-8").splitlines()))
     assert counts[1] - counts[0] <= 3 * 200
 

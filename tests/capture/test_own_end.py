@@ -47,8 +47,11 @@ def test_a_command_that_is_not_there_is_our_error(capture: Capture) -> None:
     capture.here.mkdir()
     done = subprocess.run(
         [*capture.line(capture.place / "x.trace"), "--", "./nowhere"],
-        cwd=capture.here, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=capture.here,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 2
     assert "./nowhere" in done.stderr
 

@@ -9,14 +9,30 @@ from venturi.capture.path_filter import leave_out
 from venturi.capture.tracer import TracerSettings
 
 KEPT = (
-    "/dev/shm/data", "/dev/shm/my_vader_segment.1", "/var/tmp/x", "/tmp/ompi.txt", "/tmp/ompi.0x",
-    "/home/ompi.h.0x/data", "/devices/x", "/home/u/sem.1", "/home/u/prte./x", "/data/pmix.c",
-)  # fmt: skip
+    "/dev/shm/data",
+    "/dev/shm/my_vader_segment.1",
+    "/var/tmp/x",
+    "/tmp/ompi.txt",
+    "/tmp/ompi.0x",
+    "/home/ompi.h.0x/data",
+    "/devices/x",
+    "/home/u/sem.1",
+    "/home/u/prte./x",
+    "/data/pmix.c",
+)
 LEFT_OUT = (
-    "/dev/shm/vader_segment.host.0", "/dev/shm/mpich_shar_tmpAbCdEf", "/dev/shm/sem.x",
-    "/dev/shm/osc_sm.host.1", "/tmp/ompi.host.0/pid.1/x", "/scratch/j/ompi.a.b.1000", "/tmp/prte.0",
-    "/home/u/openmpi-sessions-0@h_0/x", "/tmp/mpich_shar_tmpAbCdEf", "/usr/share/x", "/var/log/x",
-)  # fmt: skip
+    "/dev/shm/vader_segment.host.0",
+    "/dev/shm/mpich_shar_tmpAbCdEf",
+    "/dev/shm/sem.x",
+    "/dev/shm/osc_sm.host.1",
+    "/tmp/ompi.host.0/pid.1/x",
+    "/scratch/j/ompi.a.b.1000",
+    "/tmp/prte.0",
+    "/home/u/openmpi-sessions-0@h_0/x",
+    "/tmp/mpich_shar_tmpAbCdEf",
+    "/usr/share/x",
+    "/var/log/x",
+)
 
 
 def test_stores_are_missed_in_files_only(capture: Capture) -> None:

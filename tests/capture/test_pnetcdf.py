@@ -67,9 +67,12 @@ def test_variables_have_shapes(capture: Capture, tmp_path: Path) -> None:
         zip(
             [rank_of[process] for process in mine.process],
             [trace.files[file].path for file in mine.file],
-            mine.offset.tolist(), mine.bytes.tolist(), mine.detail.tolist(), strict=True,
+            mine.offset.tolist(),
+            mine.bytes.tolist(),
+            mine.detail.tolist(),
+            strict=True,
         )
-    )  # fmt: skip
+    )
     for rank in range(2):
         assert [call[1:] for call in calls if call[0] == rank and call[1] == "value"] == [
             ("value", 200 * rank, 200, COLLECTIVE),
@@ -93,8 +96,16 @@ def test_counters_of_variables(capture: Capture, tmp_path: Path) -> None:
     run = capture(*launch, options=("--counters",))
     records = [r for r in run.trace.records if r.layer is Layer.PNETCDF_VARIABLE]
     values = [r.counters for r in records if r.file == "value"]
-    expected = {"COLL_WRITES": 2, "NB_WRITES": 1, "INDEP_WRITES": 0, "COLL_READS": 1,
-                "BYTES_WRITTEN": 600, "BYTES_READ": 40, "NDIMS": 2, "NPOINTS": 300}  # fmt: skip
+    expected = {
+        "COLL_WRITES": 2,
+        "NB_WRITES": 1,
+        "INDEP_WRITES": 0,
+        "COLL_READS": 1,
+        "BYTES_WRITTEN": 600,
+        "BYTES_READ": 40,
+        "NDIMS": 2,
+        "NPOINTS": 300,
+    }
     assert [{name: value[name] for name in expected} for value in values] == [expected, expected]
 
 

@@ -46,17 +46,27 @@ for number in range(24):
 """
 
 JUDGED = (
-    "bytes written", "bytes read", "write operations", "read operations", "sync operations",
-    "ranks", "unlink operations",
-)  # fmt: skip
+    "bytes written",
+    "bytes read",
+    "write operations",
+    "read operations",
+    "sync operations",
+    "ranks",
+    "unlink operations",
+)
 
 
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`."""
     return subprocess.run(
-        [sys.executable, "-m", "venturi", *words], cwd=place, capture_output=True, text=True,
-        timeout=180, check=False, env={**os.environ, "VENTURI_STORE": str(place / "store")},
-    )  # fmt: skip
+        [sys.executable, "-m", "venturi", *words],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+        env={**os.environ, "VENTURI_STORE": str(place / "store")},
+    )
 
 
 def closed(place: Path, program: str) -> FidelityReport:
@@ -135,9 +145,13 @@ def test_a_proxy_that_fails_says_why(tmp_path: Path) -> None:
     for folder in ("target", "place"):
         (tmp_path / folder).mkdir()
     done = subprocess.run(
-        [sys.executable, "-c", LIMITED], cwd=tmp_path, capture_output=True, text=True,
-        check=True, timeout=600,
-    )  # fmt: skip
+        [sys.executable, "-c", LIMITED],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
+    )
     assert "the proxy did not come to its end: " in done.stdout
     assert "File too large" in done.stdout
 

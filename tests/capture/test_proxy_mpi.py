@@ -83,9 +83,14 @@ LAUNCHERS = {"openmpi": ("--allow-run-as-root", "--oversubscribe"), "mpich": ()}
 def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command in the folder `place`."""
     return subprocess.run(
-        words, cwd=place, capture_output=True, text=True, timeout=180, check=False,
+        words,
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
         env={**os.environ, "VENTURI_STORE": str(place / "store")},
-    )  # fmt: skip
+    )
 
 
 def closed(place: Path, compiler: tuple[str, ...], mpi: str, program: str) -> FidelityReport:

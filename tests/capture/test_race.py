@@ -68,9 +68,14 @@ def test_the_tracer_has_no_data_race(sanitized: Path, tmp_path: Path) -> None:
     configure(spool, TracerSettings())
     environment = {**os.environ, "VENTURI_TRACE_DIR": str(spool), "TSAN_OPTIONS": "exitcode=66"}
     done = subprocess.run(
-        [str(sanitized)], cwd=here, env=environment, capture_output=True, text=True, timeout=600,
+        [str(sanitized)],
+        cwd=here,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
         check=False,
-    )  # fmt: skip
+    )
     assert done.returncode == 0, done.stderr[:4000]
     files, broken = read_all(spool)
     assert broken == []

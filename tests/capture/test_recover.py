@@ -115,8 +115,12 @@ def test_the_next_capture_tells_of_it(capture: Capture) -> None:
 def capture_true(capture: Capture, name: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*capture.line(capture.place / name), "--", "true"],
-        cwd=capture.place, capture_output=True, text=True, timeout=600, check=True,
-    )  # fmt: skip
+        cwd=capture.place,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=True,
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,8 +147,9 @@ def test_a_capture_that_runs_is_not_recovered(capture: Capture) -> None:
     capture.here.mkdir()
     process = subprocess.Popen(
         [*capture.line(capture.place / "0.trace"), "-q", "--", "sh", "-c", "echo > out; cat"],
-        cwd=capture.here, stdin=subprocess.PIPE,
-    )  # fmt: skip
+        cwd=capture.here,
+        stdin=subprocess.PIPE,
+    )
     wait_for((capture.here / "out").exists)
     [spool] = capture.place.glob(".*.spool.*")
     done = recover(capture, spool.name)

@@ -75,10 +75,12 @@ def by_thread(captured: Captured) -> dict[str, list[tuple[Any, ...]]]:
     for thread in np.unique(ops.thread):
         rows = np.flatnonzero(ops.thread == thread)
         calls = list(
-            zip(*[column[rows].tolist() for column in columns],
+            zip(
+                *[column[rows].tolist() for column in columns],
                 [paths[i] if i < len(paths) else "" for i in ops.file[rows].tolist()],
-                strict=True)
-        )  # fmt: skip
+                strict=True,
+            )
+        )
         opened = [call[-1] for call in calls if call[0] == KIND_CODES[Kind.OPEN]]
         found[opened[0] if opened else ""] = calls
     return found

@@ -57,18 +57,28 @@ int main(void) {
 }
 """
 PRINT = (
-    'dprintf(fd, "%d\\n", {n});', 'dprintf(fd, "%0*d\\n", {n} %% 300, 7);',
-    'to_descriptor(fd, "%s\\n", "text");', "putw({n}, words);", "putw(-1, words);",
-)  # fmt: skip
+    'dprintf(fd, "%d\\n", {n});',
+    'dprintf(fd, "%0*d\\n", {n} %% 300, 7);',
+    'to_descriptor(fd, "%s\\n", "text");',
+    "putw({n}, words);",
+    "putw(-1, words);",
+)
 WIDE = (
-    "fputwc(L'x', file);", "putwc(0xe9, file);", "fputwc(0x1f600, file);",
-    'fputws(L"h\\xe9llo\\n", file);', 'fwprintf(file, L"%ls %d\\n", L"\\x6f22\\x5b57", {n});',
-    'to_stream(file, L"%0*d\\n", {n} %% 300, 1);', "fputwc_unlocked(L'\\n', file);",
-)  # fmt: skip
+    "fputwc(L'x', file);",
+    "putwc(0xe9, file);",
+    "fputwc(0x1f600, file);",
+    'fputws(L"h\\xe9llo\\n", file);',
+    'fwprintf(file, L"%ls %d\\n", L"\\x6f22\\x5b57", {n});',
+    'to_stream(file, L"%0*d\\n", {n} %% 300, 1);',
+    "fputwc_unlocked(L'\\n', file);",
+)
 READ = (
-    "fgetwc(file);", "getwc(file);", "fgetws(wide, 400, file);", 'fwscanf(file, L"%399ls", wide);',
+    "fgetwc(file);",
+    "getwc(file);",
+    "fgetws(wide, 400, file);",
+    'fwscanf(file, L"%399ls", wide);',
     'fwscanf(file, L"%d", &number);',
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("flags", [("-std=gnu89",), ("-O2", "-D_FORTIFY_SOURCE=2")])

@@ -18,8 +18,15 @@ import pytest
 from cli.conftest import wait_for
 
 PROGRAMS = (
-    "ceph", "ceph-mon", "ceph-mgr", "ceph-osd", "ceph-mds", "ceph-fuse", "monmaptool", "setfattr",
-)  # fmt: skip
+    "ceph",
+    "ceph-mon",
+    "ceph-mgr",
+    "ceph-osd",
+    "ceph-mds",
+    "ceph-fuse",
+    "monmaptool",
+    "setfattr",
+)
 STORE_BYTES = 1 << 30
 _CHECK_S = "20"
 
@@ -100,19 +107,33 @@ class Ceph:
     def _write_settings(self, cluster: str, monitor: str) -> None:
         here = self.folder
         lines = {
-            "fsid": cluster, "mon host": monitor, "public addr": "127.0.0.1",
-            "cluster addr": "127.0.0.1", "auth cluster required": "none",
-            "auth service required": "none", "auth client required": "none",
-            "run dir": here / "run", "admin socket": here / "run" / "$name.$pid.asok",
-            "pid file": here / "run" / "$name.pid", "log file": here / "run" / "$name.log",
-            "keyring": here / "keyring", "crash dir": here / "run", "mon data": here / "mon",
-            "mgr data": here / "mgr", "mds data": here / "mds", "osd data": here / "osd$id",
-            "osd objectstore": "memstore", "memstore device bytes": STORE_BYTES,
+            "fsid": cluster,
+            "mon host": monitor,
+            "public addr": "127.0.0.1",
+            "cluster addr": "127.0.0.1",
+            "auth cluster required": "none",
+            "auth service required": "none",
+            "auth client required": "none",
+            "run dir": here / "run",
+            "admin socket": here / "run" / "$name.$pid.asok",
+            "pid file": here / "run" / "$name.pid",
+            "log file": here / "run" / "$name.log",
+            "keyring": here / "keyring",
+            "crash dir": here / "run",
+            "mon data": here / "mon",
+            "mgr data": here / "mgr",
+            "mds data": here / "mds",
+            "osd data": here / "osd$id",
+            "osd objectstore": "memstore",
+            "memstore device bytes": STORE_BYTES,
             "osd class dir": "/usr/lib/x86_64-linux-gnu/rados-classes",
-            "osd pool default size": 1, "osd pool default min size": 1,
-            "osd pool default pg autoscale mode": "off", "osd crush chooseleaf type": 0,
-            "mon allow pool size one": "true", "mgr initial modules": "",
-        }  # fmt: skip
+            "osd pool default size": 1,
+            "osd pool default min size": 1,
+            "osd pool default pg autoscale mode": "off",
+            "osd crush chooseleaf type": 0,
+            "mon allow pool size one": "true",
+            "mgr initial modules": "",
+        }
         (here / "keyring").touch()
         text = "\n".join(f"{name} = {value}" for name, value in lines.items())
         self._settings.write_text(f"[global]\n{text}\n")

@@ -22,8 +22,16 @@ from pathlib import Path
 import pytest
 
 PROGRAMS = (
-    "glusterfs", "glusterfsd", "setfattr", "mkfs.ext4", "mount", "umount", "ip", "tc", "nsenter",
-)  # fmt: skip
+    "glusterfs",
+    "glusterfsd",
+    "setfattr",
+    "mkfs.ext4",
+    "mount",
+    "umount",
+    "ip",
+    "tc",
+    "nsenter",
+)
 _LIMIT_S = 120.0
 """Of a start: no test waits so long unless it hangs."""
 _PATIENCE_S = 1000

@@ -17,9 +17,14 @@ def typed(cli: Cli, answer: str, *words: str) -> subprocess.CompletedProcess[str
     try:
         os.write(keyboard, answer.encode())
         return subprocess.run(
-            cli.line(*words), stdin=terminal, capture_output=True, text=True, timeout=600,
-            env=cli.environment(), check=False,
-        )  # fmt: skip
+            cli.line(*words),
+            stdin=terminal,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            env=cli.environment(),
+            check=False,
+        )
     finally:
         os.close(keyboard)
         os.close(terminal)

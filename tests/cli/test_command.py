@@ -158,15 +158,31 @@ def test_a_reader_that_wants_no_more_is_no_fault(cli: Cli) -> None:
     os.close(reader)
     with os.fdopen(writer, "wb") as gone:
         done = subprocess.run(
-            cli.line("library", "show", "flash3"), stdout=gone, stderr=subprocess.PIPE,
-            env=cli.environment(), timeout=600, check=False,
-        )  # fmt: skip
+            cli.line("library", "show", "flash3"),
+            stdout=gone,
+            stderr=subprocess.PIPE,
+            env=cli.environment(),
+            timeout=600,
+            check=False,
+        )
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, b"")
 
 
 def test_64_forked_ranks_start(cli: Cli) -> None:
     record = cli.json(
-        "run", "flash3", "-d", str(cli.target), "-n", "64", "--repeat", "1",
-        "--set", "interface=null", "--set", "think=0 s", "--set", "dumps=1",
-    )  # fmt: skip
+        "run",
+        "flash3",
+        "-d",
+        str(cli.target),
+        "-n",
+        "64",
+        "--repeat",
+        "1",
+        "--set",
+        "interface=null",
+        "--set",
+        "think=0 s",
+        "--set",
+        "dumps=1",
+    )
     assert {row["ranks"] for row in record["phases"]} == {64}

@@ -16,11 +16,22 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("rates")
     for latency, repetitions in (("0.0001", "6"), ("0.001", "4")):
         done = venturi(
-            "run", "tsmp-a", "-d", ".", "--store", "store", "--repeat", repetitions, "-q",
-            "--set", "interface=simulated", "--set", f"interface.latency_s={latency}",
+            "run",
+            "tsmp-a",
+            "-d",
+            ".",
+            "--store",
+            "store",
+            "--repeat",
+            repetitions,
+            "-q",
+            "--set",
+            "interface=simulated",
+            "--set",
+            f"interface.latency_s={latency}",
             *(f"--set={model}_gap=0" for model in ("cosmo", "clm", "parflow")),
             cwd=folder,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
     return folder
 

@@ -22,30 +22,65 @@ OPERATION = {
     "latency_ns": LATENCIES,
 }
 PHASE = {
-    "path": ANY, "group": ANY, "instance": ANY, "iteration": ANY, "repetition": ANY, "bytes": ANY,
-    "operations": ANY, "errors": ANY, "ranks": ANY, "seconds": TIMES, "bytes_per_second": ANY,
-    "by_operation": {"write": OPERATION}, "stopped_by": ANY, "cache": ANY, "flushed": ANY,
-}  # fmt: skip
+    "path": ANY,
+    "group": ANY,
+    "instance": ANY,
+    "iteration": ANY,
+    "repetition": ANY,
+    "bytes": ANY,
+    "operations": ANY,
+    "errors": ANY,
+    "ranks": ANY,
+    "seconds": TIMES,
+    "bytes_per_second": ANY,
+    "by_operation": {"write": OPERATION},
+    "stopped_by": ANY,
+    "cache": ANY,
+    "flushed": ANY,
+}
 METRIC = {name: ANY for name in ("value", "unit", "median", "low", "high", "n", "labels")}
 RECORD = {
-    "schema": ANY, "id": ANY, "name": ANY,
-    "verdict": {"level": ANY, "reasons": [], "valid": ANY, "suspicions": [], "notes": [],
-                "use": [{"what": ANY, "allowed": ANY, "rule_set": ANY, "broken": []}],
-                "thresholds": []},
-    "labels": ANY, "run_labels": [], "host_samples": [],
-    "phases": [PHASE], "metrics": {"rate": METRIC}, "scores": ANY, "substituted": [],
+    "schema": ANY,
+    "id": ANY,
+    "name": ANY,
+    "verdict": {
+        "level": ANY,
+        "reasons": [],
+        "valid": ANY,
+        "suspicions": [],
+        "notes": [],
+        "use": [{"what": ANY, "allowed": ANY, "rule_set": ANY, "broken": []}],
+        "thresholds": [],
+    },
+    "labels": ANY,
+    "run_labels": [],
+    "host_samples": [],
+    "phases": [PHASE],
+    "metrics": {"rate": METRIC},
+    "scores": ANY,
+    "substituted": [],
     "environment": ANY,
-}  # fmt: skip
+}
 PLAN = {
-    "schema": ANY, "name": ANY, "ranks": ANY,
-    "totals": {"bytes_written": ANY, "bytes_read": ANY, "files": ANY, "operations": ANY,
-               "operations_by_kind": {"write": ANY}},
+    "schema": ANY,
+    "name": ANY,
+    "ranks": ANY,
+    "totals": {
+        "bytes_written": ANY,
+        "bytes_read": ANY,
+        "files": ANY,
+        "operations": ANY,
+        "operations_by_kind": {"write": ANY},
+    },
     "expect": [{"name": ANY, "expected": ANY, "planned": ANY, "holds": ANY}],
-}  # fmt: skip
+}
 DERIVED = {
-    "workload": ANY, "name": ANY, "program": ANY, "ior": ANY,
+    "workload": ANY,
+    "name": ANY,
+    "program": ANY,
+    "ior": ANY,
     "findings": [{"id": ANY, "severity": ANY, "what": ANY, "evidence": ANY, "advice": ANY}],
-}  # fmt: skip
+}
 WORKLOAD = """
 workload: 1
 name: small

@@ -10,9 +10,17 @@ import pytest
 from conftest import Cli
 
 SIMULATED = [
-    "--set", "interface=simulated", "--set", "interface.latency_s=0.001",
-    "--set", "interface.bandwidth_bytes_per_s=1e9", "--repeat", "6", "-n", "1",
-]  # fmt: skip
+    "--set",
+    "interface=simulated",
+    "--set",
+    "interface.latency_s=0.001",
+    "--set",
+    "interface.bandwidth_bytes_per_s=1e9",
+    "--repeat",
+    "6",
+    "-n",
+    "1",
+]
 """A rate that is the same in every repetition: 64 requests of 256 KiB."""
 
 

@@ -83,9 +83,12 @@ def completed(line: str, incomplete: str) -> set[tuple[str, str]]:
     ],
 )
 def test_words_are_completed(
-    line: str, incomplete: str, offered: set[tuple[str, str]], tmp_path: Path,
+    line: str,
+    incomplete: str,
+    offered: set[tuple[str, str]],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+) -> None:
     monkeypatch.setenv("VENTURI_STORE", str(tmp_path))
     assert completed(line, incomplete) == offered
 
@@ -105,6 +108,8 @@ def test_the_readme_s_line_makes_a_shell_complete(cli: Cli) -> None:
     script = subprocess.run(cli.line(), capture_output=True, text=True, env=environment, check=True)
     told = subprocess.run(
         ["bash", "-c", f"{script.stdout}\ncomplete -p venturi"],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert told.stdout.rstrip().endswith("-F _venturi_completion venturi")

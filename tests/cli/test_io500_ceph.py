@@ -34,8 +34,12 @@ def test_the_suite_on_striped_files(cli: Cli, ceph: Ceph) -> None:
     probe.write_bytes(b"x")
     assert b"stripe_count=3" in os.getxattr(probe, "ceph.file.layout")
     probe.unlink()
-    small = ["--set=easy_items=60", "--set=hard_items=110", "--set=hard_segments=200",
-             "--set=easy_block=32 MiB"]  # fmt: skip
+    small = [
+        "--set=easy_items=60",
+        "--set=hard_items=110",
+        "--set=hard_segments=200",
+        "--set=easy_block=32 MiB",
+    ]
     record = cli.json("run", "io500", "-d", str(place), "-n", "2", "--stonewall", "30", *small)
     assert record["environment"]["file_system"]["type"] == "fuse.ceph-fuse"
     assert len(record["phases"]) == 14

@@ -112,8 +112,10 @@ def test_a_brick_killed_in_the_middle(cli: Cli, volume: Volume) -> None:
     assert process.returncode == 3, out[-500:]
     record = cli.records()[0]
     assert [row["path"] for row in record["phases"]][:3] == [
-        "ior-easy-write", "mdtest-easy-write", "timestamp",
-    ]  # fmt: skip
+        "ior-easy-write",
+        "mdtest-easy-write",
+        "timestamp",
+    ]
     assert record["partial"]
     assert record["verdict"]["level"] == "INVALID"
     assert "Transport endpoint is not connected" in record["failure"]

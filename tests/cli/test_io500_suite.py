@@ -18,10 +18,21 @@ from venturi.model.published import Io500Phase
 from venturi.model.record import Record
 
 ORDER = [
-    "ior-easy-write", "mdtest-easy-write", "timestamp", "ior-hard-write", "mdtest-hard-write",
-    "find", "ior-easy-read", "mdtest-easy-stat", "ior-hard-read", "mdtest-hard-stat",
-    "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete", "ior-rnd4K-easy-read",
-]  # fmt: skip
+    "ior-easy-write",
+    "mdtest-easy-write",
+    "timestamp",
+    "ior-hard-write",
+    "mdtest-hard-write",
+    "find",
+    "ior-easy-read",
+    "mdtest-easy-stat",
+    "ior-hard-read",
+    "mdtest-hard-stat",
+    "mdtest-easy-delete",
+    "mdtest-hard-read",
+    "mdtest-hard-delete",
+    "ior-rnd4K-easy-read",
+]
 RANKS, EASY_ITEMS, HARD_ITEMS, SEGMENTS = 3, 120, 110, 40
 EASY_BLOCK = 8 << 20
 SMALL = {
@@ -207,9 +218,21 @@ def test_the_extended_mode_of_2021_has_random_phases(cli: Cli) -> None:
     words = ["--set=work_made=4", "--set=work_objects=2", f"--set=random_block={block}"]
     record = run(cli, "--mode", "extended-2021", *words)
     paths = [row["path"] for row in record["phases"]]
-    order = ["ior-easy-write", "ior-rnd4K-write", "mdtest-easy-write", "ior-rnd1MB-write",
-             "mdworkbench-create", "timestamp", "find-easy", "ior-hard-write", "mdtest-hard-write",
-             "find", "ior-rnd4K-read", "ior-rnd1MB-read", "find-hard"]  # fmt: skip
+    order = [
+        "ior-easy-write",
+        "ior-rnd4K-write",
+        "mdtest-easy-write",
+        "ior-rnd1MB-write",
+        "mdworkbench-create",
+        "timestamp",
+        "find-easy",
+        "ior-hard-write",
+        "mdtest-hard-write",
+        "find",
+        "ior-rnd4K-read",
+        "ior-rnd1MB-read",
+        "find-hard",
+    ]
     assert paths[: len(order)] == order
     assert not any(row["errors"] for row in record["phases"])
     rows = {row["path"]: row for row in record["phases"]}

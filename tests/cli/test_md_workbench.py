@@ -33,9 +33,14 @@ def test_phases_and_their_counts(cli: Cli) -> None:  # noqa: F811
     assert operations(rows[0]) == {"mkdir": 6, "create": 30, "write": 30, "close": 30}
     for row in rows[1:3]:
         assert operations(row) == {
-            "stat": 24, "open": 24, "read": 24, "close": 48, "unlink": 24,
-            "create": 24, "write": 24,
-        }  # fmt: skip
+            "stat": 24,
+            "open": 24,
+            "read": 24,
+            "close": 48,
+            "unlink": 24,
+            "create": 24,
+            "write": 24,
+        }
     assert operations(rows[3]) == {"unlink": 30, "rmdir": 6}
     assert [row["iteration"] for row in rows] == [{}, {"round": 0}, {"round": 1}, {}]
     assert not list(cli.target.iterdir())

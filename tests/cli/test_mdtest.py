@@ -56,7 +56,7 @@ def created(
     stride: int = 0,
     kind: str = "file",
 ) -> set[str]:
-    """What mdtest has after -C, by the formulas of its names."""  # fmt: skip
+    """What mdtest has after -C, by the formulas of its names."""
     shape = shape_of(branch=branch, depth=depth, items=items, per_directory=per, leaves_only=leaves)
     paths = set()
     for tree in range(shape.trees):
@@ -265,9 +265,21 @@ def test_our_limit_ends_every_phase(cli: Cli) -> None:
 
 def test_wrong_data_are_never_exit_0(cli: Cli, tmp_path: Path) -> None:
     done = cli(
-        "mdtest", "--dry-run", "--json", "--", "-n", "4", "-w", "100", "-e", "100", "-X", "-F",
-        "-d", str(cli.target),
-    )  # fmt: skip
+        "mdtest",
+        "--dry-run",
+        "--json",
+        "--",
+        "-n",
+        "4",
+        "-w",
+        "100",
+        "-e",
+        "100",
+        "-X",
+        "-F",
+        "-d",
+        str(cli.target),
+    )
     assert done.returncode == 0, done.stderr
     record = _record(cli, 1, ["-n", "4", "-w", "100", "-e", "100", "-X", "-F"])
     workload = record["workload"]
@@ -363,9 +375,12 @@ def test_tables_of_items(cli: Cli, tmp_path: Path) -> None:
     line = ["mdtest", "-n", "2", "--json", "--", *words, "--savePerOpDataCSV", str(prefix)]
     done = cli(*line, "-d", str(cli.target))
     assert done.returncode == 0, done.stderr
-    names = {f"{prefix.name}-File {what}-{i}-{rank:05d}.csv"
-             for what in ("creation", "stat", "read", "removal")
-             for i in range(2) for rank in range(2)}  # fmt: skip
+    names = {
+        f"{prefix.name}-File {what}-{i}-{rank:05d}.csv"
+        for what in ("creation", "stat", "read", "removal")
+        for i in range(2)
+        for rank in range(2)
+    }
     assert {path.name for path in tmp_path.glob("op-*")} == names
     rows = {row["path"]: row for row in json.loads(done.stdout)["phases"] if row["repetition"] == 1}
     for what, size in (("creation", 100), ("stat", 1), ("read", 100), ("removal", 1)):

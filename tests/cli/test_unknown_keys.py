@@ -63,8 +63,11 @@ CAMPAIGN = {
     "tables": {"t": {"step": "run", "columns": [{"of": "size"}]}},
 }
 LEGITIMATE = {
-    ("steps", "run", "environment"), ("steps", "own", "environment"), ("software",), ("hints",),
-}  # fmt: skip
+    ("steps", "run", "environment"),
+    ("steps", "own", "environment"),
+    ("software",),
+    ("hints",),
+}
 """Mappings of names that the document itself introduces and that reach somebody else."""
 
 

@@ -15,10 +15,20 @@ from pathlib import Path
 
 BANDWIDTH = ("ior-easy-write", "ior-hard-write", "ior-easy-read", "ior-hard-read")
 PHASES = (
-    "ior-easy-write", "mdtest-easy-write", "timestamp", "ior-hard-write", "mdtest-hard-write",
-    "find", "ior-easy-read", "mdtest-easy-stat", "ior-hard-read", "mdtest-hard-stat",
-    "mdtest-easy-delete", "mdtest-hard-read", "mdtest-hard-delete",
-)  # fmt: skip
+    "ior-easy-write",
+    "mdtest-easy-write",
+    "timestamp",
+    "ior-hard-write",
+    "mdtest-hard-write",
+    "find",
+    "ior-easy-read",
+    "mdtest-easy-stat",
+    "ior-hard-read",
+    "mdtest-hard-stat",
+    "mdtest-easy-delete",
+    "mdtest-hard-read",
+    "mdtest-hard-delete",
+)
 WRITES = ("ior-easy-write", "mdtest-easy-write", "ior-hard-write", "mdtest-hard-write")
 SCORED = tuple(name for name in PHASES if name != "timestamp")
 _ROWS = {"write": "creation", "stat": "stat", "read": "read", "delete": "removal"}
@@ -83,23 +93,37 @@ def made(rng: random.Random, stonewall_s: int = 300) -> Made:
 def _resolved(chosen: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
     defaults: dict[str, dict[str, str]] = {
         "global": {
-            "datadir": "./datafiles", "timestamp-datadir": "TRUE", "resultdir": "./results",
-            "timestamp-resultdir": "TRUE", "api": "POSIX", "drop-caches": "FALSE",
-            "verbosity": "1", "scc": "FALSE",
+            "datadir": "./datafiles",
+            "timestamp-datadir": "TRUE",
+            "resultdir": "./results",
+            "timestamp-resultdir": "TRUE",
+            "api": "POSIX",
+            "drop-caches": "FALSE",
+            "verbosity": "1",
+            "scc": "FALSE",
         },
         "debug": {"stonewall-time": "300", "pause-dir": ""},
         "ior-easy": {
-            "API": "", "transferSize": "2m", "blockSize": "9920000m", "filePerProc": "TRUE",
-            "uniqueDir": "FALSE", "run": "TRUE", "verbosity": "",
+            "API": "",
+            "transferSize": "2m",
+            "blockSize": "9920000m",
+            "filePerProc": "TRUE",
+            "uniqueDir": "FALSE",
+            "run": "TRUE",
+            "verbosity": "",
         },
         "mdtest-easy": {"API": "", "n": "1000000", "run": "TRUE"},
         "ior-hard": {"API": "", "segmentCount": "10000000", "run": "TRUE", "verbosity": ""},
         "mdtest-hard": {"API": "", "n": "1000000", "files-per-dir": "", "run": "TRUE"},
         "find": {
-            "external-script": "", "external-mpi-args": "", "external-extra-args": "",
-            "nproc": "", "run": "TRUE", "pfind-queue-length": "10000",
+            "external-script": "",
+            "external-mpi-args": "",
+            "external-extra-args": "",
+            "nproc": "",
+            "run": "TRUE",
+            "pfind-queue-length": "10000",
         },
-    }  # fmt: skip
+    }
     return {name: {**keys, **chosen.get(name, {})} for name, keys in defaults.items()}
 
 
@@ -328,6 +352,14 @@ def other_option(folder: Path, one: Made, rng: random.Random) -> None:
 
 
 FORGERIES = (
-    forge_summary, forge_both, forge_hash, forge_result, forge_procs, forge_time, cut_line,
-    cut_end, no_file, other_option,
-)  # fmt: skip
+    forge_summary,
+    forge_both,
+    forge_hash,
+    forge_result,
+    forge_procs,
+    forge_time,
+    cut_line,
+    cut_end,
+    no_file,
+    other_option,
+)

@@ -15,14 +15,21 @@ import sys
 from pathlib import Path
 
 PHASES = {
-    "ior-easy-write": ("GiB/s", 2.0), "mdtest-easy-write": ("kIOPS", 30.0),
-    "timestamp": ("kIOPS", 0.0), "ior-hard-write": ("GiB/s", 0.5),
-    "mdtest-hard-write": ("kIOPS", 10.0), "find": ("kIOPS", 700.0),
-    "ior-easy-read": ("GiB/s", 3.0), "mdtest-easy-stat": ("kIOPS", 300.0),
-    "ior-hard-read": ("GiB/s", 1.5), "mdtest-hard-stat": ("kIOPS", 400.0),
-    "mdtest-easy-delete": ("kIOPS", 60.0), "mdtest-hard-read": ("kIOPS", 100.0),
-    "mdtest-hard-delete": ("kIOPS", 20.0), "ior-rnd4K-easy-read": ("GiB/s", 0.3),
-}  # fmt: skip
+    "ior-easy-write": ("GiB/s", 2.0),
+    "mdtest-easy-write": ("kIOPS", 30.0),
+    "timestamp": ("kIOPS", 0.0),
+    "ior-hard-write": ("GiB/s", 0.5),
+    "mdtest-hard-write": ("kIOPS", 10.0),
+    "find": ("kIOPS", 700.0),
+    "ior-easy-read": ("GiB/s", 3.0),
+    "mdtest-easy-stat": ("kIOPS", 300.0),
+    "ior-hard-read": ("GiB/s", 1.5),
+    "mdtest-hard-stat": ("kIOPS", 400.0),
+    "mdtest-easy-delete": ("kIOPS", 60.0),
+    "mdtest-hard-read": ("kIOPS", 100.0),
+    "mdtest-hard-delete": ("kIOPS", 20.0),
+    "ior-rnd4K-easy-read": ("GiB/s", 0.3),
+}
 NOT_SCORED = ("timestamp", "ior-rnd4K-easy-read")
 
 

@@ -127,18 +127,41 @@ def test_what_can_be_planned_but_not_run(tool: Tool, text: str, words: str) -> N
 
 
 KEYS = [(section, key, kind) for section, keys in KEYS_OF.items() for key, kind in keys.items()]
-WORDS = ("TRUE", "false", "1", "0", "5", "-5", "1e5", "5.5", ".5", "maybe", "5 minutes", "+3", "1k",
-         "0x10", "TRUE # a remark", "7\t; a remark", "tRuE", "yes", "٣", "-", "1.5.2")  # fmt: skip
+WORDS = (
+    "TRUE",
+    "false",
+    "1",
+    "0",
+    "5",
+    "-5",
+    "1e5",
+    "5.5",
+    ".5",
+    "maybe",
+    "5 minutes",
+    "+3",
+    "1k",
+    "0x10",
+    "TRUE # a remark",
+    "7\t; a remark",
+    "tRuE",
+    "yes",
+    "٣",
+    "-",
+    "1.5.2",
+)
 
 
 def official_takes(kind: IniKind, text: str) -> bool:
     """The forms of the official parser, behind its remark."""
     plain = re.sub(r"\s[#;].*", "", text).strip()
     forms = {
-        IniKind.WHOLE: r"-?[0-9]+", IniKind.COUNT: r"[0-9]+", IniKind.TEXT: r".*",
+        IniKind.WHOLE: r"-?[0-9]+",
+        IniKind.COUNT: r"[0-9]+",
+        IniKind.TEXT: r".*",
         IniKind.FLAG: r"[tT][rR][uU][eE]|[fF][aA][lL][sS][eE]|1|0",
         IniKind.REAL: r"[-+]?([0-9]+([.][0-9]*)?|[.][0-9]+)(e[-+]?[0-9]+)?",
-    }  # fmt: skip
+    }
     return re.fullmatch(forms[kind], plain) is not None
 
 

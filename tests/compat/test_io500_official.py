@@ -48,9 +48,14 @@ def test_a_run_is_imported_and_packed(tool: Tool) -> None:
     with tarfile.open(found["archive"]) as pack:
         names = {Path(name).name for name in pack.getnames()}
     assert names >= {
-        "result_summary.txt", "config.ini", "config-orig.ini", "io500.ini", "io500.sh",
-        "system-information.txt", "stdout.txt",
-    }  # fmt: skip
+        "result_summary.txt",
+        "config.ini",
+        "config-orig.ini",
+        "io500.ini",
+        "io500.sh",
+        "system-information.txt",
+        "stdout.txt",
+    }
     rank = json.loads(tool("results", "rank", "--json").stdout)["rows"]
     assert [row["result"]["key"] for row in rank] == [result["key"]]
 
@@ -122,8 +127,15 @@ def test_directories_are_set_up_before(tool: Tool) -> None:
     found = packed(tool, "--prepare", script(tool, text))
     folder = Path(found["folder"])
     assert (folder / "prepare.txt").read_text().split() == [
-        "set", "ior-easy", "set", "ior-hard", "set", "mdtest-easy", "set", "mdtest-hard",
-    ]  # fmt: skip
+        "set",
+        "ior-easy",
+        "set",
+        "ior-hard",
+        "set",
+        "mdtest-easy",
+        "set",
+        "mdtest-hard",
+    ]
     with tarfile.open(found["archive"]) as pack:
         assert {"prepare.sh", "prepare.txt"} <= {Path(name).name for name in pack.getnames()}
     assert not list(tool.target.iterdir())

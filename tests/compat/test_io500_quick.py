@@ -50,8 +50,12 @@ def test_other_storage_other_ranks_and_runs_hardly_longer_do_not_count() -> None
 
 
 def test_a_quick_run_says_how_far_it_is_from_a_longer_one(tool: Tool) -> None:
-    small = ["--set=easy_block=4 MiB", "--set=hard_segments=9", "--set=easy_items=9",
-             "--set=hard_items=150"]  # fmt: skip
+    small = [
+        "--set=easy_block=4 MiB",
+        "--set=hard_segments=9",
+        "--set=easy_items=9",
+        "--set=hard_items=150",
+    ]
     line = ["run", "io500", "-d", ".", "-n", "2", "-q", *small]
     quick = [*line, "--mode", "quick"]
     first = tool(*quick)

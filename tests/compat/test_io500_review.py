@@ -26,11 +26,19 @@ from venturi.report.render import render
 HERE = PhaseContext(remote=False, crowded="")
 AWAY = PhaseContext(remote=True, crowded="")
 KINDS = {
-    "ior-easy-write": "write", "mdtest-easy-write": "create", "ior-hard-write": "write",
-    "mdtest-hard-write": "create", "find": "find", "ior-easy-read": "read",
-    "mdtest-easy-stat": "stat", "ior-hard-read": "read", "mdtest-hard-stat": "stat",
-    "mdtest-easy-delete": "unlink", "mdtest-hard-read": "open", "mdtest-hard-delete": "unlink",
-}  # fmt: skip
+    "ior-easy-write": "write",
+    "mdtest-easy-write": "create",
+    "ior-hard-write": "write",
+    "mdtest-hard-write": "create",
+    "find": "find",
+    "ior-easy-read": "read",
+    "mdtest-easy-stat": "stat",
+    "ior-hard-read": "read",
+    "mdtest-hard-stat": "stat",
+    "mdtest-easy-delete": "unlink",
+    "mdtest-hard-read": "open",
+    "mdtest-hard-delete": "unlink",
+}
 
 
 def row(path: str, latencies: list[int], size: int = 0, **changes: Any) -> PhaseRow:
@@ -164,10 +172,20 @@ def published(number: int, factor: float, like: Io500Result) -> Io500Result:
         for p in like.phases
     ]
     return Io500Result(
-        key=f"{number:016x}", source=f"list, row {number}", format="list", institution="Lab",
-        system=f"System{number}", year=2024, procs=procs, nodes=10, phases=phases,
-        published=Io500Score(), recomputed=score(phases), match=True, ranked=True,
-    )  # fmt: skip
+        key=f"{number:016x}",
+        source=f"list, row {number}",
+        format="list",
+        institution="Lab",
+        system=f"System{number}",
+        year=2024,
+        procs=procs,
+        nodes=10,
+        phases=phases,
+        published=Io500Score(),
+        recomputed=score(phases),
+        match=True,
+        ranked=True,
+    )
 
 
 def test_a_run_in_the_terms_of_results() -> None:
@@ -312,8 +330,12 @@ def test_two_results_side_by_side() -> None:
 
 
 def test_runs_and_results_by_the_command_line(tool: Tool) -> None:
-    small = ["--set=easy_items=30", "--set=hard_items=110", "--set=hard_segments=9",
-             "--set=easy_block=4 MiB"]  # fmt: skip
+    small = [
+        "--set=easy_items=30",
+        "--set=hard_items=110",
+        "--set=hard_segments=9",
+        "--set=easy_block=4 MiB",
+    ]
     assert tool("run", "io500", "-d", ".", "-n", "1", "-q", *small).returncode == 0
     titles = [name.replace("-", "_") for name in SCORED]
     head = ",".join(["institution", "system", "client_total_procs", *titles])

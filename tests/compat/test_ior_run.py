@@ -120,9 +120,16 @@ def test_bytes_go_through_file_views_to_their_places(
 
 @pytest.mark.parametrize(
     ("words", "machine"),
-    [("", "local"), ("-F", "local"), ("-a MMAP", "local"), ("-a AIO", "local"),
-     ("-z -t 4k", "local"), ("-c -a MPIIO", "mpich"), ("-F -a MPIIO", "openmpi")],
-)  # fmt: skip
+    [
+        ("", "local"),
+        ("-F", "local"),
+        ("-a MMAP", "local"),
+        ("-a AIO", "local"),
+        ("-z -t 4k", "local"),
+        ("-c -a MPIIO", "mpich"),
+        ("-F -a MPIIO", "openmpi"),
+    ],
+)
 def test_a_file_of_an_earlier_run_is_checked_by_its_own_stamps(
     choices: Choices, words: str, machine: str
 ) -> None:

@@ -13,8 +13,13 @@ from venturi.plan.make import make_plan
 
 ROWS = rows_of("md-workbench")
 ONLY_IN_OUTPUT = {
-    "-o", "--print-detailed-stats", "--process-reports", "-q", "--latency-all", "--run-info-file",
-}  # fmt: skip
+    "-o",
+    "--print-detailed-stats",
+    "--process-reports",
+    "-q",
+    "--latency-all",
+    "--run-info-file",
+}
 WITHOUT_EFFECT = {"-v", "--dataPacketType", "--incompressible-data"}
 
 

@@ -58,8 +58,11 @@ def test_numbers_of_directories_and_items_are_mdtests(
         return
     made = shape(*options)
     assert (made.directories, made.per_directory, made.items, made.trees) == (
-        directories, per_directory, items, trees,
-    )  # fmt: skip
+        directories,
+        per_directory,
+        items,
+        trees,
+    )
 
 
 @given(shapes)

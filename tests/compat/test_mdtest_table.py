@@ -15,9 +15,17 @@ from venturi.plan.make import make_plan
 ROWS = rows_of("mdtest")
 RANKS = 4
 ONLY_IN_OUTPUT = {
-    "-d", "-x", "-P", "-Z", "--saveRankPerformanceDetails", "--showRankStatistics",
-    "--print-all-procs", "--warningAsErrors", "-v", "-V",
-}  # fmt: skip
+    "-d",
+    "-x",
+    "-P",
+    "-Z",
+    "--saveRankPerformanceDetails",
+    "--showRankStatistics",
+    "--print-all-procs",
+    "--warningAsErrors",
+    "-v",
+    "-V",
+}
 WITHOUT_EFFECT = {"-t", "--dataPacketType"}
 """Accepted, and the table says that there is nothing to do."""
 

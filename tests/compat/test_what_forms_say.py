@@ -89,7 +89,20 @@ def test_the_verdict_stands_in_mdtests_and_workbenchs_output(tool: Tool) -> None
     version, remark = [line for line in done.stdout.splitlines() if line.startswith("# ")]
     assert version.startswith("# venturi ")
     assert remark[2:] in done.stderr
-    other = tool("md-workbench", "-q", "--output-format", "md-workbench-text", "--",
-                 "-o", "w", "-I", "3", "-P", "3", "-D", "1")  # fmt: skip
+    other = tool(
+        "md-workbench",
+        "-q",
+        "--output-format",
+        "md-workbench-text",
+        "--",
+        "-o",
+        "w",
+        "-I",
+        "3",
+        "-P",
+        "3",
+        "-D",
+        "1",
+    )
     assert other.returncode == 0, other.stderr
     assert "INDICATIVE" in other.stderr

@@ -34,8 +34,12 @@ def test_many_files_are_items_with_their_attributes() -> None:
     found = derived(run)
     [step] = [step.each for step in steps_of(found) if step.each is not None]
     assert step.do == [
-        ItemVerb.CREATE, ItemVerb.WRITE, ItemVerb.SET_TIMES, ItemVerb.CLOSE, ItemVerb.SET_MODE,
-    ]  # fmt: skip
+        ItemVerb.CREATE,
+        ItemVerb.WRITE,
+        ItemVerb.SET_TIMES,
+        ItemVerb.CLOSE,
+        ItemVerb.SET_MODE,
+    ]
     assert check_exact(run, found).totals.operations["set_attribute"] == 40
     assert found.origin is not None
     assert found.origin.observed is not None

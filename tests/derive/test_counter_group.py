@@ -56,17 +56,29 @@ def sizes(prefix: str, size: int, count: int) -> dict[str, int]:
 def layered(asked: int, below: int, total: int) -> Trace:
     """Requests of `asked` bytes at MPI-IO that reach POSIX in pieces of `below` bytes."""
     records = [
-        CounterRecord(
-            layer=layer, file="/s/f", identity="1", rank=-1, counters=counters, times={}
-        )
+        CounterRecord(layer=layer, file="/s/f", identity="1", rank=-1, counters=counters, times={})
         for layer, counters in (
-            (Layer.MPIIO, {"INDEP_WRITES": total // asked, "BYTES_WRITTEN": total,
-                           "INDEP_OPENS": 4, **sizes("SIZE_WRITE_AGG_", asked, total // asked)}),
-            (Layer.POSIX, {"WRITES": total // below, "BYTES_WRITTEN": total, "OPENS": 4,
-                           "MAX_BYTE_WRITTEN": total - 1,
-                           **sizes("SIZE_WRITE_", below, total // below)}),
+            (
+                Layer.MPIIO,
+                {
+                    "INDEP_WRITES": total // asked,
+                    "BYTES_WRITTEN": total,
+                    "INDEP_OPENS": 4,
+                    **sizes("SIZE_WRITE_AGG_", asked, total // asked),
+                },
+            ),
+            (
+                Layer.POSIX,
+                {
+                    "WRITES": total // below,
+                    "BYTES_WRITTEN": total,
+                    "OPENS": 4,
+                    "MAX_BYTE_WRITTEN": total - 1,
+                    **sizes("SIZE_WRITE_", below, total // below),
+                },
+            ),
         )
-    ]  # fmt: skip
+    ]
     return Trace(
         source=TraceSource(format="darshan", file="x.darshan"),
         job=TracedJob(ranks=4, seconds=100.0),

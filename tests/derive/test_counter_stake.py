@@ -34,9 +34,14 @@ def test_a_small_file_that_is_read_again_is_a_note() -> None:
 def record(layer: Layer, **counters: int) -> CounterRecord:
     is_part = layer is Layer.HDF5_DATASET
     return CounterRecord(
-        layer=layer, file="/s/f.h5:field" if is_part else "/s/f.h5", identity="12"[is_part],
-        within="1" if is_part else "", rank=-1, counters=counters, times={},
-    )  # fmt: skip
+        layer=layer,
+        file="/s/f.h5:field" if is_part else "/s/f.h5",
+        identity="12"[is_part],
+        within="1" if is_part else "",
+        rank=-1,
+        counters=counters,
+        times={},
+    )
 
 
 def layered(asked: float, mpiio: float, posix_read: float = 0.0) -> Trace:
@@ -48,11 +53,18 @@ def layered(asked: float, mpiio: float, posix_read: float = 0.0) -> Trace:
         record(Layer.HDF5_DATASET, WRITES=calls, BYTES_WRITTEN=int(asked * GB), OPENS=4),
         record(Layer.MPIIO, INDEP_WRITES=calls, BYTES_WRITTEN=wide, INDEP_OPENS=4, **each),
         record(
-            Layer.POSIX, WRITES=calls, BYTES_WRITTEN=wide, OPENS=4, MAX_BYTE_WRITTEN=wide,
-            READS=calls if posix_read else 0, BYTES_READ=int(posix_read * GB),
-            ACCESS1_ACCESS=size, ACCESS1_COUNT=calls, **each,
+            Layer.POSIX,
+            WRITES=calls,
+            BYTES_WRITTEN=wide,
+            OPENS=4,
+            MAX_BYTE_WRITTEN=wide,
+            READS=calls if posix_read else 0,
+            BYTES_READ=int(posix_read * GB),
+            ACCESS1_ACCESS=size,
+            ACCESS1_COUNT=calls,
+            **each,
         ),
-    ]  # fmt: skip
+    ]
     return Trace(
         source=TraceSource(format="darshan", file="x.darshan"),
         job=TracedJob(ranks=4, seconds=100.0),
@@ -95,12 +107,16 @@ def uneven(slowest: list[int]) -> Trace:
         one.model_copy(
             update={
                 "counters": one.counters
-                | {"SLOWEST_RANK": rank, "SLOWEST_RANK_BYTES": 10**7,
-                   "FASTEST_RANK": 0 if rank else 1, "FASTEST_RANK_BYTES": 10**6}
+                | {
+                    "SLOWEST_RANK": rank,
+                    "SLOWEST_RANK_BYTES": 10**7,
+                    "FASTEST_RANK": 0 if rank else 1,
+                    "FASTEST_RANK_BYTES": 10**6,
+                }
             }
         )
         for one, rank in zip(trace.records, slowest, strict=True)
-    ]  # fmt: skip
+    ]
     return trace.model_copy(update={"records": records})
 
 

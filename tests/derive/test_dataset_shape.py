@@ -37,14 +37,23 @@ class Hdf5Run(CaptureFactory):
             self.call(rank, Kind.CLOSE, path, layer=self.whole_layer)
 
     def dataset(
-        self, name: str, shape: Shape, path: str = "/s/f.h5", element: int = 8,
-        chunk: Shape = (), cache: int | None = None,
-    ) -> str:  # fmt: skip
+        self,
+        name: str,
+        shape: Shape,
+        path: str = "/s/f.h5",
+        element: int = 8,
+        chunk: Shape = (),
+        cache: int | None = None,
+    ) -> str:
         key = f"{path}:{name}"
         self.file(
-            key, within=self.files[path], shape=list(shape), element_bytes=element,
-            chunk=list(chunk), chunk_cache_bytes=cache,
-        )  # fmt: skip
+            key,
+            within=self.files[path],
+            shape=list(shape),
+            element_bytes=element,
+            chunk=list(chunk),
+            chunk_cache_bytes=cache,
+        )
         return key
 
     def box(
@@ -155,8 +164,9 @@ def test_slabs_are_transfers_and_forms_stand_in_order() -> None:
     workload = exact(run)
     assert list(only_file(workload).datasets) == ["field", "ids"]
     assert [(step.to, step.transfer) for step in moves_of(workload)] == [
-        ("stream1.field", "640 B"), ("stream1.ids", None),
-    ]  # fmt: skip
+        ("stream1.field", "640 B"),
+        ("stream1.ids", None),
+    ]
 
 
 def test_what_was_written_is_read_by_another_split() -> None:

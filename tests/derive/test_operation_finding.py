@@ -71,9 +71,16 @@ def no_collective(bad: bool) -> CaptureFactory:
     made = CaptureFactory(4)
     for rank in range(4):
         made.run(
-            rank, Kind.WRITE, "/s/f", 65536, 50, first=rank * 50 * 65536, layer=Layer.MPIIO,
-            detail=0 if bad else 1, s=0.01,
-        )  # fmt: skip
+            rank,
+            Kind.WRITE,
+            "/s/f",
+            65536,
+            50,
+            first=rank * 50 * 65536,
+            layer=Layer.MPIIO,
+            detail=0 if bad else 1,
+            s=0.01,
+        )
     return made
 
 
@@ -281,13 +288,37 @@ def checkpoint_bursts(bad: bool) -> CaptureFactory:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    small_requests, stdio_bulk, sync_each_write, sync_time, read_modify_write, no_collective,
-    chunk_cuts, too_many_seeks, misaligned, random_access, shared_file_contention,
-    append_contention, redundant_reads, redundant_writes, folder_walk,
-    read_write_switches, write_then_truncate, temporary_files,
-    too_many_opens, repeated_stats, metadata_heavy, tiny_files, file_per_process, import_storm,
-    failed_lookups, imbalance, straggler, slow_file, serial_io, checkpoint_bursts,
-)  # fmt: skip
+    small_requests,
+    stdio_bulk,
+    sync_each_write,
+    sync_time,
+    read_modify_write,
+    no_collective,
+    chunk_cuts,
+    too_many_seeks,
+    misaligned,
+    random_access,
+    shared_file_contention,
+    append_contention,
+    redundant_reads,
+    redundant_writes,
+    folder_walk,
+    read_write_switches,
+    write_then_truncate,
+    temporary_files,
+    too_many_opens,
+    repeated_stats,
+    metadata_heavy,
+    tiny_files,
+    file_per_process,
+    import_storm,
+    failed_lookups,
+    imbalance,
+    straggler,
+    slow_file,
+    serial_io,
+    checkpoint_bursts,
+)
 
 
 def ids(findings: list[Finding]) -> list[str]:

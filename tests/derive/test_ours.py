@@ -21,9 +21,15 @@ from venturi.sources.open import read
 
 TABLE = yaml.safe_load((PROJECT / "tests" / "derive" / "expected.yaml").read_text())
 NEWEST = [
-    "h5slab", "ior_hdf5_coll", "ior_mpiio_coll", "ior_ncmpi_coll", "ior_random_z",
-    "ior_shared_seg", "mdtest_3901", "miniapp",
-]  # fmt: skip
+    "h5slab",
+    "ior_hdf5_coll",
+    "ior_mpiio_coll",
+    "ior_ncmpi_coll",
+    "ior_random_z",
+    "ior_shared_seg",
+    "mdtest_3901",
+    "miniapp",
+]
 """Runs that were captured with Darshan's main branch too."""
 
 

@@ -16,22 +16,57 @@ from venturi.model.yaml_text import parse_yaml
 
 _LAYERS = [layer for layer in Layer if layer is not Layer.LUSTRE]
 _COUNTERS = [
-    "OPENS", "READS", "WRITES", "INDEP_READS", "INDEP_WRITES", "COLL_READS", "COLL_WRITES",
-    "BYTES_READ", "BYTES_WRITTEN", "MAX_BYTE_READ", "MAX_BYTE_WRITTEN", "CONSEC_READS",
-    "CONSEC_WRITES", "SEQ_READS", "SEQ_WRITES", "RW_SWITCHES", "FSYNCS", "FDSYNCS", "SYNCS",
-    "FLUSHES", "FILE_NOT_ALIGNED", "FILE_ALIGNMENT", "IS_RECORD_VAR", "NPOINTS", "DATATYPE_SIZE",
-    "USE_MPIIO_COLLECTIVE", "SLOWEST_RANK_BYTES", "FASTEST_RANK_BYTES",
+    "OPENS",
+    "READS",
+    "WRITES",
+    "INDEP_READS",
+    "INDEP_WRITES",
+    "COLL_READS",
+    "COLL_WRITES",
+    "BYTES_READ",
+    "BYTES_WRITTEN",
+    "MAX_BYTE_READ",
+    "MAX_BYTE_WRITTEN",
+    "CONSEC_READS",
+    "CONSEC_WRITES",
+    "SEQ_READS",
+    "SEQ_WRITES",
+    "RW_SWITCHES",
+    "FSYNCS",
+    "FDSYNCS",
+    "SYNCS",
+    "FLUSHES",
+    "FILE_NOT_ALIGNED",
+    "FILE_ALIGNMENT",
+    "IS_RECORD_VAR",
+    "NPOINTS",
+    "DATATYPE_SIZE",
+    "USE_MPIIO_COLLECTIVE",
+    "SLOWEST_RANK_BYTES",
+    "FASTEST_RANK_BYTES",
     *(f"ACCESS{i}_{what}" for i in range(1, 5) for what in ("ACCESS", "COUNT")),
     *(f"STRIDE{i}_{what}" for i in range(1, 5) for what in ("STRIDE", "COUNT")),
-    *(f"SIZE_{way}{agg}_{name}" for way in ("READ", "WRITE") for agg in ("", "_AGG")
-      for name, _ in BUCKETS),
-]  # fmt: skip
+    *(
+        f"SIZE_{way}{agg}_{name}"
+        for way in ("READ", "WRITE")
+        for agg in ("", "_AGG")
+        for name, _ in BUCKETS
+    ),
+]
 _TIMES = [
-    "F_OPEN_START_TIMESTAMP", "F_CLOSE_END_TIMESTAMP", "F_READ_START_TIMESTAMP",
-    "F_WRITE_START_TIMESTAMP", "F_READ_END_TIMESTAMP", "F_WRITE_END_TIMESTAMP", "F_META_TIME",
-    "F_READ_TIME", "F_WRITE_TIME", "F_SLOWEST_RANK_TIME", "F_FASTEST_RANK_TIME",
+    "F_OPEN_START_TIMESTAMP",
+    "F_CLOSE_END_TIMESTAMP",
+    "F_READ_START_TIMESTAMP",
+    "F_WRITE_START_TIMESTAMP",
+    "F_READ_END_TIMESTAMP",
+    "F_WRITE_END_TIMESTAMP",
+    "F_META_TIME",
+    "F_READ_TIME",
+    "F_WRITE_TIME",
+    "F_SLOWEST_RANK_TIME",
+    "F_FASTEST_RANK_TIME",
     "F_VARIANCE_RANK_BYTES",
-]  # fmt: skip
+]
 _PATHS = ["/a/out", "/a/out.1", "/a/out.2", "/a/b/log", "/a/d:/v", "/usr/lib/x.so", "<STDOUT>", ""]
 
 _numbers = st.one_of(

@@ -260,9 +260,14 @@ def test_a_module_that_cannot_be_read_makes_the_share_unknown(module: str) -> No
 
 @pytest.mark.parametrize(
     "folder",
-    ["/home/me/env/lib/python3.11", "/home/me/env/lib64/python3.12/encodings", "/w/.venv/share",
-     "/w/conda/lib/python3.13/site-packages/numpy", "/w/pkg/__pycache__"],
-)  # fmt: skip
+    [
+        "/home/me/env/lib/python3.11",
+        "/home/me/env/lib64/python3.12/encodings",
+        "/w/.venv/share",
+        "/w/conda/lib/python3.13/site-packages/numpy",
+        "/w/pkg/__pycache__",
+    ],
+)
 def test_python_modules_and_their_folders_are_not_the_applications(folder: str) -> None:
     rows = whole_file(0, Layer.POSIX, "/scratch/data", [2**20] * 8, Kind.WRITE)
     rows += [(0, Layer.POSIX, Kind.STAT, folder, 0, -1, 0)] * 50

@@ -24,8 +24,9 @@ def values(text: str | int, loops: Loops) -> list[int]:
 @pytest.mark.parametrize("first", [0, 7])
 def test_what_rises_is_dealt_along_its_line(loops: Loops, first: int) -> None:
     like = first + 3 * np.arange(40)
-    found = dealt(int(like.sum()) + 11, like.reshape([turns for _, turns in loops] + [1]),
-                  scene(*loops))  # fmt: skip
+    found = dealt(
+        int(like.sum()) + 11, like.reshape([turns for _, turns in loops] + [1]), scene(*loops)
+    )
     assert values(found.text, loops) == found.counts.tolist()
     assert found.counts.sum() == like.sum() + 11
     assert np.all(np.abs(found.counts - like) <= 2)

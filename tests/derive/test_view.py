@@ -56,8 +56,12 @@ def test_files_take_turns_between_syncs_as_they_did(ranks: int) -> None:
     kinds = verbs(found)
     first, second = kinds[0][1], next(name for _, name in kinds if name != kinds[0][1])
     assert kinds[:5] == [
-        ("write", first), ("sync", first), ("write", second), ("sync", second), ("unlink", first),
-    ]  # fmt: skip
+        ("write", first),
+        ("sync", first),
+        ("write", second),
+        ("sync", second),
+        ("unlink", first),
+    ]
     loops = [step for step in steps_of(found) if step.for_ is not None]
     assert any(step.in_ in (38, 39, 40) for step in loops)
 

@@ -86,11 +86,25 @@ def test_a_phase_that_also_writes_is_warm_where_nearly_all_was_in_memory(
     if not is_on_disk(tmp_path):
         pytest.skip("dropping pages needs a directory on a disk")
     cold = nest(0, (max(1, int(share * 16)), MIB))
-    first = [manage("create"), write(MIB, PATTERN), manage("close"),
-             manage("create", 1), write(MIB, cold, index=1), manage("close", 1)]  # fmt: skip
-    both = [manage("open"), read(MIB, PATTERN), manage("close"),
-            manage("open", 1), read(MIB, cold, index=1), manage("close", 1),
-            manage("create", 2), write(MIB, PATTERN, index=2), manage("close", 2)]  # fmt: skip
+    first = [
+        manage("create"),
+        write(MIB, PATTERN),
+        manage("close"),
+        manage("create", 1),
+        write(MIB, cold, index=1),
+        manage("close", 1),
+    ]
+    both = [
+        manage("open"),
+        read(MIB, PATTERN),
+        manage("close"),
+        manage("open", 1),
+        read(MIB, cold, index=1),
+        manage("close", 1),
+        manage("create", 2),
+        write(MIB, PATTERN, index=2),
+        manage("close", 2),
+    ]
     made = plan(
         tmp_path,
         [file("warm"), file("cold"), file("own")],

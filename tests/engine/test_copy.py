@@ -34,8 +34,11 @@ def without(engine: Engine, made: Plan, *calls: str) -> Outcome:
     log = Path(made.journal) / "strace"
     done = subprocess.run(
         ["strace", "-f", "-o", str(log), *refused, *engine.command(made, "alone")],
-        capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     return Outcome(done.returncode, parse(done.stdout), done.stderr)
 
 
@@ -51,8 +54,10 @@ def test_a_file_is_copied_whole(engine: Engine, tmp_path: Path, comm: str, per_r
     size = BYTES if per_rank else BYTES * ranks
     assert (whole["operations"], whole["bytes"]) == (files, files * size)
     assert {k: p["operations"] for k, p in found.items() if p is not whole} == {
-        "open": files, "create": files, "close": 2 * files,
-    }  # fmt: skip
+        "open": files,
+        "create": files,
+        "close": 2 * files,
+    }
     assert is_gone(made)
 
 

@@ -34,10 +34,12 @@ WORK: dict[str, list[Any]] = {
     "rename": [manage("rename", to=1)],
     "attributes": [manage("set_times"), manage("set_mode")],
     "replace": [
-        manage("create", 1), write(4096, nest(0, (4, 4096)), index=1), manage("close", 1),
+        manage("create", 1),
+        write(4096, nest(0, (4, 4096)), index=1),
+        manage("close", 1),
         manage("rename", 1, to=0),
     ],
-}  # fmt: skip
+}
 Swap = Callable[[Path, Path], None]
 
 
@@ -183,8 +185,10 @@ def test_attributes_of_items_are_not_set_through_links(
     run_swapped(engine, made, swap)
     after = victim.stat()
     assert (after.st_mode, after.st_mtime_ns, after.st_ctime_ns) == (
-        before.st_mode, before.st_mtime_ns, before.st_ctime_ns,
-    )  # fmt: skip
+        before.st_mode,
+        before.st_mtime_ns,
+        before.st_ctime_ns,
+    )
 
 
 def test_a_directory_that_took_a_name_is_not_removed(engine: Engine, tmp_path: Path) -> None:

@@ -87,9 +87,14 @@ def make(kind: str) -> list[Items]:
 
 @pytest.mark.parametrize(
     ("verb", "name"),
-    [("rename", "f.0.0-XX"), ("link", "f.0.0.link"), ("symlink", "f.0.0.symlink"),
-     ("mknod", "f.0.0"), ("mkdir", "f.0.0")],
-)  # fmt: skip
+    [
+        ("rename", "f.0.0-XX"),
+        ("link", "f.0.0.link"),
+        ("symlink", "f.0.0.symlink"),
+        ("mknod", "f.0.0"),
+        ("mkdir", "f.0.0"),
+    ],
+)
 def test_a_name_that_is_taken_is_left_alone(
     engine: Engine, tmp_path: Path, verb: str, name: str
 ) -> None:
@@ -259,9 +264,15 @@ def test_names_and_contents_of_each_owner(
     names = [NamePart(text="file."), *([NamePart(value=RANK)] if owner == "rank" else [])]
     names += [NamePart(text="."), NamePart(field=NameField.ITEM, width=3)]
     shape = tree(
-        3, 5000, depth=1, branch=2, leaves=True, owner=owner, item_name=names,
+        3,
+        5000,
+        depth=1,
+        branch=2,
+        leaves=True,
+        owner=owner,
+        item_name=names,
         directory_name=[NamePart(text="mdtest_tree."), NamePart(field=NameField.NODE)],
-    )  # fmt: skip
+    )
     by_one = loop(LOOP, binary(Operator.EQUAL, RANK, number(0)), items("create", "write", "close"))
     make_step = by_one if owner == "shared" else items("create", "write", "close")
     made = plan(
@@ -294,12 +305,18 @@ def test_names_and_contents_of_each_owner(
         (tree(), ("set_xattr",), "not open here"),
         (tree(), ("set_mode", "rename"), "chain of its own"),
         (tree(item_name=[NamePart(text="same")]), ("mknod",), "share one name"),
-        (tree(item_name=[NamePart(text="a/b"), NamePart(field=NameField.ITEM)]), ("mknod",),
-         "slash"),
-        (tree(directory_name=[NamePart(text="d"), NamePart(field=NameField.ITEM)]), ("mknod",),
-         "share one name"),
+        (
+            tree(item_name=[NamePart(text="a/b"), NamePart(field=NameField.ITEM)]),
+            ("mknod",),
+            "slash",
+        ),
+        (
+            tree(directory_name=[NamePart(text="d"), NamePart(field=NameField.ITEM)]),
+            ("mknod",),
+            "share one name",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_done_to_items_is_refused(
     engine: Engine, tmp_path: Path, shape: Tree, verbs: tuple[str, ...], message: str
 ) -> None:
@@ -375,8 +392,9 @@ def test_every_repetition_finds_staged_items_as_they_were(
     assert outcome.code == 0, outcome.events
     found = [e for e in outcome.events if e["event"] == "phase_finished"]
     assert [kinds(event) for event in found] == [
-        {"link": 3 * ranks, "symlink": 3 * ranks}, {"rmdir": 2 * ranks},
-    ] * 3  # fmt: skip
+        {"link": 3 * ranks, "symlink": 3 * ranks},
+        {"rmdir": 2 * ranks},
+    ] * 3
     assert is_gone(made)
 
 

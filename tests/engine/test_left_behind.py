@@ -64,9 +64,11 @@ def ancestors(pid: int, last: int) -> list[int]:
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
 def test_ranks_whose_launcher_was_killed_end(engine: Engine, tmp_path: Path, mpi: str) -> None:
     made = plan(
-        tmp_path, [file("f", per_rank=True)],
-        [phase("p", manage("create"), manage("close")), hold()], ranks=3,
-    )  # fmt: skip
+        tmp_path,
+        [file("f", per_rank=True)],
+        [phase("p", manage("create"), manage("close")), hold()],
+        ranks=3,
+    )
     process = engine.start(made, mpi)
     ranks: list[int] = []
     try:
@@ -91,10 +93,16 @@ def test_ranks_whose_launcher_was_killed_end(engine: Engine, tmp_path: Path, mpi
 def test_that_all_stood_still_is_said(engine: Engine, tmp_path: Path, comm: str) -> None:
     """Ranks and who watches them are stopped, as a suspended machine or job does."""
     made = plan(
-        tmp_path, [file("f", per_rank=True)],
-        [phase("p", manage("create"), manage("close")), hold(), phase("q", loop(LOOP, 3,
-         compute(0.2)))], ranks=2, loops=["i"],
-    )  # fmt: skip
+        tmp_path,
+        [file("f", per_rank=True)],
+        [
+            phase("p", manage("create"), manage("close")),
+            hold(),
+            phase("q", loop(LOOP, 3, compute(0.2))),
+        ],
+        ranks=2,
+        loops=["i"],
+    )
     process = engine.start(made, comm)
     try:
         go_on = held(made)

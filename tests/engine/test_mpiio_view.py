@@ -144,8 +144,11 @@ def test_a_view_that_is_in_force_is_not_set_again(
     for path in tmp_path.glob("calls.*"):
         words = [line.split()[0] for line in path.read_text().splitlines()]
         assert [word for word in words if word in ("view", "write")] == [
-            "view", *["write"] * 16, "view", *["write"] * 8,
-        ]  # fmt: skip
+            "view",
+            *["write"] * 16,
+            "view",
+            *["write"] * 8,
+        ]
 
 
 def test_a_file_for_each_rank_has_a_view_of_its_own(
@@ -154,9 +157,12 @@ def test_a_file_for_each_rank_has_a_view_of_its_own(
     count = binary(Operator.ADD, RANK, number(2))
     pattern = nest(number(100), (count, 4 * KIB), (2, KIB))
     target = file(
-        interface="mpiio", options={"view": "strided"}, per_rank=True, keep=True,
+        interface="mpiio",
+        options={"view": "strided"},
+        per_rank=True,
+        keep=True,
         content=Content(verify=True),
-    )  # fmt: skip
+    )
     phases = [
         phase("w", manage("create"), write(KIB, pattern), manage("close")),
         phase("r", manage("open"), read(KIB, pattern), manage("close")),

@@ -23,7 +23,7 @@ from engine.plans import (
     plan,
     times,
     write,
-)  # fmt: skip
+)
 from engine.running import Engine, size_of_group
 from venturi.model.plan import CopyWay, Plan
 

@@ -55,9 +55,13 @@ def test_a_file_replaces_the_one_that_has_its_name(
 
 def test_a_file_is_as_long_as_it_was_cut_to(engine: Engine, tmp_path: Path) -> None:
     body = [
-        manage("create"), write(BLOCK, nest(0, (3, BLOCK))), cut(0, 100), cut(0, 2 * BLOCK),
-        read(BLOCK, nest(0, (2, BLOCK))), manage("close"),
-    ]  # fmt: skip
+        manage("create"),
+        write(BLOCK, nest(0, (3, BLOCK))),
+        cut(0, 100),
+        cut(0, 2 * BLOCK),
+        read(BLOCK, nest(0, (2, BLOCK))),
+        manage("close"),
+    ]
     outcome = engine.run(plan(tmp_path, [file()], [phase("p", *body)]))
     assert outcome.code == 0, outcome.failed
     assert kinds(outcome.phase("p"))["truncate"] == 2

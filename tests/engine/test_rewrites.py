@@ -140,9 +140,14 @@ class Programs:
             program.append(self._phase(f"p{turn}"))
         program.append(phase("r", read(size, self._whole(size, count))))
         return plan(
-            place, files, program, ranks=self._ranks, loops=["i"],
-            repetitions=chance.randint(1, 2), seed=chance.randint(1, 99),
-        )  # fmt: skip
+            place,
+            files,
+            program,
+            ranks=self._ranks,
+            loops=["i"],
+            repetitions=chance.randint(1, 2),
+            seed=chance.randint(1, 99),
+        )
 
     def _whole(self, size: int, count: int) -> object:
         return block(size, count, self.per_rank)

@@ -21,14 +21,33 @@ from venturi.model.plan import Instruction, Operator
 
 SLOTS = ["rank", "ranks", "step"]
 OPERANDS = {
-    Operator.ADD: 2, Operator.SUBTRACT: 2, Operator.MULTIPLY: 2, Operator.DIVIDE: 2,
-    Operator.FLOOR_DIVIDE: 2, Operator.MODULO: 2, Operator.POWER: 2, Operator.NEGATE: 1,
-    Operator.LESS: 2, Operator.LESS_EQUAL: 2, Operator.GREATER: 2, Operator.GREATER_EQUAL: 2,
-    Operator.EQUAL: 2, Operator.NOT_EQUAL: 2, Operator.NOT: 1, Operator.MINIMUM: 2,
-    Operator.MAXIMUM: 2, Operator.CEIL: 1, Operator.FLOOR: 1, Operator.ISQRT: 1,
-    Operator.CEIL_TO: 2, Operator.NUMROC: 4, Operator.BLOCK: 3, Operator.SKEW: 3,
-    Operator.PERMUTE: 3, Operator.DRAW: 3,
-}  # fmt: skip
+    Operator.ADD: 2,
+    Operator.SUBTRACT: 2,
+    Operator.MULTIPLY: 2,
+    Operator.DIVIDE: 2,
+    Operator.FLOOR_DIVIDE: 2,
+    Operator.MODULO: 2,
+    Operator.POWER: 2,
+    Operator.NEGATE: 1,
+    Operator.LESS: 2,
+    Operator.LESS_EQUAL: 2,
+    Operator.GREATER: 2,
+    Operator.GREATER_EQUAL: 2,
+    Operator.EQUAL: 2,
+    Operator.NOT_EQUAL: 2,
+    Operator.NOT: 1,
+    Operator.MINIMUM: 2,
+    Operator.MAXIMUM: 2,
+    Operator.CEIL: 1,
+    Operator.FLOOR: 1,
+    Operator.ISQRT: 1,
+    Operator.CEIL_TO: 2,
+    Operator.NUMROC: 4,
+    Operator.BLOCK: 3,
+    Operator.SKEW: 3,
+    Operator.PERMUTE: 3,
+    Operator.DRAW: 3,
+}
 """All but `log2`, whose last bit differs between libraries, and those that need a run's nodes."""
 
 

@@ -19,9 +19,25 @@ from venturi.store.archive import verify
 HERE = Path(__file__).parent
 TIMES = 60
 OTHERS: tuple[Any, ...] = (
-    None, True, -1, 0, 1.5, 10**400, 1e308, float("nan"), float("inf"), "", " ", "x", [], [1], {},
-    {"a": 1}, [[]], [None],
-)  # fmt: skip
+    None,
+    True,
+    -1,
+    0,
+    1.5,
+    10**400,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    " ",
+    "x",
+    [],
+    [1],
+    {},
+    {"a": 1},
+    [[]],
+    [None],
+)
 
 
 def documents() -> dict[str, Any]:

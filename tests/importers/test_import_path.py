@@ -95,12 +95,32 @@ def test_fio_and_hyperfine(tmp_path: Path) -> None:
 
 
 def test_reports_of_reframe(tmp_path: Path) -> None:
-    case = {"name": "stream", "system": "daint:gpu", "environment": "gnu", "result": "success",
-            "nodelist": ["n1", "n2"]}  # fmt: skip
-    old = {"perfvars": [{"name": "copy", "value": 19.5, "unit": "GB/s", "reference": None,
-                         "thres_lower": None, "thres_upper": None}]}  # fmt: skip
-    new = {"result": "fail", "fail_phase": "sanity", "fail_reason": "no output", "name": "stream 2",
-           "perfvalues": {"daint:gpu:copy": [18.5, 0, None, None, "GB/s", "pass"]}}  # fmt: skip
+    case = {
+        "name": "stream",
+        "system": "daint:gpu",
+        "environment": "gnu",
+        "result": "success",
+        "nodelist": ["n1", "n2"],
+    }
+    old = {
+        "perfvars": [
+            {
+                "name": "copy",
+                "value": 19.5,
+                "unit": "GB/s",
+                "reference": None,
+                "thres_lower": None,
+                "thres_upper": None,
+            }
+        ]
+    }
+    new = {
+        "result": "fail",
+        "fail_phase": "sanity",
+        "fail_reason": "no output",
+        "name": "stream 2",
+        "perfvalues": {"daint:gpu:copy": [18.5, 0, None, None, "GB/s", "pass"]},
+    }
     info = {"data_version": "3.1", "time_start": "2026-03-01T12:00:00+0100", "hostname": "login1"}
     path = tmp_path / "report.json"
     cases = [{**case, **old}, {**case, **new}]

@@ -17,9 +17,19 @@ from venturi.plan.setting import RunSettings
 
 BOTH = ("cryoem-stream", "cryoem-batch")
 SMALL = {
-    "images": 3, "image": 120_001, "frames": 3, "width": 101, "columns": 51, "lines": 7,
-    "ctf": 99, "motioncor2": 0, "gctf": 0, "latency": 0, "chunk": 4096, "link": 100_000_000,
-}  # fmt: skip
+    "images": 3,
+    "image": 120_001,
+    "frames": 3,
+    "width": 101,
+    "columns": 51,
+    "lines": 7,
+    "ctf": 99,
+    "motioncor2": 0,
+    "gctf": 0,
+    "latency": 0,
+    "chunk": 4096,
+    "link": 100_000_000,
+}
 ROWS = (120_001 - 8 - 114 * 3) // (101 * 3)
 
 

@@ -40,9 +40,14 @@ def invented(seed: int) -> FoldedOperations:
         now = start + chance.randrange(300)
         address = chance.randrange(1, 1 << 25) if kind == READ else 0
         return {
-            "kind": kind, "start_ns": start, "end_ns": now, "bytes": chance.randrange(100),
-            "offset": chance.randrange(10**6), "detail": address << MEMORY_SHIFT, "file": 1,
-        }  # fmt: skip
+            "kind": kind,
+            "start_ns": start,
+            "end_ns": now,
+            "bytes": chance.randrange(100),
+            "offset": chance.randrange(10**6),
+            "detail": address << MEMORY_SHIFT,
+            "file": 1,
+        }
 
     for _ in range(chance.randrange(1, 12)):
         period = chance.randrange(5)
@@ -55,12 +60,16 @@ def invented(seed: int) -> FoldedOperations:
         for slot in range(period):
             is_read = rows[first + slot]["kind"] == READ
             run = {
-                "row": first + slot, "slot": slot, "period": period,
-                "times": times + (slot < left), "took_ns": chance.randrange(10_000),
-                "between_ns": chance.randrange(10_000), "offset_step": chance.randrange(-9, 99),
+                "row": first + slot,
+                "slot": slot,
+                "period": period,
+                "times": times + (slot < left),
+                "took_ns": chance.randrange(10_000),
+                "between_ns": chance.randrange(10_000),
+                "offset_step": chance.randrange(-9, 99),
                 "address_step": chance.randrange(-9, 99) * is_read,
                 "address_rest": chance.randrange(16) * is_read,
-            }  # fmt: skip
+            }
             now += run["took_ns"] + run["between_ns"]
             runs.append(run)
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
@@ -79,9 +88,14 @@ def by_hand(folded: FoldedOperations) -> list[tuple[int, ...]]:
         period = int(runs.period[of_row[row]]) if row in of_row else 1
         for i in range(row, row + period):
             result.append(
-                (int(rows.kind[i]), int(rows.offset[i]), int(rows.detail[i]),
-                 int(rows.start_ns[i]), int(rows.end_ns[i]))
-            )  # fmt: skip
+                (
+                    int(rows.kind[i]),
+                    int(rows.offset[i]),
+                    int(rows.detail[i]),
+                    int(rows.start_ns[i]),
+                    int(rows.end_ns[i]),
+                )
+            )
         if row in of_row:
             now = int(rows.end_ns[row + period - 1])
             at = [of_row[row + slot] for slot in range(period)]

@@ -20,9 +20,12 @@ def planned(step: dict[str, Any], interface: str = "hdf5", **file: Any) -> list[
     spec = {"path": "s", "interface": interface, "datasets": {"u": dataset}, **file}
     steps = [{"create": "s"}, {"write": {"to": "s.u", **step}}, {"close": "s"}]
     document = {
-        "workload": 1, "name": "w", "groups": {"g": {"ranks": 2}}, "files": {"s": spec},
+        "workload": 1,
+        "name": "w",
+        "groups": {"g": {"ranks": 2}},
+        "files": {"s": spec},
         "program": {"g": [{"phase": "dump", "do": steps}]},
-    }  # fmt: skip
+    }
     made = make_plan(Workload.model_validate_json(json.dumps(document)), RunSettings())
     assert made.totals.bytes_written == 3 * 6 * 4 * 5 * 4
     (phase,) = made.plan.groups[0].program
@@ -71,8 +74,11 @@ def test_what_cannot_be_packed_is_refused(
 def test_bytes_have_no_guard_cells() -> None:
     steps = [{"write": {"to": "s", "size": 8, "transfer": 8, "halo": [1]}}]
     document = {
-        "workload": 1, "name": "w", "groups": {"g": {"ranks": 1}}, "files": {"s": {"path": "s"}},
+        "workload": 1,
+        "name": "w",
+        "groups": {"g": {"ranks": 1}},
+        "files": {"s": {"path": "s"}},
         "program": {"g": [{"phase": "dump", "do": steps}]},
-    }  # fmt: skip
+    }
     with pytest.raises(UserError, match="surround a part of a dataset"):
         make_plan(Workload.model_validate_json(json.dumps(document)), RunSettings())

@@ -32,9 +32,14 @@ IO = "venturi-io"
 def venturi(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
     """A command as its user types it, in the folder `place`."""
     return subprocess.run(
-        [sys.executable, "-m", "venturi", *words], cwd=place, capture_output=True, text=True,
-        timeout=240, check=False, env={**os.environ, "VENTURI_STORE": str(place / "store")},
-    )  # fmt: skip
+        [sys.executable, "-m", "venturi", *words],
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        env={**os.environ, "VENTURI_STORE": str(place / "store")},
+    )
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from venturi.model.operation import (
     OPENED_TOGETHER,
     Kind,
     operations_of,
-)  # fmt: skip
+)
 from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, TraceSource
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload

@@ -62,9 +62,14 @@ def record_of(text: str, tmp_path: Path) -> dict[str, Any]:
     (tmp_path / "cold.yaml").write_text(to_yaml(workload), "utf-8")
     words = ("run", "cold.yaml", "-d", ".", "--repeat", "1", "-q", "--json")
     done = subprocess.run(
-        [sys.executable, "-m", "venturi", *words], cwd=tmp_path, capture_output=True, text=True,
-        timeout=600, check=False, env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
-    )  # fmt: skip
+        [sys.executable, "-m", "venturi", *words],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+        env={**os.environ, "VENTURI_STORE": str(tmp_path / "store")},
+    )
     assert done.stdout, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found

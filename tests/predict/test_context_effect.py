@@ -28,36 +28,60 @@ MOVES = (("write", "new"), ("write", "cached"), ("read", "cached"))
 PLAIN = [
     *(data(operation, lambda size, ranks: CALL, state) for operation, state in MOVES),
     *(curve(name, lambda size, ranks: CALL, sizes=(0,)) for name in ("create", "open", "close")),
-    *(data("write", lambda size, ranks, more=more: (3 + more) * CALL, "new", ranks=(1,),
-           access={"think_s": think_s}) for more, think_s in ((0, 1e-7), (3, 1e-4))),
-]  # fmt: skip
+    *(
+        data(
+            "write",
+            lambda size, ranks, more=more: (3 + more) * CALL,
+            "new",
+            ranks=(1,),
+            access={"think_s": think_s},
+        )
+        for more, think_s in ((0, 1e-7), (3, 1e-4))
+    ),
+]
 FILES = {name: {"path": name, "shared": "rank"} for name in ("f", "g")}
 
 
 def with_context_effects() -> Machine:
     """The extras are those of the least repetition, which is 0.9 of the median."""
     curves = [
-        data(operation, lambda size, ranks, more=more: 10 * CALL + more * CALL / 0.9, state,
-             ranks=(1,), sizes=(8192, 65536), access={"context_effect": context_effect})
+        data(
+            operation,
+            lambda size, ranks, more=more: 10 * CALL + more * CALL / 0.9,
+            state,
+            ranks=(1,),
+            sizes=(8192, 65536),
+            access={"context_effect": context_effect},
+        )
         for operation, state in MOVES
         for context_effect, more in {ContextEffect.PLAIN: 0, **EXTRAS}.items()
-    ]  # fmt: skip
+    ]
     return machine(*PLAIN, *curves)
 
 
 def last_s(on: Machine, *steps: dict[str, Any]) -> float:
     """I/O time of the last phase, in which these steps are."""
-    made = {"phase": "make", "do": [{"create": "f"}, {"create": "g"},
-                                    {"write": {"to": "f", "transfer": MIB, "size": 64 * MIB}},
-                                    {"close": "f"}, {"close": "g"}]}  # fmt: skip
+    made = {
+        "phase": "make",
+        "do": [
+            {"create": "f"},
+            {"create": "g"},
+            {"write": {"to": "f", "transfer": MIB, "size": 64 * MIB}},
+            {"close": "f"},
+            {"close": "g"},
+        ],
+    }
     opened = [{"open": "f"}, {"open": "g"}]
     workload = parse_data(
         Workload,
         {
-            "workload": 1, "name": "w", "groups": {"g": {"ranks": 1}}, "files": FILES,
+            "workload": 1,
+            "name": "w",
+            "groups": {"g": {"ranks": 1}},
+            "files": FILES,
             "program": {"g": [made, {"phase": "last", "do": [*opened, *steps]}]},
         },
-    )  # fmt: skip
+    )
     return forecast(make_plan(workload, RunSettings()), on, "", False).phases[-1].seconds.median
 
 
@@ -112,10 +136,13 @@ def test_the_fill_of_chunks_that_ranks_share_lies_in_memory_without_pages() -> N
         workload = parse_data(
             Workload,
             {
-                "workload": 1, "name": "w", "groups": {"g": {"ranks": 2}}, "files": {"f": file},
+                "workload": 1,
+                "name": "w",
+                "groups": {"g": {"ranks": 2}},
+                "files": {"f": file},
                 "program": {"g": [{"phase": "make", "do": [{"create": "f"}]}]},
             },
-        )  # fmt: skip
+        )
         return forecast(make_plan(workload, RunSettings()), on, "", False).seconds.median
 
     assert created_s(with_context_effects()) - created_s(machine(*PLAIN)) == pytest.approx(8 * CALL)

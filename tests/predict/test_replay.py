@@ -42,11 +42,14 @@ def calls(captured: Captured, names: tuple[str, ...]) -> Counter[tuple[str, int,
     return Counter(
         (KINDS[kind].value, offset if KINDS[kind] in (Kind.READ, Kind.WRITE) else -1, size)
         for kind, file, offset, size in zip(
-            ops.kind.tolist(), ops.file.tolist(), ops.offset.tolist(), ops.bytes.tolist(),
+            ops.kind.tolist(),
+            ops.file.tolist(),
+            ops.offset.tolist(),
+            ops.bytes.tolist(),
             strict=True,
         )
         if KINDS[kind] in COUNTED and file < len(files) and files[file].startswith(names)
-    )  # fmt: skip
+    )
 
 
 def test_a_real_run_is_replayed_call_by_call(tmp_path: Path) -> None:

@@ -29,9 +29,16 @@ def test_nothing_is_in_memory_before_it_is_read_and_no_bytes_are_no_share() -> N
 
 @pytest.mark.parametrize(
     ("request_bytes", "window"),
-    [(1, 16384), (4096, 16384), (4097, 16384), (10045, 32768), (32768, 65536), (65536, 131072),
-     (2**20, 131072)],
-)  # fmt: skip
+    [
+        (1, 16384),
+        (4096, 16384),
+        (4097, 16384),
+        (10045, 32768),
+        (32768, 65536),
+        (65536, 131072),
+        (2**20, 131072),
+    ],
+)
 def test_a_first_read_brings_a_window(request_bytes: int, window: int) -> None:
     assert brought_by(request_bytes) == window
 

@@ -113,8 +113,13 @@ def test_a_straight_line_is_not_refined_and_a_bend_is_where_it_bends() -> None:
 
 def test_noise_is_not_refined() -> None:
     sizes = (2**9, 2**12, 2**16)
-    noisy = data("write", lambda size, ranks: 1.1e-6 if size == 2**12 else 1e-6, "new",
-                 sizes=sizes, ranks=(1,))  # fmt: skip
+    noisy = data(
+        "write",
+        lambda size, ranks: 1.1e-6 if size == 2**12 else 1e-6,
+        "new",
+        sizes=sizes,
+        ranks=(1,),
+    )
     assert gaps([noisy], {}, set()) == []
 
 

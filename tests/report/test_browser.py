@@ -18,10 +18,18 @@ BROWSER = next(
     (path for name in ("chromium", "google-chrome") if (path := shutil.which(name))), None
 )
 OPTIONS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--hide-scrollbars", "--enable-logging=stderr", f"--window-size={WIDTH},{HEIGHT}",
-)  # fmt: skip
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--enable-logging=stderr",
+    f"--window-size={WIDTH},{HEIGHT}",
+)
 
 
 def grey_rows(png: bytes) -> list[bytes]:

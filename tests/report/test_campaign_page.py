@@ -133,8 +133,12 @@ def test_what_is_only_a_phase_s_rate_again_is_no_column(other: float, shown: boo
     result = CampaignResult(
         name="c", about="", machine="m", directory="/d", points=4, states={"done": 24}, rows=rows
     )
-    (table,) = [b for s in page_of(result, Units.IEC).chapters[0].sections for b in s.blocks
-                if isinstance(b, TableBlock)]  # fmt: skip
+    (table,) = [
+        b
+        for s in page_of(result, Units.IEC).chapters[0].sections
+        for b in s.blocks
+        if isinstance(b, TableBlock)
+    ]
     titles = [column.title for column in table.columns]
     assert "write.rate" in titles
     assert ("write" in titles) is shown
@@ -146,16 +150,24 @@ def test_without_a_direction_nothing_is_best() -> None:
 
 def test_a_line_for_each_way_over_the_tasks() -> None:
     result = CampaignResult(
-        name="scaling", about="", machine="local", directory="/data", points=4,
-        states={"done": 24}, rows=_rows(Better.HIGHER),
-    )  # fmt: skip
+        name="scaling",
+        about="",
+        machine="local",
+        directory="/data",
+        points=4,
+        states={"done": 24},
+        rows=_rows(Better.HIGHER),
+    )
     page = page_of(result, Units.IEC)
     (figure,) = (b for b in page.chapters[0].sections[0].blocks if isinstance(b, Figure))
     assert figure.title == "rate over tasks"
     points = figure.spec["data"]["values"]
     assert {(p["series"], p["x"]) for p in points} == {
-        ("way own", 1.0), ("way own", 2.0), ("way all", 1.0), ("way all", 2.0),
-    }  # fmt: skip
+        ("way own", 1.0),
+        ("way own", 2.0),
+        ("way all", 1.0),
+        ("way all", 2.0),
+    }
     assert "not told apart from tasks 2, way own" in figure.finding
 
 

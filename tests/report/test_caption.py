@@ -61,8 +61,12 @@ def test_bands_and_the_order_of_repetitions_are_told_where_they_are_drawn(seed: 
     figure = rates(random.Random(seed))
     bands = [band for layer in layers(figure.spec, "rect") for band in layer["data"]["values"]]
     assert ("Band" in figure.reading) == any(band["low"] < band["high"] for band in bands)
-    rows = [row["n"] for layer in layers(figure.spec, "text") for row in layer["data"]["values"]
-            if "n" in row]  # fmt: skip
+    rows = [
+        row["n"]
+        for layer in layers(figure.spec, "text")
+        for row in layer["data"]["values"]
+        if "n" in row
+    ]
     assert ("first on top" in figure.reading) == (max(rows) > 1)
 
 

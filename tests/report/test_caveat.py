@@ -83,8 +83,10 @@ def test_files_in_memory_are_never_called_flushed() -> None:
     made = record(environment=here.model_copy(update={"file_system": kind}))
     made = made.model_copy(update={"phases": in_memory_rows(made.phases)})
     assert {phase.title for phase in phases(made)} == {
-        "checkpoint (in memory)", "restart (in memory)", "items (in memory)",
-    }  # fmt: skip
+        "checkpoint (in memory)",
+        "restart (in memory)",
+        "items (in memory)",
+    }
     text = render([made], "md")
     assert "checkpoint (in memory)" in text
     assert {row.flushed for row in made.phases} == {"none"}
@@ -152,9 +154,15 @@ def test_the_workload_s_own_metrics_come_before_phases_with_what_must_be_known()
     made = record()
     path = made.phases[0].path
     found = MetricValue(
-        value=8.0, unit="ranks", median=8.0, low=4.0, high=16.0, n=6, coverage=0.97,
+        value=8.0,
+        unit="ranks",
+        median=8.0,
+        low=4.0,
+        high=16.0,
+        n=6,
+        coverage=0.97,
         values=[4.0, 8.0, 8.0, 8.0, 8.0, 16.0],
-    )  # fmt: skip
+    )
     warm = changed(made, path, flushed=SyncMode.NONE, cache=CacheState.WARM)
     warm = warm.model_copy(
         update={

@@ -31,18 +31,31 @@ def row(
     name: str, ratio: float | None, change: MetricChange, is_worse: bool = False
 ) -> ComparisonRow:
     return ComparisonRow(
-        name=name, unit="B/s", first=measured(1e9), second=measured(1e9 * (ratio or 1)),
-        ratio=ratio, low=ratio and ratio * 0.9, high=ratio and ratio * 1.1, p_adjusted=0.01,
-        superiority=0.0, detectable=0.2, change=change, is_worse=is_worse,
-    )  # fmt: skip
+        name=name,
+        unit="B/s",
+        first=measured(1e9),
+        second=measured(1e9 * (ratio or 1)),
+        ratio=ratio,
+        low=ratio and ratio * 0.9,
+        high=ratio and ratio * 1.1,
+        p_adjusted=0.01,
+        superiority=0.0,
+        detectable=0.2,
+        change=change,
+        is_worse=is_worse,
+    )
 
 
 def runs(*rows: ComparisonRow, name: str = "ior") -> RunComparison:
     return RunComparison(
-        first="one", second="other", name=name, ranks=2, rows=list(rows),
+        first="one",
+        second="other",
+        name=name,
+        ranks=2,
+        rows=list(rows),
         differences=[Difference(what="kernel", first="6.1", second="6.2")],
         headline="It is slower.",
-    )  # fmt: skip
+    )
 
 
 SLOWER = row("write", 0.5, MetricChange.LOWER, is_worse=True)
@@ -59,8 +72,10 @@ def test_ratios_are_drawn_by_what_they_say() -> None:
     words = {mark["name"]: mark["word"] for own in marks for mark in own if "word" in mark}
     assert words == {"write": "worse", "read": "not significant"}
     assert [line[:2] for line in figure.table.rows[:3]] == [
-        ("write", "first"), ("", "second"), ("", "ratio"),
-    ]  # fmt: skip
+        ("write", "first"),
+        ("", "second"),
+        ("", "ratio"),
+    ]
     assert figure.table.rows[2][-1] == "significantly lower: WORSE"
     (around,) = chapter.sections[1].blocks
     assert isinstance(around, TableBlock)
@@ -88,9 +103,14 @@ def test_without_a_ratio_there_is_a_table() -> None:
 def test_a_set_has_its_surest_points_first(more: int) -> None:
     points = [runs(SAME, name=f"p{n}") for n in range(MOST_POINTS - 1 + more)] + [runs(SLOWER)]
     found = ComparisonSet(
-        first="a", second="b", differences=[], parts=points, only_first=["x on 1 rank"],
-        only_second=[], headline="One is worse.",
-    )  # fmt: skip
+        first="a",
+        second="b",
+        differences=[],
+        parts=points,
+        only_first=["x on 1 rank"],
+        only_second=[],
+        headline="One is worse.",
+    )
     page = page_of(found, Units.IEC)
     chapter = page.chapters[0]
     assert chapter.sections[0].title == "ior on 2 ranks"
@@ -104,9 +124,14 @@ def test_a_set_has_its_surest_points_first(more: int) -> None:
 
 def test_figures_of_several_points_have_names_of_their_own() -> None:
     found = ComparisonSet(
-        first="a", second="b", differences=[], parts=[runs(SAME), runs(SLOWER)], only_first=[],
-        only_second=[], headline="",
-    )  # fmt: skip
+        first="a",
+        second="b",
+        differences=[],
+        parts=[runs(SAME), runs(SLOWER)],
+        only_first=[],
+        only_second=[],
+        headline="",
+    )
     text = html_of(page_of(found, Units.IEC))
     assert text.count('<figure id="comparison-ratio-0"') == 1
     assert text.count('<figure id="comparison-ratio-1"') == 1

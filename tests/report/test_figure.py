@@ -73,13 +73,15 @@ def test_short_time_lines_are_drawn_or_left_out(bins: int) -> None:
         row.model_copy(
             update={
                 "time_line": TimeLine(
-                    bin_s=row.seconds.total, bytes_written=[row.bytes // 2] * bins,
-                    bytes_read=[0] * bins, operations=[1] * bins,
+                    bin_s=row.seconds.total,
+                    bytes_written=[row.bytes // 2] * bins,
+                    bytes_read=[0] * bins,
+                    operations=[1] * bins,
                 )
             }
         )
         for row in made.phases
-    ]  # fmt: skip
+    ]
     figure = timeline.figure(phases(made.model_copy(update={"phases": rows})), Units.IEC)
     assert (figure is None) is (bins < 3)
 
@@ -98,13 +100,15 @@ def test_steadiness_needs_four_inner_bins(bins: int, words: str) -> None:
         row.model_copy(
             update={
                 "time_line": TimeLine(
-                    bin_s=row.seconds.total / bins, bytes_written=[1 << 30] * bins,
-                    bytes_read=[0] * bins, operations=[1] * bins,
+                    bin_s=row.seconds.total / bins,
+                    bytes_written=[1 << 30] * bins,
+                    bytes_read=[0] * bins,
+                    operations=[1] * bins,
                 )
             }
         )
         for row in made.phases
-    ]  # fmt: skip
+    ]
     figure = timeline.figure(phases(made.model_copy(update={"phases": rows})), Units.IEC)
     assert figure is not None
     assert words in figure.finding

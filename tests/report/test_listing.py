@@ -13,28 +13,63 @@ from venturi.report.listing import print_archive, print_doctor, print_library
 from venturi.report.quantity import Units
 
 ENTRY: dict[str, Any] = {
-    "id": "r7k2", "name": "quick", "started": "2026-11-20T09:30:12Z", "level": "VALID",
-    "repetitions": 6, "ranks": 4, "left": 0,
-}  # fmt: skip
+    "id": "r7k2",
+    "name": "quick",
+    "started": "2026-11-20T09:30:12Z",
+    "level": "VALID",
+    "repetitions": 6,
+    "ranks": 4,
+    "left": 0,
+}
 
 
 def doctor(path: str, usable: bool) -> dict[str, Any]:
     """What `venturi doctor` finds."""
-    system = {"type": "xfs", "source": "/dev/sda1", "mount": "/", "free_bytes": 2**30,
-              "total_bytes": 2**31, "free_inodes": 1000}  # fmt: skip
+    system = {
+        "type": "xfs",
+        "source": "/dev/sda1",
+        "mount": "/",
+        "free_bytes": 2**30,
+        "total_bytes": 2**31,
+        "free_inodes": 1000,
+    }
     return {
-        "directory": {"path": path, "usable": usable, "problem": "it is read-only",
-                      "file_system": system},
-        "host": {"name": "node17", "system": "Debian 12", "kernel": "6.1", "cores": 2, "cpu": "x",
-                 "memory_bytes": 2**33},
-        "engines": [{"name": "venturi-engine", "built": True, "reason": "",
-                     "libraries": ["HDF5 1.10.8", "netCDF 4.9.0"]}],
-        "interfaces": [{"name": "hdf5", "built": False, "reason": "needs parallel HDF5"},
-                       {"name": "posix", "built": True, "reason": "needs this",
-                        "options": [{"name": "direct", "default": "false"},
-                                    {"name": "lattice", "default": ""}]}],
+        "directory": {
+            "path": path,
+            "usable": usable,
+            "problem": "it is read-only",
+            "file_system": system,
+        },
+        "host": {
+            "name": "node17",
+            "system": "Debian 12",
+            "kernel": "6.1",
+            "cores": 2,
+            "cpu": "x",
+            "memory_bytes": 2**33,
+        },
+        "engines": [
+            {
+                "name": "venturi-engine",
+                "built": True,
+                "reason": "",
+                "libraries": ["HDF5 1.10.8", "netCDF 4.9.0"],
+            }
+        ],
+        "interfaces": [
+            {"name": "hdf5", "built": False, "reason": "needs parallel HDF5"},
+            {
+                "name": "posix",
+                "built": True,
+                "reason": "needs this",
+                "options": [
+                    {"name": "direct", "default": "false"},
+                    {"name": "lattice", "default": ""},
+                ],
+            },
+        ],
         "tools": [{"name": "mpirun", "path": "", "use": "for ranks"}],
-    }  # fmt: skip
+    }
 
 
 def test_the_archive_lists_runs_and_what_they_left() -> None:
@@ -73,11 +108,13 @@ def test_the_doctor_names_the_place_and_what_is_missing(usable: bool) -> None:
     ("about", "title"),
     [
         ("A  workload\nof two lines", "A workload of two lines"),
-        ("The shape of something well known: files. Say --set to change it.",
-         "The shape of something well known"),
+        (
+            "The shape of something well known: files. Say --set to change it.",
+            "The shape of something well known",
+        ),
         ("Its shape: of 1.5 large files. Say --set to change it.", "Its shape: of 1.5 large files"),
     ],
-)  # fmt: skip
+)
 def test_the_library_says_what_each_is(about: str, title: str) -> None:
     program: dict[str, Any] = {"tasks": ["barrier"]}
     loaded = [Workload(workload=1, name="quick", about=about, program=program)]

@@ -48,30 +48,55 @@ def finished(path: str, repetition: int) -> PhaseFinished:
         bytes=[], operations=[], open_s=[], transfer_s=[], close_s=[], total_s=[], start_s=[]
     )
     return PhaseFinished(
-        path=path, group="a", instance=0, repetition=repetition, iteration=[], at_s=0.0,
-        bytes=BYTES, operations=8, errors=0, ranks=4,
+        path=path,
+        group="a",
+        instance=0,
+        repetition=repetition,
+        iteration=[],
+        at_s=0.0,
+        bytes=BYTES,
+        operations=8,
+        errors=0,
+        ranks=4,
         seconds=PhaseSeconds(open=0.0, transfer=2.0, close=0.0, compute=0.0, total=2.0),
-        by_operation=[], request_sizes=[], per_rank=ranks,
+        by_operation=[],
+        request_sizes=[],
+        per_rank=ranks,
         time_line=TimeLine(bin_s=0.0, bytes_written=[], bytes_read=[], operations=[]),
-        stopped_by=StoppedBy.WORK, cache=CacheState.COLD, cache_reason="",
-        flushed=SyncMode.NONE, details=[],
-    )  # fmt: skip
+        stopped_by=StoppedBy.WORK,
+        cache=CacheState.COLD,
+        cache_reason="",
+        flushed=SyncMode.NONE,
+        details=[],
+    )
 
 
 def events(repetitions: int = 2) -> Iterator[Event]:
     """A run of one phase, in eight steps of a quarter of a second."""
     clock = ClockFacts(source="tsc", resolution_ns=1.0, overhead_ns=1.0)
-    yield Hello(run="x", engine="1", comm="forked", ranks=4, hosts=["a"], node_of_rank=[0] * 4,
-                clock=clock, time="")  # fmt: skip
+    yield Hello(
+        run="x",
+        engine="1",
+        comm="forked",
+        ranks=4,
+        hosts=["a"],
+        node_of_rank=[0] * 4,
+        clock=clock,
+        time="",
+    )
     for repetition in range(repetitions):
         yield PhaseStarted(
             path="dump", group="a", instance=0, repetition=repetition, iteration=[], at_s=0.0
         )
         for step in range(1, STEPS + 1):
             yield Progress(
-                path="dump", repetition=repetition, at_s=step / 4, bytes=step * BYTES // STEPS,
-                operations=step, active=4 if step < STEPS else 3,
-            )  # fmt: skip
+                path="dump",
+                repetition=repetition,
+                at_s=step / 4,
+                bytes=step * BYTES // STEPS,
+                operations=step,
+                active=4 if step < STEPS else 3,
+            )
         yield finished("dump", repetition)
 
 

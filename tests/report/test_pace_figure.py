@@ -10,10 +10,16 @@ from venturi.report.quantity import Units
 THINKS_S = (1e-7, 1e-4)
 PLAIN = data("write", lambda size, ranks: 1e-6, "new")
 PACED = [
-    data("write", lambda size, ranks, think_s=think_s: 1e-6 + think_s / 100, "new", ranks=(1,),
-         sizes=(512,), access={"think_s": think_s})
+    data(
+        "write",
+        lambda size, ranks, think_s=think_s: 1e-6 + think_s / 100,
+        "new",
+        ranks=(1,),
+        sizes=(512,),
+        access={"think_s": think_s},
+    )
     for think_s in THINKS_S
-]  # fmt: skip
+]
 NAMES = [
     curve("stat", lambda size, ranks: 1e-6, ranks=(1,), sizes=(0,), think_s=think_s)
     for think_s in (0.0, *THINKS_S)

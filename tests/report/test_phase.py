@@ -106,9 +106,15 @@ def test_a_metric_of_fewer_repetitions_is_not_taken_for_the_rate() -> None:
 def test_bounds_stand_in_the_unit_of_the_median() -> None:
     values = [0.9 * 1024**3, 1.1 * 1024**3, 1.2 * 1024**3]
     metric = MetricValue(
-        value=values[1], unit="B/s", median=values[1], low=values[0], high=values[2], n=3,
-        coverage=0.75, values=values,
-    )  # fmt: skip
+        value=values[1],
+        unit="B/s",
+        median=values[1],
+        low=values[0],
+        high=values[2],
+        n=3,
+        coverage=0.75,
+        values=values,
+    )
     phase = phases(record(repetitions=3, metrics={"checkpoint": metric}))[0]
     assert phase.text(values[1], Units.IEC) == "1.10 GiB/s"
     assert phase.bounds(values[0], values[2], Units.IEC) == "0.900 to 1.20"

@@ -126,8 +126,10 @@ def test_parts_that_are_too_short_or_missing_have_no_interval() -> None:
     ]
     cells = [row[3:] for row in turns.parts_table("", parts).rows]
     assert cells[1:] == [
-        ("−100 %", "the proxy has none"), ("–", "under 1 % of the time"), ("–", "–"),
-    ]  # fmt: skip
+        ("−100 %", "the proxy has none"),
+        ("–", "under 1 % of the time"),
+        ("–", "–"),
+    ]
     assert cells[0][0] == "+10 %"
 
 
@@ -141,7 +143,13 @@ def test_every_run_is_drawn_at_its_place() -> None:
     drawn = turns.figure(prediction(0.05))
     marks = drawn.spec["layer"][1]["data"]["values"]
     assert sorted((m["x"], m["side"]) for m in marks) == [
-        (1, "application"), (2, "proxy"), (3, "proxy"), (4, "application"),
-        (5, "application"), (6, "proxy"), (7, "proxy"), (8, "application"),
-    ]  # fmt: skip
+        (1, "application"),
+        (2, "proxy"),
+        (3, "proxy"),
+        (4, "application"),
+        (5, "application"),
+        (6, "proxy"),
+        (7, "proxy"),
+        (8, "application"),
+    ]
     assert [row[0] for row in drawn.table.rows] == [str(n) for n in range(1, 9)]

@@ -16,8 +16,16 @@ WRITE = Shape("write", "write", 10, MIB, 1e9)
 
 def metric(unit: str, *values: float) -> MetricValue:
     middle = sorted(values)[len(values) // 2]
-    return MetricValue(value=middle, unit=unit, median=middle, low=middle, high=middle,
-                       n=len(values), coverage=0.5, values=list(values))  # fmt: skip
+    return MetricValue(
+        value=middle,
+        unit=unit,
+        median=middle,
+        low=middle,
+        high=middle,
+        n=len(values),
+        coverage=0.5,
+        values=list(values),
+    )
 
 
 def with_references(*references: dict[str, object]) -> Record:
@@ -55,16 +63,19 @@ def test_only_the_case_that_was_run_has_ours() -> None:
     three = {**one, "case": "?", "when": "nobody == 0"}
     (found,) = published(with_references(one, two, three), Units.IEC)
     assert [row[1:4] for row in found.rows] == [
-        ("on", "1", "2.10 (1.05..4.19)"), ("off", "1", "–"), ("?", "1", "–")
-    ]  # fmt: skip
+        ("on", "1", "2.10 (1.05..4.19)"),
+        ("off", "1", "–"),
+        ("?", "1", "–"),
+    ]
 
 
 def test_each_source_and_machine_has_its_table() -> None:
     one = {"metric": "rate", "value": 1, "source": "table 6", "machine": "A", "caveat": "old"}
     found = published(with_references(one, {**one, "machine": "B", "caveat": ""}, one), Units.IEC)
     assert [(each.machine, len(each.rows), each.caveats) for each in found] == [
-        ("A", 2, ("old",)), ("B", 1, ())
-    ]  # fmt: skip
+        ("A", 2, ("old",)),
+        ("B", 1, ()),
+    ]
 
 
 def at(group: str, instance: int, start_s: float, total_s: float) -> object:
@@ -97,11 +108,16 @@ def test_a_lane_shows_steps_and_what_lies_between_bars() -> None:
         for layer in figure.spec["layer"][:-1]  # the last one has the lanes' names
     }
     assert [list(row) for row in layers["text"]] == [
-        ["w", 0.0, "0"], ["w", 10.0, "1"], ["r", 13.0, "0"], ["w", 20.0, "2"]
-    ]  # fmt: skip
+        ["w", 0.0, "0"],
+        ["w", 10.0, "1"],
+        ["r", 13.0, "0"],
+        ["w", 20.0, "2"],
+    ]
     assert sorted(list(row) for row in layers["rule"]) == [
-        ["r", 0.0, 13.0], ["w", 4.0, 10.0], ["w", 14.0, 20.0]
-    ]  # fmt: skip
+        ["r", 0.0, 13.0],
+        ["w", 4.0, 10.0],
+        ["w", 14.0, 20.0],
+    ]
     assert [list(row) for row in layers["rect"]] == [[13.0, 14.0]]
 
 

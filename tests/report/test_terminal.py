@@ -128,12 +128,22 @@ def test_what_is_said_of_streams_is_never_cut(streams: int, width: int) -> None:
 @pytest.mark.parametrize(("holds", "word"), [(True, "holds"), (False, "DIFFERS")])
 def test_a_plan_says_whether_promises_hold(holds: bool, word: str) -> None:
     to = console()
-    totals = {"bytes_written": 81_920_000_000, "bytes_read": 0, "files": 1, "operations": 1344,
-              "operations_by_kind": {"write": 1280}}  # fmt: skip
+    totals = {
+        "bytes_written": 81_920_000_000,
+        "bytes_read": 0,
+        "files": 1,
+        "operations": 1344,
+        "operations_by_kind": {"write": 1280},
+    }
     expected = {"name": "bytes_written", "expected": 1, "planned": 1, "holds": holds}
-    summary = {"name": "flash3", "ranks": 64, "totals": totals, "expect": [expected],
-               "substituted": [{"file": "chk", "wanted": "hdf5", "used": "posix"}],
-               "warnings": ["the phase is short"]}  # fmt: skip
+    summary = {
+        "name": "flash3",
+        "ranks": 64,
+        "totals": totals,
+        "expect": [expected],
+        "substituted": [{"file": "chk", "wanted": "hdf5", "used": "posix"}],
+        "warnings": ["the phase is short"],
+    }
     terminal.print_workload_plan(summary, to)
     assert "81,920,000,000 B" in said(to)
     assert "76.3 GiB" in said(to)

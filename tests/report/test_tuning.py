@@ -32,9 +32,12 @@ def pair(stage: TuningStage, base_s: float, ratio: float) -> TrialPair:
     """One measurement, in which every time is like the first."""
     changed_s = base_s * ratio
     return TrialPair(
-        stage=stage, base_s=base_s, changed_s=changed_s, base_first_s=base_s,
+        stage=stage,
+        base_s=base_s,
+        changed_s=changed_s,
+        base_first_s=base_s,
         changed_first_s=changed_s,
-    )  # fmt: skip
+    )
 
 
 def trial(name: str, ratio: float, effect: Effect, **changes: object) -> Trial:
@@ -49,14 +52,19 @@ def trial(name: str, ratio: float, effect: Effect, **changes: object) -> Trial:
         stage=TuningStage.FINAL,
         effect=effect,
         gain=Gain(
-            ratio=ratio, low=ratio * 0.8, high=ratio * 1.2, confidence=0.98, pairs=8, base_s=2.0,
+            ratio=ratio,
+            low=ratio * 0.8,
+            high=ratio * 1.2,
+            confidence=0.98,
+            pairs=8,
+            base_s=2.0,
             changed_s=2.0 * ratio,
         ),
         measured_ratio=ratio,
         pairs=[pair(TuningStage.FINAL, 2.0, ratio)] * 8,
         whole=Whole(before_s=10.0, after_s=8.0 + 2.0 * ratio),
         workload_text="workload: 1\n",
-    )  # fmt: skip
+    )
     return made.model_copy(update=changes)
 
 
@@ -64,9 +72,15 @@ def looked_at(name: str, ratio: float | None) -> Trial:
     pairs = [] if ratio is None else [pair(TuningStage.SCREEN, 1.0, ratio)]
     stage = TuningStage.NONE if ratio is None else TuningStage.SCREEN
     return trial(
-        name, 1.0, Effect.UNJUDGED, stage=stage, gain=None, whole=None, measured_ratio=ratio,
+        name,
+        1.0,
+        Effect.UNJUDGED,
+        stage=stage,
+        gain=None,
+        whole=None,
+        measured_ratio=ratio,
         pairs=pairs,
-    )  # fmt: skip
+    )
 
 
 def tuning(*trials: Trial, **changes: object) -> Tuning:

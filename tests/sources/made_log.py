@@ -95,9 +95,15 @@ class MadeLog:
         end = self.start_s + self.seconds
         if self.version == "3.41":
             numbers = struct.pack(
-                self.order + "7q", 0, self.start_s, 250_000_000, end, 250_000_000, self.ranks,
+                self.order + "7q",
+                0,
+                self.start_s,
+                250_000_000,
+                end,
+                250_000_000,
+                self.ranks,
                 self.job,
-            )  # fmt: skip
+            )
         else:
             numbers = struct.pack(self.order + "5q", 0, self.start_s, end, self.ranks, self.job)
         return numbers + b"lib_ver=3.5.0\n".ljust(1024, b"\0") + b"/bin/app\next4\t/\0"
@@ -110,9 +116,14 @@ class MadeLog:
 
     def _record(self, record: Record, threaded: bool) -> bytes:
         head = struct.pack(
-            self.order + "Qqq64sqq", record.identity, record.rank, 0, record.host.encode(),
-            len(record.writes), len(record.reads),
-        )  # fmt: skip
+            self.order + "Qqq64sqq",
+            record.identity,
+            record.rank,
+            0,
+            record.host.encode(),
+            len(record.writes),
+            len(record.reads),
+        )
         layout = self.order + ("qqddQ" if threaded else "qqdd")
         width = 5 if threaded else 4
         return head + b"".join(

@@ -33,9 +33,16 @@ class Events:
 
     def event(self, name: str, cat: str = "POSIX", tid: int | None = None, **args: Any) -> None:
         self._line(
-            id=len(self.lines), name=name, cat=cat, type=3, tid=tid or self._pid, ts=self._now,
-            dur=5, ph=1, args={"hhash": "h1"} | args,
-        )  # fmt: skip
+            id=len(self.lines),
+            name=name,
+            cat=cat,
+            type=3,
+            tid=tid or self._pid,
+            ts=self._now,
+            dur=5,
+            ph=1,
+            args={"hhash": "h1"} | args,
+        )
         self._now += 10
 
     def _line(self, **fields: Any) -> None:

@@ -60,10 +60,15 @@ def high_calls(captured: Captured) -> list[tuple[str, str, str, str, int]]:
         if layer in (Layer.HDF5_FILE, Layer.HDF5_DATASET):
             file = files[number] if number != NO_FILE else None
             within = file.within if file else None
-            found.append((
-                layer.value, KINDS[operations.kind[row]].value, file.path if file else "",
-                "" if within is None else files[within].path, int(operations.bytes[row]),
-            ))  # fmt: skip
+            found.append(
+                (
+                    layer.value,
+                    KINDS[operations.kind[row]].value,
+                    file.path if file else "",
+                    "" if within is None else files[within].path,
+                    int(operations.bytes[row]),
+                )
+            )
     return found
 
 

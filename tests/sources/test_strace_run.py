@@ -40,20 +40,22 @@ def other_call(chance: random.Random, number: int) -> str:
     """What runs end at, or what looks as if it could be in one."""
     file = FILES[chance.randrange(3)]
     made = chance.randrange(3, 8)
-    return chance.choice((
-        f'openat(AT_FDCWD</w>, "{file}", O_RDWR|O_CREAT|O_TRUNC, 0644) = {made}<{file}>',
-        f'openat(AT_FDCWD</w>, "{file}", O_WRONLY|O_APPEND) = {made}<{file}>',
-        f"close({made}<{FILES[made - 3]}>) = 0",
-        f"dup2(3<{FILES[0]}>, {made}) = {made}<{FILES[0]}>",
-        f"lseek(3<{FILES[0]}>, 0, SEEK_END) = 777",
-        f'read(3<{FILES[0]}>, ""..., 5) = -1 EAGAIN (again)',
-        f'write(3<{FILES[0]}>, ""..., 5) = 99999999999999999999',
-        f'write(3<{FILES[0]}>, ""..., 5) = 999999999999999999',
-        f"clone(child_stack=NULL, flags=CLONE_FILES|SIGCHLD) = {number}",
-        "not a line of strace",
-        f'pwrite64(3<{FILES[0]}>, ""..., 5, 123456789012345678901) = 5',
-        f'write(3<{FILES[0]}>, ""..., 5 <unfinished ...>',
-    ))  # fmt: skip
+    return chance.choice(
+        (
+            f'openat(AT_FDCWD</w>, "{file}", O_RDWR|O_CREAT|O_TRUNC, 0644) = {made}<{file}>',
+            f'openat(AT_FDCWD</w>, "{file}", O_WRONLY|O_APPEND) = {made}<{file}>',
+            f"close({made}<{FILES[made - 3]}>) = 0",
+            f"dup2(3<{FILES[0]}>, {made}) = {made}<{FILES[0]}>",
+            f"lseek(3<{FILES[0]}>, 0, SEEK_END) = 777",
+            f'read(3<{FILES[0]}>, ""..., 5) = -1 EAGAIN (again)',
+            f'write(3<{FILES[0]}>, ""..., 5) = 99999999999999999999',
+            f'write(3<{FILES[0]}>, ""..., 5) = 999999999999999999',
+            f"clone(child_stack=NULL, flags=CLONE_FILES|SIGCHLD) = {number}",
+            "not a line of strace",
+            f'pwrite64(3<{FILES[0]}>, ""..., 5, 123456789012345678901) = 5',
+            f'write(3<{FILES[0]}>, ""..., 5 <unfinished ...>',
+        )
+    )
 
 
 def text_of(chance: random.Random, lines: int) -> str:

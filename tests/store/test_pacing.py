@@ -25,21 +25,45 @@ def phase_of(repetition: int, path: str, seconds: float) -> Event:
     """A phase in which one rank wrote 1 MiB in one request."""
     latency = {"bits": 10, "bucket": [4096], "count": [1], "min_ns": 8192, "max_ns": 8192}
     moved = {"bytes": MIB, "operations": 1, "errors": 0}
-    columns = ("open_s", "transfer_s", "close_s", "total_s", "start_s", "first_s", "last_s",
-               "longest_s")  # fmt: skip
+    columns = (
+        "open_s",
+        "transfer_s",
+        "close_s",
+        "total_s",
+        "start_s",
+        "first_s",
+        "last_s",
+        "longest_s",
+    )
     parts = ("open", "transfer", "close", "compute", "wait", "serving")
     data = {
-        "event": "phase_finished", "path": path, "group": "g", "instance": 0, "iteration": [],
-        "repetition": repetition, "at_s": 0.0, **moved, "ranks": 1,
+        "event": "phase_finished",
+        "path": path,
+        "group": "g",
+        "instance": 0,
+        "iteration": [],
+        "repetition": repetition,
+        "at_s": 0.0,
+        **moved,
+        "ranks": 1,
         "seconds": {**dict.fromkeys(parts, 0.0), "total": seconds},
         "by_operation": [{"kind": "write", **moved, "seconds": seconds, "latency": latency}],
-        "request_sizes": [], "other_requests": 0,
+        "request_sizes": [],
+        "other_requests": 0,
         "per_rank": {"bytes": [MIB], "operations": [1], **{name: [0.0] for name in columns}},
         "time_line": {"bin_s": 1.0, "bytes_written": [], "bytes_read": [], "operations": []},
-        "stopped_by": "work", "cache": "none", "cache_reason": "", "cached_share": None,
-        "flushed": "none", "bytes_durable": 0, "bytes_saved": 0, "short_transfers": 0,
-        "corrupt_operations": 0, "corrupt_bytes": 0, "details": [],
-    }  # fmt: skip
+        "stopped_by": "work",
+        "cache": "none",
+        "cache_reason": "",
+        "cached_share": None,
+        "flushed": "none",
+        "bytes_durable": 0,
+        "bytes_saved": 0,
+        "short_transfers": 0,
+        "corrupt_operations": 0,
+        "corrupt_bytes": 0,
+        "details": [],
+    }
     return EventLine.model_validate_json(json.dumps(data)).root
 
 

@@ -95,11 +95,17 @@ def test_only_what_may_be_public_goes(tmp_path: Path, shared: Path) -> None:
     host = socket.gethostname()
     one = result(
         machine="local",
-        facts={"host": host, "directory": "/home/ana/x", "kernel": "6.1", "future": "secret",
-               "mount options": "addr=10.0.0.1", "CPU": "Fast 3000"},
+        facts={
+            "host": host,
+            "directory": "/home/ana/x",
+            "kernel": "6.1",
+            "future": "secret",
+            "mount options": "addr=10.0.0.1",
+            "CPU": "Fast 3000",
+        },
         parameters={"tasks": 4, "input": "/home/ana/mesh", "node": host, "way": "own files"},
         reasons=["/home/ana is full"],
-    )  # fmt: skip
+    )
     store = tmp_path / "store"
     keep(store, one, {})
     tag(store, "golden", [one.id])
@@ -115,8 +121,10 @@ def test_only_what_may_be_public_goes(tmp_path: Path, shared: Path) -> None:
     for word in ("ana", host, "10.0.0.1", "secret"):
         assert word not in text
         assert word not in name
-    assert git(shared, "log", "--format=%an %ae %cn %ce").strip().split() == [
-        "venturi", "venturi@localhost"] * 2  # fmt: skip
+    assert (
+        git(shared, "log", "--format=%an %ae %cn %ce").strip().split()
+        == ["venturi", "venturi@localhost"] * 2
+    )
     with pytest.raises(UserError, match="names a host"):
         public(one, machine=host)
     assert withheld(one) == ["input", "node"]

@@ -41,13 +41,20 @@ from venturi.store.version import read_versioned
 def result(name: str = "20260101-000000-tool-aaaa", **more: Any) -> Result:
     """A run of somebody's tool with six values of a rate."""
     facts = {
-        "id": name, "name": "tool", "started": "2026-01-01T00:00:00+00:00", "machine": "alpha",
-        "session": name, "parameters": {"tasks": 4}, "ranks": 4, "work": "",
-        "source": ResultSource(kind=SourceKind.IMPORT, tool="tool"), "level": "INDICATIVE",
+        "id": name,
+        "name": "tool",
+        "started": "2026-01-01T00:00:00+00:00",
+        "machine": "alpha",
+        "session": name,
+        "parameters": {"tasks": 4},
+        "ranks": 4,
+        "work": "",
+        "source": ResultSource(kind=SourceKind.IMPORT, tool="tool"),
+        "level": "INDICATIVE",
         "metrics": {
             "write": Measure(unit="B/s", better=Better.HIGHER, values=[1e9 + i for i in range(6)])
         },
-    }  # fmt: skip
+    }
     return Result(**{**facts, **more})
 
 
@@ -152,8 +159,11 @@ def test_versions_are_read_brought_forward_or_refused(store: Path, tmp_path: Pat
     path.write_text(json.dumps(data))
 
     def renamed(old: dict[str, Any]) -> dict[str, Any]:
-        return {**{k: v for k, v in old.items() if k != "benchmark"},
-                "name": old["benchmark"], "schema": "venturi.result/1"}  # fmt: skip
+        return {
+            **{k: v for k, v in old.items() if k != "benchmark"},
+            "name": old["benchmark"],
+            "schema": "venturi.result/1",
+        }
 
     assert read_versioned(path, Result, {"venturi.result/0": renamed}) == result()
     with pytest.raises(UserError, match=r"cannot bring to venturi.result/1"):
@@ -202,9 +212,13 @@ def venturi(place: Path, *words: str, code: int = 0) -> str:
     """The command as typed, with a store in `place`."""
     done = subprocess.run(
         [sys.executable, "-m", "venturi", *words],
-        cwd=place, capture_output=True, text=True, timeout=300, check=False,
+        cwd=place,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
         env={**os.environ, "VENTURI_STORE": str(place / "store"), "NO_COLOR": "1"},
-    )  # fmt: skip
+    )
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout
 

@@ -79,8 +79,9 @@ def test_an_interval_holds_what_a_first_time_takes(first: float, low: float, hig
     assert cold.gain is not None
     assert cold.gain.ratio == warm.gain.ratio
     assert (cold.gain.low, cold.gain.high) == (
-        pytest.approx(low * warm.gain.low), pytest.approx(high * warm.gain.high)
-    )  # fmt: skip
+        pytest.approx(low * warm.gain.low),
+        pytest.approx(high * warm.gain.high),
+    )
     assert cold.effect is warm.effect is Effect.HELPS
 
 

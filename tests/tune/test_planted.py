@@ -59,7 +59,7 @@ PROBLEMS = {
         {"order"},
         "",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(autouse=True)
@@ -131,10 +131,23 @@ def test_a_captured_application_is_tuned_and_its_run_foretold(tmp_path: Path) ->
     )
     trace = tmp_path / "app.trace"
     subprocess.run(
-        [sys.executable, "-m", "venturi", "capture", "-q", "-o", str(trace), "--",
-         sys.executable, "-c", program],
-        cwd=tmp_path, check=True, timeout=600,
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "venturi",
+            "capture",
+            "-q",
+            "-o",
+            str(trace),
+            "--",
+            sys.executable,
+            "-c",
+            program,
+        ],
+        cwd=tmp_path,
+        check=True,
+        timeout=600,
+    )
     workload = slowed(derive(read_capture(trace), "app"), "sync")
     result = tuned(workload, tmp_path, "sync=end")
     (trial,) = result.trials

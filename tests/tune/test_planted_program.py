@@ -36,14 +36,30 @@ def derived(
     source, trace = str(PLANTED / f"{cause}.c"), where / "app.trace"
     subprocess.run(
         [*compiler.split(), *defines, source, "-o", "program"],
-        cwd=where, check=True, timeout=600, stdout=subprocess.DEVNULL,
-    )  # fmt: skip
+        cwd=where,
+        check=True,
+        timeout=600,
+        stdout=subprocess.DEVNULL,
+    )
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     subprocess.run(
-        [sys.executable, "-m", "venturi", "capture", "-q", "-o", str(trace), "--",
-         *start.split(), "./program"],
-        cwd=where, check=True, timeout=100, env={**os.environ, **allowed},
-    )  # fmt: skip
+        [
+            sys.executable,
+            "-m",
+            "venturi",
+            "capture",
+            "-q",
+            "-o",
+            str(trace),
+            "--",
+            *start.split(),
+            "./program",
+        ],
+        cwd=where,
+        check=True,
+        timeout=100,
+        env={**os.environ, **allowed},
+    )
     return derive(read_capture(trace), "app")
 
 
@@ -80,14 +96,32 @@ def test_the_cause_comes_first_and_the_decoys_do_not(
 @pytest.mark.parametrize(
     ("cause", "numbers", "compiler", "start", "change", "file"),
     [
-        ("serial_gather", {"COUNT": 20, "BYTES": 100_000}, "mpicc.openmpi -O1",
-         "mpirun.openmpi --oversubscribe -np 2", "spread=rank", "state.dat"),
-        ("small_strided", {"COUNT": 20_000, "BYTES": 16}, "h5pcc.mpich -shlib -O1",
-         "mpirun.mpich -np 2", "collective=on", "field.h5"),
-        ("wrong_chunks", {"COUNT": 24, "BYTES": 8192}, "h5cc -shlib -O1", "", "chunks=call",
-         "series.h5"),
+        (
+            "serial_gather",
+            {"COUNT": 20, "BYTES": 100_000},
+            "mpicc.openmpi -O1",
+            "mpirun.openmpi --oversubscribe -np 2",
+            "spread=rank",
+            "state.dat",
+        ),
+        (
+            "small_strided",
+            {"COUNT": 20_000, "BYTES": 16},
+            "h5pcc.mpich -shlib -O1",
+            "mpirun.mpich -np 2",
+            "collective=on",
+            "field.h5",
+        ),
+        (
+            "wrong_chunks",
+            {"COUNT": 24, "BYTES": 8192},
+            "h5cc -shlib -O1",
+            "",
+            "chunks=call",
+            "series.h5",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_change_that_mends_a_parallel_program_is_looked_at_first(
     cause: str,
     numbers: dict[str, int],

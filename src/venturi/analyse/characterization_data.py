@@ -122,8 +122,11 @@ def _seconds(found: Footprint, rows: Column) -> dict[str, float]:
     """Seconds of all lanes in the calls of these rows (a mask or indices), by their sort."""
     spent = found.seconds[rows]
     parts = {
-        "read": found.reads, "write": found.writes, "names": found.names, "sync": found.syncs,
-    }  # fmt: skip
+        "read": found.reads,
+        "write": found.writes,
+        "names": found.names,
+        "sync": found.syncs,
+    }
     return {name: max(0.0, float(spent[part[rows]].sum())) for name, part in parts.items()}
 
 

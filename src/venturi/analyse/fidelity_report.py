@@ -160,9 +160,13 @@ def _count(name: str, application: float, proxy: float, unit: str = "") -> Fidel
     near = difference is not None and abs(difference) <= WITHIN
     match = Match.EQUAL if application == proxy else Match.WITHIN if near else Match.OFF
     return FidelityField(
-        name=name, unit=unit, application=application, proxy=proxy, difference=difference,
+        name=name,
+        unit=unit,
+        application=application,
+        proxy=proxy,
+        difference=difference,
         match=match,
-    )  # fmt: skip
+    )
 
 
 def _relative(application: float, proxy: float) -> float | None:
@@ -175,9 +179,13 @@ def _share(name: str, application: float, proxy: float) -> FidelityField:
     difference = proxy - application
     near = Match.WITHIN if abs(difference) <= WITHIN else Match.OFF
     return FidelityField(
-        name=name, unit="share", application=application, proxy=proxy, difference=difference,
+        name=name,
+        unit="share",
+        application=application,
+        proxy=proxy,
+        difference=difference,
         match=Match.EQUAL if application == proxy else near,
-    )  # fmt: skip
+    )
 
 
 def _distance(name: str, value: float) -> FidelityField:
@@ -187,9 +195,13 @@ def _distance(name: str, value: float) -> FidelityField:
 
 def _for_information(name: str, application: float, proxy: float, unit: str = "s") -> FidelityField:
     return FidelityField(
-        name=name, unit=unit, application=application, proxy=proxy,
-        difference=_relative(application, proxy), match=Match.BESIDE,
-    )  # fmt: skip
+        name=name,
+        unit=unit,
+        application=application,
+        proxy=proxy,
+        difference=_relative(application, proxy),
+        match=Match.BESIDE,
+    )
 
 
 def _total(application: CharacterizationData, proxy: CharacterizationData) -> list[FidelityField]:
@@ -313,9 +325,13 @@ def _likeness(a: StreamCharacterization, b: StreamCharacterization) -> float:
     """1 for streams that are alike in every figure, 0 for those that share nothing."""
     calls = (sum(a.operations.values()), sum(b.operations.values()))
     figures = (
-        (a.bytes_written, b.bytes_written), (a.bytes_read, b.bytes_read), calls,
-        (a.files, b.files), (a.shared_files, b.shared_files), (a.ranks, b.ranks),
-    )  # fmt: skip
+        (a.bytes_written, b.bytes_written),
+        (a.bytes_read, b.bytes_read),
+        calls,
+        (a.files, b.files),
+        (a.shared_files, b.shared_files),
+        (a.ranks, b.ranks),
+    )
     weights = (3, 3, 2, 1, 1, 1)
     near = [1.0 if x == y else min(x, y) / max(x, y) for x, y in figures]
     near.append(float(a.layer == b.layer))

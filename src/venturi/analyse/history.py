@@ -111,10 +111,11 @@ def _told_apart(series: Sequence[Series], works: Sequence[str]) -> list[Series]:
     for one, work in zip(series, works, strict=True):
         seen.setdefault(look(one), set()).add(work)
     return [
-        one.model_copy(update={"variant": f"work {work[:_DIGITS]}"}) if len(seen[look(one)]) > 1
+        one.model_copy(update={"variant": f"work {work[:_DIGITS]}"})
+        if len(seen[look(one)]) > 1
         else one
         for one, work in zip(series, works, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _session(session: str, results: Sequence[Result], name: str) -> SessionValue:

@@ -16,26 +16,68 @@ from venturi.model.statistic import median_interval
 from venturi.model.workload import BareStep, Metric, StepSpec, Workload
 
 _MEASURED = (
-    "bytes", "time", "operations", "found", "seconds", "serving", "saved", "span", "mean",
-    "shortest", "longest", "period", "executions", "delay",
-)  # fmt: skip
+    "bytes",
+    "time",
+    "operations",
+    "found",
+    "seconds",
+    "serving",
+    "saved",
+    "span",
+    "mean",
+    "shortest",
+    "longest",
+    "period",
+    "executions",
+    "delay",
+)
 _TERM = re.compile(
     rf"\b({'|'.join(_MEASURED)})"
     r"\(\s*([^(),]+?)\s*(?:,\s*([^(),]+?)\s*)?\)"
 )
 _OF_PHASES = {
-    "time", "found", "serving", "saved", "span", "mean", "shortest", "longest", "period",
+    "time",
+    "found",
+    "serving",
+    "saved",
+    "span",
+    "mean",
+    "shortest",
+    "longest",
+    "period",
     "executions",
-}  # fmt: skip
+}
 """Terms over whole executions of a phase."""
 _ALL = "all"
 NODE_MEMORY = "node_memory"
 """Memory of the node that starts the run, in bytes, as metrics and rules may name it."""
 _KINDS = {
-    "write", "read", "open", "create", "close", "stat", "unlink", "mkdir", "rmdir", "sync",
-    "rename", "link", "symlink", "mknod", "read_dir", "set_xattr", "get_xattr", "truncate",
-    "find", "exec", "copy", "clone", "seek", "empty_read", "set_attribute",
-}  # fmt: skip
+    "write",
+    "read",
+    "open",
+    "create",
+    "close",
+    "stat",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "sync",
+    "rename",
+    "link",
+    "symlink",
+    "mknod",
+    "read_dir",
+    "set_xattr",
+    "get_xattr",
+    "truncate",
+    "find",
+    "exec",
+    "copy",
+    "clone",
+    "seek",
+    "empty_read",
+    "set_attribute",
+}
 
 
 def check_metrics(
@@ -202,10 +244,32 @@ def _main_kind(phases: Sequence[PhaseRow], path: str) -> str:
     """The operation that a metadata phase is about."""
     rows = [row for row in phases if row.path == path]
     order = (
-        "create", "mknod", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink",
-        "read_dir", "find", "set_xattr", "get_xattr", "truncate", "open", "read", "write", "sync",
-        "set_attribute", "close", "exec", "copy", "clone", "seek", "empty_read",
-    )  # fmt: skip
+        "create",
+        "mknod",
+        "stat",
+        "unlink",
+        "mkdir",
+        "rmdir",
+        "rename",
+        "link",
+        "symlink",
+        "read_dir",
+        "find",
+        "set_xattr",
+        "get_xattr",
+        "truncate",
+        "open",
+        "read",
+        "write",
+        "sync",
+        "set_attribute",
+        "close",
+        "exec",
+        "copy",
+        "clone",
+        "seek",
+        "empty_read",
+    )
     counts = {kind: sum(_count(row, kind) for row in rows) for kind in order}
     return max(order, key=lambda kind: counts[kind])
 

@@ -244,10 +244,14 @@ def _of_the_run(seen: ObservedLoad) -> list[Suspicion]:
 
 def foreign_bytes_share(a: HostSample, b: HostSample) -> float:
     """Share of the device's traffic that the run cannot have caused; 0 where that is not known."""
-    device = [_bytes(a.device_read_bytes, b.device_read_bytes),
-              _bytes(a.device_written_bytes, b.device_written_bytes)]  # fmt: skip
-    own = [_bytes(a.own_read_bytes, b.own_read_bytes),
-           _bytes(a.own_written_bytes, b.own_written_bytes)]  # fmt: skip
+    device = [
+        _bytes(a.device_read_bytes, b.device_read_bytes),
+        _bytes(a.device_written_bytes, b.device_written_bytes),
+    ]
+    own = [
+        _bytes(a.own_read_bytes, b.own_read_bytes),
+        _bytes(a.own_written_bytes, b.own_written_bytes),
+    ]
     if sum(own) < _LEAST_FOREIGN_BYTES:
         return 0.0
     foreign = max(0, device[0] - own[0]) + max(0, device[1] - _JOURNAL_FACTOR * own[1])

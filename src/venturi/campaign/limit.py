@@ -30,8 +30,12 @@ def check_limits(estimate: CampaignEstimate, machine: Machine, directory: Path) 
         _check(target.name, "files", files, target.most_files)
     at_once = machine.scheduler.most_jobs
     room = os.statvfs(directory)
-    _check_room(directory, "bytes", _largest(estimate.rows, "bytes_written", at_once),
-                room.f_bavail * room.f_frsize)  # fmt: skip
+    _check_room(
+        directory,
+        "bytes",
+        _largest(estimate.rows, "bytes_written", at_once),
+        room.f_bavail * room.f_frsize,
+    )
     free_inodes, _ = inodes_of(room)
     if free_inodes is not None:
         _check_room(directory, "inodes", _largest(estimate.rows, "files", at_once), free_inodes)

@@ -17,8 +17,9 @@ def main(words: list[str]) -> int:
         text = Path(source).read_text("utf-8", "surrogateescape")
         for kind, old, new in zip(rules[::3], rules[1::3], rules[2::3], strict=True):
             text = text.replace(old, new) if kind == "text" else re.sub(old, new, text)
-        with Path(target).open("a" if mode == "append" else "w", encoding="utf-8",
-                               errors="surrogateescape") as file:  # fmt: skip
+        with Path(target).open(
+            "a" if mode == "append" else "w", encoding="utf-8", errors="surrogateescape"
+        ) as file:
             file.write(text)
     except (OSError, re.error) as error:
         print(f"{source} -> {target}: {error}", file=sys.stderr)

@@ -31,9 +31,14 @@ _OF_COLLECTIVE_LAYERS = ("COLL_OPENS", "COLL_READS", "COLL_WRITES", "NB_READS", 
 _CALLS = (*_OWN, "OPENS", "READS", "WRITES", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "MMAPS")
 _VALUES = ("ACCESS", "STRIDE")
 _TRACED = (
-    Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET,
-    Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE,
-)  # fmt: skip
+    Layer.POSIX,
+    Layer.STDIO,
+    Layer.MPIIO,
+    Layer.HDF5_FILE,
+    Layer.HDF5_DATASET,
+    Layer.PNETCDF_FILE,
+    Layer.PNETCDF_VARIABLE,
+)
 
 
 class _Sum:

@@ -129,12 +129,17 @@ def _unrecorded(files: list[ProcessFile]) -> Counter[str]:
 def _nameless(file: ProcessFile) -> int:
     """Calls that moved data of, or opened, files without a name."""
     return sum(
-        int(np.count_nonzero(
-            _ON_FILES[window["kind"]] & _CALLED[window["layer"]]
-            & (window["file"] == NO_FILE) & (window["start"] != 0) & (window["error"] == 0)
-        ))
+        int(
+            np.count_nonzero(
+                _ON_FILES[window["kind"]]
+                & _CALLED[window["layer"]]
+                & (window["file"] == NO_FILE)
+                & (window["start"] != 0)
+                & (window["error"] == 0)
+            )
+        )
         for window in file.records
-    )  # fmt: skip
+    )
 
 
 def _mappings(count: int, files: list[ProcessFile]) -> str:

@@ -33,9 +33,14 @@ from venturi.model.trace import Layer, Process, Trace, TracedFile, TracedJob, Tr
 from venturi.model.trace_folder import FoldedCapture
 
 WATCHED = [
-    Layer.POSIX, Layer.STDIO, Layer.MPIIO, Layer.HDF5_FILE, Layer.HDF5_DATASET,
-    Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE,
-]  # fmt: skip
+    Layer.POSIX,
+    Layer.STDIO,
+    Layer.MPIIO,
+    Layer.HDF5_FILE,
+    Layer.HDF5_DATASET,
+    Layer.PNETCDF_FILE,
+    Layer.PNETCDF_VARIABLE,
+]
 """Layers of the tracer, in the order of its codes."""
 
 _OF_TWO_FILES = [KIND_CODES[kind] for kind in (Kind.RENAME, Kind.LINK, *COPIES)]

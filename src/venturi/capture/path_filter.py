@@ -16,9 +16,20 @@ from venturi.model.trace import TracedFile
 from venturi.model.trace_folder import Captured
 
 SYSTEM = (
-    "/proc", "/sys", "/dev", "/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc", "/boot", "/run",
-    "/opt", "/var",
-)  # fmt: skip
+    "/proc",
+    "/sys",
+    "/dev",
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/etc",
+    "/boot",
+    "/run",
+    "/opt",
+    "/var",
+)
 """Directories that hold no data of applications; as in tracer/filter.c."""
 
 _OF_MPI = re.compile(

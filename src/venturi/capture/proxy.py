@@ -99,9 +99,23 @@ def run_proxy(run: ProxyRun, place: Path) -> Captured:
     written.write_text(run.text, "utf-8")
     ranks = () if run.ranks is None else ("-n", str(run.ranks))
     command = (
-        sys.executable, "-m", "venturi", "run", str(written), "-d", str(run.directory), *ranks,
-        "--on", run.machine, "--repeat", "1", "--store", str(place / "store"), "-q", "--json",
-    )  # fmt: skip
+        sys.executable,
+        "-m",
+        "venturi",
+        "run",
+        str(written),
+        "-d",
+        str(run.directory),
+        *ranks,
+        "--on",
+        run.machine,
+        "--repeat",
+        "1",
+        "--store",
+        str(place / "store"),
+        "-q",
+        "--json",
+    )
     raw = place / "raw.trace"
     settings = TracerSettings(only=(f"{run.directory.resolve()}/venturi-*",))
     with quiet(place / "output") as said:
@@ -211,13 +225,12 @@ def _as_ranks(processes: list[Process]) -> list[Process]:
         return processes
     engines = {process.process for process in processes if process.program == ENGINE}
     forked = sorted(
-        (p.process, i) for i, p in enumerate(processes) if p.program == ENGINE
-        and p.parent in engines
-    )  # fmt: skip
+        (p.process, i)
+        for i, p in enumerate(processes)
+        if p.program == ENGINE and p.parent in engines
+    )
     rank_of = {i: rank for rank, (_, i) in enumerate(forked)}
-    return [
-        p.model_copy(update={"rank": rank_of.get(i, -1)}) for i, p in enumerate(processes)
-    ]  # fmt: skip
+    return [p.model_copy(update={"rank": rank_of.get(i, -1)}) for i, p in enumerate(processes)]
 
 
 def _below(file: TracedFile, run: re.Pattern[str]) -> str | None:

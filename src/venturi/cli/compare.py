@@ -29,9 +29,14 @@ if TYPE_CHECKING:
 @json_option
 @units_option
 def command(
-    first: str, second: str, output: str | None, check: bool, store: str | None, as_json: bool,
+    first: str,
+    second: str,
+    output: str | None,
+    check: bool,
+    store: str | None,
+    as_json: bool,
     units: str,
-) -> int:  # fmt: skip
+) -> int:
     """Compare A and B: two captures, or two runs of one workload.
 
     Captures (NAME.trace, Darshan logs, strace's output ...): how well B, a proxy, stands for A.

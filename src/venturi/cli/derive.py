@@ -36,9 +36,15 @@ if TYPE_CHECKING:
 )
 @json_option
 def command(
-    log: tuple[str, ...], output: str | None, name: str | None, other: str | None, check: bool,
-    directory: str | None, on: str | None, as_json: bool,
-) -> None:  # fmt: skip
+    log: tuple[str, ...],
+    output: str | None,
+    name: str | None,
+    other: str | None,
+    check: bool,
+    directory: str | None,
+    on: str | None,
+    as_json: bool,
+) -> None:
     """Derive a compact proxy workload from LOG (a trace, Darshan, DXT or strace log).
 
     Without -o the workload goes to stdout and the findings to stderr. With --check, the proxy

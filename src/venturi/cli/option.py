@@ -33,9 +33,12 @@ json_option = click.option(
     help="Print one JSON document to stdout; messages go to stderr.",
 )
 machine_option = click.option(
-    "--on", "machine", metavar="MACHINE", default="local",
+    "--on",
+    "machine",
+    metavar="MACHINE",
+    default="local",
     help="Where to run: local, openmpi, mpich, slurm:PARTITION or a machine file.",
-)  # fmt: skip
+)
 seed_option = click.option(
     "--seed",
     type=click.IntRange(0, 2**63 - 1),
@@ -44,9 +47,11 @@ seed_option = click.option(
     help="Seed for all random choices.",
 )
 payload_option = click.option(
-    "--payload", type=click.Choice(["venturi", "ior"]), default="venturi",
+    "--payload",
+    type=click.Choice(["venturi", "ior"]),
+    default="venturi",
     help="What is written: data without any repetition, or equal transfers as IOR's.",
-)  # fmt: skip
+)
 units_option = click.option(
     "--units",
     type=click.Choice(["iec", "si"]),

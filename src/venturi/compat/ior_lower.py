@@ -373,8 +373,10 @@ class _IorLowering:
     def _random(self, verb: str, wants: Step, place: str) -> list[Step]:
         test = self._test
         if test.wear_out_transfers:
-            raise UserError(f"{TOOL}: stoneWallingWearOutIterations is refused with -z: which "
-                            "transfers were first is not known to a reader")  # fmt: skip
+            raise UserError(
+                f"{TOOL}: stoneWallingWearOutIterations is refused with -z: which "
+                "transfers were first is not known to a reader"
+            )
         if test.random > 1:
             return self._by_chance(verb, wants, place)
         if test.segments == 1:

@@ -139,13 +139,21 @@ def _wrong(what: str, hint: str = "") -> UserError:
 
 def _check_sizes(test: IorTest) -> None:
     least = {
-        "-b": (test.block_bytes, 1), "-t": (test.transfer_bytes, 1), "-s": (test.segments, 1),
-        "-i": (test.repetitions, 1), "-d": (test.delay_s, 0), "-D": (test.stonewall_s, 0),
-        "-T": (test.most_minutes, 0), "-j": (test.outlier_s, 0), "-N": (test.tasks, -1),
-        "-G": (test.signature, 0), "minTimeDuration": (test.least_s, 0),
-        "interIODelay": (test.think_us, 0), "-Q": (test.node_offset, 0),
+        "-b": (test.block_bytes, 1),
+        "-t": (test.transfer_bytes, 1),
+        "-s": (test.segments, 1),
+        "-i": (test.repetitions, 1),
+        "-d": (test.delay_s, 0),
+        "-D": (test.stonewall_s, 0),
+        "-T": (test.most_minutes, 0),
+        "-j": (test.outlier_s, 0),
+        "-N": (test.tasks, -1),
+        "-G": (test.signature, 0),
+        "minTimeDuration": (test.least_s, 0),
+        "interIODelay": (test.think_us, 0),
+        "-Q": (test.node_offset, 0),
         "stoneWallingWearOutIterations": (test.wear_out_transfers, 0),
-    }  # fmt: skip
+    }
     for name, (value, smallest) in least.items():
         if value < smallest:
             raise _wrong(f"{name} {value}: {smallest} or more is needed")

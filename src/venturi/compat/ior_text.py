@@ -168,9 +168,15 @@ def _summary_line(run: IorRun, line: IorSummary) -> str:
     test, layout = run.test, run.layout
     rate, operations = line.rate_mib_per_s, line.operations_per_s
     numbers = (
-        rate.most, rate.least, rate.mean, rate.deviation,
-        operations.most, operations.least, operations.mean, operations.deviation,
-    )  # fmt: skip
+        rate.most,
+        rate.least,
+        rate.mean,
+        rate.deviation,
+        operations.most,
+        operations.least,
+        operations.mean,
+        operations.deviation,
+    )
     wall_s = "NA" if line.wall_s is None else f"{line.wall_s:.2f}"
     wall = "NA" if line.wall_mib_per_s is None else f"{line.wall_mib_per_s:.2f}"
     flags = (

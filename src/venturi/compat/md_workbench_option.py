@@ -114,10 +114,16 @@ def read_arguments(words: Sequence[str]) -> MdWorkbenchArguments:
 
 
 _LEAST = {
-    "offset": (1, 0), "objects": (1000, 1), "precreated": (3000, 1), "datasets": (10, 1),
-    "size": (3901, 0), "rounds": (3, 1), "limit_s": (0, 0), "seed": (0, -1),
+    "offset": (1, 0),
+    "objects": (1000, 1),
+    "precreated": (3000, 1),
+    "datasets": (10, 1),
+    "size": (3901, 0),
+    "rounds": (3, 1),
+    "limit_s": (0, 0),
+    "seed": (0, -1),
     "first_item": (0, 0),
-}  # fmt: skip
+}
 """Defaults, and the least that makes sense."""
 
 

@@ -196,9 +196,13 @@ def _quantiles(row: OperationRow) -> list[str]:
 def _detailed(name: str, phase: PhaseRow, counts: _Counts, largest_ns: int) -> str:
     """The table of --print-detailed-stats: its rows have fewer fields than its header."""
     numbers = (
-        counts.sets_made, counts.sets_removed, counts.made, counts.read, counts.looked_up,
+        counts.sets_made,
+        counts.sets_removed,
+        counts.made,
+        counts.read,
+        counts.looked_up,
         counts.deleted,
-    )  # fmt: skip
+    )
     fields = "\t".join(f"{number:.0f}" for number in numbers)
     return (
         f"{name} \t{fields}\t{phase.seconds.total:.3f}s\t{counts.seconds:.3f}s"

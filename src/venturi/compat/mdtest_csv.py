@@ -8,9 +8,14 @@ from venturi.compat.mdtest_result import DIRECTORY_ROWS, FILE_ROWS, TREE_ROWS, M
 from venturi.model.record import Record
 
 _COLUMNS: tuple[str, ...] = (
-    "Directory creation", "Directory stat", "Directory read", "Directory rename",
-    "Directory removal", *FILE_ROWS, *TREE_ROWS,
-)  # fmt: skip
+    "Directory creation",
+    "Directory stat",
+    "Directory read",
+    "Directory rename",
+    "Directory removal",
+    *FILE_ROWS,
+    *TREE_ROWS,
+)
 """mdtest has a column for reading directories, which it never does."""
 
 

@@ -10,9 +10,7 @@ from venturi.compat.mdtest_result import DIRECTORY_ROWS, FILE_ROWS
 
 _HEAD = "time,runtime,tp"
 _NS_PER_S = 1e9
-_FIRST = frozenset(
-    {"create", "mknod", "open", "stat", "unlink", "mkdir", "rmdir", "rename"}
-)  # fmt: skip
+_FIRST = frozenset({"create", "mknod", "open", "stat", "unlink", "mkdir", "rmdir", "rename"})
 """With one of these the operations on an item begin; `close` ends them."""
 
 

@@ -216,10 +216,21 @@ def check_packet(name: str, tool: str) -> None:
 
 
 _LEAST = {
-    "branch": 0, "depth": 0, "per_directory": 0, "items": 0, "iterations": 1, "first": 1,
-    "last": 0, "step": 1, "write_bytes": 0, "read_bytes": 0, "stride": 0, "random_seed": 0,
-    "limit_s": 0, "delay_s": 0,
-}  # fmt: skip
+    "branch": 0,
+    "depth": 0,
+    "per_directory": 0,
+    "items": 0,
+    "iterations": 1,
+    "first": 1,
+    "last": 0,
+    "step": 1,
+    "write_bytes": 0,
+    "read_bytes": 0,
+    "stride": 0,
+    "random_seed": 0,
+    "limit_s": 0,
+    "delay_s": 0,
+}
 _DEFAULTS = {"branch": 1, "iterations": 1, "first": 1, "step": 1}
 
 

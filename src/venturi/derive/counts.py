@@ -11,9 +11,17 @@ from venturi.model.trace import CounterRecord, Layer
 from venturi.model.workload import REQUEST_EDGES_BYTES
 
 _BUCKET_NAMES = (
-    "0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M",
-    "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS",
-)  # fmt: skip
+    "0_100",
+    "100_1K",
+    "1K_10K",
+    "10K_100K",
+    "100K_1M",
+    "1M_4M",
+    "4M_10M",
+    "10M_100M",
+    "100M_1G",
+    "1G_PLUS",
+)
 BUCKETS = tuple(zip(_BUCKET_NAMES, REQUEST_EDGES_BYTES, strict=True))
 """Darshan's request-size buckets: name, upper edge in bytes (inclusive; darshan-common.h)."""
 

@@ -40,8 +40,10 @@ SEEKS_EACH = 1.0
 CUT_CALLS = 4
 """Own: requests at POSIX over a library's calls; with more, the library cuts them to pieces."""
 _NAMES = {
-    Layer.MPIIO: "MPI-IO", Layer.HDF5_DATASET: "HDF5", Layer.PNETCDF_VARIABLE: "PnetCDF",
-}  # fmt: skip
+    Layer.MPIIO: "MPI-IO",
+    Layer.HDF5_DATASET: "HDF5",
+    Layer.PNETCDF_VARIABLE: "PnetCDF",
+}
 _LIBRARIES = (Layer.MPIIO, Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)
 
 

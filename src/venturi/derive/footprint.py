@@ -39,9 +39,19 @@ LONGEST_ENDING = 8
 """Of a name, with its dot; what is longer is no ending."""
 
 NAMES = (
-    Kind.OPEN, Kind.CLOSE, Kind.STAT, Kind.UNLINK, Kind.RENAME, Kind.LINK, Kind.MKDIR, Kind.RMDIR,
-    Kind.LIST, Kind.TRUNCATE, Kind.ALLOCATE, Kind.ATTRIBUTE,
-)  # fmt: skip
+    Kind.OPEN,
+    Kind.CLOSE,
+    Kind.STAT,
+    Kind.UNLINK,
+    Kind.RENAME,
+    Kind.LINK,
+    Kind.MKDIR,
+    Kind.RMDIR,
+    Kind.LIST,
+    Kind.TRUNCATE,
+    Kind.ALLOCATE,
+    Kind.ATTRIBUTE,
+)
 """Kinds that work on names and sizes, not on data."""
 
 SYNCS = (Kind.SYNC, Kind.DATA_SYNC)
@@ -52,15 +62,32 @@ TRUNCATE_FLAG = 0o1000
 _DATASET_CODES = [LAYER_CODES[layer] for layer in (Layer.HDF5_DATASET, Layer.PNETCDF_VARIABLE)]
 
 _HEIGHT = {
-    Layer.POSIX: 0, Layer.STDIO: 0, Layer.LUSTRE: 0, Layer.MPIIO: 1, Layer.HDF5_FILE: 2,
-    Layer.PNETCDF_FILE: 2, Layer.HDF5_DATASET: 3, Layer.PNETCDF_VARIABLE: 3,
-}  # fmt: skip
+    Layer.POSIX: 0,
+    Layer.STDIO: 0,
+    Layer.LUSTRE: 0,
+    Layer.MPIIO: 1,
+    Layer.HDF5_FILE: 2,
+    Layer.PNETCDF_FILE: 2,
+    Layer.HDF5_DATASET: 3,
+    Layer.PNETCDF_VARIABLE: 3,
+}
 """Of layers that call each other, the higher one is what the application said."""
 
-_LAUNCHERS = frozenset({
-    "mpirun", "mpiexec", "mpiexec.hydra", "hydra_pmi_proxy", "orterun", "orted", "prterun", "prted",
-    "prte", "srun", "slurmstepd",
-})  # fmt: skip
+_LAUNCHERS = frozenset(
+    {
+        "mpirun",
+        "mpiexec",
+        "mpiexec.hydra",
+        "hydra_pmi_proxy",
+        "orterun",
+        "orted",
+        "prterun",
+        "prted",
+        "prte",
+        "srun",
+        "slurmstepd",
+    }
+)
 """They start ranks; what they read and write is not the application's."""
 
 _DIGITS = re.compile(r"\d+")

@@ -14,9 +14,20 @@ from venturi.derive.file_view import FileView
 from venturi.model.trace import INTERFACES, Layer
 
 SYSTEM_PREFIXES = (
-    "/etc/", "/dev/", "/usr/", "/bin/", "/boot/", "/lib/", "/lib64/", "/opt/", "/sbin/",
-    "/sys/", "/proc/", "/var/", "/run/",
-)  # fmt: skip
+    "/etc/",
+    "/dev/",
+    "/usr/",
+    "/bin/",
+    "/boot/",
+    "/lib/",
+    "/lib64/",
+    "/opt/",
+    "/sbin/",
+    "/sys/",
+    "/proc/",
+    "/var/",
+    "/run/",
+)
 """The directories that Darshan itself leaves out by default (darshan-config.c), and /run."""
 
 NOT_SYSTEM = ("/dev/shm/", "/var/tmp/", "/run/user/")

@@ -57,8 +57,13 @@ def _partition(name: str) -> Machine:
     if not name:
         raise UserError(f"--on {SLURM}: the partition is missing", "sinfo lists them")
     mpi = first_mpi()
-    command = ["srun", f"--partition={name}", f"--mpi={_SRUN_MPI[mpi]}", "--ntasks={ranks}",
-               "--nodes={nodes}"]  # fmt: skip
+    command = [
+        "srun",
+        f"--partition={name}",
+        f"--mpi={_SRUN_MPI[mpi]}",
+        "--ntasks={ranks}",
+        "--nodes={nodes}",
+    ]
     return Machine(
         name=f"{SLURM}{name}",
         about=f"partition {name}, started by srun with {mpi.value}",

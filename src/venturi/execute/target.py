@@ -13,9 +13,24 @@ _MOUNTS = Path("/proc/self/mountinfo")
 _SILENT = (errno.ENOTCONN, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.EHOSTDOWN)
 """What a mount says whose server is gone."""
 _OF_THE_KERNEL = (
-    "proc", "sysfs", "cgroup", "cgroup2", "devpts", "securityfs", "debugfs", "tracefs", "bpf",
-    "configfs", "mqueue", "pstore", "efivarfs", "fusectl", "binfmt_misc", "selinuxfs", "autofs",
-)  # fmt: skip
+    "proc",
+    "sysfs",
+    "cgroup",
+    "cgroup2",
+    "devpts",
+    "securityfs",
+    "debugfs",
+    "tracefs",
+    "bpf",
+    "configfs",
+    "mqueue",
+    "pstore",
+    "efivarfs",
+    "fusectl",
+    "binfmt_misc",
+    "selinuxfs",
+    "autofs",
+)
 """File systems that show what the kernel knows and hold no files of users."""
 
 

@@ -24,8 +24,10 @@ _BEGAN = (
 _TASKS = re.compile(r"(?:^tasks +: |launched with )(\d+)", re.MULTILINE)
 _NODES = re.compile(r"(?:^nodes +: |total task\(s\) on )(\d+)", re.MULTILINE)
 _COMMAND = re.compile(r"^(?:Command line(?: used)? *:|Args:) *(.+)$", re.MULTILINE)
-_SEVERAL = {"ior": re.compile(r"^TestID +:", re.MULTILINE),
-            "mdtest": re.compile(r"^mdtest-\S+ was launched", re.MULTILINE)}  # fmt: skip
+_SEVERAL = {
+    "ior": re.compile(r"^TestID +:", re.MULTILINE),
+    "mdtest": re.compile(r"^mdtest-\S+ was launched", re.MULTILINE),
+}
 
 
 def reading_of(text: str, source: str) -> ImportedRun | None:

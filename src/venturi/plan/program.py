@@ -60,9 +60,19 @@ from venturi.plan.together import (
 )
 
 _NAME_VERBS = (
-    "create", "open", "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "rename",
-    "truncate", "copy_", *ATTRIBUTE_VERBS,
-)  # fmt: skip
+    "create",
+    "open",
+    "close",
+    "stat",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "read_dir",
+    "rename",
+    "truncate",
+    "copy_",
+    *ATTRIBUTE_VERBS,
+)
 _BY_EACH = frozenset({NameVerb.STAT, *map(NameVerb, ATTRIBUTE_VERBS)})
 """Each rank does these by itself, also to what all share."""
 

@@ -352,8 +352,11 @@ def _refuse(stuck: Sequence[_GroupProgress]) -> None:
         for progress in stuck
         if any(wait.name in given for given in progress.given[progress.at + 1 :])
     ]
-    words = [f"{progress.label} gives it only after its own wait for "
-             f"'{progress.waits[progress.at].name}'" for progress in later[:2]]  # fmt: skip
+    words = [
+        f"{progress.label} gives it only after its own wait for "
+        f"'{progress.waits[progress.at].name}'"
+        for progress in later[:2]
+    ]
     raise UserError(
         f"{first.label} would wait for ever for the signal '{wait.name}': {'; '.join(words)}",
         "give the signal before that wait",

@@ -12,10 +12,15 @@ _VIEW = "view"
 
 WAITING_VERBS = frozenset(
     {
-        NameVerb.CREATE, NameVerb.UNLINK, NameVerb.MKDIR, NameVerb.RMDIR, NameVerb.RENAME,
-        NameVerb.TRUNCATE, NameVerb.COPY,
+        NameVerb.CREATE,
+        NameVerb.UNLINK,
+        NameVerb.MKDIR,
+        NameVerb.RMDIR,
+        NameVerb.RENAME,
+        NameVerb.TRUNCATE,
+        NameVerb.COPY,
     }
-)  # fmt: skip
+)
 """On a shared name the first sharer does these while the others wait."""
 
 

@@ -124,8 +124,10 @@ def _seconds(
 ) -> dict[Sort, np.ndarray[Any, Any]]:
     """Seconds of each rank in each sort of calls."""
     sorts = {
-        Sort.READ: found.reads, Sort.WRITE: found.writes & ~found.reads, Sort.SYNC: found.syncs,
-    }  # fmt: skip
+        Sort.READ: found.reads,
+        Sort.WRITE: found.writes & ~found.reads,
+        Sort.SYNC: found.syncs,
+    }
     rest = ~(found.reads | found.writes | found.syncs)
     spent = np.maximum(found.seconds, 0.0)
     return {

@@ -108,12 +108,17 @@ def _baselines_beside(wanted: Experiment, other: tuple[Workload, str], say: Say)
     machines = {machine_for(one, None) for one in (workload, native)}
     machine = max(machines, key=lambda name: name != "local")
     sides = [
-        Proxy(ProxyRun(one, its_text, wanted.directory, wanted.ranks, machine), layers,
-              wanted.cache, name)
-        for one, its_text, name in (
-            (native, native_text, "application"), (workload, text, "proxy"),
+        Proxy(
+            ProxyRun(one, its_text, wanted.directory, wanted.ranks, machine),
+            layers,
+            wanted.cache,
+            name,
         )
-    ]  # fmt: skip
+        for one, its_text, name in (
+            (native, native_text, "application"),
+            (workload, text, "proxy"),
+        )
+    ]
     say("rehearsal: application")
     remarks = [*apart, *_rehearse(sides[0].run(), sides[1], wanted, say)]
     runs, why = _measure(sides[0], sides[1], wanted, say)

@@ -205,9 +205,7 @@ def _looked_at(group: p.Group) -> list[int]:
     return sorted({0, 1, group.ranks // 2, group.ranks - 1} & set(range(group.ranks)))
 
 
-def _interpret(
-    plan: p.Plan, group: p.Group, rank: int, profile: Profile, settle: Settle
-) -> None:  # fmt: skip
+def _interpret(plan: p.Plan, group: p.Group, rank: int, profile: Profile, settle: Settle) -> None:
     """Follow a rank's program; UserError names the rank where it cannot be evaluated."""
     interpreter = ForecastInterpreter(
         plan, group, rank, profile.memory_bytes, profile.dirty_limit_bytes
@@ -429,9 +427,11 @@ def _limit(
 def _bytes_of(total: _Total) -> int:
     """Moved by one rank; a copy reads and writes."""
     times = {
-        OperationKind.WRITE.value: 1, OperationKind.READ.value: 1,
-        OperationKind.COPY.value: 2, OperationKind.CLONE.value: 2,
-    }  # fmt: skip
+        OperationKind.WRITE.value: 1,
+        OperationKind.READ.value: 1,
+        OperationKind.COPY.value: 2,
+        OperationKind.CLONE.value: 2,
+    }
     return sum(
         times.get(part.operation, 0) * part.bytes * part.count for part in total.parts.values()
     )

@@ -68,9 +68,13 @@ class Application:
         if self.prepare:
             with (place / "prepare").open("wb") as said:
                 done = subprocess.run(
-                    self._line(self.prepare), cwd=self.folder, check=False,
-                    stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-                )  # fmt: skip
+                    self._line(self.prepare),
+                    cwd=self.folder,
+                    check=False,
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=said,
+                )
             if done.returncode != 0:
                 why = last_line(place / "prepare")
                 raise TargetProblem(

@@ -97,8 +97,13 @@ def blind_spots(confidence: list[Confidence]) -> str:
 
 def confidence_table(confidence: list[Confidence]) -> TableBlock:
     """Every inferred field with the rule that gave it."""
-    columns = (Column("Stream"), Column("Field"), Column("Value"), Column("Sure", True),
-               Column("Why"))  # fmt: skip
+    columns = (
+        Column("Stream"),
+        Column("Field"),
+        Column("Value"),
+        Column("Sure", True),
+        Column("Why"),
+    )
     rows = tuple(
         (
             entry.stream,

@@ -16,10 +16,15 @@ def section(record: Record, units: Units) -> Section | None:
     columns = tuple(
         Column(title, is_number)
         for title, is_number in (
-            ("Phase", False), ("Repetition", True), ("Command", False), ("Time", True),
-            ("Wrote", True), ("Ended", False), ("Output", False),
+            ("Phase", False),
+            ("Repetition", True),
+            ("Command", False),
+            ("Time", True),
+            ("Wrote", True),
+            ("Ended", False),
+            ("Output", False),
         )
-    )  # fmt: skip
+    )
     rows = tuple(_row(run, units) for run in record.commands)
     table = TableBlock("Commands, in the order of their ends", columns, rows)
     lead = "What real applications said is among the metrics; their bytes are not in the rates."

@@ -9,12 +9,36 @@ from collections.abc import Sequence
 from venturi.model.record import OperationRow, PhaseRow, Record
 
 COLUMNS = (
-    "run", "name", "verdict", "phase", "group", "instance", "iteration", "repetition", "ranks",
-    "operation", "bytes", "operations", "errors", "open_s", "transfer_s", "close_s", "compute_s",
-    "seconds", "bytes_per_s", "latency_min_ns", "latency_p50_ns", "latency_p90_ns",
-    "latency_p99_ns", "latency_p99_9_ns", "latency_max_ns", "stopped_by", "cache", "flushed",
+    "run",
+    "name",
+    "verdict",
+    "phase",
+    "group",
+    "instance",
+    "iteration",
+    "repetition",
+    "ranks",
+    "operation",
+    "bytes",
+    "operations",
+    "errors",
+    "open_s",
+    "transfer_s",
+    "close_s",
+    "compute_s",
+    "seconds",
+    "bytes_per_s",
+    "latency_min_ns",
+    "latency_p50_ns",
+    "latency_p90_ns",
+    "latency_p99_ns",
+    "latency_p99_9_ns",
+    "latency_max_ns",
+    "stopped_by",
+    "cache",
+    "flushed",
     "labels",
-)  # fmt: skip
+)
 """`operation` is `all` for the phase itself; `seconds` then is its total time, else the largest
 rank's sum in that operation."""
 
@@ -28,9 +52,16 @@ def _labels(record: Record, row: PhaseRow) -> str:
 def _identity(record: Record, row: PhaseRow) -> tuple[Cell, ...]:
     iteration = " ".join(f"{name}={value}" for name, value in row.iteration.items())
     return (
-        record.id, record.name, record.verdict.level.value, row.path, row.group, row.instance,
-        iteration, row.repetition, row.ranks,
-    )  # fmt: skip
+        record.id,
+        record.name,
+        record.verdict.level.value,
+        row.path,
+        row.group,
+        row.instance,
+        iteration,
+        row.repetition,
+        row.ranks,
+    )
 
 
 def _whole(row: PhaseRow) -> tuple[Cell, ...]:

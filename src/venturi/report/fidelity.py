@@ -70,9 +70,10 @@ def section(record: Record, units: Units) -> Section | None:
     blocks.append(TableBlock(f"One repetition, counted at {fidelity.layer}", columns, rows))
     if fidelity.unseen:
         blocks.append(
-            Paragraph(f"The log cannot show, and nothing here compares: "
-                      f"{', '.join(fidelity.unseen)}.")
-        )  # fmt: skip
+            Paragraph(
+                f"The log cannot show, and nothing here compares: {', '.join(fidelity.unseen)}."
+            )
+        )
     return Section(
         "fidelity", "How well the proxy reproduces it", sentence(fidelity), tuple(blocks)
     )

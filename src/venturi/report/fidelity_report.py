@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _WORDS = {
-    Match.EQUAL: "equal", Match.WITHIN: "within 1 %", Match.OFF: "off", Match.BESIDE: "–",
-}  # fmt: skip
+    Match.EQUAL: "equal",
+    Match.WITHIN: "within 1 %",
+    Match.OFF: "off",
+    Match.BESIDE: "–",
+}
 _TITLES = ("", "Application", "Proxy", "Difference", "")
 
 

@@ -99,12 +99,18 @@ def page_of(forecast: Forecast, units: Units) -> Page:
         (
             ("Machine", f"{forecast.machine}, {forecast.file_system} at {forecast.directory}"),
             ("Profiled", forecast.profiled),
-            ("How", "each phase's operations, looked up on the machine's surface and added up; "
-                    "nothing was run"),
-            ("Interval", "the extremes of the profile's repetitions, and what runs differ from a "
-                         "profile of another hour, as if all came together"),
+            (
+                "How",
+                "each phase's operations, looked up on the machine's surface and added up; "
+                "nothing was run",
+            ),
+            (
+                "Interval",
+                "the extremes of the profile's repetitions, and what runs differ from a "
+                "profile of another hour, as if all came together",
+            ),
         )
-    )  # fmt: skip
+    )
     sections = (
         Section("phases", "I/O time by phase", "", (_figure(forecast, units),)),
         Section("parts", "What it is made of", "", _parts(forecast, units)),
@@ -119,8 +125,11 @@ def page_of(forecast: Forecast, units: Units) -> Page:
         meaning="",
         reasons=(),
         headlines=(
-            Headline("I/O time", quantity.seconds(forecast.seconds.median),
-                     f"{interval(forecast.seconds)}, slowest rank, one repetition"),
+            Headline(
+                "I/O time",
+                quantity.seconds(forecast.seconds.median),
+                f"{interval(forecast.seconds)}, slowest rank, one repetition",
+            ),
             Headline("Bytes", quantity.size(forecast.bytes, units), "of all ranks"),
         ),
         fidelity="",
@@ -128,7 +137,7 @@ def page_of(forecast: Forecast, units: Units) -> Page:
         sections=sections,
         withheld="",
         facts=f"{quantity.counted(forecast.ranks, 'rank')} · predicted for {forecast.machine}",
-    )  # fmt: skip
+    )
     lead = "How long its I/O takes there, from a profile of the machine; it was not run."
     return Page(f"{forecast.name} on {forecast.machine}", lead, (chapter,), None, "Venturi")
 
@@ -152,8 +161,15 @@ def _table(forecast: Forecast, units: Units) -> TableBlock:
 
 
 def _parts(forecast: Forecast, units: Units) -> tuple[Block, ...]:
-    titles = ("Phase", "Operation", "Size", "Calls of a rank", "Seconds", "Read from the curve",
-              "Limit")  # fmt: skip
+    titles = (
+        "Phase",
+        "Operation",
+        "Size",
+        "Calls of a rank",
+        "Seconds",
+        "Read from the curve",
+        "Limit",
+    )
     rows = tuple(
         (
             phase.path,
@@ -195,10 +211,14 @@ def time_bars(times: Iterable[tuple[str, Range]]) -> dict[str, Any]:
     drawn = list(times)
     factor, unit = unit_of(max((time.high for _, time in drawn), default=1.0))
     rows = [
-        {"name": name, "x": time.median / factor, "low": time.low / factor,
-         "high": time.high / factor}
+        {
+            "name": name,
+            "x": time.median / factor,
+            "low": time.low / factor,
+            "high": time.high / factor,
+        }
         for name, time in drawn
-    ]  # fmt: skip
+    ]
     y = {
         "field": "name",
         "type": "nominal",
@@ -217,12 +237,16 @@ def time_bars(times: Iterable[tuple[str, Range]]) -> dict[str, Any]:
         "data": {"values": rows},
         "encoding": {"y": y},
         "layer": [
-            {"mark": {"type": "bar", "color": BLUE, "height": 14},
-             "encoding": {"x": {"field": "x", **x}}},
-            {"mark": {"type": "rule", "color": INK, "strokeWidth": 2},
-             "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}}},
+            {
+                "mark": {"type": "bar", "color": BLUE, "height": 14},
+                "encoding": {"x": {"field": "x", **x}},
+            },
+            {
+                "mark": {"type": "rule", "color": INK, "strokeWidth": 2},
+                "encoding": {"x": {"field": "low", **x}, "x2": {"field": "high"}},
+            },
         ],
-    }  # fmt: skip
+    }
     return theme.whole(spec)
 
 

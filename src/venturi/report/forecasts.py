@@ -75,10 +75,13 @@ def page_of(found: Forecasts, units: Units) -> Page:
         (
             ("Machine", f"{found.machine}, {found.file_system} at {found.directory}"),
             ("Profiled", found.profiled),
-            ("How", "each workload's operations, looked up on the machine's surface and added up; "
-                    "nothing was run"),
+            (
+                "How",
+                "each workload's operations, looked up on the machine's surface and added up; "
+                "nothing was run",
+            ),
         )
-    )  # fmt: skip
+    )
     sections = [Section("making", "How it was made", "", (making,))]
     if answered:
         sections.insert(0, Section("workloads", "I/O time", "", (_figure(answered, units),)))

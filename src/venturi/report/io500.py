@@ -182,7 +182,14 @@ def _ranking_positions(review: Io500Review) -> TableBlock:
         cells.append(quantity.number(middle) if each else "–")
         cells += [_rank(by[per]) if per in by else "–" for per in ("run", "process", "node")]
         rows.append(tuple(cells))
-    titles = ("Phase", "Here", "Per process", "Their median", "Place", "Place per process",
-              "Place per node")  # fmt: skip
+    titles = (
+        "Phase",
+        "Here",
+        "Per process",
+        "Their median",
+        "Place",
+        "Place per process",
+        "Place per node",
+    )
     columns = tuple(Column(title, index > 0) for index, title in enumerate(titles))
     return TableBlock("Place by place", columns, tuple(rows), folded=True)

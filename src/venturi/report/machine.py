@@ -20,10 +20,18 @@ from venturi.report.figure import pace, performance_model
 from venturi.report.quantity import Units
 
 _NAMES = (
-    OperationKind.CREATE, OperationKind.OPEN, OperationKind.CLOSE, OperationKind.STAT,
-    OperationKind.RENAME, OperationKind.SET_ATTRIBUTE, OperationKind.LINK, OperationKind.SYMLINK,
-    OperationKind.UNLINK, OperationKind.MKDIR, OperationKind.RMDIR,
-)  # fmt: skip
+    OperationKind.CREATE,
+    OperationKind.OPEN,
+    OperationKind.CLOSE,
+    OperationKind.STAT,
+    OperationKind.RENAME,
+    OperationKind.SET_ATTRIBUTE,
+    OperationKind.LINK,
+    OperationKind.SYMLINK,
+    OperationKind.UNLINK,
+    OperationKind.MKDIR,
+    OperationKind.RMDIR,
+)
 _SHOWN = (
     ("Write into memory", "write new sequential own"),
     ("Read from memory", "read cached sequential own"),
@@ -40,10 +48,14 @@ def page_of(machine: Machine, units: Units) -> Page:
     sections = (
         Section("surface", "The surface of this machine", _lead(profile), figures),
         *([Section("pace", "Computing between calls", "", (paced,))] if paced else []),
-        Section("names", "Names", "Seconds of one call, by ranks and by whose directory it is.",
-                (names_table(profile),)),
+        Section(
+            "names",
+            "Names",
+            "Seconds of one call, by ranks and by whose directory it is.",
+            (names_table(profile),),
+        ),
         Section("making", "How it was measured", "", (_facts(machine, profile, units),)),
-    )  # fmt: skip
+    )
     remarks = [Paragraph(note, "fair") for note in profile.notes]
     if not profile.complete:
         remarks.insert(0, Paragraph("The coarse grid was not finished.", "fair"))
@@ -102,9 +114,11 @@ def names_table(profile: Profile) -> TableBlock:
     ]
     ranks = sorted({point.ranks for curve in curves for point in curve.points})
     columns = (
-        Column("Call"), Column("Through"), Column("Directory"),
+        Column("Call"),
+        Column("Through"),
+        Column("Directory"),
         *(Column(quantity.counted(count, "rank"), True) for count in ranks),
-    )  # fmt: skip
+    )
     rows = []
     for curve in curves:
         where = "each rank's own" if curve.access.place is FileSharing.OWN else "shared by all"

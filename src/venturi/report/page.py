@@ -100,8 +100,7 @@ def _comparison(records: Sequence[Record], own: Sequence[str], units: Units) -> 
     sure = interval_title(
         phase.rate.coverage for record in records for phase in phases(record) if phase.has_interval
     )
-    titles = ("Application", "Phase", "Rate", sure, "Time", "Bytes", "Mean request",
-              "Verdict")  # fmt: skip
+    titles = ("Application", "Phase", "Rate", sure, "Time", "Bytes", "Mean request", "Verdict")
     columns = tuple(Column(title, 1 < index < 7) for index, title in enumerate(titles))
     return TableBlock("All phases side by side", columns, tuple(rows))
 

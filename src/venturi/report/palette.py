@@ -24,9 +24,14 @@ BROWN = "#7a4419"
 """Not theirs: a last one where phases have colours only."""
 
 SERIES = (
-    (BLUE, "circle"), (VERMILLION, "square"), (GREEN, "triangle-up"), (PURPLE, "diamond"),
-    (ORANGE, "triangle-down"), (MUTED, "cross"), (INK, "triangle-right"),
-)  # fmt: skip
+    (BLUE, "circle"),
+    (VERMILLION, "square"),
+    (GREEN, "triangle-up"),
+    (PURPLE, "diamond"),
+    (ORANGE, "triangle-down"),
+    (MUTED, "cross"),
+    (INK, "triangle-right"),
+)
 """Colour and mark of series that are told apart by their order alone."""
 
 DARK = {

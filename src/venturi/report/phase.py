@@ -15,9 +15,25 @@ from venturi.report.quantity import Units
 _WANTED_COVERAGE = 0.95
 """Below six values no interval has it."""
 _NAME_KINDS = (
-    "create", "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
-    "set_xattr", "get_xattr", "set_attribute", "truncate", "clone", "find", "open", "exec",
-)  # fmt: skip
+    "create",
+    "stat",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "rename",
+    "link",
+    "symlink",
+    "mknod",
+    "read_dir",
+    "set_xattr",
+    "get_xattr",
+    "set_attribute",
+    "truncate",
+    "clone",
+    "find",
+    "open",
+    "exec",
+)
 """What a phase that moves little data is about; the first of equals stands for it."""
 
 
@@ -130,8 +146,12 @@ class RepetitionSample:
 
     def mean_s(self, *kinds: str) -> float:
         """Seconds that the mean rank spent in operations of these kinds, from their latencies."""
-        found = [row.by_operation[k].histogram for row in self.rows for k in kinds
-                 if k in row.by_operation]  # fmt: skip
+        found = [
+            row.by_operation[k].histogram
+            for row in self.rows
+            for k in kinds
+            if k in row.by_operation
+        ]
         return merge(found).sum_s / max(len(self.ranks().bytes), 1)
 
     def ranks(self) -> Ranks:

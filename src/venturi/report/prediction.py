@@ -170,9 +170,13 @@ def _baselines(found: Prediction) -> Section | None:
         return None
     titles = ("Prediction", "Seconds", "Error", "What it is")
     rows = [
-        ("the proxy", quantity.seconds(found.proxy.seconds),
-         quantity.signed_percent(found.error.signed), "this page"),
-    ]  # fmt: skip
+        (
+            "the proxy",
+            quantity.seconds(found.proxy.seconds),
+            quantity.signed_percent(found.error.signed),
+            "this page",
+        ),
+    ]
     rows += [
         (
             line.name,
@@ -216,9 +220,11 @@ def _making(found: Prediction, units: Units) -> Section:
         ("Directory", f"{here.directory} ({here.file_system})"),
         ("Host", f"{here.host}, {here.system}, Linux {here.kernel}"),
         ("CPU, memory", f"{here.cpu}, {here.cores} cores, {quantity.size(here.memory_bytes)}"),
-        ("Load", f"{quantity.number(here.load_before)} before, "
-                 f"{quantity.number(here.load_after)} after"),
-    ]  # fmt: skip
+        (
+            "Load",
+            f"{quantity.number(here.load_before)} before, {quantity.number(here.load_after)} after",
+        ),
+    ]
     blocks: tuple[Block, ...] = (
         Facts(tuple((name, value) for name, value in rows if value)),
         Code("The proxy", found.workload_text, "yaml", folded=True),
@@ -237,10 +243,14 @@ def print_prediction(found: Prediction, console: Console, units: Units = Units.I
         out.wrapped("", f"{_capital(meaning)}.")
     out.line()
     rows = [
-        ("I/O time", quantity.seconds(found.application.seconds),
-         quantity.seconds(found.proxy.seconds), quantity.signed_percent(found.error.signed),
-         interval(found.error.low, found.error.high)),
-    ]  # fmt: skip
+        (
+            "I/O time",
+            quantity.seconds(found.application.seconds),
+            quantity.seconds(found.proxy.seconds),
+            quantity.signed_percent(found.error.signed),
+            interval(found.error.low, found.error.high),
+        ),
+    ]
     table = turns.parts_table("", [p for p in found.sorts if p.application or p.proxy])
     out.table(("", "APPLICATION", "PROXY", "ERROR", "95 % INTERVAL"), [*rows, *table.rows])
     out.line()

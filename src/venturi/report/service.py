@@ -20,9 +20,21 @@ from venturi.report.quantity import Units
 from venturi.report.verdict import substitutions
 
 _CHANGING = {
-    "write", "create", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod",
-    "set_xattr", "truncate", "copy", "clone", "set_attribute",
-}  # fmt: skip
+    "write",
+    "create",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "rename",
+    "link",
+    "symlink",
+    "mknod",
+    "set_xattr",
+    "truncate",
+    "copy",
+    "clone",
+    "set_attribute",
+}
 _TOO_SHORT = Paragraph("The phases are too short to show their rate over time.")
 
 
@@ -37,8 +49,7 @@ def interval_text(phase: PhaseSummary, units: Units) -> str:
 def phase_table(found: list[PhaseSummary], units: Units) -> TableBlock:
     """One row for each phase: medians over the repetitions."""
     sure = interval_title(phase.rate.coverage for phase in found if phase.has_interval)
-    titles = ["Phase", "Rate", sure, "Operations", "Time", "Bytes", "Errors", "Cache",
-              "Flushed"]  # fmt: skip
+    titles = ["Phase", "Rate", sure, "Operations", "Time", "Bytes", "Errors", "Cache", "Flushed"]
     cut_short = any(phase.words("stopped_by") != "work" for phase in found)
     rows = []
     for phase in found:

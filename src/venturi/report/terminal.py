@@ -182,13 +182,19 @@ def print_workload_plan(
         out.wrapped(" ", _groups_text(groups))
     out.line()
     rows = [
-        ("written", quantity.size(totals["bytes_written"], units),
-         f"{quantity.count(totals['bytes_written'])} B"),
-        ("read", quantity.size(totals["bytes_read"], units),
-         f"{quantity.count(totals['bytes_read'])} B"),
+        (
+            "written",
+            quantity.size(totals["bytes_written"], units),
+            f"{quantity.count(totals['bytes_written'])} B",
+        ),
+        (
+            "read",
+            quantity.size(totals["bytes_read"], units),
+            f"{quantity.count(totals['bytes_read'])} B",
+        ),
         ("files", quantity.count(totals["files"]), ""),
         ("operations", quantity.count(totals["operations"]), ""),
-    ]  # fmt: skip
+    ]
     kinds = totals.get("operations_by_kind", {})
     rows += [(f"  {kind}", quantity.count(n), "") for kind, n in kinds.items() if n]
     limits = summary.get("limits", [])

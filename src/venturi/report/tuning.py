@@ -41,9 +41,7 @@ _SOURCES = {
 def page_of(tuning: Tuning, units: Units) -> Page:
     """The whole page."""
     del units
-    sections = (
-        _gains(tuning), _advice(tuning), _causes(tuning), _others(tuning), _making(tuning)
-    )  # fmt: skip
+    sections = (_gains(tuning), _advice(tuning), _causes(tuning), _others(tuning), _making(tuning))
     chapter = Chapter(
         name="tuning",
         title=tuning.name,
@@ -147,11 +145,15 @@ def _causes(tuning: Tuning) -> Section | None:
             cause.finding,
             "plain",
             cause.what,
-            (("Evidence", cause.evidence), ("Costs here", cause.says),
-             ("Do", cause.advice), ("Measured as", ", ".join(cause.answers))),
+            (
+                ("Evidence", cause.evidence),
+                ("Costs here", cause.says),
+                ("Do", cause.advice),
+                ("Measured as", ", ".join(cause.answers)),
+            ),
         )
         for cause in tuning.causes
-    )  # fmt: skip
+    )
     about = "What looks bad in the capture, also where mending it gains nothing here."
     return Section("causes", "What the capture shows", about, (Notes(notes),))
 
@@ -179,17 +181,29 @@ def _making(tuning: Tuning) -> Section:
             ("Rule", tuning.rule),
             ("I/O time", "the slowest rank's time inside I/O calls; start-up and computing apart"),
             ("Pairs", "each run with a change beside one without, in ABBA blocks in the final"),
-            ("Interval", "also holds the ratio of first repetitions, since an application does its "
-             "work once, and files that the workload leaves out"),
-            ("Computing", f"{quantity.seconds(computing.seconds)}, {_SOURCES[computing.source]}"
-             if computing.source != "unknown" else _SOURCES["unknown"]),
-            ("Runs", f"{tuning.runs} in {quantity.seconds(tuning.spent_s)} of "
-             f"{quantity.seconds(tuning.budget_s)}"),
-            ("Directory", f"{tuning.directory} ({tuning.file_system.type}, "
-             f"{tuning.file_system.source})"),
+            (
+                "Interval",
+                "also holds the ratio of first repetitions, since an application does its "
+                "work once, and files that the workload leaves out",
+            ),
+            (
+                "Computing",
+                f"{quantity.seconds(computing.seconds)}, {_SOURCES[computing.source]}"
+                if computing.source != "unknown"
+                else _SOURCES["unknown"],
+            ),
+            (
+                "Runs",
+                f"{tuning.runs} in {quantity.seconds(tuning.spent_s)} of "
+                f"{quantity.seconds(tuning.budget_s)}",
+            ),
+            (
+                "Directory",
+                f"{tuning.directory} ({tuning.file_system.type}, {tuning.file_system.source})",
+            ),
             ("Seed", str(tuning.seed)),
             ("Command", " ".join(tuning.command)),
         )
-    )  # fmt: skip
+    )
     text = Code("The workload as it is", tuning.workload_text, folded=True)
     return Section("making", "How it was measured", "", (facts, text))

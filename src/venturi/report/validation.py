@@ -163,8 +163,12 @@ def _differences(found: Validation) -> Section | None:
         rows.append((cell.application, cell.system, signed, text))
     if not rows:
         return None
-    columns = (Column("Application"), Column("File system"), Column("Error", True),
-               Column("Where: application → proxy"))  # fmt: skip
+    columns = (
+        Column("Application"),
+        Column("File system"),
+        Column("Error", True),
+        Column("Where: application → proxy"),
+    )
     table = TableBlock("Where they differ", columns, tuple(rows))
     return Section("differences", "Misses", "Those beyond 10 % and their own spread.", (table,))
 

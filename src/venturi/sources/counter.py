@@ -28,9 +28,19 @@ MOST_PLAUSIBLE = 2**56
 """No count or size of one file is larger than this (64 PiB); damaged records are."""
 
 _NO_COUNTS_OF_FILES = frozenset(
-    {"LUSTRE", "BG/Q", "DXT_POSIX", "DXT_MPIIO", "APXC", "APXC-HEADER", "APMPI", "APMPI-HEADER",
-     "HEATMAP", "NULL"}
-)  # fmt: skip
+    {
+        "LUSTRE",
+        "BG/Q",
+        "DXT_POSIX",
+        "DXT_MPIIO",
+        "APXC",
+        "APXC-HEADER",
+        "APMPI",
+        "APMPI-HEADER",
+        "HEATMAP",
+        "NULL",
+    }
+)
 """Modules without counts of an application's files: what machine it was, MPI's time, single
 operations and heatmaps (read elsewhere)."""
 

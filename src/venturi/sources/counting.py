@@ -33,9 +33,17 @@ _EDGES_BYTES += [4 * 2**20, 10 * 2**20, 100 * 2**20, 2**30]
 """Upper edges of Darshan's request-size buckets, inclusive; the last one is open."""
 
 _BUCKETS = (
-    "0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M",
-    "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS",
-)  # fmt: skip
+    "0_100",
+    "100_1K",
+    "1K_10K",
+    "10K_100K",
+    "100K_1M",
+    "1M_4M",
+    "4M_10M",
+    "10M_100M",
+    "100M_1G",
+    "1G_PLUS",
+)
 
 _KEPT = 4
 """Darshan keeps the four most frequent sizes and strides."""

@@ -229,11 +229,14 @@ def _all_heatmaps(
     for layer, parts in of_layer.items():
         width_s = max(heatmap.bin_seconds for heatmap, _, _ in parts)
         rows = [
-            (row.rank + first, _rebinned(row.read, heatmap, shift_s, width_s),
-             _rebinned(row.written, heatmap, shift_s, width_s))
+            (
+                row.rank + first,
+                _rebinned(row.read, heatmap, shift_s, width_s),
+                _rebinned(row.written, heatmap, shift_s, width_s),
+            )
             for heatmap, first, shift_s in parts
             for row in heatmap.rows
-        ]  # fmt: skip
+        ]
         longest = max(len(read) for _, read, _ in rows)
         result.append(
             Heatmap(

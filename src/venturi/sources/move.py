@@ -63,9 +63,12 @@ class MoveRun:
         """Where each call is, and the places after all, given those before; -1: unknown."""
         is_moving = (self.is_placed == 0) & (self.is_seek == 0)
         before, after = follow(
-            self.holder, np.where(is_moving, self.size, 0), self.is_seek != 0, self.place,
+            self.holder,
+            np.where(is_moving, self.size, 0),
+            self.is_seek != 0,
+            self.place,
             np.fromiter(begin, np.int64),
-        )  # fmt: skip
+        )
         return np.where(is_moving, before, self.place), after
 
     def table(self, offset: Numbers) -> npt.NDArray[np.int64]:

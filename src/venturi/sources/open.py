@@ -145,9 +145,11 @@ def _read_several(found: dict[Path, CaptureKind], timeout_s: float) -> Captured:
     first, second = (next(p for p in found if found[p] is kind) for kind in sorted(kinds)[:2])
     raise UserError(
         f"'{first.name}' is {found[first]} and '{second.name}' is {found[second]}: they cannot be "
-        "read as one capture" if first != second else f"'{first}' cannot be read with others",
+        "read as one capture"
+        if first != second
+        else f"'{first}' cannot be read with others",
         "name the files of one kind",
-    )  # fmt: skip
+    )
 
 
 def _read_document(path: Path) -> Captured:

@@ -38,11 +38,25 @@ _MPI_DATA = re.compile(
 )
 _MPI_BARRIERS = frozenset({"MPI_Barrier", "PMPI_Barrier"})
 _TYPE_BYTES = {
-    "MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_SIGNED_CHAR": 1, "MPI_UNSIGNED_CHAR": 1, "MPI_SHORT": 2,
-    "MPI_INT": 4, "MPI_UNSIGNED": 4, "MPI_FLOAT": 4, "MPI_LONG": 8, "MPI_UNSIGNED_LONG": 8,
-    "MPI_LONG_LONG": 8, "MPI_LONG_LONG_INT": 8, "MPI_DOUBLE": 8, "MPI_INT64_T": 8,
-    "MPI_UINT64_T": 8, "MPI_INT32_T": 4, "MPI_UINT32_T": 4, "MPI_LONG_DOUBLE": 16,
-}  # fmt: skip
+    "MPI_BYTE": 1,
+    "MPI_CHAR": 1,
+    "MPI_SIGNED_CHAR": 1,
+    "MPI_UNSIGNED_CHAR": 1,
+    "MPI_SHORT": 2,
+    "MPI_INT": 4,
+    "MPI_UNSIGNED": 4,
+    "MPI_FLOAT": 4,
+    "MPI_LONG": 8,
+    "MPI_UNSIGNED_LONG": 8,
+    "MPI_LONG_LONG": 8,
+    "MPI_LONG_LONG_INT": 8,
+    "MPI_DOUBLE": 8,
+    "MPI_INT64_T": 8,
+    "MPI_UINT64_T": 8,
+    "MPI_INT32_T": 4,
+    "MPI_UINT32_T": 4,
+    "MPI_LONG_DOUBLE": 16,
+}
 _STREAMS = frozenset(
     {"fopen", "fopen64", "fclose", "fread", "fwrite", "fseek", "fseeko", "fprintf"}
 )
@@ -124,9 +138,16 @@ class _Rank:
         """A call that does the same whenever it is made."""
         add = self._rows.add
         head = (
-            self._index, 0, LAYER_CODES[layer], KIND_CODES[kind], 0, file, detail,
-            offset if 0 <= offset < _MOST else UNKNOWN_OFFSET, size if size < _MOST else 0,
-        )  # fmt: skip
+            self._index,
+            0,
+            LAYER_CODES[layer],
+            KIND_CODES[kind],
+            0,
+            file,
+            detail,
+            offset if 0 <= offset < _MOST else UNKNOWN_OFFSET,
+            size if size < _MOST else 0,
+        )
         return lambda start_ns, end_ns, _: add((*head, start_ns, end_ns))
 
     def _libc(self, name: str, arguments: list[str]) -> tuple[Act, bool]:

@@ -27,10 +27,22 @@ FORMAT = "strace"
 LAYER = "strace"
 COMMAND = "strace -f -ttt -T -y -s 0 -o FILE COMMAND"
 
-LAUNCHERS = frozenset({
-    "mpirun", "mpiexec", "mpiexec.hydra", "orterun", "orted", "prterun", "prte", "prted",
-    "hydra_pmi_proxy", "pmi_proxy", "slurmstepd", "srun",
-})  # fmt: skip
+LAUNCHERS = frozenset(
+    {
+        "mpirun",
+        "mpiexec",
+        "mpiexec.hydra",
+        "orterun",
+        "orted",
+        "prterun",
+        "prte",
+        "prted",
+        "hydra_pmi_proxy",
+        "pmi_proxy",
+        "slurmstepd",
+        "srun",
+    }
+)
 """Programs whose children are ranks."""
 
 Meaning = tuple[Handler | None, str, str, int, int, str, Descriptor]

@@ -100,10 +100,21 @@ def _row(  # noqa: PLR0913, PLR0917
     offset: int = UNKNOWN_OFFSET,
     size: int = 0,
 ) -> None:
-    world.rows.add((
-        task.process.index, task.thread, _POSIX, KIND_CODES[kind], call.error, file, detail,
-        offset, size, call.start_ns, call.end_ns,
-    ))  # fmt: skip
+    world.rows.add(
+        (
+            task.process.index,
+            task.thread,
+            _POSIX,
+            KIND_CODES[kind],
+            call.error,
+            file,
+            detail,
+            offset,
+            size,
+            call.start_ns,
+            call.end_ns,
+        )
+    )
 
 
 def _read(world: World, task: TracedThread, call: Call) -> None:
@@ -143,10 +154,21 @@ def _moved(
     world: World, task: TracedThread, call: Call, kind: int, opened: OpenFile | None, offset: int
 ) -> None:
     file, strange = (NO_FILE, 0) if opened is None else (opened.file, opened.strange)
-    world.rows.add((
-        task.process.index, task.thread, _POSIX, kind, call.error, file, strange, offset,
-        call.result, call.start_ns, call.end_ns,
-    ))  # fmt: skip
+    world.rows.add(
+        (
+            task.process.index,
+            task.thread,
+            _POSIX,
+            kind,
+            call.error,
+            file,
+            strange,
+            offset,
+            call.result,
+            call.start_ns,
+            call.end_ns,
+        )
+    )
 
 
 def _at(kind: int, argument: int, inner: Handler) -> Handler:
@@ -381,9 +403,15 @@ def _map(world: World, task: TracedThread, call: Call) -> None:
         task.process.mapped.append((call.result, call.result + int(found[1]), opened.file))
         del task.process.mapped[:-MOST_MAPPED]
     _row(
-        world, task, call, Kind.MAP, world.file_of(opened), STORES_REACH_FILE if reaches else 0,
-        offset, int(found[1]),
-    )  # fmt: skip
+        world,
+        task,
+        call,
+        Kind.MAP,
+        world.file_of(opened),
+        STORES_REACH_FILE if reaches else 0,
+        offset,
+        int(found[1]),
+    )
 
 
 def _memory_sync(world: World, task: TracedThread, call: Call) -> None:
@@ -422,9 +450,15 @@ def _copy(world: World, task: TracedThread, call: Call) -> None:
         target.offset += call.result
         _grow(world, target, target.offset)
     _row(
-        world, task, call, Kind.SEND if call.name == "sendfile" else Kind.COPY,
-        world.file_of(source), world.file_of(target), offset, call.result,
-    )  # fmt: skip
+        world,
+        task,
+        call,
+        Kind.SEND if call.name == "sendfile" else Kind.COPY,
+        world.file_of(source),
+        world.file_of(target),
+        offset,
+        call.result,
+    )
 
 
 def _share(world: World, task: TracedThread, call: Call) -> None:
@@ -438,9 +472,15 @@ def _share(world: World, task: TracedThread, call: Call) -> None:
     if source is not None and size == 0:
         size = max(0, world.sizes.get(source.file, 0) - offset)
     _row(
-        world, task, call, Kind.CLONE, world.file_of(source), world.file_of(target), offset,
+        world,
+        task,
+        call,
+        Kind.CLONE,
+        world.file_of(source),
+        world.file_of(target),
+        offset,
         0 if call.error else size,
-    )  # fmt: skip
+    )
 
 
 def _clone(world: World, task: TracedThread, call: Call) -> None:
@@ -486,19 +526,39 @@ def _uring(world: World, task: TracedThread, call: Call) -> None:
 
 def _table() -> dict[str, Handler]:
     table: dict[str, Handler] = {
-        "read": _read, "readv": _read, "write": _write, "writev": _write,
-        "pread64": _at(_READ, 1, _read), "preadv": _at(_READ, 1, _read),
-        "preadv2": _at(_READ, 2, _read), "pwrite64": _at(_WRITE, 1, _write),
-        "pwritev": _at(_WRITE, 1, _write), "pwritev2": _at(_WRITE, 2, _write),
-        "lseek": _seek, "close": _close, "close_range": _close_range, "fcntl": _fcntl,
-        "unlink": _on_path(Kind.UNLINK), "unlinkat": _unlinkat, "rmdir": _on_path(Kind.RMDIR),
-        "sync": _on_nothing(Kind.SYNC), "msync": _memory_sync,
-        "getdents": _list, "getdents64": _list, "truncate": _truncate, "ftruncate": _truncate,
-        "fallocate": _allocate, "mmap": _map, "copy_file_range": _copy, "sendfile": _copy,
+        "read": _read,
+        "readv": _read,
+        "write": _write,
+        "writev": _write,
+        "pread64": _at(_READ, 1, _read),
+        "preadv": _at(_READ, 1, _read),
+        "preadv2": _at(_READ, 2, _read),
+        "pwrite64": _at(_WRITE, 1, _write),
+        "pwritev": _at(_WRITE, 1, _write),
+        "pwritev2": _at(_WRITE, 2, _write),
+        "lseek": _seek,
+        "close": _close,
+        "close_range": _close_range,
+        "fcntl": _fcntl,
+        "unlink": _on_path(Kind.UNLINK),
+        "unlinkat": _unlinkat,
+        "rmdir": _on_path(Kind.RMDIR),
+        "sync": _on_nothing(Kind.SYNC),
+        "msync": _memory_sync,
+        "getdents": _list,
+        "getdents64": _list,
+        "truncate": _truncate,
+        "ftruncate": _truncate,
+        "fallocate": _allocate,
+        "mmap": _map,
+        "copy_file_range": _copy,
+        "sendfile": _copy,
         "ioctl": _share,
-        "chdir": _change_directory, "fchdir": _change_directory, "getcwd": _get_directory,
+        "chdir": _change_directory,
+        "fchdir": _change_directory,
+        "getcwd": _get_directory,
         "io_uring_enter": _uring,
-    }  # fmt: skip
+    }
     families: list[tuple[Handler, str]] = [
         (_open, "open openat openat2 creat"),
         (_dup, "dup dup2 dup3"),

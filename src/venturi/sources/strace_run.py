@@ -106,15 +106,20 @@ class _Resolving:
         self.moves.append(
             Move(
                 (
-                    task.process.index, task.thread, LAYER_CODES[Layer.POSIX], KIND_CODES[kind], 0,
-                    file, 0 if is_seek else strange,
+                    task.process.index,
+                    task.thread,
+                    LAYER_CODES[Layer.POSIX],
+                    KIND_CODES[kind],
+                    0,
+                    file,
+                    0 if is_seek else strange,
                 ),
                 0 if is_seek else int(key[key.rindex(" ") :]),
                 holder,
                 is_placed or (is_seek and opened is None),
                 is_seek and opened is not None,
             )
-        )  # fmt: skip
+        )
         is_append = opened is not None and opened.appends and kind is Kind.WRITE and not is_placed
         self.appending.setdefault(file, []).append(is_append)
         return True

@@ -23,8 +23,15 @@ _TRIES = 60
 _FIRST_PAUSE_S = 0.05
 _LONGEST_PAUSE_S = 2.0
 _THEIRS = "refs/heads/theirs"
-_QUICKER = ("fetch first", "non-fast-forward", "cannot lock ref", "failed to update ref",
-            "incorrect old value", "reference already exists", "stale info")  # fmt: skip
+_QUICKER = (
+    "fetch first",
+    "non-fast-forward",
+    "cannot lock ref",
+    "failed to update ref",
+    "incorrect old value",
+    "reference already exists",
+    "stale info",
+)
 """What git says where another push came first."""
 
 
@@ -187,9 +194,14 @@ class Remote:
         }
         try:
             return subprocess.run(
-                command, input=text, capture_output=True, text=True, check=False,
-                env=environment, timeout=_LIMIT_S,
-            )  # fmt: skip
+                command,
+                input=text,
+                capture_output=True,
+                text=True,
+                check=False,
+                env=environment,
+                timeout=_LIMIT_S,
+            )
         except FileNotFoundError:
             raise UserError("git is not here", "install it; results are shared by git") from None
         except subprocess.TimeoutExpired:

@@ -29,8 +29,16 @@ LEFT_OUT = (
 """What the language of workloads cannot say, or no change tries."""
 
 _FIRST = (
-    "transfer", "sync", "opens", "stats", "order", "collective", "spread", "chunks", "files",
-)  # fmt: skip
+    "transfer",
+    "sync",
+    "opens",
+    "stats",
+    "order",
+    "collective",
+    "spread",
+    "chunks",
+    "files",
+)
 """Keys that are looked at first where the time does not suffice for all."""
 
 

@@ -54,13 +54,18 @@ def _make(context: EvaluationContext, value: str) -> Variant:
     names = context.listed(touched)
     what, how = {
         "rank": ("a file for each rank", f"put the rank's number into the name of {names}"),
-        "all": ("one file for all ranks", f"let all ranks write {names} as one file, each at its "
-                "own offset (MPI_File_open on MPI_COMM_WORLD)"),
+        "all": (
+            "one file for all ranks",
+            f"let all ranks write {names} as one file, each at its "
+            "own offset (MPI_File_open on MPI_COMM_WORLD)",
+        ),
     }.get(
         value,
-        (f"a file for {value} ranks", f"let {value} ranks share a file of {names} "
-         "(MPI_Comm_split, then MPI_File_open)"),
-    )  # fmt: skip
+        (
+            f"a file for {value} ranks",
+            f"let {value} ranks share a file of {names} (MPI_Comm_split, then MPI_File_open)",
+        ),
+    )
     return Variant(
         workload,
         what,

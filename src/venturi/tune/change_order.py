@@ -78,9 +78,17 @@ def _ordered(use: DataStepUse, context: EvaluationContext) -> DataStep | None:
         return None
     return altered(
         step,
-        pattern=PatternKind.CONTIGUOUS, size=size, count=None, block=None, segments=None,
-        replacement=False, zipf=None, shape=[], tile=[], element=1,
-    )  # fmt: skip
+        pattern=PatternKind.CONTIGUOUS,
+        size=size,
+        count=None,
+        block=None,
+        segments=None,
+        replacement=False,
+        zipf=None,
+        shape=[],
+        tile=[],
+        element=1,
+    )
 
 
 def _part_bytes(step: DataStep, context: EvaluationContext) -> int | None:

@@ -172,9 +172,14 @@ def _filled_bytes(use: DataStepUse, context: EvaluationContext) -> int | None:
 def _in_one_piece(step: DataStep, size: int, wanted: int) -> DataStep:
     return altered(
         step,
-        pattern=PatternKind.CONTIGUOUS, size=size, transfer=min(wanted, size), table=[],
-        block=None, segments=None, count=None,
-    )  # fmt: skip
+        pattern=PatternKind.CONTIGUOUS,
+        size=size,
+        transfer=min(wanted, size),
+        table=[],
+        block=None,
+        segments=None,
+        count=None,
+    )
 
 
 def part_bytes(step: DataStep, now: int, context: EvaluationContext) -> int | None:

@@ -34,8 +34,9 @@ def files_in_turn(
             seen.add(tuple(number(slots) for number in numbers))
             if len(seen) > most:
                 return None
-        first = {tuple(number([n, *(0 for _ in others)]) for number in numbers)
-                 for n in range(len(seen))}  # fmt: skip
+        first = {
+            tuple(number([n, *(0 for _ in others)]) for number in numbers) for n in range(len(seen))
+        }
     except ExpressionError:
         return None
     return len(seen) if first == seen else None

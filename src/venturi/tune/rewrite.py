@@ -23,10 +23,14 @@ def bare(workload: Workload) -> Workload:
     """The workload without what is said about it: only what it does is left."""
     return workload.model_copy(
         update={
-            "origin": None, "repeat": None, "log_operations": False, "metrics": {}, "expect": {},
+            "origin": None,
+            "repeat": None,
+            "log_operations": False,
+            "metrics": {},
+            "expect": {},
             "references": [],
         }
-    )  # fmt: skip
+    )
 
 
 def with_steps(

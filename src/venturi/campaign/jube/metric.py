@@ -22,9 +22,15 @@ _KNOWN = {
     "jube_pat_bl": r"(?:\s+)",
 }
 _PICKS = {
-    "first": "first", "last": "last", "min": "least", "max": "most",
-    "avg": "mean", "std": "deviation", "sum": "sum", "cnt": "count",
-}  # fmt: skip
+    "first": "first",
+    "last": "last",
+    "min": "least",
+    "max": "most",
+    "avg": "mean",
+    "std": "deviation",
+    "sum": "sum",
+    "cnt": "count",
+}
 """Suffixes of a pattern's name in a table."""
 
 

@@ -14,8 +14,18 @@ SUBMISSION = {"submit", "submit_script", "chainjob_script"}
 """What a command names that hands over the job's script."""
 SHARED = "shared_folder"
 """Where chained jobs wait for each other."""
-SITE = ("queue", "account", "account_slurm", "gres", "mail", "notification", "args_starter", "hint",
-        "starter", "jobname")  # fmt: skip
+SITE = (
+    "queue",
+    "account",
+    "account_slurm",
+    "gres",
+    "mail",
+    "notification",
+    "args_starter",
+    "hint",
+    "starter",
+    "jobname",
+)
 """Parameters that say something about a site or a user."""
 _DEFAULTS = {
     "nodes": "1",

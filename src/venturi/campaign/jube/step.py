@@ -359,9 +359,17 @@ class StepMaker:
         known = self._step.parameters
         texts = {
             name: self._text(f"${name}") if name in known else ""
-            for name in ("env", "preprocess", "measurement", "executable", "args_exec",
-                         "postprocess", "outlogfile", "errlogfile")
-        }  # fmt: skip
+            for name in (
+                "env",
+                "preprocess",
+                "measurement",
+                "executable",
+                "args_exec",
+                "postprocess",
+                "outlogfile",
+                "errlogfile",
+            )
+        }
         words = ("{launch}", texts["measurement"], texts["executable"], texts["args_exec"])
         start = " ".join(filter(None, words))
         out, err = texts["outlogfile"] or "job.out", texts["errlogfile"] or "job.err"

@@ -24,10 +24,14 @@ def compared_values(first: Io500Result, second: Io500Result) -> list[ComparedVal
             continue
         rows.append(
             ComparedValue(
-                name=name, unit=unit_of(RankingFilter(name)), a=pairs[0][0], b=pairs[0][1],
-                ratio=_ratio(*pairs[0]), each=_ratio(*pairs[1]),
+                name=name,
+                unit=unit_of(RankingFilter(name)),
+                a=pairs[0][0],
+                b=pairs[0][1],
+                ratio=_ratio(*pairs[0]),
+                each=_ratio(*pairs[1]),
             )
-        )  # fmt: skip
+        )
     return rows
 
 

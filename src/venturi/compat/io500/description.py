@@ -7,18 +7,40 @@ from collections.abc import Mapping
 from typing import Any
 
 _SERVER = (
-    "nodes", "storage_devices", "storage_type", "volatile_memory_capacity", "storage_interface",
-    "network", "software_version", "operating_system_version",
-)  # fmt: skip
+    "nodes",
+    "storage_devices",
+    "storage_type",
+    "volatile_memory_capacity",
+    "storage_interface",
+    "network",
+    "software_version",
+    "operating_system_version",
+)
 FIELDS = (
-    "institution", "system", "storage_vendor", "storage_install_date", "storage_refresh_date",
-    "storage_capacity", "filesystem_type", "filesystem_name", "filesystem_version",
-    "client_nodes", "client_total_procs", "client_procs_per_node", "client_operating_system",
-    "client_operating_system_version", "client_kernel_version",
-    "clients_interconnect_bandwidth", "servers_interconnect_bandwidth",
-    *(f"md_{name}" for name in _SERVER), *(f"ds_{name}" for name in _SERVER),
-    "list_name", "submission_date", "10_node_challenge", "note",
-)  # fmt: skip
+    "institution",
+    "system",
+    "storage_vendor",
+    "storage_install_date",
+    "storage_refresh_date",
+    "storage_capacity",
+    "filesystem_type",
+    "filesystem_name",
+    "filesystem_version",
+    "client_nodes",
+    "client_total_procs",
+    "client_procs_per_node",
+    "client_operating_system",
+    "client_operating_system_version",
+    "client_kernel_version",
+    "clients_interconnect_bandwidth",
+    "servers_interconnect_bandwidth",
+    *(f"md_{name}" for name in _SERVER),
+    *(f"ds_{name}" for name in _SERVER),
+    "list_name",
+    "submission_date",
+    "10_node_challenge",
+    "note",
+)
 """Of the site's table of submissions, without what it fills in by itself."""
 
 

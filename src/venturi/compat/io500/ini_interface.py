@@ -12,10 +12,29 @@ from venturi.compat.io500.settings import Sections
 from venturi.model.error import UserError
 
 _NAMES = (
-    "POSIX", "DUMMY", "MPIIO", "MMAP", "AIO", "HDF5", "NCMPI", "DFS", "DAOS", "RADOS", "CEPHFS",
-    "S3-libs3", "S3-4c", "S3-curl", "S3", "LIBNFS", "IME", "PMDK", "HDFS", "GFARM", "CHFS",
+    "POSIX",
+    "DUMMY",
+    "MPIIO",
+    "MMAP",
+    "AIO",
+    "HDF5",
+    "NCMPI",
+    "DFS",
+    "DAOS",
+    "RADOS",
+    "CEPHFS",
+    "S3-libs3",
+    "S3-4c",
+    "S3-curl",
+    "S3",
+    "LIBNFS",
+    "IME",
+    "PMDK",
+    "HDFS",
+    "GFARM",
+    "CHFS",
     "FINCHFS",
-)  # fmt: skip
+)
 _POSIX = re.compile(
     r"posix\.(odirect|rangelocks)|(posix\.)?lustre\.(stripecount|stripesize|startost|ignorelocks"
     r"|pool)|(posix\.)?beegfs\.(numtargets|chunksize)|(posix\.)?gpfs\.(hintaccess|releasetoken"

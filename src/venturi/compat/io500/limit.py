@@ -30,9 +30,27 @@ STEADY = 3.0
 """A remote operation within this factor of the fastest one waited for little but its way."""
 SMALL_BYTES = 64 << 10
 _REMOTE = (
-    "nfs", "lustre", "gpfs", "beegfs", "ceph", "gluster", "sshfs", "cifs", "smb", "9p", "orangefs",
-    "pvfs", "daos", "dfuse", "weka", "juicefs", "mfs", "moosefs", "afs", "panfs",
-)  # fmt: skip
+    "nfs",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "ceph",
+    "gluster",
+    "sshfs",
+    "cifs",
+    "smb",
+    "9p",
+    "orangefs",
+    "pvfs",
+    "daos",
+    "dfuse",
+    "weka",
+    "juicefs",
+    "mfs",
+    "moosefs",
+    "afs",
+    "panfs",
+)
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,10 @@ def _row(names: Sequence[str], cells: Sequence[str]) -> dict[str, str]:
 def _result(row: Mapping[str, str], source: str) -> Io500Result | None:
     phases = [phase for name in SCORED if (phase := _phase(row, name, source)) is not None]
     published = Io500Score(
-        bw=_number(row, "bw", source), md=_number(row, "md", source),
+        bw=_number(row, "bw", source),
+        md=_number(row, "md", source),
         score=_number(row, "score", source),
-    )  # fmt: skip
+    )
     if not phases and (not published.bw or not published.md):
         return None
     recomputed = score(phases) if phases else _of_means(published)

@@ -179,9 +179,14 @@ def _run(line: list[str], folder: Path, say: Callable[[str], None]) -> int:
     """The program's exit code; what it prints is kept, and its phases are told."""
     with (folder / "stdout.txt").open("w") as kept, (folder / "stderr.txt").open("w") as errors:
         program = subprocess.Popen(
-            line, stdout=subprocess.PIPE, stderr=errors, text=True, errors="replace",
-            cwd=folder, start_new_session=True,
-        )  # fmt: skip
+            line,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            errors="replace",
+            cwd=folder,
+            start_new_session=True,
+        )
         assert program.stdout is not None
         try:
             for text in program.stdout:

@@ -25,8 +25,12 @@ def prepare(script: Path, data: Path, folder: Path) -> None:
     with (folder / "prepare.txt").open("wb") as said:
         done = subprocess.run(
             [str(script.absolute()), str(data)],
-            cwd=data, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT, check=False,
-        )  # fmt: skip
+            cwd=data,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
     if done.returncode:
         lines = (folder / "prepare.txt").read_text("utf-8", "replace").strip().splitlines()
         why = f": {lines[-1]}" if lines else ""

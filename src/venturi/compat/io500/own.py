@@ -27,8 +27,11 @@ EXTENDED = ("find-easy", "find-hard", "mdworkbench-bench", *RANDOM_EXTENDED)
 _WORKBENCH_EACH = 4
 """What md-workbench counts for an object: stat, read, removal, creation."""
 _COUNTED = {
-    "write": "create", "stat": "stat", "delete": "unlink", "read": "open",
-}  # fmt: skip
+    "write": "create",
+    "stat": "stat",
+    "delete": "unlink",
+    "read": "open",
+}
 
 
 def is_io500(record: Record) -> bool:

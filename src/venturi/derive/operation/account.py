@@ -34,10 +34,17 @@ from venturi.model.workload import (
 )
 
 _WORDS = {
-    Kind.WRITE: "write", Kind.READ: "read", Kind.OPEN: "open", Kind.CLOSE: "close",
-    Kind.STAT: "stat", Kind.UNLINK: "unlink", Kind.MKDIR: "mkdir", Kind.RMDIR: "rmdir",
-    Kind.RENAME: "rename", Kind.TRUNCATE: "truncate",
-}  # fmt: skip
+    Kind.WRITE: "write",
+    Kind.READ: "read",
+    Kind.OPEN: "open",
+    Kind.CLOSE: "close",
+    Kind.STAT: "stat",
+    Kind.UNLINK: "unlink",
+    Kind.MKDIR: "mkdir",
+    Kind.RMDIR: "rmdir",
+    Kind.RENAME: "rename",
+    Kind.TRUNCATE: "truncate",
+}
 
 MAPPED_CONFIDENCE = 0.3
 MAPPED_RULE = "1: a mapping was seen, and which part; what was touched in it was not"

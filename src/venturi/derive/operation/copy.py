@@ -84,8 +84,9 @@ def with_copies(program: Program, steps: Steps, found: Copies) -> Steps:
     if pairs:
         steps = _joined(steps, pairs, program.lengths)
     if _are_left(program, steps, found):
-        program.notes["copies within the kernel that are not of whole files are said as reads and "
-                      "writes"] = 1  # fmt: skip
+        program.notes[
+            "copies within the kernel that are not of whole files are said as reads and writes"
+        ] = 1
     return steps
 
 
@@ -119,8 +120,10 @@ def _pairs(program: Program, found: Copies) -> list[_Pair]:
     for name, entry in entries.items():
         for other, source in entries.items():
             alike = (entry.is_shared, entry.crew, _in_any_order(entry.index)) == (
-                source.is_shared, source.crew, _in_any_order(source.index),
-            )  # fmt: skip
+                source.is_shared,
+                source.crew,
+                _in_any_order(source.index),
+            )
             if name == other or not alike or entry.is_aside or source.is_aside:
                 continue
             way = _way(program, found, name, other)

@@ -93,10 +93,13 @@ def _at_its_end(run: Run, said: Said) -> Said:
             return said
         ended = data.model_copy(
             update={
-                "pattern": PatternKind.APPEND, "transfer": data.size, "count": 1,
-                "size": None, "at": None,
+                "pattern": PatternKind.APPEND,
+                "transfer": data.size,
+                "count": 1,
+                "size": None,
+                "at": None,
             }
-        )  # fmt: skip
+        )
         steps.append(step.model_copy(update={"write": ended}))
     said.steps = [*steps]
     return said

@@ -126,8 +126,11 @@ def _growing(run: Run, form: Form) -> Said | None:
     at += f" + {record} * min({variable}, {more})" if more else ""
     steps: Steps = []
     if len(head):
-        first = run.step(pattern=PatternKind.TABLE, table=_table(tuple(head.tolist())),
-                         at=size_text(int(run.base.flat[0])))  # fmt: skip
+        first = run.step(
+            pattern=PatternKind.TABLE,
+            table=_table(tuple(head.tolist())),
+            at=size_text(int(run.base.flat[0])),
+        )
         steps.append(StepSpec(when=f"{variable} == 0", do=[first]))
     amount = f"block({int(known.sum())}, {turns}, {variable})" if more else each
     table, block = _table(form.record), size_text(record)

@@ -76,9 +76,21 @@ _LEVEL = np.maximum(np.arange(len(_HEIGHTS)), _STDIO_HEIGHT)
 """Streams and plain calls stand beside each other: what a stream calls below is not seen."""
 
 SAID = (
-    Kind.OPEN, Kind.CLOSE, Kind.READ, Kind.WRITE, Kind.SYNC, Kind.DATA_SYNC, Kind.STAT,
-    Kind.UNLINK, Kind.MKDIR, Kind.RMDIR, Kind.RENAME, Kind.TRUNCATE, Kind.ATTRIBUTE, Kind.LINK,
-)  # fmt: skip
+    Kind.OPEN,
+    Kind.CLOSE,
+    Kind.READ,
+    Kind.WRITE,
+    Kind.SYNC,
+    Kind.DATA_SYNC,
+    Kind.STAT,
+    Kind.UNLINK,
+    Kind.MKDIR,
+    Kind.RMDIR,
+    Kind.RENAME,
+    Kind.TRUNCATE,
+    Kind.ATTRIBUTE,
+    Kind.LINK,
+)
 """What the language can say of a file; `seek` follows from the places of requests."""
 _UNSAID = (Kind.LIST, Kind.ALLOCATE, Kind.MAP)
 _MERE = (Kind.STAT, Kind.CLOSE, Kind.SYNC, Kind.DATA_SYNC, Kind.TRUNCATE)

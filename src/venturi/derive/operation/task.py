@@ -218,9 +218,12 @@ def _of_stages(found: _Found, stages: list[Column]) -> tuple[_Found, list[Column
     rows = number[found.task] != _NONE
     edges = np.cumsum([len(tasks) for tasks in stages])[:-1]
     kept = _Found(
-        found.rows[rows], number[found.task[rows]], found.start_ns[chosen], found.end_ns[chosen],
+        found.rows[rows],
+        number[found.task[rows]],
+        found.start_ns[chosen],
+        found.end_ns[chosen],
         found.worker[chosen],
-    )  # fmt: skip
+    )
     return kept, np.split(np.arange(len(chosen)), edges)
 
 

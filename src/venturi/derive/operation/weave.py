@@ -30,8 +30,20 @@ MOST_AHEAD = 0.1
 """By such a share of its requests one may be ahead of the other."""
 NEAR_TURNS = 0.1
 """The number of turns may differ by such a share where requests are dealt evenly then."""
-_PLAIN = {"to", "from_", "transfer", "size", "count", "at", "memory", "fresh", "think", "seeks",
-          "empty_reads", "pattern"}  # fmt: skip
+_PLAIN = {
+    "to",
+    "from_",
+    "transfer",
+    "size",
+    "count",
+    "at",
+    "memory",
+    "fresh",
+    "think",
+    "seeks",
+    "empty_reads",
+    "pattern",
+}
 
 
 def woven(program: Program, steps: Steps) -> Steps:
@@ -76,9 +88,9 @@ class _Run:
         else:
             low = f"{variable} * {requests} // {turns}"
             high = f"({variable} + 1) * {requests} // {turns}"
-            keys["at"] = f"{size_text(self.base)} + {size} * ({low})" if self.base else (
-                f"{size} * ({low})"
-            )  # fmt: skip
+            keys["at"] = (
+                f"{size_text(self.base)} + {size} * ({low})" if self.base else (f"{size} * ({low})")
+            )
             if self.bytes == requests * self.transfer:
                 keys["count"] = equal_share(requests, turns, variable)
             else:
@@ -127,8 +139,11 @@ def _with_run_apart(body: Steps) -> Steps:
     parts = [with_run_apart(step) if isinstance(step, StepSpec) else [step] for step in body]
     runs = [_plain(at, steps[-1]) for at, steps in enumerate(parts)]
     longest = max(filter(None, runs), key=lambda run: run.requests, default=None)
-    return body if longest is None else [*body[: longest.at], *parts[longest.at],
-                                         *body[longest.at + 1 :]]  # fmt: skip
+    return (
+        body
+        if longest is None
+        else [*body[: longest.at], *parts[longest.at], *body[longest.at + 1 :]]
+    )
 
 
 def _around(program: Program, phase: StepSpec, loop: StepSpec) -> Steps:

@@ -53,8 +53,10 @@ def arrivals_of(phase: PhaseSummary) -> OpenLoopArrivals | None:
     achieved: dict[int, float] = {}
     for row in phase.median_sample.rows:
         if row.open_loop is not None:
-            for rates, rate in ((wanted, row.open_loop.wanted_per_s),
-                                (achieved, row.open_loop.achieved_per_s)):  # fmt: skip
+            for rates, rate in (
+                (wanted, row.open_loop.wanted_per_s),
+                (achieved, row.open_loop.achieved_per_s),
+            ):
                 rates[row.instance] = max(rates.get(row.instance, 0.0), rate)
     return OpenLoopArrivals(
         phase=phase,
@@ -75,8 +77,9 @@ def _response(phase: PhaseSummary, loops: list[OpenLoop]) -> Latency:
         return found
     rows = [row for row in phase.rows if row.open_loop is not None]
     kinds = ("write", "read")
-    return merge(row.by_operation[k].histogram for row in rows for k in kinds
-                 if k in row.by_operation)  # fmt: skip
+    return merge(
+        row.by_operation[k].histogram for row in rows for k in kinds if k in row.by_operation
+    )
 
 
 def _times(latency: Latency) -> tuple[str, str, str]:
@@ -88,9 +91,20 @@ def _times(latency: Latency) -> tuple[str, str, str]:
 
 
 def _table(found: list[OpenLoopArrivals]) -> TableBlock:
-    titles = ("Phase", "Asked", "Achieved", "Requests", "Late", "Latest start", "Service median",
-              "Service 99 %", "Slowest service", "Response median", "Response 99 %",
-              "Slowest response")  # fmt: skip
+    titles = (
+        "Phase",
+        "Asked",
+        "Achieved",
+        "Requests",
+        "Late",
+        "Latest start",
+        "Service median",
+        "Service 99 %",
+        "Slowest service",
+        "Response median",
+        "Response 99 %",
+        "Slowest response",
+    )
     rows = tuple(
         (
             entry.phase.title,

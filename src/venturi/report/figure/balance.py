@@ -68,9 +68,14 @@ def _plot(layer: dict[str, Any], ranks: int, height: int, unit: str, last: bool)
     x: dict[str, Any] = {
         "field": "rank",
         "type": "quantitative" if many else "ordinal",
-        "axis": {"title": None, "labels": last, "ticks": False, "labelAngle": 0,
-                 "labelOverlap": True},
-    }  # fmt: skip
+        "axis": {
+            "title": None,
+            "labels": last,
+            "ticks": False,
+            "labelAngle": 0,
+            "labelOverlap": True,
+        },
+    }
     if many:
         x["scale"] = {"domain": [0, ranks - 1], "nice": False}
     else:

@@ -48,9 +48,14 @@ def _panel(
         "field": "x",
         "type": "quantitative",
         "scale": {"type": "log", "domain": domain},
-        "axis": {"values": ticks, "labelExpr": _TICK_TEXT, "title": None, "grid": True,
-                 "labelOverlap": True},
-    }  # fmt: skip
+        "axis": {
+            "values": ticks,
+            "labelExpr": _TICK_TEXT,
+            "title": None,
+            "grid": True,
+            "labelOverlap": True,
+        },
+    }
     y = {
         "field": "y",
         "type": "quantitative",
@@ -71,12 +76,18 @@ def _panel(
             },
             {
                 "data": {"values": marks},
-                "mark": {"type": "point", "filled": True, "size": 70, "opacity": 1,
-                         "stroke": PAPER, "strokeWidth": 1},
+                "mark": {
+                    "type": "point",
+                    "filled": True,
+                    "size": 70,
+                    "opacity": 1,
+                    "stroke": PAPER,
+                    "strokeWidth": 1,
+                },
                 "encoding": {"shape": {"field": "kind", "type": "nominal", "scale": shape}},
             },
         ],
-    }  # fmt: skip
+    }
 
 
 def spec_of(
@@ -116,8 +127,17 @@ def _finding(phases: list[PhaseSummary]) -> str:
 
 def table(phases: list[PhaseSummary]) -> TableBlock:
     """Percentiles of each operation of each phase, over all repetitions."""
-    titles = ("Phase", "Operation", "Operations", "Least", "Median", "90 %", "99 %", "99.9 %",
-              "Most")  # fmt: skip
+    titles = (
+        "Phase",
+        "Operation",
+        "Operations",
+        "Least",
+        "Median",
+        "90 %",
+        "99 %",
+        "99.9 %",
+        "Most",
+    )
     rows = []
     for phase in phases:
         for kind in ordered(phase.kinds):

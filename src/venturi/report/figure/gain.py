@@ -63,8 +63,17 @@ def _spec(trials: list[Trial]) -> dict[str, Any]:
 
 def table(trials: list[Trial]) -> TableBlock:
     """Every change with its figures."""
-    titles = ("Change", "What", "I/O time", "Interval", "Pairs", "Before", "After", "Whole run",
-              "Persistence")  # fmt: skip
+    titles = (
+        "Change",
+        "What",
+        "I/O time",
+        "Interval",
+        "Pairs",
+        "Before",
+        "After",
+        "Whole run",
+        "Persistence",
+    )
     rows = tuple(_cells(trial) for trial in trials)
     columns = tuple(Column(title, 1 < i < 8) for i, title in enumerate(titles))
     return TableBlock("All changes that were measured", columns, rows, folded=True)

@@ -88,15 +88,23 @@ def _spec(
         "width": _WIDTH_PX,
         "height": _HEIGHT_PX,
         "layer": [
-            {"data": {"values": changes}, "mark": {"type": "rule", "strokeDash": [4, 3]},
-             "encoding": {"x": x, "color": {"field": "tone", "type": "nominal", "scale": None}}},
-            {"data": {"values": levels}, "mark": {"type": "rule", "strokeWidth": 2, "color": INK},
-             "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y}},
-            {"data": {"values": points},
-             "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1, "color": BLUE},
-             "encoding": {"x": x, "y": y}},
+            {
+                "data": {"values": changes},
+                "mark": {"type": "rule", "strokeDash": [4, 3]},
+                "encoding": {"x": x, "color": {"field": "tone", "type": "nominal", "scale": None}},
+            },
+            {
+                "data": {"values": levels},
+                "mark": {"type": "rule", "strokeWidth": 2, "color": INK},
+                "encoding": {"x": {**x, "field": "from"}, "x2": {"field": "to"}, "y": y},
+            },
+            {
+                "data": {"values": points},
+                "mark": {"type": "point", "filled": True, "size": 40, "opacity": 1, "color": BLUE},
+                "encoding": {"x": x, "y": y},
+            },
         ],
-    }  # fmt: skip
+    }
 
 
 def _table(series: Series, units: Units) -> TableBlock:
@@ -110,6 +118,10 @@ def _table(series: Series, units: Units) -> TableBlock:
         )
         for session in series.sessions
     )
-    columns = (Column("Started (UTC)"), Column("Session"), Column(series.metric, True),
-               Column("Repetitions", True))  # fmt: skip
+    columns = (
+        Column("Started (UTC)"),
+        Column("Session"),
+        Column(series.metric, True),
+        Column("Repetitions", True),
+    )
     return TableBlock("The numbers", columns, rows, folded=True)

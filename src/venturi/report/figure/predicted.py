@@ -58,11 +58,23 @@ def against(found: Validation) -> Figure:
     axis = {"type": "log", "domain": [low, high], "nice": False}
     ticks = [10.0**p for p in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
     look = {"titleAnchor": "end", "values": ticks, "format": "~g"}
-    x = {"field": "x", "type": "quantitative", "scale": axis,
-         "axis": {**look, "title": "measured: application, s in I/O", "grid": True}}  # fmt: skip
-    y = {"field": "y", "type": "quantitative", "scale": axis,
-         "axis": {**look, **theme.unit_title("predicted: proxy, s in I/O"),
-                  "values": ticks, "grid": True}}  # fmt: skip
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "scale": axis,
+        "axis": {**look, "title": "measured: application, s in I/O", "grid": True},
+    }
+    y = {
+        "field": "y",
+        "type": "quantitative",
+        "scale": axis,
+        "axis": {
+            **look,
+            **theme.unit_title("predicted: proxy, s in I/O"),
+            "values": ticks,
+            "grid": True,
+        },
+    }
     spec = {
         "width": _SIDE_PX,
         "height": _SIDE_PX,
@@ -108,9 +120,13 @@ def errors(found: Validation) -> Figure:
         "field": "x",
         "type": "quantitative",
         "scale": {"domain": domain, "nice": False},
-        "axis": {"title": "(proxy - application) / application", "titleAnchor": "end",
-                 "format": "+.0%", "grid": True},
-    }  # fmt: skip
+        "axis": {
+            "title": "(proxy - application) / application",
+            "titleAnchor": "end",
+            "format": "+.0%",
+            "grid": True,
+        },
+    }
     y = {
         "field": "y",
         "type": "quantitative",
@@ -176,9 +192,14 @@ def _rows(
         for cell in cells:
             assert cell.error is not None
             rows.append(
-                {"y": at, "x": cell.error.signed, "low": cell.error.low, "high": cell.error.high,
-                 "system": cell.system}
-            )  # fmt: skip
+                {
+                    "y": at,
+                    "x": cell.error.signed,
+                    "low": cell.error.low,
+                    "high": cell.error.high,
+                    "system": cell.system,
+                }
+            )
             spread = min(cell.spread, 1.0)
             bands.append({"y": at, "low": -spread, "high": spread})
             at += 1.0
@@ -198,8 +219,15 @@ def _worst(found: Validation) -> str:
 
 def table(found: Validation) -> TableBlock:
     """Every cell as a row."""
-    titles = ("Application", "File system", "Application in I/O", "Its spread", "Proxy in I/O",
-              "Error", "95 % interval")  # fmt: skip
+    titles = (
+        "Application",
+        "File system",
+        "Application in I/O",
+        "Its spread",
+        "Proxy in I/O",
+        "Error",
+        "95 % interval",
+    )
     rows = tuple(
         (
             cell.application,

@@ -74,8 +74,13 @@ def _level(value: int, highest: int) -> float:
 
 
 def _x(end: float, title: str | None) -> dict[str, Any]:
-    axis = {"title": title, "titleAnchor": "end", "labels": title is not None,
-            "ticks": title is not None, "domain": title is not None}  # fmt: skip
+    axis = {
+        "title": title,
+        "titleAnchor": "end",
+        "labels": title is not None,
+        "ticks": title is not None,
+        "domain": title is not None,
+    }
     scale = {"domain": [0, end], "nice": False}
     return {"field": "from", "type": "quantitative", "scale": scale, "axis": axis}
 
@@ -89,13 +94,15 @@ def _map(
     bin_ = activity.timeline.bin_s / step
     values = [
         {
-            "from": round(i * bin_, 9), "to": round((i + 1) * bin_, 9), "lane": label,
+            "from": round(i * bin_, 9),
+            "to": round((i + 1) * bin_, 9),
+            "lane": label,
             "level": _level(value, highest),
         }
         for label, row in zip(labels, shown, strict=True)
         for i, value in enumerate(row)
         if value
-    ]  # fmt: skip
+    ]
     height = max(_LOW_PX, min(_HIGH_PX, _MOST_PX // len(labels)))
     x = _x(activity.seconds / step, f"{unit} since the start" if last else None)
     y = {
@@ -103,10 +110,16 @@ def _map(
         "type": "ordinal",
         "sort": None,
         "scale": {"domain": labels, "paddingInner": 0.12, "paddingOuter": 0},
-        "axis": {"title": None, "labelOverlap": True, "labelLimit": _LABEL_PX, "ticks": False,
-                 "labelPadding": _PADDING_PX, "minExtent": _extent_px(labels),
-                 "values": _labelled(labels)},
-    }  # fmt: skip
+        "axis": {
+            "title": None,
+            "labelOverlap": True,
+            "labelLimit": _LABEL_PX,
+            "ticks": False,
+            "labelPadding": _PADDING_PX,
+            "minExtent": _extent_px(labels),
+            "values": _labelled(labels),
+        },
+    }
     bin_s = activity.timeline.bin_s
     per_s = highest / bin_s
     peak = quantity.rate(per_s, units) if kind != "names" else f"{quantity.number(per_s)} calls/s"
@@ -120,10 +133,14 @@ def _map(
             "x": x,
             "x2": {"field": "to"},
             "y": y,
-            "opacity": {"field": "level", "type": "quantitative", "legend": None,
-                        "scale": {"domain": [0, 1], "range": [0.05, 1]}},
+            "opacity": {
+                "field": "level",
+                "type": "quantitative",
+                "legend": None,
+                "scale": {"domain": [0, 1], "range": [0.05, 1]},
+            },
         },
-    }  # fmt: skip
+    }
 
 
 def _extent_px(labels: list[str]) -> float:
@@ -188,8 +205,12 @@ def _finding(activity: CharacterizationData) -> str:
     phases = activity.phases
     active_s = sum(phase.last_s - phase.first_s for phase in phases)
     share = quantity.percent(min(1.0, active_s / activity.seconds)) if activity.seconds else "all"
-    kinds = {"write": "writing", "read": "reading", "both": "reading and writing at once",
-             "names": "working on names only"}  # fmt: skip
+    kinds = {
+        "write": "writing",
+        "read": "reading",
+        "both": "reading and writing at once",
+        "names": "working on names only",
+    }
     parts = []
     for kind, verb in kinds.items():
         count = sum(phase.kind == kind for phase in phases)
@@ -248,7 +269,12 @@ def figure(activity: CharacterizationData, units: Units) -> Figure | None:
             f"{_ABOVE if activity.phases else 'Who moved data when; '}the stronger the colour, the "
             "more (each map has its own scale, by the square root, so that little is seen too)."
         ),
-        spec=theme.whole({"vconcat": panels, "spacing": 18, "resolve": {"scale": {
-            "color": "independent", "opacity": "independent"}}}),
+        spec=theme.whole(
+            {
+                "vconcat": panels,
+                "spacing": 18,
+                "resolve": {"scale": {"color": "independent", "opacity": "independent"}},
+            }
+        ),
         table=_table(activity, units),
-    )  # fmt: skip
+    )

@@ -39,10 +39,15 @@ def _panel(direction: str, labels: list[str], bars: list[float], dots: list[floa
         "field": "size",
         "type": "ordinal",
         "sort": None,
-        "axis": {"labelAngle": 0, "title": "size of a request, up to", "labelOverlap": False,
-                 "titleAnchor": "end", "ticks": False},
+        "axis": {
+            "labelAngle": 0,
+            "title": "size of a request, up to",
+            "labelOverlap": False,
+            "titleAnchor": "end",
+            "ticks": False,
+        },
         "scale": {"domain": labels, "paddingInner": 0.35},
-    }  # fmt: skip
+    }
     y = {
         "field": "share",
         "type": "quantitative",
@@ -54,8 +59,14 @@ def _panel(direction: str, labels: list[str], bars: list[float], dots: list[floa
     colour = style(direction).colour
     layers: list[dict[str, Any]] = []
     bar = {"type": "bar", "color": SHADE, "stroke": MUTED, "strokeWidth": 1}
-    dot = {"type": "point", "shape": style(direction).shape, "size": 130, "strokeWidth": 2.5,
-           "color": colour, "filled": False}  # fmt: skip
+    dot = {
+        "type": "point",
+        "shape": style(direction).shape,
+        "size": 130,
+        "strokeWidth": 2.5,
+        "color": colour,
+        "filled": False,
+    }
     if any(bars):
         layers.append({"data": {"values": bar_values}, "mark": bar})
     else:

@@ -146,13 +146,17 @@ def spec(points: list[dict[str, Any]], kept: list[str], along: str, title: str) 
         "height": _HEIGHT_PX,
         "data": {"values": points},
         "layer": [
-            {"mark": {"type": "line", "strokeWidth": 1.5, "opacity": 0.7},
-             "encoding": {"x": x, "y": y, "color": colour}},
+            {
+                "mark": {"type": "line", "strokeWidth": 1.5, "opacity": 0.7},
+                "encoding": {"x": x, "y": y, "color": colour},
+            },
             {"mark": {"type": "rule", "strokeWidth": 2}, "encoding": bars},
-            {"mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
-             "encoding": {"x": x, "y": y, "color": colour, "shape": shape}},
+            {
+                "mark": {"type": "point", "filled": True, "size": 80, "opacity": 1},
+                "encoding": {"x": x, "y": y, "color": colour, "shape": shape},
+            },
         ],
-    }  # fmt: skip
+    }
 
 
 def _quoted(label: str) -> str:

@@ -35,10 +35,25 @@ PARTS = {
 _LABEL_FROM = 0.09
 _DARK_FILLS = ("transfer", "sync", "names", "compute")
 _NAMES = (
-    "stat", "unlink", "mkdir", "rmdir", "rename", "link", "symlink", "mknod", "read_dir",
-    "set_xattr", "get_xattr", "truncate", "find", "copy", "clone", "seek",
-    "empty_read", "set_attribute",
-)  # fmt: skip
+    "stat",
+    "unlink",
+    "mkdir",
+    "rmdir",
+    "rename",
+    "link",
+    "symlink",
+    "mknod",
+    "read_dir",
+    "set_xattr",
+    "get_xattr",
+    "truncate",
+    "find",
+    "copy",
+    "clone",
+    "seek",
+    "empty_read",
+    "set_attribute",
+)
 
 
 def shares(phase: PhaseSummary) -> dict[str, float]:
@@ -76,14 +91,17 @@ def _bars(split: list[tuple[PhaseSummary, dict[str, float]]]) -> list[dict[str, 
             if share > 0:
                 bars.append(
                     {
-                        "y": row - 0.32, "y2": row + 0.32, "middle": row,
-                        "x": 100 * start, "x2": 100 * (start + share),
+                        "y": row - 0.32,
+                        "y2": row + 0.32,
+                        "middle": row,
+                        "x": 100 * start,
+                        "x2": 100 * (start + share),
                         "part": part,
                         "at": 100 * (start + share / 2),
                         "text": quantity.percent(share) if share >= _LABEL_FROM else "",
                         "dark": part in _DARK_FILLS,
                     }
-                )  # fmt: skip
+                )
             start += share
     return bars
 

@@ -12,8 +12,9 @@ from venturi.report.palette import BLUE, INK, PAPER, VERMILLION
 
 _NAMES = ("application", "proxy")
 _STYLES = {
-    "domain": list(_NAMES), "range": [BLUE, VERMILLION],
-}  # fmt: skip
+    "domain": list(_NAMES),
+    "range": [BLUE, VERMILLION],
+}
 _SHAPES = {"domain": list(_NAMES), "range": ["circle", "square"]}
 _DASHES = {"domain": list(_NAMES), "range": [[1, 0], [6, 4]]}
 _HEIGHT = 240
@@ -75,15 +76,21 @@ def _spec(marks: list[dict[str, Any]], medians: list[dict[str, Any]], unit: str)
     }
     points = {
         "data": {"values": marks},
-        "mark": {"type": "point", "filled": True, "size": 90, "opacity": 1, "stroke": PAPER,
-                 "strokeWidth": 1},
+        "mark": {
+            "type": "point",
+            "filled": True,
+            "size": 90,
+            "opacity": 1,
+            "stroke": PAPER,
+            "strokeWidth": 1,
+        },
         "encoding": {
             "x": x,
             "y": y,
             "color": colour,
             "shape": {"field": "side", "type": "nominal", "scale": _SHAPES},
         },
-    }  # fmt: skip
+    }
     return {"width": theme.column_px(1), "height": _HEIGHT, "layer": [lines, points]}
 
 
@@ -135,14 +142,21 @@ def bars(found: Prediction) -> Figure | None:
         "height": 200,
         "mark": {"type": "bar", "stroke": INK, "strokeWidth": 0.4},
         "encoding": {
-            "x": {"field": "part", "type": "nominal", "sort": None,
-                  "axis": {"title": None, "labelAngle": 0}},
+            "x": {
+                "field": "part",
+                "type": "nominal",
+                "sort": None,
+                "axis": {"title": None, "labelAngle": 0},
+            },
             "xOffset": {"field": "side", "type": "nominal", "sort": list(_NAMES)},
-            "y": {"field": "value", "type": "quantitative",
-                  "axis": {**theme.unit_title(unit), "grid": True}},
+            "y": {
+                "field": "value",
+                "type": "quantitative",
+                "axis": {**theme.unit_title(unit), "grid": True},
+            },
             "color": {"field": "side", "type": "nominal", "scale": _STYLES},
         },
-    }  # fmt: skip
+    }
     largest = max(parts, key=lambda part: abs(part.proxy - part.application))
     off = largest.proxy - largest.application
     word = "more" if off > 0 else "less"
