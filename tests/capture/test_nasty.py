@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -167,7 +168,10 @@ def test_a_fork_that_the_library_does_not_know(capture: Capture) -> None:
 
 
 def test_a_limit_is_said_and_the_counters_are_whole(capture: Capture) -> None:
-    run = capture(capture.program("nasty"), "limit", options=("--limit", "5000"))
+    run = capture(capture.program("nasty"), "limit", options=("--limit", "5000", "--json"))
+    told = json.loads(run.done.stdout)
+    [row] = [row for row in told["layers"] if row["layer"] == "posix"]
+    assert row["writes"] >= 100_011
     assert run.trace.operation_count == 5000
     [record] = [record for record in run.trace.records if record.file.endswith("/out")]
     assert record.counters["WRITES"] == 100_011

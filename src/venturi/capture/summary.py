@@ -32,7 +32,9 @@ def summary_of(outcome: CaptureOutcome) -> dict[str, Any]:
     counts = None if operations is None else _CallsByLayer(operations)
     for layer in trace.layers:
         records = [record for record in trace.records if record.layer is layer]
-        row = _from_counters(records) if counts is None else counts.of(layer)
+        row = _from_counters(records)
+        if counts is not None:  # behind a limit operations are in the counters only
+            row = {word: max(number, row[word]) for word, number in counts.of(layer).items()}
         if any(row.values()):
             layers.append({"layer": layer.value, **row})
     return {
