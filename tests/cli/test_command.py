@@ -153,12 +153,15 @@ def test_the_readme_s_commands_work(cli: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "quick.html").exists()
 
 
-def test_a_reader_that_wants_no_more_is_no_fault(cli: Cli) -> None:
+@pytest.mark.parametrize(
+    "words", ["library show flash3", "library ls", "results ls", "plan quick", "doctor", "--help"]
+)
+def test_a_reader_that_wants_no_more_is_no_fault(cli: Cli, words: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as gone:
         done = subprocess.run(
-            cli.line("library", "show", "flash3"),
+            cli.line(*words.split()),
             stdout=gone,
             stderr=subprocess.PIPE,
             env=cli.environment(),
