@@ -12,18 +12,18 @@ from typing import NamedTuple
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.expression import Compiled, ExpressionError, Number, compiled
+from venturi.model.expression import ExpressionError
 from venturi.model.shuffle import combine
 from venturi.model.verb import operation_of
 from venturi.plan.item import directories_of
 from venturi.plan.item_stream import ItemsOf, ItemStream
 from venturi.plan.place import Circumstances, requests_in_order
-from venturi.plan.rank_placement import RankPlacement
+from venturi.plan.rank_view import RankView
 from venturi.plan.request import turned_of
 from venturi.plan.together import WAITING_VERBS
 from venturi.plan.tree_name import TreeNames
+from venturi.plan.walk import Enter, Leave, Visit, walk
 
-_RANK, _RANKS, _WORLD, _INSTANCE = 0, 1, 2, 3
 _OF_ALL_NODES = frozenset({p.NameVerb.MKDIR, p.NameVerb.STAT, p.NameVerb.READ_DIR})
 """Of a tree, these are done to every directory, from the root down."""
 
@@ -65,13 +65,7 @@ class RequestStream:
         )
         _refuse_unknown(self._group.program, "program")
         instance, self._rank = divmod(rank - self._group.first, self._group.ranks)
-        self._placement = RankPlacement(plan, self._group, nodes, instance)
-        self._slots: list[Number] = [0] * len(plan.slots)
-        self._slots[_RANKS], self._slots[_WORLD] = self._group.ranks, plan.ranks
-        self._slots[_INSTANCE] = instance
-        self._placement.placement_of(self._slots, self._rank)
-        self._compiled: dict[int, tuple[list[p.Instruction], Compiled]] = {}
-        """Expressions by the identity of their code, which lives as long as this does."""
+        self._view = RankView(plan, self._group, nodes, instance)
         self._phases: list[tuple[str, int]] = []
         self._serial = 0
         self._open: list[list[str]] = [[] for _ in plan.files]
@@ -81,35 +75,19 @@ class RequestStream:
 
     def operations(self) -> Iterator[Operation]:
         """Yield every operation; UserError where an expression has no value."""
+        self._view.stand_at(self._rank)
         try:
-            yield from self._steps(self._group.program)
+            for event in walk(self._view, self._group.program):
+                match event:
+                    case Enter(p.Phase() as phase):
+                        self._serial += 1
+                        self._phases.append((phase.path, self._serial))
+                    case Leave(p.Phase()):
+                        self._phases.pop()
+                    case Visit(step):
+                        yield from self._leaf(step)
         except ExpressionError as error:
-            at = f"phase '{self._phases[-1][0]}'" if self._phases else "program"
-            raise UserError(f"group '{self._group.name}', {at}: {error}") from None
-
-    def _steps(self, steps: list[p.Step]) -> Iterator[Operation]:
-        for step in steps:
-            yield from self._step(step)
-
-    def _step(self, step: p.Step) -> Iterator[Operation]:
-        match step:
-            case p.For():
-                for turn in range(self._whole(step.count)):
-                    self._slots[step.variable] = turn
-                    yield from self._steps(step.body)
-                self._slots[step.variable] = 0
-            case p.When():
-                if self._value(step.condition):
-                    yield from self._steps(step.body)
-            case p.Phase():
-                self._serial += 1
-                self._phases.append((step.path, self._serial))
-                yield from self._steps(step.body)
-                self._phases.pop()
-            case p.Repeat():
-                yield from self._steps(step.body)
-            case _:
-                yield from self._leaf(step)
+            raise UserError(f"group '{self._group.name}', {self._view.at}: {error}") from None
 
     def _leaf(self, step: p.Step) -> Iterator[Operation]:
         match step:
@@ -168,7 +146,7 @@ class RequestStream:
         together = step.collective or (gathers and shared)
         alone = self._group.ranks == 1 or file.sharing is p.Sharing.RANK
         return Circumstances(
-            value=self._value,
+            value=self._view.value,
             places_key=places,
             order_key=combine(places, 0 if together and step.reads else owner + 1),
             end_bytes=self._end_of(file, path) if alone else None,
@@ -178,7 +156,7 @@ class RequestStream:
     def _end_of(self, file: p.File, path: str) -> int:
         """Where a file of this rank ends, with what was written into it before the program."""
         if path not in self._ends and file.prestage is not None:
-            self._ends[path] = self._whole(file.prestage)
+            self._ends[path] = self._view.whole(file.prestage)
         return self._ends.get(path, 0)
 
     def _sync(self, step: p.Sync) -> Iterator[Operation]:
@@ -194,7 +172,7 @@ class RequestStream:
         with self._acting(step.owner) as owner:
             file, path = self._plan.files[step.file], self._path(step.file)
             verb = step.verb
-            is_first = self._first_sharer(file, owner) == owner
+            is_first = self._view.first_sharer(file, owner) == owner
             if verb is p.NameVerb.CREATE:
                 kind = p.OperationKind.CREATE if is_first else p.OperationKind.OPEN
                 yield self._operation(kind, step.file, path)
@@ -220,7 +198,7 @@ class RequestStream:
             case p.NameVerb.UNLINK:
                 self._ends.pop(path, None)
             case p.NameVerb.TRUNCATE if step.bytes is not None:
-                self._ends[path] = self._whole(step.bytes)
+                self._ends[path] = self._view.whole(step.bytes)
             case p.NameVerb.RENAME if step.to is not None:
                 self._ends[self._path(step.to)] = self._ends.pop(path, 0)
             case _:
@@ -242,7 +220,7 @@ class RequestStream:
         if file.tree is None or verb not in _OF_ALL_NODES | {p.NameVerb.RMDIR}:
             yield path
             return
-        names = TreeNames(file.tree, path, self._whole)
+        names = TreeNames(file.tree, path, self._view.whole)
         nodes = directories_of(file.tree)
         order = range(nodes) if verb in _OF_ALL_NODES else range(nodes - 1, -1, -1)
         for node in order:
@@ -260,50 +238,19 @@ class RequestStream:
     def _tree(self, index: int) -> ItemsOf:
         tree, path = self._plan.files[index].tree, self._path(index)
         assert tree is not None
-        return ItemsOf(tree, path, TreeNames(tree, path, self._whole), self._whole)
+        return ItemsOf(tree, path, TreeNames(tree, path, self._view.whole), self._view.whole)
 
     # Ranks, names and values
 
     @contextmanager
     def _acting(self, owner: list[p.Instruction]) -> Iterator[int]:
         """In the place of the rank whose part a step is about."""
-        rank = self._whole(owner)
-        if rank >= self._group.ranks:
-            raise ExpressionError(f"there is no rank {rank}")
-        self._placement.placement_of(self._slots, rank)
-        yield rank
-        self._placement.placement_of(self._slots, self._rank)
-
-    def _first_sharer(self, file: p.File, rank: int) -> int:
-        match file.sharing:
-            case p.Sharing.ALL:
-                return 0
-            case p.Sharing.RANK:
-                return rank
-            case p.Sharing.EVERY:
-                return rank - rank % file.every
-            case p.Sharing.NODE:
-                return rank - self._placement.place(file, rank)
+        rank = self._view.whole(owner)
+        with self._view.standing_at(rank):
+            yield rank
 
     def _path(self, index: int) -> str:
-        text = ""
-        for part in self._plan.files[index].path:
-            text += part.text
-            if part.value is not None:
-                text += str(self._whole(part.value)).zfill(part.width)
-        return text
-
-    def _value(self, code: list[p.Instruction]) -> Number:
-        known = self._compiled.get(id(code))
-        if known is None:
-            known = self._compiled[id(code)] = (code, compiled(code, self._placement.by_node()))
-        return known[1](self._slots)
-
-    def _whole(self, code: list[p.Instruction]) -> int:
-        value = self._value(code)
-        if value != int(value) or value < 0:
-            raise ExpressionError(f"a whole number of 0 or more is needed, not {value}")
-        return int(value)
+        return self._view.text(self._plan.files[index].path)
 
 
 def _refuse_unknown(steps: list[p.Step], at: str) -> None:

@@ -7,14 +7,14 @@ multiplied, and ranks are counted one by one only where the work depends on the 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import prod
 
 from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
-from venturi.model.expression import Compiled, ExpressionError, Number, compiled
+from venturi.model.expression import ExpressionError
 from venturi.model.verb import operation_of
 from venturi.plan.group import staged_by
 from venturi.plan.item import (
@@ -27,18 +27,18 @@ from venturi.plan.item import (
     sizes_in,
     window_of,
 )
-from venturi.plan.rank_placement import BY_NODE, RankPlacement
+from venturi.plan.rank_placement import BY_NODE
+from venturi.plan.rank_view import INSTANCE, RANK, RankView
 from venturi.plan.request import codes_of, end_of, looks_of, requests_of
 from venturi.plan.scope import slots_of
 from venturi.plan.stage import staged_bytes, staged_count
 from venturi.plan.together import WAITING_VERBS
+from venturi.plan.walk import Enter, Leave, TurnsThatDiffer, Visit, last_turn, walk
 
-_MAX_TURNS = 2_000_000
 _MAX_SECONDS = 1e8
-_RANK, _RANKS, _WORLD, _INSTANCE = 0, 1, 2, 3
 _PLACED = {p.Operator.SAME_SLOT_NEXT_NODE, p.Operator.RANDOM_REMOTE_RANK, p.Operator.PERMUTE}
 """What only a run can evaluate."""
-_OWN_RANK = p.Instruction(operator=p.Operator.VARIABLE, integer=_RANK)
+_OWN_RANK = p.Instruction(operator=p.Operator.VARIABLE, integer=RANK)
 
 
 @dataclass
@@ -103,20 +103,20 @@ def totals_of(plan: p.Plan, nodes: int = 1, watch: Watch | None = None) -> Total
     """
     total = Totals()
     for group in plan.groups:
-        walker = _TotalInterpreter(plan, group, nodes, watch)
+        counter = _GroupCounter(plan, group, nodes, watch)
         part = Totals()
         try:
-            walker.count_group(part)
+            counter.count_group(part)
         except ExpressionError as error:
-            raise UserError(f"group '{group.name}', {walker.at or 'program'}: {error}") from None
+            raise UserError(f"group '{group.name}', {counter.view.at}: {error}") from None
         total.join(part)
     if max(total.bytes_written, total.bytes_read, total.files) > INT64_MAX:
         raise UserError("the workload moves more than 2^63 - 1 bytes")
     return total
 
 
-class _TotalInterpreter:
-    """Counts one group's program."""
+class _GroupCounter:
+    """Counts what one group does."""
 
     def __init__(
         self, plan: p.Plan, group: p.Group, nodes: int, watch: Watch | None = None
@@ -125,23 +125,20 @@ class _TotalInterpreter:
         self._watch = watch
         self._group = group
         self._nodes = nodes
-        self._rank_placement = RankPlacement(plan, group, nodes)
-        self._slots: list[Number] = [0] * len(plan.slots)
-        self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
-        self.files: dict[int, int] = {}
-        self.at = ""
-        self._turns = 0
-        self._loops: list[tuple[int, int]] = []
-        self._walked: set[int] = set()
-        """Variables of the loops around that are counted turn by turn."""
+        self.view = RankView(plan, group, nodes)
+        self._turns = TurnsThatDiffer(self._slots_used, "to count")
+        self._total = Totals()
+        """Of the rank, or the ranks alike, that are counted now."""
+        self._phases: list[str] = []
+        """Those that are open."""
+        self._loops: list[tuple[p.For, int]] = []
+        self._files: dict[int, int] = {}
         self._made: dict[tuple[int, bool], dict[tuple[int, int], int]] = {}
         """Items made, by file and whether in a window, then by step and dealt rank."""
         self._by_rank = False
         self._by_instance = False
         self._of_instances: set[int] = set()
         """Files whose names of all instances were counted one by one."""
-        self._compiled: dict[int, tuple[list[p.Instruction], Compiled]] = {}
-        """Expressions by the identity of their code, which lives as long as this does."""
         self._writers: dict[int, set[int]] = {}
         """Of each file, the ranks that write to it."""
         self._names: dict[int, set[tuple[int, ...]]] = {}
@@ -150,12 +147,11 @@ class _TotalInterpreter:
     def count_group(self, total: Totals) -> None:
         """Add the work of all instances; the computing is the longest one's."""
         used = _slots_used(self._group.program, self._plan.files)
-        by_instance = _INSTANCE in used or bool(BY_NODE & used)
+        by_instance = INSTANCE in used or bool(BY_NODE & used)
         self._by_instance = by_instance
         longest = 0.0
         for instance in range(self._group.instances) if by_instance else (0,):
-            self._slots[_INSTANCE] = instance
-            self._rank_placement = RankPlacement(self._plan, self._group, self._nodes, instance)
+            self.view = RankView(self._plan, self._group, self._nodes, instance)
             part = Totals()
             self._count_instance(part, used)
             longest = max(longest, part.seconds_computing)
@@ -163,9 +159,9 @@ class _TotalInterpreter:
         total.seconds_computing = longest
         self._count_items()
         self._prestage(total)
-        for index, names in self.files.items():
+        for index, names in self._files.items():
             count = self._files_of(index, names)
-            own = any(_INSTANCE in slots_of(part.value) for part in self._plan.files[index].path)
+            own = any(INSTANCE in slots_of(part.value) for part in self._plan.files[index].path)
             own = own and index not in self._of_instances
             total.files += count * (self._group.instances if own else 1)
 
@@ -179,26 +175,27 @@ class _TotalInterpreter:
         if not beside:
             return names
         return names + beside * len(self._writers.get(index, ())) * (
-            names // self._rank_placement.files(file)
+            names // self.view.placement.files(file)
         )
 
     def _count_instance(self, total: Totals, used: set[int]) -> None:
         """Add the work of all ranks of one instance."""
-        by_rank = _RANK in used or bool(BY_NODE & used)
+        by_rank = RANK in used or bool(BY_NODE & used)
         self._by_rank = by_rank
         longest = 0.0
         for rank in range(self._group.ranks) if by_rank else (0,):
-            self._rank_placement.placement_of(self._slots, rank)
-            part = self._body(self._group.program)
-            longest = max(longest, part.seconds_computing)
-            total.add(part, 1 if by_rank else self._group.ranks)
+            self.view.stand_at(rank)
+            self._total = Totals()
+            self._count_rank()
+            longest = max(longest, self._total.seconds_computing)
+            total.add(self._total, 1 if by_rank else self._group.ranks)
             if self._watch is not None and by_rank:
                 self._watch(self._group.name, rank + 1, self._group.ranks)
         total.seconds_computing = longest
         self._settle_shared(total)
         for rank in {0, self._group.ranks - 1}:
-            self._rank_placement.placement_of(self._slots, rank)
-            self._check_ends(self._group.program)
+            self.view.stand_at(rank)
+            self._check_ends()
 
     def _settle_shared(self, total: Totals) -> None:
         """One sharer makes or removes a shared name; after a `create` the others open it."""
@@ -214,184 +211,174 @@ class _TotalInterpreter:
         for index, file in enumerate(self._plan.files):
             if file.prestage is None or index not in stages:
                 continue
-            own = any(_INSTANCE in slots_of(part.value) for part in file.path)
+            own = any(INSTANCE in slots_of(part.value) for part in file.path)
             if file.tree is not None:
                 self._prestage_items(index, file.tree, total, self._group.instances if own else 1)
                 continue
             for rank in range(self._group.ranks):
-                self._rank_placement.placement_of(self._slots, rank)
-                sizes = staged_bytes(file, self._slots)
+                self.view.stand_at(rank)
+                sizes = staged_bytes(file, self.view.slots)
                 names = staged_count(file) * (self._group.instances if own else 1)
                 total.bytes_prestaged += sum(sizes) * names // len(sizes)
-            made = self._rank_placement.files(file) * staged_count(file)
-            self.files[index] = max(self.files.get(index, 0), made)
+            made = self.view.placement.files(file) * staged_count(file)
+            self._files[index] = max(self._files.get(index, 0), made)
 
     def _prestage_items(self, index: int, tree: p.Tree, total: Totals, times: int) -> None:
         whole = p.Items(file=index, owner=[_OWN_RANK], verbs=[p.ItemVerb.CREATE])
         made = 0
         for rank in range(1 if tree.owner is p.ItemOwner.SHARED else self._group.ranks):
-            self._rank_placement.placement_of(self._slots, rank)
+            self.view.stand_at(rank)
             window, sizes = self._window(whole, tree)
             made += window.count
             total.bytes_prestaged += times * sum(size * count for size, count in sizes.items())
-        self.files[index] = max(self.files.get(index, 0), made)
-
-    def _value(self, code: list[p.Instruction]) -> Number:
-        known = self._compiled.get(id(code))
-        if known is None:
-            known = self._compiled[id(code)] = (code, compiled(code))
-        return known[1](self._slots)
-
-    def _whole(self, code: list[p.Instruction]) -> int:
-        value = self._value(code)
-        if isinstance(value, float) and not value.is_integer():
-            raise ExpressionError(f"a whole number is needed, not {value}")
-        if value < 0:
-            raise ExpressionError(f"a number of 0 or more is needed, not {value}")
-        return int(value)
+        self._files[index] = max(self._files.get(index, 0), made)
 
     def _seconds(self, code: list[p.Instruction]) -> float:
-        value = float(self._value(code))
+        value = float(self.view.value(code))
         if not 0 <= value <= _MAX_SECONDS:
             raise ExpressionError(f"computing for {value:g} s: 0 to {_MAX_SECONDS:g} s can be done")
         return value
 
-    def _body(self, steps: Iterable[p.Step]) -> Totals:
-        total = Totals()
-        for step in steps:
-            if isinstance(step, p.For):
-                self._for(step, total)
-            elif isinstance(step, p.When):
-                if self._value(step.condition):
-                    total.add(self._body(step.body), 1)
-            elif isinstance(step, p.Phase):
-                self.at = f"phase '{step.path}'"
-                inside = self._body(step.body)
-                inside.phases.insert(0, step.path)
-                if step.cache is p.CachePolicy.DROP:
-                    inside.cold_phases.append(step.path)
-                if step.limit_s is not None:
-                    inside.limits_s[step.path] = step.limit_s
-                inside.bytes_by_phase[step.path] = inside.bytes_written + inside.bytes_read
-                total.add(inside, 1)
-            elif isinstance(step, p.Repeat):
-                total.add(self._body(step.body), 1)
-            elif isinstance(step, p.Compute):
-                total.seconds_computing += self._seconds(step.seconds)
-            elif not isinstance(step, p.Barrier):
-                self._leaf(step, total)
-        return total
+    def _count_rank(self) -> None:
+        """Add the work of the rank in whose place the view stands."""
+        for event in walk(self.view, self._group.program, self._turns):
+            match event:
+                case Enter(p.Phase() as phase):
+                    self._enter(phase)
+                case Enter(p.For() as loop, turns=turns):
+                    self._loops.append((loop, turns))
+                case Leave(p.Phase()):
+                    self._phases.pop()
+                case Leave(p.For()):
+                    self._loops.pop()
+                case Visit(step, times):
+                    self._visit(step, times)
 
-    def _for(self, step: p.For, total: Totals) -> None:
-        turns = self._whole(step.count)
-        if turns == 0:
-            return
-        self._loops.append((step.variable, turns))
-        if step.variable not in _slots_used(step.body, self._plan.files):
-            total.add(self._body(step.body), turns)
-        else:
-            self._turns += turns
-            if self._turns > _MAX_TURNS:
-                raise ExpressionError(f"more than {_MAX_TURNS} turns of loops to count")
-            self._walked.add(step.variable)
-            for turn in range(turns):
-                self._slots[step.variable] = turn
-                total.add(self._body(step.body), 1)
-            self._walked.discard(step.variable)
-        self._loops.pop()
+    def _enter(self, phase: p.Phase) -> None:
+        total = self._total
+        self._phases.append(phase.path)
+        if phase.path not in total.phases:
+            total.phases.append(phase.path)
+        if phase.cache is p.CachePolicy.DROP and phase.path not in total.cold_phases:
+            total.cold_phases.append(phase.path)
+        if phase.limit_s is not None:
+            total.limits_s[phase.path] = phase.limit_s
+        total.bytes_by_phase[phase.path] += 0
 
-    def _leaf(self, step: p.Step, total: Totals) -> None:
-        if isinstance(step, p.Transfer):
-            if step.operation is p.Direction.WRITE:
-                alone = {int(self._slots[_RANK])}
-                ranks = alone if self._by_rank else range(self._group.ranks)
-                self._writers.setdefault(step.file, set()).update(ranks)
-            requests = requests_of(step, self._whole)
-            calls = sum(count for _, _, count in requests)
-            if step.seeks or step.empty_reads:
-                total.operations += looks_of(step, calls)
-            total.seconds_computing += step.think_s * calls
-            for direction, size, count in requests:
-                self._data(direction.value, count, size, total)
-                if step.sync is not p.SyncMode.NONE and direction is step.operation:
-                    total.operations["sync"] += count
-        elif isinstance(step, p.Manage):
-            self._manage(step, total)
-        elif isinstance(step, p.Items):
-            self._items(step, total)
-        elif isinstance(step, p.Sync):
-            total.operations["sync"] += 1
-        elif isinstance(step, p.Exec):
-            total.shared_calls["exec", 1] += 1
+    def _slots_used(self, loop: p.For) -> set[int]:
+        return _slots_used(loop.body, self._plan.files)
 
-    def _data(self, direction: str, count: int, size: int, total: Totals) -> None:
+    def _visit(self, step: p.Step, times: int) -> None:
+        match step:
+            case p.Compute():
+                self._total.seconds_computing += self._seconds(step.seconds) * times
+            case p.Transfer():
+                self._transfer(step, times)
+            case p.Manage():
+                self._manage(step, times)
+            case p.Items():
+                self._items(step, times)
+            case p.Sync():
+                self._total.operations["sync"] += times
+            case p.Exec():
+                self._total.shared_calls["exec", 1] += times
+            case _:
+                pass
+
+    def _transfer(self, step: p.Transfer, times: int) -> None:
+        total = self._total
+        if step.operation is p.Direction.WRITE:
+            alone = {self.view.rank}
+            ranks = alone if self._by_rank else range(self._group.ranks)
+            self._writers.setdefault(step.file, set()).update(ranks)
+        requests = requests_of(step, self.view.whole)
+        calls = sum(count for _, _, count in requests)
+        self._add_calls(looks_of(step, calls), times)
+        total.seconds_computing += step.think_s * calls * times
+        for direction, size, count in requests:
+            self._data(direction.value, size, count * times)
+            if step.sync is not p.SyncMode.NONE and direction is step.operation:
+                total.operations["sync"] += count * times
+
+    def _add_calls(self, calls: Mapping[str, int], times: int) -> None:
+        for kind, count in calls.items():
+            if count:
+                self._total.operations[kind] += count * times
+
+    def _data(self, direction: str, size: int, count: int) -> None:
         if count == 0:
             return
         if size == 0:
             raise ExpressionError(f"a {direction} of 0 bytes")
-        total.operations[direction] += count
-        total.sizes[direction, size] += count
-        if direction == "write":
-            total.bytes_written += count * size
-        else:
-            total.bytes_read += count * size
+        self._total.operations[direction] += count
+        self._total.sizes[direction, size] += count
+        self._move(direction, size * count)
 
-    def _manage(self, step: p.Manage, total: Totals) -> None:
-        file = self._plan.files[step.file]
-        calls = 1 if file.tree is None else directories_of(file.tree)
-        if file.sharing is p.Sharing.RANK or step.verb not in WAITING_VERBS:
-            for word, times in _calls(step.verb):
-                total.operations[word] += calls * times
+    def _move(self, direction: str, size: int) -> None:
+        """Add bytes, to those of the phases that are open, too."""
+        if direction == "write":
+            self._total.bytes_written += size
         else:
-            files = self._rank_placement.files(file)
-            for word, times in _calls(step.verb):
-                total.shared_calls[word, files] += calls * times
-        if step.verb is p.NameVerb.COPY:
-            self._note_copied(file, total)
+            self._total.bytes_read += size
+        for path in self._phases:
+            self._total.bytes_by_phase[path] += size
+
+    def _manage(self, step: p.Manage, times: int) -> None:
+        file = self._plan.files[step.file]
+        calls = times * (1 if file.tree is None else directories_of(file.tree))
+        if file.sharing is p.Sharing.RANK or step.verb not in WAITING_VERBS:
+            for word, each in _calls(step.verb):
+                self._total.operations[word] += calls * each
+        else:
+            files = self.view.placement.files(file)
+            for word, each in _calls(step.verb):
+                self._total.shared_calls[word, files] += calls * each
+        # How long a copied file is, is known of some.
+        is_copy = step.verb is p.NameVerb.COPY and file.sharing is p.Sharing.RANK
+        if is_copy and file.prestage is not None:
+            self._copied(self.view.whole(file.prestage) * times)
         made = {p.NameVerb.CREATE: step.file, p.NameVerb.COPY: step.to}.get(step.verb)
         if made is not None:
             self._note_file(made)
 
-    def _note_copied(self, file: p.File, total: Totals) -> None:
-        """Bytes of a copy, where it is known how long the file is."""
-        if file.prestage is not None and file.sharing is p.Sharing.RANK:
-            size = self._whole(file.prestage)
-            total.bytes_read += size
-            total.bytes_written += size
+    def _copied(self, size: int) -> None:
+        self._move("read", size)
+        self._move("write", size)
 
     def _note_file(self, index: int) -> None:
         """Count a file that is made, under as many names as loops give it."""
         file = self._plan.files[index]
         used = {slot for part in file.path for slot in slots_of(part.value)}
-        around = [loop for loop in self._loops if loop[0] in used]
-        name = [int(self._slots[variable]) for variable, _ in around if variable in self._walked]
-        times = prod(turns for variable, turns in around if variable not in self._walked)
+        around = [loop for loop in self._loops if loop[0].variable in used]
+        name = [
+            int(self.view.slots[loop.variable]) for loop, _ in around if self._turns.differ(loop)
+        ]
+        times = prod(turns for loop, turns in around if not self._turns.differ(loop))
         if file.sharing is p.Sharing.RANK and self._by_rank:
-            name.append(int(self._slots[_RANK]))
+            name.append(self.view.rank)
         else:
-            times *= self._rank_placement.files(file)
-        if self._by_instance and _INSTANCE in used:
-            name.append(int(self._slots[_INSTANCE]))
+            times *= self.view.placement.files(file)
+        if self._by_instance and INSTANCE in used:
+            name.append(int(self.view.slots[INSTANCE]))
             self._of_instances.add(index)
         names = self._names.setdefault(index, set())
         names.add(tuple(name))
-        self.files[index] = max(self.files.get(index, 0), len(names) * times)
+        self._files[index] = max(self._files.get(index, 0), len(names) * times)
 
-    def _items(self, step: p.Items, total: Totals) -> None:
+    def _items(self, step: p.Items, times: int) -> None:
         tree = self._plan.files[step.file].tree
         assert tree is not None
         window, sizes = self._window(step, tree)
         for verb in (p.ItemVerb.WRITE, p.ItemVerb.READ):
             for size, count in sizes.items() if verb in step.verbs else ():
                 if size:
-                    self._data(verb.value, count, size, total)
+                    self._data(verb.value, size, count * times)
         if step.source is not None:
             copied = self._plan.files[step.source].tree
             assert copied is not None
-            size = sum(size * count for size, count in self._window(step, copied)[1].items())
-            total.bytes_read += size
-            total.bytes_written += size
-        total.operations += calls_of(step, window)
+            sizes = self._window(step, copied)[1]
+            self._copied(sum(size * count for size, count in sizes.items()) * times)
+        self._add_calls(calls_of(step, window), times)
         if MAKING & set(step.verbs):
             self._note_made(step, tree, window.count)
 
@@ -401,15 +388,14 @@ class _TotalInterpreter:
         Who shares a node is known when the run has started; then every rank has another owner,
         or one that is drawn, so that each counts as its own.
         """
-        rank = owner = int(self._slots[_RANK])
-        if not _PLACED & {instruction.operator for instruction in step.owner}:
-            owner = self._whole(step.owner)
-        self._rank_placement.placement_of(self._slots, owner)
-        window = window_of(step, tree, owner, self._group.ranks, self._whole)
-        sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
-        if step.bytes is not None:
-            sizes = cut_to(sizes, self._whole(step.bytes))
-        self._rank_placement.placement_of(self._slots, rank)
+        view = self.view
+        is_placed = bool(_PLACED & {instruction.operator for instruction in step.owner})
+        owner = view.rank if is_placed else view.whole(step.owner)
+        with view.standing_at(owner):
+            window = window_of(step, tree, owner, self._group.ranks, view.whole)
+            sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), view.whole)
+            if step.bytes is not None:
+                sizes = cut_to(sizes, view.whole(step.bytes))
         return window, sizes
 
     def _note_made(self, step: p.Items, tree: p.Tree, count: int) -> None:
@@ -418,13 +404,13 @@ class _TotalInterpreter:
         codes = [part.value or [] for part in file.path] + [step.first or []]
         used = {slot for code in codes for slot in slots_of(code)}
         moves_on = step.counted_from is p.CountedFrom.NEWEST
-        for variable, turns in self._loops:
-            count *= turns if moves_on or variable in used else 1
+        for loop, turns in self._loops:
+            count *= turns if moves_on or loop.variable in used else 1
         in_window = moves_on or step.first is not None
         by_owner = self._made.setdefault((step.file, in_window), {})
         if tree.owner is p.ItemOwner.RANK:
             count *= self._group.ranks
-        rank = 0 if tree.owner is p.ItemOwner.SHARED else int(self._slots[_RANK])
+        rank = 0 if tree.owner is p.ItemOwner.SHARED else self.view.rank
         place = id(step), rank if tree.owner is p.ItemOwner.ALL else 0
         by_owner[place] = max(by_owner.get(place, 0), count)
 
@@ -432,47 +418,32 @@ class _TotalInterpreter:
         """Windows of a tree add up; steps that make the whole tree make the same files."""
         for (file, in_windows), by_step in self._made.items():
             if in_windows:
-                self.files[file] = self.files.get(file, 0) + sum(by_step.values())
+                self._files[file] = self._files.get(file, 0) + sum(by_step.values())
         for (file, in_windows), by_step in self._made.items():
             if not in_windows:
                 whole: Counter[int] = Counter()
                 for (step, _), count in by_step.items():
                     whole[step] += count
-                self.files[file] = self.files.get(file, 0) + max(whole.values())
+                self._files[file] = self._files.get(file, 0) + max(whole.values())
 
-    def _check_ends(self, steps: Iterable[p.Step]) -> None:
+    def _check_ends(self) -> None:
         """Evaluate the last offset of every transfer, so that overflow is found before a run."""
-        for step in steps:
-            if isinstance(step, p.For):
-                turns = self._whole(step.count)
-                self._slots[step.variable] = max(turns - 1, 0)
-                if turns:
-                    self._check_ends(step.body)
-            elif isinstance(step, p.When):
-                if self._value(step.condition):
-                    self._check_ends(step.body)
-            elif isinstance(step, p.Phase):
-                self.at = f"phase '{step.path}'"
-                self._check_ends(step.body)
-            elif isinstance(step, p.Repeat):
-                self._check_ends(step.body)
-            elif isinstance(step, p.Transfer):
-                self._check_end(step)
-            elif isinstance(step, (p.Items, p.Manage)):
-                self._check_names(step)
+        for event in walk(self.view, self._group.program, last_turn):
+            match event:
+                case Visit(p.Transfer() as step):
+                    if end_of(step, self.view.whole) > INT64_MAX:
+                        raise ExpressionError("the file would be larger than 2^63 - 1 bytes")
+                case Visit(p.Items() | p.Manage() as step):
+                    self._check_names(step)
+                case _:
+                    pass
 
     def _check_names(self, step: p.Items | p.Manage) -> None:
         file = self._plan.files[step.file]
-        for part in file.path:
-            if part.value is not None:
-                self._whole(part.value)
+        self.view.text(file.path)
         if isinstance(step, p.Items):
             assert file.tree is not None
             self._window(step, file.tree)
-
-    def _check_end(self, step: p.Transfer) -> None:
-        if end_of(step, self._whole) > INT64_MAX:
-            raise ExpressionError("the file would be larger than 2^63 - 1 bytes")
 
 
 def _calls(verb: p.NameVerb) -> list[tuple[str, int]]:
@@ -504,11 +475,11 @@ def _slots_used(steps: Iterable[p.Step], files: list[p.File]) -> set[int]:
         elif isinstance(step, p.Items):
             tree = files[step.file].tree
             assert tree is not None
-            used |= {_RANK} if tree.owner is p.ItemOwner.ALL or tree.sizes else set()
+            used |= {RANK} if tree.owner is p.ItemOwner.ALL or tree.sizes else set()
             codes += _item_codes(step, tree)
             copied = None if step.source is None else files[step.source].tree
             if copied is not None:
-                used |= {_RANK} if copied.sizes else set()
+                used |= {RANK} if copied.sizes else set()
                 codes += _item_codes(step, copied)
         used |= {slot for code in codes for slot in slots_of(code)}
     return used

@@ -1,0 +1,125 @@
+"""The steps of a program in the order in which a rank comes to them.
+
+What loops, conditions, phases and repeated steps mean is said here and nowhere else. Whoever counts,
+times or lists what a plan does is told each other step, and how often it is done alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from venturi.model import plan as p
+from venturi.model.expression import ExpressionError
+from venturi.plan.rank_view import RankView
+
+Frame = p.For | p.Phase | p.Repeat
+Turns = Iterable[tuple[int, int]]
+"""Turns of a loop that are followed, each with how many it stands for."""
+ChooseTurns = Callable[[p.For, int], Turns]
+"""Chooses from the number of turns of a loop."""
+_MOST_TURNS = 2_000_000
+
+
+class Enter(NamedTuple):
+    """A frame begins; of a loop, once for all its turns."""
+
+    frame: Frame
+    times: int
+    """How often it does."""
+    turns: int = 1
+    """Of a loop."""
+
+
+class Leave(NamedTuple):
+    """A frame ends."""
+
+    frame: Frame
+
+
+class Visit(NamedTuple):
+    """A step that is no frame and no condition."""
+
+    step: p.Step
+    times: int
+    """How often it is done like this."""
+
+
+Event = Enter | Leave | Visit
+
+
+def every_turn(loop: p.For, count: int) -> Turns:
+    """Choose all turns."""
+    return ((turn, 1) for turn in range(count))
+
+
+def last_turn(loop: p.For, count: int) -> Turns:
+    """Choose the last turn for itself, the farthest in a file in most programs."""
+    return ((count - 1, 1),)
+
+
+class TurnsThatDiffer:
+    """Chooses all turns of loops on whose variable something depends, and one for all of others.
+
+    Raises ExpressionError beyond two million turns; `why` says what they were followed for.
+    """
+
+    def __init__(self, slots_used: Callable[[p.For], set[int]], why: str) -> None:
+        self._slots_used = slots_used
+        self._why = why
+        self._known: dict[int, tuple[p.For, bool]] = {}
+        self._turns = 0
+
+    def __call__(self, loop: p.For, count: int) -> Turns:
+        """Choose the turns of a loop."""
+        if not self.differ(loop):
+            return ((0, count),)
+        self._turns += count
+        if self._turns > _MOST_TURNS:
+            raise ExpressionError(f"more than {_MOST_TURNS} turns of loops {self._why}")
+        return every_turn(loop, count)
+
+    def differ(self, loop: p.For) -> bool:
+        """Whether the turns of a loop are followed one by one."""
+        known = self._known.get(id(loop))
+        if known is None:
+            known = self._known[id(loop)] = (loop, loop.variable in self._slots_used(loop))
+        return known[1]
+
+
+def walk(
+    view: RankView,
+    steps: Iterable[p.Step],
+    choose: ChooseTurns = every_turn,
+    times: int = 1,
+) -> Iterator[Event]:
+    """Yield what a rank comes to; its view has the values that hold there.
+
+    Raises ExpressionError where an expression has no value.
+    """
+    for step in steps:
+        match step:
+            case p.For():
+                count = view.whole(step.count)
+                if count:
+                    yield Enter(step, times, count)
+                    for turn, alike in choose(step, count):
+                        view.slots[step.variable] = turn
+                        yield from walk(view, step.body, choose, times * alike)
+                    view.slots[step.variable] = 0
+                    yield Leave(step)
+            case p.When():
+                if view.value(step.condition):
+                    yield from walk(view, step.body, choose, times)
+            case p.Phase():
+                outside, view.at = view.at, f"phase '{step.path}'"
+                yield Enter(step, times)
+                yield from walk(view, step.body, choose, times)
+                yield Leave(step)
+                view.at = outside
+            case p.Repeat():
+                yield Enter(step, times)
+                yield from walk(view, step.body, choose, times)
+                yield Leave(step)
+            case _:
+                yield Visit(step, times)
