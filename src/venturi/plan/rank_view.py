@@ -53,8 +53,10 @@ class RankView:
         """Take the place of a rank for a while; ExpressionError where there is none."""
         before = self.rank
         self.stand_at(rank)
-        yield
-        self.stand_at(before)
+        try:
+            yield
+        finally:
+            self.stand_at(before)
 
     def value(self, code: list[p.Instruction]) -> Number:
         """The value of an expression; ExpressionError where it has none."""

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.model.expression import ExpressionError
 from venturi.model.workload import Value, WaitStep, Workload
 from venturi.plan.rank_placement import depends_on_nodes
+from venturi.plan.rank_view import ITERATION, RANK, RankView
 from venturi.plan.scope import Scope, slots_of
 from venturi.plan.template import Field, template_fields
+from venturi.plan.walk import Visit, walk
 
-_RANK, _RANKS, _WORLD, _INSTANCE = range(4)
-_ITERATION = list(p.Slot).index(p.Slot.ITERATION)
 _MOST_ACTIONS = 2_000_000
 _MOST_SIGNALS = 65_536
 """Different signals, each counted once for every instance of a group that waits for it."""
@@ -174,7 +174,7 @@ def _codes(steps: Iterable[p.Step]) -> Iterator[list[p.Instruction]]:
 
 def _reads_iteration(plan: p.Plan) -> bool:
     return any(
-        _ITERATION in slots_of(code) for group in plan.groups for code in _codes(group.program)
+        ITERATION in slots_of(code) for group in plan.groups for code in _codes(group.program)
     )
 
 
@@ -189,14 +189,14 @@ def _progress_of(
             f"{label}: which signals are given cannot depend on the node",
             "nobody knows before the run which rank is where",
         )
-    by_rank = any(_RANK in slots_of(code) for code in _codes(group.program))
-    slots: list[Number] = [0] * len(plan.slots)
-    slots[_RANKS], slots[_WORLD] = group.ranks, plan.ranks
-    slots[_INSTANCE], slots[_ITERATION] = instance, iteration
+    by_rank = any(RANK in slots_of(code) for code in _codes(group.program))
+    view = RankView(plan, group, instance=instance)
+    view.slots[ITERATION] = iteration
+    program = _only_signals(group.program)
     for rank in range(group.ranks) if by_rank else (0,):
-        slots[_RANK] = rank
+        view.stand_at(rank)
         turn = 0
-        for action in _actions(group.program, slots, book, label):
+        for action in _actions(program, view, book, label):
             if isinstance(action, str):
                 progress.given[turn][action] += 1 if by_rank else group.ranks
                 continue
@@ -208,61 +208,47 @@ def _progress_of(
     return progress
 
 
+def _only_signals(steps: Iterable[p.Step]) -> list[p.Step]:
+    """The program without what has nothing to do with signals; its leaves are the same objects."""
+    return [
+        step.model_copy(update={"body": _only_signals(step.body)})
+        if isinstance(step, p.For | p.When | p.Phase | p.Repeat)
+        else step
+        for step in steps
+        if _has(step)
+    ]
+
+
 def _actions(
-    steps: Sequence[p.Step], slots: list[Number], book: _Book, label: str
+    program: Iterable[p.Step], view: RankView, book: _Book, label: str
 ) -> Iterator[str | _Wait]:
     """Names of signals, and waits, in the order in which a rank comes to them."""
-    for step in steps:
-        if not _has(step):
-            continue
-        if isinstance(step, p.For):
-            for turn in range(_whole(step.count, slots, label)):
-                slots[step.variable] = turn
-                yield from _actions(step.body, slots, book, label)
-            slots[step.variable] = 0
-        elif isinstance(step, p.When):
-            if evaluate(step.condition, slots):
-                yield from _actions(step.body, slots, book, label)
-        elif isinstance(step, p.Phase | p.Repeat):
-            yield from _actions(step.body, slots, book, label)
-        elif isinstance(step, p.Signal | p.Wait):
+    try:
+        for event in walk(view, program):
+            match event:
+                case Visit(p.Signal() as step):
+                    name = view.text(step.name)
+                    book.given.setdefault(id(step), set()).add(name)
+                    yield name
+                case Visit(p.Wait() as step):
+                    yield _wait(step, view, label)
+                case _:
+                    continue
             book.actions += 1
             if book.actions > _MOST_ACTIONS:
                 raise UserError(f"{label}: more than {_MOST_ACTIONS} signals and waits to follow")
-            name = _rendered(step.name, slots, label)
-            if isinstance(step, p.Signal):
-                book.given.setdefault(id(step), set()).add(name)
-                yield name
-            else:
-                yield _wait(step, name, slots, label)
+    except ExpressionError as error:
+        raise UserError(f"{label}, around signals: {error}") from None
 
 
-def _wait(step: p.Wait, name: str, slots: list[Number], label: str) -> _Wait:
+def _wait(step: p.Wait, view: RankView, label: str) -> _Wait:
+    name = view.text(step.name)
     if step.count == _ALL:
         return _Wait(step, name, 0)
-    count = _whole(step.count, slots, label)
+    count = view.whole(step.count)
     if count < 1:
         raise UserError(f"{label}: a wait for {count} signals '{name}': at least one is needed")
     return _Wait(step, name, count)
-
-
-def _whole(code: list[p.Instruction], slots: list[Number], label: str) -> int:
-    try:
-        value = evaluate(code, slots)
-    except ExpressionError as error:
-        raise UserError(f"{label}: {error}") from None
-    if float(value).is_integer() and value >= 0:
-        return int(value)
-    raise UserError(f"{label}: a whole number of 0 or more is needed around signals, not {value}")
-
-
-def _rendered(name: list[p.PathPart], slots: list[Number], label: str) -> str:
-    text = ""
-    for part in name:
-        text += part.text
-        if part.value is not None:
-            text += f"{_whole(part.value, slots, label):0{part.width}d}"
-    return text
 
 
 def _settle(progresses: Sequence[_GroupProgress], book: _Book) -> None:

@@ -10,18 +10,21 @@ otherwise it is cold.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 
 from venturi.model import plan as p
 from venturi.model.document import INT64_MAX
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.model.expression import ExpressionError
 from venturi.model.plan import OperationKind
 from venturi.model.profile import AccessClass, ContextEffect, DataState, FileSharing, Order
 from venturi.model.verb import ATTRIBUTE_VERBS, operation_of
 from venturi.plan.item import size_key, sizes_in, window_of
+from venturi.plan.rank_view import RankView
 from venturi.plan.request import end_of, looks_of, requests_of
+from venturi.plan.walk import Enter, Leave, Turns, Visit, every_turn, walk
 from venturi.predict.chunked import filled_bytes, passes_cache
 from venturi.predict.context_effect import ContextEffects, context_effects_of
 from venturi.predict.demand import Demand, FileState, PhaseDemand, place_of, sync_of
@@ -29,7 +32,6 @@ from venturi.predict.file_use import files_in
 from venturi.predict.pieces import is_cut, pieces_of
 from venturi.predict.warm import READ_AHEAD, windows_of
 
-_RANK, _RANKS, _WORLD = 0, 1, 2
 _MOST_TURNS = 4096
 """Iterations, with enclosing loops, that are followed one by one; of more (> _FEW) only two."""
 _FEW = 64
@@ -61,20 +63,20 @@ class ForecastInterpreter:
     ) -> None:
         self._plan = plan
         self._group = group
-        self._slots: list[Number] = [0] * len(plan.slots)
-        self._slots[_RANK], self._slots[_RANKS] = rank, group.ranks
-        self._slots[_WORLD] = plan.ranks
+        self._view = RankView(plan, group)
+        self._view.stand_at(rank)
         self._rank = rank
         self._world = group.ranks * group.instances
         self._memory_bytes = memory_bytes
         self._dirty_limit = dirty_bytes
-        self._states: dict[tuple[str | int, ...], FileState] = {}
+        self._states: dict[str | int, FileState] = {}
         self._reach: dict[int, float] = {}
         self._touched_bytes = 0
         self._times = 1
         self._phase = PhaseDemand("", 1)
         self._made: set[int] = set()
-        self._followed = 1
+        self._followed = [1]
+        """Of the loops around, and of none: iterations that are followed one by one."""
         self._freed_bytes = 0
         """Given back by files that were removed or made anew, less what was taken since."""
         self._forgotten: set[int] = set()
@@ -86,79 +88,63 @@ class ForecastInterpreter:
     def phases(self, settle: Settle) -> Iterator[PhaseDemand]:
         """Every phase in the order of the program; `settle` is asked at each one's end."""
         self._stage()
-        yield from self._steps(self._group.program, settle)
+        open_phases = outside = 0
+        for event in walk(self._view, self._group.program, self._choose_turns):
+            match event:
+                case Enter(p.Phase() as phase, times):
+                    open_phases += 1
+                    if open_phases == 1:
+                        outside = times
+                        self._begin(phase, times)
+                case Enter(p.Repeat() as repeated) if open_phases:
+                    self._phase.at_least_s = repeated.at_least_s
+                case Leave(p.For()):
+                    self._followed.pop()
+                case Leave(p.Phase()):
+                    open_phases -= 1
+                    if not open_phases:
+                        yield self._ended(settle)
+                case Visit(step, times) if open_phases:
+                    self._times = times // outside
+                    self._leaf(step)
+                case _:
+                    pass
 
     def _stage(self) -> None:
         for index, file in enumerate(self._plan.files):
             if file.prestage is not None:
                 self._state(index)
 
-    def _steps(self, steps: list[p.Step], settle: Settle) -> Iterator[PhaseDemand]:
-        for step in steps:
-            if isinstance(step, p.For):
-                for _ in self._turns(step):
-                    yield from self._steps(step.body, settle)
-            elif isinstance(step, p.When):
-                if evaluate(step.condition, self._slots):
-                    yield from self._steps(step.body, settle)
-            elif isinstance(step, p.Phase):
-                yield self._whole_phase(step, settle)
+    def _choose_turns(self, loop: p.For, count: int) -> Turns:
+        """Many turns are the first one, and the second for all others."""
+        around = self._followed[-1]
+        if count <= _FEW or count * around <= _MOST_TURNS:
+            self._followed.append(count * around)
+            return every_turn(loop, count)
+        self._followed.append(around)
+        return ((0, 1), (1, count - 1))
 
-    def _turns(self, step: p.For) -> Iterator[None]:
-        """The turns of a loop; many alike ones are one that counts many times."""
-        count = self._whole(step.count)
-        before = self._followed
-        if count <= _FEW or count * before <= _MOST_TURNS:
-            self._followed = max(1, count) * before
-            for turn in range(count):
-                self._slots[step.variable] = turn
-                yield
-            self._followed = before
-            return
-        for turn, times in ((0, 1), (1, count - 1)):
-            self._slots[step.variable] = turn
-            self._times *= times
-            yield
-            self._times //= times
-
-    def _whole_phase(self, step: p.Phase, settle: Settle) -> PhaseDemand:
-        outside, self._times = self._times, 1
-        self._phase = PhaseDemand(step.path, outside, step.limit_s)
-        self._made, self._moved_last = set(), None
-        if step.cache is p.CachePolicy.DROP:
-            used = set(files_in(step.body))
+    def _begin(self, phase: p.Phase, times: int) -> None:
+        self._phase = PhaseDemand(phase.path, times, phase.limit_s)
+        self._made, self._moved_last, self._times = set(), None, 1
+        if phase.cache is p.CachePolicy.DROP:
+            used = set(files_in(phase.body))
             for state in self._states.values():
                 if state.entries & used:
                     state.forget()
             self._forgotten |= used
-        self._body(step.body)
+
+    def _ended(self, settle: Settle) -> PhaseDemand:
         share = settle(self._phase)
         for file in self._made:
             self._reach[file] = share
-        self._times = outside
+        self._times = 1
         return self._phase
-
-    def _body(self, steps: list[p.Step]) -> None:
-        for step in steps:
-            match step:
-                case p.For():
-                    for _ in self._turns(step):
-                        self._body(step.body)
-                case p.When():
-                    if evaluate(step.condition, self._slots):
-                        self._body(step.body)
-                case p.Phase():
-                    self._body(step.body)
-                case p.Repeat():
-                    self._phase.at_least_s = step.at_least_s
-                    self._body(step.body)
-                case _:
-                    self._leaf(step)
 
     def _leaf(self, step: p.Step) -> None:
         match step:
             case p.Compute():
-                seconds = float(evaluate(step.seconds, self._slots))
+                seconds = float(self._view.value(step.seconds))
                 self._phase.computing_s += seconds * self._times
                 self._pause_s += seconds
                 return
@@ -351,11 +337,10 @@ class ForecastInterpreter:
         owner = self._rank
         if not _AT_RUN_TIME & {instruction.operator for instruction in step.owner}:
             owner = self._whole(step.owner)
-        self._slots[_RANK] = owner
-        window = window_of(step, tree, owner, self._group.ranks, self._whole)
-        sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
-        most = None if step.bytes is None else self._whole(step.bytes)
-        self._slots[_RANK] = self._rank
+        with self._view.standing_at(owner):
+            window = window_of(step, tree, owner, self._group.ranks, self._whole)
+            sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
+            most = None if step.bytes is None else self._whole(step.bytes)
         state = self._state(step.file)
         makes = p.ItemVerb.CREATE in step.verbs or p.ItemVerb.COPY in step.verbs
         reach = 1.0 if makes else self._reach.get(step.file, 1.0)
@@ -565,14 +550,9 @@ class ForecastInterpreter:
 
     def _state(self, index: int) -> FileState:
         """The state of the file that a step means now; all ranks' own files are one."""
-        before, self._slots[_RANK] = self._slots[_RANK], 0
-        try:
-            parts = self._plan.files[index].path
-            key = tuple(p.text if p.value is None else self._whole(p.value) for p in parts)
-        except ExpressionError:
-            key = (index,)
-        finally:
-            self._slots[_RANK] = before
+        key: str | int = index
+        with self._view.standing_at(0), suppress(ExpressionError):
+            key = self._view.text(self._plan.files[index].path)
         state = self._states.get(key)
         if state is None:
             state = self._states[key] = self._as_staged(index)
@@ -597,4 +577,4 @@ class ForecastInterpreter:
         return file.every if file.sharing is p.Sharing.EVERY else self._group.ranks
 
     def _whole(self, code: list[p.Instruction]) -> int:
-        return int(evaluate(code, self._slots))
+        return self._view.integer(code)
