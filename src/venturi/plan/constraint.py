@@ -14,11 +14,11 @@ from venturi.model.error import UserError
 from venturi.model.interface_entry import FormatLimits, OptionWord
 from venturi.plan.flat_key import check_flat_keys
 from venturi.plan.signal import end_of
+from venturi.plan.walk import Nesting, leaves
 
 _MOST_CHUNK_BYTES = 2**32 - 1
 _MOST_CDF2 = 2**32 - 4
 """Of a dimension's elements, and of the bytes of each variable but the last."""
-_NEVER = [p.Instruction(operator=p.Operator.INTEGER, integer=0)]
 
 
 def check_constraints(plan: p.Plan) -> None:
@@ -27,7 +27,7 @@ def check_constraints(plan: p.Plan) -> None:
     Files that no step of the plan uses with these parameters are passed over.
     """
     check_flat_keys(plan)
-    used = {step.file for group in plan.groups for step, _ in _on_files(group.program)}
+    used = {step.file for group in plan.groups for step in _on_files(group.program)}
     for index in sorted(used):
         _check_file(plan.files[index])
     for maker in plan.groups:
@@ -124,9 +124,7 @@ def _check_synced(plan: p.Plan, steps: Iterator[p.Step], unsynced: set[int]) -> 
 def _twice(steps: Sequence[p.Step]) -> Iterator[p.Step]:
     """What can be done, in order; loops have two turns, so that one follows on another."""
     for step in steps:
-        if isinstance(step, p.When) and step.condition == _NEVER:
-            continue
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+        if isinstance(step, Nesting):
             for _ in range(2 if isinstance(step, p.For) else 1):
                 yield from _twice(step.body)
         else:
@@ -136,14 +134,15 @@ def _twice(steps: Sequence[p.Step]) -> Iterator[p.Step]:
 def _check_readable(plan: p.Plan, maker: p.Group, reader: p.Group) -> None:
     """Raise UserError where a group is told to use what another one may still have open."""
     index = plan.groups.index(reader)
-    used = {step.file for step, _ in _on_files(reader.program)}
-    opened: dict[int, Sequence[p.Step]] = {}
-    """The body in which a file was made: a close elsewhere may come later than it looks."""
-    for step, body in _leaves(maker.program):
+    used = {step.file for step in _on_files(reader.program)}
+    opened: dict[int, list[int]] = {}
+    """What a file was made inside of: a close elsewhere may come later than it looks."""
+    for step, nest in leaves(maker.program):
+        around = [id(outer) for outer in nest]
         if isinstance(step, p.Manage) and step.verb is p.NameVerb.CREATE:
-            opened[step.file] = body
+            opened[step.file] = around
         elif isinstance(step, p.Manage) and step.verb is p.NameVerb.CLOSE:
-            if opened.get(step.file) is body:
+            if opened.get(step.file) == around:
                 del opened[step.file]
         elif isinstance(step, p.Signal) and index in step.to and step.name != end_of(maker.name):
             for number in sorted(used & opened.keys()):
@@ -164,18 +163,5 @@ def _refuse_open(file: p.File, maker: p.Group, reader: p.Group) -> None:
 _OnFile = p.Manage | p.Items | p.Transfer | p.Sync
 
 
-def _on_files(steps: Sequence[p.Step]) -> Iterator[tuple[_OnFile, Sequence[p.Step]]]:
-    for step, body in _leaves(steps):
-        if isinstance(step, _OnFile):
-            yield step, body
-
-
-def _leaves(steps: Sequence[p.Step]) -> Iterator[tuple[p.Step, Sequence[p.Step]]]:
-    """Each step that can be done, with the body in which it stands."""
-    for step in steps:
-        if isinstance(step, p.When) and step.condition == _NEVER:
-            continue
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
-            yield from _leaves(step.body)
-        else:
-            yield step, steps
+def _on_files(steps: Sequence[p.Step]) -> Iterator[_OnFile]:
+    return (step for step, _ in leaves(steps) if isinstance(step, _OnFile))

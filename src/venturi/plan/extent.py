@@ -56,7 +56,7 @@ class _Extents:
         """Let the sizes of the wanted files grow to their ends."""
         try:
             for rank in range(self._group.ranks):
-                self._view.stand_at(rank)
+                self._view.take_place_of(rank)
                 self._staged(rank)
                 for event in walk(self._view, self._group.program, self._turns):
                     match event:

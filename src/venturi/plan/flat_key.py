@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.interface_entry import InterfaceEntry
+from venturi.plan.walk import leaves
 
 _OF_KEYS = frozenset(
     {p.NameVerb.CREATE, p.NameVerb.OPEN, p.NameVerb.CLOSE, p.NameVerb.STAT, p.NameVerb.UNLINK}
@@ -21,7 +22,7 @@ def check_flat_keys(plan: p.Plan) -> None:
         if not file.interface.entry.has_directories:
             _check_file(file)
     for group in plan.groups:
-        for step in _leaves(group.program):
+        for step, _ in leaves(group.program):
             for index in _files_of(step):
                 file = plan.files[index]
                 if not file.interface.entry.has_directories:
@@ -82,11 +83,3 @@ def _files_of(step: p.Step) -> Iterable[int]:
     if isinstance(step, p.Manage):
         return (step.file,) if step.to is None else (step.file, step.to)
     return (step.file,) if isinstance(step, p.Transfer) else ()
-
-
-def _leaves(steps: Sequence[p.Step]) -> Iterator[p.Step]:
-    for step in steps:
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
-            yield from _leaves(step.body)
-        else:
-            yield step

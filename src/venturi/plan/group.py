@@ -13,6 +13,7 @@ from venturi.model.plan import Slot
 from venturi.model.workload import BareStep, DataStep, StepSpec, Workload
 from venturi.plan.scope import Scope
 from venturi.plan.setting import RunSettings
+from venturi.plan.walk import leaves
 
 
 @dataclass(frozen=True)
@@ -160,23 +161,15 @@ def _follows(
     programs = {group.name: group.program for group in groups}
     index = [group.name for group in groups].index(user)
     made = told = False
-    for step in _leaves(programs[maker]):
+    for step, _ in leaves(programs[maker]):
         made |= isinstance(step, _OnFile) and step.file == file and _makes(step)
         told |= made and isinstance(step, p.Signal) and index in step.to
-    for step in _leaves(programs[user]):
+    for step, _ in leaves(programs[user]):
         if isinstance(step, _OnFile) and step.file == file:
             return False
         if isinstance(step, p.Wait):
             return told
     return False
-
-
-def _leaves(steps: Iterable[p.Step]) -> Iterator[p.Step]:
-    for step in steps:
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
-            yield from _leaves(step.body)
-        else:
-            yield step
 
 
 def made_elsewhere(workload: Workload, group: str) -> set[str]:
@@ -224,7 +217,7 @@ def staged_by(plan: p.Plan, group: p.Group) -> set[int]:
 
 def _use_of(steps: Iterable[p.Step]) -> _Use:
     use = _Use()
-    for step in _leaves(steps):
+    for step, _ in leaves(steps):
         if isinstance(step, _OnFile):
             use.used.add(step.file)
             if _makes(step):

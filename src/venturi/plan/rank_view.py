@@ -35,28 +35,28 @@ class RankView:
         """Where in the program the rank is, for messages."""
         self._compiled: dict[int, tuple[list[p.Instruction], Compiled]] = {}
         """Expressions by the identity of their code, which lives as long as this does."""
-        self.stand_at(0)
+        self.take_place_of(0)
 
     @property
     def rank(self) -> int:
         """The rank whose values names have."""
         return int(self.slots[RANK])
 
-    def stand_at(self, rank: int) -> None:
+    def take_place_of(self, rank: int) -> None:
         """Take the place of a rank. Raises ExpressionError where there is none."""
         if not 0 <= rank < self.group.ranks:
             raise ExpressionError(f"there is no rank {rank}")
         self.placement.placement_of(self.slots, rank)
 
     @contextmanager
-    def standing_at(self, rank: int) -> Iterator[None]:
+    def in_place_of(self, rank: int) -> Iterator[None]:
         """Take the place of a rank for a while; ExpressionError where there is none."""
         before = self.rank
-        self.stand_at(rank)
+        self.take_place_of(rank)
         try:
             yield
         finally:
-            self.stand_at(before)
+            self.take_place_of(before)
 
     def value(self, code: list[p.Instruction]) -> Number:
         """The value of an expression; ExpressionError where it has none."""

@@ -20,7 +20,7 @@ from venturi.plan.rank_placement import depends_on_nodes
 from venturi.plan.rank_view import ITERATION, RANK, RankView
 from venturi.plan.scope import Scope, slots_of
 from venturi.plan.template import Field, template_fields
-from venturi.plan.walk import Visit, walk
+from venturi.plan.walk import Nesting, Visit, leaves, walk
 
 _MOST_ACTIONS = 2_000_000
 _MOST_SIGNALS = 65_536
@@ -151,9 +151,7 @@ class _Book:
 
 
 def _has(step: p.Step) -> bool:
-    if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
-        return any(_has(inner) for inner in step.body)
-    return isinstance(step, p.Signal | p.Wait)
+    return any(isinstance(inner, p.Signal | p.Wait) for inner, _ in leaves([step]))
 
 
 def _codes(steps: Iterable[p.Step]) -> Iterator[list[p.Instruction]]:
@@ -194,7 +192,7 @@ def _progress_of(
     view.slots[ITERATION] = iteration
     program = _only_signals(group.program)
     for rank in range(group.ranks) if by_rank else (0,):
-        view.stand_at(rank)
+        view.take_place_of(rank)
         turn = 0
         for action in _actions(program, view, book, label):
             if isinstance(action, str):
@@ -212,7 +210,7 @@ def _only_signals(steps: Iterable[p.Step]) -> list[p.Step]:
     """The program without what has nothing to do with signals; its leaves are the same objects."""
     return [
         step.model_copy(update={"body": _only_signals(step.body)})
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat)
+        if isinstance(step, Nesting)
         else step
         for step in steps
         if _has(step)
@@ -353,7 +351,7 @@ def _filled(step: p.Step, book: _Book) -> p.Step:
     """The step with what was found about the signals and waits in it."""
     if not _has(step):
         return step
-    if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
+    if isinstance(step, Nesting):
         return step.model_copy(update={"body": [_filled(inner, book) for inner in step.body]})
     if isinstance(step, p.Signal):
         return step.model_copy(update={"to": sorted(_receivers(book, id(step)))})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
 from venturi.plan.scope import slots_of
+from venturi.plan.walk import leaves
 
 _FIRST_LOOP = len(p.Slot)
 _CONSTANT = {list(p.Slot).index(p.Slot.RANKS), list(p.Slot).index(p.Slot.WORLD)}
@@ -89,8 +89,11 @@ def _loop(plan: p.Plan, index: int, slot: int) -> p.StagedLoop:
     counts = [
         _turns(loop, group, plan, where)
         for group in plan.groups
-        for loop in _around(group.program, index, ())
-        if loop.variable == slot
+        for step, around in leaves(group.program)
+        for loop in around
+        if getattr(step, "file", None) == index
+        and isinstance(loop, p.For)
+        and loop.variable == slot
     ]
     if not counts:
         raise UserError(f"{where}: nothing uses the file inside of a loop over '{name}'")
@@ -109,14 +112,3 @@ def _turns(loop: p.For, group: p.Group, plan: p.Plan, where: str) -> int:
     for slot in _CONSTANT:
         slots[slot] = group.ranks if plan.slots[slot] == p.Slot.RANKS else plan.ranks
     return int(evaluate(loop.count, slots))
-
-
-def _around(steps: Iterable[p.Step], index: int, loops: Sequence[p.For]) -> Iterator[p.For]:
-    """The loops around each use of a file."""
-    for step in steps:
-        if isinstance(step, p.For):
-            yield from _around(step.body, index, (*loops, step))
-        elif isinstance(step, p.When | p.Phase | p.Repeat):
-            yield from _around(step.body, index, loops)
-        elif getattr(step, "file", None) == index:
-            yield from loops

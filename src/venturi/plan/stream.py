@@ -22,7 +22,7 @@ from venturi.plan.rank_view import RankView
 from venturi.plan.request import turned_of
 from venturi.plan.together import WAITING_VERBS
 from venturi.plan.tree_name import TreeNames
-from venturi.plan.walk import Enter, Leave, Visit, walk
+from venturi.plan.walk import Enter, Leave, Visit, leaves, walk
 
 _OF_ALL_NODES = frozenset({p.NameVerb.MKDIR, p.NameVerb.STAT, p.NameVerb.READ_DIR})
 """Of a tree, these are done to every directory, from the root down."""
@@ -63,7 +63,7 @@ class RequestStream:
             for group in plan.groups
             if group.first <= rank < group.first + group.ranks * group.instances
         )
-        _refuse_unknown(self._group.program, "program")
+        _refuse_unknown(self._group.program)
         instance, self._rank = divmod(rank - self._group.first, self._group.ranks)
         self._view = RankView(plan, self._group, nodes, instance)
         self._phases: list[tuple[str, int]] = []
@@ -75,7 +75,7 @@ class RequestStream:
 
     def operations(self) -> Iterator[Operation]:
         """Yield every operation; UserError where an expression has no value."""
-        self._view.stand_at(self._rank)
+        self._view.take_place_of(self._rank)
         try:
             for event in walk(self._view, self._group.program):
                 match event:
@@ -246,23 +246,21 @@ class RequestStream:
     def _acting(self, owner: list[p.Instruction]) -> Iterator[int]:
         """In the place of the rank whose part a step is about."""
         rank = self._view.whole(owner)
-        with self._view.standing_at(rank):
+        with self._view.in_place_of(rank):
             yield rank
 
     def _path(self, index: int) -> str:
         return self._view.text(self._plan.files[index].path)
 
 
-def _refuse_unknown(steps: list[p.Step], at: str) -> None:
+def _refuse_unknown(program: list[p.Step]) -> None:
     """Refuse steps whose operations a run alone decides, before the first line is printed."""
-    for step in steps:
-        if isinstance(step, (p.For, p.When, p.Phase, p.Repeat)):
-            _refuse_unknown(step.body, f"phase '{step.path}'" if isinstance(step, p.Phase) else at)
-            continue
+    for step, around in leaves(program):
         what = _unknown_of(step)
         if what:
+            phases = [f"phase '{outer.path}'" for outer in around if isinstance(outer, p.Phase)]
             raise UserError(
-                f"{at}: {what} is known in a run only",
+                f"{phases[-1] if phases else 'program'}: {what} is known in a run only",
                 "run it with `log_operations: true` in the workload",
             )
 

@@ -184,7 +184,7 @@ class _GroupCounter:
         self._by_rank = by_rank
         longest = 0.0
         for rank in range(self._group.ranks) if by_rank else (0,):
-            self.view.stand_at(rank)
+            self.view.take_place_of(rank)
             self._total = Totals()
             self._count_rank()
             longest = max(longest, self._total.seconds_computing)
@@ -194,7 +194,7 @@ class _GroupCounter:
         total.seconds_computing = longest
         self._settle_shared(total)
         for rank in {0, self._group.ranks - 1}:
-            self.view.stand_at(rank)
+            self.view.take_place_of(rank)
             self._check_ends()
 
     def _settle_shared(self, total: Totals) -> None:
@@ -216,7 +216,7 @@ class _GroupCounter:
                 self._prestage_items(index, file.tree, total, self._group.instances if own else 1)
                 continue
             for rank in range(self._group.ranks):
-                self.view.stand_at(rank)
+                self.view.take_place_of(rank)
                 sizes = staged_bytes(file, self.view.slots)
                 names = staged_count(file) * (self._group.instances if own else 1)
                 total.bytes_prestaged += sum(sizes) * names // len(sizes)
@@ -227,7 +227,7 @@ class _GroupCounter:
         whole = p.Items(file=index, owner=[_OWN_RANK], verbs=[p.ItemVerb.CREATE])
         made = 0
         for rank in range(1 if tree.owner is p.ItemOwner.SHARED else self._group.ranks):
-            self.view.stand_at(rank)
+            self.view.take_place_of(rank)
             window, sizes = self._window(whole, tree)
             made += window.count
             total.bytes_prestaged += times * sum(size * count for size, count in sizes.items())
@@ -391,7 +391,7 @@ class _GroupCounter:
         view = self.view
         is_placed = bool(_PLACED & {instruction.operator for instruction in step.owner})
         owner = view.rank if is_placed else view.whole(step.owner)
-        with view.standing_at(owner):
+        with view.in_place_of(owner):
             window = window_of(step, tree, owner, self._group.ranks, view.whole)
             sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), view.whole)
             if step.bytes is not None:

@@ -1,7 +1,7 @@
 """The steps of a program in the order in which a rank comes to them.
 
-What loops, conditions, phases and repeated steps mean is said here and nowhere else. Whoever counts,
-times or lists what a plan does is told each other step, and how often it is done alike.
+What loops, conditions, phases and repeated steps mean is said here and nowhere else. Whoever
+counts, times or lists what a plan does is told each other step, and how often it is done alike.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from venturi.model import plan as p
 from venturi.model.expression import ExpressionError
 from venturi.plan.rank_view import RankView
 
+Nesting = p.For | p.When | p.Phase | p.Repeat
+"""Steps with others inside."""
 Frame = p.For | p.Phase | p.Repeat
 Turns = Iterable[tuple[int, int]]
 """Turns of a loop that are followed, each with how many it stands for."""
@@ -46,6 +48,20 @@ class Visit(NamedTuple):
 
 
 Event = Enter | Leave | Visit
+
+
+def leaves(
+    steps: Iterable[p.Step], around: tuple[Nesting, ...] = ()
+) -> Iterator[tuple[p.Step, tuple[Nesting, ...]]]:
+    """Yield the steps without others inside as they are written, done or not, with those around.
+
+    The outermost one comes first.
+    """
+    for step in steps:
+        if isinstance(step, Nesting):
+            yield from leaves(step.body, (*around, step))
+        else:
+            yield step, around
 
 
 def every_turn(loop: p.For, count: int) -> Turns:

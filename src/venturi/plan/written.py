@@ -12,11 +12,10 @@ from collections.abc import Iterable
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
-from venturi.model.expression import ExpressionError, Number, evaluate
-from venturi.plan.rank_placement import RankPlacement
+from venturi.plan.rank_view import RankView
 from venturi.plan.request import end_of, requests_of
+from venturi.plan.walk import leaves
 
-_RANKS, _WORLD = 1, 2
 _LOSING = (p.NameVerb.RENAME, p.NameVerb.TRUNCATE, p.NameVerb.COPY)
 """After these nothing is said to be there; bytes that are renamed or copied are not followed."""
 
@@ -29,10 +28,7 @@ def check_reads(plan: p.Plan, nodes: int = 1) -> None:
 
 
 def _any_reads(steps: Iterable[p.Step]) -> bool:
-    return any(
-        step.reads > 0 if isinstance(step, p.Transfer) else _any_reads(getattr(step, "body", []))
-        for step in steps
-    )
+    return any(isinstance(step, p.Transfer) and step.reads > 0 for step, _ in leaves(steps))
 
 
 class _Checker:
@@ -41,9 +37,7 @@ class _Checker:
     def __init__(self, plan: p.Plan, group: p.Group, nodes: int) -> None:
         self._plan = plan
         self._group = group
-        self._rank_placement = RankPlacement(plan, group, nodes)
-        self._slots: list[Number] = [0] * len(plan.slots)
-        self._slots[_RANKS], self._slots[_WORLD] = group.ranks, plan.ranks
+        self._view = RankView(plan, group, nodes)
         self._whole: dict[int, int] = {}
         self._counts: set[int] = set()
         """Requests of a rank in the latest step: one number where all have equally many."""
@@ -110,27 +104,21 @@ class _Checker:
         moved, end = 0, 0
         self._counts = set()
         for rank in range(self._group.ranks):
-            self._rank_placement.placement_of(self._slots, rank)
-            requests = requests_of(step, self._value)
+            self._view.take_place_of(rank)
+            requests = requests_of(step, self._view.whole)
             moved += sum(each * count for _, each, count in requests)
             self._counts.add(sum(count for _, _, count in requests))
             if requests:
-                end = max(end, end_of(step, self._value))
+                end = max(end, end_of(step, self._view.whole))
         return moved, end
 
     def _sum(self, code: list[p.Instruction]) -> int:
         total = 0
         for rank in range(self._group.ranks):
-            self._rank_placement.placement_of(self._slots, rank)
-            total += self._value(code)
+            self._view.take_place_of(rank)
+            total += self._view.whole(code)
         return total
 
     def _files(self, file: p.File) -> int:
         """How many files there are of an entry at a time."""
-        return self._rank_placement.files(file)
-
-    def _value(self, code: list[p.Instruction]) -> int:
-        value = evaluate(code, self._slots)
-        if value < 0:
-            raise ExpressionError(f"a number of 0 or more is needed, not {value}")
-        return int(value)
+        return self._view.placement.files(file)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from venturi.model import plan as p
+from venturi.plan.walk import leaves
 
 
 def files_in(steps: list[p.Step]) -> Iterator[int]:
     """Yield the index of the file of every step, nested ones included, whichever rank runs it."""
-    for step in steps:
-        if isinstance(step, p.For | p.When | p.Phase | p.Repeat):
-            yield from files_in(step.body)
-        elif isinstance(step, p.Transfer | p.Items | p.Manage | p.Sync):
+    for step, _ in leaves(steps):
+        if isinstance(step, p.Transfer | p.Items | p.Manage | p.Sync):
             yield step.file

@@ -64,7 +64,7 @@ class ForecastInterpreter:
         self._plan = plan
         self._group = group
         self._view = RankView(plan, group)
-        self._view.stand_at(rank)
+        self._view.take_place_of(rank)
         self._rank = rank
         self._world = group.ranks * group.instances
         self._memory_bytes = memory_bytes
@@ -337,7 +337,7 @@ class ForecastInterpreter:
         owner = self._rank
         if not _AT_RUN_TIME & {instruction.operator for instruction in step.owner}:
             owner = self._whole(step.owner)
-        with self._view.standing_at(owner):
+        with self._view.in_place_of(owner):
             window = window_of(step, tree, owner, self._group.ranks, self._whole)
             sizes = sizes_in(window, tree, size_key(self._plan.seed, tree, owner), self._whole)
             most = None if step.bytes is None else self._whole(step.bytes)
@@ -551,7 +551,7 @@ class ForecastInterpreter:
     def _state(self, index: int) -> FileState:
         """The state of the file that a step means now; all ranks' own files are one."""
         key: str | int = index
-        with self._view.standing_at(0), suppress(ExpressionError):
+        with self._view.in_place_of(0), suppress(ExpressionError):
             key = self._view.text(self._plan.files[index].path)
         state = self._states.get(key)
         if state is None:
