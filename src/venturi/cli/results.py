@@ -112,13 +112,12 @@ def show(run: str, store: str | None, as_json: bool, units: str) -> None:
 @store_option
 def remove(run: str, files: bool, yes: bool, store: str | None) -> None:
     """Remove RUN from the archive, with the files that it left on its target."""
-    from venturi.store.archive import find_stored, remove_files, remove_record
-    from venturi.store.index import entries
+    from venturi.store.archive import find_stored, has_files, remove_files, remove_record
     from venturi.store.place import store_directory
 
     folder = find_stored(store_directory(store), run)
     make_sure(f"Remove {'the files of ' if files else ''}{folder.name}?", yes)
-    had_files = any(entry.left for entry in entries(folder.parents[1]) if entry.id == folder.name)
+    had_files = has_files(folder)
     left = remove_files(folder) if files else remove_record(folder)
     if files and left.doubt:
         raise TargetProblem(f"no file of {folder.name} was removed: {left.doubt}")

@@ -118,6 +118,19 @@ def find_stored(store: Path, name: str) -> Path:
     return found[0]
 
 
+def has_files(folder: Path) -> bool:
+    """Return whether a run left files on its target, by its record.
+
+    True for a record that cannot be read.
+    """
+    if (folder / REMOVED_NAME).exists() or not (folder / RECORD_NAME).exists():
+        return False
+    try:
+        return bool(load_record(folder).left)
+    except UserError:
+        return True
+
+
 def remove_files(folder: Path) -> Left:
     """Remove the files that a run left on its target.
 

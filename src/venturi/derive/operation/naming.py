@@ -95,8 +95,13 @@ class Choice:
     shift: int
     """Each rank uses the file of the one so many further."""
     note: str = ""
-    names_all: bool = True
-    """The names are those of these very files, if perhaps in another order."""
+    strangers: int = 0
+    """Of files that follow no rule, whose names stand for any so many: their number."""
+
+    @property
+    def names_all(self) -> bool:
+        """Whether the names are those of these very files, if perhaps in another order."""
+        return not self.strangers
 
 
 @dataclass(frozen=True)
@@ -164,7 +169,8 @@ class Names:
     owners: Owners
     streams: Streams
     entries: dict[str, Entry] = field(default_factory=dict)
-    _keys: dict[tuple[bool, Key], str] = field(default_factory=dict)
+    _keys: dict[tuple[bool, Key, int], str] = field(default_factory=dict)
+    """What files that follow no rule are called is no name of others, nor of more of them."""
 
     def choice(self, stream: int, file: Column, scene: Scene) -> Choice:
         """How files with an axis for each loop and a last one for ranks are chosen."""
@@ -172,7 +178,7 @@ class Names:
         given = self._given(stream, file, scene)
         if given is not None:
             return given
-        shift, note, names_all = 0, "", True
+        shift, note, strangers = 0, "", 0
         nth = self.owners.nth[file]
         if not kept.is_shared:
             shift = self._shift(file, scene)
@@ -180,11 +186,11 @@ class Names:
         fitted = affine(index)
         if np.any(nth != index[..., None]) or fitted is None:
             note = "which of its files a rank takes follows no rule; assumed in order"
-            text, names_all = _in_order(nth, scene)
+            text, strangers = _in_order(nth, scene)
         else:
             text = linear_text(fitted.constant, scene.terms(fitted.slopes), is_size=False)
         crew = b"" if kept.is_shared else scene.crew.ranks.tobytes()
-        return Choice((crew, stream, text), shift, note, names_all)
+        return Choice((crew, stream, text), shift, note, strangers)
 
     def _given(self, stream: int, file: Column, scene: Scene) -> Choice | None:
         """How files that another rank may have made are chosen, by loops and the rank; None where
@@ -199,11 +205,11 @@ class Names:
 
     def known(self, key: Key) -> str | None:
         """The entry that makes, or finds, the files of this key, if there is one."""
-        return self._keys.get((False, key))
+        return self._keys.get((False, key, 0))
 
     def use(self, chosen: Choice, is_again: bool = False) -> Use:
         """The entry for a choice of files; with `is_again`, of files that other entries make."""
-        key = is_again, chosen.key
+        key = is_again, chosen.key, chosen.strangers
         if key not in self._keys:
             self._keys[key] = self.fresh(chosen.key)
         return Use(self._keys[key], chosen.shift)
@@ -252,18 +258,18 @@ def _letters(stream: int) -> str:
     return (_letters(head - 1) if head else "") + chr(ord("A") + last)
 
 
-def _in_order(nth: Column, scene: Scene) -> tuple[str, bool]:
-    """Each file in its turn, again and again, and whether these are the very files of each rank."""
+def _in_order(nth: Column, scene: Scene) -> tuple[str, int]:
+    """Each file in its turn, again and again; how many they are if it is not these very ones."""
     of_ranks = [np.unique(mine) for mine in np.moveaxis(nth, -1, 0)]
     files = max(len(mine) for mine in of_ranks)
     low = int(of_ranks[0][0])
     are_all = all(np.array_equal(mine, low + np.arange(files)) for mine in of_ranks)
     if files == 1:
-        return "0", are_all and low == 0
+        return "0", int(not (are_all and low == 0))
     text = scene.turn
     if files < nth[..., 0].size:
         text = f"({text}) % {files}" if " " in text else f"{text} % {files}"
-    return (f"{low} + {text}" if low and are_all else text), are_all
+    return (f"{low} + {text}", 0) if low and are_all else (text, 0 if are_all else files)
 
 
 def named_in(steps: Sequence[StepSpec | BareStep]) -> set[str]:
