@@ -235,8 +235,10 @@ def test_a_brick_that_stops_answering(cli: Cli, volume: Volume) -> None:
 def test_a_pause_of_a_brick_is_in_the_latencies(cli: Cli, volume: Volume) -> None:
     """Shorter than what the client takes for a death, it fails nothing."""
     volume.start(1)
-    line = words(volume.mount, "--stonewall", "2", *FEW_ITEMS, "--set=hard_segments=4000")
+    line = words(volume.mount, "--stonewall", "4", *LONG)
     process = started(cli, line, "ior-hard-write")
+    # In the middle of its writes, not in what nobody times between two phases.
+    assert wait_for(lambda: holds_hard_file(volume.bricks[0]))
     volume.bricks[0].halt()
     time.sleep(1.2)
     volume.bricks[0].go_on()
