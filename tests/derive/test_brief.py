@@ -116,7 +116,8 @@ def test_sizes_that_come_again_keep_their_order(turns: int, way: Kind) -> None:
     check_exact(run, found)
     sizes = [str(move.size) for move in moves_of(found)]
     trees = [spec for spec in found.files.values() if spec.tree]
-    assert "3 kB + 3 kB * (i % 8)" in sizes or trees, to_yaml(found)
+    exact = {"3 kB + 3 kB * (i % 8)", "3000 + 3000 * j"}
+    assert exact.intersection(sizes) or trees, to_yaml(found)
 
 
 @pytest.mark.parametrize("looks", [1, 2])
@@ -135,7 +136,7 @@ def test_files_that_are_looked_at_and_then_read_are_the_same(looks: int) -> None
         run.close(0, path)
     found = derived(run)
     check_exact(run, found, files=49)
-    assert len(found.files) == 2, to_yaml(found)
+    assert {spec.about for spec in found.files.values()} == {"/scratch/f#", "/scratch/out"}
 
 
 def test_small_sizes_of_what_hardly_counts_are_one() -> None:

@@ -43,7 +43,7 @@ def test_what_follows_the_head_stays_aligned(counts: tuple[int, ...], last: int)
 
 def test_sizes_without_order_are_a_mix_still() -> None:
     run = TracedRun(1)
-    sizes = [4096 if i % 3 else 512 + 8 * (i % 5) for i in range(180)]
+    sizes = [4096 if i % 3 else 512 + 8 * (i % 5) for i in range(900)]
     run.p_value.shuffle(sizes)
     places = [(sum(sizes[:i]), size) for i, size in enumerate(sizes)]
     run.open(0, "out")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from traced_run import MS, TracedRun, check_exact, derived, moves_of, steps_of
+from traced_run import MS, TracedRun, check_exact, check_one_by_one, derived, moves_of, steps_of
 
 from venturi.derive.operation.stream import streams_of
 from venturi.derive.operation.table import table_of
@@ -25,14 +25,20 @@ def behind(sizes: list[int], start: int = 0) -> Requests:
 
 def told(kind: Kind, turns: list[Requests]) -> list[DataStep]:
     """What is said of turns with a file each, which are there before they are read."""
+    run = run_of(kind, turns)
+    workload: Workload = derived(run)
+    check_exact(run, workload, files=len(turns))
+    return moves_of(workload)
+
+
+def run_of(kind: Kind, turns: list[Requests]) -> TracedRun:
+    """Turns with a file each."""
     run = TracedRun(1, seed=3)
     for number, requests in enumerate(turns):
         run.open(0, f"part_{number}", detail=0 if kind is Kind.READ else 0o1102)
         run.move(0, kind, f"part_{number}", requests)
         run.close(0, f"part_{number}")
-    workload: Workload = derived(run)
-    check_exact(run, workload, files=len(turns))
-    return moves_of(workload)
+    return run
 
 
 def compressed(blocks: int, seed: int) -> Requests:
@@ -43,14 +49,15 @@ def compressed(blocks: int, seed: int) -> Requests:
     return [(0, HEADER), (sum(body[-1]) - 28, 28), *body]
 
 
-@pytest.mark.parametrize("blocks", [[60], [60, 63, 61, 60]])
-def test_blocks_are_read_behind_their_headers(blocks: list[int]) -> None:
-    moves = told(Kind.READ, [compressed(count, seed) for seed, count in enumerate(blocks)])
-    (records,) = (move for move in moves if move.segments is not None)
-    assert records.table[0][1] == HEADER
-    assert 7400 <= int(str(records.table[1][1])) <= 7900
-    before = moves[: moves.index(records)]
-    assert before[0].table[0] == [0, HEADER] if len(blocks) == 1 else before[0].transfer == "4 KiB"
+def test_blocks_of_one_file_are_read_one_by_one() -> None:
+    run = run_of(Kind.READ, [compressed(60, 0)])
+    check_one_by_one(run, derived(run))
+
+
+def test_blocks_are_read_behind_their_headers() -> None:
+    turns = [compressed(count, seed) for seed, count in enumerate((60, 63, 61, 60))]
+    run = run_of(Kind.READ, turns)
+    check_one_by_one(run, derived(run))
 
 
 def test_few_long_runs_are_a_table() -> None:
@@ -65,27 +72,22 @@ def test_few_long_runs_are_a_table() -> None:
 
 
 @pytest.mark.parametrize("turns", [1, 5])
-def test_a_head_and_a_tail_stay_where_they_are(turns: int) -> None:
+def test_the_parts_of_files_are_told_one_by_one(turns: int) -> None:
     chance = TracedRun(1, seed=9).p_value
     parts = []
     for _ in range(turns):
         body = [chance.randint(11_500, 12_900) for _ in range(40)]
         parts.append(behind([HEADER, 8200 + chance.randint(0, 500), *body, 5000, 28]))
-    head, *_, last = told(Kind.WRITE, parts)
-    assert head.at in (None, 0)
-    assert str(head.transfer) == "4 KiB" or head.table[0] == [0, HEADER]
-    at = int(str(last.at).split()[0])
-    assert at > 40 * 11_500, "the tail comes behind what it follows"
+    run = run_of(Kind.WRITE, parts)
+    check_one_by_one(run, derived(run))
 
 
 def test_what_is_written_behind_an_earlier_part_stays_there() -> None:
     turns = [[(0, 44), (44, size), (36, 4), (44 + size, 3000)] for size in (90_000, 97_000, 92_000)]
-    *_, data, patch, tail = told(Kind.WRITE, turns)
-    assert patch.at == "36 B"
-    assert tail.at is not None
-    begins = [int(str(move.at).split()[0]) for move in (data, tail)]
-    assert begins[0] == 44
-    assert 90_000 <= begins[1] - 44 <= 97_000
+    run = run_of(Kind.WRITE, turns)
+    workload = derived(run)
+    check_one_by_one(run, workload)
+    assert [str(move.at) for move in moves_of(workload) if move.at] == ["36 B"]
 
 
 def test_sizes_of_uneven_turns_are_one_mix_and_what_is_left() -> None:
@@ -137,14 +139,8 @@ def test_turns_go_on_where_the_one_before_stopped() -> None:
     run.close(0, "in")
     run.close(0, "out")
     workload = derived(run)
-    check_exact(run, workload)
-    reads = [move for move in moves_of(workload) if move.from_ is not None]
-    first, odd, main, last = reads
-    assert (first.at, last.at) == ("100 kB", "6964 kB")
-    assert odd.at in (None, 0)
-    assert sorted(int(str(row[0])) for row in odd.table) == [0, 4096, 8192, 20_480]
-    assert main.count == "(i + 1) * 833 // 34 - i * 833 // 34"
-    assert main.at == "300 kB + 8 kB * (i * 833 // 34)"
+    check_one_by_one(run, workload)
+    assert len(steps_of(workload)) <= 12
 
 
 def journal(first: int) -> TracedRun:
@@ -173,10 +169,11 @@ def journal(first: int) -> TracedRun:
 def test_a_stall_within_one_opening_leaves_a_loop_whole(first: int) -> None:
     run = journal(first)
     workload = derived(run)
-    made = check_exact(run, workload)
-    assert made.totals.operations["open"] + made.totals.operations["create"] == 42
-    loops = [step.in_ for step in steps_of(workload) if step.for_ is not None or step.when]
+    check_one_by_one(run, workload)
+    loops = [step.in_ for step in steps_of(workload) if step.for_ is not None]
     assert loops == [40], to_yaml(workload)
+    pauses = [step for step in steps_of(workload) if step.compute]
+    assert len(pauses) == 1
 
 
 def test_a_stall_is_one_pause_where_files_take_turns() -> None:

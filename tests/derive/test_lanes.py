@@ -37,13 +37,13 @@ def test_a_head_is_written_anew_after_each_record(files: int) -> None:
 
 def test_records_of_any_size_are_their_mean_behind_each_other() -> None:
     run = TracedRun(1)
-    sizes = [run.p_value.randint(100, 9000) for _ in range(60)]
+    sizes = [run.p_value.randint(100, 9000) for _ in range(2500)]
     table_with_head(run, "table", sizes)
     found = derived(run)
     check_exact(run, found, files=1)
     _, record, head = moves_of(found)
-    assert record.size == f"block({sum(sizes)}, 60, i)"
-    assert str(record.at).startswith(f"512 B + {sum(sizes) // 60} B * i + min(i, ")
+    assert record.size == f"block({sum(sizes)}, 2500, i)"
+    assert str(record.at).startswith(f"512 B + {sum(sizes) // 2500} B * i + min(i, ")
     assert (head.size, head.at) == ("512 B", None)
     assert found.origin is not None
     assert not any("order and places" in text for text in found.origin.assumed)

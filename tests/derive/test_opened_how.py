@@ -82,7 +82,7 @@ def test_means_do_not_go_past_the_cache() -> None:
     """No device takes requests of 70 001 bytes."""
     run = TracedRun(1)
     for number in range(3):
-        sizes = [512 * run.p_value.randint(1, 900) for _ in range(60)]
+        sizes = [512 * run.p_value.randint(1, 900) for _ in range(400)]
         path = f"out_{number}"
         run.open(0, path, CREATE | O_DIRECT)
         run.move(0, Kind.WRITE, path, [(sum(sizes[:i]), size) for i, size in enumerate(sizes)])

@@ -210,11 +210,11 @@ def test_appends(ranks: int, sync: Kind | None) -> None:
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_mixes(ranks: int) -> None:
     run = TracedRun(ranks)
-    sizes = [4096] * 70 + [65536] * 30
+    sizes = [4096] * 700 + [65536] * 300
     for rank in range(ranks):
         random.Random(rank).shuffle(sizes)
         begin = rank * sum(sizes)
-        places = [begin + sum(sizes[:i]) for i in range(100)]
+        places = [begin + sum(sizes[:i]) for i in range(1000)]
         run.open(rank, "mixed")
         run.move(rank, Kind.WRITE, "mixed", list(zip(places, sizes, strict=True)))
         run.close(rank, "mixed")
@@ -222,7 +222,7 @@ def test_mixes(ranks: int) -> None:
     check_exact(run, workload, 1)
     (write,) = moves_of(workload)
     assert {(part.bytes, part.weight) for part in write.mix} == {("4 KiB", 7), ("64 KiB", 3)}
-    assert write.count == 100
+    assert write.count == 1000
 
 
 def test_sizes_of_every_kind_keep_their_sum() -> None:
@@ -434,16 +434,16 @@ def test_many_small_files_are_a_tree(ranks: int) -> None:
 def test_directories_and_sizes_of_trees() -> None:
     run = TracedRun(1)
     for directory in range(4):
-        for item in range(10):
+        for item in range(400):
             path = f"store/d{directory}/f{item}"
             run.open(0, path)
             run.move(0, Kind.WRITE, path, [(0, 1000 if item % 5 else 50_000)])
             run.close(0, path)
     workload = derived(run)
-    check_exact(run, workload, 40)
+    check_exact(run, workload, 1600)
     (spec,) = workload.files.values()
     assert spec.tree is not None
-    assert (spec.tree.depth, spec.tree.branch, spec.tree.items) == (1, 4, 10)
+    assert (spec.tree.depth, spec.tree.branch, spec.tree.items) == (1, 4, 400)
     assert {(size.bytes, size.weight) for size in spec.tree.sizes} == {("1 kB", 4), ("50 kB", 1)}
 
 

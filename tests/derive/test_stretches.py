@@ -34,6 +34,10 @@ def written(files: int, parts: list[tuple[int, int]], records: int) -> Workload:
 )
 def test_small_and_large_requests_take_turns(files: int, parts: list[tuple[int, int]]) -> None:
     found = written(files, parts, 60)
+    assert found.origin is not None
+    assert found.origin.likeness is not None
+    if found.origin.likeness.is_equal:
+        return
     [table] = [move for move in moves_of(found) if move.pattern is PatternKind.TABLE]
     sizes = [int(str(row[1])) for row in table.table]
     assert int(str(table.segments)) >= 55, to_yaml(found)

@@ -55,6 +55,10 @@ class TracedRun:
         """Closes a file."""
         self.call(rank, Kind.CLOSE, path)
 
+    def rename(self, rank: int, path: str, to: str) -> None:
+        """Gives a file another name, in place of what is there."""
+        self.call(rank, Kind.RENAME, path, detail=self.paths.setdefault(to, len(self.paths)))
+
     def move(
         self,
         rank: int,
@@ -131,6 +135,15 @@ def check_exact(run: TracedRun, workload: Workload, files: int | None = None) ->
     if files is not None:
         assert totals.files == files, text
     return made
+
+
+def check_one_by_one(run: TracedRun, workload: Workload) -> None:
+    """The operations are those of the run, from the first to the last."""
+    check_exact(run, workload)
+    assert workload.origin is not None
+    likeness = workload.origin.likeness
+    assert likeness is not None
+    assert likeness.is_equal, to_yaml(workload)
 
 
 def steps_of(workload: Workload) -> list[StepSpec]:

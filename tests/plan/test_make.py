@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from venturi import library
+from venturi.analyse.kernel import figure_units
 from venturi.model.error import UserError
 from venturi.model.plan import ClockKind, Manage, NameVerb, Phase
 from venturi.model.workload import Workload
@@ -23,9 +24,10 @@ def workload_of(program: str, files: str = "f: {path: f}") -> Workload:
 
 @pytest.mark.parametrize("name", library.names())
 def test_every_workload_of_the_library_keeps_its_promises(name: str) -> None:
-    made = make_plan(library.load(name), RunSettings())
+    workload = library.load(name)
+    made = make_plan(workload, RunSettings())
     assert all(expectation.holds for expectation in made.expectations)
-    assert made.totals.operations
+    assert made.totals.operations or figure_units(workload)
 
 
 def test_flash3_at_the_paper_s_scale() -> None:

@@ -7,7 +7,7 @@ from venturi.derive.layout import FlowLayout, LayoutKind
 from venturi.derive.program import is_tree
 from venturi.derive.stream import DerivedStream, Flow
 from venturi.model.plan import Direction
-from venturi.model.trace import INTERFACES, Layer
+from venturi.model.trace import INTERFACES, Layer, Trace
 from venturi.model.units import size_text
 from venturi.model.workload import Confidence
 
@@ -55,6 +55,30 @@ def confidence_of(stream: DerivedStream, layouts: dict[Direction, FlowLayout]) -
         found.add("directory", where, 0.8, "11: directories of the files of each rank")
     found.entries += _joined(stream, [_flow_fields(stream, f, layouts) for f in stream.flows])
     return found.entries
+
+
+_BY_LIBRARY = ("api", "collective")
+"""Fields that a library's module would tell."""
+
+_LIBRARY_MODULES = frozenset({"MPI-IO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR"})
+
+
+def doubted(entries: list[Confidence], trace: Trace) -> list[Confidence]:
+    """The fields, without those that a damaged or incomplete module of a library might change."""
+    lost = sorted({gap.layer for gap in trace.gaps} & _LIBRARY_MODULES)
+    if not lost:
+        return entries
+    rule = f"{', '.join(lost)}: not all of it could be read"
+    return [
+        entry.model_copy(update={"value": UNKNOWN, "confidence": 0.0, "rule": rule})
+        if entry.field.rpartition(".")[2] in _BY_LIBRARY and entry.value in _PLAIN
+        else entry
+        for entry in entries
+    ]
+
+
+_PLAIN = frozenset({"no", *(api_of(INTERFACES[layer]) for layer in (Layer.POSIX, Layer.STDIO))})
+"""What these fields say where no library is known."""
 
 
 def _joined(stream: DerivedStream, flows: list[list[Confidence]]) -> list[Confidence]:
@@ -139,8 +163,11 @@ def _add_nest(found: _ConfidenceEntries, layout: FlowLayout) -> None:
         found.add("block", UNKNOWN, 0.0, why)
         found.add("segments", UNKNOWN, 0.0, why)
         return
-    found.add("block", size_text(nest.block), layout.confidence, layout.rule)
-    found.add("segments", str(nest.segments), layout.confidence, layout.rule)
+    rule = layout.rule
+    if layout.has_free_block and nest.volume > nest.transfer:
+        rule += f"; every block of whole requests that divides {size_text(nest.volume)} fits"
+    found.add("block", size_text(nest.block), layout.confidence, rule)
+    found.add("segments", str(nest.segments), layout.confidence, rule)
 
 
 def _random(flow: Flow, layout: FlowLayout) -> tuple[str, float, str]:

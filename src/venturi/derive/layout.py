@@ -13,6 +13,7 @@ from venturi.derive.counts import bytes_of, requests_of
 from venturi.derive.stream import DerivedStream, Flow
 from venturi.model.plan import Direction
 from venturi.model.trace import CounterRecord, Layer
+from venturi.model.units import size_text
 
 RANDOM_BACKWARD_SHARE = 0.3
 """Uniform random access jumps backwards half of the time, regular access hardly ever."""
@@ -33,6 +34,10 @@ class LayoutKind(StrEnum):
     RANDOM = "random"
     GAPPED = "gapped"
     SIZES = "sizes"
+
+
+SEVERAL_FIT = 0.5
+"""How sure the most frequent of several blocks is that fit gaps."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,8 @@ def layout_of(stream: DerivedStream, flow: Flow) -> FlowLayout:
         return _alone(stream, flow, volume)
     found = _block(stream, flow, volume)
     nest = IorNest(transfer, found[0], volume // found[0])
-    return FlowLayout(LayoutKind.NEST, found[1], found[2], (nest,))
+    free = found[1].startswith("7e")
+    return FlowLayout(LayoutKind.NEST, found[1], found[2], (nest,), has_free_block=free)
 
 
 def _adds_up(stream: DerivedStream, flow: Flow, nests: tuple[IorNest, ...]) -> bool:
@@ -222,10 +228,20 @@ def _block(stream: DerivedStream, flow: Flow, volume: int) -> tuple[int, str, fl
     transfer, ranks = flow.mix.transfer, flow.active
     strides = stream.common.strides.most_common()
     least = max(2.0, STRIDE_SHARE * ranks)
-    for gap, count in strides:
-        block, rest = divmod(gap, ranks - 1) if ranks > 1 else (0, 1)
-        if rest == 0 and count >= least and _fits(block, transfer, volume):
-            return block, "7b: the gap is the blocks of the other ranks", 0.95
+    fitting = [
+        gap // (ranks - 1)
+        for gap, count in strides
+        if ranks > 1 and gap % (ranks - 1) == 0 and count >= least
+        if _fits(gap // (ranks - 1), transfer, volume)
+    ]
+    if fitting:
+        rule = "7b: the gap is the blocks of the other ranks"
+        others = ", ".join(size_text(block) for block in fitting[1:])
+        return (
+            fitting[0],
+            rule + (f"; other gaps fit blocks of {others}" if others else ""),
+            (SEVERAL_FIT if others else 0.95),
+        )
     jumps, _ = jumps_of(stream, flow)
     if flow.is_collective:
         for gap, count in strides:

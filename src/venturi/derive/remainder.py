@@ -160,16 +160,18 @@ def beyond_operations(trace: Trace, operations: Operations) -> list[LeftOut]:
             int(not is_there), max(0, _requests(view) - calls), max(0, view.both_bytes - size)
         )
         others += total(view.records.get(Layer.POSIX, []), *_BESIDE)
+    others -= int(np.count_nonzero(operations.is_kind(*_SYNCS) & operations.is_layer(Layer.POSIX)))
     return [
         *stdio.left_out("files of stdio, which the log only counts"),
         *lacking.left_out("files and requests that the log only counts"),
-        *Amount(0, others).left_out(
+        *Amount(0, max(0, others)).left_out(
             "opens, syncs and stats, which the log only counts (the proxy's are assumed)"
         ),
     ]
 
 
 _BESIDE = ("OPENS", "STATS", "FSYNCS", "FDSYNCS")
+_SYNCS = (Kind.SYNC, Kind.DATA_SYNC)
 
 
 def _moved_by_file(

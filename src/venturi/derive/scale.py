@@ -19,6 +19,8 @@ from venturi.model.workload import Parameter, Workload
 
 _STEP = re.compile(r"(\d+ [kKMGTPE]?i?B) \* ([a-z]\w*)")
 """A place that moves on with a loop."""
+_NUMBER = re.compile(r"(?<![\w.])(\d+)(?![\w.]| ?[kKMGTPE]?i?B\b)")
+"""A whole number in an expression, without a unit."""
 _SIZES = frozenset({"transfer", "size", "block", "at", "bytes", "prestage"})
 _COUNTS = frozenset({"count", "segments", "total", "in", "items", "shape", "tile", "weight"})
 
@@ -88,6 +90,10 @@ class _Scaling:
             return one
         if key == "at" and (moved := self._moved(str(one), str(other), where)) is not None:
             return moved
+        if isinstance(one, str) and isinstance(other, str) and key in _SIZES | _COUNTS | {"when"}:
+            parts = self._expression(one, other, where)
+            if parts is not None:
+                return parts
         values = (_number(one), _number(other))
         if values[0] is None or values[1] is None or key not in _SIZES | _COUNTS:
             self.differs = self.differs or where
@@ -110,6 +116,23 @@ class _Scaling:
             return None
         self.notes.append(f"--scale-ranks: {where} moves on by the parts of all ranks")
         return f"{size_text(each)} * ranks * {first[2]}"
+
+    def _expression(self, one: str, other: str, where: str) -> str | None:
+        """Two expressions that differ in whole numbers; None where they differ in more."""
+        first, second = _NUMBER.split(one), _NUMBER.split(other)
+        if first[::2] != second[::2] or (len(first) == 3 and not "".join(first[::2]).strip()):
+            return None
+        found = list(first)
+        for number in range(1, len(first), 2):
+            if first[number] == second[number]:
+                continue
+            both = int(first[number]), int(second[number])
+            if both[0] * self.ranks[1] == both[1] * self.ranks[0] and not both[0] % self.ranks[0]:
+                self.notes.append(f"--scale-ranks: {where} follows the number of ranks")
+                found[number] = f"{both[0] // self.ranks[0]} * ranks"
+            else:
+                found[number] = f"({self._law(both, False, where)})"
+        return "".join(found)
 
     def _law(self, values: tuple[int, int], is_size: bool, where: str) -> str | int:
         """Constant in total, else affine in the ranks."""

@@ -6,15 +6,16 @@ import re
 
 import numpy as np
 
-from venturi.derive.confidence import blind_spots, confidence_of
+from venturi.derive.confidence import blind_spots, confidence_of, doubted
+from venturi.derive.counted_sync import with_counted_syncs
 from venturi.derive.counts import bytes_of, requests_of
 from venturi.derive.file_view import FileView, files_of
-from venturi.derive.finding import Case, findings_of
+from venturi.derive.finding import Case, findings_of, merged
 from venturi.derive.grouping import Selection, groups_of, select
 from venturi.derive.ior import ior_line
 from venturi.derive.layout import FlowLayout, LayoutKind, layout_of
 from venturi.derive.noise import without_noise
-from venturi.derive.observed import observed_of
+from venturi.derive.observed import io_seconds, observed_of
 from venturi.derive.operation.scene import RANKS
 from venturi.derive.operation.workload import GROUP, derive_operations
 from venturi.derive.program import Draft, add_stream
@@ -26,6 +27,8 @@ from venturi.model.plan import Direction
 from venturi.model.trace import Layer, Trace
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
+from venturi.plan.make import make_plan
+from venturi.plan.setting import RunSettings
 
 IOR_SHARE = 0.8
 """The largest stream alone is given as an IOR line if it holds this share of the bytes."""
@@ -37,6 +40,9 @@ _LIBRARIES = (
     {Layer.PNETCDF_FILE, Layer.PNETCDF_VARIABLE},
 )
 
+MOST_PLANNED_RANKS = 4096
+"""A workload of more ranks is not planned to see whether it can run: that follows every rank."""
+
 COVERED_SHARE = 0.9
 """Operations that hold less of the bytes than counters do are a part of the run only."""
 
@@ -47,8 +53,30 @@ def derive(captured: Captured | Trace, name: str) -> Workload:
     From its operations where there are any and the counters know of no more, else from counters.
     A pure function: the stored command line is not part of a trace, and names of files serve
     only to group them and to drop noise. Raises UserError where there is no I/O of the
-    application.
+    application, and where no workload was found that can be planned (of up to 4096 ranks).
     """
+    workload = _derived(captured, name)
+    trace = captured if isinstance(captured, Trace) else captured.trace
+    is_planned = workload.origin is not None and workload.origin.likeness is not None
+    if not is_planned and trace.job.ranks <= MOST_PLANNED_RANKS:
+        _refuse_unplanned(workload)
+    return workload
+
+
+def _refuse_unplanned(workload: Workload) -> None:
+    """Raise UserError where a run of the workload would be refused: it is no proxy then."""
+    try:
+        make_plan(workload, RunSettings(most_ranks=2**31))
+    except UserError as error:
+        source = workload.origin.source if workload.origin else workload.name
+        raise UserError(
+            f"no workload was found for '{source}': the best candidate cannot run: {error.message}",
+            "please report it, with this capture if you may",
+        ) from None
+
+
+def _derived(captured: Captured | Trace, name: str) -> Workload:
+    """A proxy by the route that knows most."""
     if isinstance(captured, Trace):
         return derive_counters(captured, name)
     if captured.operations is None or not len(captured.operations):
@@ -59,7 +87,31 @@ def derive(captured: Captured | Trace, name: str) -> Workload:
     if line is not None and captured.trace.source.format in _METHODS:
         # What IOR can say is in the counters, with both directions apart.
         return derive_counters(captured.trace, name)
-    return derive_operations(captured, workload_name(name), line)
+    completed = with_counted_syncs(captured)
+    workload = derive_operations(completed.captured, workload_name(name), line)
+    return _with_counted(workload, captured.trace, completed.assumed)
+
+
+def _with_counted(workload: Workload, trace: Trace, assumed: list[str]) -> Workload:
+    """The workload of a log's operations, with the time and the findings that only its counters
+    have."""
+    origin = workload.origin
+    if trace.source.format not in _METHODS or origin is None or origin.observed is None:
+        return workload
+    try:
+        _, cases = _cases_of(trace)
+    except UserError:
+        return workload
+    counted_s = io_seconds([case.stream for case in cases]) or 0.0
+    observed = origin.observed
+    update = {
+        "observed": observed.model_copy(
+            update={"io_seconds": max(counted_s, observed.io_seconds or 0.0)}
+        ),
+        "findings": merged(origin.findings, findings_of(trace, cases)),
+        "assumed": origin.assumed + assumed,
+    }
+    return workload.model_copy(update={"origin": origin.model_copy(update=update)})
 
 
 def _line_of(trace: Trace) -> str | None:
@@ -162,6 +214,7 @@ def _origin(trace: Trace, cases: list[Case], selection: Selection, draft: Draft)
     streams = [case.stream for case in cases]
     line, notes = _ior(cases)
     confidence = [entry for c in cases for entry in confidence_of(c.stream, c.layouts)]
+    confidence = doubted(confidence, trace)
     return Origin(
         source=trace.source.file,
         method=_METHODS.get(trace.source.format, Method.TRACE),

@@ -15,8 +15,8 @@ MOST_FLAT_COLUMNS = 100
 WIDE_COLUMNS = 160
 """For rows of tables: lists in `origin`, one entry in each line."""
 WIDE_KEYS = frozenset({"confidence", "request_sizes"})
-WRAPPED_KEYS = frozenset({"table", "mix", "sizes", "write", "read"})
-"""Rows that stand beside each other, and steps of one line that may go on in the next."""
+WRAPPED_KEYS = frozenset({"table", "mix", "sizes", "write", "read", "likeness"})
+"""Rows that stand beside each other, and what may go on in the next line."""
 FILE = "path"
 """What has it says what a file is, likewise on as few lines as that needs."""
 MOST_BESIDE = 4

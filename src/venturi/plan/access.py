@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from venturi.model.error import UserError
 from venturi.model.workload import DataStep, PatternKind
-from venturi.plan.irregular import append, mixed, random, shares_of, table
+from venturi.plan.irregular import append, mixed, random, sequential, shares_of, table
 from venturi.plan.part import RANK, Access, Boxes, Sharers, Sizes, fixed_sharers_of, sharers_of
 from venturi.plan.regular import contiguous, segmented, strided, tiled
 from venturi.plan.scope import Scope
@@ -83,6 +83,8 @@ def accesses(
             return random(step, sizes, sharers, scope)
         case PatternKind.APPEND:
             return append(sizes)
+        case PatternKind.SEQUENTIAL:
+            return sequential(step, sizes)
         case PatternKind.TABLE:
             return table(step, sizes, scope)
         case PatternKind.CONTIGUOUS:

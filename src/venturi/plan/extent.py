@@ -78,6 +78,13 @@ class _Extents:
 
     def _end(self, step: p.Transfer) -> int:
         pattern = step.pattern
+        if isinstance(pattern, p.Sequential):
+            name = self._plan.files[step.file].name
+            raise UserError(
+                f"group '{self._group.name}', {self._view.at}: how far 'sequential' requests "
+                f"reach in '{name}' is known in a run only, and its format must know it before",
+                "say where they lie with 'at', or use another interface",
+            )
         if not isinstance(pattern, p.Nest):
             return end_of(step, self._view.whole)
         end = self._view.whole(pattern.base) + self._view.whole(step.size)

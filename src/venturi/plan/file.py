@@ -52,7 +52,9 @@ class Interfaces:
         if self.in_force(spec) is not spec.interface:
             return self.options
         said = {option.name for option in self.options}
-        return [own for own in _options(spec.options) if own.name not in said] + self.options
+        return [
+            own for own in options_of_settings(spec.options) if own.name not in said
+        ] + self.options
 
 
 def interfaces_of(settings: RunSettings) -> Interfaces:
@@ -118,10 +120,10 @@ def lower_file(
         path=_path(name, spec, scope, settings, by_instance),
         interface=wanted,
         options=[
-            _with_numbers(option, scope, f"{where}.options.{option.name}")
+            with_numbers(option, scope, f"{where}.options.{option.name}")
             for option in interfaces.options_of(spec)
         ],
-        hints=_options(spec.hints) if wanted is spec.interface else [],
+        hints=options_of_settings(spec.hints) if wanted is spec.interface else [],
         stripe=_stripe(spec, wanted, scope, where),
         sharing=Sharing(kind),
         every=int(number or 1),
@@ -214,7 +216,7 @@ def _stripe_bytes(stripe: StripeSpec, scope: Scope, where: str) -> int:
     return size
 
 
-def _options(values: Mapping[str, str | int | float | bool]) -> list[Option]:
+def options_of_settings(values: Mapping[str, str | int | float | bool]) -> list[Option]:
     """Settings as the engine reads them."""
     return [
         Option(name=key, value=str(value).lower() if isinstance(value, bool) else str(value))
@@ -222,7 +224,7 @@ def _options(values: Mapping[str, str | int | float | bool]) -> list[Option]:
     ]
 
 
-def _with_numbers(option: Option, scope: Scope, where: str) -> Option:
+def with_numbers(option: Option, scope: Scope, where: str) -> Option:
     """An option whose text may have fields in braces, over parameters."""
     pieces = [
         str(scope.constant(piece.text, where)) if isinstance(piece, Field) else piece

@@ -58,6 +58,26 @@ def append(sizes: Sizes) -> list[Access]:
     ]
 
 
+def sequential(step: DataStep, sizes: Sizes) -> list[Access]:
+    """Requests from the file's position on, the last one shorter where the transfer does not
+    divide."""
+    sizes.only("size", "count")
+    requests: list[tuple[Tree, Tree]]
+    if sizes.transfer is None and sizes.count is None and sizes.size is not None:
+        requests = [(sizes.size, Literal(1))]
+    elif sizes.count is not None or sizes.size is None:
+        transfer = sizes.need_transfer()
+        requests = [(transfer, sizes.need_count(transfer))]
+    else:
+        requests = requests_of(sizes.size, sizes.need_transfer())
+    found = []
+    for number, (size, count) in enumerate(requests):
+        moves = step.at is not None and number == 0
+        run = ContiguousRequests(count, appends=False, is_sequential=True, moves_position=moves)
+        found.append(Access(size, sizes.at, run=run))
+    return found
+
+
 def table(step: DataStep, sizes: Sizes, scope: Scope) -> list[Access]:
     """The rows of a table, `segments` times, each time `block` bytes further on; of `transfer`
     bytes at a time where that is said."""

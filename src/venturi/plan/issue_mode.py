@@ -11,6 +11,7 @@ from venturi.model.name_step import Value
 from venturi.model.workload import DataStep, FileSpec, PatternKind
 from venturi.plan.part import Access, Boxes
 from venturi.plan.scope import Scope, duration
+from venturi.plan.step_context import StepContext
 
 _MOST_RATE = 1e9
 _MOST_STATS = 1000
@@ -90,7 +91,8 @@ def _check_direction(
     appends = rich.pattern is PatternKind.APPEND
     if reads and not is_write:
         raise UserError(f"{where}: 'reads' is the share of reads in a 'write'")
-    if reads and (appends or rich.pattern is PatternKind.TABLE):
+    goes_on = rich.pattern is PatternKind.SEQUENTIAL
+    if reads and (appends or goes_on or rich.pattern is PatternKind.TABLE):
         raise UserError(f"{where}: 'reads' does not go with the pattern '{rich.pattern.value}'")
     if appends and not is_write:
         raise UserError(f"{where}: only a 'write' can append")
@@ -109,6 +111,8 @@ def pattern_of(access: Access, scope: Scope, where: str) -> p.Pattern:
     base = scope.compile(access.base, where)
     if access.run is not None:
         count = scope.compile(access.run.count, where)
+        if access.run.is_sequential:
+            return p.Sequential(base=base if access.run.moves_position else None, count=count)
         return p.Append(count=count) if access.run.appends else p.Packed(base=base, count=count)
     if access.rows is not None:
         return p.Table(
@@ -158,3 +162,12 @@ def mix_of(access: Access, scope: Scope, where: str) -> list[p.MixPart]:
         p.MixPart(bytes=scope.compile(share.bytes, where), weight=share.weight)
         for share in access.mix
     ]
+
+
+def check_sequential(rich: DataStep, place: StepContext, where: str) -> None:
+    """Refuse 'sequential' where a step may be done in part, or again."""
+    if rich.pattern is PatternKind.SEQUENTIAL and (place.is_limited or place.repeats):
+        raise UserError(
+            f"{where}: 'pattern: sequential' does not go with a phase's 'limit' or 'at_least'",
+            "say where the requests lie with 'at'",
+        )

@@ -72,10 +72,14 @@ class Shuffle:
 
 @dataclass(frozen=True)
 class ContiguousRequests:
-    """Requests one behind the other, from the part's base or from the end of the file on."""
+    """Requests one behind the other, from the part's base on, from the end of the file on, or from
+    the position of the open file on."""
 
     count: Tree
     appends: bool
+    is_sequential: bool = False
+    moves_position: bool = False
+    """To the part's base, before the first request."""
 
 
 @dataclass(frozen=True)

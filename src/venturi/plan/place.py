@@ -37,6 +37,8 @@ class Circumstances:
     """Chooses this rank's order of sizes and directions."""
     end_bytes: int | None
     """Where the file ends; None if other ranks make it longer at the same time."""
+    position_bytes: int
+    """The rank's position in the open file."""
     datasets: list[p.Dataset]
 
     def integer(self, code: list[p.Instruction]) -> int:
@@ -66,8 +68,8 @@ def requests_in_order(step: p.Transfer, at: Circumstances) -> Iterator[DataReque
             for row in pattern.rows:
                 yield DataRequest(step.operation, base + turn * stride + row.offset, row.bytes)
         return
-    if isinstance(pattern, (p.Packed, p.Append)):
-        start = at.whole(pattern.base) if isinstance(pattern, p.Packed) else at.end_bytes
+    if isinstance(pattern, (p.Packed, p.Append, p.Sequential)):
+        start = _start_of(pattern, at)
         for direction, size_bytes in _kinds(step, size, at):
             yield DataRequest(direction, start, size_bytes)
             start = None if start is None else start + size_bytes
@@ -75,6 +77,13 @@ def requests_in_order(step: p.Transfer, at: Circumstances) -> Iterator[DataReque
     places = _places(pattern, size, at)
     for (direction, size_bytes), offset in zip(_kinds(step, size, at), places, strict=True):
         yield DataRequest(direction, offset, size_bytes)
+
+
+def _start_of(pattern: p.Packed | p.Append | p.Sequential, at: Circumstances) -> int | None:
+    """Where requests begin that lie back to back; None where only a run knows."""
+    if isinstance(pattern, p.Append):
+        return at.end_bytes
+    return at.position_bytes if pattern.base is None else at.whole(pattern.base)
 
 
 def _kinds(step: p.Transfer, size: int, at: Circumstances) -> Iterator[tuple[p.Direction, int]]:

@@ -29,15 +29,14 @@ from venturi.model.workload import (
 )
 from venturi.plan.access import RANK, Access, accesses, fixed_sharers_of, sharers_of, target_of
 from venturi.plan.cache import cache_of
-from venturi.plan.command import lower_exec
 from venturi.plan.copy import check_copy, each_of
 from venturi.plan.dataset import dataset_accesses
 from venturi.plan.file import interfaces_of, template_names
-from venturi.plan.find import lower_find
 from venturi.plan.group import GroupSize, PlanNames, made_elsewhere
 from venturi.plan.halo import halo_of
-from venturi.plan.issue_mode import IssueMode, issue_mode_of, mix_of, pattern_of
+from venturi.plan.issue_mode import IssueMode, check_sequential, issue_mode_of, mix_of, pattern_of
 from venturi.plan.item import DIRECTORY_VERBS, FILE_VERBS, check_each, lower_items
+from venturi.plan.joint_step import JOINT_VERBS, lower_joint
 from venturi.plan.limit import compute_of, limit_of
 from venturi.plan.literal import literal_of, of_size, with_literal_size
 from venturi.plan.owner import check_same, owner_of
@@ -147,12 +146,10 @@ class Lowering:
         place.must_be_in_phase(verb)
         if verb in ("write", "read"):
             return self._data(step, place)
-        if verb in ("find", "exec"):
+        if verb in JOINT_VERBS:
             self._refuse_waiting(verb, place)
-            where = f"{place.where}.{verb}"
-            if step.exec is not None:
-                return [lower_exec(step.exec, self._names.commands, place.scope, where)]
-            return [lower_find(step.find, self._workload, place.scope, where)]
+            commands, where = self._names.commands, f"{place.where}.{verb}"
+            return [lower_joint(step, self._workload, commands, place.scope, where)]
         if step.each is not None:
             return [self._items(step.each, step, place)]
         return self._sync(step, place)
@@ -488,6 +485,7 @@ class Lowering:
         if issue_mode.looks_about and not self._in_force(spec).entry.can_seek:
             issue_mode = self._without_looks(issue_mode, name)
         self._note_append(rich, name, is_write, place)
+        check_sequential(rich, place, where)
         collective = self._collective(rich, name, place, where)
         check_known(collective and place.is_limited, issue_mode.reads, where)
         if shows_places(self._in_force(spec), self._interfaces.options_of(spec)):

@@ -15,10 +15,13 @@ Whole = Callable[[list[p.Instruction]], int]
 Requests = list[tuple[p.Direction, int, int]]
 """(direction, bytes of one, how many)."""
 
+_COUNTED = (p.Random, p.Packed, p.Append, p.Sequential)
+"""Patterns that say how many requests there are."""
+
 
 def count_of(pattern: p.Pattern, whole: Whole) -> int:
     """Requests of one rank."""
-    if isinstance(pattern, (p.Random, p.Packed, p.Append)):
+    if isinstance(pattern, _COUNTED):
         return whole(pattern.count)
     if isinstance(pattern, p.Table):
         return whole(pattern.turns) * len(pattern.rows)
@@ -72,7 +75,7 @@ def codes_of(step: p.Transfer) -> list[list[p.Instruction]]:
     """The expressions on which the counts and sizes depend; places do not matter."""
     pattern = step.pattern
     codes = [step.size, *(part.bytes for part in step.mix)]
-    if isinstance(pattern, (p.Random, p.Packed, p.Append)):
+    if isinstance(pattern, _COUNTED):
         return [*codes, pattern.count]
     if isinstance(pattern, p.Table):
         return [*codes, pattern.turns]
@@ -88,7 +91,9 @@ def end_of(step: p.Transfer, whole: Whole) -> int:
     match pattern:
         case p.Box() | p.Append():
             return 0
-        case p.Packed():
+        case p.Packed() | p.Sequential():
+            if pattern.base is None:
+                return 0
             moved = sum(each * count for _, each, count in requests_of(step, whole))
             return whole(pattern.base) + moved
         case p.Table():

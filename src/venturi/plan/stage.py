@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 from venturi.model import plan as p
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, Number, evaluate
+from venturi.plan.rank_view import RankView
 from venturi.plan.scope import slots_of
 from venturi.plan.walk import leaves
 
 _FIRST_LOOP = len(p.Slot)
 _CONSTANT = {list(p.Slot).index(p.Slot.RANKS), list(p.Slot).index(p.Slot.WORLD)}
 MOST_STAGED = 1_000_000
+MOST_COMPARED = 10_000
+"""Names of entries with one beginning, of which those that are staged twice are looked for."""
 
 
 def with_staged_loops(plan: p.Plan) -> p.Plan:
@@ -71,16 +75,56 @@ def staged_bytes(file: p.File, slots: list[Number]) -> list[int]:
     assert file.prestage is not None
     varying = [loop for loop in file.staged_loops if loop.variable in slots_of(file.prestage)]
     found = []
-    for turns in product(*(range(loop.count) for loop in varying)):
-        for loop, turn in zip(varying, turns, strict=True):
-            slots[loop.variable] = turn
+    for _ in _turns_of(varying, slots):
         size = evaluate(file.prestage, slots)
         if size < 0 or size != int(size):
             raise ExpressionError(f"'prestage' of '{file.name}' is {size} bytes")
         found.append(int(size))
-    for loop in varying:
-        slots[loop.variable] = 0
     return found
+
+
+def staged_twice(plan: p.Plan, index: int, view: RankView) -> tuple[int, int]:
+    """How many of the turns of a prestaged file's loops name a file again that they or an entry
+    before it named, and these files' bytes, for the rank whose place the view took.
+
+    Entries may choose the same files in two ways. Of more than MOST_COMPARED names none is said to
+    be another's.
+    """
+    file = plan.files[index]
+    others = [
+        one
+        for one in plan.files[:index]
+        if one.prestage is not None and one.tree is None and one.path[0].text == file.path[0].text
+    ]
+    turns = sum(staged_count(one) for one in (file, *others))
+    if turns > MOST_COMPARED or not (others or len(file.staged_loops) > 1):
+        return 0, 0
+    known = {name for one in others for name, _ in _staged_sizes(one, view)}
+    again = 0
+    size_again = 0
+    for name, size in _staged_sizes(file, view):
+        if name in known:
+            again += 1
+            size_again += size
+        known.add(name)
+    return again, size_again
+
+
+def _staged_sizes(file: p.File, view: RankView) -> Iterator[tuple[str, int]]:
+    """The name in each turn of the loops of a file's path, and how long the file is."""
+    assert file.prestage is not None
+    for _ in _turns_of(file.staged_loops, view.slots):
+        yield view.text(file.path), view.whole(file.prestage)
+
+
+def _turns_of(loops: Sequence[p.StagedLoop], slots: list[Number]) -> Iterator[None]:
+    """Each turn of nested loops, with its numbers in the slots, which are 0 afterwards."""
+    for turns in product(*(range(loop.count) for loop in loops)):
+        for loop, turn in zip(loops, turns, strict=True):
+            slots[loop.variable] = turn
+        yield
+    for loop in loops:
+        slots[loop.variable] = 0
 
 
 def _loop(plan: p.Plan, index: int, slot: int) -> p.StagedLoop:

@@ -24,6 +24,8 @@ from venturi.plan.together import WAITING_VERBS
 from venturi.plan.tree_name import TreeNames
 from venturi.plan.walk import Enter, Leave, Visit, leaves, walk
 
+_KINDS = {direction: p.OperationKind(direction.value) for direction in p.Direction}
+
 _OF_ALL_NODES = frozenset({p.NameVerb.MKDIR, p.NameVerb.STAT, p.NameVerb.READ_DIR})
 """Of a tree, these are done to every directory, from the root down."""
 
@@ -44,6 +46,8 @@ class Operation(NamedTuple):
     """Bytes from the file's beginning; None for what has no place, or one that only a run knows."""
     bytes: int | None = 0
     """What is moved; None where only a run knows it."""
+    to: str | None = None
+    """The other path of a rename, below the run's directory."""
 
 
 class RequestStream:
@@ -71,7 +75,11 @@ class RequestStream:
         self._open: list[list[str]] = [[] for _ in plan.files]
         self._ends: dict[str, int] = {}
         """Where files end that this rank alone writes, by path."""
+        self._positions: dict[str, int] = {}
+        """Of open files, by path."""
         self._items = ItemStream(plan, self._group.ranks, repetition)
+        self.seconds_between = 0.0
+        """Time in which the rank computes between the operations that were asked for so far."""
 
     def operations(self) -> Iterator[Operation]:
         """Yield every operation; UserError where an expression has no value."""
@@ -99,8 +107,10 @@ class RequestStream:
                 yield from self._do_items(step)
             case p.Sync():
                 yield from self._sync(step)
+            case p.Compute():
+                self.seconds_between += float(self._view.value(step.seconds))
             case _:
-                pass  # it moves nothing: barriers, signals, waits, computing
+                pass  # it moves nothing: barriers, signals, waits
 
     def _operation(
         self,
@@ -119,12 +129,16 @@ class RequestStream:
         with self._acting(step.owner) as owner:
             file, path = self._plan.files[step.file], self._path(step.file)
             requests = requests_in_order(step, self._circumstances(step, file, path, owner))
+            has_looks = bool(step.seeks or step.empty_reads)
             for number, (direction, offset, size) in enumerate(requests):
-                yield from self._calls_before(step, path, number)
-                kind = p.OperationKind(direction.value)
-                yield self._operation(kind, step.file, path, offset, size)
+                self.seconds_between += step.think_s
+                if has_looks:
+                    yield from self._calls_before(step, path, number)
+                yield self._operation(_KINDS[direction], step.file, path, offset, size)
                 if direction is p.Direction.WRITE and offset is not None:
                     self._ends[path] = max(self._ends.get(path, 0), offset + size)
+                if offset is not None and isinstance(step.pattern, p.Sequential):
+                    self._positions[path] = offset + size
                 if step.sync is not p.SyncMode.NONE and direction is step.operation:
                     yield self._operation(p.OperationKind.SYNC, step.file, path)
 
@@ -150,6 +164,7 @@ class RequestStream:
             places_key=places,
             order_key=combine(places, 0 if together and step.reads else owner + 1),
             end_bytes=self._end_of(file, path) if alone else None,
+            position_bytes=self._positions.get(path, 0),
             datasets=file.datasets,
         )
 
@@ -177,15 +192,16 @@ class RequestStream:
                 kind = p.OperationKind.CREATE if is_first else p.OperationKind.OPEN
                 yield self._operation(kind, step.file, path)
                 self._open[step.file].append(path)
-                self._ends[path] = 0
+                self._ends[path] = self._positions[path] = 0
                 return
             if verb in WAITING_VERBS and not is_first:
                 return
             if verb is p.NameVerb.COPY:
                 yield from self._copy(step, path)
                 return
+            to = self._path(step.to) if verb is p.NameVerb.RENAME and step.to is not None else None
             for one in self._paths_of(file, path, verb):
-                yield self._operation(operation_of(verb), step.file, one)
+                yield self._operation(operation_of(verb), step.file, one)._replace(to=to)
             self._note(step, path)
 
     def _note(self, step: p.Manage, path: str) -> None:
@@ -193,6 +209,7 @@ class RequestStream:
         match step.verb:
             case p.NameVerb.OPEN:
                 self._open[step.file].append(path)
+                self._positions[path] = 0
             case p.NameVerb.CLOSE if path in self._open[step.file]:
                 self._open[step.file].remove(path)
             case p.NameVerb.UNLINK:
@@ -271,6 +288,8 @@ def _unknown_of(step: p.Step) -> str:
         return "what 'find' meets"
     if isinstance(step, p.Exec):
         return "what a command does"
+    if isinstance(step, p.Kernel):
+        return "what a kernel measures"
     if isinstance(step, p.Items) and step.counted_from is not p.CountedFrom.START:
         return "where a window that moves on begins"
     return ""

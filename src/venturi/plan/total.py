@@ -31,7 +31,7 @@ from venturi.plan.rank_placement import BY_NODE
 from venturi.plan.rank_view import INSTANCE, RANK, RankView
 from venturi.plan.request import codes_of, end_of, looks_of, requests_of
 from venturi.plan.scope import slots_of
-from venturi.plan.stage import staged_bytes, staged_count
+from venturi.plan.stage import staged_bytes, staged_count, staged_twice
 from venturi.plan.together import WAITING_VERBS
 from venturi.plan.walk import Enter, Leave, TurnsThatDiffer, Visit, last_turn, walk
 
@@ -219,8 +219,9 @@ class _GroupCounter:
                 self.view.take_place_of(rank)
                 sizes = staged_bytes(file, self.view.slots)
                 names = staged_count(file) * (self._group.instances if own else 1)
-                total.bytes_prestaged += sum(sizes) * names // len(sizes)
-            made = self.view.placement.files(file) * staged_count(file)
+                twice, bytes_twice = staged_twice(self._plan, index, self.view)
+                total.bytes_prestaged += sum(sizes) * names // len(sizes) - bytes_twice
+            made = self.view.placement.files(file) * (staged_count(file) - twice)
             self._files[index] = max(self._files.get(index, 0), made)
 
     def _prestage_items(self, index: int, tree: p.Tree, total: Totals, times: int) -> None:

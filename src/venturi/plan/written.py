@@ -91,7 +91,7 @@ class _Checker:
                 )
             return
         is_random = isinstance(step.pattern, p.Random) and step.pattern.replacement
-        if not counts or is_random or isinstance(step.pattern, (p.Append, p.Box)):
+        if not counts or is_random or isinstance(step.pattern, (p.Append, p.Box, p.Sequential)):
             return
         before, far = self._moved.get(step.file, (0, 0))
         self._moved[step.file] = moved + before, max(end, far)

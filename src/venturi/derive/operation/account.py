@@ -181,6 +181,26 @@ def confidence_of(table: Table, streams: Streams, program: Program) -> list[Conf
     return found
 
 
+def confidence_of_calls(table: Table, streams: Streams) -> list[Confidence]:
+    """The same for a program that makes exactly the calls of the capture."""
+    found: list[Confidence] = []
+    reads, writes = (table.is_kind(kind) for kind in (Kind.READ, Kind.WRITE))
+    for number, stream in enumerate(streams.kept):
+        found += _of_stream(table, stream)
+        here = streams.of_file[table.file] == number
+        for direction, mask in (("write", writes & here), ("read", reads & here)):
+            sizes = np.unique(table.bytes[mask])
+            if len(sizes):
+                value = _sizes_text(sizes)
+                found.append(_entry(stream, direction, value, 0.95, "0: the calls themselves"))
+    return found
+
+
+def _sizes_text(sizes: Column) -> str:
+    least, most = size_text(int(sizes[0])), size_text(int(sizes[-1]))
+    return f"call by call, {least}" if len(sizes) == 1 else f"call by call, {least} to {most}"
+
+
 def _of_stream(table: Table, stream: Stream) -> list[Confidence]:
     sharing, sure, why = "all", 0.95, "2: several ranks use the same file the same way"
     if table.ranks == 1:

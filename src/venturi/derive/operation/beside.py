@@ -19,6 +19,8 @@ LEAST_SHARE = 0.01
 """Of the time of all calls that are kept."""
 LEAST_EACH = 0.05
 """Fewer for each request are an accident of its beginning or end."""
+MOST_EACH = 1000
+"""A plan has no more before a request."""
 DIGITS = 4
 
 
@@ -72,7 +74,7 @@ def look_keys(seeks: Column, empty: Column) -> dict[str, Any]:
     """The keys of a step whose requests have so many; what hardly comes is left out."""
     keys: dict[str, Any] = {}
     for name, counts in (("seeks", seeks), ("empty_reads", empty)):
-        each = round(float(counts.sum()) / max(len(counts), 1), DIGITS)
+        each = min(round(float(counts.sum()) / max(len(counts), 1), DIGITS), MOST_EACH)
         if each >= LEAST_EACH:
             keys[name] = int(each) if each == int(each) else each
     return keys

@@ -110,6 +110,8 @@ class Table:
     rank: Column
     kind: Column
     """As in the trace."""
+    is_aside: Column
+    """Under a name that the file had before it was renamed."""
     flags: Column
     offset: Column
     """In the file; datasets lie behind each other there."""
@@ -202,14 +204,11 @@ def table_of(captured: Captured) -> Table:
     beside = _beside(operations, rows, own)
     computing = computing_ns(process, kind, start, end, trace.source.format, beside)
     moved = _among(kind, (Kind.READ, Kind.WRITE))
-    size = np.where(moved, operations.bytes[rows], 0)
     offset = _places(operations, rows, moved, notes)
-    anew = _among(kind, (Kind.OPEN,)) & (operations.detail[rows] & (O_TRUNC | O_EXCL) > 0)
-    streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
-    size, files = with_unseen(file, offset, size, streamed, _among(kind, (Kind.READ,)), anew)
-    notes += _unseen_notes(files)
+    size = _sizes(operations, rows, file, offset, notes)
     looks = _looks(operations, rows, heights, (actors, root, own), left)
-    flags = _flags(operations, rows, file, rank)
+    aside = np.asarray(operations.file[rows] != given.file[rows])
+    flags = _flags(operations, rows, file, rank, aside)
     dataset = _datasets(operations, rows, len(root))
     arrays = {i: array_of(trace.files[i]) for i in np.unique(dataset).tolist() if i != NO_DATASET}
     return Table(
@@ -220,7 +219,8 @@ def table_of(captured: Captured) -> Table:
         file=file[order].astype(np.int32),
         rank=rank[order].astype(np.int32),
         kind=kind[order],
-        flags=(flags | _aside(operations.file[rows] != given.file[rows], kind))[order],
+        is_aside=aside[order],
+        flags=flags[order],
         offset=in_file(dataset, file, offset, size, arrays)[order],
         dataset=dataset[order],
         within=offset[order],
@@ -261,9 +261,20 @@ def _beside(operations: Operations, rows: Column, own: Column) -> Column:
     return beside_ns(operations, rows, _HEIGHT[operations.layer], of_files)
 
 
-def _unseen_notes(files: int) -> list[str]:
-    said = "read a little further than writes were seen; the last write is longer"
-    return [f"{_files(files)} {said}"] if files else []
+def _sizes(
+    operations: Operations, rows: Column, file: Column, offset: Column, notes: list[str]
+) -> Column:
+    """The bytes of each row, with those of writes that the layer did not show."""
+    kind = operations.kind[rows]
+    moved = _among(kind, (Kind.READ, Kind.WRITE))
+    anew = _among(kind, (Kind.OPEN,)) & (operations.detail[rows] & (O_TRUNC | O_EXCL) > 0)
+    streamed = _among(kind, (Kind.WRITE,)) & operations.is_layer(Layer.STDIO)[rows]
+    seen = np.where(moved, operations.bytes[rows], 0)
+    size, files = with_unseen(file, offset, seen, streamed, _among(kind, (Kind.READ,)), anew)
+    if files:
+        said = "read a little further than writes were seen; the last write is longer"
+        notes.append(f"{_files(files)} {said}")
+    return size
 
 
 def _interfaces(operations: Operations, heights: Column, used: Column) -> list[Interface]:
@@ -537,7 +548,9 @@ def _is_used(operations: Operations, rows: Column, root: Column, count: int) -> 
     return np.asarray(np.bincount(file[~mere], minlength=count) > 0)
 
 
-def _flags(operations: Operations, rows: Column, file: Column, rank: Column) -> Column:
+def _flags(
+    operations: Operations, rows: Column, file: Column, rank: Column, aside: Column
+) -> Column:
     """Bits that say how a file was opened or a request made."""
     detail, kind = operations.detail[rows], operations.kind[rows]
     opens = kind == KIND_CODES[Kind.OPEN]
@@ -547,16 +560,12 @@ def _flags(operations: Operations, rows: Column, file: Column, rank: Column) -> 
     flags = np.where(makes_file(asks, anew, gone, file, rank), CREATES, 0)
     flags |= np.where(opens & (detail & O_APPEND > 0), APPENDS, 0)
     flags |= np.where(opens & (detail & O_TRUNC > 0), TRUNCATES, 0)
+    flags |= np.where(opens & aside, ASIDE, 0)
     is_data = _among(kind, (Kind.READ, Kind.WRITE))
     knows = _HEIGHT[operations.layer[rows]] >= _MPIIO_HEIGHT
     flags |= np.where(is_data & knows & (detail & COLLECTIVE > 0), TOGETHER, 0)
     flags |= attribute_flags(kind, detail) | link_flags(kind, detail)
     return flags.astype(np.uint8)
-
-
-def _aside(is_aside: Column, kind: Column) -> Column:
-    opens: Column = is_aside & (kind == KIND_CODES[Kind.OPEN])
-    return opens.astype(np.uint8) * np.uint8(ASIDE)
 
 
 def follows_of(file: Column, rank: Column) -> Column:

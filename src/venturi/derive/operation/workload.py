@@ -7,10 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from venturi.derive.cost import LEAST_SECONDS, cost_bits
 from venturi.derive.finding import operation_findings
 from venturi.derive.known_name import known_name
+from venturi.derive.nest.call import RankCalls, calls_of
+from venturi.derive.nest.workload import nested
 from venturi.derive.operation.account import (
     confidence_of,
+    confidence_of_calls,
     nothing_observed,
     observed_of,
     with_walks_observed,
@@ -18,6 +22,7 @@ from venturi.derive.operation.account import (
 from venturi.derive.operation.again import used_too_soon
 from venturi.derive.operation.brief import brief
 from venturi.derive.operation.copy import Copies, copies_in, with_copies
+from venturi.derive.operation.likeness import Judgement, judged
 from venturi.derive.operation.naming import Key
 from venturi.derive.operation.pause import without_pauses
 from venturi.derive.operation.program import Program
@@ -72,9 +77,87 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
         ior=ior,
     )
     workload = _workload(table, program, steps, name, _about(table, streams))
+    judgement = judged(table, workload)
+    is_chance = program.view.tasks is not None  # which rank took which task
+    is_settled = bool(walks or streams.dropped or is_chance) or not _may_be_better(judgement)
+    exact = None if is_settled else _call_by_call(table, streams, workload)
+    if exact is not None and exact.bits < cost_bits(workload, judgement, exact.pauses):
+        origin = origin.model_copy(
+            update={
+                "confidence": confidence_of_calls(table, streams),
+                "assumed": [*table.assumed, *_of_these_ranks(table)],
+                "likeness": exact.judgement.likeness,
+            }
+        )
+        return exact.workload.model_copy(update={"origin": origin})
+    if judgement.fault:
+        raise UserError(
+            f"no workload was found for '{trace.source.file}': the best candidate would fail: "
+            f"{judgement.fault}",
+            "please report it, with this capture if you may",
+        )
+    origin = origin.model_copy(update={"likeness": judgement.likeness})
     walked = with_walks(walks, table.ranks, steps, program)
     program_steps, files = {GROUP: walked.steps}, workload.files | walked.files
     return workload.model_copy(update={"origin": origin, "program": program_steps, "files": files})
+
+
+def _may_be_better(judgement: Judgement) -> bool:
+    """Whether another program may be nearer to the application, or run where this one would not."""
+    likeness = judgement.likeness
+    if likeness is None or judgement.fault:
+        return bool(judgement.fault)
+    missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
+    return not likeness.is_equal or missed > max(LEAST_SECONDS, 0.05 * likeness.seconds_between)
+
+
+@dataclass(frozen=True)
+class _Exact:
+    """A program that makes the calls one by one, and how far it does."""
+
+    workload: Workload
+    judgement: Judgement
+    pauses: int
+    bits: float
+
+
+def _call_by_call(table: Table, streams: Streams, workload: Workload) -> _Exact | None:
+    """The same workload with a program that makes the calls one by one; None: none is known."""
+    known_as = [""] * len(table.paths)
+    for stream in streams.kept:
+        name = known_name([table.paths[file] for file in stream.files])
+        for file in stream.files.tolist():
+            known_as[file] = name
+    by_use = calls_of(table, by_use=True)
+    if by_use is None:
+        return None
+    found = _first_sound(table, workload, by_use, known_as)
+    by_name = calls_of(table) if found is None else None
+    if by_name is None or np.array_equal(by_use.slot, by_name.slot):
+        return found
+    return _first_sound(table, workload, by_name, known_as)
+
+
+def _first_sound(
+    table: Table, workload: Workload, calls: RankCalls, known_as: list[str]
+) -> _Exact | None:
+    for told in nested(table, calls, known_as):
+        program = {GROUP: told.steps}
+        exact = workload.model_copy(update={"files": told.files, "program": program})
+        judgement = judged(table, exact)
+        if judgement.likeness is not None and not judgement.fault:
+            return _Exact(exact, judgement, calls.pauses, cost_bits(exact, judgement, calls.pauses))
+    return None
+
+
+def _of_these_ranks(table: Table) -> list[str]:
+    """What a program that makes each rank's calls does not say of other numbers of ranks."""
+    if table.ranks == 1:
+        return []
+    return [
+        f"made for {table.ranks} ranks: on another number, conditions and offsets stay the same, "
+        "except offsets that grow by what all ranks move together"
+    ]
 
 
 def _only_walked(captured: Captured, name: str) -> Workload:

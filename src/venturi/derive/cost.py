@@ -1,0 +1,67 @@
+"""What a derived workload costs, in bits: its text, and what would have to be said to mend it.
+
+One measure for all ways to tell a capture (a description length, after J. Rissanen 1978): the
+cheapest is what is told. So the text grows as regularity falls, and never lies to stay short.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Final
+
+from venturi.derive.operation.likeness import Judgement
+from venturi.derive.yaml_text import to_yaml
+from venturi.model.workload import DataStep, PatternKind, StepSpec, Workload
+
+BITS_PER_CHARACTER: Final = 5.0
+"""Of the text of a program, whose words come again and again."""
+BITS_PER_FALSE_OPERATION: Final = 100.0
+"""To say of one operation that is told wrongly what it should be: between a value more in a `pick`,
+about 40, and a step of its own, about 300."""
+BITS_PER_DRAWN_OPERATION: Final = 32.0
+"""Of a program that says that it leaves sizes or places to chance: nothing false is said, but what
+it was this time is lost, about 20 bits for the place and the others for size and order."""
+BITS_PER_PAUSE: Final = 100.0
+"""Of computing that is missed: what comes behind it meets a device or a server that had no rest."""
+
+LEAST_SECONDS: Final = 0.01
+"""Less computing that is missed or too much is no error: clocks and recording make as much."""
+_DRAWN = re.compile(r"\b(permute|draw)\(")
+"""Places in an order of their own."""
+
+
+def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
+    """The price of a workload for an application that computed for long `pauses` times: infinite
+    where it would fail in a run; of one that cannot be compared, that of its text alone."""
+    if judgement.fault:
+        return math.inf
+    likeness = judgement.likeness
+    bare = workload.model_copy(update={"origin": None})
+    bits = BITS_PER_CHARACTER * len(to_yaml(bare))
+    if likeness is None:
+        return bits
+    most = max(likeness.application, likeness.proxy)
+    wrong = BITS_PER_DRAWN_OPERATION if _draws(workload) else BITS_PER_FALSE_OPERATION
+    bits += wrong * (most - likeness.ordered)
+    missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
+    if missed > LEAST_SECONDS:
+        whole = max(likeness.seconds_between, likeness.proxy_seconds_between)
+        bits += BITS_PER_PAUSE * pauses * missed / whole
+    return bits
+
+
+def _draws(workload: Workload) -> bool:
+    """Whether some of its requests have their sizes or places by chance."""
+    waiting: list[StepSpec | str] = [step for steps in workload.program.values() for step in steps]
+    while waiting:
+        step = waiting.pop()
+        if not isinstance(step, StepSpec):
+            continue
+        waiting += step.do or []
+        for data in (step.write, step.read):
+            if isinstance(data, DataStep) and (
+                data.mix or data.pattern is PatternKind.RANDOM or _DRAWN.search(str(data.at))
+            ):
+                return True
+    return False

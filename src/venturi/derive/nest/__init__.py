@@ -1,0 +1,1 @@
+"""Programs of loops and conditions that make exactly the calls of a capture."""

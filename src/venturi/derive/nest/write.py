@@ -1,0 +1,222 @@
+"""A program of loops and conditions as the steps of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from venturi.derive.nest.call import COMPUTE, DATA, RankCalls
+from venturi.derive.nest.fit import Fit
+from venturi.derive.nest.position import PositionMove
+from venturi.derive.nest.price import LoopScope, StatementText, count_of, said_of
+from venturi.derive.nest.tree import LoopNode, Node, Statement
+from venturi.derive.operation.attribute import item_verb_of
+from venturi.derive.operation.memory import memory_keys
+from venturi.derive.operation.pace import usual_ns
+from venturi.derive.operation.run import Steps, seconds_text, sync_mode
+from venturi.derive.operation.table import Table
+from venturi.model.operation import KIND_CODES, KINDS, Kind
+from venturi.model.plan import SyncMode
+from venturi.model.units import size_text
+from venturi.model.workload import (
+    DataStep,
+    PatternKind,
+    RenameStep,
+    StepSpec,
+    SyncStep,
+    TruncateStep,
+    Value,
+)
+
+NameOf = Callable[[int, str, bool], str]
+"""The name of an entry, for a family, the expression that says which of it, and whether the call
+makes the file."""
+
+
+class Unsaid(Exception):
+    """What these words cannot say."""
+
+
+@dataclass(frozen=True)
+class StepWriter:
+    """Writes the steps; `name_of` keeps the entries."""
+
+    calls: RankCalls
+    table: Table
+    name_of: NameOf
+
+    def steps(self, nodes: list[Node], scope: LoopScope) -> Steps:
+        """The steps of a list of nodes. Raises Unsaid."""
+        out: Steps = []
+        for node in nodes:
+            if isinstance(node, Statement):
+                when, steps = self._statement(node, scope)
+            else:
+                when, steps = self._loop(node, scope)
+            _add(out, when, steps)
+        return out
+
+    def _loop(self, loop: LoopNode, scope: LoopScope) -> tuple[str, Steps]:
+        when, count = count_of(loop, scope)
+        if when is None or count is None:
+            raise Unsaid("a loop's turns")
+        inner = scope.inside(loop.count)
+        short = self._in_one_step(loop, inner, count)
+        if short is not None:
+            return when.text, [short]
+        body = self.steps(loop.body, inner)
+        return when.text, [StepSpec(for_=inner.names[-1], in_=_value(count), do=body)]
+
+    def _in_one_step(self, loop: LoopNode, inner: LoopScope, count: Fit) -> StepSpec | None:
+        """Requests of one size that follow each other, as one step."""
+        only = loop.body[0]
+        if len(loop.body) > 1 or not isinstance(only, Statement):
+            return None
+        said = said_of(only, inner, self.calls)
+        rows = only.calls
+        kind = int(self.calls.kind[rows[0]])
+        if kind not in DATA or not said.is_whole:
+            return None
+        assert said.when is not None
+        assert said.size is not None
+        assert said.place is not None
+        variable = inner.names[-1]
+        texts = (said.when.text, said.ordinal.text if said.ordinal else "", said.size.text)
+        if said.when.text or any(variable in text for text in texts):
+            return None
+        keys: dict[str, Any] = {"transfer": _size(said.size), "count": _value(count)}
+        if said.place.text:
+            at = _behind_each_other(said.place.text, said.size.text, variable)
+            if at is None:
+                return None
+            keys |= at
+        return self._data(only, said, keys)
+
+    def _statement(self, statement: Statement, scope: LoopScope) -> tuple[str, Steps]:
+        said = said_of(statement, scope, self.calls)
+        if not said.is_whole:
+            raise Unsaid("numbers without a rule")
+        assert said.when is not None
+        assert said.ordinal is not None
+        row = int(statement.calls[0])
+        kind = int(self.calls.kind[row])
+        if kind == COMPUTE:
+            assert said.seconds is not None
+            plain = said.seconds.text
+            text = seconds_text(float(plain)) if not plain.startswith("pick") else plain
+            return said.when.text, [StepSpec(compute=text)]
+        if kind in DATA:
+            assert said.size is not None
+            assert said.place is not None
+            keys: dict[str, Any] = {"size": _size(said.size)}
+            if said.place.text not in ("", "0"):
+                keys["at"] = _size(said.place)
+            return said.when.text, [self._data(statement, said, keys)]
+        return said.when.text, [self._named(kind, statement, said)]
+
+    def _name(self, statement: Statement, said: StatementText) -> str:
+        row = int(statement.calls[0])
+        assert said.ordinal is not None
+        makes = bool(self.calls.makes[row]) or self.calls.kind[row] == KIND_CODES[Kind.MKDIR]
+        return self.name_of(int(self.calls.slot[row]), said.ordinal.text, makes)
+
+    def _named(self, kind: int, statement: Statement, said: StatementText) -> StepSpec:
+        row, name = int(statement.calls[0]), self._name(statement, said)
+        match KINDS[kind]:
+            case Kind.OPEN:
+                return StepSpec(create=name) if self.calls.makes[row] else StepSpec(open=name)
+            case Kind.CLOSE:
+                return StepSpec(close=name)
+            case Kind.STAT:
+                return StepSpec(stat=name)
+            case Kind.UNLINK:
+                return StepSpec(unlink=name)
+            case Kind.MKDIR:
+                return StepSpec(mkdir=name)
+            case Kind.RMDIR:
+                return StepSpec(rmdir=name)
+            case Kind.RENAME:
+                assert said.to is not None
+                to = self.name_of(int(self.calls.to_slot[row]), said.to.text, True)
+                return StepSpec(rename=RenameStep(on=name, to=to))
+            case Kind.TRUNCATE:
+                assert said.place is not None
+                if said.place.text == "0":
+                    return StepSpec(truncate=name)
+                return StepSpec(truncate=TruncateStep(on=name, size=_size(said.place)))
+            case Kind.ATTRIBUTE:
+                verb = item_verb_of(int(self.calls.about[row]))
+                return StepSpec.model_validate({verb.value: name})
+            case Kind.SYNC | Kind.DATA_SYNC:
+                interface = self.table.interfaces[int(self.table.file[int(self.calls.row[row])])]
+                mode: SyncMode = sync_mode(kind, interface)
+                return StepSpec(sync=SyncStep(on=name, mode=mode))
+            case other:
+                raise Unsaid(other.value)
+
+    def _data(self, statement: Statement, said: StatementText, keys: dict[str, Any]) -> StepSpec:
+        rows = np.sort(statement.calls)
+        moves = self.calls.move[rows]
+        assert said.place is not None
+        if self.calls.appends[rows[0]]:
+            keys = {
+                "transfer": keys.pop("size", None),
+                "count": 1,
+                "pattern": PatternKind.APPEND,
+            } | keys
+        elif not said.place.text:
+            keys["pattern"] = PatternKind.SEQUENTIAL
+        elif np.all(moves == PositionMove.JUMP):
+            keys = {"at": 0, "pattern": PatternKind.SEQUENTIAL} | keys
+        keys |= memory_keys(self.table, self.calls.row[rows])
+        at_once = self.calls.kind[np.maximum(rows - 1, 0)] != COMPUTE
+        think = usual_ns(self.table.computing_ns[self.calls.row[rows[at_once]]])
+        if think:
+            keys["think"] = seconds_text(think / 1e9)
+        name = self._name(statement, said)
+        if int(self.calls.kind[rows[0]]) == KIND_CODES[Kind.WRITE]:
+            return StepSpec(write=DataStep(to=name, **keys))
+        return StepSpec(read=DataStep.model_validate({"from": name, **keys}))
+
+
+def _add(out: Steps, when: str, steps: Steps) -> None:
+    """Adds steps; those under one condition stand below it together."""
+    if not when:
+        out += steps
+        return
+    last = out[-1] if out else None
+    if isinstance(last, StepSpec) and last.when == when and last.do is not None:
+        out[-1] = StepSpec(when=when, do=[*last.do, *steps])
+        return
+    out.append(StepSpec(when=when, do=steps))
+
+
+def _value(fit: Fit) -> Value:
+    return int(fit.text) if fit.is_constant else fit.text
+
+
+def _size(fit: Fit) -> Value:
+    return size_text(int(fit.text)) if fit.is_constant else fit.text
+
+
+def _behind_each_other(place: str, size: str, variable: str) -> dict[str, Any] | None:
+    """Where requests begin that lie behind each other in the turns of a loop; None where they do
+    not."""
+    if not size.isdigit():
+        return None
+    rise = variable if size == "1" else f"{size} * {variable}"
+    if place == rise:
+        return {}
+    for text in (f" + {rise}", f"{rise} + "):
+        if place.endswith(text) and text.startswith(" "):
+            rest = place.removesuffix(text)
+        elif place.startswith(text) and not text.startswith(" "):
+            rest = place.removeprefix(text)
+        else:
+            continue
+        if variable not in rest.split():
+            return {"at": int(rest) if rest.isdigit() else rest}
+    return None

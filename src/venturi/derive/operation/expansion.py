@@ -1,0 +1,225 @@
+"""Operations one by one, of an application and of its proxy, in one form.
+
+A proxy's are found by writing its program out, without any run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+import numpy as np
+
+from venturi.derive.operation.table import Table
+from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.plan import OperationKind, Plan
+from venturi.plan.stream import Operation, RequestStream
+
+NOWHERE: Final = -1
+"""The offset of what has no place, or one that is not known."""
+
+_AS_TRACED = {
+    OperationKind.CREATE: Kind.OPEN,
+    OperationKind.SYMLINK: Kind.LINK,
+    OperationKind.SET_XATTR: Kind.ATTRIBUTE,
+    OperationKind.GET_XATTR: Kind.ATTRIBUTE,
+    OperationKind.SET_ATTRIBUTE: Kind.ATTRIBUTE,
+    OperationKind.READ_DIR: Kind.LIST,
+    OperationKind.CLONE: Kind.COPY,
+}
+"""The engine's words for what a trace calls otherwise."""
+
+_NO_REQUESTS = (OperationKind.SEEK, OperationKind.EMPTY_READ)
+"""What stands beside requests, as a share of them."""
+
+
+_ON_OPEN = (OperationKind.CLOSE, OperationKind.READ, OperationKind.WRITE, OperationKind.SYNC)
+"""What needs a file that is open."""
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """Operations, rank after rank, each rank's in its order."""
+
+    rank: Column
+    kind: Column
+    """Codes of `Kind`; a synchronization is `sync`, whatever it leaves out."""
+    file: Column
+    """Files numbered in the order of this table."""
+    offset: Column
+    """Bytes from the file's beginning, or NOWHERE."""
+    bytes: Column
+    """What is moved; 0 where nothing is."""
+    seconds_between: Column
+    """For each rank that is looked at, the time in which it computes or waits between its
+    operations."""
+    fault: str = ""
+    """What would fail in a run; empty: nothing that is known before."""
+
+    def __len__(self) -> int:
+        return len(self.rank)
+
+
+def asked_by(
+    table: Table, ranks: Sequence[int], most: int, is_known: Column | None = None
+) -> Expansion:
+    """At most so many operations of each of these ranks of an application, the first ones.
+
+    `is_known` tells for each of the table's files whether it counts.
+    """
+    order = np.lexsort((np.arange(len(table)), table.start_ns, table.rank))
+    if is_known is not None:
+        order = order[is_known[table.file[order]]]
+    whose = table.rank[order]
+    parts = []
+    between = []
+    for rank in ranks:
+        first, last = np.searchsorted(whose, [rank, rank + 1])
+        rows = order[first:last]
+        rows = rows[~((table.copied[rows] > 0) & (table.kind[rows] == KIND_CODES[Kind.READ]))]
+        parts.append(rows[:most])
+        between.append(_seconds_between(table.start_ns[rows[:most]], table.end_ns[rows[:most]]))
+    rows = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+    kind = table.kind[rows].copy()
+    kind[table.copied[rows] > 0] = KIND_CODES[Kind.COPY]
+    kind[kind == KIND_CODES[Kind.DATA_SYNC]] = KIND_CODES[Kind.SYNC]
+    is_data = np.isin(kind, [KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]])
+    is_placed = is_data & (table.dataset[rows] < 0)
+    return Expansion(
+        rank=table.rank[rows],
+        kind=kind,
+        file=table.file[rows],
+        offset=np.where(is_placed, table.offset[rows], NOWHERE),
+        bytes=table.bytes[rows],
+        seconds_between=np.array(between),
+    )
+
+
+def _seconds_between(start_ns: Column, end_ns: Column) -> float:
+    """The time from one operation to the next, of all of them; where some overlap, once."""
+    if not len(start_ns):
+        return 0.0
+    until = np.maximum.accumulate(end_ns)
+    return float(np.maximum(start_ns[1:] - until[:-1], 0).sum()) / 1e9
+
+
+def asked_by_proxy(plan: Plan, ranks: Sequence[int], most: int) -> Expansion:
+    """At most so many operations of each of these ranks of a plan, the first ones.
+
+    Raises UserError where only a run knows them.
+    """
+    files = _FileNumbers()
+    rows: list[tuple[int, int, int, int, int]] = []
+    between = []
+    fault = ""
+    for rank in ranks:
+        stream, opened = RequestStream(plan, rank), OpenFiles(plan)
+        seconds = []
+        for row in islice(_rows(plan, stream, rank, files, opened), most):
+            rows.append(row)
+            seconds.append(stream.seconds_between)
+        # What is computed before the first operation or after the last is between none.
+        between.append(seconds[-1] - seconds[0] if seconds else 0.0)
+        fault = fault or opened.fault
+    rank_of, kind, file, offset, size = np.array(rows, np.int64).reshape(-1, 5).T
+    return Expansion(rank_of, kind, files.last(file), offset, size, np.array(between), fault)
+
+
+_ON_NAME = (
+    OperationKind.OPEN,
+    OperationKind.STAT,
+    OperationKind.UNLINK,
+    OperationKind.RENAME,
+    OperationKind.SET_ATTRIBUTE,
+)
+"""What needs a name that is there."""
+
+
+class _FileNumbers:
+    """Numbers of files under their last names, as a table has them: a name that is used again
+    after its file was renamed is another one, and a name that files get one after the other is one.
+    """
+
+    def __init__(self) -> None:
+        self._of_path: dict[str, int] = {}
+        self._last: list[int] = []
+
+    def of(self, path: str) -> int:
+        """The number of the file that has this name now."""
+        number = self._of_path.get(path)
+        if number is None:
+            number = self._of_path[path] = len(self._last)
+            self._last.append(number)
+        return number
+
+    def rename(self, path: str, to: str) -> None:
+        """The file of that path gets another name."""
+        last = self._root(self.of(to))
+        self._last[self._root(self._of_path.pop(path))] = last
+
+    def last(self, numbers: Column) -> Column:
+        """The numbers of files under their last names."""
+        roots = np.array([self._root(number) for number in range(len(self._last))], np.int64)
+        return roots[numbers]
+
+    def _root(self, number: int) -> int:
+        while self._last[number] != number:
+            number = self._last[number]
+        return number
+
+
+class OpenFiles:
+    """Follows which files one rank has open and which it removed, and notes the first call that
+    could not be made."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._opened: Counter[str] = Counter()
+        self._gone: set[str] = set()
+        """What was removed, or has another name, and was not made again."""
+        self.fault = ""
+
+    def take(self, one: Operation) -> None:
+        """The rank's next operation."""
+        if self.fault or self._plan.files[one.file].tree is not None:
+            return
+        if one.kind is OperationKind.CREATE:
+            self._gone.discard(one.path)
+        elif one.kind in _ON_NAME and one.path in self._gone:
+            name = self._plan.files[one.file].name
+            self.fault = f"{one.kind.value} of '{name}' ({one.path}), which is not there any more"
+        if one.kind in (OperationKind.UNLINK, OperationKind.RENAME):
+            self._gone.add(one.path)
+            self._gone.discard(one.to or "")
+        if one.kind in (OperationKind.CREATE, OperationKind.OPEN):
+            self._opened[one.path] += 1
+        elif one.kind in _ON_OPEN and one.path and not self._opened[one.path]:
+            name = self._plan.files[one.file].name
+            self.fault = f"{one.kind.value} of '{name}' ({one.path}), which is not open"
+        elif one.kind is OperationKind.CLOSE:
+            self._opened[one.path] -= 1
+
+
+def _rows(
+    plan: Plan, stream: RequestStream, rank: int, files: _FileNumbers, opened: OpenFiles
+) -> Iterator[tuple[int, int, int, int, int]]:
+    for one in stream.operations():
+        opened.take(one)
+        if one.kind in _NO_REQUESTS:
+            continue
+        known = _AS_TRACED.get(one.kind)
+        kind = KIND_CODES[known or Kind(one.kind.value)]
+        number = files.of(one.path)
+        if one.to is not None:
+            files.rename(one.path, one.to)
+        yield rank, kind, number, _offset(plan, one), one.bytes or 0
+
+
+def _offset(plan: Plan, one: Operation) -> int:
+    is_data = one.kind in (OperationKind.WRITE, OperationKind.READ)
+    if not is_data or one.offset is None or plan.files[one.file].datasets:
+        return NOWHERE
+    return one.offset

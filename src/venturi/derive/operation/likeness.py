@@ -1,0 +1,194 @@
+"""How like the operations of an application those of its proxy are, one by one."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Container
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from venturi.derive.operation.expansion import NOWHERE, Expansion, asked_by, asked_by_proxy
+from venturi.derive.operation.table import Table, table_of
+from venturi.derive.operation.token import mixed_hash
+from venturi.model.error import UserError
+from venturi.model.likeness import Likeness
+from venturi.model.operation import KIND_CODES, Column, Kind
+from venturi.model.trace_folder import Captured
+from venturi.model.workload import Workload
+from venturi.plan.make import make_plan
+from venturi.plan.setting import RunSettings
+
+MOST_OPERATIONS = 200_000
+"""So many operations are written out; of more, the first ones of each rank. It bounds the time:
+one takes up to 100 us where a program is all conditions."""
+MOST_RANKS = 16
+"""Ranks of which operations are compared, evenly chosen."""
+
+_DATA = [KIND_CODES[Kind.READ], KIND_CODES[Kind.WRITE]]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What writing a workload out showed."""
+
+    likeness: Likeness | None
+    """None where only a run knows what the workload does."""
+    fault: str = ""
+    """What would fail in a run; empty: nothing that is known before."""
+
+
+def judged(table: Table, workload: Workload) -> Judgement:
+    """The operations of a workload that was derived from `table` beside those in it."""
+    few = min(table.ranks, MOST_RANKS)
+    ranks = [number * table.ranks // few for number in range(few)]
+    most = MOST_OPERATIONS // few
+    try:
+        plan = make_plan(workload, RunSettings(most_ranks=table.ranks)).plan
+        theirs = asked_by_proxy(plan, ranks, most)
+    except UserError:
+        return Judgement(None)
+    return Judgement(compared(asked_by(table, ranks, most), theirs, most), theirs.fault)
+
+
+def likeness_of_captures(
+    application: Captured, proxy: Captured, paths: tuple[Container[str], Container[str]]
+) -> Likeness | None:
+    """The operations of two captures on those of their files that have these paths; None where one
+    has no I/O of an application."""
+    try:
+        tables = table_of(application), table_of(proxy)
+    except UserError:
+        return None
+    ranks = range(max(table.ranks for table in tables))
+    most = max(map(len, tables)) + 1
+    ours, theirs = (
+        asked_by(table, ranks, most, np.array([path in known for path in table.paths], bool))
+        for table, known in zip(tables, paths, strict=True)
+    )
+    return compared(ours, theirs, most)
+
+
+def compared(ours: Expansion, theirs: Expansion, most: int) -> Likeness:
+    """The operations of an application beside those of its proxy, on the same ranks; those with
+    `most` operations may have had more.
+
+    Files are the same whatever they are called: those that are used in exactly the same way, then
+    those with the same operations in another order, then those that come first.
+    """
+    theirs = replace(theirs, file=_counterparts(ours, theirs))
+    unplaced = np.union1d(_unplaced_files(ours), _unplaced_files(theirs))
+    left, right = (_columns(side, unplaced) for side in (ours, theirs))
+    kinds, places = (
+        [_key(column, names) for column in (left, right)]
+        for names in (("kind", "bytes"), ("kind", "file", "offset", "bytes"))
+    )
+    orders = [
+        _after(column["rank"], key) for column, key in zip((left, right), places, strict=True)
+    ]
+    is_equal = len(ours) == len(theirs) and all(
+        np.array_equal(left[name], right[name]) for name in left
+    )
+    whole = all(_most_of_a_rank(side) < most for side in (ours, theirs))
+    data = np.isin(ours.kind, _DATA)
+    return Likeness(
+        ranks=len(ours.seconds_between),
+        is_whole=whole,
+        application=len(ours),
+        proxy=len(theirs),
+        alike=_common(*kinds),
+        placed=_common(*places),
+        ordered=_common(*orders),
+        unplaced=int(np.count_nonzero(data & np.isin(ours.file, unplaced))),
+        is_equal=is_equal,
+        seconds_between=round(float(ours.seconds_between.sum()), 6),
+        proxy_seconds_between=round(float(theirs.seconds_between.sum()), 6),
+    )
+
+
+def _columns(side: Expansion, unplaced: Column) -> dict[str, Column]:
+    offset = np.where(np.isin(side.file, unplaced), NOWHERE, side.offset)
+    return {
+        "rank": side.rank.astype(np.int64),
+        "kind": side.kind.astype(np.int64),
+        "file": side.file.astype(np.int64),
+        "offset": offset,
+        "bytes": side.bytes.astype(np.int64),
+    }
+
+
+def _unplaced_files(side: Expansion) -> Column:
+    """Files of which some request has no known place."""
+    return np.unique(side.file[np.isin(side.kind, _DATA) & (side.offset == NOWHERE)])
+
+
+def _most_of_a_rank(side: Expansion) -> int:
+    return int(np.bincount(side.rank).max(initial=0))
+
+
+def _key(columns: dict[str, Column], names: tuple[str, ...]) -> Column:
+    """One number for each row that tells these columns apart."""
+    key = np.zeros(len(columns["rank"]), np.uint64)
+    for name in names:
+        key = mixed_hash(key + columns[name].astype(np.uint64))
+    return key
+
+
+def _after(rank: Column, key: Column) -> Column:
+    """One number for each row that tells it, its rank, and what the rank did just before."""
+    before = np.zeros(len(key), np.uint64)
+    same = rank[1:] == rank[:-1]
+    before[1:][same] = key[:-1][same]
+    return mixed_hash(mixed_hash(before + rank.astype(np.uint64)) + key)
+
+
+def _common(left: Column, right: Column) -> int:
+    """How many there are in both, each as often as in the one that has fewer."""
+    values, where = np.unique(np.concatenate([left, right]), return_inverse=True)
+    counts = [
+        np.bincount(part, minlength=len(values))
+        for part in (where[: len(left)], where[len(left) :])
+    ]
+    return int(np.minimum(*counts).sum())
+
+
+def _counterparts(ours: Expansion, theirs: Expansion) -> Column:
+    """The file column of `theirs` with the numbers that its files have in `ours`."""
+    of_theirs: dict[int, int] = {}
+    taken: set[int] = set()
+    for left, right in zip(_signatures(ours), _signatures(theirs), strict=True):
+        waiting: dict[int, deque[int]] = defaultdict(deque)
+        for file, signature in left.items():
+            if file not in taken:
+                waiting[signature].append(file)
+        for file, signature in right.items():
+            if file not in of_theirs and waiting[signature]:
+                of_theirs[file] = waiting[signature].popleft()
+                taken.add(of_theirs[file])
+    unknown = int(ours.file.max(initial=-1)) + 1
+    others = [file for file in np.unique(theirs.file).tolist() if file not in of_theirs]
+    of_theirs |= {file: unknown + number for number, file in enumerate(others)}
+    return np.array([of_theirs[file] for file in theirs.file.tolist()], np.int64)
+
+
+def _signatures(side: Expansion) -> list[dict[int, int]]:
+    """For each file, in the order of first use, what it is known by: how it is used exactly, what
+    is done to it in any order, and nothing."""
+    nowhere = np.zeros(0, np.int64)
+    columns = _columns(side, nowhere)
+    order = np.argsort(columns["file"], kind="stable")
+    files, first, place = np.unique(columns["file"], return_index=True, return_inverse=True)
+    position = np.empty(len(side), np.int64)
+    counts = np.bincount(place, minlength=len(files))
+    position[order] = np.arange(len(side)) - np.repeat(np.cumsum(counts) - counts, counts)
+    loose = _key(columns, ("kind", "offset", "bytes"))
+    exact = mixed_hash(
+        _key(columns, ("rank", "kind", "offset", "bytes")) + position.astype(np.uint64)
+    )
+    found = []
+    for key in (exact, loose, np.zeros(len(side), np.uint64)):
+        sums = np.zeros(len(files), np.uint64)
+        np.add.at(sums, place, key)
+        in_order = np.argsort(first)
+        found.append(dict(zip(files[in_order].tolist(), sums[in_order].tolist(), strict=True)))
+    return found
