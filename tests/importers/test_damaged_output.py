@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from campaign.elbencho_output import MKDIRS, READ, WRITE, csv_text, json_text
-from venturi.importers.import_path import import_path
+from venturi.importers.import_path import ImportRequest, import_path
 from venturi.model.error import UserError
 from venturi.store.archive import verify
 
@@ -95,7 +95,7 @@ def damaged(document: Any, chance: random.Random) -> Any:
 def outcome(store: Path, path: Path) -> str:
     """Why a file is refused; empty where it is taken in, and then what the store has is whole."""
     try:
-        taken = import_path(store, path, "vm")
+        taken = import_path(store, path, ImportRequest("vm"))
     except UserError as error:
         return error.message
     assert not taken or all(faults == [] for _, faults in verify(store, [])), path.read_text()

@@ -15,9 +15,9 @@ import pytest
 
 from campaign.elbencho_output import COMMAND, MKDIRS, READ, WRITE, csv_text, json_text
 from venturi.analyse.set_comparison import compared_sets
-from venturi.importers.import_path import import_path
-from venturi.model.campaign import Better
+from venturi.importers.import_path import ImportRequest, import_path
 from venturi.model.error import UserError
+from venturi.model.output import Better
 from venturi.model.result import Result, SourceKind
 from venturi.store.archive import results, verify
 
@@ -27,10 +27,10 @@ FIELD = Path(__file__).parents[1] / "compat" / "real"
 
 def taken(store: Path, path: Path, machine: str = "vm") -> list[Result]:
     """The runs of a file, which are new in the store the first time only."""
-    count = import_path(store, path, machine)
+    count = import_path(store, path, ImportRequest(machine))
     found = results(store) if count else []
     assert count == len(found)
-    assert import_path(store, path, machine) == 0
+    assert import_path(store, path, ImportRequest(machine)) == 0
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     for one in found:
         assert (one.source.kind, one.source.sha256) == (SourceKind.IMPORT, digest)
@@ -172,4 +172,18 @@ def test_what_is_damaged_or_unknown(tmp_path: Path) -> None:
         import_path(tmp_path / "a", tmp_path / "c.json")
     (tmp_path / "x.txt").write_text("hello")
     assert import_path(tmp_path / "a", tmp_path / "x.txt") is None
+    assert not (tmp_path / "a").exists()
+
+
+def test_json_that_is_nested_too_deeply(tmp_path: Path) -> None:
+    deep = "[" * 100_000 + "]" * 100_000
+    (tmp_path / "list.json").write_text(deep)
+    assert import_path(tmp_path / "a", tmp_path / "list.json") is None
+    (tmp_path / "map.json").write_text(f'{{"tests": {deep}}}')
+    with pytest.raises(UserError, match=r"map\.json: JSON that is cut off or damaged: "):
+        import_path(tmp_path / "a", tmp_path / "map.json")
+    phase = f'{{"command": "elbencho -w", "operation": "WRITE", "config": {deep}}}'
+    (tmp_path / "row.json").write_text(f"{phase}\n{phase}\n")
+    with pytest.raises(UserError, match=r"row\.json: "):
+        import_path(tmp_path / "a", tmp_path / "row.json")
     assert not (tmp_path / "a").exists()

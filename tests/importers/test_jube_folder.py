@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from venturi.importers.import_path import import_path
+from venturi.importers.import_path import ImportRequest, import_path
 from venturi.model.error import UserError
 from venturi.model.result import Result
 from venturi.store.archive import results
@@ -80,8 +80,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def taken(store: Path, path: Path) -> list[Result]:
-    assert import_path(store, path, "there") == 2
-    assert import_path(store, path, "there") == 0
+    assert import_path(store, path, ImportRequest("there")) == 2
+    assert import_path(store, path, ImportRequest("there")) == 0
     return sorted(results(store), key=lambda one: one.level)
 
 

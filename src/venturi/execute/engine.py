@@ -8,12 +8,14 @@ import shutil
 import subprocess
 import sysconfig
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from venturi.model.error import UserError, VenturiError
+from venturi.model.limit import is_exhausted
 from venturi.model.machine import MpiLibrary
 
 PLAIN = "venturi-engine"
@@ -62,18 +64,36 @@ def first_mpi() -> MpiLibrary:
 @lru_cache(maxsize=4)
 def describe(engine: Path) -> dict[str, Any]:
     """What an engine says about itself: version, interfaces, options, clock."""
+    described: dict[str, Any] = _answer(engine, [])
+    return described
+
+
+@lru_cache(maxsize=4)
+def describe_interfaces(engine: Path, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    """What an engine says about some interfaces, by name; one that it does not know is left out.
+
+    Takes a tenth of the time of `describe`: no other library is loaded, no clock is calibrated.
+    """
+    return {row["name"]: row for row in _answer(engine, names)}
+
+
+def _answer(engine: Path, names: Sequence[str]) -> Any:
     try:
         done = subprocess.run(
-            [str(engine), "describe"], capture_output=True, timeout=_DESCRIBE_LIMIT_S, check=True
+            [str(engine), "describe", *names],
+            capture_output=True,
+            timeout=_DESCRIBE_LIMIT_S,
+            check=True,
         )
-        described: dict[str, Any] = json.loads(done.stdout)
+        return json.loads(done.stdout)
     except subprocess.CalledProcessError as error:
         said = error.stderr.decode(errors="replace").strip().splitlines()
         how = said[-1] if said else f"it ends with {error.returncode} and says nothing"
         raise VenturiError(f"{engine} does not work here: {how}") from None
     except (OSError, ValueError, subprocess.SubprocessError) as error:
+        if is_exhausted(error):
+            raise
         raise VenturiError(f"{engine} does not answer: {error}") from None
-    return described
 
 
 @dataclass(frozen=True)
@@ -90,6 +110,8 @@ class Left:
     """The reason for the first of them."""
     doubt: str = ""
     """Why nothing was removed: the directory may be somebody else's by now; else empty."""
+    removed: int = 0
+    """Names of the run that were there and are removed."""
 
 
 def clean(folder: Path, with_kept: bool = False) -> Left:
@@ -125,6 +147,7 @@ def clean(folder: Path, with_kept: bool = False) -> Left:
                 answer.get("refused", 0),
                 answer.get("why", ""),
                 answer.get("doubt", ""),
+                answer.get("removed", 0),
             )
         # Ranks may live a little longer than what started them.
         if "still alive" not in str(answer.get("message")) or time.monotonic() > end:

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from venturi.model.error import VenturiError
 from venturi.model.event import Event as AnyEvent
 from venturi.model.event import EventLine, Remark, Warning
+from venturi.model.limit import is_exhausted
 
 _GRACE_S = 10.0
 _REPETITION_S = 10.0
@@ -59,6 +60,8 @@ class EngineJob:
                     pass_fds=(lock,),
                 )
             except OSError as error:
+                if is_exhausted(error):
+                    raise
                 raise VenturiError(f"{command[0]}: {error.strerror}") from None
 
     def events(self) -> Iterator[tuple[str, AnyEvent]]:

@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from venturi.campaign.import_results import import_results
 from venturi.campaign.session import open_folder
 from venturi.importers import elbencho, jube_folder
-from venturi.importers.imported_run import DAMAGE, ImportedRun, damage, result_of
+from venturi.importers.imported_run import (
+    DAMAGE,
+    ImportedRun,
+    damage,
+    result_of,
+    with_request,
+)
 from venturi.importers.json_output import readings
+from venturi.importers.machine_output import machine_reading
 from venturi.importers.text_output import reading_of
 from venturi.model.error import UserError
 from venturi.model.result import Result
+from venturi.model.workload import Scalar
 from venturi.store.place import make_store
 from venturi.store.result import is_result, keep, shared
 from venturi.store.version import read_versioned
@@ -22,25 +32,36 @@ _HEAD = 4096
 """Within which a document of JSON begins; MPI may say something before."""
 
 
-def import_path(store: Path, path: Path, machine: str = "") -> int | None:
+@dataclass(frozen=True)
+class ImportRequest:
+    """What is known of another tool's output beside what it says."""
+
+    machine: str = ""
+    """Where it was measured."""
+    requested: Mapping[str, Scalar] = field(default_factory=dict)
+    """Settings that the tool was to run with; a run with others has failed."""
+
+
+def import_path(store: Path, path: Path, origin: ImportRequest | None = None) -> int | None:
     """Takes what lies at a path into the store; how many runs were new there.
 
-    `machine` is where another tool's output comes from. None where this is nothing of the kind.
+    `origin` is of another tool's output. None where this is nothing of the kind.
     Raises UserError for what is damaged.
     """
+    origin = origin or ImportRequest()
     if (path / "plan.json").is_file() and (path / "journal.jsonl").is_file():
         return import_results(open_folder(path.absolute()), store)
     if folders := jube_folder.folders(path):
-        return sum(_import_folder(store, folder, machine) for folder in folders)
+        return sum(_import_folder(store, folder, origin) for folder in folders)
     found = list(shared(path)) if path.is_dir() else [path] if path.suffix == ".json" else []
     results = [read_versioned(file, Result) for file in found if is_result(file)]
     if not results:
-        return _import_output(store, path, machine) if path.is_file() else None
+        return _import_output(store, path, origin) if path.is_file() else None
     make_store(store)
     return sum(keep(store, result, {}) for result in results)
 
 
-def _import_folder(store: Path, folder: Path, machine: str) -> int:
+def _import_folder(store: Path, folder: Path, origin: ImportRequest) -> int:
     """Takes a run of JUBE."""
     found = jube_folder.readings(folder)
     make_store(store)
@@ -48,19 +69,27 @@ def _import_folder(store: Path, folder: Path, machine: str) -> int:
     data, written = files[0].read_bytes(), files[0].stat().st_mtime
     kept = {f"source/{file.name}": file for file in files}
     return sum(
-        keep(store, result_of(reading, data, number, machine, written), kept)
+        keep(
+            store,
+            result_of(
+                with_request(reading, origin.requested), data, number, origin.machine, written
+            ),
+            kept,
+        )
         for number, reading in enumerate(found)
     )
 
 
-def _import_output(store: Path, path: Path, machine: str) -> int | None:
+def _import_output(store: Path, path: Path, origin: ImportRequest) -> int | None:
     """Takes what another tool wrote; None where none is known that writes so."""
     if path.stat().st_size > _MOST_BYTES:
         return None
     data, written = path.read_bytes(), path.stat().st_mtime
     try:
         found = [
-            result_of(reading, data, number, machine, written)
+            result_of(
+                with_request(reading, origin.requested), data, number, origin.machine, written
+            )
             for number, reading in enumerate(_readings(data, path))
         ]
     except DAMAGE as error:
@@ -79,7 +108,7 @@ def _readings(data: bytes, path: Path) -> list[ImportedRun]:
         return elbencho.readings(text, str(path))
     try:
         document = json.loads(text[text.index("{") :]) if "{" in text[:_HEAD] else None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if text.lstrip().startswith("{"):
             raise UserError(
                 f"{path}: JSON that is cut off or damaged: {error}",
@@ -87,6 +116,6 @@ def _readings(data: bytes, path: Path) -> list[ImportedRun]:
             ) from None
         document = None
     if document is None:
-        reading = reading_of(text, str(path))
+        reading = reading_of(text, str(path)) or machine_reading(text)
         return [reading] if reading else []
     return readings(document) or []

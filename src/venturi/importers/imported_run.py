@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from venturi.model.campaign import Scalar
 from venturi.model.record import Level
 from venturi.model.result import Measure, Result, ResultSource, SourceKind, digest_of
+from venturi.model.workload import Scalar
 
-DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 """What reading raises for an output that is not as its tool writes it."""
 _MOST_WORD = 60
 _TAIL = 8
@@ -43,6 +44,20 @@ class ImportedRun:
     """Words that tell apart what parameters do not, such as the command line."""
     failure: str = ""
     facts: dict[str, str] = field(default_factory=dict)
+
+
+def with_request(reading: ImportedRun, requested: Mapping[str, Scalar]) -> ImportedRun:
+    """The run, which has failed if it did something else than was requested, or does not say it."""
+    for name, wanted in requested.items():
+        if name not in reading.parameters:
+            known = ", ".join(reading.parameters) or "no setting"
+            failure = f"{name} {wanted} was requested, and it does not say its {name} (but {known})"
+        elif str(reading.parameters[name]) != str(wanted):
+            failure = f"{name} {wanted} was requested, and it ran {reading.parameters[name]}"
+        else:
+            continue
+        return replace(reading, failure=reading.failure or failure)
+    return reading
 
 
 def result_of(

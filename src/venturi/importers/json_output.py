@@ -1,4 +1,4 @@
-"""What tools write as JSON: IOR, fio, hyperfine, reports of ReFrame; told apart by their keys."""
+"""What tools write as JSON: IOR, fio, hyperfine, ReFrame, iperf3; told apart by their keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from venturi.importers.imported_run import ImportedRun, plain_parameters, time_of
-from venturi.model.campaign import Better
+from venturi.model.output import Better
 from venturi.model.result import Measure
 
 _OF_IOR = ("testID", "refnum", "platform", "testFileName", "options")
@@ -26,6 +26,8 @@ def readings(data: Any) -> list[ImportedRun] | None:
         return list(_ior(data))
     if "fio version" in data:
         return list(_fio(data))
+    if str(data.get("start", {}).get("version", "")).startswith("iperf 3"):
+        return [_iperf3(data)]
     if "session_info" in data and "runs" in data:
         return list(_reframe(data))
     results = data.get("results")
@@ -128,6 +130,61 @@ def _reframe(data: dict[str, Any]) -> Iterator[ImportedRun]:
             failure="" if case["result"] in ("success", "pass") else _reason(case),
             facts={"host": session.get("hostname", "")},
         )
+
+
+_SHORT = 0.9
+"""A test that ran for less of the time that was asked for was cut off."""
+
+
+def _iperf3(data: dict[str, Any]) -> ImportedRun:
+    """One test; what it says that it was asked for is held against what it did."""
+    start, end = data["start"], data["end"]
+    asked = start.get("test_start", {})
+    streams = end.get("streams", [])
+    metrics = {}
+    for name, key in (("sent", "sum_sent"), ("received", "sum_received"), ("received", "sum")):
+        if end.get(key, {}).get("bytes"):
+            metrics[name] = _measure([end[key]["bits_per_second"] / 8], "B/s")
+    sent = end.get("sum_sent", {})
+    if "retransmits" in sent:
+        metrics["retransmits"] = _measure([sent["retransmits"]], "", Better.LOWER)
+    times = [one["sender"]["mean_rtt"] for one in streams if one.get("sender", {}).get("mean_rtt")]
+    if times:
+        metrics["round_trip"] = _measure([sum(times) / len(times)], "us", Better.LOWER)
+    if "jitter_ms" in end.get("sum", {}):
+        metrics["jitter"] = _measure([end["sum"]["jitter_ms"] / 1e3], "s", Better.LOWER)
+        metrics["lost"] = _measure([end["sum"]["lost_percent"]], "%", Better.LOWER)
+    names = {"protocol": "protocol", "num_streams": "streams", "blksize": "block",
+             "duration": "seconds", "reverse": "reverse"}  # fmt: skip
+    return ImportedRun(
+        tool="iperf3",
+        name=f"iperf3-{str(asked.get('protocol', 'tcp')).lower()}",
+        version=str(start["version"]).removeprefix("iperf "),
+        started=datetime.fromtimestamp(start["timestamp"]["timesecs"], UTC).isoformat(),
+        metrics=metrics,
+        parameters=plain_parameters(
+            {name: asked[key] for key, name in names.items() if key in asked}
+        ),
+        nodes=2,
+        failure=_iperf3_failure(data, metrics, asked, len(streams)),
+    )
+
+
+def _iperf3_failure(
+    data: dict[str, Any], metrics: dict[str, Measure], asked: dict[str, Any], streams: int
+) -> str:
+    """Why its numbers are no answer to what was asked for; empty: they are."""
+    if data.get("error"):
+        return f"it says: {data['error']}"
+    if not metrics:
+        return "it moved no bytes"
+    if streams != asked.get("num_streams", streams):
+        return f"{asked['num_streams']} streams were asked for, and it tells of {streams}"
+    total = data["end"].get("sum_sent") or data["end"].get("sum") or {}
+    seconds = float(total.get("seconds", 0.0))
+    if seconds < _SHORT * float(asked.get("duration", 0.0)):
+        return f"{asked['duration']} s were asked for, and it ran {seconds:.3g} s"
+    return ""
 
 
 def _performance(case: dict[str, Any]) -> list[dict[str, Any]]:

@@ -7,9 +7,11 @@ import re
 from venturi.analyse.output import values_in
 from venturi.campaign.tool import tool_named
 from venturi.importers.imported_run import ImportedRun, time_of
-from venturi.model.campaign import Pick, Scalar, Tool
+from venturi.model.campaign import Tool
 from venturi.model.error import UserError
+from venturi.model.output import Pick
 from venturi.model.result import Measure
+from venturi.model.workload import Scalar
 
 _TOOLS = {
     "ior": re.compile(r"^IOR-(\S+): MPI Coordinated Test", re.MULTILINE),

@@ -1,0 +1,57 @@
+// Payloads of messages, and how they travel.
+#include "kernel/message.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+
+namespace venturi::kernel {
+
+MPI_Comm communicator_of(const comm::Group& group) {
+  return MPI_Comm_f2c(static_cast<MPI_Fint>(*group.communicator()));
+}
+
+void note_transport(schema::KernelResult& out) {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string library(text.data(), static_cast<std::size_t>(length));
+  out.facts.push_back({"library", library.substr(0, library.find('\n'))});
+  for (const char* name :
+       {"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_btl_vader_single_copy_mechanism", "UCX_TLS",
+        "UCX_NET_DEVICES", "FI_PROVIDER", "MPICH_OFI_NIC_POLICY"}) {
+    if (const char* value = std::getenv(name)) out.facts.push_back({name, value});
+  }
+}
+
+void fill_payload(std::byte* data, std::uint64_t bytes, std::uint64_t key) {
+  for (std::uint64_t at = 0; at < bytes; ++at) data[at] = payload_at(key, at);
+}
+
+void check_payload(const std::byte* data, std::uint64_t bytes, std::uint64_t key,
+                   const std::string& what) {
+  for (std::uint64_t at = 0; at < bytes; ++at) {
+    if (data[at] == payload_at(key, at)) continue;
+    throw wrong_value(fmt::format("{}: byte {} of {} is {}, not {}", what, at, bytes,
+                                  std::to_integer<int>(data[at]),
+                                  std::to_integer<int>(payload_at(key, at))));
+  }
+}
+
+std::vector<std::uint64_t> message_sizes(std::uint64_t most) {
+  std::vector<std::uint64_t> sizes{0};
+  for (std::uint64_t size = 1; size < most; size *= 2) sizes.push_back(size);
+  sizes.push_back(most);
+  return sizes;
+}
+
+std::uint64_t times_in(double wanted_s, double once_s, std::uint64_t least, std::uint64_t most) {
+  const double times = once_s > 0.0 ? wanted_s / once_s : static_cast<double>(most);
+  if (times >= static_cast<double>(most)) return most;
+  return std::max(least, static_cast<std::uint64_t>(times));
+}
+
+}  // namespace venturi::kernel

@@ -1,0 +1,32 @@
+// All pairs of ranks in steps of disjoint pairs: a 1-factorisation of the complete graph.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace venturi::kernel {
+
+/// Steps until each two of `ranks` met exactly once.
+[[nodiscard]] constexpr std::uint64_t pairing_steps(std::uint64_t ranks) noexcept {
+  return ranks < 2 ? 0 : ranks - 1 + ranks % 2;
+}
+
+/// With whom `rank` is in a step, by the circle method; nobody where it pauses, once for each rank
+/// of an odd number.
+[[nodiscard]] constexpr std::optional<std::uint64_t> partner_in(std::uint64_t step,
+                                                                std::uint64_t rank,
+                                                                std::uint64_t ranks) noexcept {
+  const std::uint64_t steps = pairing_steps(ranks);
+  const std::uint64_t fixed = steps;  // the last of an even number, who stays in the middle
+  std::uint64_t partner = 0;
+  if (rank == fixed) {
+    partner = step % steps;
+  } else {
+    partner = (2 * step + steps - rank) % steps;
+    if (partner == rank) partner = fixed;
+  }
+  if (partner >= ranks) return std::nullopt;
+  return partner;
+}
+
+}  // namespace venturi::kernel
