@@ -1,0 +1,361 @@
+"""`venturi probe`: what users feel on a storage target, each second, for months."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from venturi.cli.ask import make_sure, yes_option
+from venturi.cli.group import WholeGroup
+from venturi.cli.option import Decorator, json_option, store_option
+from venturi.model.error import ExitCode, UserError
+
+_STATISTICS = ("p50", "mean", "p95")
+_REDRAW_S = 2.0
+
+statistic_option = click.option(
+    "--statistic",
+    type=click.Choice(_STATISTICS),
+    default="p50",
+    help="What is divided by the baseline.",
+)
+
+
+def _target_options(command: Any) -> Any:
+    options: list[Decorator] = [
+        click.option("--config", metavar="FILE", help="Targets and their settings (YAML)."),
+        click.option("--small", is_flag=True, help="1000 files and a data file of 64 MiB."),
+        click.option("--pool", "pool_files", type=int, metavar="N", help="Files in the pool."),
+        click.option("--data", metavar="SIZE", help="Size of the data file: 200 GB, 1.3 TB."),
+        click.option("--interval", "interval_s", type=float, metavar="S", help="Seconds (1)."),
+        click.option(
+            "--kind",
+            "kinds",
+            type=click.Choice(["metadata", "data"]),
+            multiple=True,
+            help="Watch only this kind of operations.",
+        ),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.group(cls=WholeGroup)
+def command() -> None:
+    """Measure the latency that users feel, each second, for months, and how it changes.
+
+    \b
+    Examples:
+      venturi probe check /scratch
+      venturi probe run --small /scratch /home
+      venturi probe status
+    """
+
+
+@command.command()
+@click.argument("directories", metavar="[DIR]...", nargs=-1)
+@_target_options
+@store_option
+@json_option
+def check(directories: tuple[str, ...], store: str | None, as_json: bool, **chosen: Any) -> int:
+    """Show what watching costs: operations, bytes, space and exact system calls.
+
+    Nothing is written.
+    """
+    from venturi.cli.console import stdout_console
+    from venturi.model.probe import ProbeCheck
+    from venturi.probe.cost import cost_of
+    from venturi.report.probe_text import print_check
+    from venturi.store.place import store_directory
+
+    targets = _targets(directories, chosen)
+    place = store_directory(store)
+    costs = [cost_of(target, place) for target in targets]
+    found = ProbeCheck(schema_="venturi.probe-check/1", costs=costs)
+    if as_json:
+        click.echo(found.to_json(indent=1))
+    else:
+        print_check(found, stdout_console())
+    _refuse_without_room(costs, place)
+    return ExitCode.FINE
+
+
+@command.command()
+@click.argument("directories", metavar="[DIR]...", nargs=-1)
+@_target_options
+@click.option("--once", is_flag=True, help="Measure each operation once, print metrics, and end.")
+@click.option("--listen", metavar="HOST:PORT", help="Answer Prometheus at this address.")
+@yes_option
+@store_option
+def run(
+    directories: tuple[str, ...],
+    once: bool,
+    listen: str | None,
+    yes: bool,
+    store: str | None,
+    **chosen: Any,
+) -> int:
+    """Watch directories until a signal asks for the end (Ctrl-C, SIGTERM).
+
+    The pool stays for the next start; venturi probe remove takes it away. --once is for cron and
+    for the textfile collector of node_exporter.
+
+    \b
+    Examples:
+      venturi probe run --small /scratch /home
+      venturi probe run --once --small /scratch
+    """
+    from venturi.execute.stopping import Stopping
+    from venturi.probe.cost import cost_of
+    from venturi.probe.session import Session
+    from venturi.store.place import store_directory
+
+    targets = _targets(directories, chosen)
+    place = store_directory(store)
+    costs = [cost_of(target, place) for target in targets]
+    _refuse_without_room(costs, place)
+    _ask_for_consent(costs, yes)
+    session = Session(place, targets, lambda text: click.echo(f"venturi: {text}", err=True))
+    stopping = Stopping()
+    with stopping.listening():
+        hung = _watch(session, stopping, once, listen)
+    for text in hung:
+        click.echo(f"venturi: {text}", err=True)
+    if once and not stopping.asked:
+        click.echo(_metrics(session.folders, {}), nl=False)
+    return ExitCode.FINE
+
+
+def _watch(session: Any, stopping: Any, once: bool, listen: str | None) -> list[str]:
+    """Run the session to its end; what could not be ended."""
+    from venturi.probe.exporter import Exporter
+
+    exporter = None
+    try:
+        if listen is not None:
+            exporter = Exporter(listen, session.folders)
+        session.open()
+        if exporter is not None:
+            exporter.start()
+        if once:
+            heads = session.heads()
+            session.watch(stopping, lambda: session.has_measured_once(heads))
+        else:
+            names = ", ".join(target.name for target in session.targets)
+            click.echo(f"venturi: watching {names}; venturi probe status shows it", err=True)
+            session.watch(stopping)
+    finally:
+        hung: list[str] = session.close()
+        if exporter is not None:
+            exporter.close()
+    return hung
+
+
+@command.command()
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option("--live", is_flag=True, help="Draw it anew every two seconds (Ctrl-C ends).")
+@statistic_option
+@store_option
+@json_option
+def status(
+    names: tuple[str, ...], live: bool, statistic: str, store: str | None, as_json: bool
+) -> int:
+    """Show latencies, slowdowns, what hangs, and the last half hour."""
+    from venturi.cli.console import stdout_console
+    from venturi.model.probe import ProbeStatistic
+    from venturi.probe.place import known_targets
+    from venturi.probe.status import status_of
+    from venturi.report.probe_text import print_status
+    from venturi.store.place import store_directory
+
+    folders = known_targets(store_directory(store), names)
+    chosen = ProbeStatistic(statistic)
+    if as_json:
+        click.echo(status_of(folders, chosen).to_json(indent=1))
+        return ExitCode.FINE
+    console = stdout_console()
+    print_status(status_of(folders, chosen), console)
+    while live and sys.stdout.isatty():
+        time.sleep(_REDRAW_S)
+        found = status_of(folders, chosen)
+        console.clear()
+        print_status(found, console)
+    return ExitCode.FINE
+
+
+@command.group(cls=WholeGroup)
+def baseline() -> None:
+    """What operations usually take: the median of 30 days, and a frozen reference."""
+
+
+@baseline.command("show")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@store_option
+@json_option
+def show_baseline(names: tuple[str, ...], store: str | None, as_json: bool) -> int:
+    """Show expected values, from how many samples they are, and the reference."""
+    from venturi.cli.console import stdout_console
+    from venturi.probe.place import known_targets
+    from venturi.probe.status import status_of
+    from venturi.report.probe_text import print_baseline
+    from venturi.store.place import store_directory
+
+    found = status_of(known_targets(store_directory(store), names))
+    if as_json:
+        click.echo(found.to_json(indent=1))
+    else:
+        print_baseline(found, stdout_console())
+    return ExitCode.FINE
+
+
+@baseline.command("set")
+@click.argument("name", metavar="NAME")
+@store_option
+def set_baseline(name: str, store: str | None) -> int:
+    """Freeze the baseline of this moment as the reference that later ones are compared with."""
+    from venturi.probe.baseline import freeze
+    from venturi.probe.place import REFERENCE_NAME, known_targets
+    from venturi.store.place import store_directory
+
+    folder = known_targets(store_directory(store), (name,))[0]
+    freeze(folder)
+    click.echo(str(folder / REFERENCE_NAME))
+    return ExitCode.FINE
+
+
+@command.command()
+@click.argument("name", metavar="NAME")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["csv", "parquet", "openmetrics"]),
+    default="csv",
+    help="Samples as CSV or Parquet, or this moment's metrics as OpenMetrics.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Where to (default: standard output).")
+@click.option("--begin", metavar="TIME", help="From this time on (2026-11-25T08:00, UTC).")
+@click.option("--end", metavar="TIME", help="Up to this time.")
+@store_option
+def export(
+    name: str, form: str, output: str | None, begin: str | None, end: str | None, store: str | None
+) -> int:
+    """Write samples of a target for other programs."""
+    from venturi.cli.option import write_text
+    from venturi.probe.export import export_parquet, export_rows
+    from venturi.probe.place import known_targets
+    from venturi.probe.span import span_between
+    from venturi.store.place import store_directory
+
+    folder = known_targets(store_directory(store), (name,))[0]
+    span = span_between(begin, end)
+    if form == "openmetrics":
+        text = _metrics([folder], {}, is_open_metrics=True)
+        if output is None:
+            click.echo(text, nl=False)
+        else:
+            write_text(Path(output), text)
+    elif form == "parquet":
+        export_parquet(folder, span, output)
+    else:
+        export_rows(folder, span, output)
+    return ExitCode.FINE
+
+
+@command.command()
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@store_option
+def keep(names: tuple[str, ...], store: str | None) -> int:
+    """Move days that are over out of the rings, and forget what is too old.
+
+    A probe that runs does this itself, once an hour.
+    """
+    from venturi.probe.keep import keep as keep_days
+    from venturi.probe.place import known_targets
+    from venturi.store.place import store_directory
+
+    for folder in known_targets(store_directory(store), names):
+        done = keep_days(folder)
+        click.echo(f"{folder.name}: {done.days} days kept, {done.removed} old files removed")
+    return ExitCode.FINE
+
+
+@command.command()
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+@yes_option
+@store_option
+def remove(names: tuple[str, ...], yes: bool, store: str | None) -> int:
+    """Remove the files of a probe from its target: those that bear its key, and nothing else.
+
+    What was measured stays in the store.
+    """
+    from venturi.probe.place import known_targets
+    from venturi.probe.remove import forget_rings, remove_made
+    from venturi.store.place import store_directory
+
+    folders = known_targets(store_directory(store), names)
+    make_sure(f"Remove the probe's files of {', '.join(names)}?", yes)
+    code = ExitCode.FINE
+    for folder in folders:
+        done = remove_made(folder)
+        click.echo(f"{folder.name}: {done.files} files removed")
+        for path in done.left:
+            click.echo(f"venturi: {path}: still there (files of others stay)", err=True)
+        if done.why:
+            click.echo(f"venturi: {folder.name}: not all was removed: {done.why}", err=True)
+        if done.why or done.left:
+            code = ExitCode.TARGET
+        else:
+            forget_rings(folder)
+    return code
+
+
+def _targets(directories: tuple[str, ...], chosen: dict[str, Any]) -> Any:
+    from venturi.probe.plan import small_settings, targets_in
+
+    config = chosen.pop("config")
+    is_small = chosen.pop("small")
+    given = {name: value for name, value in chosen.items() if value not in (None, ())}
+    if config is not None and not directories and (is_small or given):
+        options = {one.name: one.opts[0] for one in click.get_current_context().command.params}
+        name = "small" if is_small else next(iter(given))
+        raise UserError(
+            f"{options[name]} stands in the configuration file instead", f"write it into {config}"
+        )
+    settings = small_settings() if is_small else {}
+    if "kinds" in given:
+        given["kinds"] = list(given["kinds"])
+    return targets_in(config, directories, settings | given)
+
+
+def _refuse_without_room(costs: list[Any], store: Path) -> None:
+    """Raise TargetProblem where files do not fit that are not there yet."""
+    from venturi.probe.cost import check_room
+    from venturi.probe.place import TARGET_NAME, probe_folder
+
+    for cost in costs:
+        if not (probe_folder(store) / cost.target.name / TARGET_NAME).exists():
+            check_room(cost)
+
+
+def _ask_for_consent(costs: list[Any], yes: bool) -> None:
+    """Print what it costs, and ask where the files take more than 1 % of the free space."""
+    from venturi.cli.console import stderr_console
+    from venturi.model.probe import ProbeCheck
+    from venturi.report.probe_text import print_check
+
+    print_check(ProbeCheck(schema_="venturi.probe-check/1", costs=costs), stderr_console())
+    large = [cost.target.name for cost in costs if cost.needs_consent]
+    if large:
+        make_sure(f"{', '.join(large)}: use more than 1 % of the free space?", yes)
+
+
+def _metrics(folders: list[Path], totals: Any, is_open_metrics: bool = False) -> str:
+    from venturi.probe.metrics import metrics_text
+    from venturi.probe.status import status_of
+
+    return metrics_text(status_of(folders), totals, is_open_metrics)
