@@ -1,0 +1,239 @@
+"""The results site: what its pages are drawn from, and what was built before."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from venturi.model.campaign import CampaignRow
+from venturi.model.document import Count, Document, Positive, Real, Seconds
+from venturi.model.health import HealthState
+from venturi.model.history import ChangePoint, KnownChange, Series, Trend
+from venturi.model.output import Better
+from venturi.model.published import Io500Result
+from venturi.model.result import Result
+from venturi.model.workload import Scalar
+
+
+class SiteRun(Document):
+    """One run in a line."""
+
+    id: str
+    name: str
+    machine: str
+    step: str = ""
+    started: str
+    level: str
+    metric: str = ""
+    """The first one that it has; empty: it measured nothing."""
+    value: Real | None = None
+    unit: str = ""
+    of: str = ""
+    tags: list[str] = []
+
+
+class SubjectChange(Document):
+    """A change of one series, with the words that name the series."""
+
+    title: str
+    metric: str
+    unit: str
+    of: str
+    point: ChangePoint
+
+
+class SubjectLine(Document):
+    """The series that stands for a subject: the one that got worse most, else the first."""
+
+    title: str
+    metric: str
+    unit: str
+    of: str
+    better: Better
+    values: list[Real]
+    """Of the last sessions."""
+    sessions: Positive
+    trend: Trend
+    change: Real | None = None
+    """The last change, as a share."""
+    since: str = ""
+
+
+class SiteSubject(Document):
+    """What was measured with one name on one machine."""
+
+    machine: str
+    name: str
+    runs: Positive
+    invalid: Count
+    first: str
+    last: str
+    """When its first and its last run began."""
+    period_s: Seconds | None = None
+    """The median time between its sessions; none with fewer than three."""
+    line: SubjectLine | None = None
+    series: Count = 0
+    worse: Count = 0
+    changes: list[SubjectChange] = []
+    failed: list[SiteRun] = []
+    """The last runs that are INVALID."""
+    recent: list[SiteRun] = []
+    """The last runs, newest first."""
+    days: dict[str, Count] = {}
+    """Runs by day."""
+    facts: dict[str, str] = {}
+    """Of the newest run that says something of its machine."""
+
+
+class SiteHealth(Document):
+    """One session of health, without what says who or where."""
+
+    id: str
+    machine: str
+    suite: str
+    started: str
+    state: HealthState
+    noise: bool
+    parts: dict[str, HealthState]
+    figures: dict[str, str] = {}
+
+
+class SiteStatus(Document):
+    """The first page."""
+
+    title: str
+    runs: Count
+    subjects: list[SiteSubject]
+    health: list[SiteHealth]
+    newest: str = ""
+    """When the newest run began: the site's own now, so that it says the same whenever built."""
+    unreadable: Count = 0
+    withheld: Count = 0
+    published: Count = 0
+    """Results of IO500."""
+
+
+class SiteMachine(Document):
+    """The page of one machine."""
+
+    machine: str
+    subjects: list[SiteSubject]
+    health: list[SiteHealth]
+    known: list[KnownChange]
+
+
+class SiteBest(Document):
+    """The best configuration of one metric on one machine."""
+
+    machine: str
+    step: str
+    metric: str
+    condition: str
+    of: str
+    unit: str
+    configurations: Positive
+    ranks: Positive
+    parameters: dict[str, Scalar]
+    value: Real
+    """Of the newest session."""
+    worst: Real
+
+
+class SiteContrast(Document):
+    """Two sets of runs that have a page of their own."""
+
+    key: str
+    first: str
+    second: str
+    headline: str
+
+
+class SiteWorkload(Document):
+    """The page of one workload: every machine side by side."""
+
+    name: str
+    subjects: list[SiteSubject]
+    series: list[Series]
+    """Those that got worse first."""
+    best: list[SiteBest]
+    points: list[CampaignRow] = []
+    """The newest session of every configuration, with `ranks`, `nodes` and `machine`."""
+    contrasts: list[SiteContrast] = []
+
+
+class SiteRunPage(Document):
+    """The page of one run."""
+
+    result: Result
+
+
+class SiteRunList(Document):
+    """One page of all runs, oldest first."""
+
+    number: Positive
+    runs: list[SiteRun]
+
+
+class ListRow(Document):
+    """A line of a list of IO500."""
+
+    place: Positive | None
+    result: Io500Result
+
+
+class SiteList(Document):
+    """One list of IO500."""
+
+    key: str
+    title: str
+    about: str
+    rows: list[ListRow]
+
+
+class SystemPage(Document):
+    """All results of one system, newest first."""
+
+    title: str
+    results: list[Io500Result]
+    places: dict[str, dict[str, Positive]]
+    """By the result's key and the list's name."""
+
+
+class KnownRun(Document):
+    """A run as it was when the site was built the last time."""
+
+    stamp: str
+    """Sizes and times of its files, and its tags: what would be others if it changed."""
+    group: str = ""
+    """Empty: it could not be read, or may not be shown."""
+    why: str = ""
+    line: SiteRun | None = None
+
+
+class SiteGroup(Document):
+    """The shared results of one subject, and their history."""
+
+    subject: SiteSubject
+    results: list[Result]
+    series: list[Series]
+
+
+class SiteState(Document):
+    """What a site was built from, and the files that it has."""
+
+    schema_: Literal["venturi.site-state/1"] = Field("venturi.site-state/1", alias="schema")
+    program: str
+    """A digest of what draws pages and of the options; another one builds everything anew."""
+    known: str
+    """A digest of the known changes."""
+    runs: dict[str, KnownRun]
+    """By source and place in it."""
+    subjects: dict[str, SiteSubject]
+    """By group."""
+    contrasts: dict[str, list[SiteContrast]]
+    """By workload."""
+    inputs: dict[str, str]
+    """Digests of what pages were drawn from, by path."""
+    files: dict[str, str]
+    """Digests of all pages, by path."""

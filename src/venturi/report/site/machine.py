@@ -1,0 +1,154 @@
+"""The page of a machine: what it is, how it does, and what ran on it when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from venturi.model.site import SiteHealth, SiteMachine, SiteRun, SiteSubject
+from venturi.report import quantity
+from venturi.report.block import Block, Cell, Chapter, Column, Facts, Page, Section, TableBlock
+from venturi.report.figure import run_days
+from venturi.report.health import TONES
+from venturi.report.quantity import Units
+from venturi.report.site import address
+from venturi.report.site.run import level_of
+from venturi.report.site.status import cell_of, change_cells
+
+_MOST_SESSIONS = 60
+_MOST_RUNS = 100
+
+
+def page_of(machine: SiteMachine, units: Units) -> Page:
+    """The whole page."""
+    subjects = machine.subjects
+    sections = []
+    if subjects:
+        sections.append(Section("subjects", "What runs here", "", (_subjects(subjects, units),)))
+    if machine.health:
+        sections.append(Section("health", "Health", "", tuple(_health(machine.health))))
+    if subjects:
+        picture = run_days.figure(subjects, machine.known)
+        changes = _changes(subjects, units)
+        when: list[Block] = [*([picture] if picture else []), *([changes] if changes else [])]
+        if when:
+            sections.append(Section("time", "When it ran, and what changed", "", tuple(when)))
+        runs = [run for one in subjects for run in one.recent]
+        sections.append(Section("runs", "Newest runs", "", (run_table(runs, units),)))
+    facts = next((one.facts for one in sorted(subjects, key=_last, reverse=True) if one.facts), {})
+    if facts:
+        block = Facts(tuple(facts.items()))
+        sections.append(Section("facts", "What it is", "As its newest run says.", (block,)))
+    worse = sum(one.worse for one in subjects)
+    runs_text = quantity.counted(sum(one.runs for one in subjects), "run")
+    chapter = Chapter(
+        name="machine",
+        title=machine.machine,
+        tone="bad" if worse else "plain",
+        sections=tuple(sections),
+        facts=f"{runs_text} of {quantity.counted(len(subjects), 'subject')}",
+    )
+    lead = f"{worse} series got worse." if worse else ""
+    return Page(machine.machine, lead, (chapter,))
+
+
+def _last(subject: SiteSubject) -> str:
+    return subject.last
+
+
+def _subjects(subjects: Sequence[SiteSubject], units: Units) -> TableBlock:
+    newest = max(one.last for one in subjects)
+    rows = tuple(
+        (
+            Cell(one.name, address.workload(one.name)),
+            cell_of(one, newest, units),
+            quantity.count(one.runs),
+            Cell(quantity.count(one.invalid), tone="bad" if one.invalid else "plain"),
+            one.last[:16].replace("T", " "),
+        )
+        for one in sorted(subjects, key=lambda one: (-one.worse, one.name))
+    )
+    titles = ("Subject", "Latest against history", "Runs", "INVALID", "Newest (UTC)")
+    columns = tuple(Column(title, title in ("Runs", "INVALID")) for title in titles)
+    return TableBlock("Subjects", columns, rows, stacked=True)
+
+
+def _health(sessions: Sequence[SiteHealth]) -> list[Block]:
+    """Sessions by parts, newest first, and the figures of the newest."""
+    shown = sorted(sessions, key=lambda one: one.started, reverse=True)[:_MOST_SESSIONS]
+    parts = list(dict.fromkeys(name for one in shown for name in one.parts))
+    rows = tuple(
+        (
+            Cell(one.started[:16].replace("T", " "), address.run(one.id)),
+            one.suite,
+            Cell(one.state.value, tone=TONES[one.state]),
+            *(
+                Cell(one.parts[name].value, tone=TONES[one.parts[name]])
+                if name in one.parts
+                else "–"
+                for name in parts
+            ),
+        )
+        for one in shown
+    )
+    columns = tuple(Column(title) for title in ("Session (UTC)", "Suite", "State", *parts))
+    found: list[Block] = [TableBlock("Parts by session", columns, rows)]
+    if shown[0].figures:
+        figures = tuple(shown[0].figures.items())
+        title = f"Figures of {shown[0].started[:16].replace('T', ' ')}"
+        found.append(TableBlock(title, (Column("Figure"), Column("Value", True)), figures))
+    return found
+
+
+def _changes(subjects: Sequence[SiteSubject], units: Units) -> TableBlock | None:
+    found = sorted(
+        ((change.point.started, one, change) for one in subjects for change in one.changes),
+        key=lambda row: (row[0], row[1].name, row[2].title, row[2].metric),
+        reverse=True,
+    )[:_MOST_RUNS]
+    if not found:
+        return None
+    rows = []
+    for started, one, change in found:
+        point = change.point
+        before, after = (
+            quantity.with_unit(value, change.unit, units, change.of)
+            for value in (point.before, point.after)
+        )
+        told = ", ".join(f"{d.what}: {d.first} → {d.second}" for d in point.differences)
+        rows.append(
+            (
+                *change_cells(started, one, change),
+                f"{before}, then {after}",
+                point.known or told or "–",
+            )
+        )
+    titles = ("Since", "Series", "Metric", "Change", "Level", "Known, or changed at that time")
+    columns = tuple(Column(title, title == "Change") for title in titles)
+    return TableBlock("Changes of level", columns, tuple(rows), stacked=True)
+
+
+def run_table(runs: Sequence[SiteRun], units: Units, title: str = "Runs") -> TableBlock:
+    """Runs in lines, newest first."""
+    shown = sorted(runs, key=lambda run: (run.started, run.id), reverse=True)[:_MOST_RUNS]
+    columns = (
+        Column("Started (UTC)"),
+        Column("Run"),
+        Column("Machine"),
+        Column("Verdict"),
+        Column("First metric"),
+    )
+    return TableBlock(title, columns, tuple(run_row(run, units) for run in shown), stacked=True)
+
+
+def run_row(run: SiteRun, units: Units) -> tuple[str, ...]:
+    """The cells of a run in a list."""
+    value = "–"
+    if run.value is not None:
+        value = f"{run.metric} {quantity.with_unit(run.value, run.unit, units, run.of)}"
+    return (
+        run.started[:16].replace("T", " "),
+        Cell(f"{run.name} {run.step}".rstrip(), address.run(run.id)),
+        Cell(run.machine, address.machine(run.machine)),
+        Cell(run.level, tone=level_of(run.level)[0]),
+        value,
+    )

@@ -1,0 +1,192 @@
+// One workload to explore: a metric over time or a parameter, grouped; as a picture and a table.
+"use strict";
+(() => {
+  const data = globalThis.venturiData;
+  const place = document.getElementById("explore");
+  if (!data || !place) return;
+  const SVG = "http://www.w3.org/2000/svg";
+  const MOST_ROWS = 500;
+  const COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a6d00", "#59626d"];
+  const WIDTH = 900, HEIGHT = 340, LEFT = 90, RIGHT = 20, TOP = 24, BOTTOM = 40;
+
+  const element = (name, attributes, ...children) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) {
+      if (key in made) made[key] = value; else made.setAttribute(key, value);
+    }
+    made.append(...children);
+    return made;
+  };
+  const drawn = (name, attributes, text = "") => {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    made.textContent = text;
+    return made;
+  };
+  const shown = (value, unit) => {
+    const bytes = unit === "B/s" || unit === "B";
+    const base = bytes ? 1024 : 1000;
+    const names = bytes ? ["", "Ki", "Mi", "Gi", "Ti", "Pi"] : ["", "k", "M", "G", "T", "P"];
+    let step = 0;
+    if (bytes || /^(op|1|flop)\/s$/.test(unit)) {
+      while (Math.abs(value) >= base && step < names.length - 1) { value /= base; step += 1; }
+    }
+    return `${Number(value.toPrecision(3))} ${names[step]}${unit}`.trim();
+  };
+  const numeric = (value) => {
+    if (typeof value === "number") return value;
+    const found = /^([0-9.]+) ?(|B|[KMGT]iB|[kMGT]B)$/.exec(String(value));
+    if (!found) return null;
+    const powers = { KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40,
+                     kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+    return Number(found[1]) * (powers[found[2]] || 1);
+  };
+
+  const rows = data.series.flatMap((one) => one.sessions.map(([started, value, repetitions]) => ({
+    machine: one.machine, metric: one.metric, unit: one.unit, started, value, repetitions,
+    fields: { machine: one.machine, ranks: one.ranks, step: one.step, ...one.parameters },
+  })));
+  const metrics = [...new Set(rows.map((row) => row.metric))];
+  const fields = [...new Set(rows.flatMap((row) => Object.keys(row.fields)))].filter(
+    (name) => new Set(rows.map((row) => row.fields[name])).size > 1 || name === "machine");
+  const along = fields.filter((name) => rows.every((row) => numeric(row.fields[name]) !== null));
+  const machines = [...new Set(rows.map((row) => row.machine))];
+
+  const state = new URLSearchParams(location.hash.slice(1));
+  const controls = element("div", { className: "controls" });
+  const select = (label, key, options) => {
+    const made = element("select", { name: key },
+      ...options.map(([value, text]) => element("option", { value }, text)));
+    const wanted = state.get(key);
+    if (options.some(([value]) => value === wanted)) made.value = wanted;
+    made.addEventListener("input", draw);
+    controls.append(element("label", {}, label, made));
+    return made;
+  };
+  const day = (label, key) => {
+    const made = element("input", { type: "date", name: key, value: state.get(key) || "" });
+    made.addEventListener("input", draw);
+    controls.append(element("label", {}, label, made));
+    return made;
+  };
+  const metric = select("Metric", "metric", metrics.map((name) => [name, name]));
+  const over = select("Over", "over", [["", "time"], ...along.map((name) => [name, name])]);
+  const by = select("Lines for each", "by", [["", "one line"], ...fields.map((n) => [n, n])]);
+  if (!state.has("by")) {
+    by.value = machines.length > 1 ? "machine" : fields.find((name) => name !== "machine") || "machine";
+  }
+  const machine = select("Machine", "machine", [["", "all"], ...machines.map((n) => [n, n])]);
+  const from = day("From", "from"), to = day("To", "to");
+
+  const picture = element("div", { className: "plot" });
+  const status = element("p", { className: "finding", role: "status" });
+  const table = element("div", { className: "scroll", tabIndex: 0 });
+  const links = element("p", {});
+  place.replaceChildren(controls, status, picture, links, table);
+
+  const chosen = () => rows.filter((row) => row.metric === metric.value
+    && (!machine.value || row.machine === machine.value)
+    && (!from.value || row.started.slice(0, 10) >= from.value)
+    && (!to.value || row.started.slice(0, 10) <= to.value));
+  const x = (row) => over.value ? numeric(row.fields[over.value]) : Date.parse(row.started);
+  const label = (row) => by.value ? String(row.fields[by.value] ?? "not said") : metric.value;
+
+  function draw() {
+    const kept = new URLSearchParams();
+    for (const one of [metric, over, by, machine, from, to]) kept.set(one.name, one.value);
+    history.replaceState(null, "", `#${kept}`);
+    const found = chosen().sort((a, b) => x(a) - x(b) || (a.started < b.started ? -1 : 1));
+    const groups = new Map();
+    for (const row of found) {
+      if (!groups.has(label(row))) groups.set(label(row), []);
+      groups.get(label(row)).push(row);
+    }
+    const unit = found.length ? found[0].unit : "";
+    status.textContent = found.length
+      ? `${found.length} sessions, from ${shown(Math.min(...found.map((r) => r.value)), unit)} to `
+        + `${shown(Math.max(...found.map((r) => r.value)), unit)}.`
+      : "No session is chosen.";
+    const svg = chart(found, groups, unit);
+    picture.replaceChildren(svg);
+    const texts = { CSV: csv(found), JSON: JSON.stringify(found, null, 1),
+                    SVG: new XMLSerializer().serializeToString(svg) };
+    links.replaceChildren("Take it along: ");
+    for (const [name, text] of Object.entries(texts)) {
+      const link = element("a", { href: "#", download: `${metric.value}.${name.toLowerCase()}` }, name);
+      link.addEventListener("click", () => {
+        link.href = URL.createObjectURL(new Blob([text]));
+      }, { once: true });
+      links.append(link, " ");
+    }
+    list(found, unit);
+  }
+
+  function chart(found, groups, unit) {
+    const svg = drawn("svg", { class: "chart", width: WIDTH, height: HEIGHT, role: "img",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-label": status.textContent });
+    if (!found.length) return svg;
+    const xs = found.map(x), ys = found.map((row) => row.value);
+    const isLog = over.value && Math.min(...xs) > 0 && Math.max(...xs) / Math.min(...xs) >= 8;
+    const scale = (value) => isLog ? Math.log(value) : value;
+    const [left, right] = [scale(Math.min(...xs)), scale(Math.max(...xs))];
+    const low = Math.min(0, ...ys), high = Math.max(...ys) || 1;
+    const px = (value) => LEFT + (WIDTH - LEFT - RIGHT)
+      * (right > left ? (scale(value) - left) / (right - left) : 0.5);
+    const py = (value) => HEIGHT - BOTTOM
+      - (HEIGHT - TOP - BOTTOM) * (value - low) / (high - low || 1);
+    for (let tick = 0; tick <= 4; tick += 1) {
+      const value = low + (high - low) * tick / 4;
+      svg.append(drawn("line", { class: "grid", x1: LEFT, x2: WIDTH - RIGHT, y1: py(value), y2: py(value) }),
+        drawn("text", { x: LEFT - 8, y: py(value) + 4, "text-anchor": "end" }, shown(value, unit)));
+    }
+    const places = over.value ? [...new Set(xs)].slice(0, 12) : [xs[0], xs[xs.length - 1]];
+    const names = new Map(found.map((row) => [x(row),
+      over.value ? String(row.fields[over.value]) : row.started.slice(0, 10)]));
+    places.forEach((value, index) => svg.append(drawn("text", { x: px(value), y: HEIGHT - 16,
+      "text-anchor": over.value ? "middle" : index ? "end" : "start" }, names.get(value))));
+    [...groups].forEach(([name, own], index) => {
+      const colour = COLOURS[index % COLOURS.length];
+      const points = own.map((row) => `${px(x(row)).toFixed(1)},${py(row.value).toFixed(1)}`);
+      if (!over.value) {
+        svg.append(drawn("polyline", { points: points.join(" "), fill: "none", stroke: colour,
+          "stroke-dasharray": ["", "6 3", "2 2", "8 2 2 2"][index % 4] }));
+      }
+      for (const point of points) {
+        const [cx, cy] = point.split(",");
+        const mark = [["circle", { cx, cy, r: 3.5 }],
+          ["rect", { x: cx - 3, y: cy - 3, width: 6, height: 6 }]][index % 2];
+        svg.append(drawn(mark[0], { ...mark[1], fill: colour }));
+      }
+      const at = LEFT + (index % 5) * 160;
+      svg.append(drawn("text", { x: at + 12, y: 12 + 14 * Math.floor(index / 5) }, name.slice(0, 22)),
+        drawn("rect", { x: at, y: 5 + 14 * Math.floor(index / 5), width: 8, height: 8, fill: colour }));
+    });
+    return svg;
+  }
+
+  function list(found, unit) {
+    const heads = ["Started", ...fields, metric.value, "Repetitions"];
+    const body = found.slice(0, MOST_ROWS).map((row) => element("tr", {},
+      ...[row.started.slice(0, 16).replace("T", " "), ...fields.map((n) => String(row.fields[n] ?? "–")),
+          shown(row.value, unit), String(row.repetitions)].map((text) => element("td", {}, text))));
+    const cut = found.length > MOST_ROWS ? `, the first ${MOST_ROWS} of ${found.length}` : "";
+    table.replaceChildren(element("table", { className: "wide" },
+      element("caption", {}, `Sessions${cut}`),
+      element("thead", {}, element("tr", {},
+        ...heads.map((text) => element("th", { scope: "col" }, text)))),
+      element("tbody", {}, ...body)));
+  }
+
+  function csv(found) {
+    const cell = (value) => {
+      const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
+      return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+    };
+    const heads = ["started", ...fields, metric.value, "unit", "repetitions"];
+    const lines = found.map((row) => [row.started, ...fields.map((n) => row.fields[n] ?? ""),
+      row.value, row.unit, row.repetitions]);
+    return [heads, ...lines].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  }
+
+  draw();
+})();

@@ -1,0 +1,1 @@
+"""The results site: stores and repositories to a folder of pages."""

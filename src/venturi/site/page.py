@@ -1,0 +1,241 @@
+"""The pages of a site: documents to HTML at their addresses."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from venturi.model.comparison import ComparisonSet
+from venturi.model.document import Document
+from venturi.model.history import KnownChange, Series, Trend
+from venturi.model.published import Io500Result
+from venturi.model.result import Result
+from venturi.model.site import (
+    SiteContrast,
+    SiteGroup,
+    SiteHealth,
+    SiteMachine,
+    SiteRun,
+    SiteRunList,
+    SiteRunPage,
+    SiteStatus,
+    SiteSubject,
+    SiteWorkload,
+)
+from venturi.report import comparison
+from venturi.report.block import Block, Figure, Page
+from venturi.report.html import STYLE_NAME, Frame, explore_script, site_css, site_html, site_script
+from venturi.report.quantity import Units
+from venturi.report.site import address, io500, machine, overview, run, status, workload
+from venturi.site.io500 import lists_of, systems_of
+from venturi.site.output import SiteFolder
+from venturi.site.scan import DAMAGED, PRIVATE
+from venturi.site.subject import best_of, points_of
+
+PageOf = Callable[[Any, Units], Page]
+LINKS = (
+    (address.STATUS, "Status"),
+    (address.MACHINES, "Machines"),
+    (address.WORKLOADS, "Workloads"),
+    (address.RUNS, "Runs"),
+    (address.EXPLORE, "Explore"),
+    (address.COMPARE, "Compare"),
+    (address.LISTS, "IO500"),
+)
+SCRIPT_NAME = "site.js"
+EXPLORE_NAME = "explore.js"
+_RUNS_A_PAGE = 500
+
+
+@dataclass(frozen=True)
+class KeptWorkload:
+    """A workload whose pages stay as they are."""
+
+    contrasts: list[SiteContrast]
+
+
+class SitePages:
+    """Draws pages into a site's folder."""
+
+    def __init__(self, title: str, units: Units, folder: SiteFolder) -> None:
+        self._title = title
+        self._units = units
+        self._folder = folder
+
+    def assets(self) -> None:
+        """Styles and the script."""
+        self._folder.write(STYLE_NAME, site_css())
+        self._folder.write(SCRIPT_NAME, site_script())
+        self._folder.write(EXPLORE_NAME, explore_script())
+
+    def runs(self, lines: Sequence[SiteRun], changed: Mapping[str, Result]) -> None:
+        """A page for each run, and the lists of all."""
+        for line in lines:
+            path = address.run(line.id)
+            if line.id in changed or not self._folder.keep(path):
+                page = run.page_of(SiteRunPage(result=changed[line.id]), self._units)
+                self._folder.write(path, self._html(page, path))
+        ordered = sorted(lines, key=lambda one: (one.started, one.id))
+        parts = [ordered[i : i + _RUNS_A_PAGE] for i in range(0, len(ordered), _RUNS_A_PAGE)]
+        for number, part in enumerate(parts, 1):
+            found = SiteRunList(number=number, runs=part)
+            self._draw(address.run_list(number), found, overview.run_list, (SCRIPT_NAME,))
+        path = address.RUNS
+        self._folder.write(path, self._html(overview.run_index(len(lines), len(parts)), path))
+
+    def kept_workload(self, name: str) -> KeptWorkload | None:
+        """A workload as it was; None where a page of it is not there any more."""
+        before = self._folder.before
+        contrasts = before.contrasts.get(name) if before else None
+        if contrasts is None:
+            return None
+        own = (address.workload(name), address.explore(name), address.data(name))
+        paths = [*own, *(contrast_path(one) for one in contrasts)]
+        return KeptWorkload(contrasts) if all([self._folder.keep(path) for path in paths]) else None
+
+    def workload(
+        self, name: str, groups: Sequence[SiteGroup], contrasts: list[SiteContrast]
+    ) -> None:
+        """The page of a workload."""
+        series = [one for group in groups for one in group.series]
+        series.sort(key=lambda one: one.trend is not Trend.WORSE)
+        found = SiteWorkload(
+            name=name,
+            subjects=[group.subject for group in groups],
+            series=series,
+            best=best_of(groups),
+            points=points_of(groups),
+            contrasts=contrasts,
+        )
+        path = address.workload(name)
+        self._folder.write(path, self._html(workload.page_of(found, self._units), path))
+        self._folder.write(address.data(name), _script_of(series))
+        path = address.explore(name)
+        frame = Frame(self._title, LINKS, path, (address.data(name), EXPLORE_NAME), True)
+        self._folder.write(path, site_html(overview.exploration(name), frame))
+
+    def comparison(self, contrast: SiteContrast, found: ComparisonSet) -> None:
+        """The page of two sets of runs."""
+        path = contrast_path(contrast)
+        page = comparison.page_of(found, self._units)
+        differs = any(row.is_significant for part in found.parts for row in part.rows)
+        self._folder.write(path, self._html(_with_figures(page, 1 if differs else 0), path))
+
+    def machine(
+        self,
+        name: str,
+        subjects: list[SiteSubject],
+        health: list[SiteHealth],
+        known: Sequence[KnownChange],
+    ) -> None:
+        """The page of a machine."""
+        own = [change for change in known if change.machine in ("", name)]
+        found = SiteMachine(machine=name, subjects=subjects, health=health, known=own)
+        self._draw(address.machine(name), found, machine.page_of)
+
+    def overviews(self, subjects: Sequence[SiteSubject], contrasts: Sequence[SiteContrast]) -> None:
+        """The pages that list machines, workloads and comparisons."""
+        for path, page in (
+            (address.MACHINES, overview.machines(subjects)),
+            (address.WORKLOADS, overview.workloads(subjects)),
+            (address.COMPARE, overview.comparisons(list(contrasts))),
+            (address.EXPLORE, overview.explorations(subjects)),
+        ):
+            self._folder.write(path, self._html(page, path))
+
+    def io500(self, published: Sequence[Io500Result]) -> None:
+        """The lists of IO500, its systems, and all results to download."""
+        lists = lists_of(published)
+        for found in lists:
+            self._draw(address.io500_list(found.key), found, io500.list_page, (SCRIPT_NAME,))
+        for system in systems_of(published, lists):
+            path = address.system(io500.owner_of(system.results[0]))
+            self._draw(path, system, io500.system_page)
+        data = "[" + ",\n".join(one.to_json() for one in published) + "]\n"
+        self._folder.draw(
+            address.LISTS,
+            data,
+            lambda: self._html(io500.index_page(lists, published), address.LISTS),
+        )
+        self._folder.write(io500.CSV, io500.csv_of(published))
+        self._folder.write(io500.JSON, data)
+
+    def status(
+        self,
+        runs: int,
+        subjects: list[SiteSubject],
+        health: Sequence[SiteHealth],
+        whys: Sequence[str],
+        published: int,
+    ) -> None:
+        """The first page; `whys` says of each run without a page why."""
+        found = SiteStatus(
+            title=self._title,
+            runs=runs,
+            subjects=subjects,
+            health=list(health),
+            newest=max((one.last for one in subjects), default=""),
+            unreadable=sum(why == DAMAGED for why in whys),
+            withheld=sum(why == PRIVATE for why in whys),
+            published=published,
+        )
+        self._draw(address.STATUS, found, status.page_of)
+
+    def _draw(
+        self, path: str, found: Document, page_of: PageOf, scripts: tuple[str, ...] = ()
+    ) -> None:
+        self._folder.draw(
+            path,
+            found.to_json(),
+            lambda: self._html(page_of(found, self._units), path, scripts),
+        )
+
+    def _html(self, page: Page, path: str, scripts: tuple[str, ...] = ()) -> str:
+        return site_html(page, Frame(self._title, LINKS, path, scripts))
+
+
+def contrast_path(contrast: SiteContrast) -> str:
+    """Where a comparison stands."""
+    return f"compare/{contrast.key}.html"
+
+
+def _with_figures(page: Page, most: int) -> Page:
+    """A page with its first figures; of the others the table is shown, which is drawn at once."""
+    left = most
+    chapters = []
+    for chapter in page.chapters:
+        sections = []
+        for section in chapter.sections:
+            blocks: list[Block] = []
+            for block in section.blocks:
+                if isinstance(block, Figure) and left == 0:
+                    blocks.append(block.table)
+                    continue
+                left -= isinstance(block, Figure)
+                blocks.append(block)
+            sections.append(replace(section, blocks=tuple(blocks)))
+        chapters.append(replace(chapter, sections=tuple(sections)))
+    return replace(page, chapters=tuple(chapters))
+
+
+def _script_of(series: Sequence[Series]) -> str:
+    """The sessions of all series as a script, because pages that are opened from disk fetch none.
+
+    It is JSON that no parser of HTML or of scripts takes for anything else.
+    """
+    rows = [
+        {
+            "machine": one.machine,
+            "step": one.name,
+            "metric": f"{one.metric} ({one.condition})" if one.condition else one.metric,
+            "unit": one.unit,
+            "ranks": one.ranks,
+            "parameters": one.parameters,
+            "sessions": [[s.started, s.value, s.repetitions] for s in one.sessions],
+        }
+        for one in series
+    ]
+    text = json.dumps({"series": rows}, separators=(",", ":"))
+    return f"globalThis.venturiData = {text.replace('<', chr(92) + 'u003c')};\n"

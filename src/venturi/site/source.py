@@ -1,0 +1,117 @@
+"""Where a site's results come from: stores, and checkouts of repositories of results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from venturi.model.error import UserError
+from venturi.model.history import KnownChange, KnownChanges
+from venturi.model.result import Result
+from venturi.model.yaml_text import load_yaml
+from venturi.store.public import PUBLIC_FACTS, public
+from venturi.store.result import (
+    RECORD_NAME,
+    RESULT_NAME,
+    archived,
+    load_result,
+    shared,
+    tags_by_run,
+)
+from venturi.store.seal import SEAL_NAME, sha256_of
+from venturi.store.version import read_versioned
+
+KNOWN_NAME = "known-changes.yaml"
+_STORE_NAMES = ("runs", "published", "health", "index.json", "tags", "running")
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One run in a source."""
+
+    place: str
+    """Where it is, in the source."""
+    stamp: str
+    """What is another text once the run has changed."""
+
+
+class Source:
+    """A store, or a checkout of a repository that `results push` fills."""
+
+    def __init__(self, path: Path) -> None:
+        """UserError for what is neither."""
+        self.path = path
+        if not path.is_dir():
+            raise UserError(f"{path}: there is no such directory", "name a store or a checkout")
+        self.is_store = any((path / name).exists() for name in _STORE_NAMES)
+        if not self.is_store and not (path / "results").is_dir() and any(path.iterdir()):
+            raise UserError(
+                f"{path}: this is neither a store nor a checkout of a results repository",
+                "a store has runs/, a checkout has results/; clone a bare repository first",
+            )
+
+    def runs(self) -> Iterator[Stored]:
+        """All runs, in the order of their names."""
+        if not self.is_store:
+            folder = self.path / "results"
+            for file in shared(folder) if folder.is_dir() else ():
+                place = file.relative_to(self.path).as_posix()
+                yield Stored(place, _digest(file))
+            return
+        for name in _folders(self.path / "runs"):
+            folder = self.path / "runs" / name
+            found = [_status(folder / one) for one in (RESULT_NAME, RECORD_NAME, SEAL_NAME)]
+            tags = ",".join(self._tags.get(name, ()))
+            yield Stored(name, f"{_stamp(found)} {tags}")
+
+    def load(self, stored: Stored) -> Result:
+        """A run's shared fields. UserError for one that is damaged, or must not be shared."""
+        if not self.is_store:
+            result = read_versioned(self.path / stored.place, Result)
+            facts = {name: v for name, v in result.facts.items() if name in PUBLIC_FACTS}
+            return result.model_copy(update={"facts": facts, "reasons": []})
+        folder = self.path / "runs" / stored.place
+        return archived(folder, load_result(folder), self._tags.get(stored.place, []))
+
+    def shared(self, result: Result) -> Result:
+        """What of a result may be seen by everybody. UserError where a name is private."""
+        return public(result) if self.is_store else result
+
+    @cached_property
+    def _tags(self) -> dict[str, list[str]]:
+        return tags_by_run(self.path)
+
+    def known(self) -> list[KnownChange]:
+        """What people noted beside the results. UserError for a file that is damaged."""
+        file = self.path / KNOWN_NAME
+        return load_yaml(file, KnownChanges).known if file.is_file() else []
+
+
+def _folders(runs: Path) -> list[str]:
+    try:
+        with os.scandir(runs) as found:
+            return sorted(one.name for one in found if one.name[0] != "." and one.is_dir())
+    except FileNotFoundError:
+        return []
+
+
+def _status(path: Path) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
+def _digest(path: Path) -> str:
+    """Of a file's bytes: each clone of a repository gives its files other times."""
+    try:
+        return sha256_of(path)
+    except OSError:
+        return "-"
+
+
+def _stamp(found: list[os.stat_result | None]) -> str:
+    return " ".join(f"{one.st_size}-{one.st_mtime_ns}" if one else "-" for one in found)

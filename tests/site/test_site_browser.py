@@ -1,0 +1,203 @@
+"""The site in a real browser: from disk, by keyboard, narrow and wide, light and dark, in peace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Browser
+from site_factory import io500_list, result, scaling_study, sessions, store_of
+from test_site_build import made
+
+from venturi.compat.io500.list_csv import read_list
+from venturi.model.published import Io500Result
+from venturi.report.site import address
+from venturi.store.archive import results
+from venturi.store.published import save
+
+pytestmark = pytest.mark.needs("browser")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site with every kind of page."""
+    home = tmp_path_factory.mktemp("site")
+    failed = result(20, minute=30, level="INVALID", metrics={}, session="failed")
+    own = [*sessions(24, 12), *sessions(8, 1000, machine="beta"), *scaling_study(), failed]
+    store = store_of(home / "store", own)
+    for one in read_list(io500_list(40).encode(), "list.csv"):
+        assert isinstance(one, Io500Result)
+        save(store, one)
+    made(home / "public", store)
+    return home / "public"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    found = Browser(tmp_path_factory.mktemp("profile"))
+    yield found
+    found.close()
+
+
+def kinds(site: Path) -> list[str]:
+    """A page of each kind."""
+    folders = ("run", "compare", "explore", "machine", "workload")
+    some = [next((site / name).glob("*.html")).relative_to(site).as_posix() for name in folders]
+    system = next((site / "io500").glob("system-*.html")).relative_to(site).as_posix()
+    top = [path.name for path in site.glob("*.html")]
+    return sorted([*top, *some, system, "io500/index.html", "io500/full.html"])
+
+
+@pytest.mark.parametrize("width", [360, 1280, 2560])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_pages_open_from_disk_without_a_complaint_or_a_request_that_leaves(
+    browser: Browser, site: Path, width: int, dark: bool
+) -> None:
+    browser.look(width, dark)
+    for path in kinds(site):
+        browser.open((site / path).as_uri())
+        assert browser.complaints() == [], path
+        own = (site.as_uri(), "data:")  # the browser's own icons of controls
+        assert all(one.startswith(own) for one in browser.requests()), path
+        room = browser.evaluate("document.documentElement.scrollWidth")
+        assert room <= width, f"{path} is {room} px wide"
+        paper = browser.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert (paper == "rgb(21, 24, 28)") is dark, path
+
+
+def test_styles_and_the_script_work_under_the_policy(browser: Browser, site: Path) -> None:
+    browser.look(1280)
+    browser.open((site / "io500/full.html").as_uri())
+    assert browser.evaluate("document.querySelectorAll('.controls input').length") > 10
+    assert browser.evaluate("getComputedStyle(document.querySelector('table')).borderCollapse") == (
+        "collapse"
+    )
+
+
+def test_pictures_are_drawn_with_a_name_and_a_table(browser: Browser, site: Path) -> None:
+    browser.look(1280)
+    for path in ("workload/quick.html", "workload/scaling.html", "machine/alpha.html"):
+        browser.open((site / path).as_uri())
+        count = browser.evaluate("document.querySelectorAll('figure').length")
+        assert count > 0, path
+        named = "[...document.querySelectorAll('figure')].filter(f => f.querySelector('table') && "
+        named += "f.querySelector('svg[role=img]').getAttribute('aria-label').length > 20 && "
+        named += "f.querySelector('svg').getBoundingClientRect().height > 50).length"
+        assert browser.evaluate(named) == count, path
+
+
+SHOWN = "[...document.querySelectorAll('tbody tr')].filter(r => !r.hidden)"
+
+
+def choose(browser: Browser, label: str, value: str) -> None:
+    """Sets a control by its label."""
+    found = browser.evaluate(
+        "(() => { const label = [...document.querySelectorAll('.controls label')]"
+        f".find(l => l.firstChild.textContent === '{label}');"
+        f"const input = label.querySelector('input, select'); input.value = '{value}';"
+        "input.dispatchEvent(new Event('input')); return input.value; })()"
+    )
+    assert found == value
+
+
+def test_filters_choose_rows_and_the_choice_is_in_the_address(browser: Browser, site: Path) -> None:
+    browser.look(1280)
+    browser.open((site / "io500/historical.html").as_uri())
+    everything = browser.evaluate(f"{SHOWN}.length")
+    assert everything == 40
+    choose(browser, "Nodes, at least", "10")
+    choose(browser, "Nodes, at most", "10")
+    cells = browser.evaluate(f"{SHOWN}.map(r => r.cells[6].textContent)")
+    assert set(cells) == {"10"}
+    address_now = browser.evaluate("location.href")
+    assert address_now.endswith("#least=10&most=10")
+    browser.open("about:blank")
+    browser.open(address_now)
+    assert browser.evaluate(f"{SHOWN}.length") == len(cells) < everything
+    assert browser.complaints() == []
+
+
+def test_columns_are_hidden_and_rows_are_sorted(browser: Browser, site: Path) -> None:
+    browser.look(1280)
+    browser.open((site / "io500/historical.html").as_uri())
+    browser.evaluate("document.querySelectorAll('.controls fieldset input')[2].click()")
+    hidden = "[...document.querySelectorAll('tr')].every(r => r.cells[2].hidden)"
+    assert browser.evaluate(hidden) is True
+    browser.evaluate("document.querySelectorAll('th button')[9].click()")
+    values = browser.evaluate(f"{SHOWN}.map(r => Number(r.cells[9].textContent))")
+    assert values == sorted(values)
+    assert browser.evaluate("document.querySelectorAll('th')[9].ariaSort") == "ascending"
+
+
+def test_exploring_groups_by_a_parameter_and_the_state_is_in_the_address(
+    browser: Browser, site: Path
+) -> None:
+    browser.look(1280)
+    browser.open((site / "explore/scaling.html").as_uri())
+    choose(browser, "Over", "ranks")
+    choose(browser, "Lines for each", "transfer")
+    cells = browser.evaluate(
+        "[...document.querySelectorAll('#explore tbody tr')].map(r => [...r.cells].map("
+        "c => c.textContent))"
+    )
+    runs = [run for run in results(site.parent / "store") if run.name == "scaling"]
+    points = {(run.ranks, str(run.parameters["transfer"])) for run in runs}
+    assert {(int(row[2]), row[3]) for row in cells} == points
+    marks = "document.querySelectorAll('.chart circle, .chart rect').length"
+    assert browser.evaluate(marks) == len(points) + 3  # and the squares of the legend
+    where = browser.evaluate("location.href")
+    browser.open("about:blank")
+    browser.open(where)
+    assert browser.evaluate("document.querySelector('[name=over]').value") == "ranks"
+    assert browser.evaluate(marks) == len(points) + 3
+    assert browser.complaints() == []
+
+
+def focus(browser: Browser) -> str:
+    """What the keyboard is at."""
+    found = browser.evaluate("document.activeElement.textContent")
+    return str(found)
+
+
+def test_the_keyboard_alone_leads_to_the_regression(browser: Browser, site: Path) -> None:
+    browser.look(1280)
+    browser.open((site / "index.html").as_uri())
+    browser.press("Tab")
+    assert focus(browser) == "To the content"
+    for _ in range(40):
+        browser.press("Tab")
+        if "WORSE by" in focus(browser) or "of quick on alpha" in focus(browser):
+            break
+    assert browser.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    browser.press("Enter")
+    browser.evaluate("new Promise(done => setTimeout(done, 0))")
+    for _ in range(200):
+        if browser.evaluate("document.title").startswith("quick"):
+            break
+    assert browser.evaluate("document.querySelector('h1').textContent") == "quick"
+
+
+def test_every_control_and_link_has_a_name_and_headings_do_not_skip(
+    browser: Browser, site: Path
+) -> None:
+    browser.look(1280)
+    unnamed = "[...document.querySelectorAll('a, button, input, select, summary')].filter(e => "
+    unnamed += "!(e.textContent.trim() || (e.labels && e.labels[0]?.textContent.trim()))).length"
+    levels = "[...document.querySelectorAll('h1, h2, h3, h4')].map(e => Number(e.tagName[1]))"
+    for path in kinds(site):
+        browser.open((site / path).as_uri())
+        assert browser.evaluate(unnamed) == 0, path
+        assert browser.evaluate("document.documentElement.lang") == "en"
+        found = browser.evaluate(levels)
+        assert found[0] == 1, path
+        assert found.count(1) == 1, path
+
+
+def test_an_invalid_run_shows_no_figure(browser: Browser, site: Path) -> None:
+    failed = next(run for run in results(site.parent / "store") if run.level == "INVALID")
+    browser.look(360)
+    browser.open((site / address.run(failed.id)).as_uri())
+    text = browser.evaluate("document.body.innerText")
+    assert "INVALID" in text
+    assert "no figure of it counts" in text
