@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "backend/key_space.hpp"
+#include "backend/key_prefix.hpp"
+#include "backend/keyed_storage.hpp"
 #include "backend/s3/client.hpp"
 #include "backend/table.hpp"
 #include "base/error.hpp"
@@ -45,7 +46,7 @@ struct Object {
   s3::Upload upload = {};
 };
 
-class S3 final : public Backend, private KeySpace {
+class S3 final : public KeyedStorage {
  public:
   S3(const Environment& environment, s3::Account account, const std::string& prefix,
      std::uint64_t part_bytes)
@@ -57,16 +58,6 @@ class S3 final : public Backend, private KeySpace {
     place_ = base::kKeyDevice |
              base::key_of(fmt::format("{} {} {}", known.endpoint, known.bucket, prefix_));
   }
-
-  [[nodiscard]] Traits traits() const noexcept override {
-    return {.real_files = true, .bypasses_cache = true, .is_keyed = true};
-  }
-  [[nodiscard]] KeySpace* key_space() noexcept override { return this; }
-
-  int open_directory(const char*, Directory&) override { return ENOTSUP; }
-  void close_directory(Directory) noexcept override {}
-  int make_directory(Directory, const char*) override { return ENOTSUP; }
-  int remove_directory(Directory, const char*) override { return ENOTSUP; }
 
   int open(Directory at, const char* name, OpenMode mode, Handle& out) override;
   int close(Handle file) override {
@@ -309,19 +300,6 @@ std::string endpoint_of(std::string text) {
                          "say http://HOST:PORT or https://HOST, without a path or a password");
 }
 
-std::string prefix_of(std::string text) {
-  constexpr std::string_view kAllowed =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./";
-  const bool is_fine = text.find_first_not_of(kAllowed) == std::string::npos &&
-                       !text.starts_with('/') && text.find("..") == std::string::npos &&
-                       text.find("//") == std::string::npos;
-  if (!is_fine) {
-    throw base::plan_error("options.prefix", fmt::format("'{}' is no prefix of keys", text),
-                           "letters, digits, - _ . and /, not beginning with /");
-  }
-  return text.empty() || text.ends_with('/') ? text : text + "/";
-}
-
 s3::Account account_of(const Entry& entry, const std::vector<schema::Option>& options,
                        const std::string& owner) {
   s3::Account account;
@@ -358,7 +336,7 @@ const Entry& s3_entry() {
          const std::vector<schema::Option>& options) -> std::unique_ptr<Backend> {
         return std::make_unique<S3>(environment,
                                     account_of(s3_entry(), options, environment.owner_key),
-                                    prefix_of(text_option(s3_entry(), options, "prefix")),
+                                    key_prefix(text_option(s3_entry(), options, "prefix")),
                                     bytes_option(s3_entry(), options, "part_bytes"));
       }};
   return entry;

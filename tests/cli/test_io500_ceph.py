@@ -9,27 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from cli.ceph import Ceph, refuse_where_missing
+from cli.ceph import OF_FILES, Ceph, refuse_where_missing
 from cli.conftest import Cli
 
 
 @pytest.fixture
-def ceph() -> Iterator[Ceph]:
-    refuse_where_missing()
+def file_cluster() -> Iterator[Ceph]:
+    refuse_where_missing(OF_FILES)
     made = Ceph(Path(tempfile.mkdtemp(prefix="ceph")))
     try:
         made.start()
+        made.start_files()
         yield made
     finally:
         made.stop()
 
 
 @pytest.mark.nightly
-def test_the_suite_on_striped_files(cli: Cli, ceph: Ceph) -> None:
+def test_the_suite_on_striped_files(cli: Cli, file_cluster: Ceph) -> None:
     """All phases, every byte read back right, nothing left."""
-    place = ceph.mount / "striped"
+    place = file_cluster.mount / "striped"
     place.mkdir()
-    ceph.stripe(place, count=3, unit_bytes=1 << 20)
+    file_cluster.stripe(place, count=3, unit_bytes=1 << 20)
     probe = place / "probe"
     probe.write_bytes(b"x")
     assert b"stripe_count=3" in os.getxattr(probe, "ceph.file.layout")

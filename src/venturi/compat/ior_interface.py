@@ -32,6 +32,9 @@ STORES = tuple(
 )
 """Stores that IOR reaches and the engine does not."""
 
+RADOS_POOL = "cephfs_data"
+"""The pool that IOR's RADOS always takes."""
+
 _HINT = "IOR_HINT__"
 _DEFAULT_PENDING = 128
 """Requests in flight of IOR's AIO."""
@@ -71,6 +74,8 @@ def reach(test: IorTest, file_bytes: int) -> Reached:
     reached = Reached(ours, file_bytes=file_bytes)
     if ours == "mmap" and test.writes:
         reached.options["size"] = file_bytes
+    if ours == "rados":
+        reached.options["pool"] = RADOS_POOL
     if ours == "uring":
         reached.depth = int(test.backend.get("aio.max-pending", _DEFAULT_PENDING))
     if Interface(ours).entry.takes_hints:
@@ -124,6 +129,10 @@ def _number(name: str) -> _Apply:
         reached.options[name] = value
 
     return apply
+
+
+def _user(value: Scalar, reached: Reached) -> None:
+    reached.options["user"] = f"client.{value}"
 
 
 def _advice(word: str) -> _Apply:
@@ -187,6 +196,7 @@ RUN_OPTIONS: dict[str, tuple[str, _Apply]] = {
     "hdf5.chunkSize": ("hdf5", _nothing),
     "ncmpi.hintsFileName": ("ncmpi", _hints),
     "ncmpi.showHints": ("ncmpi", _nothing),
+    "username": ("rados", _user),
     "mmap.madv_dont_need": ("mmap", _advice("dontneed")),
     "mmap.madv_pattern": ("mmap", _nothing),
     "dummy.delay-create": ("dummy", _delay("create", "open")),

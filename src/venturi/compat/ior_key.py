@@ -134,6 +134,7 @@ BACKEND_OPTIONS = {
     "dummy.delay-sync": _NUMBER,
     "dummy.delay-xfer": _NUMBER,
     "dummy.delay-only-rank0": _FLAG,
+    "username": _TEXT,
     "dfs.pool": _TEXT,
     "dfs.group": _TEXT,
     "dfs.cont": _TEXT,
