@@ -61,12 +61,18 @@ def strip_prefix(module: str, counter: str) -> str:
     return counter.removeprefix(LAYERS[module][1])
 
 
-def known_counters(module: str, pairs: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """Counters by short name, without those that Darshan marked as unknown."""
+def known_counters(
+    module: str, pairs: Iterable[tuple[str, int]], rank: int, ranks: int
+) -> dict[str, int]:
+    """Counters by short name, without those that Darshan marked as unknown.
+
+    A record that is reduced over all `ranks` (its `rank` is -1) may hold the sum of their marks.
+    """
+    unknown = (UNKNOWN, UNKNOWN * ranks) if rank < 0 else (UNKNOWN,)
     return {
         strip_prefix(module, name): value
         for name, value in pairs
-        if value != UNKNOWN and not name.endswith((OWNER_COUNTER, RENAMED_COUNTER))
+        if value not in unknown and not name.endswith((OWNER_COUNTER, RENAMED_COUNTER))
     }
 
 
@@ -87,6 +93,14 @@ def unread_modules(modules: Iterable[str]) -> list[Gap]:
 def damage(module: str, count: int) -> Gap:
     """The gap that `count` implausible records of a module leave."""
     return Gap(layer=module, what=f"{count} damaged records were left out")
+
+
+def unmapped(lost_bytes: int) -> str:
+    """What a gap says of bytes of a log that its table of modules does not name."""
+    return (
+        f"{lost_bytes} bytes of the log belong to no module by its table of modules, which is "
+        "damaged: what they held is not known"
+    )
 
 
 def known_times(module: str, pairs: Iterable[tuple[str, float]]) -> dict[str, float]:

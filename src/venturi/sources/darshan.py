@@ -13,14 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from venturi.model.error import UserError
-from venturi.model.trace import Trace
+from venturi.model.trace import Layer, Trace
+from venturi.sources.counter import BROKEN, LAYERS
 from venturi.sources.darshan_child import EXIT_NO_LIBRARY, EXIT_UNREADABLE
 from venturi.sources.darshan_container import LONGEST_HEADER_BYTES, Container, ContainerError
 
@@ -28,6 +29,10 @@ MAX_LOG_BYTES = 2**30
 """A log is compressed counters; the largest known ones are a few hundred MiB."""
 
 TEXT_ROUTE = "give venturi the text that `darshan-parser LOG` prints instead"
+
+
+Meanwhile = Callable[[], None]
+"""What is done here while the worker reads."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +69,18 @@ class DarshanWorker:
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def ask(self, path: Path, timeout_s: float) -> Answer:
-        """The answer for a log. Raises TimeoutError, or OSError where the worker died."""
+    def ask(self, path: Path, timeout_s: float, meanwhile: Meanwhile | None = None) -> Answer:
+        """The answer for a log; `meanwhile` is called while the worker reads it.
+
+        Raises TimeoutError, or OSError where the worker died.
+        """
         stdin = self._process.stdin
         assert stdin is not None
         deadline = time.monotonic() + timeout_s
         stdin.write(json.dumps(str(path.resolve())).encode() + b"\n")
         stdin.flush()
+        if meanwhile is not None:
+            meanwhile()
         while b"\n" not in self._held:
             self._take(deadline)
         line, _, self._held = self._held.partition(b"\n")
@@ -105,12 +115,16 @@ class _Pool:
         self._worker: DarshanWorker | None = None
         self._owner = 0
 
-    def ask(self, path: Path, timeout_s: float) -> Answer:
-        """See Worker.ask; a worker that died meanwhile is replaced once."""
+    def start(self) -> None:
+        """Start the worker, which takes a while to be ready."""
+        self._usable()
+
+    def ask(self, path: Path, timeout_s: float, meanwhile: Meanwhile | None = None) -> Answer:
+        """See DarshanWorker.ask; a worker that died meanwhile is replaced once."""
         for attempt in (1, 2):
             worker = self._usable()
             try:
-                return worker.ask(path, timeout_s)
+                return worker.ask(path, timeout_s, meanwhile if attempt == 1 else None)
             except TimeoutError:
                 self.stop()
                 raise
@@ -149,8 +163,34 @@ atexit.register(POOL.stop)
 def read_log(path: Path, timeout_s: float = 60.0) -> Trace:
     """The trace of a binary Darshan log: its counters.
 
+    Raises UserError as `read_counters`, and where no record of a module can be read.
+    """
+    trace = read_counters(path, timeout_s)
+    refuse_unreadable(path, trace)
+    return trace
+
+
+def refuse_unreadable(path: Path, trace: Trace, traced: Iterable[Layer] = ()) -> None:
+    """Raise UserError where the log has a module of which no record can be read.
+
+    Without it, the application would seem to have made no call in that layer. Layers that are
+    `traced` call by call are known all the same.
+    """
+    known = {record.layer for record in trace.records} | set(traced)
+    for gap in trace.gaps:
+        if gap.what == BROKEN and gap.layer in LAYERS and LAYERS[gap.layer][0] not in known:
+            raise UserError(
+                f"Darshan log '{path}' is damaged: no record of its module {gap.layer} can be read",
+                "copy the log again from where Darshan wrote it",
+            )
+
+
+def read_counters(path: Path, timeout_s: float = 60.0, meanwhile: Meanwhile | None = None) -> Trace:
+    """The counters of a binary Darshan log; modules that are damaged are named in its gaps.
+
     The C library runs in a process of its own, for at most `timeout_s` seconds. Raises
-    UserError where the log is missing, too large, empty, malformed or takes too long.
+    UserError where the log is missing, too large, empty, malformed or takes too long. `meanwhile`
+    is called once while the library reads.
     """
     where = f"Darshan log '{path}'"
     size = _size_bytes(path, where)
@@ -158,7 +198,7 @@ def read_log(path: Path, timeout_s: float = 60.0) -> Trace:
         raise UserError(f"{where} has {size} bytes; at most {MAX_LOG_BYTES} are read", TEXT_ROUTE)
     try:
         with _readable(path) as readable:
-            answer = POOL.ask(readable, timeout_s)
+            answer = POOL.ask(readable, timeout_s, meanwhile)
     except TimeoutError:
         raise UserError(f"{where} could not be read in {timeout_s:g} s", TEXT_ROUTE) from None
     except OSError as error:

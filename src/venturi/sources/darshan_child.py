@@ -14,7 +14,7 @@ import shutil
 import struct
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -31,6 +31,7 @@ from venturi.sources.counter import (
     known_counters,
     known_times,
     layers_of,
+    unmapped,
     unread_modules,
 )
 from venturi.sources.darshan_container import Container, ContainerError
@@ -39,7 +40,6 @@ EXIT_UNREADABLE = 3
 EXIT_NO_LIBRARY = 4
 MEMORY_LIMIT_BYTES = 8 * 2**30
 UINT64 = 2**64
-NAMES_AT = -1
 
 
 def main() -> int:
@@ -111,17 +111,20 @@ def read(library: Any, path: str) -> Trace:
     ranks = int(job["nprocs"])
     records: list[CounterRecord] = []
     gaps = unread_modules(modules)
-    is_whole = _wholeness(path)
-    if not is_whole(NAMES_AT):
+    container = _container(path)
+    if container is None or not container.are_names_whole():
         gaps.append(Gap(layer="names", what=NAMES_BROKEN))
+    if container is not None and (lost := container.unmapped_bytes()):
+        gaps.append(Gap(layer="modules", what=unmapped(lost)))
     for module, about in modules.items():
         if module not in LAYERS:
             continue
         if about["partial_flag"]:
             gaps.append(Gap(layer=module, what=INCOMPLETE))
-        found = list(records_of(library, log, module, names))
-        if not is_whole(about["idx"]):
+        found = list(records_of(library, log, module, names, ranks))
+        if container is None or not container.is_whole(module):
             gaps.append(Gap(layer=module, what=BROKEN))
+            log = library.log_open(path)  # behind an error the library reads no other module
         whole = [r for r in found if is_plausible(r.rank, ranks, r.counters)]
         if len(whole) < len(found):
             gaps.append(damage(module, len(found) - len(whole)))
@@ -146,20 +149,20 @@ def read(library: Any, path: str) -> Trace:
     )
 
 
-def _wholeness(path: str) -> Callable[[int], bool]:
-    """What says of a module, by its place in the log, whether all of it can be unpacked.
+def _container(path: str) -> Container | None:
+    """What says of a module whether all of it can be unpacked; None where the log's map is damaged.
 
-    The library does not: it ends the records of a module alike at its end and at an error.
+    The library does not say it: it ends the records of a module alike at its end and at an error.
     """
     try:
         with open(path, "rb") as file:
-            return Container(file.read()).is_whole
+            return Container(file.read())
     except (ContainerError, OSError, struct.error):
-        return lambda _: False
+        return None
 
 
 def records_of(
-    library: Any, log: Any, module: str, names: dict[int, str]
+    library: Any, log: Any, module: str, names: dict[int, str], ranks: int
 ) -> Iterator[CounterRecord]:
     """All records of one module. Ids stay integers: they do not fit a double."""
     counter_names = library.counter_names(module)
@@ -167,14 +170,15 @@ def records_of(
     while (record := library.log_get_generic_record(log, module)) is not None:
         identity = int(record["id"]) % UINT64
         owner = record.get("file_rec_id")
+        rank = max(-1, int(record["rank"]))
         yield CounterRecord(
             layer=LAYERS[module][0],
             file=names.get(identity, ""),
             identity=str(identity),
             within=str(int(owner) % UINT64) if owner else "",
-            rank=max(-1, int(record["rank"])),
+            rank=rank,
             counters=known_counters(
-                module, zip(counter_names, record["counters"].tolist(), strict=False)
+                module, zip(counter_names, record["counters"].tolist(), strict=False), rank, ranks
             ),
             times=known_times(module, zip(time_names, record["fcounters"].tolist(), strict=False)),
         )

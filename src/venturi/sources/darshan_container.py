@@ -12,10 +12,13 @@ import zlib
 from dataclasses import dataclass
 
 MAGIC = 6567223
+_OLDEST = {"POSIX": 1, "MPI-IO": 2, "H5F": 3, "PNETCDF_FILE": 4, "STDIO": 7}
+_WITH_DATASETS = {"POSIX": 1, "MPI-IO": 2, "H5F": 3, "H5D": 4, "PNETCDF_FILE": 5, "STDIO": 8}
 _PLACES = {
-    (3, 0): {"DXT_POSIX": 8, "DXT_MPIIO": 9},
-    (3, 20): {"DXT_POSIX": 9, "DXT_MPIIO": 10, "HEATMAP": 14},
-    (3, 41): {"DXT_POSIX": 10, "DXT_MPIIO": 11, "HEATMAP": 15},
+    (3, 0): _OLDEST | {"DXT_POSIX": 8, "DXT_MPIIO": 9},
+    (3, 20): _WITH_DATASETS | {"DXT_POSIX": 9, "DXT_MPIIO": 10, "HEATMAP": 14},
+    (3, 41): _WITH_DATASETS
+    | {"PNETCDF_VAR": 6, "STDIO": 9, "DXT_POSIX": 10, "DXT_MPIIO": 11, "HEATMAP": 15},
 }
 """Places in the table of modules, by the first version of the log in which they hold."""
 
@@ -161,7 +164,7 @@ class Container:
         return names
 
     def has(self, module: str) -> bool:
-        """Whether the log holds records of a module: DXT_POSIX, DXT_MPIIO, or HEATMAP."""
+        """Whether the log holds records of a module, such as POSIX, DXT_POSIX or HEATMAP."""
         place = self._places.get(module)
         return place is not None and self._maps[2 * place + 3] > 0
 
@@ -172,13 +175,33 @@ class Container:
         is_partial = bool(self._partial >> number & 1)
         return Region(body, self._versions[number], is_partial, is_torn)
 
-    def is_whole(self, place: int) -> bool:
-        """Whether the records of the module at this place of the table can all be unpacked; -1
-        is the place of the names."""
-        if not 0 <= 2 * place + 2 < len(self._maps):
-            return False
+    def is_whole(self, module: str) -> bool:
+        """Whether the records of a module can all be unpacked."""
+        place = self._places.get(module)
+        return place is not None and self._can_unpack(2 * place + 2)
+
+    def are_names_whole(self) -> bool:
+        """Whether the names of files can all be unpacked."""
+        return self._can_unpack(0)
+
+    def unmapped_bytes(self) -> int:
+        """Bytes behind the job's record that belong to no region by the log's table of regions.
+
+        Darshan leaves none, so there was a region that the table has lost.
+        """
+        regions = sorted(zip(self._maps[::2], self._maps[1::2], strict=True))
+        reached: int
+        lost: int
+        reached, lost = self._maps[0], 0
+        for offset, length in regions:
+            if length:
+                lost += max(0, offset - reached)
+                reached = max(reached, offset + length)
+        return lost + max(0, len(self._data) - reached)
+
+    def _can_unpack(self, at: int) -> bool:
         try:
-            _, is_torn = self._unpack(self._maps[2 * place + 2], self._maps[2 * place + 3])
+            _, is_torn = self._unpack(self._maps[at], self._maps[at + 1])
         except ContainerError:
             return False
         return not is_torn

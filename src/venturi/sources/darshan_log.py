@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
 from venturi.model.error import UserError
-from venturi.model.operation import COLLECTIVE, Kind, Operations
-from venturi.model.trace import Gap, Layer, Trace
+from venturi.model.operation import COLLECTIVE, LAYERS, Kind, Operations
+from venturi.model.trace import Gap, Heatmap, Layer, Trace
 from venturi.model.trace_folder import Captured
-from venturi.sources.darshan import read_log
-from venturi.sources.darshan_container import Container, ContainerError
+from venturi.sources.contradiction import contradictions
+from venturi.sources.darshan import read_counters, refuse_unreadable
+from venturi.sources.darshan_container import ContainerError
 from venturi.sources.dxt import DxtContent, container_of, read_dxt
 from venturi.sources.heatmap import read_heatmaps
 
@@ -21,42 +22,62 @@ def read_whole_log(path: Path, timeout_s: float = 60.0) -> Captured:
     """Counters, single operations (DXT, all versions) and heatmaps of a binary Darshan log.
 
     What can be read besides the counters is a gain, never a reason to refuse: where it is damaged,
-    the trace says so in its gaps. Raises UserError where the counters cannot be read.
+    the trace says so in its gaps, and so it does where modules contradict each other. Raises
+    UserError where the counters cannot be read.
     """
-    trace = read_log(path, timeout_s)
+    beside: list[_Beside] = []
+    trace = read_counters(path, timeout_s, lambda: beside.append(_beside_counters(path)))
+    [found] = beside
+    gaps = trace.gaps + found.gaps
+    update: dict[str, object] = {"heatmaps": found.heatmaps, "gaps": gaps}
+    operations = None
+    if found.dxt is not None and len(found.dxt.operations):
+        operations = _with_collectives(trace, found.dxt)
+        update |= {
+            "files": found.dxt.files,
+            "processes": found.dxt.processes,
+            "operation_count": len(operations),
+        }
+    trace = trace.model_copy(update=update)
+    refuse_unreadable(path, trace, _layers(operations))
+    gaps = gaps + contradictions(trace, operations)
+    return Captured(trace.model_copy(update={"gaps": gaps}), operations)
+
+
+@dataclass
+class _Beside:
+    """What a log holds beside its counters."""
+
+    heatmaps: list[Heatmap] = field(default_factory=list)
+    dxt: DxtContent | None = None
+    gaps: list[Gap] = field(default_factory=list)
+
+
+def _beside_counters(path: Path) -> _Beside:
+    found = _Beside()
     try:
         container = container_of(path.read_bytes())
     except OSError as error:
         raise UserError(f"Darshan log '{path}' cannot be opened: {error.strerror}") from None
     except ContainerError as error:
-        return Captured(_with_gap(trace, "DXT", f"could not be looked for: {error}"))
-    return _with_dxt(_with_heatmaps(trace, container), container)
-
-
-def _with_heatmaps(trace: Trace, container: Container) -> Trace:
+        found.gaps.append(Gap(layer="DXT", what=f"could not be looked for: {error}"))
+        return found
     try:
-        heatmaps, gaps = read_heatmaps(container)
+        found.heatmaps, found.gaps = read_heatmaps(container)
     except ContainerError as error:
-        return _with_gap(trace, "HEATMAP", f"cannot be read: {error}")
-    return trace.model_copy(update={"heatmaps": heatmaps, "gaps": trace.gaps + gaps})
-
-
-def _with_dxt(trace: Trace, container: Container) -> Captured:
-    content: DxtContent | None
+        found.gaps.append(Gap(layer="HEATMAP", what=f"cannot be read: {error}"))
     try:
-        content = read_dxt(container)
+        found.dxt = read_dxt(container)
     except ContainerError as error:
-        return Captured(_with_gap(trace, "DXT", f"cannot be read: {error}"))
-    if content is None or not len(content.operations):
-        gaps = content.gaps if content else []
-        return Captured(trace.model_copy(update={"gaps": trace.gaps + gaps}))
-    update = {
-        "gaps": trace.gaps + content.gaps,
-        "files": content.files,
-        "processes": content.processes,
-        "operation_count": len(content.operations),
-    }
-    return Captured(trace.model_copy(update=update), _with_collectives(trace, content))
+        found.gaps.append(Gap(layer="DXT", what=f"cannot be read: {error}"))
+    if found.dxt is not None:
+        found.gaps += found.dxt.gaps
+    return found
+
+
+def _layers(operations: Operations | None) -> list[Layer]:
+    """The layers of which there are operations."""
+    return [] if operations is None else [LAYERS[n] for n in np.unique(operations.layer).tolist()]
 
 
 def _with_collectives(trace: Trace, content: DxtContent) -> Operations:
@@ -76,7 +97,3 @@ def _with_collectives(trace: Trace, content: DxtContent) -> Operations:
         rows = operations.is_kind(kind) & operations.is_layer(Layer.MPIIO)
         detail[rows & np.isin(operations.file, sure)] |= COLLECTIVE
     return replace(operations, detail=detail)
-
-
-def _with_gap(trace: Trace, layer: str, what: str) -> Trace:
-    return trace.model_copy(update={"gaps": [*trace.gaps, Gap(layer=layer, what=what)]})

@@ -129,7 +129,7 @@ def _trace(parsed: Parsed, name: str) -> Trace:
     records: list[CounterRecord] = []
     damaged: Counter[str] = Counter()
     for (module, rank, identity), draft in parsed.drafts.items():
-        counters = known_counters(module, draft.counters)
+        counters = known_counters(module, draft.counters, rank, ranks)
         if not is_plausible(rank, ranks, counters):
             damaged[module] += 1
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +42,15 @@ def read(path: str | Path, timeout_s: float = 60.0) -> Trace:
         if kind is CaptureKind.DARSHAN_TEXT:
             return darshan_text.read_text(path)
     return read_capture(path, timeout_s=timeout_s).trace
+
+
+def get_ready(path: str | Path) -> None:
+    """Start what reading this capture will need, if anything: it gets ready meanwhile."""
+    with contextlib.suppress(UserError, OSError):
+        if not Path(path).is_dir() and kind_of(Path(path)) is CaptureKind.DARSHAN_LOG:
+            from venturi.sources.darshan import POOL
+
+            POOL.start()
 
 
 def read_capture(path: str | Path, *more: str | Path, timeout_s: float = 60.0) -> Captured:
