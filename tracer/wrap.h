@@ -12,26 +12,31 @@
 typedef void (*Function)(void);
 Function next_function(const char* name);
 
+// `next`: that function, looked for once. What is called is a copy: GCC reads an atomic pointer
+// that is called as if it were none.
+#define NEXT(type, name)                       \
+  static _Atomic(__typeof__(type)) known_next; \
+  __typeof__(type) next = known_next;          \
+  if (next == NULL) known_next = next = (__typeof__(type))next_function(name)
+
 // A wrapper of `name`. `is_failure` and `what` are expressions in `result`, `call`, and the
 // parameters; `what` runs after the call, and may change errno.
-#define WRAP(type, name, parameters, arguments, is_failure, what)      \
-  EXPORT type name parameters {                                        \
-    static type(*_Atomic next) parameters;                             \
-    if (next == NULL) next = (type(*) parameters)next_function(#name); \
-    Call call = {.start = begin()};                                    \
-    if (call.start == 0) return next arguments;                        \
-    type result = next arguments;                                      \
-    call_ended(&call, is_failure);                                     \
-    what;                                                              \
-    errno = call.errno_after;                                          \
-    return result;                                                     \
+#define WRAP(type, name, parameters, arguments, is_failure, what) \
+  EXPORT type name parameters {                                   \
+    NEXT(type(*) parameters, #name);                              \
+    Call call = {.start = begin()};                               \
+    if (call.start == 0) return next arguments;                   \
+    type result = next arguments;                                 \
+    call_ended(&call, is_failure);                                \
+    what;                                                         \
+    errno = call.errno_after;                                     \
+    return result;                                                \
   }
 
 // The same of a call that looks at memory before.
 #define WRAP_LOOKING(type, name, parameters, arguments, is_failure, look, what) \
   EXPORT type name parameters {                                                 \
-    static type(*_Atomic next) parameters;                                      \
-    if (next == NULL) next = (type(*) parameters)next_function(#name);          \
+    NEXT(type(*) parameters, #name);                                            \
     Call call = {.start = begin()};                                             \
     if (call.start == 0) return next arguments;                                 \
     look;                                                                       \

@@ -81,8 +81,7 @@ WRAP(int, sync_file_range, (int fd, off64_t at, off64_t bytes, unsigned how), (f
      MINUS_1, note_descriptor(&call, fd, (What){kPosix, kDataSync, at, bytes, how}))
 
 EXPORT void sync(void) {
-  static void (*_Atomic next)(void);
-  if (next == NULL) next = next_function("sync");
+  NEXT(Function, "sync");
   Call call = {.start = begin()};
   next();
   if (call.start == 0) return;
@@ -130,8 +129,7 @@ WRAP(ssize_t, vmsplice, (int fd, const struct iovec* parts, size_t count, unsign
 
 // The third argument is a number or a pointer, or is not there; a register is read either way.
 EXPORT int ioctl(int fd, unsigned long request, ...) {
-  static int (*_Atomic next)(int, unsigned long, ...);
-  if (next == NULL) next = (int (*)(int, unsigned long, ...))next_function("ioctl");
+  NEXT(int (*)(int, unsigned long, ...), "ioctl");
   va_list list;
   va_start(list, request);
   const long argument = va_arg(list, long);

@@ -21,8 +21,7 @@ StopReason reason_of_seccomp(long operation, long rules) {
 }
 
 EXPORT int prctl(int option, ...) {
-  static int (*_Atomic next)(int, ...);
-  if (next == NULL) next = (int (*)(int, ...))next_function("prctl");
+  NEXT(int (*)(int, ...), "prctl");
   va_list list;
   va_start(list, option);
   unsigned long values[4];
@@ -37,8 +36,7 @@ EXPORT int prctl(int option, ...) {
 
 // libseccomp's way to do so.
 EXPORT int seccomp_load(void* rules) {
-  static int (*_Atomic next)(void*);
-  if (next == NULL) next = (int (*)(void*))next_function("seccomp_load");
+  NEXT(int (*)(void*), "seccomp_load");
   const bool was_on = spool_stop(kByFilter);
   const int result = next(rules);
   if (result < 0) spool_unstop(was_on);

@@ -49,22 +49,20 @@ static int open_at_by(OpenAtFunction next, int folder, const char* path, int fla
   return fd;
 }
 
-#define WRAP_OPEN(name)                                          \
-  EXPORT int name(const char* path, int flags, ...) {            \
-    static OpenFunction _Atomic next;                            \
-    if (next == NULL) next = (OpenFunction)next_function(#name); \
-    MODE_BEHIND(flags)                                           \
-    return open_by(next, path, flags, mode);                     \
+#define WRAP_OPEN(name)                               \
+  EXPORT int name(const char* path, int flags, ...) { \
+    NEXT(OpenFunction, #name);                        \
+    MODE_BEHIND(flags)                                \
+    return open_by(next, path, flags, mode);          \
   }
 WRAP_OPEN(open)
 WRAP_OPEN(open64)
 
-#define WRAP_OPEN_AT(name)                                         \
-  EXPORT int name(int folder, const char* path, int flags, ...) {  \
-    static OpenAtFunction _Atomic next;                            \
-    if (next == NULL) next = (OpenAtFunction)next_function(#name); \
-    MODE_BEHIND(flags)                                             \
-    return open_at_by(next, folder, path, flags, mode);            \
+#define WRAP_OPEN_AT(name)                                        \
+  EXPORT int name(int folder, const char* path, int flags, ...) { \
+    NEXT(OpenAtFunction, #name);                                  \
+    MODE_BEHIND(flags)                                            \
+    return open_at_by(next, folder, path, flags, mode);           \
   }
 WRAP_OPEN_AT(openat)
 WRAP_OPEN_AT(openat64)
@@ -128,8 +126,7 @@ WRAP(int, shm_open, (const char* name, int flags, mode_t mode), (name, flags, mo
      memory_opened(result))
 
 EXPORT int close(int fd) {
-  static int (*_Atomic next)(int);
-  if (next == NULL) next = (int (*)(int))next_function("close");
+  NEXT(int (*)(int), "close");
   Call call = {.start = begin()};
   if (call.start == 0) return next(fd);
   note_list_end(fd);
@@ -143,15 +140,13 @@ EXPORT int close(int fd) {
 }
 
 EXPORT int close_range(unsigned first, unsigned last, int how) {
-  static int (*_Atomic next)(unsigned, unsigned, int);
-  if (next == NULL) next = (int (*)(unsigned, unsigned, int))next_function("close_range");
+  NEXT(int (*)(unsigned, unsigned, int), "close_range");
   if (how == 0 && begin() != 0) descriptor_close_range(first, last);
   return next(first, last, how);
 }
 
 EXPORT void closefrom(int first) {
-  static void (*_Atomic next)(int);
-  if (next == NULL) next = (void (*)(int))next_function("closefrom");
+  NEXT(void (*)(int), "closefrom");
   if (begin() != 0) descriptor_close_range(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
   next(first);
 }
@@ -163,19 +158,18 @@ WRAP(int, dup3, (int fd, int to, int flags), (fd, to, flags), MINUS_1,
      result >= 0 ? descriptor_duplicate(fd, to) : (void)0)
 
 // The third argument is a number or a pointer, or is not there; a register is read either way.
-#define WRAP_CONTROL(name)                                                 \
-  EXPORT int name(int fd, int command, ...) {                              \
-    static int (*_Atomic next)(int, int, ...);                             \
-    if (next == NULL) next = (int (*)(int, int, ...))next_function(#name); \
-    va_list list;                                                          \
-    va_start(list, command);                                               \
-    const long argument = va_arg(list, long);                              \
-    va_end(list);                                                          \
-    const int result = next(fd, command, argument);                        \
-    const int errno_after = errno;                                         \
-    if (begin() != 0) note_control(fd, command, argument, result);         \
-    errno = errno_after;                                                   \
-    return result;                                                         \
+#define WRAP_CONTROL(name)                                         \
+  EXPORT int name(int fd, int command, ...) {                      \
+    NEXT(int (*)(int, int, ...), #name);                           \
+    va_list list;                                                  \
+    va_start(list, command);                                       \
+    const long argument = va_arg(list, long);                      \
+    va_end(list);                                                  \
+    const int result = next(fd, command, argument);                \
+    const int errno_after = errno;                                 \
+    if (begin() != 0) note_control(fd, command, argument, result); \
+    errno = errno_after;                                           \
+    return result;                                                 \
   }
 WRAP_CONTROL(fcntl)
 WRAP_CONTROL(fcntl64)
@@ -193,8 +187,7 @@ WRAP(ssize_t, getdents64, (int fd, void* entries, size_t room), (fd, entries, ro
      note_names(&call, fd, entries, result))
 
 EXPORT int closedir(DIR* folder) {
-  static int (*_Atomic next)(DIR*);
-  if (next == NULL) next = (int (*)(DIR*))next_function("closedir");
+  NEXT(int (*)(DIR*), "closedir");
   Call call = {.start = begin()};
   if (call.start == 0) return next(folder);
   const int fd = dirfd(folder);

@@ -35,14 +35,13 @@ static void stay(Record* record) {
   errno = before;
 }
 
-#define WRAP_EXEC(name, first, parameters, arguments)                 \
-  EXPORT int name parameters {                                        \
-    static int(*_Atomic next) parameters;                             \
-    if (next == NULL) next = (int(*) parameters)next_function(#name); \
-    Record* record = leave(first);                                    \
-    const int result = next arguments;                                \
-    stay(record);                                                     \
-    return result;                                                    \
+#define WRAP_EXEC(name, first, parameters, arguments) \
+  EXPORT int name parameters {                        \
+    NEXT(int(*) parameters, #name);                   \
+    Record* record = leave(first);                    \
+    const int result = next arguments;                \
+    stay(record);                                     \
+    return result;                                    \
   }
 WRAP_EXEC(execve, path, (const char* path, char* const words[], char* const environment[]),
           (path, words, ENVIRONMENT(environment, takes_tracer(path, false))))
@@ -96,8 +95,7 @@ EXPORT int execle(const char* path, const char* word, ...) {
 #define WRAP_SPAWN(name, is_searched)                                                             \
   EXPORT int name(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,    \
                   const posix_spawnattr_t* how, char* const words[], char* const environment[]) { \
-    static __typeof__(&name) _Atomic next;                                                        \
-    if (next == NULL) next = (__typeof__(&name))next_function(#name);                             \
+    NEXT(__typeof__(&name), #name);                                                               \
     if (begin() != 0) descriptors_are_shared(false);                                              \
     pid_t started = 0;                                                                            \
     const int result = next(&started, path, actions, how, words,                                  \
@@ -112,28 +110,25 @@ WRAP_SPAWN(posix_spawn, false)
 WRAP_SPAWN(posix_spawnp, true)
 
 EXPORT int system(const char* command) {
-  static int (*_Atomic next)(const char*);
-  if (next == NULL) next = (int (*)(const char*))next_function("system");
+  NEXT(int (*)(const char*), "system");
   keep_tracer();
   if (begin() != 0) descriptors_are_shared(false);
   return next(command);
 }
 
 EXPORT FILE* popen(const char* command, const char* mode) {
-  static FILE* (*_Atomic next)(const char*, const char*);
-  if (next == NULL) next = (FILE * (*)(const char*, const char*)) next_function("popen");
+  NEXT(FILE * (*)(const char*, const char*), "popen");
   keep_tracer();
   if (begin() != 0) descriptors_are_shared(false);
   return next(command, mode);
 }
 
-#define WRAP_EXIT(name)                                           \
-  EXPORT __attribute__((noreturn)) void name(int code) {          \
-    static void (*_Atomic next)(int);                             \
-    if (next == NULL) next = (void (*)(int))next_function(#name); \
-    if (!is_in_vfork_child()) spool_end();                        \
-    next(code);                                                   \
-    __builtin_unreachable();                                      \
+#define WRAP_EXIT(name)                                  \
+  EXPORT __attribute__((noreturn)) void name(int code) { \
+    NEXT(void (*)(int), #name);                          \
+    if (!is_in_vfork_child()) spool_end();               \
+    next(code);                                          \
+    __builtin_unreachable();                             \
   }
 WRAP_EXIT(_exit)
 WRAP_EXIT(_Exit)

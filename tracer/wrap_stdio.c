@@ -27,8 +27,7 @@ WRAP(FILE*, freopen64, (const char* path, const char* mode, FILE* stream), (path
      result == NULL, note_stream_open(&call, path, mode, result))
 
 EXPORT int fclose(FILE* stream) {
-  static int (*_Atomic next)(FILE*);
-  if (next == NULL) next = (int (*)(FILE*))next_function("fclose");
+  NEXT(int (*)(FILE*), "fclose");
   Call call = {.start = begin()};
   const int fd = call.start ? fileno_unlocked(stream) : -1;
   if (fd < 0) return next(stream);
@@ -169,9 +168,7 @@ static void scanned(const Call* call, FILE* stream, off64_t before) {
   int prefix##scan(FILE*, const char*, ...) __asm__(#prefix "fscanf");                    \
   int prefix##scan_here(const char*, ...) __asm__(#prefix "scanf");                       \
   EXPORT int prefix##scan_list(FILE* stream, const char* format, va_list list) {          \
-    static int (*_Atomic next)(FILE*, const char*, va_list);                              \
-    if (next == NULL)                                                                     \
-      next = (int (*)(FILE*, const char*, va_list))next_function(#prefix "vfscanf");      \
+    NEXT(int (*)(FILE*, const char*, va_list), #prefix "vfscanf");                        \
     Call call = {.start = begin()};                                                       \
     const off64_t before = call.start ? ftello64(stream) : -1;                            \
     const int result = next(stream, format, list);                                        \
@@ -211,8 +208,7 @@ WRAP(int, fseek, (FILE * stream, long at, int whence), (stream, at, whence), res
         WRAP(int, fsetpos64, (FILE * stream, const fpos64_t* at), (stream, at), result != 0, SOUGHT)
 
             EXPORT void rewind(FILE* stream) {
-  static void (*_Atomic next)(FILE*);
-  if (next == NULL) next = (void (*)(FILE*))next_function("rewind");
+  NEXT(void (*)(FILE*), "rewind");
   Call call = {.start = begin()};
   next(stream);
   if (call.start == 0) return;

@@ -100,20 +100,19 @@ static void scanned(const Call* call, FILE* stream, off64_t before) {
   va_end(list);                 \
   return result;
 
-#define WRAP_PRINT(name, parameters, arguments)                       \
-  EXPORT int name parameters {                                        \
-    static int(*_Atomic next) parameters;                             \
-    if (next == NULL) next = (int(*) parameters)next_function(#name); \
-    Call call = {.start = begin()};                                   \
-    if (call.start == 0) return next arguments;                       \
-    va_list again;                                                    \
-    va_copy(again, list);                                             \
-    const int result = next arguments;                                \
-    call_ended(&call, result < 0);                                    \
-    DATA(kWrite, bytes_printed(result, format, again));               \
-    va_end(again);                                                    \
-    errno = call.errno_after;                                         \
-    return result;                                                    \
+#define WRAP_PRINT(name, parameters, arguments)         \
+  EXPORT int name parameters {                          \
+    NEXT(int(*) parameters, #name);                     \
+    Call call = {.start = begin()};                     \
+    if (call.start == 0) return next arguments;         \
+    va_list again;                                      \
+    va_copy(again, list);                               \
+    const int result = next arguments;                  \
+    call_ended(&call, result < 0);                      \
+    DATA(kWrite, bytes_printed(result, format, again)); \
+    va_end(again);                                      \
+    errno = call.errno_after;                           \
+    return result;                                      \
   }
 int __vfwprintf_chk(FILE*, int, const wchar_t*, va_list);
 WRAP_PRINT(vfwprintf, (FILE * stream, const wchar_t* format, va_list list), (stream, format, list))
@@ -138,9 +137,7 @@ EXPORT int fwprintf(FILE* stream, const wchar_t* format,
   int prefix##scan(FILE*, const wchar_t*, ...) __asm__(#prefix "fwscanf");                      \
   int prefix##scan_here(const wchar_t*, ...) __asm__(#prefix "wscanf");                         \
   EXPORT int prefix##scan_list(FILE* stream, const wchar_t* format, va_list list) {             \
-    static int (*_Atomic next)(FILE*, const wchar_t*, va_list);                                 \
-    if (next == NULL)                                                                           \
-      next = (int (*)(FILE*, const wchar_t*, va_list))next_function(#prefix "vfwscanf");        \
+    NEXT(int (*)(FILE*, const wchar_t*, va_list), #prefix "vfwscanf");                          \
     Call call = {.start = begin()};                                                             \
     const off64_t before = call.start ? ftello64(stream) : -1;                                  \
     const int result = next(stream, format, list);                                              \
