@@ -4,13 +4,13 @@ VENV    := .venv
 PYTHON  := $(VENV)/bin/python
 # Libraries that the engine has modules for: it is built again once there are more of them.
 FOUND   := $(wildcard /usr/bin/mpicxx* /usr/include/*netcdf.h /usr/include/zlib.h \
-             /usr/include/*/curl/curl.h \
+             /usr/include/*/curl/curl.h /usr/include/rados/librados.h \
              /usr/lib/*/pkgconfig/hdf5*.pc)
 STAMP   := $(VENV)/.installed-$(shell echo '$(FOUND)' | cksum | cut -d' ' -f1)
 SOURCES := $(shell find engine tracer src schema -type f \( -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.in' -o -name '*.txt' \)) \
            CMakeLists.txt pyproject.toml
 
-.PHONY: help setup build test whole fast check tidy sanitized nightly gen fmt bench demo docs clean
+.PHONY: help setup build test whole fast check tidy sanitized coverage nightly gen fmt bench demo docs clean
 
 help:            ## what can be made
 	@grep -E '^[a-z]+: .*##|^[a-z]+:  +##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 12
@@ -25,7 +25,7 @@ $(STAMP): $(SOURCES)
 
 build: setup     ## the engine, built again where its sources changed
 
-demo: setup      ## logs of real runs -> proxies -> runs here -> a report
+demo: setup      ## logs of real runs -> proxies -> runs here -> a report and a site
 	@packaging/demo
 
 test:            ## every test and every check; without root the fast tier
@@ -63,14 +63,17 @@ sanitized: setup ## the engine's tests and the cases with sanitized engines
 	VENTURI_ENGINE_DIR=$(CURDIR)/build/asan $(PYTHON) -m pytest --numprocesses $$((2 * $$(nproc))) \
 	    --dist worksteal --ignore tests/engine/test_unit.py tests/engine tests/case
 
-nightly: test tidy sanitized  ## what takes too long for every change: damaged captures and blocks, shapes
+coverage: setup  ## lines that no test of the fast tier comes to
+	@packaging/coverage
+
+nightly: test tidy sanitized coverage  ## what takes too long for every change: damaged captures and blocks, shapes
 	VENTURI_FUZZ=1000000 $(PYTHON) -m pytest tests/sources/test_fuzz.py \
 	    tests/capture/test_process_file.py
 	cmake --build --preset threads
 	$(PYTHON) -m pytest -m nightly tests/engine/test_unit.py
 	VENTURI_INJECTIONS=2000 $(PYTHON) -m pytest -rA tests/attack/test_signals_at_calls.py
 	@packaging/prepare nightly
-	$(PYTHON) -m pytest -m nightly tests/cli/test_io500_ceph.py
+	$(PYTHON) -m pytest -m nightly tests/cli/test_io500_ceph.py tests/cli/test_rados.py
 	mkdir -p build/verdicts && $(PYTHON) bench/verdicts.py spoilt build/verdicts 200
 	$(PYTHON) bench/verdicts.py shipped build/verdicts
 	VENTURI_SHAPES=30 $(PYTHON) -m pytest tests/capture/test_closure_of_shapes.py

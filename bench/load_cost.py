@@ -1,4 +1,9 @@
-"""What loading a capture costs in CPU time and memory, and that the cost grows linearly."""
+"""What loading a capture costs in CPU time and memory, and that the cost grows linearly.
+
+DXT of the version that PyDarshan reads is loaded by PyDarshan, too, in turn. Times there are of the
+wall clock, imports and the start of the C library's process included. Memory is that of the process
+which holds the operations; the C library has one of its own here.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +21,14 @@ from typing import Any
 import numpy as np
 
 HEADER_BYTES = 1328
+RANKS = 100
+ROUNDS = 3
+"""Of the comparison with PyDarshan."""
 
 
-def dxt_log(path: Path, count: int) -> None:
-    """A log of 100 ranks with `count` writes to one file (DXT_POSIX, version 2)."""
-    ranks = 100
+def dxt_log(path: Path, count: int, version: int = 2) -> None:
+    """A log of 100 ranks with `count` writes to one file (DXT_POSIX, version 1 or 2)."""
+    ranks = RANKS
     each = count // ranks
     maps = [(0, 0)] * 65
     job = struct.pack("<7q", 0, 1_700_000_000, 0, 1_700_001_000, 0, ranks, 1).ljust(1200, b"\0")
@@ -35,7 +43,7 @@ def dxt_log(path: Path, count: int) -> None:
         starts = np.arange(each) * 1e-4 + rank * 1e-6
         rows[:, 2], rows[:, 3] = starts.view("<i8"), (starts + 5e-5).view("<i8")
         rows[:, 4] = 140_000_000 + rank
-        packed.append(packer.compress(rows.tobytes()))
+        packed.append(packer.compress(rows[:, : 3 + version].tobytes()))
     packed.append(packer.flush())
     regions.append(b"".join(packed))
     place = HEADER_BYTES + len(regions[0])
@@ -43,7 +51,7 @@ def dxt_log(path: Path, count: int) -> None:
     maps[11] = (place + len(regions[1]), len(regions[2]))
     head = struct.pack("<8sqQQ", b"3.41", 6567223, 0, 0)
     head += b"".join(struct.pack("<QQ", *one) for one in maps)
-    head += struct.pack("<64I", *(2 if place == 10 else 0 for place in range(64)))
+    head += struct.pack("<64I", *(version if place == 10 else 0 for place in range(64)))
     path.write_bytes(head + b"".join(regions))
 
 
@@ -179,6 +187,54 @@ def load(path: str, answer: Any) -> None:
     answer.put((loaded - begin, counted - loaded, peak, len(captured.operations)))
 
 
+def load_by_pydarshan(path: str) -> None:
+    """The single operations of a log, as PyDarshan holds them."""
+    import darshan
+
+    report = darshan.DarshanReport(path, read_all=False)
+    report.mod_read_all_dxt_records("DXT_POSIX")
+    assert len(report.records["DXT_POSIX"]) == RANKS
+
+
+def load_here(path: str) -> None:
+    """The same by Venturi."""
+    from venturi.sources.open import read_capture
+
+    assert read_capture(path).operations is not None
+
+
+def timed(work: Callable[[str], None], path: str, answer: Any) -> None:
+    """In a process of its own: seconds, peak memory in bytes."""
+    begin = time.perf_counter()
+    work(path)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    answer.put((time.perf_counter() - begin, peak))
+
+
+def beside_pydarshan(most: int) -> None:
+    """Prints the medians of both, and their ratio."""
+    context = get_context("spawn")
+    print("\nDXT, binary, version 1   operations   Venturi s   MB   PyDarshan s   MB   ratios")
+    for count in (most // 10, most // 2):
+        found: dict[str, list[tuple[float, float]]] = {"here": [], "pydarshan": []}
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "made.darshan"
+            dxt_log(path, count, version=1)
+            for _ in range(ROUNDS):
+                for name, work in (("here", load_here), ("pydarshan", load_by_pydarshan)):
+                    answer = context.SimpleQueue()
+                    child = context.Process(target=timed, args=(work, str(path), answer))
+                    child.start()
+                    found[name].append(answer.get())
+                    child.join()
+        ours, theirs = (np.median(found[name], axis=0) for name in found)
+        times, memory = ours / theirs
+        print(
+            f"{'':24} {count:10} {ours[0]:11.2f} {ours[1] / 1e6:5.0f} {theirs[0]:12.2f} "
+            f"{theirs[1] / 1e6:5.0f}   {times:.2f} {memory:.2f}"
+        )
+
+
 def cases(most: int) -> Iterator[tuple[str, Callable[[Path, int], None], int]]:
     for count in (most // 10, most):
         yield "DXT, binary", dxt_log, count
@@ -213,6 +269,7 @@ def main() -> None:
             f"{name:16} {found:11} {seconds:8.2f} {counting:9.2f} {peak:10.2f} "
             f"{seconds / found * 1e6:12.2f}"
         )
+    beside_pydarshan(most)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from venturi.model.campaign import Better
+from venturi.model.output import Better
 from venturi.model.result import Measure, Result, ResultSource, SourceKind
 from venturi.store.result import keep
 

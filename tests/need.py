@@ -48,6 +48,7 @@ NEEDS = {
         "GlusterFS, as root",
         lambda: _is_root() and Path("/dev/fuse").exists() and _programs("glusterfsd", "tc")(),
     ),
+    "ceph": Need("Ceph's servers", _programs("ceph-mon", "ceph-osd", "ceph", "rados")),
     "cephfs": Need(
         "CephFS, as root",
         lambda: _is_root() and Path("/dev/fuse").exists() and _programs("ceph-mon", "ceph-fuse")(),
@@ -55,6 +56,7 @@ NEEDS = {
     "browser": Need("Chromium", lambda: any(map(shutil.which, ("chromium", "google-chrome")))),
     "strace": Need("strace", _programs("strace")),
     "fortran": Need("gfortran", _programs("gfortran")),
+    "promtool": Need("promtool (Prometheus)", _programs("promtool")),
     "fio": Need("fio", _programs("fio")),
     "hdf5": Need("HDF5 with its headers", lambda: any(Path("/usr/include").glob("hdf5*"))),
     "netcdf": Need("netCDF with its headers", Path("/usr/include/netcdf.h").exists),
@@ -67,7 +69,7 @@ _THOROUGH = Path(__file__).with_name("thorough.txt")
 _ALSO = {
     "mpi_spies": ("openmpi", "mpich"),
     "volume": ("glusterfs",),
-    "ceph": ("cephfs",),
+    "file_cluster": ("cephfs",),
     "mpiio": ("mpi",),
     "cdf5": ("netcdf",),
 }

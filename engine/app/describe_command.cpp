@@ -1,6 +1,8 @@
 // `venturi-engine describe`: what this build can do, for people and for `venturi doctor`.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/command.hpp"
 #include "app/event_output.hpp"
 #include "app/json_text.hpp"
@@ -8,6 +10,7 @@
 #include "base/clock.hpp"
 #include "base/version.hpp"
 #include "comm/launch.hpp"
+#include "kernel/table.hpp"
 
 namespace venturi::app {
 namespace {
@@ -78,6 +81,21 @@ std::string row_text(backend::Row& listed) {
       built ? list(row.entry->options, option_text) : "[]", description_text(*row.description));
 }
 
+std::string figure_text(const kernel::Figure& figure) {
+  return fmt::format(R"({{"name": {}, "unit": {}, "about": {}}})", quote(figure.name),
+                     quote(figure.unit), quote(figure.about));
+}
+
+std::string kernel_text(const kernel::Row& row) {
+  const kernel::Description& about = *row.description;
+  return fmt::format(
+      R"({{"name": {}, "built": {}, "reason": {}, "description": {{"about": {}, "likeness": {}, )"
+      R"("version": {}, "needs_mpi": {}, "least_ranks": {}, "figures": {}, "options": {}}}}})",
+      quote(row.name), row.entry != nullptr, quote(row.reason), quote(about.about),
+      quote(about.likeness), about.version, about.needs_mpi, about.least_ranks,
+      list(about.figures, figure_text), list(about.options, option_text));
+}
+
 }  // namespace
 
 int describe_command() {
@@ -85,11 +103,22 @@ int describe_command() {
   const comm::LaunchFacts facts = comm::launch_facts();
   const std::string text = fmt::format(
       R"({{"schema": "venturi.engine/1", "version": {}, "comm": {}, "mpi": {}, "backends": {}, )"
-      R"("clock": {{"source": {}, "resolution_ns": {:.1f}, "overhead_ns": {:.1f}}}}})",
+      R"("kernels": {}, "clock": {{"source": {}, "resolution_ns": {:.1f}, )"
+      R"("overhead_ns": {:.1f}}}}})",
       quote(base::kVersion), quote(facts.comm),
       facts.library.empty() ? "null" : quote(facts.library), list(backend::table(), row_text),
-      quote(clock.source_name()), clock.resolution_ns(), clock.overhead_ns());
+      list(kernel::table(), kernel_text), quote(clock.source_name()), clock.resolution_ns(),
+      clock.overhead_ns());
   write_text(text + "\n");
+  return 0;
+}
+
+int describe_interfaces_command(const std::vector<std::string>& names) {
+  std::vector<std::string> rows;
+  for (backend::Row& row : backend::table()) {
+    if (std::ranges::find(names, row.name) != names.end()) rows.push_back(row_text(row));
+  }
+  write_text(list(rows, [](const std::string& row) { return row; }) + "\n");
   return 0;
 }
 

@@ -89,13 +89,12 @@ PatientOutput& output_of(const std::string& journal) {
   return output;
 }
 
-EventOutput::EventOutput(const std::string& journal, std::size_t rank) {
-  if (rank != 0) path_ = fmt::format("{}/events.{}.jsonl", journal, rank);
-}
+EventOutput::EventOutput(const std::string& journal, std::size_t rank)
+    : path_(fmt::format("{}/events.{}.jsonl", journal, rank)), has_stdout_(rank == 0) {}
 
 void EventOutput::operator()(const schema::Event& event) {
   const std::string line = schema::encode_event(event) + "\n";
-  if (path_.empty()) {
+  if (has_stdout_ && line.size() <= kMostLineBytes) {
     if (output_of().write(line)) return;
     throw base::Broken(
         {.code = "fault", .message = "nobody reads the events any more, so the run was stopped"});

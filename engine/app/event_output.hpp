@@ -22,8 +22,12 @@ class EventOutput {
   void operator()(const schema::Event& event);
 
  private:
-  /// Empty for stdout.
+  /// What a reader of stdout can be given at once; a longer line goes into the journal.
+  static constexpr std::size_t kMostLineBytes = 262'144;
+
+  /// The file of this rank in the journal.
   std::string path_;
+  bool has_stdout_;
 };
 
 /// Standard output for a process that must not wait for its reader: what does not go out at once is

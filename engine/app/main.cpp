@@ -16,14 +16,33 @@ namespace {
 
 constexpr const char* kUsage =
     R"(usage: venturi-engine run [--forked] PLAN.json|-   run a plan; events as JSON lines on stdout
-       venturi-engine describe                     what this build can do, as JSON
+       venturi-engine describe [INTERFACE...]      what this build, or an interface, can do
        venturi-engine clean [--kept] JOURNAL       remove what a dead run left, as JSON;
                                                    with --kept also what its plan keeps
+       venturi-engine probe RING                   measure in the background till SIGTERM
+       venturi-engine probe --remove RING          remove what that made, as JSON
+       venturi-engine probe --simulate RING N...   the same schedule on a simulated storage
        venturi-engine evaluate                     evaluate expressions, one JSON line each
        venturi-engine --version | --help
 
 exit codes: 0 fine, 2 bad plan, 3 failed, 5 target refused, 130 interrupted
 )";
+
+int wrong_use() {
+  fmt::print(stderr, "{}", kUsage);
+  return venturi::base::kExitPlan;
+}
+
+int dispatch_probe(const std::vector<std::string>& arguments) {
+  using namespace venturi;
+  const std::size_t count = arguments.size();
+  if (count == 1) return app::probe_command(arguments[0]);
+  if (count == 2 && arguments[0] == "--remove") return app::probe_removal_command(arguments[1]);
+  if (count > 2 && arguments[0] == "--simulate") {
+    return app::probe_simulation_command(arguments[1], {arguments.begin() + 2, arguments.end()});
+  }
+  return wrong_use();
+}
 
 int dispatch(std::vector<std::string> arguments) {
   using namespace venturi;
@@ -33,11 +52,15 @@ int dispatch(std::vector<std::string> arguments) {
   const std::size_t count = arguments.size();
   if (command == "run" && count == 2) return app::run_command(arguments[1], forked);
   if (command == "describe" && count == 1) return app::describe_command();
+  if (command == "describe") {
+    return app::describe_interfaces_command({arguments.begin() + 1, arguments.end()});
+  }
   if (command == "evaluate" && count == 1) return app::evaluate_command();
   if (command == "clean" && count == 2) return app::clean_command(arguments[1], false);
   if (command == "clean" && count == 3 && arguments[1] == "--kept") {
     return app::clean_command(arguments[2], true);
   }
+  if (command == "probe") return dispatch_probe({arguments.begin() + 1, arguments.end()});
   if (command == "--version" && count == 1) {
     app::write_text(fmt::format("venturi-engine {}\n", base::kVersion));
     return 0;
@@ -46,8 +69,7 @@ int dispatch(std::vector<std::string> arguments) {
     app::write_text(kUsage);
     return 0;
   }
-  fmt::print(stderr, "{}", kUsage);
-  return base::kExitPlan;
+  return wrong_use();
 }
 
 /// What is wrong before the ranks know each other is wrong on all of them: the first says it. The

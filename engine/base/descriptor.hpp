@@ -23,6 +23,8 @@ class Descriptor {
     if (value_ >= 0) ::close(value_);
   }
   [[nodiscard]] int get() const noexcept { return value_; }
+  /// Gives the descriptor to the caller, who closes it.
+  [[nodiscard]] int release() noexcept { return std::exchange(value_, -1); }
   explicit operator bool() const noexcept { return value_ >= 0; }
 
  private:

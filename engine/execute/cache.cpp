@@ -134,11 +134,11 @@ void drop_caches(Context& context, const std::vector<std::size_t>& files) {
 namespace {
 
 /// What is known of the files without looking at them. Collective.
-CacheVerdict judge_notes(Context& context, const PhaseState& phase) {
+CacheVerdict judge_notes(RankView& view, const PhaseState& phase) {
   std::array<std::uint64_t, 6> seen{};
   std::copy(phase.read_from.begin(), phase.read_from.end(), seen.begin());
   seen[5] = static_cast<std::uint64_t>(phase.bypassed_cache);
-  context.group.reduce(seen, comm::Reduction::kMaximum);
+  view.group.reduce(seen, comm::Reduction::kMaximum);
   const auto read_from = [&](Residency where) {
     return seen[static_cast<std::size_t>(where)] != 0;
   };

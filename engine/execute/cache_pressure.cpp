@@ -75,9 +75,9 @@ std::string gib(std::uint64_t bytes) {
   return fmt::format("{:.3g} GiB", static_cast<double>(bytes) / static_cast<double>(1024 * kMiB));
 }
 
-std::uint64_t ranks_on_node(const Context& context) {
-  const auto& nodes = context.group.placement().node_of_rank;
-  return static_cast<std::uint64_t>(std::count(nodes.begin(), nodes.end(), context.group.node()));
+std::uint64_t ranks_on_node(const RankView& view) {
+  const auto& nodes = view.group.placement().node_of_rank;
+  return static_cast<std::uint64_t>(std::count(nodes.begin(), nodes.end(), view.group.node()));
 }
 
 /// One rank's scratch file.

@@ -14,10 +14,12 @@
 #include "backend/selection.hpp"
 #include "backend/table.hpp"
 #include "base/error.hpp"
+#include "execute/group_check.hpp"
 #include "execute/item_check.hpp"
 #include "execute/name_check.hpp"
 #include "execute/program.hpp"
 #include "execute/step.hpp"
+#include "kernel/table.hpp"
 #include "pattern/expression.hpp"
 #include "pattern/name.hpp"
 #include "pattern/tree.hpp"
@@ -38,6 +40,7 @@ class Checker {
   void check_program(const schema::Group& group, const std::string& where) {
     opened_.clear();
     at_work_ = false;
+    ranks_ = group.ranks;
     steps(group.program, where + ".program", {});
   }
 
@@ -310,15 +313,15 @@ class Checker {
       expression(packed->count, where + ".count");
     } else if (const auto* append = std::get_if<schema::Append>(&pattern.value)) {
       expression(append->count, where + ".count");
+    } else if (const auto* onward = std::get_if<schema::Sequential>(&pattern.value)) {
+      expression(onward->base.value_or(onward->count), where + ".base");
+      expression(onward->count, where + ".count");
     } else {
-      constexpr std::size_t kMostRows = 4096;
       const auto& table = std::get<schema::Table>(pattern.value);
       expression(table.base, where + ".base");
       expression(table.turns, where + ".turns");
       expression(table.stride, where + ".stride");
-      if (table.rows.size() > kMostRows) {
-        throw plan_error(where + ".rows", fmt::format("has more than {} rows", kMostRows));
-      }
+      if (table.rows.size() > 4096) throw plan_error(where + ".rows", "has more than 4096 rows");
     }
   }
 
@@ -407,6 +410,11 @@ class Checker {
     name(step.command, where);
   }
 
+  void one(const schema::Kernel& step, const std::string& where, const Around& around) const {
+    wait(where, around);
+    kernel::check(step, ranks_, plan_.clock == schema::ClockKind::kSimulated, where);
+  }
+
   void one(const schema::Sync& step, const std::string& where, const Around&) {
     if (file(step.file, where).tree && step.mode != schema::SyncMode::kFileSystem) {
       throw plan_error(where + ".file", "items of a tree are synced item by item");
@@ -419,6 +427,8 @@ class Checker {
   std::optional<std::pair<schema::Sharing, std::int64_t>> sharers_;
   /// In the current phase a step came at which a rank may reach a limit.
   bool at_work_ = false;
+  /// Of the group whose program it is.
+  std::int64_t ranks_ = 0;
 };
 
 void check_absolute(const std::string& path, const char* where) {
@@ -561,28 +571,6 @@ void check_names(const schema::Plan& plan) {
   }
   check_absolute(plan.directory, "directory");
   check_absolute(plan.journal, "journal");
-}
-
-/// The groups share out all ranks, one behind the other.
-void check_ranks(const schema::Plan& plan) {
-  std::int64_t next = 0;
-  for (std::size_t i = 0; i < plan.groups.size(); ++i) {
-    const schema::Group& group = plan.groups[i];
-    if (group.first != next) {
-      throw plan_error(
-          fmt::format("groups[{}].first", i),
-          fmt::format("must be {}: groups have their ranks one behind the other", next));
-    }
-    std::int64_t ranks = 0;
-    if (__builtin_mul_overflow(group.ranks, group.instances, &ranks) || ranks > plan.ranks - next) {
-      throw plan_error(fmt::format("groups[{}].ranks", i),
-                       fmt::format("the run has only {} ranks", plan.ranks));
-    }
-    next += ranks;
-  }
-  if (next != plan.ranks) {
-    throw plan_error("groups", fmt::format("the groups have {} of the {} ranks", next, plan.ranks));
-  }
 }
 
 }  // namespace

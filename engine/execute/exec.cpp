@@ -72,8 +72,8 @@ schema::CommandRequest wanted(Context& context, const schema::Exec& step) {
   return event;
 }
 
-void fail(Context& context, const std::string& phase, std::string message) {
-  context.set_problem({.code = "command",
+void fail(RunControl& control, const std::string& phase, std::string message) {
+  control.set_problem({.code = "command",
                        .message = std::move(message),
                        .where = phase,
                        .exit_code = base::kExitFailed});

@@ -37,6 +37,8 @@ struct OpenFile {
   std::uint64_t unsynced_in = 0;
   /// How much was written since then.
   std::uint64_t unsynced_bytes = 0;
+  /// Where sequential requests go on.
+  std::uint64_t position = 0;
 };
 
 /// One entry of the plan's files.

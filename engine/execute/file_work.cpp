@@ -29,11 +29,11 @@ struct Share {
 /// By a number that stands for the server's name on all ranks.
 using Shares = std::map<std::uint64_t, Share>;
 
-Shares shares_of_rank(Context& context, const FileWork& work) {
+Shares shares_of_rank(RunFiles& run_files, const FileWork& work) {
   Shares shares;
   for (const auto& [key, done] : work.files()) {
     if (done.done.bytes == 0) continue;
-    std::string server = context.files[key.first].plain->server(key.second);
+    std::string server = run_files.files[key.first].plain->server(key.second);
     if (server.empty()) continue;
     Share& share = shares[base::key_of(server) >> 1U];
     if (share.files++ == 0) {

@@ -15,26 +15,26 @@ namespace venturi::execute {
 namespace {
 
 /// The directory, absolute. Throws base::Error (exit 2) if the path is unsafe.
-std::string top_of(const Context& context, const schema::Find& step) {
+std::string top_of(const RankView& view, const schema::Find& step) {
   std::string path;
-  pattern::render_path(step.top, context.slots, path);
+  pattern::render_path(step.top, view.slots, path);
   if (step.foreign) return path;
-  if (path.empty()) return context.plan.directory;
+  if (path.empty()) return view.plan.directory;
   if (const char* fault = pattern::path_fault(path)) {
     throw base::plan_error("find.in", fmt::format("{}: {}", fault, path));
   }
-  return fmt::format("{}/{}", context.plan.directory, path);
+  return fmt::format("{}/{}", view.plan.directory, path);
 }
 
 /// When a file of the plan was last changed. Throws base::Error if that cannot be seen.
-timespec changed(const Context& context, const schema::File& file) {
-  const std::string path = context.path_of(file);
+timespec changed(const RankView& view, const schema::File& file) {
+  const std::string path = view.path_of(file);
   const auto unseen = [&] {
     return base::target_error(
         path, fmt::format("find compares with its time, but: {}", std::strerror(errno)));
   };
   const base::Descriptor root(
-      ::open(context.plan.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+      ::open(view.plan.directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root) throw unseen();
   const base::Place place(root.get(), path.c_str());
   struct stat status{};

@@ -91,7 +91,8 @@ bool KeyStores::settle(int error, const backend::KeySpace& space) {
 bool KeyStores::remove(const Entry& entry) {
   backend::KeySpace* space = find(entry.identity.device);
   if (space != nullptr) return settle(space->remove(entry.path), *space);
-  refuse("the server and bucket are not those of the run: set AWS_ENDPOINT_URL as it was set then");
+  refuse(
+      "the server is not that of the run: set its variables in the environment as they were then");
   return false;
 }
 

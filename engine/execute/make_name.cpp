@@ -12,8 +12,8 @@ namespace venturi::execute {
 using backend::Backend;
 using backend::OpenMode;
 
-bool is_our_file(Context& context, const std::string& path, const backend::Identity& found) {
-  return found.regular && found.links == 1 && !context.manifest->denies(path, found);
+bool is_our_file(RunFiles& run_files, const std::string& path, const backend::Identity& found) {
+  return found.regular && found.links == 1 && !run_files.manifest->denies(path, found);
 }
 
 int NameMaker::create(const std::string& path, backend::Handle& handle) {

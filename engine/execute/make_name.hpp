@@ -9,7 +9,7 @@ namespace venturi::execute {
 
 /// Whether what has this name may be written or removed: a file that has no other name, and, as
 /// far as this rank listed the name, one that this run made.
-[[nodiscard]] bool is_our_file(Context& context, const std::string& path,
+[[nodiscard]] bool is_our_file(RunFiles& run_files, const std::string& path,
                                const backend::Identity& found);
 
 /// What is said where it may not.

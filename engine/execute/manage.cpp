@@ -45,8 +45,8 @@ void remember(Context& context, FileState& file, OpenFile open) {
 }
 
 /// Refuses what an operation would do to a name that became something else than the run made.
-void refuse(Context& context, OperationKind kind, const std::string& path) {
-  context.fail_operation({.kind = kind, .path = path, .what = "it is not what this run made"},
+void refuse(RunControl& control, OperationKind kind, const std::string& path) {
+  control.fail_operation({.kind = kind, .path = path, .what = "it is not what this run made"},
                          kNotOurs);
 }
 
@@ -364,13 +364,7 @@ void run_manage(Context& context, const schema::Manage& step) {
       return by_first_sharer(context, step, file, make_directories);
     case NameVerb::kRmdir:
       return by_first_sharer(context, step, file, remove_directories);
-    case NameVerb::kOpen:
-    case NameVerb::kClose:
-    case NameVerb::kStat:
-    case NameVerb::kReadDir:
-    case NameVerb::kSetMode:
-    case NameVerb::kSetOwner:
-    case NameVerb::kSetTimes:
+    default:  // each rank by itself
       break;
   }
   context.guard([&] {
@@ -386,8 +380,8 @@ void run_manage(Context& context, const schema::Manage& step) {
   });
 }
 
-void close_all(Context& context) {
-  for (FileState& file : context.files) {
+void close_all(RunFiles& run_files) {
+  for (FileState& file : run_files.files) {
     // The run may have failed before this file had its interface.
     if (!file.plain) continue;
     for (const OpenFile& open : file.open) file.plain->close(open.handle);
@@ -396,8 +390,8 @@ void close_all(Context& context) {
   }
 }
 
-void forget_trees(Context& context) {
-  for (FileState& file : context.files) {
+void forget_trees(RunFiles& run_files) {
+  for (FileState& file : run_files.files) {
     file.trees.forget(*file.plain);
     for (auto& [key, reach] : file.item_reaches) reach.forget();
   }

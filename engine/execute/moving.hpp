@@ -135,10 +135,10 @@ void fail_showing(comm::Group& sharers);
 
 class Schedule;
 
-/// The requests of a step in the place of `owner`, who the slots say acts; `end_bytes` is where the
-/// file ends, for those that append. Slots must not change while it lives.
+/// The requests of a step in the place of `owner`, who the slots say acts; `start_bytes` is
+/// where those begin that append or go on. Slots must not change while it lives.
 pattern::Cursor cursor_of(Context& context, const FileState& file, const schema::Transfer& step,
-                          std::uint64_t owner, std::uint64_t end_bytes);
+                          std::uint64_t owner, std::uint64_t start_bytes);
 
 /// These do a cursor's requests in one way; they return how many ended well.
 std::uint64_t move_in_order(Moving& moving, pattern::Cursor& cursor);

@@ -27,8 +27,8 @@ void announce(Context& context, const schema::Phase& phase) {
 }
 
 /// From here on the process that watches knows the phase and its deadline.
-void be_watched(Context& context, PhaseState& state) {
-  comm::Counters& counters = context.group.own_counters();
+void be_watched(RankView& view, PhaseState& state) {
+  comm::Counters& counters = view.group.own_counters();
   state.outer_deadline_ns = counters.deadline_ns;
   state.outer_doing = comm::doing_of(counters);
   comm::set_doing(counters, fmt::format("{}{}", comm::kPhaseWord, state.plan->path));
@@ -150,6 +150,7 @@ void conclude(Context& context, PhaseState phase, const measure::Span& span,
   if (!phase.encloses) event.servers = shares_of_servers(context, phase.file_work);
   const CacheVerdict cache = judge_cache(context, phase);
   event.flushed = judge_persistence(context, phase);
+  event.kernels = std::move(phase.kernels);
   event.path = phase.plan->path;
   event.group = context.part.plan->name;
   event.instance = static_cast<std::int64_t>(context.part.instance);
@@ -184,8 +185,8 @@ void settle_reach(Context& context, const schema::Phase& phase, bool was_cut) {
 }
 
 /// What was read is in memory from now on.
-void settle_residency(Context& context) {
-  for (FileState& file : context.files) {
+void settle_residency(RunFiles& run_files) {
+  for (FileState& file : run_files.files) {
     const bool cached = file.read_in_phase && !file.storage->traits().bypasses_cache;
     const bool known =
         file.residency == Residency::kStorage || file.residency == Residency::kPartly;
@@ -196,11 +197,11 @@ void settle_residency(Context& context) {
 
 }  // namespace
 
-std::vector<schema::Iteration> iterations(const Context& context) {
+std::vector<schema::Iteration> iterations(const RankView& view) {
   std::vector<schema::Iteration> out;
-  out.reserve(context.loops.size());
-  for (const std::size_t slot : context.loops) {
-    out.push_back({context.plan.slots[slot], context.slots[slot].integer()});
+  out.reserve(view.loops.size());
+  for (const std::size_t slot : view.loops) {
+    out.push_back({view.plan.slots[slot], view.slots[slot].integer()});
   }
   return out;
 }

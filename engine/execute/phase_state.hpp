@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "execute/file_set.hpp"
 #include "execute/file_work.hpp"
@@ -48,6 +49,8 @@ struct PhaseState {
   FileWork file_work = {};
   /// Other phases ran inside of it, so that its own work is not all.
   bool encloses = false;
+  /// What kernels measured; on the first rank of the group.
+  std::vector<schema::KernelResult> kernels = {};
   /// What the target was before the phase, on the first rank of each node.
   std::optional<schema::TargetFacts> target = {};
   /// The deadline and the words that were in force around it.

@@ -51,7 +51,7 @@ void refuse_some(const schema::File& file, const schema::Transfer& step);
 [[nodiscard]] bool drops_caches(const std::vector<schema::Step>& steps);
 
 /// The loops around the current step, and where each is.
-[[nodiscard]] std::vector<schema::Iteration> iterations(const Context& context);
+[[nodiscard]] std::vector<schema::Iteration> iterations(const RankView& view);
 
 /// One measured phase, from its barrier to its event.
 void run_phase(Context& context, const schema::Phase& phase);

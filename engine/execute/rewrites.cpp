@@ -38,6 +38,7 @@ bool is_own(const schema::Expression& owner) {
 bool has_places(const schema::Transfer& step) {
   const auto& pattern = step.pattern.value;
   return step.reads == 0.0 && !step.literal && !std::holds_alternative<schema::Append>(pattern) &&
+         !std::holds_alternative<schema::Sequential>(pattern) &&
          !std::holds_alternative<schema::Box>(pattern);
 }
 

@@ -67,7 +67,7 @@ constexpr const char* kByOwnStamps =
 /// One run; the steps of `run` in order.
 class Run {
  public:
-  Run(const schema::Plan& plan, const Context::Part& part, comm::Group& group, comm::Group& world,
+  Run(const schema::Plan& plan, const RankView::Part& part, comm::Group& group, comm::Group& world,
       base::Clock& clock, const Report& report)
       : context_(plan, part, group, world, clock, report), world_(world) {}
 
@@ -559,7 +559,7 @@ class Run {
 
 /// Where a rank belongs.
 struct Place {
-  Context::Part part;
+  RankView::Part part;
   /// A number that the ranks of one instance of one group have in common.
   std::uint64_t color = 0;
 };

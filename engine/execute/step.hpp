@@ -20,6 +20,8 @@ void remove_links(Context& context, FileState& file);
 void run_find(Context& context, const schema::Find& step);
 /// Has a command run by whoever started the engine, and waits for its end. Collective.
 void run_exec(Context& context, const schema::Exec& step);
+/// Measures the machine itself by a kernel. Collective.
+void run_kernel(Context& context, const schema::Kernel& step);
 /// Makes an open file persistent.
 void run_sync(Context& context, const schema::Sync& step);
 
@@ -37,9 +39,9 @@ bool find_stamps(Context& context, const FileState& file, OpenFile& open);
 [[nodiscard]] bool manage_waits(const schema::File& file, schema::NameVerb verb);
 
 /// Closes what is still open, unmeasured.
-void close_all(Context& context);
+void close_all(RunFiles& run_files);
 /// Forgets what is known of trees: a repetition begins. Its trees are made anew.
-void forget_trees(Context& context);
+void forget_trees(RunFiles& run_files);
 /// Makes the directories of trees for which the program has no `mkdir`, unmeasured. Collective.
 void make_trees(Context& context, EntryKind kind);
 /// Writes the data that must be there before a repetition; `again`: only what the program of the

@@ -15,8 +15,8 @@ namespace venturi::execute {
 namespace {
 
 /// Reads no more than a phase with a limit wrote.
-void keep_within(pattern::Cursor& cursor, const FileState& file, std::uint64_t owner,
-                 std::uint64_t size_bytes) {
+void keep_within(pattern::Cursor& cursor, const FileState& file, const schema::Transfer& step,
+                 std::uint64_t owner, std::uint64_t size_bytes) {
   if (!file.reach.is_cut() || size_bytes == 0) return;
   const std::uint64_t requests = file.reach.of(owner) / size_bytes;
   if (file.reach.order() != Reach::kFromBeginning) {
@@ -29,13 +29,15 @@ void keep_within(pattern::Cursor& cursor, const FileState& file, std::uint64_t o
     }
     return random->stop_after(requests);
   }
+  const bool goes_on = std::holds_alternative<schema::Sequential>(step.pattern.value);
   const bool in_order = std::holds_alternative<pattern::NestCursor>(cursor) ||
                         std::holds_alternative<pattern::MixedCursor>(cursor);
-  if (std::holds_alternative<pattern::TableCursor>(cursor) ||
+  if (std::holds_alternative<pattern::TableCursor>(cursor) || goes_on ||
       (!in_order && file.plan->sharing != schema::Sharing::kRank)) {
-    throw base::plan_error(file.plan->name,
-                           "reads in random order or by a table of a file that a limit cut short; "
-                           "write it in a phase without a limit");
+    throw base::plan_error(
+        file.plan->name,
+        "reads in random order, by a table, or from the position on, of a file that a limit "
+        "cut short; write it in a phase without a limit");
   }
   std::visit([&](auto& any) { any.keep_within(requests); }, cursor);
 }
@@ -61,8 +63,13 @@ void note_reach(const Context& context, FileState& file, const schema::Transfer&
   }
 }
 
-/// Where the file ends, if the step appends to it.
-std::uint64_t end_of(const FileState& file, const OpenFile& open, const schema::Transfer& step) {
+/// Where requests begin that go on: at the end of the file, or at its position.
+std::uint64_t start_of(Context& context, const FileState& file, const OpenFile& open,
+                       const schema::Transfer& step) {
+  if (const auto* sequential = std::get_if<schema::Sequential>(&step.pattern.value)) {
+    if (!sequential->base) return open.position;
+    return context.evaluator.count(*sequential->base, context.slots, "pattern.base");
+  }
   backend::Identity found;
   if (!std::holds_alternative<schema::Append>(step.pattern.value)) return 0;
   return file.storage->identify(open.handle, found) == 0 ? found.bytes : 0;
@@ -78,13 +85,13 @@ struct Keys {
   std::uint64_t arrivals;
 };
 
-Keys keys_of(const Context& context, const schema::Transfer& step, std::uint64_t owner) {
+Keys keys_of(const RankView& view, const schema::Transfer& step, std::uint64_t owner) {
   const std::uint64_t places =
-      base::combine(base::combine(static_cast<std::uint64_t>(context.plan.seed),
+      base::combine(base::combine(static_cast<std::uint64_t>(view.plan.seed),
                                   static_cast<std::uint64_t>(step.file)),
-                    context.repetition);
+                    view.repetition);
   const std::uint64_t own = base::combine(places, owner + 1);
-  const bool together = is_together(context.plan, step);
+  const bool together = is_together(view.plan, step);
   const std::uint64_t order = together && step.reads > 0.0 ? base::combine(places, 0) : own;
   return {places, order, base::combine(together ? places : own, base::key_of("arrivals"))};
 }
@@ -128,14 +135,15 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
     throw base::plan_error(file.plan->name, "a transfer to a file that is not open");
   }
   const Keys keys = keys_of(context, step, owner);
-  pattern::Cursor cursor = cursor_of(context, file, step, owner, end_of(file, *open, step));
+  const std::uint64_t start = start_of(context, file, *open, step);
+  pattern::Cursor cursor = cursor_of(context, file, step, owner, start);
   const bool writes = step.operation == schema::Direction::kWrite;
   Rewrite* rewrite = writes && open->history != nullptr
                          ? &note_rewrite(context, file, *open->history, step, size)
                          : nullptr;
   Moving moving(context, step, *open, size);
   const bool reads = step.operation == schema::Direction::kRead;
-  if (reads) keep_within(cursor, file, owner, size);
+  if (reads) keep_within(cursor, file, step, owner, size);
   if (reads || step.reads > 0.0) context.note_read(file, owner);
   if (step.depth == 1) moving.arrange(1);
   if (meets_first(context.plan, step)) {
@@ -147,6 +155,9 @@ void transfer(Context& context, const schema::Transfer& step, Presence& came) {
   const Charge charge(context, file, open->path);
   const std::uint64_t saved_before = file.storage->saved_bytes();
   const std::uint64_t done = move(moving, cursor, keys.arrivals);
+  if (std::holds_alternative<schema::Sequential>(step.pattern.value)) {
+    open->position = start + done * size;
+  }
   if (rewrite != nullptr) rewrite->done = done;
   context.meter().add_saved(file.storage->saved_bytes() - saved_before);
   if (reads) return;
@@ -179,14 +190,14 @@ void sync_file_system(Context& context, FileState& file, schema::SyncMode mode) 
 }  // namespace
 
 pattern::Cursor cursor_of(Context& context, const FileState& file, const schema::Transfer& step,
-                          std::uint64_t owner, std::uint64_t end_bytes) {
+                          std::uint64_t owner, std::uint64_t start_bytes) {
   const Keys keys = keys_of(context, step, owner);
   return pattern::make_cursor(
       step, {.slots = context.slots,
              .size_bytes = context.evaluator.count(step.size, context.slots, "size"),
              .key = keys.places,
              .own_key = keys.order,
-             .end_bytes = end_bytes,
+             .start_bytes = start_bytes,
              .datasets = file.plan->datasets,
              .in_flight = kMostInFlight + static_cast<std::size_t>(step.depth)});
 }

@@ -72,7 +72,10 @@ std::optional<Run> run_of(const schema::Pattern& pattern, const Circumstances& a
                evaluator.count(packed->count, at.slots, "pattern.count")};
   }
   if (const auto* append = std::get_if<schema::Append>(&pattern.value)) {
-    return Run{at.end_bytes, evaluator.count(append->count, at.slots, "pattern.count")};
+    return Run{at.start_bytes, evaluator.count(append->count, at.slots, "pattern.count")};
+  }
+  if (const auto* sequential = std::get_if<schema::Sequential>(&pattern.value)) {
+    return Run{at.start_bytes, evaluator.count(sequential->count, at.slots, "pattern.count")};
   }
   return std::nullopt;
 }

@@ -30,8 +30,8 @@ struct Circumstances {
   std::uint64_t key = 0;
   /// Chooses this rank's order of sizes and directions.
   std::uint64_t own_key = 0;
-  /// Where the file ends.
-  std::uint64_t end_bytes = 0;
+  /// Where requests begin that go on: at the file's end, or at its position.
+  std::uint64_t start_bytes = 0;
   /// What boxes lie in.
   const std::vector<schema::Dataset>& datasets;
   /// So many pieces are in use at a time.

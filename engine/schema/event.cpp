@@ -42,6 +42,16 @@ void decode(const Node& node, PhaseStarted& out);
 Json encode(const PhaseStarted& value);
 void decode(const Node& node, Progress& out);
 Json encode(const Progress& value);
+void decode(const Node& node, Fact& out);
+Json encode(const Fact& value);
+void decode(const Node& node, KernelAxis& out);
+Json encode(const KernelAxis& value);
+void decode(const Node& node, KernelPoint& out);
+Json encode(const KernelPoint& value);
+void decode(const Node& node, KernelSeries& out);
+Json encode(const KernelSeries& value);
+void decode(const Node& node, KernelResult& out);
+Json encode(const KernelResult& value);
 void decode(const Node& node, PhaseFinished& out);
 Json encode(const PhaseFinished& value);
 void decode(const Node& node, Pause& out);
@@ -50,8 +60,6 @@ void decode(const Node& node, Paused& out);
 Json encode(const Paused& value);
 void decode(const Node& node, CommandRequest& out);
 Json encode(const CommandRequest& value);
-void decode(const Node& node, Fact& out);
-Json encode(const Fact& value);
 void decode(const Node& node, FileFacts& out);
 Json encode(const FileFacts& value);
 void decode(const Node& node, Warning& out);
@@ -64,6 +72,10 @@ void decode(const Node& node, Finished& out);
 Json encode(const Finished& value);
 void decode(const Node& node, Event& out);
 Json encode(const Event& value);
+
+std::optional<Better> parse_better(std::string_view word) {
+  return codec::find_word<Better>(word);
+}
 
 std::optional<StoppedBy> parse_stopped_by(std::string_view word) {
   return codec::find_word<StoppedBy>(word);
@@ -415,21 +427,109 @@ Json encode(const Progress& value) {
   return out;
 }
 
+void decode(const Node& node, Fact& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.required("value", out.value);
+  object.finish();
+}
+
+Json encode(const Fact& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["value"] = encode(value.value);
+  return out;
+}
+
+std::optional<KernelStatistic> parse_kernel_statistic(std::string_view word) {
+  return codec::find_word<KernelStatistic>(word);
+}
+
+void decode(const Node& node, KernelAxis& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.optional("unit", out.unit);
+  object.finish();
+}
+
+Json encode(const KernelAxis& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["unit"] = encode(value.unit);
+  return out;
+}
+
+void decode(const Node& node, KernelPoint& out) {
+  Object object(node);
+  object.required("at", out.at, codec::Size{0}, codec::Whole{.low = 0});
+  object.required("samples", out.samples, codec::Size{1});
+  object.optional("figure", out.figure);
+  object.finish();
+}
+
+Json encode(const KernelPoint& value) {
+  Json out = Json::object();
+  out["at"] = encode(value.at);
+  out["samples"] = encode(value.samples);
+  out["figure"] = encode(value.figure);
+  return out;
+}
+
+void decode(const Node& node, KernelSeries& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.required("unit", out.unit);
+  object.required("better", out.better);
+  object.required("statistic", out.statistic);
+  object.required("axes", out.axes, codec::Size{0});
+  object.required("points", out.points, codec::Size{0});
+  object.finish();
+}
+
+Json encode(const KernelSeries& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["unit"] = encode(value.unit);
+  out["better"] = encode(value.better);
+  out["statistic"] = encode(value.statistic);
+  out["axes"] = encode(value.axes);
+  out["points"] = encode(value.points);
+  return out;
+}
+
+void decode(const Node& node, KernelResult& out) {
+  Object object(node);
+  object.required("name", out.name);
+  object.required("version", out.version, codec::Whole{.low = 1});
+  object.required("ranks", out.ranks, codec::Whole{.low = 1});
+  object.optional("failure", out.failure);
+  object.required("facts", out.facts, codec::Size{0});
+  object.required("series", out.series, codec::Size{0});
+  object.finish();
+}
+
+Json encode(const KernelResult& value) {
+  Json out = Json::object();
+  out["name"] = encode(value.name);
+  out["version"] = encode(value.version);
+  out["ranks"] = encode(value.ranks);
+  out["failure"] = encode(value.failure);
+  out["facts"] = encode(value.facts);
+  out["series"] = encode(value.series);
+  return out;
+}
+
 void decode(const Node& node, PhaseFinished& out) {
   Object object(node);
-  object.constant("event", "phase_finished");
   object.required("path", out.path);
   object.required("group", out.group);
   object.required("instance", out.instance, codec::Whole{.low = 0});
   object.required("repetition", out.repetition, codec::Whole{.low = 0});
-  object.required("iteration", out.iteration, codec::Size{0});
   object.required("at_s", out.at_s, codec::Span{.low = 0});
   object.required("bytes", out.bytes, codec::Whole{.low = 0});
   object.required("operations", out.operations, codec::Whole{.low = 0});
   object.required("errors", out.errors, codec::Whole{.low = 0});
   object.required("ranks", out.ranks, codec::Whole{.low = 1});
-  object.required("seconds", out.seconds);
-  object.required("by_operation", out.by_operation, codec::Size{0});
   object.required("request_sizes", out.request_sizes, codec::Size{0});
   object.optional("other_requests", out.other_requests, codec::Whole{.low = 0});
   object.required("per_rank", out.per_rank);
@@ -438,7 +538,6 @@ void decode(const Node& node, PhaseFinished& out) {
   object.required("cache", out.cache);
   object.required("cache_reason", out.cache_reason);
   object.optional("cached_share", out.cached_share, codec::Span{.low = 0, .high = 1});
-  object.required("flushed", out.flushed);
   object.optional("bytes_durable", out.bytes_durable, codec::Whole{.low = 0});
   object.optional("bytes_saved", out.bytes_saved, codec::Whole{.low = 0});
   object.optional("short_transfers", out.short_transfers, codec::Whole{.low = 0});
@@ -450,25 +549,27 @@ void decode(const Node& node, PhaseFinished& out) {
   object.optional("servers", out.servers, codec::Size{0});
   object.optional("open_loop", out.open_loop);
   object.optional("found", out.found, codec::Whole{.low = 0});
+  object.optional("kernels", out.kernels, codec::Size{0});
   object.required("details", out.details, codec::Size{0});
+  object.constant("event", "phase_finished");
+  object.required("iteration", out.iteration, codec::Size{0});
+  object.required("seconds", out.seconds);
+  object.required("by_operation", out.by_operation, codec::Size{0});
+  object.required("flushed", out.flushed);
   object.finish();
 }
 
 Json encode(const PhaseFinished& value) {
   Json out = Json::object();
-  out["event"] = "phase_finished";
   out["path"] = encode(value.path);
   out["group"] = encode(value.group);
   out["instance"] = encode(value.instance);
   out["repetition"] = encode(value.repetition);
-  out["iteration"] = encode(value.iteration);
   out["at_s"] = encode(value.at_s);
   out["bytes"] = encode(value.bytes);
   out["operations"] = encode(value.operations);
   out["errors"] = encode(value.errors);
   out["ranks"] = encode(value.ranks);
-  out["seconds"] = encode(value.seconds);
-  out["by_operation"] = encode(value.by_operation);
   out["request_sizes"] = encode(value.request_sizes);
   out["other_requests"] = encode(value.other_requests);
   out["per_rank"] = encode(value.per_rank);
@@ -477,7 +578,6 @@ Json encode(const PhaseFinished& value) {
   out["cache"] = encode(value.cache);
   out["cache_reason"] = encode(value.cache_reason);
   out["cached_share"] = encode(value.cached_share);
-  out["flushed"] = encode(value.flushed);
   out["bytes_durable"] = encode(value.bytes_durable);
   out["bytes_saved"] = encode(value.bytes_saved);
   out["short_transfers"] = encode(value.short_transfers);
@@ -489,7 +589,13 @@ Json encode(const PhaseFinished& value) {
   out["servers"] = encode(value.servers);
   out["open_loop"] = encode(value.open_loop);
   out["found"] = encode(value.found);
+  out["kernels"] = encode(value.kernels);
   out["details"] = encode(value.details);
+  out["event"] = "phase_finished";
+  out["iteration"] = encode(value.iteration);
+  out["seconds"] = encode(value.seconds);
+  out["by_operation"] = encode(value.by_operation);
+  out["flushed"] = encode(value.flushed);
   return out;
 }
 
@@ -554,20 +660,6 @@ Json encode(const CommandRequest& value) {
   out["event"] = "command_request";
   out["iteration"] = encode(value.iteration);
   out["limit_s"] = encode(value.limit_s);
-  return out;
-}
-
-void decode(const Node& node, Fact& out) {
-  Object object(node);
-  object.required("name", out.name);
-  object.required("value", out.value);
-  object.finish();
-}
-
-Json encode(const Fact& value) {
-  Json out = Json::object();
-  out["name"] = encode(value.name);
-  out["value"] = encode(value.value);
   return out;
 }
 

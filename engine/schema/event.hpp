@@ -17,6 +17,18 @@ namespace venturi::schema {
 
 struct Event;
 
+/// Which way a metric improves.
+enum class Better { kHigher, kLower, kNone };
+inline constexpr std::array<std::string_view, 3> kBetterWords{"higher", "lower", "none"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(Better) {
+  return kBetterWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(Better value) {
+  return kBetterWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `Better`.
+[[nodiscard]] std::optional<Better> parse_better(std::string_view word);
+
 /// Why a phase ended.
 enum class StoppedBy { kWork, kLimit, kDeadline, kError };
 inline constexpr std::array<std::string_view, 4> kStoppedByWords{"work", "limit", "deadline",
@@ -251,21 +263,78 @@ struct Progress {
   std::int64_t active = 0;
 };
 
+/// A word and its value.
+struct Fact {
+  std::string name = {};
+  std::string value = {};
+};
+
+/// Which of a point's samples stands for all of them.
+enum class KernelStatistic { kMax, kMin, kMedian, kMean };
+inline constexpr std::array<std::string_view, 4> kKernelStatisticWords{"max", "min", "median",
+    "mean"};
+[[nodiscard]] constexpr std::span<const std::string_view> words_of(KernelStatistic) {
+  return kKernelStatisticWords;
+}
+[[nodiscard]] constexpr std::string_view to_string(KernelStatistic value) {
+  return kKernelStatisticWords[static_cast<std::size_t>(value)];
+}
+/// The value of a word, or nothing if the word is none of `KernelStatistic`.
+[[nodiscard]] std::optional<KernelStatistic> parse_kernel_statistic(std::string_view word);
+
+/// What one of the numbers that name a point counts.
+struct KernelAxis {
+  std::string name = {};
+  /// `B` for bytes; empty: a bare number, such as a rank.
+  std::string unit = {};
+};
+
+/// One thing that a kernel measured, with every sample in the order of measurement.
+struct KernelPoint {
+  /// One number for each axis of the series.
+  std::vector<std::int64_t> at;
+  std::vector<double> samples;
+  /// The figure of the kernel that this point is; a metric of the run has its name.
+  std::string figure = {};
+};
+
+/// Points of a kernel that differ in numbers alone.
+struct KernelSeries {
+  std::string name = {};
+  /// `B/s`, `s`, `flop/s`, ..., as metrics have it.
+  std::string unit = {};
+  Better better = {};
+  KernelStatistic statistic = {};
+  std::vector<KernelAxis> axes;
+  std::vector<KernelPoint> points;
+};
+
+/// What one kernel measured of the machine. Values were checked, or there are none.
+struct KernelResult {
+  std::string name = {};
+  /// A change of the kernel that may change its numbers gives it another one.
+  std::int64_t version = 0;
+  /// Those that measured.
+  std::int64_t ranks = 0;
+  /// Why there is no number: a check that failed, memory that was not there. Empty: it is fine.
+  std::string failure = {};
+  /// What the numbers depend on: sizes of caches, page size, instructions, compiler.
+  std::vector<Fact> facts;
+  std::vector<KernelSeries> series;
+};
+
 /// A phase ended and this is what was measured.
 struct PhaseFinished {
   std::string path = {};
   std::string group = {};
   std::int64_t instance = 0;
   std::int64_t repetition = 0;
-  std::vector<Iteration> iteration;
   /// Seconds from hello to the phase's first start.
   double at_s = 0.0;
   std::int64_t bytes = 0;
   std::int64_t operations = 0;
   std::int64_t errors = 0;
   std::int64_t ranks = 0;
-  PhaseSeconds seconds = {};
-  std::vector<OperationSummary> by_operation;
   std::vector<RequestSize> request_sizes;
   /// Requests of sizes beyond the 32 that are kept apart on a rank.
   std::int64_t other_requests = 0;
@@ -276,8 +345,6 @@ struct PhaseFinished {
   std::string cache_reason = {};
   /// Share of the data's pages that was in memory before the phase; absent: not looked at.
   std::optional<double> cached_share = {};
-  /// The weakest means, inside the phase's time, that covered all that was written.
-  SyncMode flushed = {};
   /// Bytes that were written and then made persistent inside the phase's time.
   std::int64_t bytes_durable = 0;
   /// By how much an interface that compresses, and says so, made less of what was written.
@@ -290,12 +357,20 @@ struct PhaseFinished {
   std::optional<TargetFacts> target_after = {};
   /// How the target is another one than at the start of the run; empty: it is the same.
   std::string target_change = {};
-  /// By name.
+  /// By name, where the file system says on which server a file is.
   std::vector<ServerShare> servers;
+  /// Requests began at a rate; absent: each when the one before had ended.
   std::optional<OpenLoop> open_loop = {};
   /// Names that fitted, where the phase looked for some.
   std::optional<std::int64_t> found = {};
+  /// What kernels measured, in the order in which they ran.
+  std::vector<KernelResult> kernels;
   std::vector<ErrorDetail> details;
+  std::vector<Iteration> iteration;
+  PhaseSeconds seconds = {};
+  std::vector<OperationSummary> by_operation;
+  /// The weakest means, inside the phase's time, that covered all that was written.
+  SyncMode flushed = {};
 };
 
 /// Time of a group between its phases, as its first rank saw it.
@@ -328,12 +403,6 @@ struct CommandRequest {
   std::int64_t repetition = 0;
   std::vector<Iteration> iteration;
   double limit_s = 0.0;
-};
-
-/// A word and its value.
-struct Fact {
-  std::string name = {};
-  std::string value = {};
 };
 
 /// What an interface's library says is in force for a file, such as hints of MPI-IO.

@@ -52,6 +52,8 @@ void decode(const Node& node, Packed& out);
 Json encode(const Packed& value);
 void decode(const Node& node, Append& out);
 Json encode(const Append& value);
+void decode(const Node& node, Sequential& out);
+Json encode(const Sequential& value);
 void decode(const Node& node, TableRow& out);
 Json encode(const TableRow& value);
 void decode(const Node& node, Table& out);
@@ -88,6 +90,8 @@ void decode(const Node& node, Find& out);
 Json encode(const Find& value);
 void decode(const Node& node, Exec& out);
 Json encode(const Exec& value);
+void decode(const Node& node, Kernel& out);
+Json encode(const Kernel& value);
 void decode(const Node& node, Sync& out);
 Json encode(const Sync& value);
 void decode(const Node& node, Step& out);
@@ -569,6 +573,22 @@ Json encode(const Append& value) {
   return out;
 }
 
+void decode(const Node& node, Sequential& out) {
+  Object object(node);
+  object.constant("kind", "sequential");
+  object.optional("base", out.base, codec::Size{1});
+  object.required("count", out.count, codec::Size{1});
+  object.finish();
+}
+
+Json encode(const Sequential& value) {
+  Json out = Json::object();
+  out["kind"] = "sequential";
+  out["base"] = encode(value.base);
+  out["count"] = encode(value.count);
+  return out;
+}
+
 void decode(const Node& node, TableRow& out) {
   Object object(node);
   object.required("offset", out.offset, codec::Whole{.low = 0});
@@ -604,8 +624,8 @@ Json encode(const Table& value) {
 }
 
 void decode(const Node& node, Pattern& out) {
-  static constexpr std::array<std::string_view, 6> kTags{"nest", "random", "box", "packed",
-      "append", "table"};
+  static constexpr std::array<std::string_view, 7> kTags{"nest", "random", "box", "packed",
+      "append", "sequential", "table"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 
@@ -937,6 +957,22 @@ Json encode(const Exec& value) {
   return out;
 }
 
+void decode(const Node& node, Kernel& out) {
+  Object object(node);
+  object.constant("kind", "kernel");
+  object.required("name", out.name, codec::Size{1});
+  object.optional("options", out.options, codec::Size{0});
+  object.finish();
+}
+
+Json encode(const Kernel& value) {
+  Json out = Json::object();
+  out["kind"] = "kernel";
+  out["name"] = encode(value.name);
+  out["options"] = encode(value.options);
+  return out;
+}
+
 void decode(const Node& node, Sync& out) {
   Object object(node);
   object.constant("kind", "sync");
@@ -954,9 +990,9 @@ Json encode(const Sync& value) {
 }
 
 void decode(const Node& node, Step& out) {
-  static constexpr std::array<std::string_view, 14> kTags{"for", "when", "phase", "repeat",
+  static constexpr std::array<std::string_view, 15> kTags{"for", "when", "phase", "repeat",
       "barrier", "signal", "wait", "compute", "transfer", "manage", "items", "find", "exec",
-      "sync"};
+      "kernel", "sync"};
   codec::decode_union(node, "kind", kTags, out.value);
 }
 

@@ -18,9 +18,9 @@ struct Step;
 
 /// How storage is reached. What is built is said by `engine describe`.
 enum class Interface { kPosix, kUring, kMmap, kStdio, kMpiio, kHdf5, kPnetcdf, kNetcdf, kFieldstore,
-    kLime, kBundle, kS3, kNull, kSimulated };
-inline constexpr std::array<std::string_view, 14> kInterfaceWords{"posix", "uring", "mmap", "stdio",
-    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "bundle", "s3", "null",
+    kLime, kBundle, kS3, kRados, kNull, kSimulated };
+inline constexpr std::array<std::string_view, 15> kInterfaceWords{"posix", "uring", "mmap", "stdio",
+    "mpiio", "hdf5", "pnetcdf", "netcdf", "fieldstore", "lime", "bundle", "s3", "rados", "null",
     "simulated"};
 [[nodiscard]] constexpr std::span<const std::string_view> words_of(Interface) {
   return kInterfaceWords;
@@ -361,8 +361,7 @@ struct Tree {
   Expression items;
   /// Bytes of each item, as `write` and `read` move them.
   Expression size;
-  /// Instead of `size`: of as many items in order as the weights add up to, exactly `weight`
-  /// have that share's size; which ones is chosen by a key.
+  /// Instead of `size`: of as many items as the weights add up to, `weight` have that size.
   std::vector<SizeShare> sizes;
   ItemKind kind = ItemKind::kFile;
   ItemOwner owner = ItemOwner::kRank;
@@ -511,24 +510,29 @@ struct Append {
   Expression count;
 };
 
+/// Requests from the rank's position in the open file on, moved to `base` before if that is.
+struct Sequential {
+  std::optional<Expression> base = {};
+  Expression count;
+};
+
 /// One request of a table.
 struct TableRow {
   std::int64_t offset = 0;
   std::int64_t bytes = 0;
 };
 
-/// The requests of a table in order; in turn k all of them `base` + k * `stride` further on.
+/// At most 4096 requests in order; in turn k all of them `base` + k * `stride` further on.
 struct Table {
   Expression base;
   Expression turns;
   Expression stride;
-  /// At most 4096.
   std::vector<TableRow> rows;
 };
 
 /// One of these, by `kind`.
 struct Pattern {
-  std::variant<Nest, Random, Box, Packed, Append, Table> value;
+  std::variant<Nest, Random, Box, Packed, Append, Sequential, Table> value;
 };
 
 /// A size of requests and how many of every so many have it.
@@ -714,6 +718,12 @@ struct Exec {
   double limit_s = 0.0;
 };
 
+/// Measure the machine itself: all ranks of the group run a kernel together.
+struct Kernel {
+  std::string name = {};
+  std::vector<Option> options;
+};
+
 /// Make what was written to an open file persistent.
 struct Sync {
   std::int64_t file = 0;
@@ -723,7 +733,7 @@ struct Sync {
 /// One of these, by `kind`.
 struct Step {
   std::variant<For, When, Phase, Repeat, Barrier, Signal, Wait, Compute, Transfer, Manage, Items,
-               Find, Exec, Sync> value;
+               Find, Exec, Kernel, Sync> value;
 };
 
 /// Ranks that act together, beside those of other groups.

@@ -99,11 +99,18 @@ class Part:
 
 
 def parts_of(module: ModuleType) -> list[Part]:
-    """What a module defines, in its order: enums, models, and named unions and lists."""
+    """What a module defines, in its order: enums, models, and named unions and lists.
+
+    A model that others extend has no type of its own: they have its fields.
+    """
     parts: list[Part] = []
+    types = [value for value in vars(module).values() if isinstance(value, type)]
+    extended = {base for value in types for base in value.__bases__}
     for name, value in vars(module).items():
         if isinstance(value, type) and home_of(value) == module.__name__:
             is_model = issubclass(value, BaseModel) and not issubclass(value, RootModel)
+            if value in extended:
+                continue
             if is_model or issubclass(value, StrEnum):
                 parts.append(Part(name, value))
         elif typing.get_origin(value) is typing.Annotated:

@@ -37,6 +37,7 @@ _HOMES = {
     "venturi.model.interface": "venturi.model.plan",
     "venturi.model.operator": "venturi.model.plan",
     "venturi.model.layout": "venturi.model.plan",
+    "venturi.model.output": "venturi.model.event",
     "venturi.model.verb": "venturi.model.plan",
 }
 
@@ -68,6 +69,8 @@ DOCUMENTS = (
     DocumentKind("campaign", "Campaign"),
     DocumentKind("result", "Result"),
     DocumentKind("history", "History"),
+    DocumentKind("series", "SeriesWindow"),
+    DocumentKind("health", "Health"),
 )
 
 

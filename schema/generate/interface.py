@@ -97,13 +97,21 @@ def text() -> str:
 
 
 def described() -> list[dict[str, Any]]:
-    """What the engine says of each interface. SystemExit where there is none that says it."""
+    """What the engine says of each interface."""
+    return described_by_engine("backends")
+
+
+def described_by_engine(kind: str) -> list[dict[str, Any]]:
+    """What the engine says of each of its `backends` or `kernels`, with the description of each.
+
+    SystemExit where there is no engine that says it.
+    """
     engine = _engine()
     done = subprocess.run([engine, "describe"], capture_output=True, check=True)
-    backends: list[dict[str, Any]] = json.loads(done.stdout)["backends"]
-    if any("description" not in backend for backend in backends):
+    rows: list[dict[str, Any]] = json.loads(done.stdout).get(kind, [{}])
+    if any("description" not in row for row in rows):
         raise SystemExit(f"{engine} is older than its sources: run `make setup`")
-    return backends
+    return rows
 
 
 def _engine() -> str:
@@ -147,7 +155,7 @@ def _value(key: str, value: Any, depth: int) -> str:
         return f"OptionWord({_quoted(option)}, {_quoted(word)})"
     if isinstance(value, list):
         return _listing(value, depth)
-    return _text(key, value, depth) if isinstance(value, str) else repr(value)
+    return string_text(key, value, depth) if isinstance(value, str) else repr(value)
 
 
 def _listing(items: list[Any], depth: int) -> str:
@@ -155,20 +163,21 @@ def _listing(items: list[Any], depth: int) -> str:
         return f"({_quoted(items[0])},)"
     inner = _STEP * (depth + 1)
     lines = [
-        f"{inner}{_quoted(item) if isinstance(item, str) else _option(item, depth + 1)},\n"
+        f"{inner}{_quoted(item) if isinstance(item, str) else option_text(item, depth + 1)},\n"
         for item in items
     ]
     return f"(\n{''.join(lines)}{_STEP * depth})"
 
 
-def _option(option: dict[str, str], depth: int) -> str:
+def option_text(option: dict[str, str], depth: int) -> str:
+    """An option as a call of its class, at a depth of indentation."""
     keys = ("name", "type", "default", "about", "range")
     inner = _STEP * (depth + 1)
-    lines = [f"{inner}{key}={_text(key, option[key], depth + 1)},\n" for key in keys]
+    lines = [f"{inner}{key}={string_text(key, option[key], depth + 1)},\n" for key in keys]
     return f"InterfaceOption(\n{''.join(lines)}{_STEP * depth})"
 
 
-def _text(key: str, value: str, depth: int) -> str:
+def string_text(key: str, value: str, depth: int) -> str:
     """A string, over several lines where one would be too long."""
     if len(f"{_STEP * depth}{key}={_quoted(value)},") <= COLUMNS:
         return _quoted(value)

@@ -12,7 +12,7 @@ import pytest
 from analyse.test_comparison_power import COUNT, most
 from venturi.analyse.contrast_row import MetricPair, rows_of
 from venturi.analyse.serial_dependence import SEEN_P, serial_dependence
-from venturi.model.campaign import Better
+from venturi.model.output import Better
 
 
 def series(chance: random.Random, count: int, share: float, spread: float = 0.1) -> list[float]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from store.test_store import result
+from venturi.analyse.history import history_of
 from venturi.analyse.set_comparison import compared_sets
-from venturi.model.campaign import Better
 from venturi.model.comparison import ComparisonSet, MetricChange
 from venturi.model.document import parse_json
 from venturi.model.error import UserError
+from venturi.model.output import Better
 from venturi.model.result import Measure, Result
 
 
@@ -51,6 +52,13 @@ def test_points_are_compared_one_by_one() -> None:
     assert found.only_second == ["tool on 4 ranks (tasks 4)"]
     assert found.headline == "2 of 2 points differ significantly, 2 of them for the worse."
     assert parse_json(ComparisonSet, found.to_json()) == found
+
+
+def test_what_is_left_out_is_said() -> None:
+    bad = runs("beta")[0].model_copy(update={"level": "INVALID", "reasons": ["2 errors"]})
+    found = compared_sets(runs("alpha"), [*runs("beta", tasks=(2,)), bad], ("a", "b"))
+    assert found.headline.endswith(f" Left out as INVALID: {bad.id}: 2 errors.")
+    assert history_of([bad]).headline.startswith("No run measured anything. Left out as INVALID")
 
 
 def test_several_sessions_count_one_value_each() -> None:

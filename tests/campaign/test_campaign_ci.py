@@ -15,7 +15,8 @@ import batch_stand_in
 import pytest
 import yaml
 
-from venturi.model.campaign import Better, CampaignResult, CampaignRow, MetricSummary
+from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary
+from venturi.model.output import Better
 from venturi.report.junit import junit_text
 from venturi.report.open_metrics import open_metrics_text
 
@@ -118,6 +119,7 @@ def test_which_jobs_gitlab_starts(source: str) -> None:
     assert _chosen({"CI_PIPELINE_SOURCE": source, "WHERE": "allocation"}) == ["campaign-allocation"]
     assert _chosen({"CI_PIPELINE_SOURCE": "push"}) == []
     assert _chosen({"WATCH": "yes"}) == ["watch"]
+    assert _chosen({"SITE": "yes"}) == ["pages"]
 
 
 @pytest.mark.parametrize(("name", "jobs"), [("campaign-login", 1), ("campaign-allocation", 0)])
@@ -145,6 +147,12 @@ def test_gitlabs_jobs(tmp_path: Path, name: str, jobs: int) -> None:
         in metrics
     )
     assert runner.run("\n".join(data["watch"]["script"]), **variables) == 0
+    site = data["pages"]
+    titled = {**variables, "CI_PROJECT_TITLE": "Nightly results"}
+    assert runner.run("\n".join(site["script"]), **titled) == 0
+    status = (tmp_path / site["artifacts"]["paths"][0] / "index.html").read_text("utf-8")
+    assert "Nightly results" in status
+    assert "workload/nightly.html" in status
 
 
 @pytest.mark.needs("runner")
@@ -238,6 +246,7 @@ def test_github(tmp_path: Path) -> None:
             assert runner.run(step["run"], **environment) == 0
     for path in steps[-1]["with"]["path"].split("\n"):
         assert (tmp_path / path).is_file()
+    assert "workload/nightly.html" in (tmp_path / "public" / "index.html").read_text("utf-8")
     assert set(data[True]) == {"schedule", "workflow_dispatch", "pull_request"}  # YAML 1.1's `on`
 
 

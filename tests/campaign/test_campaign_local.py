@@ -243,6 +243,7 @@ steps:
         (("(\\\\d+)", "(\\\\d+"), "no regular expression"),
         (("workload: ior", "workload: oir"), "oir"),
         (('transfer: "', 'tranfser: "'), "no such parameter"),
+        (("repeat: 2", "repeat: 1000000000"), "runs; at most 100,000"),
     ],
 )
 def test_a_wrong_file_is_one_sentence(tmp_path: Path, change: tuple[str, str], said: str) -> None:

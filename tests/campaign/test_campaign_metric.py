@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from venturi.campaign.metric import check_metric, metrics_in, record_metrics
-from venturi.model.campaign import CampaignMetric, Pick
+from venturi.model.campaign import CampaignMetric
 from venturi.model.error import RunFailed, UserError
+from venturi.model.output import Pick
 
 _IOR = "access bw\nwrite 100.5\nread 7\nwrite 200.25\n"
 

@@ -111,7 +111,8 @@ def test_doctor(cli: Cli) -> None:
     }
     libraries = {entry["name"]: entry["libraries"] for entry in found["engines"]}
     versions = {
-        "venturi-engine": r"liburing \d+\.\d+ HDF5 [\d.]+ netCDF [\d.]+ zlib [\d.]+",
+        "venturi-engine": r"liburing \d+\.\d+ HDF5 [\d.]+ netCDF [\d.]+ zlib [\d.]+ "
+        r"librados [\d.]+",
         "venturi-engine-openmpi": r"Open MPI v[\d.]+ liburing .* HDF5 .* PnetCDF .* zlib .*",
         "venturi-engine-mpich": r"MPICH [\d.]+ liburing .* HDF5 .* netCDF .* zlib .*",
     }

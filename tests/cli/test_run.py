@@ -45,6 +45,25 @@ def test_removing_files_says_whether_there_were_any(cli: Cli, keep: int, told: s
     assert "left no files" in cli("results", "rm", "@last", "--files", "--yes").stderr
 
 
+def test_files_that_others_removed_were_not_removed_here(cli: Cli) -> None:
+    """And what stands in the place of the run's directory is not the run's."""
+    workload = cli.target / "kept.yaml"
+    workload.write_text(
+        "workload: 1\nname: kept\nfiles: {f: {path: f, keep: true}}\n"
+        "program: {all: [{phase: write, do: [{write: {to: f, size: 4 KiB}}]}]}\n"
+    )
+    cli.json("run", str(workload), "-d", str(cli.target), "--repeat", "1")
+    (place,) = cli.target.glob("venturi-*")
+    place.rename(cli.target / "elsewhere")
+    place.mkdir()
+    (place / "f").write_text("theirs")
+    done = cli("results", "rm", "@last", "--files", "--yes")
+    assert done.returncode == 0
+    assert "is there any more, so none was removed" in done.stderr
+    assert (place / "f").read_text() == "theirs"
+    assert (cli.target / "elsewhere" / "f").stat().st_size == 4096
+
+
 def test_simulated_time_is_exact(cli: Cli) -> None:
     words = [*SIMULATED, "--set", "interface.bandwidth_bytes_per_s=1e9", "--repeat", "1"]
     record = cli.json("run", "ior", "-d", str(cli.target), "-n", "3", *words)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compat.conftest import Tool
 from venturi.compat.io500.quick import error_in_words
-from venturi.model.campaign import Better
+from venturi.model.output import Better
 from venturi.model.result import Measure, Result, ResultSource, SourceKind
 
 

@@ -108,7 +108,7 @@ def test_what_one_test_measured_is_printed_when_the_next_is_refused(tool: Tool) 
         ("-w -q", 2, "there is no option -q"),
         ("-w -O blocksiz=1m", 2, "did you mean 'blockSize'?"),
         ("-w -b 10k -t 4k", 2, "does not divide"),
-        ("-w -a RADOS", 2, "is refused"),
+        ("-w -a HDFS", 2, "is refused"),
         ("-r", 5, "no such file"),
         ("-w -C -r --warningAsErrors -b 64k -t 64k", 3, "cannot defeat the cache"),
         ("-w --dryRun -b 1t", 0, ""),

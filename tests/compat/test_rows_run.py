@@ -23,11 +23,17 @@ WANT_MPI = ("MPIIO", "NCMPI", "collectiveMetadata", "hintsFileName")
 STRIPES = ("lustre", "beegfs")
 TOO_LARGE = ("-M", "memoryPerNode")
 """They take 80 % of the memory of the machine; tests/engine/test_cache_pressure.py takes less."""
+WANT_CLUSTER = "RADOS"
+"""tests/cli/test_rados.py runs them on a cluster of its own."""
 
 
 def running(tool: str) -> list[Row]:
     """What the tables run; help lists the options and runs nothing (test_drop_in.py)."""
-    return [row for row in rows_of(tool) if row.verdict != "refused" and row.option != "-h"]
+    return [
+        row
+        for row in rows_of(tool)
+        if row.verdict != "refused" and row.option != "-h" and WANT_CLUSTER not in str(row)
+    ]
 
 
 @pytest.fixture

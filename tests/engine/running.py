@@ -180,14 +180,14 @@ def held(made: Plan) -> Path:
 def meddled(
     engine: Engine, made: Plan, mark: str, act: Callable[[], object], comm: str = "forked"
 ) -> Outcome:
-    """Runs a plan that has a `hold` behind each event with the mark; acts while it is held."""
+    """Runs a plan with a `hold` behind each event that has all parts of the mark; acts then."""
     process = engine.start(made, comm)
     lines = []
     try:
         assert process.stdout is not None
         for line in process.stdout:
             lines.append(line)
-            if mark in line:
+            if bears(line, mark):
                 answer = held(made)
                 act()
                 answer.touch()
@@ -196,6 +196,11 @@ def meddled(
         return Outcome(code, parse("".join(lines)), process.stderr.read())
     finally:
         end(process)
+
+
+def bears(line: str, mark: str) -> bool:
+    """Whether an event's line has all keys and values of a mark, in any order."""
+    return all(part in line for part in mark.split(","))
 
 
 def children(pid: int) -> list[int]:

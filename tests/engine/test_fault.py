@@ -37,6 +37,7 @@ from engine.plans import (
 )
 from engine.running import (
     Engine,
+    bears,
     children,
     end,
     file_system,
@@ -283,7 +284,7 @@ def wait_for(process: subprocess.Popen[str], text: str) -> None:
     """Reads events until one contains the text."""
     assert process.stdout is not None
     for line in process.stdout:
-        if text in line:
+        if bears(line, text):
             return
     pytest.fail(f"no {text}")
 

@@ -328,6 +328,8 @@ def test_commands(engine: Engine) -> None:
     assert all(row["built"] or row["reason"] for row in told["backends"])
     posix = next(row for row in told["backends"] if row["name"] == "posix")
     assert posix["options"][0]["name"] == "direct"
+    code, text = output("describe", "posix", "floppy")
+    assert (code, json.loads(text)) == (0, [posix])
     for kind in ("openmpi", "mpich"):
         done = subprocess.run(
             [engine.path(f"venturi-engine-{kind}"), "describe"],

@@ -26,7 +26,7 @@ from engine.plans import (
     plan,
     write,
 )
-from engine.running import LAUNCHERS, Engine, Outcome, end, held, is_gone, parse, rest_of
+from engine.running import LAUNCHERS, Engine, Outcome, bears, end, held, is_gone, parse, rest_of
 
 BLOCK = 4096
 DEADLINE_S = 6.0
@@ -107,7 +107,7 @@ def stopped_run(
         assert process.stdout is not None
         for line in process.stdout:
             lines.append(line)
-            if mark in line:
+            if bears(line, mark):
                 break
         until_s = time.monotonic() + 600
         while where and ranks_in(comm, made, where) < made.ranks and process.poll() is None:
@@ -365,7 +365,7 @@ def test_a_slow_removal_is_a_remark_and_no_warning(
     try:
         for line in process.stdout:
             lines.append(line)
-            if '"phase_finished","path":"w"' in line:
+            if bears(line, '"phase_finished","path":"w"'):
                 go_on = held(made)
                 set_frozen(seen, True)
                 go_on.touch()

@@ -19,7 +19,9 @@ ENGINE_ORDER = (
     "payload",
     "backend",
     "measure",
+    "kernel",
     "execute",
+    "probe",
     "health",
     "app",
 )
@@ -33,6 +35,7 @@ GENERATED = (
     "schema/",
     "docs/reference/",
     "src/venturi/model/interface.py",
+    "src/venturi/model/kernel.py",
 )
 BAD_FOLDERS = {"utils", "util", "common", "helpers", "helper", "core", "manager", "misc"}
 FOREIGN_WORDS = re.compile(r"/work/|/root/|pypi\.org|files\.pythonhosted|deb\.debian\.org", re.I)
@@ -126,6 +129,10 @@ KNOW_MPI = {
     "engine/comm/mpi.cpp",
     "engine/comm/mpi_library.cpp",
     "engine/comm/mpi_notes.hpp",
+    "engine/kernel/links.cpp",
+    "engine/kernel/message.hpp",
+    "engine/kernel/message_collectives.cpp",
+    "engine/kernel/message_pairs.cpp",
 }
 
 

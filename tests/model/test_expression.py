@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import random
 
 import pytest
 from hypothesis import given
@@ -141,3 +142,18 @@ def test_an_unknown_function_is_named_with_those_that_are_there() -> None:
     with pytest.raises(ExpressionError, match=r"no function 'mim'; there are min, max, ceil"):
         parse("2 * mim(1, 2)")
     assert parse("mim * (1)") == parse("mim * 1")
+
+
+def test_pick_takes_the_value_with_the_number_in_a_cycle() -> None:
+    drawn = random.Random(4)
+    for _ in range(50):
+        values = [drawn.randint(-9, 9) for _ in range(drawn.randint(1, 20))]
+        tree = parse(f"pick(i - 3, {', '.join(map(str, values))})")
+        code = compile_tree(tree, {"i": 0})
+        for i in range(40):
+            assert evaluate(code, [i]) == values[(i - 3) % len(values)]
+
+
+def test_pick_needs_something_to_choose_from() -> None:
+    with pytest.raises(ExpressionError, match=r"pick\(\) takes an index and the values"):
+        parse("pick(i)")

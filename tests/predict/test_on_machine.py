@@ -223,7 +223,13 @@ def test_a_command_has_no_forecast() -> None:
         predicted([phase("p", {"exec": {"command": "true"}})], {})
 
 
-@pytest.mark.parametrize("name", library.names())
+def test_a_kernel_has_no_forecast() -> None:
+    """It measures the machine that it runs on, which a forecast is not made on."""
+    with pytest.raises(UserError, match="phase 'p': a kernel measures the machine"):
+        predicted([phase("p", {"kernel": {"name": "memory_triad"}})], {})
+
+
+@pytest.mark.parametrize("name", [n for n in library.names() if not n.startswith("health-")])
 def test_every_workload_of_the_library_has_a_forecast(name: str) -> None:
     workload = library.load(name)
     has_records = any("records" in file.options for file in workload.files.values())

@@ -16,10 +16,11 @@ from report.record_factory import record
 from venturi.campaign.estimate import estimate_of, spanning
 from venturi.campaign.session import CampaignRequest, planned
 from venturi.importers.import_path import import_path
-from venturi.model.campaign import Better
 from venturi.model.error import UserError
+from venturi.model.output import Better
 from venturi.model.record import Record
 from venturi.model.result import Measure, Result, ResultSource, SourceKind
+from venturi.model.verdict import Level, UseKind
 from venturi.store.archive import (
     chosen,
     entries,
@@ -33,7 +34,7 @@ from venturi.store.archive import (
     verify,
 )
 from venturi.store.index import INDEX_NAME
-from venturi.store.result import RECORD_NAME, RESULT_NAME, keep, result_of, tag
+from venturi.store.result import RECORD_NAME, RESULT_NAME, keep, load_result, result_of, tag
 from venturi.store.seal import SEAL_NAME
 from venturi.store.version import read_versioned
 
@@ -105,6 +106,25 @@ def test_a_run_without_its_list_of_digests_was_changed(store: Path) -> None:
         for path in list(folder.iterdir()):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         assert [bool(faults) for _, faults in verify(store, [folder.name])] == [True]
+
+
+def test_a_run_that_was_changed_is_invalid_wherever_it_is_read(store: Path) -> None:
+    for folder in sorted((store / "runs").iterdir()):
+        level = load_result(folder).level
+        for path in [p for p in folder.iterdir() if p.name.endswith(".json")]:
+            whole = path.read_text()
+            path.write_text(whole + " ")
+            found = load_result(folder)
+            assert level != found.level == "INVALID"
+            assert found.reasons[0] == f"{path.name} was changed after the run"
+            if (folder / RECORD_NAME).exists():
+                verdict = load_record(folder).verdict
+                assert verdict.level is Level.INVALID
+                assert not any(verdict.may(what) for what in UseKind)
+            path.write_text(whole)
+        assert load_result(folder).level == level
+        (folder / SEAL_NAME).unlink()
+        assert load_result(folder).level == "INVALID"
 
 
 def test_a_name_that_is_empty_means_no_run(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

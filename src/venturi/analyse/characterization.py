@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from venturi.analyse.characterization_data import characterization_data_of
-from venturi.analyse.counter_data import counter_data_of
+from venturi.analyse.counter_data import counter_data_of, with_counted
 from venturi.analyse.fidelity_report import fidelity
+from venturi.derive.counted_sync import with_counted_syncs
 from venturi.derive.finding import merged, operation_findings
 from venturi.derive.workload import derive
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.characterization import CHARACTERIZATION_SCHEMA, Characterization
+from venturi.model.characterization_data import CharacterizationData
 from venturi.model.error import UserError
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import Workload
@@ -22,11 +24,9 @@ def characterization_of(
     Of a capture without operations it says what counters can say. Raises UserError where a
     capture holds no I/O of an application.
     """
-    has_all = captured.operations is not None
-    activity = (
-        characterization_data_of(captured, name) if has_all else counter_data_of(captured, name)
-    )
     derived, why = _derived(captured, name)
+    captured = with_counted_syncs(captured).captured
+    activity = _activity(captured, name)
     counted = derived.origin.findings if derived is not None and derived.origin else []
     return Characterization(
         schema_=CHARACTERIZATION_SCHEMA,
@@ -37,6 +37,14 @@ def characterization_of(
         why_no_proxy=why,
         fidelity=fidelity(captured, proxy, (name, "proxy")) if proxy is not None else None,
     )
+
+
+def _activity(captured: Captured, name: str) -> CharacterizationData:
+    """The activity: from operations where there are any, with what only counters know beside."""
+    if captured.operations is None:
+        return counter_data_of(captured, name)
+    activity = characterization_data_of(captured, name)
+    return with_counted(activity, captured) if captured.trace.records else activity
 
 
 def _derived(captured: Captured, name: str) -> tuple[Workload | None, str]:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from venturi.analyse.contrast import Contrast, contrasts, described, is_enough
 from venturi.analyse.detectable import MATTERS
 from venturi.analyse.serial_dependence import allowance_of, serial_dependence
-from venturi.model.campaign import Better
 from venturi.model.comparison import (
     ComparisonRow,
     MedianInterval,
     MetricChange,
     SerialDependence,
 )
+from venturi.model.output import Better
 from venturi.model.statistic import median_interval
 
 

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from venturi.derive.counts import bytes_of, earliest, latest
+from venturi.derive.counts import bytes_of, earliest, latest, total
 from venturi.derive.file_view import FileView, files_of
 from venturi.derive.grouping import groups_of
 from venturi.derive.noise import without_noise
@@ -89,6 +89,42 @@ def counter_data_of(captured: Captured, name: str) -> CharacterizationData:
         left_out=sum(view.operations for view in views) - sum(view.operations for view in own),
         gaps=[f"{gap.layer}: {gap.what}" for gap in trace.gaps],
     )
+
+
+def with_counted(activity: CharacterizationData, captured: Captured) -> CharacterizationData:
+    """Activity from operations, with the calls and the time that only the counters beside have.
+
+    DXT holds reads and writes; opens, seeks, stats, and the time in calls on names, are counted. A
+    capture that counts no I/O of an application adds nothing.
+    """
+    try:
+        counted = counter_data_of(captured, activity.name)
+    except UserError:
+        return activity
+    io_s = max(activity.io_seconds, counted.io_seconds)
+    return activity.model_copy(
+        update={
+            "operations": _on_places(captured.trace) | counted.operations | activity.operations,
+            "io_seconds": io_s,
+            "io_share": min(1.0, io_s / activity.seconds) if activity.seconds > 0 else 0.0,
+            "seconds_by": {
+                kind: max(spent, counted.seconds_by.get(kind, 0.0)) if kind == "names" else spent
+                for kind, spent in activity.seconds_by.items()
+            },
+        }
+    )
+
+
+def _on_places(trace: Trace) -> dict[str, int]:
+    """Seeks and stats of the application's files, as far as they were counted."""
+    records = [
+        record
+        for view in without_noise(files_of(trace))
+        for layer in _LOW
+        for record in view.records.get(layer, [])
+    ]
+    counts = {Kind.SEEK: total(records, "SEEKS"), Kind.STAT: total(records, "STATS")}
+    return {kind.value: count for kind, count in counts.items() if count}
 
 
 def _with_counters(captured: Captured) -> Trace:

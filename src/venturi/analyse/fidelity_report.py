@@ -10,6 +10,7 @@ import numpy as np
 from venturi.analyse.characterization_data import characterization_data_of
 from venturi.analyse.counter_data import counter_data_of
 from venturi.analyse.stream_matching import LEFT_OUT, UNSAID, StreamMatch, matched_streams
+from venturi.derive.operation.likeness import likeness_of_captures
 from venturi.model.characterization_data import Basis, CharacterizationData, StreamCharacterization
 from venturi.model.fidelity_report import (
     FIDELITY_REPORT_SCHEMA,
@@ -18,6 +19,7 @@ from venturi.model.fidelity_report import (
     FidelityStream,
     Match,
 )
+from venturi.model.likeness import Likeness
 from venturi.model.operation import LAYER_CODES
 from venturi.model.plan import Direction
 from venturi.model.trace import Layer
@@ -26,6 +28,9 @@ from venturi.model.workload import REQUEST_EDGES_BYTES, request_class
 
 WITHIN = 0.01
 """Relative for counts, absolute for shares and distances: nearer than this is `within`."""
+
+BETWEEN = 0.1
+"""Of the application's run time: by more than this its computing must not be missed."""
 
 LEAST_LIKENESS = 0.25
 """Streams that are less alike than this are no counterparts."""
@@ -53,13 +58,51 @@ def fidelity(
     """
     matched = matched_streams(application, proxy)
     if matched is not None:
-        return _report_of_matched(matched, names)
+        return _report_of_matched(matched, names, _one_by_one(application, proxy, matched))
     both = (_beside_other(application, proxy), _beside_other(proxy, application))
     has_all = all(captured.operations is not None for captured in both)
     look = characterization_data_of if has_all else counter_data_of
-    return fidelity_report_of(
-        *(look(captured, name) for captured, name in zip(both, names, strict=True))
+    ours, theirs = (look(captured, name) for captured, name in zip(both, names, strict=True))
+    return fidelity_report_of(ours, theirs, _one_by_one(*both) if has_all else [])
+
+
+def _one_by_one(
+    application: Captured, proxy: Captured, matched: tuple[StreamMatch, StreamMatch] | None = None
+) -> list[FidelityField]:
+    """How far the operations themselves are the same, of the streams that both know."""
+    both = (application, proxy)
+    known = [{file.path for file in captured.trace.files} for captured in both]
+    if matched is not None:
+        known = [
+            {
+                file.path
+                for file, name in zip(captured.trace.files, one.streams, strict=True)
+                if name
+            }
+            for captured, one in zip(both, matched, strict=True)
+        ]
+    likeness = likeness_of_captures(application, proxy, (known[0], known[1]))
+    if likeness is None:
+        return []
+    most = max(likeness.application, likeness.proxy, 1)
+    return [
+        _distance("operations, one by one: kind and size", 1 - likeness.alike / most),
+        _distance("operations, one by one: place", 1 - likeness.placed / most),
+        _distance("operations, one by one: order", 1 - likeness.ordered / most),
+        _between(likeness, application.trace.job.seconds),
+    ]
+
+
+def _between(likeness: Likeness, seconds: float) -> FidelityField:
+    """The time between operations: it is the program's, but waiting for others is part of it."""
+    field = _for_information(
+        "time between operations, all ranks",
+        likeness.seconds_between,
+        likeness.proxy_seconds_between,
     )
+    error_s = abs(likeness.proxy_seconds_between - likeness.seconds_between) / likeness.ranks
+    is_off = error_s > BETWEEN * seconds
+    return field.model_copy(update={"match": Match.OFF}) if is_off else field
 
 
 def _beside_other(captured: Captured, other: Captured) -> Captured:
@@ -82,7 +125,9 @@ def _beside_other(captured: Captured, other: Captured) -> Captured:
 
 
 def _report_of_matched(
-    matched: tuple[StreamMatch, StreamMatch], names: tuple[str, str]
+    matched: tuple[StreamMatch, StreamMatch],
+    names: tuple[str, str],
+    one_by_one: list[FidelityField],
 ) -> FidelityReport:
     """The card of an application and its own proxy."""
     both = [
@@ -103,7 +148,7 @@ def _report_of_matched(
             )
         )
     left_out = _all_beside(LEFT_OUT, matched[0].left_out, matched[1].left_out)
-    total = [*_total(*both), *left_out]
+    total = [*_total(*both), *one_by_one, *left_out]
     return _assembled((both[0], both[1]), total, streams, list(theirs))
 
 
@@ -118,12 +163,15 @@ def _all_beside(
 
 
 def fidelity_report_of(
-    application: CharacterizationData, proxy: CharacterizationData
+    application: CharacterizationData,
+    proxy: CharacterizationData,
+    one_by_one: Sequence[FidelityField] = (),
 ) -> FidelityReport:
-    """The card of two activities."""
+    """The card of two activities, with what is known of their operations `one_by_one`."""
     pairs, only_proxy = counterparts(application.streams, proxy.streams)
     streams = [_stream(ours, theirs, application, proxy) for ours, theirs in pairs]
-    return _assembled((application, proxy), _total(application, proxy), streams, only_proxy)
+    total = [*_total(application, proxy), *one_by_one]
+    return _assembled((application, proxy), total, streams, only_proxy)
 
 
 def _assembled(

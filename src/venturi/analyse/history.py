@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from venturi.analyse.change_point import SHORTEST, change_points
-from venturi.model.campaign import Better
+from venturi.analyse.left_out import is_invalid, left_out_text
 from venturi.model.comparison import Difference
 from venturi.model.history import (
     ChangePoint,
@@ -21,7 +21,7 @@ from venturi.model.history import (
     SessionValue,
     Trend,
 )
-from venturi.model.record import Level
+from venturi.model.output import Better
 from venturi.model.result import Result
 from venturi.model.statistic import median
 
@@ -45,7 +45,7 @@ def history_of(
     """The series of all runs that measured something, those that got worse first."""
     groups: dict[tuple[str, ...], list[Result]] = {}
     for result in sorted(results, key=lambda result: result.started):
-        if result.level == Level.INVALID.value:
+        if is_invalid(result):
             continue
         for name, measure in result.metrics.items():
             if metric in ("", name):
@@ -61,7 +61,7 @@ def history_of(
         chosen=chosen or "all runs",
         least=least,
         series=series,
-        headline=_headline(series),
+        headline=_headline(series) + left_out_text(results),
     )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from venturi.analyse.kernel import measures_machine, phase_of
 from venturi.model.data_step import DataStep
 from venturi.model.event import CacheState
 from venturi.model.plan import Interface, SyncMode
@@ -66,7 +67,9 @@ def labels_of(phases: Sequence[PhaseRow], facts: LabelFacts) -> dict[str, list[s
     found = {}
     for path in dict.fromkeys(row.path for row in phases):
         rows = [row for row in phases if row.path == path]
-        if no_storage:
+        if measures_machine(rows):
+            own = []
+        elif no_storage:
             own = sorted(bare)
         elif is_memory(facts.file_system):
             own = [IN_MEMORY]
@@ -169,8 +172,9 @@ def labelled(
     """
     found: dict[str, MetricValue] = {}
     for name, value in metrics.items():
-        if name in by_phase and name not in workload.metrics:
-            labels = by_phase[name]
+        path = name if name in by_phase else phase_of(name)
+        if path in by_phase and name not in workload.metrics:
+            labels = by_phase[path]
         else:
             labels = _of_expression(name, workload, by_phase, found)
         found[name] = value.model_copy(update={"labels": labels})
@@ -191,7 +195,7 @@ def _of_expression(
     words = {word.strip() for word in _WORD.findall(metric.value)} if metric else set()
     text = metric.value if metric else ""
     named = [
-        by_phase.get(other) or before[other].labels
+        by_phase[other] if other in by_phase else before[other].labels
         for other in dict.fromkeys((*by_phase, *before))
         if other in words or (other in by_phase and re.search(rf"\b{re.escape(other)}\s*\)", text))
     ]

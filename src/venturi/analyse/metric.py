@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from venturi.analyse.command import check_commands, commands_of, said_by_commands
+from venturi.analyse.kernel import figure_units, figures_of, measures_machine, sampled
 from venturi.analyse.threshold import check_threshold
 from venturi.model.command import CommandRun
 from venturi.model.error import UserError
@@ -30,6 +31,7 @@ _MEASURED = (
     "period",
     "executions",
     "delay",
+    "sample",
 )
 _TERM = re.compile(
     rf"\b({'|'.join(_MEASURED)})"
@@ -137,6 +139,7 @@ def units_of(
     known: dict[str, tuple[str, ...]] = {
         path: ("1/s",) if moved.get(path) == 0 else ("B/s", "1/s") for path in phase_paths
     }
+    known |= {name: (unit,) for name, unit in figure_units(workload).items()}
     known |= {name: (metric.unit,) for name, metric in workload.metrics.items()}
     for _, step in commands_of(workload):
         known |= {name: (metric.unit,) for name, metric in step.metrics.items()}
@@ -166,11 +169,11 @@ def metrics_of(
     averaged. Repetitions in which a metric has no value are left out and show in its `n`. A metric
     may name the rate of a phase and metrics that stand before it: their values in the same
     repetition; of a parameter and a metric of one name, the parameter is meant. What commands
-    said comes before all of them.
+    said and what kernels measured comes before all of them.
     """
     repetitions = sorted({row.repetition for row in phases})
     known: dict[int, dict[str, Number]] = {n: dict(parameters) for n in repetitions}
-    said = said_by_commands(workload, commands)
+    said = {**said_by_commands(workload, commands), **figures_of(phases)}
     rates = _default_metrics(phases)
     wanted = {**rates, **workload.metrics}
     result = {}
@@ -216,6 +219,8 @@ def _with_interval(values: list[float], unit: str, of: str = "") -> MetricValue:
 def _default_metrics(phases: Sequence[PhaseRow]) -> dict[str, Metric]:
     metrics = {}
     for path in dict.fromkeys(row.path for row in phases):
+        if measures_machine([row for row in phases if row.path == path]):
+            continue
         if any(row.bytes for row in phases if row.path == path) and not _is_metadata(phases, path):
             metrics[path] = Metric(value=f"bytes({_ALL}, {path}) / time({path})", unit="B/s")
         else:
@@ -305,6 +310,8 @@ def _term(function: str, first: str, second: str | None, rows: Sequence[PhaseRow
         return _of_phases(function, chosen)
     if function == "delay":
         return _delay(first, second or first, rows)
+    if function == "sample":
+        return sampled(first, chosen)
     if kind is None:
         return sum(row.bytes if function == "bytes" else row.operations for row in chosen)
     found = [row.by_operation[kind] for row in chosen if kind in row.by_operation]
@@ -362,6 +369,8 @@ def _meaning(function: str, first: str, second: str | None) -> tuple[str | None,
         return None, first
     if function == "delay":
         return None, second or first
+    if function == "sample":
+        return None, second
     if function == "seconds":
         return first, second
     if second is not None:

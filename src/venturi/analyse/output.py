@@ -109,7 +109,7 @@ def _in_json(name: str, metric: OutputMetric, text: str) -> list[Any]:
     texts = [line for line in text.splitlines() if line.strip()] if metric.where else [text]
     try:
         documents = [json.loads(one) for one in texts]
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise RunFailed(f"metric {name}: {metric.file} is not JSON: {error}") from None
     return [
         value

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
+from venturi.analyse.left_out import is_invalid, left_out_text
 from venturi.model.comparison import (
     COMPARISON_SCHEMA,
     ComparisonSet,
@@ -17,7 +18,6 @@ from venturi.model.comparison import (
     RunComparison,
 )
 from venturi.model.error import UserError
-from venturi.model.record import Level
 from venturi.model.result import Result
 from venturi.model.statistic import median
 
@@ -65,7 +65,7 @@ def compared_sets(
         parts=parts,
         only_first=[point_text(own[0]) for key, own in sides[0].items() if key not in sides[1]],
         only_second=[point_text(own[0]) for key, own in sides[1].items() if key not in sides[0]],
-        headline=_headline(parts),
+        headline=_headline(parts) + left_out_text([*first, *second]),
     )
 
 
@@ -82,7 +82,7 @@ def _title(result: Result) -> str:
 def _points(results: Sequence[Result]) -> Points:
     points: Points = {}
     for result in results:
-        if result.level != Level.INVALID.value and result.metrics:
+        if not is_invalid(result) and result.metrics:
             points.setdefault(result.key, []).append(result)
     return points
 

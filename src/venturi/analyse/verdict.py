@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from venturi.analyse.detectable import FEWEST_IN_ORDER
+from venturi.analyse.kernel import kernel_failures
 from venturi.analyse.label import (
     CACHE_UNKNOWN,
     FAULTS,
@@ -114,6 +115,7 @@ def _wrong(facts: VerdictFacts) -> list[str]:
         rows = [row for row in facts.phases if row.path == path]
         changes = {row.target_change for row in rows if row.target_change}
         reasons += [f"{path}: {change}" for change in sorted(changes) if change not in told]
+        reasons += kernel_failures(rows)
         errors = sum(row.errors for row in rows)
         if errors:
             detail = next((d for row in rows for d in row.details), None)

@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from venturi.campaign.folder import write_whole
 from venturi.model.campaign import Build, Version
 from venturi.model.error import UserError
+from venturi.store.whole_file import write_whole
 
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PATIENCE_S = 600.0

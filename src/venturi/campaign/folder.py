@@ -26,20 +26,6 @@ CANCEL = "cancel"
 Kind = TypeVar("Kind", bound=Document)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes a file so that it is there as a whole or not at all, also after a crash."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with beside.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
-
-
 def claim(path: Path, text: str) -> bool:
     """Writes a file as a whole unless it is there already; whether it was this call that did."""
     beside = path.with_name(f".{path.name}.{os.getpid()}")

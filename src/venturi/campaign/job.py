@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from venturi.campaign.folder import write_whole
 from venturi.campaign.task import CampaignTask
+from venturi.store.whole_file import write_whole
 
 _MARGIN_S = 60.0
 

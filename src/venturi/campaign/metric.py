@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 from venturi.analyse.output import check_pattern, picked, texts_of
 from venturi.campaign.space import number_at
-from venturi.model.campaign import Better, CampaignMetric, Scalar, Tool
+from venturi.model.campaign import CampaignMetric, Tool
 from venturi.model.error import RunFailed, UserError
 from venturi.model.expression import ExpressionError, tree_of
+from venturi.model.output import Better
+from venturi.model.workload import Scalar
 
 
 class MetricSample(NamedTuple):

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from venturi.campaign.folder import write_whole
 from venturi.campaign.space import number_at
 from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, TaskState
 from venturi.model.document import DocumentError, parse_json
 from venturi.model.error import UserError
 from venturi.model.notice import Event, Happening, Notice, NotificationState
+from venturi.store.whole_file import write_whole
 
 Send = Callable[[Notice], object]
 

@@ -8,13 +8,7 @@ from venturi.campaign.metric import MetricSample, metrics_in, record_metrics, to
 from venturi.campaign.status import CampaignStatus
 from venturi.campaign.task import CampaignTask
 from venturi.campaign.tool import tool_named
-from venturi.model.campaign import (
-    Campaign,
-    CampaignResult,
-    CampaignRow,
-    MetricSummary,
-    TaskState,
-)
+from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, MetricSummary, TaskState
 from venturi.model.error import RunFailed
 from venturi.model.statistic import median_interval
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from venturi.campaign.build import fetch, source_at
 from venturi.campaign.estimate import estimate_of
-from venturi.campaign.folder import CANCEL, SESSION, write_whole
+from venturi.campaign.folder import CANCEL, SESSION
 from venturi.campaign.journal import CampaignJournal, entries
 from venturi.campaign.limit import check_limits
 from venturi.campaign.run_session import RunSession
@@ -29,6 +29,7 @@ from venturi.model.error import UserError
 from venturi.model.machine import Machine, SchedulerKind
 from venturi.model.yaml_text import load_yaml, parse_yaml, read_text
 from venturi.store.place import new_id
+from venturi.store.whole_file import write_whole
 
 ENDING = ".campaign"
 

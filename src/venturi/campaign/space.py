@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from itertools import product as cross
 
-from venturi.model.campaign import SampleMethod, Scalar, Space, SpaceSample
+from venturi.model.campaign import SampleMethod, Space, SpaceSample
 from venturi.model.error import UserError
 from venturi.model.expression import (
     ExpressionError,
@@ -17,6 +17,7 @@ from venturi.model.expression import (
     names_in,
     tree_of,
 )
+from venturi.model.workload import Scalar
 
 Point = dict[str, Scalar]
 _MOST_POINTS = 100_000

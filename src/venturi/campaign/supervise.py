@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from venturi.campaign.folder import write_whole
 from venturi.campaign.job import JobPlan, Room, packed, write_list
 from venturi.campaign.journal import CampaignJournal
 from venturi.campaign.scheduler import JobState, SchedulerAdapter, Script, SubmitError
@@ -18,6 +17,7 @@ from venturi.execute.stopping import Stopping
 from venturi.model.campaign import EndReason, TaskState
 from venturi.model.machine import Scheduler as SchedulerSettings
 from venturi.model.machine import SchedulerKind
+from venturi.store.whole_file import write_whole
 
 _GRACE_S = 60.0
 """How long a job may be known to nobody: file systems show late what a job wrote."""

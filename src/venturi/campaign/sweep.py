@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import yaml
 
-from venturi.model.campaign import Scalar
 from venturi.model.error import UserError
-from venturi.model.workload import Parameter, Workload
+from venturi.model.workload import Parameter, Scalar, Workload
 from venturi.plan.setting import RunSettings
 
 _RANKS, _NODES = "ranks", "nodes"

@@ -20,11 +20,11 @@ from venturi.campaign.space import Point, number_at, points_of
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
 from venturi.execute.launcher import start_words
-from venturi.model.campaign import Build, Campaign, CampaignStep, Scalar
+from venturi.model.campaign import Build, Campaign, CampaignStep
 from venturi.model.error import UserError
 from venturi.model.expression import ExpressionError, names_in, tree_of
 from venturi.model.machine import Machine
-from venturi.model.workload import Workload
+from venturi.model.workload import Scalar, Workload
 from venturi.plan.make import ranks_of
 from venturi.plan.setting import RunSettings
 
@@ -32,6 +32,8 @@ _FOLDER = "folder_"
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED = ("dir", "home", "launch", "prefix", "python", "repetition")
 """What texts may name beside parameters, `ranks` and `nodes`."""
+_MOST_RUNS = 100_000
+"""Of a step: each is a folder, and all are listed before the first one starts."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,11 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
         repeats = step.repeat or (
             campaign.repeat if step.workload or step.metrics or step.tool else 1
         )
+        if repeats * len(own.values) > _MOST_RUNS:
+            raise UserError(
+                f"steps.{name}: {repeats * len(own.values):,} runs; at most {_MOST_RUNS:,}",
+                "repeat less often, or split the campaign",
+            )
         makers = [_Maker(campaign, name, point, place, folders) for point in own.values]
         for index, maker in enumerate(makers):  # so that an error names the first wrong point
             maker.task(own.name_at(index), 1)

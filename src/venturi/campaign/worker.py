@@ -19,13 +19,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
 
-from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended, write_whole
+from venturi.campaign.folder import BEGUN, CANCEL, ENDED, claim, read_ended
 from venturi.campaign.job import read_list
 from venturi.campaign.run_session import read_session
 from venturi.campaign.task import CampaignTask
 from venturi.execute.command import end_group
 from venturi.model.campaign import EndReason, TaskEnd, TaskStart
 from venturi.model.result import RUN_OF
+from venturi.store.whole_file import write_whole
 
 _LOOK_S = float(os.environ.get("VENTURI_LOOK_S", "inf"))
 """How often to look for cancelled tasks where no signal of the batch system reaches a job."""

@@ -14,6 +14,7 @@ from venturi.cli.option import (
     json_option,
     machine_option,
     parse_repeat,
+    refuse_over_input,
     shown_path,
     store_option,
     units_option,
@@ -81,6 +82,8 @@ def run(file: str, directory: str, **options: Any) -> int:
     from venturi.execute.result_folder import folder_for
     from venturi.store.place import store_directory
 
+    for written in (options["junit"], options["metrics"]):
+        refuse_over_input(written, file, options["machine"])
     request = CampaignRequest(
         file=Path(file),
         directory=directory_of(directory, options["machine"]),
@@ -108,6 +111,8 @@ def status(campaign: str, **options: Any) -> int:
     """Show the status of a campaign. FILE is its file or the folder that `run` created."""
     from venturi.campaign.session import folder_of, open_folder
 
+    for written in (options["junit"], options["metrics"]):
+        refuse_over_input(written, campaign)
     _print(open_folder(folder_of(campaign)), options)
     return ExitCode.FINE
 
@@ -123,6 +128,8 @@ def resume(campaign: str, retry: str | None, **options: Any) -> int:
     """Resume a campaign: attach to its jobs and submit the remaining ones."""
     from venturi.campaign.session import folder_of, open_folder
 
+    for written in (options["junit"], options["metrics"]):
+        refuse_over_input(written, campaign)
     return follow_campaign(open_folder(folder_of(campaign)), _states(retry), options)
 
 

@@ -52,9 +52,10 @@ def command(
       venturi compare app.trace proxy.trace
       venturi compare tag:before tag:after --check
     """
-    from venturi.cli.option import write_text
+    from venturi.cli.option import refuse_over_input, write_text
     from venturi.model.error import ExitCode
 
+    refuse_over_input(output, first, second)
     found = _compared(first, second, store)
     if output is not None:
         write_text(Path(output), _text(found, Path(output), units))

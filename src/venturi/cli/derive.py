@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from venturi.cli.option import json_option, shown_path, write_text
+from venturi.cli.option import json_option, refuse_over_input, shown_path, write_text
 from venturi.model.error import UserError
 
 if TYPE_CHECKING:
@@ -55,14 +55,17 @@ def command(
       venturi derive app.trace -o app.yaml
       venturi derive app.darshan --check -d /scratch/me
     """
+    from venturi.sources.open import get_ready, read_capture
+
+    get_ready(log[0])
     from venturi.derive.workload import derive
     from venturi.derive.yaml_text import to_yaml
-    from venturi.sources.open import read_capture
 
     if check and directory is None:
         raise UserError("--check does I/O", "say where with -d DIR")
     if on is not None and not check:
         raise UserError("--on says where --check runs", "add --check -d DIR")
+    refuse_over_input(output, *log, other)
     title = name or Path(log[0]).name.split(".")[0]
     captured = read_capture(log[0], *log[1:])
     workload = derive(captured, title)
@@ -99,6 +102,7 @@ def _check(
     from venturi.capture.proxy import capture_proxy, machine_for
     from venturi.capture.run import place_for
     from venturi.cli.console import stderr_console
+    from venturi.derive.counted_sync import with_counted_syncs
     from venturi.execute.target import check_directory
     from venturi.report.fidelity_report import print_fidelity_report
 
@@ -106,6 +110,7 @@ def _check(
     folder = place_for(None, (f"{workload.name}-proxy",))
     machine = on or machine_for(workload, captured.trace)
     proxy = capture_proxy(workload, text, directory, folder, machine)
-    report = fidelity(captured, proxy, (workload.name, folder.name))
+    application = with_counted_syncs(captured).captured
+    report = fidelity(application, proxy, (workload.name, folder.name))
     print_fidelity_report(report, stderr_console())
     click.echo(f" next    venturi report {log} --proxy {folder.name}", err=True)

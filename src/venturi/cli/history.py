@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from venturi.cli.option import json_option, store_option, units_option, write_text
+from venturi.cli.option import (
+    json_option,
+    refuse_over_input,
+    store_option,
+    units_option,
+    write_text,
+)
 from venturi.model.error import ExitCode, UserError
 
 _KNOWN = "known-changes.yaml"
@@ -54,6 +60,7 @@ def command(
     from venturi.store.archive import results
     from venturi.store.place import store_directory
 
+    refuse_over_input(output, known)
     place = store_directory(store)
     file = Path(known) if known else place / _KNOWN
     noted = load_yaml(file, KnownChanges).known if known or file.is_file() else []

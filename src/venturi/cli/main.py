@@ -22,11 +22,14 @@ COMMANDS = {
     "derive": "Derive a compact proxy workload from a log, with findings on its I/O.",
     "profile": "Measure a machine once, for predictions without running.",
     "predict": "Predict an application's I/O time, from its proxy or a machine's profile.",
+    "health": "Measure the machine itself: memory, arithmetic, messages, links; audit of the node.",
     "tune": "Change one thing at a time, measure each change and rank the gains.",
     "campaign": "Run a parameter space: run, status, resume, cancel, table, import.",
+    "probe": "Measure the latency that users feel, each second, for months: run, status, plot.",
     "compare": "Compare two captures, two runs, or two sets of runs (tags, machines).",
     "report": "Write a report of runs or captures: HTML (one offline file), md, json, csv.",
     "results": "Manage results: ls, show, tag, verify, push, import, history, rank, compare, rm.",
+    "site": "Build pages of everything that was measured: status, machines, runs, lists.",
     "mdtest": "Run mdtest's command line with Venturi's engine: venturi mdtest -- ARGS.",
     "md-workbench": "Run md-workbench's command line: venturi md-workbench -- ARGS.",
 }
@@ -95,21 +98,35 @@ def main() -> None:
     except (click.Abort, KeyboardInterrupt):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C does not change the code
         sys.exit(ExitCode.INTERRUPTED)
-    except OSError as error:
+    except Exception as error:
+        code = _complain_of(error)
+        if debug:
+            raise
+        sys.exit(code)
+    sys.exit(outcome if isinstance(outcome, int) else ExitCode.FINE)
+
+
+def _complain_of(error: Exception) -> ExitCode:
+    """Say what is wrong where no command said it; return whose fault it is."""
+    from venturi.model.limit import is_exhausted, low_limits
+
+    if is_exhausted(error):
+        what = error.strerror if isinstance(error, OSError) else str(error) or "no more memory"
+        where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
+        limits = low_limits()
+        allowed = f"allowed are {', '.join(limits)}" if limits else "ulimit -a shows the limits"
+        _complain(f"{where}{what}", f"the limits of this shell or system are too low: {allowed}")
+        return ExitCode.USAGE
+    if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else "output: "
         _complain(f"{where}{error.strerror or error}", "check free space and permissions")
-        if debug:
-            raise
-        sys.exit(ExitCode.USAGE)
-    except Exception as error:
-        _complain(
-            f"internal error: {type(error).__name__}: {error}",
-            "please report it with the output of `venturi --debug ...`",
-        )
-        if debug:
-            raise
-        sys.exit(ExitCode.FAULT)
-    sys.exit(outcome if isinstance(outcome, int) else ExitCode.FINE)
+        return ExitCode.USAGE
+    low = "".join(f"; allowed here are only {limit}" for limit in low_limits())
+    _complain(
+        f"internal error: {type(error).__name__}: {error}",
+        f"please report it with the output of `venturi --debug ...`{low}",
+    )
+    return ExitCode.FAULT
 
 
 def _help_of(error: click.ClickException) -> str:

@@ -260,12 +260,33 @@ def is_capture(name: str) -> bool:
     return path.is_file() and path.name != _RECORD
 
 
+def refuse_over_input(output: str | None, *inputs: str | None) -> None:
+    """Raises UserError where an output would replace what the command reads, or lie in a run.
+
+    What is read may be the only copy: a log, or a workload that was edited. Runs never change.
+    """
+    if output is None:
+        return
+    parents = Path(output).resolve().parents
+    for name in inputs:
+        if name is None or not os.path.exists(name):  # an id, a tag, a name of the library
+            continue
+        if os.path.exists(output) and os.path.samefile(name, output):
+            raise UserError(
+                f"{output}: this is read here, and would be lost", "choose another file with -o"
+            )
+        if (Path(name) / _RECORD).is_file() and Path(name).resolve() in parents:
+            raise UserError(
+                f"{output}: {name} is a run, which never changes", "choose another file with -o"
+            )
+
+
 def write_text(path: Path, text: str) -> None:
     """Writes a result where the user wants it, as a whole or not at all.
 
     Raises UserError where that cannot be; a file that was there is then as it was.
     """
-    from venturi.campaign.folder import write_whole
+    from venturi.store.whole_file import write_whole
 
     try:
         if path.exists() and not path.is_file():  # /dev/stdout, a pipe

@@ -15,6 +15,7 @@ from venturi.cli.option import (
     json_option,
     open_or_derive,
     parse_assignments,
+    refuse_over_input,
     store_option,
     tell_if_elsewhere,
     units_option,
@@ -136,6 +137,7 @@ def _on_machine(workload: str, name: str, options: dict[str, Any]) -> int:
     from venturi.report.forecasts import print_forecasts
     from venturi.report.quantity import Units
 
+    refuse_over_input(options["output"], workload, name)
     machine = machine_named(name)
     settings = _settings_on(machine, options)
 

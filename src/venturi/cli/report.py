@@ -7,7 +7,14 @@ from pathlib import Path
 import click
 
 from venturi.cli.document import open_document
-from venturi.cli.option import is_capture, json_option, store_option, units_option, write_text
+from venturi.cli.option import (
+    is_capture,
+    json_option,
+    refuse_over_input,
+    store_option,
+    units_option,
+    write_text,
+)
 
 _FORMATS = ("html", "md", "json", "csv")
 
@@ -50,6 +57,7 @@ def command(
     from venturi.model.error import UserError
     from venturi.report.render import render_document
 
+    refuse_over_input(output, *runs, proxy)
     ending = Path(output).suffix.lstrip(".") if output else ""
     chosen = form or ("json" if as_json else ending or "html")
     if chosen not in _FORMATS:

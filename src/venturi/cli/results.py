@@ -121,8 +121,12 @@ def remove(run: str, files: bool, yes: bool, store: str | None) -> None:
     left = remove_files(folder) if files else remove_record(folder)
     if files and left.doubt:
         raise TargetProblem(f"no file of {folder.name} was removed: {left.doubt}")
-    if had_files or not files:
-        click.echo(f"removed {'the files of ' if files else ''}{folder.name}", err=True)
+    if not files:
+        click.echo(f"removed {folder.name}", err=True)
+    elif left.removed:
+        click.echo(f"removed the files of {folder.name}", err=True)
+    elif had_files:
+        click.echo(f"no file of {folder.name} is there any more, so none was removed", err=True)
     else:
         click.echo(f"{folder.name} left no files, so none was removed", err=True)
     if left.doubt:
@@ -241,31 +245,46 @@ def push_results(
     default="",
     help="Machine on which another tool's output was measured.",
 )
+@click.option(
+    "--requested",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Setting that the tool was to run with; a run with another one is INVALID.",
+)
 @store_option
 @json_option
-def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_json: bool) -> None:
+def import_results(
+    paths: tuple[str, ...],
+    machine: str,
+    requested: tuple[str, ...],
+    store: str | None,
+    as_json: bool,
+) -> None:
     """Import results into the store; importing one twice keeps it once.
 
     A campaign's folder; a checkout of shared results; what other tools wrote, as runs that say
     so: IOR (JSON, text), mdtest, md-workbench (text), fio, hyperfine, ReFrame (JSON), elbencho
-    (JSON, CSV), folders of JUBE. Published results of IO500 (summaries with what lies beside
+    (JSON, CSV), folders of JUBE, and benchmarks of the machine itself: OSU, LinkTest, HPL, HPCG,
+    HPCC, STREAM (text), iperf3 (JSON). Published results of IO500 (summaries with what lies beside
     them, folders of them, packed submissions, lists as CSV): scores and hashes are computed again,
     the files are compared with each other, and what a reader must know is flagged.
 
     \b
     Examples:
       venturi results import ior.json --machine alpha
+      venturi results import HPL.out --requested N=50000 --requested NB=384
       venturi results import published.csv
     """
     from pathlib import Path
 
-    from venturi.importers.import_path import import_path
+    from venturi.importers.import_path import ImportRequest, import_path
     from venturi.store.place import store_directory
 
     place = store_directory(store)
+    origin = ImportRequest(machine, _requested(requested))
     others, rows = [], []
     for path in map(Path, paths):
-        taken = import_path(place, path, machine)
+        taken = import_path(place, path, origin)
         if taken is None:
             others.append(path)
         else:
@@ -275,6 +294,15 @@ def import_results(paths: tuple[str, ...], machine: str, store: str | None, as_j
         rows += _import_io500(others, place, as_json)
     if as_json:
         click.echo(json.dumps(rows, indent=1))
+
+
+def _requested(words: tuple[str, ...]) -> dict[str, str]:
+    """The settings of --requested. UserError for a word that is none."""
+    pairs = [word.partition("=") for word in words]
+    for word, (name, _, value) in zip(words, pairs, strict=True):
+        if not name or not value:
+            raise UserError(f"--requested {word}: this is no setting", "--requested N=50000")
+    return {name: value for name, _, value in pairs}
 
 
 def _import_io500(paths: list[Path], place: Path, as_json: bool) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from venturi.model.error import UserError
 
 if TYPE_CHECKING:
     from venturi.campaign.session import CampaignRequest
-    from venturi.model.campaign import Scalar
+    from venturi.model.workload import Scalar
 
 _OF_ONE_RUN = ("stonewall", "mode", "config", "binary")
 

@@ -13,14 +13,9 @@ from pydantic import Field, model_validator
 
 from venturi.model.aim import Aim
 from venturi.model.document import Count, Document, Positive, Real, Seconds
-from venturi.model.output import Better as Better  # noqa: PLC0414
-from venturi.model.output import OutputMetric
-from venturi.model.output import Pick as Pick  # noqa: PLC0414
+from venturi.model.output import Better, OutputMetric
 from venturi.model.verdict import Outcome, Threshold, ThresholdRow
-from venturi.model.workload import Name, Value
-
-Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
-"""A number, a number with a unit (`64 KiB`), or a word."""
+from venturi.model.workload import Name, Scalar, Value
 
 Levels = Annotated[list[Scalar], Field(min_length=1)]
 

@@ -7,8 +7,8 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from venturi.model.campaign import Scalar
 from venturi.model.document import Count, Document, Fraction, Positive, Real
+from venturi.model.workload import Scalar
 
 COMPARISON_SCHEMA: Final = "venturi.run-comparison/2"
 

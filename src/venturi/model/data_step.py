@@ -21,6 +21,7 @@ class PatternKind(StrEnum):
     TILED = "tiled"
     RANDOM = "random"
     APPEND = "append"
+    SEQUENTIAL = "sequential"
     TABLE = "table"
 
 
@@ -54,7 +55,7 @@ class DataStep(Document):
     total: Value | None = None
     """Requests of all ranks, dealt to them."""
     at: Value | None = None
-    """Where the pattern begins in the file."""
+    """Where the pattern begins in the file; of `sequential`, where the position is moved to."""
     apart: bool = True
     """Ranks that share a file move parts behind each other; `false`: the same part, all of them."""
     replacement: bool = False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, RootModel
+from pydantic import ConfigDict, Field, RootModel
 
 from venturi.model.command import CommandCall
-from venturi.model.document import Count, Document, Fraction, Integer, Positive, Seconds
+from venturi.model.document import Count, Document, Fraction, Integer, Positive, Real, Seconds
+from venturi.model.output import Better
 from venturi.model.plan import OperationKind, SyncMode
 
 EVENT_SCHEMA = "venturi.event/2"
@@ -273,23 +274,80 @@ class Progress(Document):
     """Ranks that are still at work."""
 
 
-class PhaseFinished(Document):
-    """A phase ended and this is what was measured."""
+class Fact(Document):
+    """A word and its value."""
 
-    event: Literal["phase_finished"] = "phase_finished"
+    name: str
+    value: str
+
+
+class KernelStatistic(StrEnum):
+    """Which of a point's samples stands for all of them."""
+
+    MAX = "max"
+    MIN = "min"
+    MEDIAN = "median"
+    MEAN = "mean"
+
+
+class KernelAxis(Document):
+    """What one of the numbers that name a point counts."""
+
+    name: str
+    unit: str = ""
+    """`B` for bytes; empty: a bare number, such as a rank."""
+
+
+class KernelPoint(Document):
+    """One thing that a kernel measured, with every sample in the order of measurement."""
+
+    at: list[Count]
+    """One number for each axis of the series."""
+    samples: Annotated[list[Real], Field(min_length=1)]
+    figure: str = ""
+    """The figure of the kernel that this point is; a metric of the run has its name."""
+
+
+class KernelSeries(Document):
+    """Points of a kernel that differ in numbers alone."""
+
+    name: str
+    unit: str
+    """`B/s`, `s`, `flop/s`, ..., as metrics have it."""
+    better: Better
+    statistic: KernelStatistic
+    axes: list[KernelAxis]
+    points: list[KernelPoint]
+
+
+class KernelResult(Document):
+    """What one kernel measured of the machine. Values were checked, or there are none."""
+
+    name: str
+    version: Positive
+    """A change of the kernel that may change its numbers gives it another one."""
+    ranks: Positive
+    """Those that measured."""
+    failure: str = ""
+    """Why there is no number: a check that failed, memory that was not there. Empty: it is fine."""
+    facts: list[Fact]
+    """What the numbers depend on: sizes of caches, page size, instructions, compiler."""
+    series: list[KernelSeries]
+
+
+class PhaseFacts(Document):
+    """What was measured of a phase and stands in the record as the engine said it."""
+
     path: str
     group: str
     instance: Count
     repetition: Count
-    iteration: list[Iteration]
     at_s: Seconds
     """Seconds from hello to the phase's first start."""
     bytes: Count
     operations: Count
     errors: Count
     ranks: Positive
-    seconds: PhaseSeconds
-    by_operation: list[OperationSummary]
     request_sizes: list[RequestSize]
     other_requests: Count = 0
     """Requests of sizes beyond the 32 that are kept apart on a rank."""
@@ -300,8 +358,6 @@ class PhaseFinished(Document):
     cache_reason: str
     cached_share: Fraction | None = None
     """Share of the data's pages that was in memory before the phase; absent: not looked at."""
-    flushed: SyncMode
-    """The weakest means, inside the phase's time, that covered all that was written."""
     bytes_durable: Count = 0
     """Bytes that were written and then made persistent inside the phase's time."""
     bytes_saved: Count = 0
@@ -315,11 +371,25 @@ class PhaseFinished(Document):
     target_change: str = ""
     """How the target is another one than at the start of the run; empty: it is the same."""
     servers: list[ServerShare] = []
-    """By name."""
+    """By name, where the file system says on which server a file is."""
     open_loop: OpenLoop | None = None
+    """Requests began at a rate; absent: each when the one before had ended."""
     found: Count | None = None
     """Names that fitted, where the phase looked for some."""
+    kernels: list[KernelResult] = []
+    """What kernels measured, in the order in which they ran."""
     details: list[ErrorDetail]
+
+
+class PhaseFinished(PhaseFacts):
+    """A phase ended and this is what was measured."""
+
+    event: Literal["phase_finished"] = "phase_finished"
+    iteration: list[Iteration]
+    seconds: PhaseSeconds
+    by_operation: list[OperationSummary]
+    flushed: SyncMode
+    """The weakest means, inside the phase's time, that covered all that was written."""
 
 
 class Pause(Document):
@@ -349,13 +419,6 @@ class CommandRequest(CommandCall):
     event: Literal["command_request"] = "command_request"
     iteration: list[Iteration]
     limit_s: Seconds
-
-
-class Fact(Document):
-    """A word and its value."""
-
-    name: str
-    value: str
 
 
 class FileFacts(Document):
@@ -432,5 +495,9 @@ Event = Annotated[
 ]
 
 
-class EventLine(RootModel[Event]):
+class EventLine(RootModel[Any]):
     """One line of the engine's output."""
+
+    # RootModel[Event] would be a class of its own, built at once; this one is built when needed.
+    model_config = ConfigDict(defer_build=True)
+    root: Event

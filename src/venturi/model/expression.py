@@ -83,6 +83,9 @@ FUNCTIONS: dict[str, tuple[Operator, int]] = {
 }
 """Name to operator and number of arguments; -1 means two or more."""
 
+PICK = "pick"
+"""`pick(i, a, b, ...)` is the value with the number i modulo how many there are."""
+
 _COMPARISONS = {
     "<": Operator.LESS,
     "<=": Operator.LESS_EQUAL,
@@ -210,22 +213,27 @@ class _Parser:
         if token in _WORDS or not (token[0].isalpha() or token[0] == "_"):
             raise self._unexpected()
         if self._tokens[self._next + 1 : self._next + 2] == ["("]:
-            if token not in FUNCTIONS:
-                raise ExpressionError(
-                    f"there is no function '{token}'; there are {', '.join(FUNCTIONS)}"
-                )
+            if token not in FUNCTIONS and token != PICK:
+                known = ", ".join((*FUNCTIONS, PICK))
+                raise ExpressionError(f"there is no function '{token}'; there are {known}")
             self._next += 1
             return self._call(token)
         self._next += 1
         return Variable(token)
 
     def _call(self, name: str) -> Tree:
-        operator, wanted = FUNCTIONS[name]
         self._expect("(")
         arguments = [self._choice()]
         while self._take(","):
             arguments.append(self._choice())
         self._expect(")")
+        if name == PICK:
+            if len(arguments) < 2:
+                raise ExpressionError(
+                    f"{name}() takes an index and the values that it chooses from"
+                )
+            return picked(arguments[0], arguments[1:])
+        operator, wanted = FUNCTIONS[name]
         if wanted == -1:
             if len(arguments) < 2:
                 raise ExpressionError(f"{name}() takes two or more arguments")
@@ -236,6 +244,20 @@ class _Parser:
         if len(arguments) != wanted:
             raise ExpressionError(f"{name}() takes {wanted} arguments, not {len(arguments)}")
         return Apply(operator, tuple(arguments))
+
+
+def picked(index: Tree, values: Sequence[Tree]) -> Tree:
+    """The value whose number is `index`, modulo how many there are: choices halve what is left."""
+    place = Apply(Operator.MODULO, (index, Literal(len(values))))
+
+    def among(first: int, last: int) -> Tree:
+        if last - first == 1:
+            return values[first]
+        middle = (first + last) // 2
+        is_below = Apply(Operator.LESS, (place, Literal(middle)))
+        return Choice(is_below, among(first, middle), among(middle, last))
+
+    return among(0, len(values))
 
 
 def _truth(tree: Tree) -> Tree:

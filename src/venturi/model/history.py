@@ -7,9 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from venturi.model.campaign import Better, Scalar
 from venturi.model.comparison import Difference
 from venturi.model.document import Count, Document, Positive, Real
+from venturi.model.output import Better
+from venturi.model.workload import Scalar
 
 Day = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d(T[0-9:.+Z-]*)?$")]
 

@@ -38,6 +38,7 @@ class Interface(StrEnum):
     LIME = "lime"
     BUNDLE = "bundle"
     S3 = "s3"
+    RADOS = "rados"
     NULL = "null"
     SIMULATED = "simulated"
 
@@ -731,6 +732,65 @@ ENTRIES: dict[Interface, InterfaceEntry] = {
         calls=CallNames(
             write="PutObject",
             read="GetObject",
+        ),
+    ),
+    Interface.RADOS: InterfaceEntry(
+        level=StackLevel.LIBRARY,
+        data_path=DataPath.CALL,
+        name_space=Namespace.FLAT_KEYS,
+        ownership=Ownership.MARKER_KEY,
+        addressing=Addressing.OFFSETS,
+        capabilities=(
+            "shared files",
+            "random access",
+            "sync",
+            "bytes",
+        ),
+        options=(
+            InterfaceOption(
+                name="pool",
+                type="text",
+                default="",
+                about="the pool, which must exist",
+                range="the name of a pool",
+            ),
+            InterfaceOption(
+                name="user",
+                type="text",
+                default="client.admin",
+                about="whose key is used",
+                range="client.NAME",
+            ),
+            InterfaceOption(
+                name="conf",
+                type="text",
+                default="",
+                about="the cluster's configuration; without it CEPH_CONF, or Ceph's usual places",
+                range="a path",
+            ),
+            InterfaceOption(
+                name="prefix",
+                type="text",
+                default="venturi",
+                about="the namespace of the run begins with it, and then with the name of the run",
+                range="letters, digits, - _ . and /",
+            ),
+            InterfaceOption(
+                name="timeout_s",
+                type="integer",
+                default="60",
+                about="seconds after which a server that does not answer is an error",
+                range="1 to 3600",
+            ),
+        ),
+        splits=Split.NONE,
+        container="an object store",
+        calls=CallNames(
+            write="rados_write",
+            read="rados_read",
+        ),
+        elsewhere=OtherNames(
+            ior="RADOS",
         ),
     ),
     Interface.NULL: InterfaceEntry(

@@ -194,7 +194,7 @@ def operations_of(**columns: Any) -> Operations:
     starts = full["start_ns"]
     if count and np.any(starts[1:] < starts[:-1]):
         order = np.argsort(starts, kind="stable")
-        full = {name: column[order] for name, column in full.items()}
+        full |= {name: full[name][order] for name in columns}  # the others are constant
     return Operations(**full)
 
 

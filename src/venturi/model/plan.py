@@ -107,8 +107,7 @@ class Tree(Document):
     size: Expression
     """Bytes of each item, as `write` and `read` move them."""
     sizes: list[SizeShare] = []
-    """Instead of `size`: of as many items in order as the weights add up to, exactly `weight`
-    have that share's size; which ones is chosen by a key."""
+    """Instead of `size`: of as many items as the weights add up to, `weight` have that size."""
     kind: ItemKind = ItemKind.FILE
     owner: ItemOwner = ItemOwner.RANK
     leaves: bool = False
@@ -273,6 +272,14 @@ class Append(Document):
     count: Expression
 
 
+class Sequential(Document):
+    """Requests from the rank's position in the open file on, moved to `base` before if that is."""
+
+    kind: Literal["sequential"] = "sequential"
+    base: Expression | None = None
+    count: Expression
+
+
 class TableRow(Document):
     """One request of a table."""
 
@@ -281,17 +288,17 @@ class TableRow(Document):
 
 
 class Table(Document):
-    """The requests of a table in order; in turn k all of them `base` + k * `stride` further on."""
+    """At most 4096 requests in order; in turn k all of them `base` + k * `stride` further on."""
 
     kind: Literal["table"] = "table"
     base: Expression
     turns: Expression
     stride: Expression
     rows: Annotated[list[TableRow], Field(min_length=1)]
-    """At most 4096."""
 
 
-Pattern = Annotated[Nest | Random | Box | Packed | Append | Table, Field(discriminator="kind")]
+_AnyPattern = Nest | Random | Box | Packed | Append | Sequential | Table
+Pattern = Annotated[_AnyPattern, Field(discriminator="kind")]
 
 
 class MixPart(Document):
@@ -506,6 +513,14 @@ class Exec(Document):
     limit_s: Seconds
 
 
+class Kernel(Document):
+    """Measure the machine itself: all ranks of the group run a kernel together."""
+
+    kind: Literal["kernel"] = "kernel"
+    name: Annotated[str, Field(min_length=1)]
+    options: list[Option] = []
+
+
 class Sync(Document):
     """Make what was written to an open file persistent."""
 
@@ -528,6 +543,7 @@ Step = Annotated[
     | Items
     | Find
     | Exec
+    | Kernel
     | Sync,
     Field(discriminator="kind"),
 ]

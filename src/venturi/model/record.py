@@ -12,7 +12,6 @@ from venturi.model.command import CommandRun
 from venturi.model.document import (
     Count,
     Document,
-    Fraction,
     Integer,
     Positive,
     Real,
@@ -20,19 +19,11 @@ from venturi.model.document import (
     Seconds,
 )
 from venturi.model.event import (
-    CacheState,
     ClockFacts,
-    ErrorDetail,
     FileFacts,
     Histogram,
-    OpenLoop,
     Paused,
-    RankTimes,
-    RequestSize,
-    ServerShare,
-    StoppedBy,
-    TargetFacts,
-    TimeLine,
+    PhaseFacts,
 )
 from venturi.model.host_sample import HostLimits, HostSample
 from venturi.model.result import RunOf
@@ -100,54 +91,17 @@ class SlowServer(Document):
     """So many were compared."""
 
 
-class PhaseRow(Document):
+class PhaseRow(PhaseFacts):
     """One phase in one repetition."""
 
-    path: str
-    group: str
-    instance: Count
     iteration: dict[str, Integer]
-    repetition: Count
-    at_s: Seconds
-    bytes: Count
-    operations: Count
-    errors: Count
-    ranks: Positive
     seconds: Seconds4
     bytes_per_second: Real
     by_operation: dict[str, OperationRow]
-    stopped_by: StoppedBy
-    cache: CacheState
-    cache_reason: str
-    cached_share: Fraction | None = None
-    """Share of the data's pages that was in memory before the phase; absent: not looked at."""
     flushed: str
-    bytes_durable: Count = 0
-    """Bytes that were written and then made persistent inside the phase's time."""
-    bytes_saved: Count = 0
-    """By how much an interface that compresses, and says so, made less of what was written."""
-    request_sizes: list[RequestSize]
-    other_requests: Count
-    per_rank: RankTimes
-    time_line: TimeLine
-    short_transfers: Count
-    corrupt_operations: Count = 0
-    """Reads that brought other bytes than were written."""
-    corrupt_bytes: Count = 0
-    target_before: TargetFacts | None = None
-    target_after: TargetFacts | None = None
-    target_change: str = ""
-    """How the target is another one than at the start of the run; empty: it is the same."""
     stragglers: list[Straggler] = []
-    servers: list[ServerShare] = []
-    """Where the file system says on which server a file is."""
     slow_servers: list[SlowServer] = []
     """The slowest first."""
-    open_loop: OpenLoop | None = None
-    """Requests began at a rate; absent: each when the one before had ended."""
-    found: Count | None = None
-    """Names that fitted, where the phase looked for some."""
-    details: list[ErrorDetail]
 
 
 def busy_seconds(rows: Sequence[PhaseRow]) -> float:

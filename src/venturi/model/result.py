@@ -13,8 +13,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
-from venturi.model.campaign import Better, Scalar
 from venturi.model.document import Count, Document, Positive, Real, RunId
+from venturi.model.output import Better
+from venturi.model.workload import Scalar
 
 RESULT_SCHEMA: Final = "venturi.result/1"
 RUN_OF: Final = "VENTURI_RUN_OF"

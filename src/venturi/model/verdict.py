@@ -141,6 +141,29 @@ class Verdict(Document):
         use = self.use_for(what)
         return use is not None and use.allowed
 
+    def invalid_for(self, faults: list[str]) -> Verdict:
+        """The verdict of a run that is found to be INVALID later: no use is allowed."""
+        broken = [f"the run is {Level.INVALID.value}"]
+        uses = [
+            use.model_copy(update={"allowed": False, "broken": [*broken, *use.broken]})
+            for use in self.use
+        ]
+        thresholds = [
+            row.model_copy(update={"outcome": Outcome.UNDECIDED, "says": faults[0]})
+            if row.outcome is Outcome.PASS
+            else row
+            for row in self.thresholds
+        ]
+        return self.model_copy(
+            update={
+                "level": Level.INVALID,
+                "valid": False,
+                "reasons": [*faults, *self.reasons],
+                "use": uses,
+                "thresholds": thresholds,
+            }
+        )
+
     @property
     def failed_thresholds(self) -> list[ThresholdRow]:
         """Those that are surely not met."""

@@ -18,6 +18,8 @@ from venturi.model.data_step import MixSpec as MixSpec  # noqa: PLC0414
 from venturi.model.data_step import PatternKind as PatternKind  # noqa: PLC0414
 from venturi.model.document import INT64_MAX, Count, Document, Fraction, Real, Seconds
 from venturi.model.interface import DEFAULT_INTERFACE
+from venturi.model.kernel_step import KernelStep as KernelStep  # noqa: PLC0414
+from venturi.model.likeness import Likeness
 from venturi.model.measure import Metric as Metric  # noqa: PLC0414
 from venturi.model.measure import RateCurve as RateCurve  # noqa: PLC0414
 from venturi.model.measure import Reference as Reference  # noqa: PLC0414
@@ -47,6 +49,8 @@ from venturi.model.verdict import Threshold
 RESERVED_NAMES = tuple(slot.value for slot in Slot)
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Scalar = Annotated[int | float | str, Field(union_mode="left_to_right")]
+"""A number, a number with a unit (`64 KiB`), or a word."""
 
 
 class Method(StrEnum):
@@ -198,6 +202,8 @@ class Origin(Document):
     assumed: list[str] = []
     truncated: bool = False
     observed: Observed | None = None
+    likeness: Likeness | None = None
+    """Of workloads from operations."""
     findings: list[Finding] = []
     ior: str | None = None
     """The IOR command line that does the same, where one exists."""
@@ -462,7 +468,7 @@ class LimitStep(Document):
 VERBS = (
     "for_", "when", "phase", "barrier", "compute", "write", "read", "create", "open",
     "close", "stat", "unlink", "mkdir", "rmdir", "read_dir", "each", "find", "sync", "signal",
-    "wait", "rename", "truncate", "copy_", "exec", "set_mode", "set_owner", "set_times",
+    "wait", "rename", "truncate", "copy_", "exec", "kernel", "set_mode", "set_owner", "set_times",
 )  # fmt: skip
 
 
@@ -508,6 +514,7 @@ class StepSpec(Document):
     each: EachStep | None = None
     find: FindStep | None = None
     exec: ExecStep | None = None
+    kernel: KernelStep | None = None
     sync: SyncStep | SyncMode | None = None
     signal: Annotated[str, Field(min_length=1)] | None = None
     """Tells who waits for this name that the rank came here; a template such as `step {step}`."""

@@ -74,6 +74,8 @@ class FileState:
 
     end_bytes: int = 0
     """Bytes that were written, from the beginning."""
+    position_bytes: int = 0
+    """Where sequential requests go on."""
     cached: bool = False
     """All of it is in memory."""
     warm: Warm = field(default_factory=Warm)

@@ -162,6 +162,11 @@ class ForecastInterpreter:
                     f"phase '{self._phase.path}': nothing is known of what its command does",
                     "a forecast is of workloads without 'exec'",
                 )
+            case p.Kernel():
+                raise UserError(
+                    f"phase '{self._phase.path}': a kernel measures the machine that it runs on",
+                    "a forecast is of workloads without 'kernel'",
+                )
             case _:
                 pass
         self._pause_s = 0.0
@@ -199,6 +204,8 @@ class ForecastInterpreter:
         self._context_effects = ()
         self._look(step, looks_of(step, number))
         moved = sum(size * count for _, size, count in requests)
+        if isinstance(step.pattern, p.Sequential):
+            state.position_bytes = start + moved * self._times
         if step.operation is p.Direction.WRITE:
             state.end_bytes = max(state.end_bytes, end)
             state.cached = True
@@ -268,7 +275,7 @@ class ForecastInterpreter:
     def _is_followed(self, step: p.Transfer) -> bool:
         """Whether it is known which bytes reads have brought to memory: one rank's, in order."""
         alone = self._is_alone(self._file(step.file))
-        return alone and isinstance(step.pattern, p.Nest | p.Table)
+        return alone and isinstance(step.pattern, p.Nest | p.Table | p.Sequential)
 
     def _share_in_memory(
         self, step: p.Transfer, state: FileState, extent: tuple[int, int]
@@ -390,6 +397,8 @@ class ForecastInterpreter:
         state = self._state(step.file)
         if verb in (p.NameVerb.CREATE, p.NameVerb.UNLINK) and state.end_bytes < INT64_MAX:
             self._freed_bytes = max(self._freed_bytes, 0) + state.end_bytes
+        if verb in (p.NameVerb.CREATE, p.NameVerb.OPEN):
+            state.position_bytes = 0
         if verb is p.NameVerb.CREATE:
             state.end_bytes = state.dirty_bytes = 0
             self._made.add(step.file)
@@ -529,6 +538,11 @@ class ForecastInterpreter:
         pattern = step.pattern
         if isinstance(pattern, (p.Append, p.Box)):
             here = self._state(step.file).end_bytes
+            return here, here + sum(size * count for _, size, count in requests)
+        if isinstance(pattern, p.Sequential):
+            here = self._state(step.file).position_bytes
+            if pattern.base is not None:
+                here = self._whole(pattern.base)
             return here, here + sum(size * count for _, size, count in requests)
         start = self._whole(pattern.base)
         if isinstance(pattern, p.Random):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import yaml
@@ -11,6 +10,7 @@ from venturi.model.error import UserError
 from venturi.model.machine import Machine, Target
 from venturi.model.profile import Profile
 from venturi.model.yaml_text import load_yaml
+from venturi.store.whole_file import write_whole
 
 _HEAD = "# A machine for Venturi; the part 'profile' is measured, the rest may be edited.\n"
 
@@ -42,12 +42,9 @@ def write_machine(path: Path, profile: Profile, before: Machine | None) -> Machi
     text = yaml.safe_dump(
         data, sort_keys=False, default_flow_style=None, width=160, allow_unicode=True
     )
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        temporary.write_text(_HEAD + text, "utf-8")
-        os.replace(temporary, path)
+        write_whole(path, _HEAD + text)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise UserError(f"{path}: {error.strerror}", "choose another file with -o") from None
     return machine
 

@@ -134,7 +134,7 @@ def notes(findings: list[Finding]) -> Notes:
     )
 
 
-def _totals(observed: Observed, units: Units) -> Facts:
+def _totals(origin: Origin, observed: Observed, units: Units) -> Facts:
     rows = [
         ("Ranks", quantity.count(observed.ranks)),
         ("Written", quantity.size(observed.bytes_written, units)),
@@ -147,12 +147,7 @@ def _totals(observed: Observed, units: Units) -> Facts:
     if observed.io_seconds is not None:
         rows.append(("In I/O, slowest rank", quantity.seconds(observed.io_seconds)))
     rows.append(("Counted at", observed.layer))
-    rows.append(
-        (
-            "Reproduced",
-            coverage.share_text(observed),
-        )
-    )
+    rows.append(("Reproduced", coverage.reproduced_text(origin)))
     rows += coverage.left_out_texts(observed, units)
     return Facts(tuple(rows))
 
@@ -173,8 +168,8 @@ def section(record: Record, units: Units) -> Section | None:
     origin = origin_of(record.workload)
     observed = origin.observed if origin is not None else None
     blocks: list[Block] = []
-    if observed is not None:
-        blocks.append(_totals(observed, units))
+    if origin is not None and observed is not None:
+        blocks.append(_totals(origin, observed, units))
     if origin is not None and origin.truncated:
         blocks.append(Paragraph("The capture was incomplete: counts are lower bounds.", "fair"))
     if origin is not None and (table := stream_table(origin.confidence)) is not None:

@@ -16,6 +16,23 @@ class Paragraph:
     tone: Tone = "plain"
 
 
+class Cell(str):
+    """The text of a cell, with what pages of a site put beside it."""
+
+    href: str
+    """The page that it leads to, from the root of the site; empty: none."""
+    line: tuple[float, ...]
+    """Values that are drawn as a line behind the text."""
+    tone: Tone
+
+    def __new__(
+        cls, text: str, href: str = "", line: tuple[float, ...] = (), tone: Tone = "plain"
+    ) -> Cell:
+        cell = super().__new__(cls, text)
+        cell.href, cell.line, cell.tone = href, line, tone
+        return cell
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a table; numbers are set to the right."""
@@ -32,6 +49,10 @@ class TableBlock:
     columns: tuple[Column, ...]
     rows: tuple[tuple[str, ...], ...]
     folded: bool = False
+    name: str = ""
+    """What a site's filters know the table by; empty: it has none."""
+    stacked: bool = False
+    """On a narrow screen the cells of a row stand below each other."""
 
 
 @dataclass(frozen=True)
@@ -110,18 +131,18 @@ class Chapter:
 
     name: str
     title: str
-    about: str
-    level: str
-    tone: Tone
-    meaning: str
-    reasons: tuple[str, ...]
-    headlines: tuple[Headline, ...]
-    fidelity: str
-    remarks: tuple[Paragraph, ...]
-    sections: tuple[Section, ...]
-    withheld: str
+    about: str = ""
+    level: str = ""
+    tone: Tone = "plain"
+    meaning: str = ""
+    reasons: tuple[str, ...] = ()
+    headlines: tuple[Headline, ...] = ()
+    fidelity: str = ""
+    remarks: tuple[Paragraph, ...] = ()
+    sections: tuple[Section, ...] = ()
+    withheld: str = ""
     """Why there are no headlines; empty where there are."""
-    facts: str
+    facts: str = ""
     """One line: ranks, repetitions, host, file system, date."""
 
 

@@ -6,8 +6,9 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
-from venturi.model.campaign import CampaignResult, CampaignRow, ResultColumn, ResultTable, Scalar
+from venturi.model.campaign import CampaignResult, CampaignRow, ResultColumn, ResultTable
 from venturi.model.error import UserError
+from venturi.model.workload import Scalar
 from venturi.report.printer import Printer
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from venturi.model.campaign import (
     CampaignRow,
     MetricSummary,
     PlannedPoint,
-    Scalar,
     TaskState,
 )
 from venturi.model.verdict import Outcome
+from venturi.model.workload import Scalar
 from venturi.report import quantity
 from venturi.report.printer import Printer
 from venturi.report.quantity import Units

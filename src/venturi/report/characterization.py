@@ -53,16 +53,9 @@ def page_of(characterization: Characterization, units: Units) -> Page:
     chapter = Chapter(
         name="application",
         title=activity.name,
-        about="",
-        level="",
-        tone="plain",
-        meaning="",
-        reasons=(),
         headlines=_headlines(activity, units),
-        fidelity="",
         remarks=tuple(Paragraph(f"Incomplete: {gap}.", "fair") for gap in activity.gaps),
         sections=tuple(section for section in sections if section is not None),
-        withheld="",
         facts=f"{_who(activity)} · {quantity.seconds(activity.seconds)} · captured by "
         f"{_SOURCES.get(activity.source, activity.source)}",
     )

@@ -27,15 +27,9 @@ def page_of(found: RunComparison | ComparisonSet, units: Units) -> Page:
         name="comparison",
         title=title,
         about=found.headline,
-        level="",
         tone="bad" if worse else "plain",
-        meaning="",
-        reasons=(),
-        headlines=(),
-        fidelity="",
         remarks=_remarks(parts, len(parts) - len(shown)),
         sections=tuple(sections),
-        withheld="",
         facts=_facts(found),
     )
     return Page(title, found.headline, (chapter,))

@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
-from venturi.model.workload import LeftOut, Observed
+from typing import Final
+
+from venturi.model.likeness import Likeness
+from venturi.model.workload import LeftOut, Observed, Origin
 from venturi.report import quantity
 from venturi.report.quantity import Units
+
+SHORT_S: Final = 0.01
+"""Less computing than this is not told of."""
+
+
+def reproduced_text(origin: Origin) -> str:
+    """How much of the application the workload does, measured where it can be; empty where the
+    source counted nothing."""
+    if origin.likeness is not None:
+        return likeness_text(origin.likeness)
+    if origin.observed is None:
+        return ""
+    return f"streams with {share_text(origin.observed)}; not compared one by one"
 
 
 def share_text(observed: Observed) -> str:
@@ -20,6 +36,41 @@ def share_text(observed: Observed) -> str:
     if known:
         return ", ".join(known)
     return "unknown share, because part of the run was not recorded"
+
+
+def likeness_text(likeness: Likeness) -> str:
+    """How far a workload's operations are the application's, one by one."""
+    most = max(likeness.application, likeness.proxy)
+    of = quantity.counted(likeness.application, "operation")
+    if not likeness.is_whole:
+        of = f"the first {likeness.application} operations"
+    if likeness.ranks > 1:
+        of += f" of {likeness.ranks} ranks"
+    if likeness.is_equal:
+        parts = [f"{of}: the same, one by one"]
+    else:
+        beside = f" beside {likeness.proxy}" if likeness.proxy != likeness.application else ""
+        alike, placed, ordered = (
+            _part(count, most) for count in (likeness.alike, likeness.placed, likeness.ordered)
+        )
+        parts = [
+            f"{of}{beside}: {alike} of the same kind and size, {placed} at the same place, "
+            f"{ordered} in the same order"
+        ]
+    if likeness.unplaced:
+        parts.append(f"places of {likeness.unplaced} not compared")
+    times = (likeness.seconds_between, likeness.proxy_seconds_between)
+    if max(times) >= SHORT_S:
+        parts.append(
+            f"computing for {quantity.seconds(times[1])} between them, "
+            f"{quantity.seconds(times[0])} in the application"
+        )
+    return "; ".join(parts)
+
+
+def _part(count: int, most: int) -> str:
+    """A share; `all` needs all."""
+    return "all" if count == most else quantity.percent(count / most)
 
 
 def left_out_texts(observed: Observed, units: Units) -> list[tuple[str, str]]:

@@ -120,10 +120,6 @@ def page_of(forecast: Forecast, units: Units) -> Page:
         name="forecast",
         title=forecast.name,
         about=forecast.about,
-        level="",
-        tone="plain",
-        meaning="",
-        reasons=(),
         headlines=(
             Headline(
                 "I/O time",
@@ -132,10 +128,8 @@ def page_of(forecast: Forecast, units: Units) -> Page:
             ),
             Headline("Bytes", quantity.size(forecast.bytes, units), "of all ranks"),
         ),
-        fidelity="",
         remarks=tuple(remarks),
         sections=sections,
-        withheld="",
         facts=f"{quantity.counted(forecast.ranks, 'rank')} · predicted for {forecast.machine}",
     )
     lead = "How long its I/O takes there, from a profile of the machine; it was not run."

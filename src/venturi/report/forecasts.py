@@ -88,18 +88,11 @@ def page_of(found: Forecasts, units: Units) -> Page:
     chapter = Chapter(
         name="forecasts",
         title=found.folder,
-        about="",
-        level="",
-        tone="plain",
-        meaning="",
-        reasons=(),
         headlines=(
             Headline("Workloads", str(len(answered)), f"of {len(found.rows)} in the folder"),
         ),
-        fidelity="",
         remarks=tuple(Paragraph(f"{who}: {words}.", "fair") for who, words in _remarks(found)),
         sections=tuple(sections),
-        withheld="",
         facts=f"predicted for {found.machine}",
     )
     lead = "How long each workload's I/O takes there, from a profile; nothing was run."

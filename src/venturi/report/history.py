@@ -26,10 +26,7 @@ def page_of(history: History, units: Units) -> Page:
         name="history",
         title=f"History of {history.chosen}",
         about=history.headline,
-        level="",
         tone="bad" if history.worse else "plain",
-        meaning="",
-        reasons=(),
         headlines=tuple(
             Headline(
                 series.metric,
@@ -38,10 +35,7 @@ def page_of(history: History, units: Units) -> Page:
             )
             for series in history.worse[:_MOST_HEADLINES]
         ),
-        fidelity="",
-        remarks=(),
         sections=tuple(sections),
-        withheld="",
         facts=f"{len(history.series)} series · changes from {quantity.percent(history.least)} on",
     )
     return Page(f"History of {history.chosen}", history.headline, (chapter,))

@@ -1,19 +1,20 @@
-"""The report as one HTML file: no network, no scripts, figures as static SVG."""
+"""Pages as HTML: a report as one file, a site's page beside its styles; figures as static SVG."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from importlib.resources import files
 
-from jinja2 import Environment
-from markupsafe import Markup
+from jinja2 import Environment, FunctionLoader
+from markupsafe import Markup, escape
 
 from venturi.model.record import Record
 from venturi.report import page
-from venturi.report.block import Figure, Page
-from venturi.report.figure.svg import draw
+from venturi.report.block import Cell, Figure, Page, TableBlock
+from venturi.report.figure.svg import draw, why_not_drawn
 from venturi.report.palette import DARK
 from venturi.report.quantity import Units
 
@@ -41,7 +42,7 @@ _UNIT = re.compile(
 
 def _bound(value: object) -> object:
     """A number stays with its unit when a line breaks."""
-    if isinstance(value, Markup) or not isinstance(value, str):
+    if not isinstance(value, str) or isinstance(value, Markup) or " " not in value:
         return value
     return _UNIT.sub(lambda found: found.group().replace(" ", "\u00a0"), value)
 
@@ -61,10 +62,146 @@ def render_html(
 
 def html_of(built: Page) -> str:
     """A page as HTML."""
-    environment = Environment(autoescape=True, finalize=_bound)
-    template = environment.from_string(_template("report.html.jinja"))
-    return template.render(
-        page=built,
-        css=Markup(_template("report.css") + _dark_rules()),
-        svg=_svg,
+    return (
+        _environment()
+        .get_template("report.html.jinja")
+        .render(
+            page=built,
+            css=Markup(_template("report.css") + _dark_rules()),
+            svg=_svg,
+            inline=_text,
+            body=partial(_body, ""),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What surrounds a page of a site."""
+
+    site: str
+    """The site's title."""
+    links: tuple[tuple[str, str], ...]
+    """The pages that every page leads to: address and name."""
+    here: str
+    """The address of the page itself, from the root of the site."""
+    scripts: tuple[str, ...] = ()
+    is_explored: bool = False
+    """Whether the page has a place for what a script draws."""
+
+
+STYLE_NAME = "style.css"
+
+
+def site_html(built: Page, frame: Frame) -> str:
+    """A page of a site: styles and scripts are files of the site, and nothing is loaded else."""
+    root = "../" * frame.here.count("/")
+    return (
+        _environment()
+        .get_template("site.html.jinja")
+        .render(
+            page=built,
+            frame=frame,
+            root=root,
+            style=STYLE_NAME,
+            svg=_styleless,
+            inline=partial(_inline, root),
+            body=partial(_body, root),
+        )
+    )
+
+
+def site_css() -> str:
+    """The styles of a site's pages, a file of its own."""
+    return _template("report.css") + _dark_rules() + _template("site.css")
+
+
+def site_script() -> str:
+    """The script of a site's pages that filter tables."""
+    return _template("site.js")
+
+
+def explore_script() -> str:
+    """The script of a site's pages on which people choose what is drawn."""
+    return _template("explore.js")
+
+
+@cache
+def _environment() -> Environment:
+    """The templates, compiled once."""
+    environment = Environment(
+        autoescape=True, finalize=_bound, loader=FunctionLoader(_template), auto_reload=False
+    )
+    environment.globals["not_drawn"] = why_not_drawn
+    return environment
+
+
+_STYLE = re.compile(r'^(<svg [^>]*?) style="width:([\d.]+)px"')
+
+
+def _styleless(figure: Figure, prefix: str) -> Markup | None:
+    """The picture without styles of its own, which a site's policy does not allow."""
+    drawn = _svg(figure, prefix)
+    return None if drawn is None else Markup(_STYLE.sub(r'\1 width="\2"', str(drawn)))
+
+
+def _text(value: str) -> str:
+    """A report's pages lead nowhere."""
+    return value
+
+
+def _body(root: str, table: TableBlock) -> Markup:
+    """The rows of a table; a template takes five times as long for them."""
+    numeric = [column.numeric for column in table.columns]
+    labels = [
+        f' data-label="{escape(column.title)}"' if table.stacked else "" for column in table.columns
+    ]
+    rows = []
+    for row in table.rows:
+        cells = [
+            f"<td{_class_of(text, is_number)}{label}>{escape(_bound(_inline(root, text)))}</td>"
+            for text, is_number, label in zip(row, numeric, labels, strict=True)
+        ]
+        rows.append(f"<tr>{''.join(cells)}</tr>\n")
+    return Markup("".join(rows))
+
+
+def _class_of(text: str, is_number: bool) -> str:
+    if is_number:
+        return ' class="num"'
+    return ' class="unknown"' if text == "unknown" else ""
+
+
+def _inline(root: str, value: str) -> str:
+    """The text of a cell with its link, its tone and its line."""
+    if not isinstance(value, Cell):
+        return value
+    shown = escape(_bound(str(value)))
+    if value.tone != "plain":
+        shown = Markup('<span class="{}">{}</span>').format(value.tone, shown)
+    if value.href:
+        shown = Markup('<a href="{}">{}</a>').format(root + value.href, shown)
+    return shown + spark(value.line) if value.line else shown
+
+
+_SPARK_WIDTH, _SPARK_HEIGHT, _SPARK_EDGE = 96, 22, 3
+
+
+def spark(values: Sequence[float]) -> Markup:
+    """A line of values, oldest at the left, with a mark on the last: beside a text that says it."""
+    low, high = min(values), max(values)
+    room = _SPARK_HEIGHT - 2 * _SPARK_EDGE
+    step = (_SPARK_WIDTH - 2 * _SPARK_EDGE) / max(len(values) - 1, 1)
+    at = [
+        (
+            _SPARK_EDGE + index * step,
+            _SPARK_EDGE + room * ((high - value) / (high - low) if high > low else 0.5),
+        )
+        for index, value in enumerate(values)
+    ]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in at)
+    x, y = at[-1]
+    return Markup(
+        f'<svg class="spark" width="{_SPARK_WIDTH}" height="{_SPARK_HEIGHT}" aria-hidden="true">'
+        f'<polyline points="{points}"/><circle cx="{x:.1f}" cy="{y:.1f}" r="2.5"/></svg>'
     )

@@ -63,15 +63,9 @@ def page_of(machine: Machine, units: Units) -> Page:
         name="machine",
         title=machine.name,
         about=machine.about,
-        level="",
-        tone="plain",
-        meaning="",
-        reasons=(),
         headlines=_headlines(profile, units),
-        fidelity="",
         remarks=tuple(remarks),
         sections=sections,
-        withheld="",
         facts=f"{profile.file_system.type} · {profile.host} · "
         f"{profile.started[:16].replace('T', ' ')}",
     )

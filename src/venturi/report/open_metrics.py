@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from venturi.model.campaign import CampaignResult
 
@@ -18,11 +19,16 @@ def open_metrics_text(result: CampaignResult) -> str:
             labels |= {_word(name): str(value) for name, value in row.parameters.items()}
             if metric.unit:
                 labels["unit"] = metric.unit
-            said = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
             name = f"venturi_{_word(metric.name)}"
-            lines.setdefault(name, []).append(f"{name}{{{said}}} {metric.median!r}")
+            lines.setdefault(name, []).append(f"{name}{labels_text(labels)} {metric.median!r}")
     texts = [line for name, own in lines.items() for line in (f"# TYPE {name} gauge", *own)]
     return "\n".join([*texts, "# EOF"]) + "\n"
+
+
+def labels_text(labels: Mapping[str, str]) -> str:
+    """The labels of a metric, in braces."""
+    said = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels.items())
+    return f"{{{said}}}"
 
 
 def _word(name: str) -> str:

@@ -210,6 +210,11 @@ class PhaseSummary:
         return not any(sample.operations or sample.bytes for sample in self.samples)
 
     @property
+    def measures_machine(self) -> bool:
+        """Whether the phase ran kernels and did no I/O."""
+        return self.idle and any(row.kernels for row in self.rows)
+
+    @property
     def has_interval(self) -> bool:
         """Whether there are rates of more than one repetition."""
         return not self.idle and self.rate.n > 1

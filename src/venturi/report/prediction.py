@@ -46,16 +46,12 @@ def page_of(found: Prediction, units: Units) -> Page:
     chapter = Chapter(
         name="prediction",
         title=found.name,
-        about="",
         level=level,
         tone=tone,
         meaning=meaning,
-        reasons=(),
         headlines=_headlines(found, units),
-        fidelity="",
         remarks=tuple(Paragraph(f"{_capital(text)}.", "fair") for text in remarks(found)),
         sections=tuple(section for section in sections if section is not None),
-        withheld="",
         facts=" · ".join(
             (
                 quantity.counted(found.application.ranks, "rank"),

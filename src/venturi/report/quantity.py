@@ -112,6 +112,8 @@ def axis_unit(
         return rate_unit(highest, units)
     if unit in ("op/s", "1/s"):
         return operation_rate_unit(highest, of)
+    if unit == "flop/s":
+        return flop_rate_unit(highest)
     return 1.0, unit
 
 
@@ -123,6 +125,18 @@ def counted(value: int, noun: str) -> str:
 def operation_rate(per_s: float, kind: str = "") -> str:
     """Operations per second in decimal units: `12.3 kIOPS`; of one kind: `12.3 k creates/s`."""
     factor, name = operation_rate_unit(per_s, kind)
+    return f"{number(per_s / factor)} {name}"
+
+
+def flop_rate_unit(per_s: float) -> tuple[float, str]:
+    """The unit in which floating-point operations per second are drawn, as in `rate_unit`."""
+    step = _step(per_s, 1000, len(_PREFIXES))
+    return float(1000**step), f"{_PREFIXES[step]}flop/s"
+
+
+def flop_rate(per_s: float) -> str:
+    """Floating-point operations per second in decimal units: `12.3 Gflop/s`."""
+    factor, name = flop_rate_unit(per_s)
     return f"{number(per_s / factor)} {name}"
 
 
@@ -186,6 +200,7 @@ def with_unit(value: float, unit: str, units: Units = Units.IEC, of: str = "") -
         "bytes": lambda: size(value, units),
         "B/s": lambda: rate(value, units),
         "s": lambda: seconds(value),
+        "flop/s": lambda: flop_rate(value),
         "op/s": lambda: operation_rate(value),
         "1/s": lambda: operation_rate(value, of),
     }

@@ -12,6 +12,7 @@ from venturi.model.comparison import ComparisonSet, RunComparison
 from venturi.model.document import Document
 from venturi.model.forecast import Forecast
 from venturi.model.forecasts import Forecasts
+from venturi.model.health import Health
 from venturi.model.history import History
 from venturi.model.machine import Machine
 from venturi.model.prediction import Prediction
@@ -26,6 +27,7 @@ _PAGES: Final[dict[type[Document], str]] = {
     ComparisonSet: "comparison",
     Forecast: "forecast",
     Forecasts: "forecasts",
+    Health: "health",
     History: "history",
     Machine: "machine",
     Characterization: "characterization",

@@ -149,7 +149,7 @@ def _heading(record: Record) -> tuple[str, str]:
 
 def section(record: Record, units: Units) -> Section | None:
     """Figures and tables of what was measured; none where no phase was finished."""
-    found = phases(record)
+    found = [phase for phase in phases(record) if not phase.measures_machine]
     if not found:
         return None
     blocks: list[Block] = [Paragraph(text, "fair") for text in substitutions(record)]

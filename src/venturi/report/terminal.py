@@ -82,8 +82,9 @@ def print_summary(
     out.line((f" {record.name}", "bold"), f"   {ranks}   {caveat.place(record)}")
     out.line()
     rows = []
-    repeated = [phase.rate.coverage for phase in phases(record) if phase.has_interval]
-    for phase in phases(record):
+    shown = [phase for phase in phases(record) if not phase.measures_machine]
+    repeated = [phase.rate.coverage for phase in shown if phase.has_interval]
+    for phase in shown:
         rate = phase.rate
         bounds = phase.bounds(rate.low, rate.high, units, " .. ")
         extremes = phase.bounds(rate.least, rate.most, units, " .. ")
@@ -99,7 +100,7 @@ def print_summary(
     titles = ("PHASE", "MEDIAN", interval_title(repeated).upper(), "MIN..MAX", "FLUSHED")
     if rows:
         out.table(titles, rows, left=("FLUSHED",))
-        for phase in phases(record):
+        for phase in shown:
             if text := notes(phase):
                 out.wrapped("NOTE ", f"{phase.title}: {text}")
         out.line()
@@ -301,9 +302,9 @@ def print_derived(workload: Workload, console: Console, units: Units = Units.IEC
             "",
             f"{quantity.counted(observed.ranks, 'rank')}, "
             f"{quantity.size(observed.bytes_written, units)} written, "
-            f"{quantity.size(observed.bytes_read, units)} read; reproduces "
-            f"{coverage.share_text(observed)}",
+            f"{quantity.size(observed.bytes_read, units)} read",
         )
+        out.wrapped("reproduced: ", coverage.reproduced_text(origin))
         for title, text in coverage.left_out_texts(observed, units):
             out.wrapped("", f"{title.lower()}: {text}")
     table = application.stream_table(origin.confidence)

@@ -46,15 +46,9 @@ def page_of(tuning: Tuning, units: Units) -> Page:
         name="tuning",
         title=tuning.name,
         about=tuning.headline,
-        level="",
-        tone="plain",
-        meaning="",
-        reasons=(),
         headlines=_headlines(tuning),
-        fidelity="",
         remarks=tuple(Paragraph(f"{remark}.", "fair") for remark in _remarks(tuning)),
         sections=tuple(section for section in sections if section is not None),
-        withheld="",
         facts=f"{quantity.counted(tuning.ranks, 'rank')} · {tuning.file_system.type} · "
         f"{tuning.host} · {tuning.started[:16].replace('T', ' ')}",
     )

@@ -29,16 +29,9 @@ def page_of(found: Validation, units: Units) -> Page:
     chapter = Chapter(
         name="validation",
         title=found.name,
-        about="",
-        level="",
-        tone="plain",
-        meaning="",
-        reasons=(),
         headlines=_headlines(found),
-        fidelity="",
         remarks=(Paragraph(found.note),) if found.note else (),
         sections=tuple(section for section in sections if section is not None),
-        withheld="",
         facts=f"{len(found.applications)} applications · {len(found.systems)} file systems · "
         f"{_runs(found)} runs of each side · {found.started[:10]}",
     )

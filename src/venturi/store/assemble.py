@@ -35,6 +35,7 @@ from venturi.model.event import (
     Finished,
     Hello,
     Paused,
+    PhaseFacts,
     PhaseFinished,
     Warning,
 )
@@ -153,8 +154,8 @@ def _ran(facts: RunFacts, events: Sequence[Event]) -> _Ran:
     phases = [row_of(e, hosts) for e in events if isinstance(e, PhaseFinished)]
     if is_memory(facts.file_system.type):
         phases = in_memory_rows(phases)
-    if len({(row.group, row.instance) for row in phases}) > 1:
-        phases.sort(key=lambda row: (row.repetition, row.at_s))
+    # Events of other groups, and long ones, come from files of their own.
+    phases.sort(key=lambda row: (row.repetition, row.at_s))
     return _Ran(
         workload=Workload.model_validate_json(json.dumps(facts.workload)),
         hello=hello,
@@ -320,16 +321,8 @@ def row_of(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
     """The row of a phase that has come to its end; `hosts` are those of all ranks."""
     total = event.seconds.total
     return PhaseRow(
-        path=event.path,
-        group=event.group,
-        instance=event.instance,
+        **{name: getattr(event, name) for name in PhaseFacts.model_fields},
         iteration={item.name: item.value for item in event.iteration},
-        repetition=event.repetition,
-        at_s=event.at_s,
-        bytes=event.bytes,
-        operations=event.operations,
-        errors=event.errors,
-        ranks=event.ranks,
         seconds=Seconds4(**event.seconds.model_dump()),
         bytes_per_second=event.bytes / total if total else 0.0,
         by_operation={
@@ -343,29 +336,9 @@ def row_of(event: PhaseFinished, hosts: Sequence[str]) -> PhaseRow:
             )
             for item in event.by_operation
         },
-        stopped_by=event.stopped_by,
-        cache=event.cache,
-        cache_reason=event.cache_reason,
-        cached_share=event.cached_share,
         flushed=event.flushed.value,
-        bytes_durable=event.bytes_durable,
-        bytes_saved=event.bytes_saved,
-        request_sizes=event.request_sizes,
-        other_requests=event.other_requests,
-        per_rank=event.per_rank,
-        time_line=event.time_line,
-        short_transfers=event.short_transfers,
-        corrupt_operations=event.corrupt_operations,
-        corrupt_bytes=event.corrupt_bytes,
-        target_before=event.target_before,
-        target_after=event.target_after,
-        target_change=event.target_change,
         stragglers=stragglers_of(event.per_rank, hosts),
-        servers=event.servers,
         slow_servers=slow_servers_of(event.servers),
-        open_loop=event.open_loop,
-        found=event.found,
-        details=event.details,
     )
 
 

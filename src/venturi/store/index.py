@@ -110,7 +110,7 @@ def _read(store: Path) -> dict[str, IndexEntry]:
         if data["form"] != _FORM:
             return {}
         return {row[0]: IndexEntry(*row) for row in data["rows"]}
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
+    except (OSError, ValueError, KeyError, TypeError, IndexError, RecursionError):
         return {}
 
 

@@ -6,9 +6,9 @@ import re
 import socket
 
 from venturi.execute.host import user_name
-from venturi.model.campaign import Scalar
 from venturi.model.error import UserError
 from venturi.model.result import Result, digest_of
+from venturi.model.workload import Scalar
 
 PUBLIC_FACTS = frozenset(
     {

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from venturi.model.error import UserError
-from venturi.model.record import MetricValue, Record
+from venturi.model.record import Level, MetricValue, Record
 from venturi.model.result import (
     Measure,
     Result,
@@ -19,7 +19,7 @@ from venturi.model.result import (
     digest_of,
     direction_of,
 )
-from venturi.store.seal import REMOVED_NAME, SEAL_NAME, seal, sha256_of
+from venturi.store.seal import REMOVED_NAME, SEAL_NAME, altered, seal, sha256_of
 from venturi.store.version import read_versioned
 
 RECORD_NAME = "record.json"
@@ -93,7 +93,10 @@ def has_record(folder: Path) -> bool:
 
 
 def load_record(folder: Path) -> Record:
-    """The record in a run's folder; UserError if it cannot be read, or if there is none."""
+    """The record in a run's folder, INVALID if it is not as it was sealed.
+
+    Raises UserError if it cannot be read, or if there is none.
+    """
     path = folder / RECORD_NAME
     if not has_record(folder):
         tool = load_result(folder).source.tool
@@ -102,19 +105,39 @@ def load_record(folder: Path) -> Record:
             f"venturi results show {folder.name}",
         )
     record = read_versioned(path, Record)
+    if faults := _altered(folder):
+        record = record.model_copy(update={"verdict": record.verdict.invalid_for(faults)})
     if record.left and (folder / REMOVED_NAME).exists():
         return record.model_copy(update={"left": [], "left_command": None})
     return record
 
 
 def load_result(folder: Path) -> Result:
-    """The result in a run's folder, made from its record where an early version wrote none."""
+    """The result in a run's folder, INVALID if the folder is not as it was sealed.
+
+    Made from the record where an early version wrote no result.
+    """
     path = folder / RESULT_NAME
-    if path.exists():
-        return read_versioned(path, Result)
-    if not (folder / RECORD_NAME).exists():
-        raise UserError(f"{folder}: there is neither a record nor a result in it")
-    return result_of(read_versioned(folder / RECORD_NAME, Record))
+    if not path.exists():
+        if not (folder / RECORD_NAME).exists():
+            raise UserError(f"{folder}: there is neither a record nor a result in it")
+        return result_of(load_record(folder))
+    result = read_versioned(path, Result)
+    if faults := _altered(folder):
+        reasons = [*faults, *result.reasons]
+        return result.model_copy(update={"level": Level.INVALID.value, "reasons": reasons})
+    return result
+
+
+def _altered(folder: Path) -> list[str]:
+    """What of the documents that are shown is not as it was sealed, one sentence each.
+
+    A run counts as a whole: whoever changed one of them may have changed the other. An early
+    version wrote a record alone, without digests.
+    """
+    if not ((folder / RESULT_NAME).exists() or (folder / SEAL_NAME).exists()):
+        return []
+    return altered(folder, (RECORD_NAME, RESULT_NAME))
 
 
 def keep(store: Path, result: Result, files: Mapping[str, Path]) -> bool:
@@ -210,6 +233,6 @@ def is_result(path: Path) -> bool:
     """Whether a file of JSON is a result."""
     try:
         data = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(data, dict) and str(data.get("schema", "")).startswith("venturi.result/")

@@ -15,7 +15,7 @@ from pathlib import Path
 import venturi
 from venturi.analyse.metric import check_metrics
 from venturi.execute import host
-from venturi.execute.engine import describe, find_engine
+from venturi.execute.engine import describe_interfaces, find_engine
 from venturi.execute.job import EngineJob
 from venturi.execute.launcher import check_nodes, launch_line
 from venturi.execute.monitor import Clocks, Monitor, limits
@@ -219,8 +219,10 @@ def check_foreign(plan: Plan) -> None:
 
 def check_built(plan: Plan, machine: Machine) -> None:
     """Raise UserError for an interface that the engine does not have, or a wrong option."""
-    described = describe(find_engine(machine.launcher.mpi))
-    backends = {backend["name"]: backend for backend in described["backends"]}
+    names = tuple(sorted({file.interface.value for file in plan.files}))
+    if not names:
+        return
+    backends = describe_interfaces(find_engine(machine.launcher.mpi), names)
     for file in plan.files:
         backend = backends.get(file.interface.value)
         if backend is None or not backend["built"]:

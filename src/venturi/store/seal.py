@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 SEAL_NAME = "SHA256SUMS"
@@ -61,6 +61,23 @@ def faults(folder: Path) -> Iterator[str]:
             continue
         if not same:
             yield f"{name} was changed"
+
+
+def altered(folder: Path, names: Iterable[str]) -> list[str]:
+    """Which of these files are there and not as they were sealed, one sentence each.
+
+    A list that cannot be read is one, too.
+    """
+    try:
+        text = (folder / SEAL_NAME).read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        return [f"{SEAL_NAME}: {error.strerror}, so a change of the run would not be seen"]
+    wanted = {name: digest for digest, name in _LINE.findall(text)}
+    return [
+        f"{name} was changed after the run"
+        for name in names
+        if (folder / name).is_file() and sha256_of(folder / name) != wanted.get(name)
+    ]
 
 
 def sha256_of(path: Path) -> str:

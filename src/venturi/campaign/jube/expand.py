@@ -15,7 +15,6 @@ from typing import Any
 from venturi.campaign.jube.node import Node, failed
 from venturi.campaign.jube.script import Scripts
 from venturi.campaign.jube.text import names_of, replaced, substituted
-from venturi.model.campaign import Scalar
 from venturi.model.expression import (
     ExpressionError,
     compile_tree,
@@ -23,6 +22,7 @@ from venturi.model.expression import (
     names_in,
     tree_of,
 )
+from venturi.model.workload import Scalar
 
 _MODES = ("text", "python", "shell", "perl", "env")
 _MOST_POINTS = 100_000

@@ -36,8 +36,7 @@ def over_sessions(series: Series, number: int, units: Units) -> Figure:
         for change in series.changes
     ]
     finding = "; ".join(change_text(change, series, units) for change in series.changes)
-    if not finding:
-        finding = "No change of its level."
+    finding = f"{finding}." if finding else "No change of its level."
     if series.detectable is not None:
         seen = quantity.percent(series.detectable)
         finding += f" A lasting change of {seen} or more would be found."

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import re
+import resource
 from typing import Any
 
+from venturi.model.limit import soft_limit
 from venturi.report.figure.theme import VEGA_LITE
 
 _NOISE = (
@@ -18,6 +20,12 @@ _NOISE = (
     (re.compile(r'<path d="M0,0h0v0h0Z"/>'), ""),
     (re.compile(r"(\.\d{2})\d+"), r"\1"),
 )
+_NEEDS = (
+    (resource.RLIMIT_AS, 80 << 30, "80 GiB of address space (ulimit -v 83886080)"),
+    (resource.RLIMIT_NOFILE, 64, "64 open files (ulimit -n 64)"),
+    (resource.RLIMIT_NPROC, 64, "64 processes and threads (ulimit -u 64)"),
+)
+"""The library reserves 64 GiB of addresses, opens some 20 files and starts threads."""
 _MARKUP = re.compile(r"<[^>]*>")
 _SIZE = re.compile(r'^<svg width="([\d.]+)" height="([\d.]+)"')
 
@@ -34,16 +42,32 @@ def _slim(svg: str) -> str:
     return _MARKUP.sub(clean, svg)
 
 
+def why_not_drawn() -> str:
+    """Why figures cannot be drawn here; empty where they can.
+
+    The drawing library ends the whole process where a limit stops it, so limits are looked at.
+    """
+    for kind, least, what in _NEEDS:
+        limit = soft_limit(kind)
+        if limit is not None and limit < least:
+            return f"not drawn: this needs a limit of at least {what}"
+    try:
+        import vl_convert  # noqa: F401
+    except ImportError:
+        return "not drawn: vl-convert-python is not installed"
+    return ""
+
+
 def draw(spec: dict[str, Any], name: str, label: str) -> str | None:
-    """The figure as an `<svg>` element; none where the drawing library is missing.
+    """The figure as an `<svg>` element; none where figures cannot be drawn.
 
     `name` keeps the element's ids apart from those of other figures on the page; `label` says
     in words what the figure shows, for readers who do not see it.
     """
-    try:
-        import vl_convert
-    except ImportError:
+    if why_not_drawn():
         return None
+    import vl_convert
+
     text = _slim(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE, allowed_base_urls=[]))
     text = re.sub(r'(<[^>]*) id="([^"]+)"', rf'\1 id="{name}-\2"', text)
     text = text.replace("url(#", f"url(#{name}-")

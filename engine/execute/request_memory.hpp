@@ -1,0 +1,55 @@
+// The memory that requests write from and read into.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "base/buffer.hpp"
+#include "execute/run_files.hpp"
+#include "schema/plan.hpp"
+
+namespace venturi::execute {
+
+/// Buffers of one rank. They grow, and throw base::Error (exit 2) for more than half of this
+/// machine's memory.
+class RequestMemory {
+ public:
+  RequestMemory(const RankView& view, const RunFiles& files) : view_(view), files_(files) {}
+  RequestMemory(const RequestMemory&) = delete;
+  RequestMemory& operator=(const RequestMemory&) = delete;
+
+  base::Buffer read_buffer;
+  /// Where in these the next request comes whose step moves through memory.
+  std::uint64_t write_at = 0;
+  std::uint64_t read_at = 0;
+  /// Of a read of a step some of whose reads get new memory; from 1 on it is that one's turn.
+  double fresh_due = 0.0;
+
+  /// At least `bytes` of memory that a stream fills.
+  std::byte* writer(std::uint64_t bytes);
+  /// At least `bytes` of incompressible (or as compressible as asked) data to write.
+  std::byte* filler(const schema::File& file, std::uint64_t bytes);
+  /// The same for an array of the application's, from which requests are packed.
+  std::byte* cells(const schema::File& file, std::uint64_t bytes);
+  /// At least `bytes` of memory to read into.
+  std::byte* reader(std::uint64_t bytes);
+
+ private:
+  /// Memory with made-up contents.
+  struct Filled {
+    base::Buffer memory;
+    std::uint64_t bytes = 0;
+    /// Compressibility and duplicates.
+    std::pair<double, double> with;
+  };
+
+  std::byte* fill(Filled& buffer, const schema::File& file, std::uint64_t bytes);
+
+  const RankView& view_;
+  const RunFiles& files_;
+  Filled write_buffer_;
+  Filled cells_;
+};
+
+}  // namespace venturi::execute
