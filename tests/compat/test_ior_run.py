@@ -196,8 +196,8 @@ def test_a_deadline_with_barriers_and_calls_together(
     assert 0 < write.bytes < 3 * 60000 * 4096
     assert (write.errors, read.errors) == (0, 0)
     assert 0 < read.bytes <= write.bytes
-    if "stoneWallingWearOut=1" in words:
-        assert len(set(write.per_rank.bytes)) == 1
+    if "stoneWallingWearOut=1" in words and write.stopped_by.value == "limit":
+        assert len(set(write.per_rank.bytes)) == 1  # else a task had not caught up in time
 
 
 @pytest.mark.parametrize("mpi", ["openmpi", "mpich"])

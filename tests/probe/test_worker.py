@@ -39,7 +39,8 @@ def test_all_operations_are_measured_and_all_is_removed(place: Place, kind: Prob
     assert (samples["response_ns"] >= samples["service_ns"]).all()
     answer = place.remove(kind)
     assert answer["left"] == []
-    assert answer["removed"] == (1 if kind is ProbeKind.DATA else 8)
+    # One of the pool's files may be gone when the worker ends, between delete and create.
+    assert answer["removed"] in ((1,) if kind is ProbeKind.DATA else (7, 8))
     assert list(place.directory.iterdir()) == []
 
 

@@ -15,10 +15,12 @@ from venturi.derive.yaml_text import to_yaml
 from venturi.model.workload import DataStep, PatternKind, StepSpec, Workload
 
 BITS_PER_CHARACTER: Final = 5.0
-"""Of the text of a program, whose words come again and again."""
+"""Of the text of a program, without what is only for readers: its words come again and again."""
+BITS_PER_LOST_OPERATION: Final = 300.0
+"""To say of one operation that is missing, or too much, what it should be: a step of its own."""
 BITS_PER_FALSE_OPERATION: Final = 100.0
-"""To say of one operation that is told wrongly what it should be: between a value more in a `pick`,
-about 40, and a step of its own, about 300."""
+"""To say the same of one that is told at another place or time: between a value more in a `pick`,
+about 40, and a step."""
 BITS_PER_DRAWN_OPERATION: Final = 32.0
 """Of a program that says that it leaves sizes or places to chance: nothing false is said, but what
 it was this time is lost, about 20 bits for the place and the others for size and order."""
@@ -37,13 +39,16 @@ def cost_bits(workload: Workload, judgement: Judgement, pauses: int) -> float:
     if judgement.fault:
         return math.inf
     likeness = judgement.likeness
-    bare = workload.model_copy(update={"origin": None})
+    files = {name: file.model_copy(update={"about": ""}) for name, file in workload.files.items()}
+    bare = workload.model_copy(update={"origin": None, "about": "", "files": files})
     bits = BITS_PER_CHARACTER * len(to_yaml(bare))
     if likeness is None:
         return bits
     most = max(likeness.application, likeness.proxy)
-    wrong = BITS_PER_DRAWN_OPERATION if _draws(workload) else BITS_PER_FALSE_OPERATION
-    bits += wrong * (most - likeness.ordered)
+    lost, wrong = BITS_PER_LOST_OPERATION, BITS_PER_FALSE_OPERATION
+    if _draws(workload):
+        lost = wrong = BITS_PER_DRAWN_OPERATION
+    bits += lost * (most - likeness.alike) + wrong * (likeness.alike - likeness.ordered)
     missed = abs(likeness.proxy_seconds_between - likeness.seconds_between)
     if missed > LEAST_SECONDS:
         whole = max(likeness.seconds_between, likeness.proxy_seconds_between)

@@ -20,8 +20,8 @@ MOST_CALLS = 4_000
 """Of one rank: finding loops takes time with the square of what differs."""
 MOST_RANKS = 64
 """More are told by what they have in common."""
-LEAST_COMPUTE_NS = 200_000
-"""Shorter computing belongs to the call behind it."""
+LEAST_COMPUTE_NS = 1_000_000
+"""Shorter computing is told by its mean: another process on the processor makes as much."""
 ALIKE = 1.5
 """Times of computing that lie nearer than this factor are of one kind."""
 NOTHING_SHARE = 0.005
@@ -77,7 +77,9 @@ class RankCalls:
     appends: Column
     """Whether it writes where the file ends, whatever the position is."""
     seconds: Column
-    """How long computing lasts; of calls 0."""
+    """How long computing lasts that stands by itself; of calls 0."""
+    rest: Column
+    """Seconds of computing before each call that does not stand by itself."""
     row: Column
     """In the table; -1 for computing."""
     families: list[FileFamily]
@@ -108,10 +110,11 @@ def calls_of(table: Table, by_use: bool = False) -> RankCalls | None:
     where there are too many, or some of other kinds."""
     if not len(table) > 0 or table.ranks > MOST_RANKS or not _can_be_told(table):
         return None
-    counts = np.bincount(table.rank, minlength=table.ranks)
+    order = np.lexsort((np.arange(len(table)), table.start_ns, table.rank))
+    order = order[~_of_links(table.kind[order], table.file[order])]
+    counts = np.bincount(table.rank[order], minlength=table.ranks)
     if counts.max() > MOST_CALLS or not counts.min():
         return None
-    order = np.lexsort((np.arange(len(table)), table.start_ns, table.rank))
     rank = table.rank[order].astype(np.int64)
     kind, file = table.kind[order].astype(np.int64), table.file[order].astype(np.int64)
     is_aside = table.is_aside[order]
@@ -140,8 +143,9 @@ def calls_of(table: Table, by_use: bool = False) -> RankCalls | None:
         found[is_call] = column
         return found
 
+    gaps_s = gaps / 1e9
     seconds = np.zeros(len(places))
-    seconds[~is_call] = gaps[before] / 1e9
+    seconds[~is_call] = gaps_s[before]
     return RankCalls(
         rank=np.insert(rank, before, rank[before]),
         kind=spread(kind, COMPUTE),
@@ -157,20 +161,35 @@ def calls_of(table: Table, by_use: bool = False) -> RankCalls | None:
         move=spread(move, int(PositionMove.STAY)),
         appends=spread(appends, 0),
         seconds=seconds,
+        rest=spread(np.where(is_pause, 0.0, gaps_s), 0.0),
         row=spread(order.astype(np.int64), -1),
         families=families,
     )
 
 
 def _can_be_told(table: Table) -> bool:
-    """Whether all calls are of kinds that are told one by one."""
+    """Whether all calls are of kinds that are told one by one, or are links, which are left out."""
     return (
-        set(np.unique(table.kind).tolist()) <= _SAID
+        set(np.unique(table.kind).tolist()) <= {*_SAID, KIND_CODES[Kind.LINK]}
         and not np.any(table.dataset != NO_DATASET)
         and not np.any(table.copied)
         and not np.any((table.flags & TOGETHER > 0) & table.is_kind(Kind.READ, Kind.WRITE))
         and all(interface.entry.can_seek for interface in table.interfaces)
     )
+
+
+def _of_links(kind: Column, file: Column) -> Column:
+    """What makes a name a link, and what is done to it until it is removed: no word says it."""
+    found = np.zeros(len(kind), bool)
+    for one in np.unique(file[kind == KIND_CODES[Kind.LINK]]).tolist():
+        rows = np.flatnonzero(file == one)
+        links = np.cumsum(kind[rows] == KIND_CODES[Kind.LINK])
+        ends = np.cumsum(kind[rows] == KIND_CODES[Kind.UNLINK])
+        before = np.concatenate([[0], ends[:-1]])
+        # Since the last link there was no removal.
+        at_link = np.maximum.accumulate(np.where(np.diff(links, prepend=0) > 0, before, 0))
+        found[rows] = (links > 0) & (before == at_link)
+    return found
 
 
 def _is_renamed_on(kind: Column, file: Column, is_aside: Column) -> bool:
@@ -244,7 +263,7 @@ def _threshold_ns(gaps: Column) -> float:
     if not len(ratios) or ratios.max() < 2.0:
         return float(LEAST_COMPUTE_NS)
     widest = int(np.argmax(ratios))
-    return max(float(np.sqrt(edges[widest] * edges[widest + 1])), LEAST_COMPUTE_NS / 4)
+    return max(float(np.sqrt(edges[widest] * edges[widest + 1])), LEAST_COMPUTE_NS)
 
 
 def sessions(kind: Column, file: Column) -> Iterator[Column]:

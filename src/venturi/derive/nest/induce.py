@@ -29,6 +29,7 @@ from venturi.derive.nest.tree import (
     Statement,
     loose_key,
     merged,
+    statements,
     strict_key,
     turns_done,
     without_empty_turns,
@@ -209,6 +210,9 @@ class _LoopSearch:
         if rows is None:
             return None
         body = self.together(rows, scope.inside(np.full(scope.valid.shape, len(turns))))
+        ranks = scope.axes - scope.loops
+        if max(one.at.ndim for one in statements(body)) > len(VARIABLES) + ranks:
+            return None
         done = turns_done(body, (*scope.valid.shape, len(turns)))
         last = np.where(done, np.arange(1, len(turns) + 1), 0).max(axis=-1)
         loop = LoopNode(body, last)

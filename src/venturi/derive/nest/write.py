@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from venturi.derive.nest.call import COMPUTE, DATA, RankCalls
+from venturi.derive.nest.call import COMPUTE, DATA, NOTHING_SHARE, RankCalls
 from venturi.derive.nest.fit import Fit
 from venturi.derive.nest.position import PositionMove
 from venturi.derive.nest.price import LoopScope, StatementText, count_of, said_of
-from venturi.derive.nest.tree import LoopNode, Node, Statement
+from venturi.derive.nest.tree import LoopNode, Node, Statement, statements
 from venturi.derive.operation.attribute import item_verb_of
 from venturi.derive.operation.memory import memory_keys
 from venturi.derive.operation.pace import usual_ns
 from venturi.derive.operation.run import Steps, seconds_text, sync_mode
 from venturi.derive.operation.table import Table
-from venturi.model.operation import KIND_CODES, KINDS, Kind
+from venturi.model.operation import KIND_CODES, KINDS, Column, Kind
 from venturi.model.plan import SyncMode
 from venturi.model.units import size_text
 from venturi.model.workload import (
@@ -30,6 +30,9 @@ from venturi.model.workload import (
     TruncateStep,
     Value,
 )
+
+CALL_TO_CALL_S = 2e-6
+"""A program's way from one call to the next, and what recording takes: no computing."""
 
 NameOf = Callable[[int, str, bool], str]
 """The name of an entry, for a family, the expression that says which of it, and whether the call
@@ -50,14 +53,48 @@ class StepWriter:
 
     def steps(self, nodes: list[Node], scope: LoopScope) -> Steps:
         """The steps of a list of nodes. Raises Unsaid."""
-        out: Steps = []
+        told: list[tuple[str, Steps]] = []
+        rests: list[Column] = []
+        """Computing before each call of a node that no step tells yet, in seconds."""
         for node in nodes:
             if isinstance(node, Statement):
                 when, steps = self._statement(node, scope)
             else:
                 when, steps = self._loop(node, scope)
+            told.append((when, steps))
+            first = steps[0]
+            is_loop = isinstance(first, StepSpec) and first.for_ is not None
+            rests.append(np.zeros(0) if is_loop else self._rests_s(node))
+        rest_s = np.concatenate(rests)
+        longest = max(range(len(nodes)), key=lambda number: float(rests[number].sum()))
+        least_s = max(NOTHING_SHARE * self._span_s, CALL_TO_CALL_S * len(rest_s))
+        out: Steps = []
+        for number, (when, steps) in enumerate(told):
+            if number == longest and rest_s.sum() >= least_s:
+                mean = seconds_text(float(rest_s.sum()) / _times(nodes[number]))
+                _add(out, when, [StepSpec(compute=mean)])
             _add(out, when, steps)
         return out
+
+    @property
+    def _span_s(self) -> float:
+        """How long the run is, all ranks together."""
+        table = self.table
+        return table.ranks * float(table.end_ns.max() - table.start_ns.min()) / 1e9
+
+    def _rests_s(self, node: Node) -> Column:
+        """Computing before the calls of a step that neither stands by itself nor is told with it,
+        in seconds; it may be less than none."""
+        (statement,) = [node] if isinstance(node, Statement) else statements([node])
+        rows = statement.calls
+        told_s = self._think_s(rows) if int(self.calls.kind[rows[0]]) in DATA else 0.0
+        rest: Column = self.calls.rest[rows] - told_s
+        return rest
+
+    def _think_s(self, rows: Column) -> float:
+        """How long a rank computes before each of these requests."""
+        at_once = self.calls.kind[np.maximum(rows - 1, 0)] != COMPUTE
+        return usual_ns(self.table.computing_ns[self.calls.row[rows[at_once]]]) / 1e9
 
     def _loop(self, loop: LoopNode, scope: LoopScope) -> tuple[str, Steps]:
         when, count = count_of(loop, scope)
@@ -172,14 +209,18 @@ class StepWriter:
         elif np.all(moves == PositionMove.JUMP):
             keys = {"at": 0, "pattern": PatternKind.SEQUENTIAL} | keys
         keys |= memory_keys(self.table, self.calls.row[rows])
-        at_once = self.calls.kind[np.maximum(rows - 1, 0)] != COMPUTE
-        think = usual_ns(self.table.computing_ns[self.calls.row[rows[at_once]]])
-        if think:
-            keys["think"] = seconds_text(think / 1e9)
+        think_s = self._think_s(rows)
+        if think_s:
+            keys["think"] = seconds_text(think_s)
         name = self._name(statement, said)
         if int(self.calls.kind[rows[0]]) == KIND_CODES[Kind.WRITE]:
             return StepSpec(write=DataStep(to=name, **keys))
         return StepSpec(read=DataStep.model_validate({"from": name, **keys}))
+
+
+def _times(node: Node) -> int:
+    """How often a step is done."""
+    return len(node.calls) if isinstance(node, Statement) else int(np.count_nonzero(node.count))
 
 
 def _add(out: Steps, when: str, steps: Steps) -> None:

@@ -38,7 +38,7 @@ from venturi.derive.operation.walk_step import NOTE, with_walks
 from venturi.derive.operation.weave import woven
 from venturi.derive.yaml_text import to_yaml
 from venturi.model.error import UserError
-from venturi.model.operation import Kind
+from venturi.model.operation import KINDS, Kind
 from venturi.model.trace_folder import Captured
 from venturi.model.workload import GroupSpec, Method, Origin, Parameter, Workload
 
@@ -79,17 +79,17 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
     workload = _workload(table, program, steps, name, _about(table, streams))
     judgement = judged(table, workload)
     is_chance = program.view.tasks is not None  # which rank took which task
-    is_settled = bool(walks or streams.dropped or is_chance) or not _may_be_better(judgement)
+    is_settled = is_chance or not _may_be_better(judgement)
     exact = None if is_settled else _call_by_call(table, streams, workload)
     if exact is not None and exact.bits < cost_bits(workload, judgement, exact.pauses):
         origin = origin.model_copy(
             update={
                 "confidence": confidence_of_calls(table, streams),
-                "assumed": [*table.assumed, *_of_these_ranks(table)],
+                "assumed": _left_out(table, streams, walks, exact.left) + _of_these_ranks(table),
                 "likeness": exact.judgement.likeness,
             }
         )
-        return exact.workload.model_copy(update={"origin": origin})
+        return _walked(exact.workload, walks, table.ranks).model_copy(update={"origin": origin})
     if judgement.fault:
         raise UserError(
             f"no workload was found for '{trace.source.file}': the best candidate would fail: "
@@ -97,9 +97,16 @@ def derive_operations(captured: Captured, name: str, ior: str | None = None) -> 
             "please report it, with this capture if you may",
         )
     origin = origin.model_copy(update={"likeness": judgement.likeness})
-    walked = with_walks(walks, table.ranks, steps, program)
-    program_steps, files = {GROUP: walked.steps}, workload.files | walked.files
-    return workload.model_copy(update={"origin": origin, "program": program_steps, "files": files})
+    return _walked(workload, walks, table.ranks, program).model_copy(update={"origin": origin})
+
+
+def _walked(
+    workload: Workload, walks: list[Walk], ranks: int, program: Program | None = None
+) -> Workload:
+    """The same workload with walks through folders."""
+    walked = with_walks(walks, ranks, workload.program[GROUP], program)
+    files = workload.files | walked.files
+    return workload.model_copy(update={"program": {GROUP: walked.steps}, "files": files})
 
 
 def _may_be_better(judgement: Judgement) -> bool:
@@ -119,6 +126,8 @@ class _Exact:
     judgement: Judgement
     pauses: int
     bits: float
+    left: Counter[str]
+    """Calls that it does not make, by kind."""
 
 
 def _call_by_call(table: Table, streams: Streams, workload: Workload) -> _Exact | None:
@@ -146,8 +155,15 @@ def _first_sound(
         exact = workload.model_copy(update={"files": told.files, "program": program})
         judgement = judged(table, exact)
         if judgement.likeness is not None and not judgement.fault:
-            return _Exact(exact, judgement, calls.pauses, cost_bits(exact, judgement, calls.pauses))
+            bits = cost_bits(exact, judgement, calls.pauses)
+            return _Exact(exact, judgement, calls.pauses, bits, _not_among(table, calls))
     return None
+
+
+def _not_among(table: Table, calls: RankCalls) -> Counter[str]:
+    """What of a table is not among these calls, by kind."""
+    kinds = np.delete(table.kind, calls.row[calls.row >= 0])
+    return Counter(KINDS[kind].value for kind in kinds.tolist())
 
 
 def _of_these_ranks(table: Table) -> list[str]:
@@ -288,7 +304,10 @@ def _about(table: Table, streams: Streams) -> str:
     return f"Proxy of a run on {ranks} rank{'s' if ranks > 1 else ''}: {words}, from its operations"
 
 
-def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]) -> list[str]:
+def _left_out(
+    table: Table, streams: Streams, walks: list[Walk], more: Counter[str] | None = None
+) -> list[str]:
+    """What is known of the table, and what of it is in no step."""
     texts = list(table.assumed)
     if walks:
         texts.append(NOTE)
@@ -296,9 +315,15 @@ def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]
         are = "s are" if streams.dropped > 1 else " is"
         texts.append(f"{streams.dropped} small stream{are} left out")
     left = table.left - Counter({Kind.LIST.value: sum(walk.lists for walk in walks)})
+    left += more or Counter()
     if left:
         counts = ", ".join(f"{count} {kind}" for kind, count in sorted(left.items()))
         texts.append(f"left out, because the language has no word for it: {counts}")
+    return texts
+
+
+def _assumed(table: Table, streams: Streams, program: Program, walks: list[Walk]) -> list[str]:
+    texts = _left_out(table, streams, walks)
     tasks = program.view.tasks
     if tasks is not None:
         what = f"with a file of {streams.kept[tasks.stream].name}"
