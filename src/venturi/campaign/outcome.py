@@ -6,6 +6,7 @@ from venturi.campaign.adaptive_repetition import spent_s, why_no_more
 from venturi.campaign.gate import Gates, judged_point
 from venturi.campaign.metric import MetricSample, metrics_in, record_metrics, tool_metrics
 from venturi.campaign.status import CampaignStatus
+from venturi.campaign.study_result import study_of, with_gates
 from venturi.campaign.task import CampaignTask
 from venturi.campaign.tool import tool_named
 from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, MetricSummary, TaskState
@@ -23,6 +24,7 @@ def outcome_of(
     for task in campaign_status.tasks.values():
         by_point.setdefault(task.point, []).append(task)
     rows = [_row(campaign, campaign_status, tasks) for _, tasks in sorted(by_point.items())]
+    study = study_of(campaign, campaign_status, rows)
     return CampaignResult(
         name=campaign.name,
         about=campaign.about,
@@ -30,7 +32,8 @@ def outcome_of(
         directory=directory,
         points=points,
         states=campaign_status.count(),
-        rows=rows,
+        rows=with_gates(campaign, study, rows),
+        study=study,
     )
 
 

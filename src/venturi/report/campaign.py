@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary, TaskState
 from venturi.model.output import Better
-from venturi.report import quantity
+from venturi.report import quantity, scaling_study
 from venturi.report.block import (
     Block,
     Chapter,
@@ -36,13 +36,16 @@ def page_of(result: CampaignResult, units: Units) -> Page:
     steps = dict.fromkeys(row.step for row in result.rows)
     measured = [step for step in steps if any(row.metrics for row in _of(result, step))]
     sections = [_measured(_of(result, step), step, units) for step in measured]
+    study = result.study
+    studied = () if study is None else (scaling_study.section(study, units),)
+    first = () if study is None else scaling_study.headlines(study)
     chapter = Chapter(
         name="campaign",
         title=result.name,
         about=result.about,
-        headlines=_headlines(result, measured, units),
+        headlines=(*first, *_headlines(result, measured, units)),
         remarks=_remarks(result),
-        sections=tuple([*sections, *_failures(result), _all(result, units)]),
+        sections=tuple([*studied, *sections, *_failures(result), _all(result, units)]),
         withheld="" if measured else "No run has measured anything yet.",
         facts=f"{quantity.counted(result.points, 'point')} · {_said(result)} · {result.machine} · "
         f"{result.directory}",
