@@ -26,9 +26,11 @@ repeat: 6
 steps:
   run:
     command: "echo time: {ms}.{repetition}; echo {tasks}"
-    metrics: {time: {regex: "time: (.*)", unit: ms, better: lower}}
+    metrics:
+      time: {regex: "time: (.*)", unit: ms, better: lower}
+      rate: {derive: 1000 / time, unit: 1/s, better: higher}
 """
-STRONG = "{kind: strong, over: tasks, of: [time]%s}"
+STRONG = "{kind: strong, over: tasks%s}"
 
 
 def venturi(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -84,6 +86,39 @@ def test_a_terminal_says_all_of_it_within_its_width(tmp_path: Path) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_without_its_base_nothing_is_concluded_or_kept(tmp_path: Path) -> None:
+    text = CAMPAIGN.replace("echo time:", "test {tasks} -gt 1 && echo time:")
+    (tmp_path / "scaled.yaml").write_text(text % (STRONG % "", 156))
+    (tmp_path / "target").mkdir()
+    line = ("campaign", "run", "scaled.yaml", "-d", "target", "-q", "--json")
+    done = venturi(tmp_path, *line)
+    assert done.returncode == 3
+    study = json.loads(done.stdout)["study"]
+    assert study["curves"] == []
+    assert study["without"] == ["run, time: the base, tasks 1, has no value"]
+    assert (
+        "the base, tasks 1, has no value"
+        in venturi(tmp_path, "report", "scaled.campaign", "--format", "md").stdout
+    )
+
+
+@pytest.mark.parametrize(("failing", "code"), [("99", 0), ("16", 3)])
+def test_a_session_with_a_failed_run_has_no_efficiency_in_the_store(
+    tmp_path: Path, failing: str, code: int
+) -> None:
+    text = CAMPAIGN.replace("echo time:", f"test {{tasks}} != {failing} && echo time:")
+    (tmp_path / "scaled.yaml").write_text(text % (STRONG % ", of: [rate]", 156))
+    (tmp_path / "target").mkdir()
+    done = venturi(tmp_path, "campaign", "run", "scaled.yaml", "-d", "target", "-q", "--json")
+    assert done.returncode == code
+    (curve,) = json.loads(done.stdout)["study"]["curves"]
+    assert curve["metric"] == "rate"
+    assert len(curve["points"]) == (4 if code else 5)
+    series = json.loads(venturi(tmp_path, "results", "history", "--json").stdout)["series"]
+    kept = {one["metric"] for one in series if "efficiency" in one["metric"]}
+    assert kept == (set() if code else {f"rate[tasks={n}].efficiency" for n in (2, 4, 8, 16)})
+
+
 @pytest.mark.parametrize(
     ("space", "others"),
     [
@@ -130,7 +165,7 @@ def test_a_gate_on_efficiency(
         ("strong", "nothing says over what"),
         ("{kind: strong, over: nodes}", "there is no parameter 'nodes'"),
         ("{kind: strong, over: tasks, base: 3}", "tasks is never 3"),
-        ("{kind: strong, over: tasks, of: [rate]}", "there is no metric 'rate'"),
+        ("{kind: strong, over: tasks, of: [speed]}", "there is no metric 'speed'"),
         (
             "{kind: strong, over: tasks, thresholds: {efficiency: {at_least: 1 MB}}}",
             "study.thresholds.efficiency",

@@ -129,6 +129,14 @@ def test_every_curve_has_its_line_and_its_sentences() -> None:
     assert all(name in ("Best", "Knee", "Law") for note in notes.items for name, _ in note.lines)
 
 
+def test_a_metric_is_drawn_once() -> None:
+    sections = page_of(result(), Units.IEC).chapters[0].sections
+    assert [section.name for section in sections] == ["scaling", "all"]
+    without = result().model_copy(update={"study": None})
+    sections = page_of(without, Units.IEC).chapters[0].sections
+    assert [section.name for section in sections] == ["run", "all"]
+
+
 @pytest.mark.parametrize("form", ["html", "md", "json"])
 def test_every_form_has_the_numbers_the_words_and_the_guidelines(form: str) -> None:
     text = render_document(result(), form)

@@ -20,9 +20,8 @@ _MANY_RUNS = 6
 
 @dataclass(frozen=True)
 class Placement:
-    """Where the runs of a study ran; each list ascends, without repeats."""
+    """Where the runs of a study ran; lists ascend, and are empty where steps do not say it."""
 
-    ranks: list[int]
     nodes: list[int]
     per_node: list[int]
     """Ranks of a node."""
@@ -83,22 +82,23 @@ def _runs(curves: Sequence[ScalingCurve]) -> Guideline:
 
 def _nodes(placement: Placement) -> Guideline:
     rule = "what counts on one node and on several"
-    if not placement.ranks:
-        return Guideline(rule=rule, state=_NOT, says="nothing was measured")
+    if not placement.nodes:
+        says = "how many ranks run on how many nodes is not said (steps: ranks, nodes)"
+        return Guideline(rule=rule, state=GuidelineState.UNKNOWN, says=says)
     most, cores = placement.per_node[-1], placement.cores
-    nodes = _span(placement.nodes)
-    says = f"{_span(placement.per_node)} ranks on a node, {nodes} node{'s' * (nodes != '1')}"
+    says = f"{_span(placement.per_node, 'rank')} on a node, {_span(placement.nodes, 'node')}"
+    state = _PARTLY
     if cores and most > cores:
         says += f"; beyond {cores} ranks they share {cores} cores, which is no scaling of storage"
-        return Guideline(rule=rule, state=_NOT, says=says)
-    if placement.nodes[-1] > 1 and len(placement.per_node) > 1:
+        state = _NOT
+    elif placement.nodes[-1] > 1 and len(placement.per_node) > 1:
         says += "; ranks of a node change, so effects of nodes and of cores are mixed"
-        return Guideline(rule=rule, state=_PARTLY, says=says)
-    if placement.nodes[-1] > 1:
+    elif placement.nodes[-1] > 1:
         says += "; interconnect and limits of the system are not measured here"
-        return Guideline(rule=rule, state=_PARTLY, says=says)
-    says += f" of {cores} cores" if cores else "; its cores are not known"
-    return Guideline(rule=rule, state=_MET if cores else GuidelineState.UNKNOWN, says=says)
+    else:
+        says += f" of {cores} cores" if cores else "; its cores are not known"
+        state = _MET if cores else GuidelineState.UNKNOWN
+    return Guideline(rule=rule, state=state, says=says)
 
 
 def _factors(curves: Sequence[ScalingCurve]) -> Guideline:
@@ -118,6 +118,8 @@ def _problem(study: Study, placement: Placement) -> Guideline:
     return Guideline(rule=rule, state=GuidelineState.UNKNOWN, says=says)
 
 
-def _span(values: Sequence[int]) -> str:
+def _span(values: Sequence[int], noun: str) -> str:
+    """`4 ranks`, `1 to 4 ranks`."""
     first, last = values[0], values[-1]
-    return f"{first}" if first == last else f"{first} to {last}"
+    text = f"{first}" if first == last else f"{first} to {last}"
+    return f"{text} {noun}{'s' * (last != 1)}"

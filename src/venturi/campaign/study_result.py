@@ -177,10 +177,10 @@ def _placement(campaign: Campaign, status: CampaignStatus) -> Placement:
         for task in status.tasks.values()
         if status.states[task.name] is TaskState.DONE and _measures(campaign, task.step)
     ]
+    placed = [task for task in tasks if task.workload or campaign.steps[task.step].ranks]
     return Placement(
-        ranks=sorted({task.ranks for task in tasks}),
-        nodes=sorted({task.nodes for task in tasks}),
-        per_node=sorted({-(-task.ranks // task.nodes) for task in tasks}),
+        nodes=sorted({task.nodes for task in placed}),
+        per_node=sorted({-(-task.ranks // task.nodes) for task in placed}),
         cores=next((n for task in tasks if (n := _cores(status.folder / "tasks" / task.name))), 0),
         is_workload=any(task.workload for task in tasks),
         scales=sorted({task.scale for task in tasks if task.workload}),
