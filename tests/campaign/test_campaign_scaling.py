@@ -75,6 +75,12 @@ def test_a_law_its_page_its_metrics_and_its_history(tmp_path: Path) -> None:
     efficiency = series["time[tasks=16].efficiency"]
     assert efficiency["sessions"][0]["value"] == curve["points"][-1]["efficiency"]["value"]
     assert efficiency["better"] == "higher"
+    texts = [
+        path.read_text("utf-8") for path in (tmp_path / "store" / "runs").glob("*/result.json")
+    ]
+    results = [json.loads(text) for text in texts]
+    assert [one["source"]["kind"] for one in results].count("study") == 1
+    assert len({one["facts"]["host"] for one in results}) == 1
 
 
 def test_a_terminal_says_all_of_it_within_its_width(tmp_path: Path) -> None:

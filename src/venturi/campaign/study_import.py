@@ -1,4 +1,4 @@
-"""Speed-ups and efficiencies of a session as results, so that histories and gates follow them."""
+"""Efficiencies of a session as results, so that histories and their gate follow them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from venturi.campaign.folder import read_begun
 from venturi.campaign.run_session import RunSession, id_of
 from venturi.campaign.session import Opened
 from venturi.campaign.task import CampaignTask
-from venturi.model.campaign import TaskState
+from venturi.model.campaign import TaskStart, TaskState
 from venturi.model.output import Better
 from venturi.model.record import Level
 from venturi.model.result import Measure, Result, ResultSource, SourceKind, digest_of
@@ -47,7 +47,9 @@ def _result(
     points = {point.point for curve in curves for point in curve.points}
     tasks = [task for task in opened.campaign_status.tasks.values() if task.point in points]
     step = opened.campaign.steps[first.step]
-    started = min(_begin(opened, task) for task in tasks)
+    begun = [_begun(opened, task) for task in tasks]
+    started = min(one.begin_utc for one in begun)
+    hosts = sorted({one.host for one in begun})
     return Result(
         id=id_of(started, session, f"{first.step}/study/{key}"),
         name=opened.campaign.name,
@@ -64,15 +66,14 @@ def _result(
         level=Level.INDICATIVE.value,
         reasons=["ratios of medians of one session"],
         metrics={
-            f"{curve.metric}[{study.over}={point.size:g}].{name}": Measure(
-                unit="", better=Better.HIGHER, values=[ratio.value]
+            f"{curve.metric}[{study.over}={point.size:g}].efficiency": Measure(
+                unit="", better=Better.HIGHER, values=[point.efficiency.value]
             )
             for curve in curves
             for point in curve.points
             if point.size != study.base
-            for name, ratio in (("efficiency", point.efficiency), ("speedup", point.speedup))
         },
-        facts={"directory": opened.directory},
+        facts={"host": ", ".join(hosts), "directory": opened.directory},
     )
 
 
@@ -81,7 +82,7 @@ def _parameters(study: ScalingStudy, curve: ScalingCurve) -> dict[str, Scalar]:
     return {**curve.parameters, "base": base}
 
 
-def _begin(opened: Opened, task: CampaignTask) -> str:
+def _begun(opened: Opened, task: CampaignTask) -> TaskStart:
     begun = read_begun(opened.campaign_status.folder / "tasks" / task.name)
     assert begun is not None  # a task that is done was begun
-    return begun.begin_utc
+    return begun
