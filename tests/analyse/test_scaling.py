@@ -9,6 +9,7 @@ from itertools import product
 
 import pytest
 
+from venturi.analyse import scaling_law
 from venturi.analyse.scaling import CurveRequest, SizedMetric, curve_of
 from venturi.model.campaign import MetricSummary
 from venturi.model.output import Better
@@ -102,7 +103,7 @@ def test_the_serial_share_is_in_its_interval(
 ) -> None:
     law = amdahl if kind is StudyKind.STRONG else gustafson
     fitted = inside = rejected = all_ = 0
-    for serial, sizes, draw in product((0.0, 0.03, 0.2), (EIGHT[:4], EIGHT[:6]), range(25)):
+    for serial, sizes, draw in product((0.0, 0.03, 0.2), (EIGHT[:4], EIGHT[:6]), range(20)):
         seed = f"{kind} {share} {repetitions} {serial} {len(sizes)} {draw}"
         times = made(law(serial), sizes, share, repetitions, seed, noise, widens)
         found = curve(times, kind)
@@ -180,6 +181,28 @@ def test_times_of_a_weak_study_are_to_stay() -> None:
     assert found.points[1].speedup.value == 1.5
 
 
+@pytest.mark.parametrize("share", [0.02, 0.1])
+def test_what_would_contradict_a_law_does(share: float) -> None:
+    times = made(amdahl(0.05), EIGHT[:6], share, 6, "contradiction")
+    whole = curve(times).fit
+    assert whole is not None
+    assert whole.contradiction is not None
+    for factor, stops in ((0.97, None), (1.0, 32)):
+        n, last = times[-1]
+        longer = [value * factor * whole.contradiction for value in last]
+        found = curve([*times[:-1], (n, longer)]).fit
+        assert found is not None
+        assert found.stops_at == stops
+
+
+def test_times_that_would_contradict_nothing_are_said_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling_law, "MOST_LONGER", 1.05)
+    found = curve(made(amdahl(0.05), EIGHT[:5], 0.1, 3, "little"))
+    assert found.fit is not None
+    assert found.fit.contradiction is None
+    assert "That says little" in found.law_says
+
+
 @pytest.mark.parametrize("sizes", [EIGHT[:2], EIGHT[:3]])
 def test_three_numbers_are_too_few_for_a_law(sizes: tuple[int, ...]) -> None:
     found = curve(made(amdahl(0.1), sizes, 0.01, 6, "few"))
@@ -197,7 +220,7 @@ def test_no_knee_is_named_in_noise(kind: StudyKind, share: float, repetitions: i
         "root": lambda n: n**-0.5 if kind is StudyKind.STRONG else n**0.5,
     }
     draws, named = 0, 0
-    for (name, law), size, draw in product(laws.items(), (3, 5, 8), range(30)):
+    for (name, law), size, draw in product(laws.items(), (3, 5, 8), range(15)):
         times = made(law, EIGHT[:size], share, repetitions, f"{name} {size} {share} {draw}")
         named += curve(times, kind).knee is not None
         draws += 1

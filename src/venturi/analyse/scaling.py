@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from venturi.analyse.scaling_choice import best_choice, knee_choice, rises
-from venturi.analyse.scaling_law import FEWEST_SIZES, SerialShare, serial_share
+from venturi.analyse.scaling_law import FEWEST_SIZES, MOST_LONGER, SerialShare, serial_share
 from venturi.analyse.scaling_sample import SizeSample, samples_of, weighted_sum
 from venturi.model.campaign import MetricSummary
 from venturi.model.output import Better
@@ -252,6 +252,7 @@ class _Words:
             last=points[share.points - 1].size,
             points=share.points,
             stops_at=points[share.points].size if stops else None,
+            contradiction=share.contradiction,
             excess=excess,
         )
 
@@ -262,11 +263,18 @@ class _Words:
         )
         text = f"agrees with the times from {self._at(fit.first)} to {fit.last:g}, with {share}"
         if fit.stops_at is None or fit.excess is None:
-            return f"{text}."
+            return f"{text}. {self._contradiction(fit)}"
         return (
             f"{text}. It does not fit from {fit.stops_at:g} on: the time there is "
             f"{_ratio(fit.excess)} times what the law says."
         )
+
+    def _contradiction(self, fit: LawFit) -> str:
+        """How much the times would show."""
+        if fit.contradiction is None:
+            longer = f"{MOST_LONGER:g} times the time at {fit.last:g}"
+            return f"That says little: {longer} would agree, too."
+        return f"A time at {fit.last:g} that is {fit.contradiction:.2f} times as long would not."
 
     def best(self) -> tuple[float | None, list[float], str]:
         """The best number, those that cannot be told from it, and the sentence."""

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from venturi.analyse.scaling_sample import SizeSample, WeightedSum, weighted_sum
 from venturi.model.scaling import Law
@@ -22,9 +23,11 @@ FEWEST_SIZES = 4
 """A law with two free numbers (the time on the base is the other) runs close to any three."""
 WIDEST = 0.5
 """An interval of the serial share that is wider says nothing."""
+MOST_LONGER = 4.0
 _LEAST_SHARE = 1e-5
 _STEPS = 240
-_HALVINGS = 40
+_HALVINGS = 30
+_FACTOR_HALVINGS = 7
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,9 @@ class SerialShare:
     """How many samples, the smallest first, the law was fitted to."""
     excess: WeightedSum | None = None
     """Logarithm of the time at the next sample over what the law says there; None: it fits all."""
+    contradiction: float | None = None
+    """By what factor the time at the largest size would have to be longer to contradict a law that
+    fits all; None: even `MOST_LONGER` times does not."""
 
 
 def log_time_of(law: Law, serial: float, size: float) -> float:
@@ -64,7 +70,8 @@ def serial_share(law: Law, samples: Sequence[SizeSample]) -> SerialShare | None:
     if len(samples) < FEWEST_SIZES:
         return None
     if _agrees(law, samples, len(samples)):
-        return _fitted(law, samples, len(samples))
+        whole = _fitted(law, samples, len(samples))
+        return whole and replace(whole, contradiction=_contradiction(law, samples))
     left: SerialShare | None = None
     for points in range(FEWEST_SIZES, len(samples)):
         if not _agrees(law, samples, points):
@@ -78,6 +85,23 @@ def serial_share(law: Law, samples: Sequence[SizeSample]) -> SerialShare | None:
     return left
 
 
+def _contradiction(law: Law, samples: Sequence[SizeSample]) -> float | None:
+    """By what factor the last time would have to be longer so that the law does not agree."""
+    *first, last = samples
+
+    def agrees(longer: float) -> bool:
+        changed = replace(last, log_time=last.log_time + longer)
+        return _agrees(law, [*first, changed], len(samples))
+
+    low, high = 0.0, math.log(MOST_LONGER)
+    if agrees(high):
+        return None
+    for _ in range(_FACTOR_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if agrees(middle) else (low, middle)
+    return math.exp(high)
+
+
 def _agrees(law: Law, samples: Sequence[SizeSample], points: int) -> bool:
     """Whether one share brings all residuals of the first `points` below what chance explains."""
     own = samples[:points]
@@ -86,13 +110,22 @@ def _agrees(law: Law, samples: Sequence[SizeSample], points: int) -> bool:
     for index in range(points):
         parts = [float(other == index) - weight for other, weight in enumerate(weights)]
         limits.append(weighted_sum([0.0] * points, own, parts).limit(len(samples)))
-    for share in _SHARES:
-        residuals, _ = _residuals(law, share, own)
+    logs = [sample.log_time for sample in own]
+    share = _root(law, own)
+    best = tuple(log_time_of(law, share, sample.size) for sample in own)
+    for row in (best, *_rows(law, tuple(sample.size for sample in own))):
+        residuals = [one - value for one, value in zip(logs, row, strict=True)]
         middle = sum(w * one for w, one in zip(weights, residuals, strict=True))
         pairs = zip(residuals, limits, strict=True)
         if all(abs(one - middle) <= limit for one, limit in pairs):
             return True
     return False
+
+
+@lru_cache(maxsize=64)
+def _rows(law: Law, sizes: tuple[float, ...]) -> list[tuple[float, ...]]:
+    """What the law says at all sizes, for each of many shares."""
+    return [tuple(log_time_of(law, share, size) for size in sizes) for share in _SHARES]
 
 
 def _residuals(

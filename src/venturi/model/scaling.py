@@ -98,6 +98,9 @@ class LawFit(Document):
     points: Positive
     stops_at: Real | None = None
     """The first number from which on the law does not fit; None: it fits all."""
+    contradiction: Real | None = None
+    """By what factor the time at `last` would have to be longer to contradict a law that fits all;
+    None: even 4 times does not, or it does not fit all."""
     excess: Ratio | None = None
     """The time measured there, divided by what the law says."""
 
