@@ -125,6 +125,21 @@ def test_a_session_with_a_failed_run_has_no_efficiency_in_the_store(
     assert kept == (set() if code else {f"rate[tasks={n}].efficiency" for n in (2, 4, 8, 16)})
 
 
+def test_a_page_has_so_many_metrics_and_says_how_many_more(tmp_path: Path) -> None:
+    metrics = ", ".join(
+        f"'{name}': {{regex: 'time: (.*)', unit: s, better: lower}}"
+        for name in (f"t{n}" for n in range(10))
+    )
+    text = CAMPAIGN[: CAMPAIGN.index("    metrics:")] + f"    metrics: {{{metrics}}}\n"
+    (tmp_path / "scaled.yaml").write_text(text % (STRONG % "", 156))
+    (tmp_path / "target").mkdir()
+    line = ("campaign", "run", "scaled.yaml", "-d", "target", "-q", "--json", "--repeat", "1")
+    study = json.loads(venturi(tmp_path, *line).stdout)["study"]
+    assert [curve["metric"] for curve in study["curves"]] == [f"t{n}" for n in range(8)]
+    said = "2 more metrics are not followed; name them in study.of"
+    assert study["without"] == [f"run, t0 and others: {said}"]
+
+
 @pytest.mark.parametrize(
     ("space", "others"),
     [

@@ -17,14 +17,22 @@ Values = dict[str, MetricSample]
 
 
 def outcome_of(
-    campaign: Campaign, campaign_status: CampaignStatus, machine: str, directory: str, points: int
+    campaign: Campaign,
+    campaign_status: CampaignStatus,
+    machine: str,
+    directory: str,
+    points: int,
+    is_whole: bool = True,
 ) -> CampaignResult:
-    """The table of results. Runs whose metrics are missing become `failed` in `standing`."""
+    """The table of results; not `is_whole`: without how they scale, which takes time.
+
+    Runs whose metrics are missing become `failed` in `campaign_status`.
+    """
     by_point: dict[str, list[CampaignTask]] = {}
     for task in campaign_status.tasks.values():
         by_point.setdefault(task.point, []).append(task)
     rows = [_row(campaign, campaign_status, tasks) for _, tasks in sorted(by_point.items())]
-    study = study_of(campaign, campaign_status, rows)
+    study = study_of(campaign, campaign_status, rows) if is_whole else None
     return CampaignResult(
         name=campaign.name,
         about=campaign.about,

@@ -19,6 +19,7 @@ from venturi.model.verdict import ThresholdRow
 from venturi.model.workload import Scalar
 
 _SURE = 0.95
+_MOST_METRICS = 8
 _RATE, _SECONDS = ".rate", ".seconds"
 
 
@@ -37,7 +38,11 @@ def study_of(
     for step in dict.fromkeys(row.step for row in sized if row.metrics):
         own = [row for row in sized if row.step == step]
         for request, alike in _alike(campaign, study, over, base, own):
-            for name in _metrics(study, alike):
+            names, left_out = _metrics(study, alike)
+            if left_out:
+                said = f"{left_out} more metrics are not followed; name them in study.of"
+                without.append(f"{_title(request, names[0])} and others: {said}")
+            for name in names:
                 found = curve_of(request, _measured(over, alike, name))
                 if isinstance(found, str):
                     without.append(f"{_title(request, name)}: {found}")
@@ -94,18 +99,19 @@ def _alike(
     ]
 
 
-def _metrics(study: Study, rows: Sequence[CampaignRow]) -> list[str]:
-    """The metrics that are followed: those that were named, else all times, else all rates."""
+def _metrics(study: Study, rows: Sequence[CampaignRow]) -> tuple[list[str], int]:
+    """The metrics that are followed, and how many more might be.
+
+    Those that were named; else all times, or all rates where there are none, as many as a page
+    holds: those of whole phases first.
+    """
     by_name = {metric.name: metric for row in rows for metric in row.metrics}
     if study.of:
-        return [name for name in study.of if name in by_name]
-    times = [
-        name
-        for name, metric in by_name.items()
-        if metric.unit in SECONDS_PER_UNIT and is_time(metric)
-    ]
-    rates = [name for name, metric in by_name.items() if is_time(metric) is False]
-    return times or rates
+        return [name for name in study.of if name in by_name], 0
+    times = [name for name, one in by_name.items() if one.unit in SECONDS_PER_UNIT and is_time(one)]
+    rates = [name for name, one in by_name.items() if is_time(one) is False]
+    names = sorted(times or rates, key=lambda name: "[" in name)
+    return names[:_MOST_METRICS], max(0, len(names) - _MOST_METRICS)
 
 
 def _measured(over: str, rows: Sequence[CampaignRow], name: str) -> list[SizedMetric]:
