@@ -70,9 +70,10 @@ def curve_of(request: CurveRequest, measured: Sequence[SizedMetric]) -> ScalingC
     if min(value for one in ordered for value in one.metric.values) <= 0.0:
         return "a value of 0 has no ratio"
     points = [_point(request, one, base) for one in ordered]
-    words = _Words(request, points, _samples(request, ordered, base))
+    fault = _work_fault(request, ordered, base)
+    words = _Words(request, points, _samples(request, ordered, base), bool(fault))
     first = base.metric
-    fit, law_says = words.law(work_fault(request, ordered))
+    fit, law_says = words.law()
     best, best_alike, best_says = words.best()
     knee, knee_alike, knee_says = words.knee()
     return ScalingCurve(
@@ -83,7 +84,7 @@ def curve_of(request: CurveRequest, measured: Sequence[SizedMetric]) -> ScalingC
         better=first.better,
         parameters=request.parameters,
         points=points,
-        work_says=work_fault(request, ordered),
+        work_says=fault,
         fit=fit,
         law_says=law_says,
         best=best,
@@ -95,25 +96,23 @@ def curve_of(request: CurveRequest, measured: Sequence[SizedMetric]) -> ScalingC
     )
 
 
-def work_fault(request: CurveRequest, measured: Sequence[SizedMetric]) -> str:
+def _work_fault(request: CurveRequest, measured: Sequence[SizedMetric], base: SizedMetric) -> str:
     """How the work contradicts the study's kind; empty where it does not, or is not known."""
-    grows = request.kind is StudyKind.WEAK
-    shares = [
-        one.work / one.size if grows else one.work for one in measured if one.work is not None
-    ]
-    if len(shares) < len(measured) or max(shares) <= (1.0 + WORK_TOLERANCE) * min(shares):
+    works = [one.work for one in measured if one.work is not None]
+    if len(works) < len(measured) or min(works) <= 0.0 or base.work is None:
         return ""
-    least, most = min(measured, key=_work), max(measured, key=_work)
-    promised = f"in proportion to {request.over}" if grows else "the same everywhere"
+    grows = request.kind is StudyKind.WEAK
+    wanted = [one.size / base.size if grows else 1.0 for one in measured]
+    factors = [work / base.work for work in works]
+    off = [abs(math.log(own / want)) for own, want in zip(factors, wanted, strict=True)]
+    if max(off) <= math.log1p(WORK_TOLERANCE):
+        return ""
+    far = off.index(max(off))
     return (
-        f"this is no {request.kind.value} scaling: its work is not {promised}, but from "
-        f"{_work(least):.3g} ({request.over} {least.size:g}) to {_work(most):.3g} "
-        f"({request.over} {most.size:g}) bytes or operations"
+        f"this is no {request.kind.value} scaling: the work at {request.over} "
+        f"{measured[far].size:g} is {factors[far]:.3g} times that at {base.size:g}, and should be "
+        f"{wanted[far]:.3g} times"
     )
-
-
-def _work(one: SizedMetric) -> float:
-    return one.work or 0.0
 
 
 def _point(request: CurveRequest, one: SizedMetric, base: SizedMetric) -> ScalingPoint:
@@ -174,16 +173,23 @@ class _Words:
         request: CurveRequest,
         points: Sequence[ScalingPoint],
         samples: Sequence[SizeSample] | None,
+        has_fault: bool,
     ) -> None:
         self._request = request
         self._points = points
         self._samples = samples
         self._law = _LAWS[request.kind]
+        self._nothing = ""
+        """Why nothing is named; empty: it may be."""
+        if has_fault:
+            self._nothing = "the work contradicts the kind of the study"
+        elif samples is None:
+            self._nothing = "one repetition shows no spread"
 
-    def law(self, work: str) -> tuple[LawFit | None, str]:
+    def law(self) -> tuple[LawFit | None, str]:
         """The fit and its sentence, or why there is none."""
         law = f"{self._law.value}'s law"
-        if reason := self._why_no_fit(work):
+        if reason := self._why_no_fit():
             return None, f"{law} is not fitted: {reason}."
         assert self._samples is not None
         if self._above_ideal() is not None:
@@ -202,16 +208,14 @@ class _Words:
         fit = self._fit(share)
         return fit, f"{law} {self._agreement(fit)}"
 
-    def _why_no_fit(self, work: str) -> str:
-        if work:
-            return work
+    def _why_no_fit(self) -> str:
+        if self._nothing or self._samples is None:
+            return self._nothing
         if len(self._points) < FEWEST_SIZES:
             return (
                 f"{len(self._points)} numbers of {self._request.over} are too few, as it comes "
                 f"close to any three times; at least {FEWEST_SIZES} are needed"
             )
-        if self._samples is None:
-            return "one repetition shows no spread"
         if not rises(self._request.kind, self._samples):
             return f"no speed-up can be told from 1 at any number of {self._request.over}"
         return ""
@@ -278,8 +282,8 @@ class _Words:
 
     def best(self) -> tuple[float | None, list[float], str]:
         """The best number, those that cannot be told from it, and the sentence."""
-        if self._samples is None:
-            return None, [], "The best number is not named: one repetition tells nothing apart."
+        if self._nothing or self._samples is None:
+            return None, [], f"The best number is not named: {self._nothing}."
         choice = best_choice(self._request.kind, self._samples)
         point = self._points[choice.index]
         alike = [self._points[index].size for index in choice.alike]
@@ -296,8 +300,8 @@ class _Words:
         """The knee, what cannot be told from it, and the sentence."""
         points = self._points
         reach = f"from {self._at(points[0].size)} to {points[-1].size:g}"
-        if self._samples is None:
-            return None, [], "The knee is not named: one repetition tells nothing apart."
+        if self._nothing or self._samples is None:
+            return None, [], f"The knee is not named: {self._nothing}."
         choice = knee_choice(self._request.kind, self._samples)
         if choice is None:
             why = (

@@ -111,7 +111,8 @@ def print_study(out: Printer, study: ScalingStudy, units: Units) -> None:
         out.table([column.title.upper() for column in block.columns], block.rows, left)
         for curve in curves:
             name = f"{speed_up.name_of(curve)}: " if len(curves) > 1 else ""
-            for text in (curve.best_says, curve.knee_says, curve.law_says):
+            said = (curve.best_says, curve.knee_says, curve.law_says)
+            for text in said if not curve.work_says else ():
                 out.wrapped("- ", f"{name}{text}")
     for text in (*work_faults(study), *study.without):
         out.wrapped("- ", f"{text}.")
