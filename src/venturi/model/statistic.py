@@ -55,8 +55,9 @@ def ratio_interval(
 
     On the scale of logarithms, the distances from each median to the ends of its own interval add
     up like errors, in quadrature (MOVER: Zou and Donner, Statistics in Medicine 27, 2008, 1693).
-    So the interval assumes no distribution, and no more than that both sets are independent. Its
-    coverage is the lower one of the two. Raises ValueError for a value that is not above 0.
+    Both sets are taken to be independent. The sum is an approximation, which tests hold to its
+    coverage (the lower one of the two) for normal and long-tailed noise. Raises ValueError for a
+    value that is not above 0.
     """
     if min(*first, *second) <= 0.0:
         raise ValueError("a ratio needs values above 0")
