@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from venturi.model.event import Histogram
-from venturi.model.statistic import bucket_bounds_ns, bucket_of, median_interval, percentile_ns
+from venturi.model.statistic import (
+    bucket_bounds_ns,
+    bucket_of,
+    median_interval,
+    percentile_ns,
+    ratio_interval,
+)
 
 BITS = st.sampled_from([4, 10])
 """Of the earliest records and of the engine as it is."""
@@ -73,3 +80,46 @@ def test_the_interval_covers_as_often_as_it_says() -> None:
         interval = median_interval([generator.lognormvariate(0, 1) for _ in range(6)])
         hits += interval.low <= 1.0 <= interval.high
     assert hits / 4000 == pytest.approx(0.96875, abs=0.012)
+
+
+def normal(chance: random.Random, share: float) -> float:
+    """A factor that is as often above 1 as below."""
+    return math.exp(chance.gauss(0.0, share))
+
+
+def spiky(chance: random.Random, share: float) -> float:
+    """A factor with a long tail above."""
+    return math.exp(share * chance.expovariate(1.0))
+
+
+@pytest.mark.parametrize("repetitions", [3, 4, 5, 6, 8, 10])
+@pytest.mark.parametrize(
+    ("first", "second", "noise"),
+    [(0.05, 0.05, normal), (0.01, 0.1, normal), (0.1, 0.02, normal), (0.1, 0.1, spiky)],
+)
+def test_a_ratio_is_in_its_interval_as_often_as_it_says(
+    repetitions: int, first: float, second: float, noise: Callable[[random.Random, float], float]
+) -> None:
+    draws = 1500
+    chance = random.Random(f"{repetitions} {first} {second} {noise.__name__}")
+    middles = (
+        math.exp(share * math.log(2)) if noise is spiky else 1.0 for share in (first, second)
+    )
+    true = next(middles) * 3.0 / next(middles)
+    inside = 0
+    for _ in range(draws):
+        upper = [3.0 * noise(chance, first) for _ in range(repetitions)]
+        lower = [noise(chance, second) for _ in range(repetitions)]
+        found = ratio_interval(upper, lower)
+        inside += found.low <= true <= found.high
+    assert inside / draws >= found.coverage - 3.1 * math.sqrt(
+        found.coverage * (1 - found.coverage) / draws
+    )
+
+
+def test_a_ratio_is_one_of_medians_and_refuses_zero() -> None:
+    found = ratio_interval([4.0, 5.0, 9.0], [1.0, 2.0, 3.0])
+    assert found.median == 2.5
+    assert found.low < found.median < found.high
+    with pytest.raises(ValueError, match="above 0"):
+        ratio_interval([1.0], [0.0])

@@ -38,17 +38,17 @@ _PAIR_RANK = 0.44
 """Position of the k-th largest of n values in their distribution: about 1 - (k - 0.44) / n."""
 
 
-def score_of(t: float, freedom: int) -> float:
+def score_of(t: float, freedom: float) -> float:
     """Return the normal deviate as rare as Student's `t` (Wallace 1959, formula 4.3)."""
     return _scale(freedom) * math.sqrt(freedom * math.log1p(t * t / freedom))
 
 
-def t_of(score: float, freedom: int) -> float:
+def t_of(score: float, freedom: float) -> float:
     """Return Student's t as rare as a normal deviate: the inverse of `score_of`."""
     return math.sqrt(freedom * math.expm1((score / _scale(freedom)) ** 2 / freedom))
 
 
-def _scale(freedom: int) -> float:
+def _scale(freedom: float) -> float:
     return (8 * freedom + 1) / (8 * freedom + 3)
 
 

@@ -24,6 +24,18 @@ Level = float | str
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """The interval that a threshold is judged by."""
+
+    low: float
+    high: float
+    n: int
+    """Of how many values."""
+    how: str
+    """What it is, in words."""
+
+
+@dataclass(frozen=True)
 class Measured:
     """A metric as thresholds see it."""
 
@@ -130,12 +142,19 @@ def _judge(name: str, threshold: Threshold, metric: Measured | None, doubt: str)
         return ThresholdRow(
             metric=name, rule=rule, outcome=Outcome.FAIL, says=f"{name} has no value"
         )
-    rule = rule_text(threshold, metric.unit)
+    return judge_bounds(name, threshold, metric.unit, _bounds(metric.values), doubt)
+
+
+def judge_bounds(
+    name: str, threshold: Threshold, unit: str, bounds: Bounds, doubt: str = ""
+) -> ThresholdRow:
+    """What became of a threshold, by an interval in the metric's unit; `doubt` as in `judged`."""
+    rule = rule_text(threshold, unit)
     try:
-        least, most = _limits(threshold, metric.unit)
+        least, most = _limits(threshold, unit)
     except ValueError as error:
         return ThresholdRow(metric=name, rule=rule, outcome=Outcome.FAIL, says=str(error))
-    low, high, how = _bounds(metric.values)
+    low, high, how = bounds.low, bounds.high, bounds.how
     is_met = (least is None or low >= least) and (most is None or high <= most)
     is_missed = (least is not None and high < least) or (most is not None and low > most)
     outcome, says = Outcome.UNDECIDED, f"the interval lies on both sides: {how}"
@@ -148,16 +167,17 @@ def _judge(name: str, threshold: Threshold, metric: Measured | None, doubt: str)
     elif is_met:
         outcome, says = Outcome.PASS, f"met: {how}"
     return ThresholdRow(
-        metric=name, rule=rule, outcome=outcome, low=low, high=high, n=len(metric.values), says=says
+        metric=name, rule=rule, outcome=outcome, low=low, high=high, n=bounds.n, says=says
     )
 
 
-def _bounds(values: Sequence[float]) -> tuple[float, float, str]:
+def _bounds(values: Sequence[float]) -> Bounds:
     """The interval to judge by, and what it is."""
     interval = median_interval(values)
     n = len(values)
     if interval.coverage >= _SURE:
-        return interval.low, interval.high, f"95 % interval of the median, n = {n}"
+        return Bounds(interval.low, interval.high, n, f"95 % interval of the median, n = {n}")
     if n == 1:
-        return values[0], values[0], "1 value, no interval"
-    return min(values), max(values), f"all {n} values, too few for an interval of 95 %"
+        return Bounds(values[0], values[0], n, "1 value, no interval")
+    how = f"all {n} values, too few for an interval of 95 %"
+    return Bounds(min(values), max(values), n, how)

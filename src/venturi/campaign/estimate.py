@@ -11,8 +11,10 @@ from itertools import combinations
 from pathlib import Path
 
 from venturi.analyse.metric import check_metrics
-from venturi.campaign.gate import check_workload_step
+from venturi.campaign.gate import check_workload_step, metrics_of_command, metrics_of_workload
+from venturi.campaign.study import check_study_metrics
 from venturi.campaign.task import CampaignTask, called, loaded
+from venturi.campaign.tool import tool_named
 from venturi.model.campaign import Campaign, CampaignEstimate, PlannedPoint
 from venturi.model.error import UserError
 from venturi.model.workload import Workload
@@ -39,6 +41,7 @@ def estimate_of(
     firsts = [own[0] for _, own in sorted(by_point.items())]
     counted = _Counted(campaign, firsts, directory)
     rows = [_row(task, len(by_point[task.point]), counted) for task in firsts]
+    check_study_metrics(campaign, counted.metrics)
     return CampaignEstimate(
         name=campaign.name,
         points=points,
@@ -75,6 +78,12 @@ class _Counted:
         self._workloads: dict[str, Workload] = {}
         self._planned: dict[str, _Totals] = {}
         self._promising: set[str] = set()
+        self.metrics: dict[str, None] = {}
+        """All that runs may have, by name."""
+        for step in campaign.steps.values():
+            if not step.workload:
+                tool = tool_named(step.tool) if step.tool else None
+                self.metrics |= dict.fromkeys(metrics_of_command(step, tool))
         by_workload: dict[str, list[CampaignTask]] = {}
         for task in tasks:
             if task.workload:
@@ -103,7 +112,9 @@ class _Counted:
             check_metrics(workload, made.totals.phases, made.totals.bytes_by_phase)
         except UserError as error:
             raise UserError(f"{called(task)}: {error.message}", error.hint) from None
-        check_workload_step(task.step, self._campaign.steps[task.step], workload, made)
+        step = self._campaign.steps[task.step]
+        check_workload_step(task.step, step, workload, made)
+        self.metrics |= dict.fromkeys(metrics_of_workload(step, workload, made))
         totals = made.totals
         self._planned[task.point] = (totals.bytes_written, totals.bytes_read, totals.files)
         said = {expectation.name for expectation in made.expectations if expectation.holds}

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from venturi.analyse.metric import units_of
 from venturi.analyse.threshold import Measured, check_threshold, judged
-from venturi.model.campaign import CampaignStep, MetricSummary, Tool
+from venturi.model.campaign import CampaignMetric, CampaignStep, MetricSummary, Tool
 from venturi.model.error import UserError
 from venturi.model.verdict import Threshold, ThresholdRow
 from venturi.model.workload import Workload
@@ -67,21 +67,40 @@ def judged_point(
     return judged({**gates.thresholds, **step.thresholds}, measured, gates.doubt)
 
 
+def metrics_of_command(step: CampaignStep, tool: Tool | None) -> dict[str, CampaignMetric]:
+    """The metrics that a run of a command may have."""
+    return {**(tool.metrics if tool else {}), **step.metrics}
+
+
 def check_command_step(name: str, step: CampaignStep, tool: Tool | None) -> None:
     """Raise UserError for thresholds of a command that no metric of it can be judged by."""
-    known = dict(tool.metrics) if tool else {}
-    known |= step.metrics
+    known = metrics_of_command(step, tool)
     _check(name, step, {metric: (rule.unit,) for metric, rule in known.items()})
+
+
+def metrics_of_workload(
+    step: CampaignStep, workload: Workload, made: PlanResult
+) -> dict[str, tuple[str, ...]]:
+    """The metrics that a run of a workload has, and the units that each may have.
+
+    A phase stands for its rate; what is called as `phase_of` it says is a number of it, too.
+    """
+    known = units_of(workload, made.totals.phases, made.totals.bytes_by_phase)
+    return known | {metric: (rule.unit,) for metric, rule in step.metrics.items()}
+
+
+def phase_of(metric: str) -> str:
+    """The phase that a metric is a number of: `write` of `write[i=2].seconds`."""
+    return _SUFFIX.sub("", metric)
 
 
 def check_workload_step(
     name: str, step: CampaignStep, workload: Workload, made: PlanResult
 ) -> None:
     """Raise UserError for thresholds that no metric of a run of this workload can be judged by."""
-    known = units_of(workload, made.totals.phases, made.totals.bytes_by_phase)
-    known |= {metric: (rule.unit,) for metric, rule in step.metrics.items()}
+    known = metrics_of_workload(step, workload, made)
     for metric in step.thresholds:
-        phase, ending = _SUFFIX.sub("", metric), metric.rpartition(".")[2]
+        phase, ending = phase_of(metric), metric.rpartition(".")[2]
         if metric not in known and phase in made.totals.phases:
             known[metric] = ("s",) if ending == "seconds" else known[phase]
     _check(name, step, known)

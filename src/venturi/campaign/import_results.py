@@ -6,26 +6,23 @@ from what the job wrote. A run has the same id each time, so nothing lands twice
 
 from __future__ import annotations
 
-import hashlib
-import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 from venturi.campaign.folder import BEGUN, ENDED, read_begun
 from venturi.campaign.outcome import Values, values_of
-from venturi.campaign.run_session import RunSession, read_session
+from venturi.campaign.run_session import RunSession, id_of, read_session
 from venturi.campaign.session import Opened
+from venturi.campaign.study_import import study_results
 from venturi.campaign.task import CampaignTask
 from venturi.model.campaign import TaskStart, TaskState
 from venturi.model.document import DocumentError, parse_json
-from venturi.model.error import RunFailed, UserError
+from venturi.model.error import RunFailed
 from venturi.model.record import Level, Record
 from venturi.model.result import Measure, Result, ResultSource, SourceKind, digest_of
 from venturi.store.place import make_store
 from venturi.store.result import RECORD_NAME, keep, result_of
 
 _KEPT = (BEGUN, ENDED, "stdout", "stderr")
-_TAIL = 8
 _MOST_BYTES = 64 << 20
 """Of one file that is copied; a metric's file that is larger stays in the campaign's folder."""
 
@@ -40,6 +37,8 @@ def import_results(opened: Opened, store: Path) -> int:
         begun = read_begun(campaign_status.folder / "tasks" / name)
         if campaign_status.states[name].is_final and begun is not None:
             landed += _import_task(opened, session, store, task, begun)
+    for result in study_results(opened, session):
+        landed += keep(store, result, {})
     return landed
 
 
@@ -80,7 +79,7 @@ def _result(opened: Opened, session: RunSession, task: CampaignTask, begun: Task
             state, reason = TaskState.FAILED, error.message
     good = state is TaskState.DONE
     return Result(
-        id=_id(begun.begin_utc, session, task.name),
+        id=id_of(begun.begin_utc, session, task.name),
         name=campaign.name,
         started=begun.begin_utc,
         machine=opened.machine.name,
@@ -104,13 +103,3 @@ def _result(opened: Opened, session: RunSession, task: CampaignTask, begun: Task
         },
         facts={"host": begun.host, "directory": opened.directory},
     )
-
-
-def _id(begin_utc: str, session: RunSession, task: str) -> str:
-    """The id of a run, the same each time: sorts by time, says its campaign, and is unique."""
-    try:
-        stamp = datetime.fromisoformat(begin_utc).astimezone(UTC).strftime("%Y%m%d-%H%M%S")
-    except ValueError:
-        raise UserError(f"{task}: '{begin_utc}' is no time", "its begun.json is damaged") from None
-    tail = hashlib.sha256(f"{session.name}/{task}/{begin_utc}".encode()).hexdigest()[:_TAIL]
-    return f"{stamp}-{re.sub(r'[^A-Za-z0-9_.-]', '-', session.campaign)[:40]}-{tail}"

@@ -6,6 +6,7 @@ from venturi.campaign.adaptive_repetition import spent_s, why_no_more
 from venturi.campaign.gate import Gates, judged_point
 from venturi.campaign.metric import MetricSample, metrics_in, record_metrics, tool_metrics
 from venturi.campaign.status import CampaignStatus
+from venturi.campaign.study_result import study_of, with_gates
 from venturi.campaign.task import CampaignTask
 from venturi.campaign.tool import tool_named
 from venturi.model.campaign import Campaign, CampaignResult, CampaignRow, MetricSummary, TaskState
@@ -16,13 +17,22 @@ Values = dict[str, MetricSample]
 
 
 def outcome_of(
-    campaign: Campaign, campaign_status: CampaignStatus, machine: str, directory: str, points: int
+    campaign: Campaign,
+    campaign_status: CampaignStatus,
+    machine: str,
+    directory: str,
+    points: int,
+    is_whole: bool = True,
 ) -> CampaignResult:
-    """The table of results. Runs whose metrics are missing become `failed` in `standing`."""
+    """The table of results; not `is_whole`: without how they scale, which takes time.
+
+    Runs whose metrics are missing become `failed` in `campaign_status`.
+    """
     by_point: dict[str, list[CampaignTask]] = {}
     for task in campaign_status.tasks.values():
         by_point.setdefault(task.point, []).append(task)
     rows = [_row(campaign, campaign_status, tasks) for _, tasks in sorted(by_point.items())]
+    study = study_of(campaign, campaign_status, rows) if is_whole else None
     return CampaignResult(
         name=campaign.name,
         about=campaign.about,
@@ -30,7 +40,8 @@ def outcome_of(
         directory=directory,
         points=points,
         states=campaign_status.count(),
-        rows=rows,
+        rows=with_gates(campaign, study, rows),
+        study=study,
     )
 
 

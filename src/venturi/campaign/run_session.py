@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from venturi.campaign.folder import SESSION
 from venturi.campaign.task import CampaignTask
+from venturi.model.error import UserError
 from venturi.model.result import RunOf
+
+_TAIL = 8
 
 
 @dataclass(frozen=True)
@@ -34,6 +40,16 @@ class RunSession:
             repetition=task.repetition,
             parameters=task.parameters,
         )
+
+
+def id_of(begin_utc: str, session: RunSession, task: str) -> str:
+    """The id of a run, the same each time: sorts by time, says its campaign, and is unique."""
+    try:
+        stamp = datetime.fromisoformat(begin_utc).astimezone(UTC).strftime("%Y%m%d-%H%M%S")
+    except ValueError:
+        raise UserError(f"{task}: '{begin_utc}' is no time", "its begun.json is damaged") from None
+    tail = hashlib.sha256(f"{session.name}/{task}/{begin_utc}".encode()).hexdigest()[:_TAIL]
+    return f"{stamp}-{re.sub(r'[^A-Za-z0-9_.-]', '-', session.campaign)[:40]}-{tail}"
 
 
 def read_session(folder: Path) -> RunSession:

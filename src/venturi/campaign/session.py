@@ -62,13 +62,14 @@ class Opened:
     points: int
     campaign_status: CampaignStatus
 
-    def outcome(self) -> CampaignResult:
-        """What was found so far."""
+    def outcome(self, is_whole: bool = True) -> CampaignResult:
+        """What was found so far; `is_whole` as in `outcome_of`."""
         from venturi.campaign.outcome import outcome_of
 
         self.campaign_status.refresh()
         name = self.machine.name
-        return outcome_of(self.campaign, self.campaign_status, name, self.directory, self.points)
+        status, points = self.campaign_status, self.points
+        return outcome_of(self.campaign, status, name, self.directory, points, is_whole)
 
 
 def directory_of(name: str, machine: str) -> Path:
@@ -244,7 +245,7 @@ def _further(opened: Opened) -> list[CampaignTask]:
         return []
     from venturi.campaign.adaptive_repetition import additional_tasks
 
-    return additional_tasks(opened.campaign, opened.campaign_status, opened.outcome().rows)
+    return additional_tasks(opened.campaign, opened.campaign_status, opened.outcome(False).rows)
 
 
 def _workload_file(request: CampaignRequest, name: str) -> Path | None:

@@ -17,6 +17,7 @@ from venturi.campaign.build import folder_of, source_of
 from venturi.campaign.gate import check_command_step
 from venturi.campaign.metric import check_metric
 from venturi.campaign.space import Point, number_at, points_of
+from venturi.campaign.study import check_study
 from venturi.campaign.template import filled, names_of
 from venturi.campaign.tool import tool_named
 from venturi.execute.launcher import start_words
@@ -116,6 +117,7 @@ def tasks_of(campaign: Campaign, place: CampaignPaths) -> tuple[list[CampaignTas
     for name, table in campaign.tables.items():
         if table.step not in campaign.steps:
             raise UserError(f"tables.{name}.step: there is no step '{table.step}'")
+    check_study(campaign, points)
     chance = random.Random(campaign.seed)
     folders: dict[str, _Folders] = {}
     tasks: list[CampaignTask] = []

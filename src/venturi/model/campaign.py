@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from venturi.model.aim import Aim
 from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.output import Better, OutputMetric
+from venturi.model.scaling import ScalingStudy, Study, StudyKind
 from venturi.model.verdict import Outcome, Threshold, ThresholdRow
 from venturi.model.workload import Name, Scalar, Value
 
@@ -203,6 +204,8 @@ class Campaign(Document):
     campaign: Literal[1]
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     about: str = ""
+    study: StudyKind | Study | None = None
+    """How its metrics scale over a number of ranks, nodes or clients; a word, or more of it."""
     space: Space = Space()
     steps: Annotated[dict[Name, CampaignStep], Field(min_length=1)]
     repeat: Positive = 6
@@ -216,6 +219,11 @@ class Campaign(Document):
     """How often a result is due; `venturi campaign due` tells when none comes."""
     tables: dict[str, ResultTable] = {}
     """What `venturi campaign table` prints."""
+
+    @property
+    def scaling(self) -> Study | None:
+        """The study in full; None: the campaign is none."""
+        return Study(kind=self.study) if isinstance(self.study, StudyKind) else self.study
 
 
 class TaskState(StrEnum):
@@ -343,6 +351,7 @@ class CampaignResult(Document):
     states: dict[str, Count]
     """How many tasks are in which state."""
     rows: list[CampaignRow]
+    study: ScalingStudy | None = None
 
     @property
     def fails_a_gate(self) -> bool:

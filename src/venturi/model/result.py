@@ -42,6 +42,8 @@ class SourceKind(StrEnum):
     """Our engine did it."""
     COMMAND = "command"
     """A campaign ran somebody's command."""
+    STUDY = "study"
+    """Follows from all runs of a campaign's session."""
     IMPORT = "import"
     """Read from what somebody else's tool wrote, at another time."""
 

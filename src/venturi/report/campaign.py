@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from venturi.model.campaign import CampaignResult, CampaignRow, MetricSummary, TaskState
 from venturi.model.output import Better
-from venturi.report import quantity
+from venturi.report import quantity, scaling_study
 from venturi.report.block import (
     Block,
     Chapter,
@@ -35,14 +35,21 @@ def page_of(result: CampaignResult, units: Units) -> Page:
     """The whole page."""
     steps = dict.fromkeys(row.step for row in result.rows)
     measured = [step for step in steps if any(row.metrics for row in _of(result, step))]
-    sections = [_measured(_of(result, step), step, units) for step in measured]
+    sections = [
+        _measured(_of(result, step), step, units, _studied(result, step)) for step in measured
+    ]
+    study = result.study
+    studied = () if study is None else (scaling_study.section(study, units),)
+    first = () if study is None else scaling_study.headlines(study)
     chapter = Chapter(
         name="campaign",
         title=result.name,
         about=result.about,
-        headlines=_headlines(result, measured, units),
+        headlines=(*first, *_headlines(result, measured, units)),
         remarks=_remarks(result),
-        sections=tuple([*sections, *_failures(result), _all(result, units)]),
+        sections=tuple(
+            [*studied, *filter(_is_full, sections), *_failures(result), _all(result, units)]
+        ),
         withheld="" if measured else "No run has measured anything yet.",
         facts=f"{quantity.counted(result.points, 'point')} · {_said(result)} · {result.machine} · "
         f"{result.directory}",
@@ -140,13 +147,26 @@ def _remarks(result: CampaignResult) -> tuple[Paragraph, ...]:
     return tuple(remarks)
 
 
-def _measured(rows: list[CampaignRow], step: str, units: Units) -> Section:
-    """A picture for each metric, and the sentence that names the best point."""
+def _studied(result: CampaignResult, step: str) -> set[str]:
+    """The metrics of a step whose curves the study draws."""
+    curves = result.study.curves if result.study is not None else []
+    return {curve.metric for curve in curves if curve.step == step}
+
+
+def _measured(rows: list[CampaignRow], step: str, units: Units, studied: set[str]) -> Section:
+    """A picture for each metric, and the sentence that names the best point.
+
+    None for metrics that are `studied`: what cannot be told apart is said there.
+    """
     blocks: list[Block] = []
-    for name in _judged(rows):
+    for name in [name for name in _judged(rows) if name not in studied]:
         finding = _finding(rows, name, units)
         blocks.append(scaling.over(rows, name, finding) or Paragraph(finding))
     return Section(step, step, "", tuple(blocks))
+
+
+def _is_full(section: Section) -> bool:
+    return bool(section.blocks)
 
 
 def _finding(rows: list[CampaignRow], name: str, units: Units) -> str:

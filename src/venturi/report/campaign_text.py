@@ -49,7 +49,14 @@ def print_result(result: CampaignResult, console: Console, units: Units, folder:
             out.line()
         _print_step(out, rows, units)
     _print_failures(out, result)
-    for outcome, text in gate_sentences(result):
+    if result.study is not None:
+        from venturi.report.scaling_study import print_study
+
+        print_study(out, result.study, units)
+    gates = gate_sentences(result)
+    if result.study is not None and gates:
+        out.line()
+    for outcome, text in gates:
         out.wrapped(f"{outcome.value:<9} ", text)
     out.line()
     if any(not TaskState(state).is_final for state in result.states):

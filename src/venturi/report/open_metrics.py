@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from venturi.model.campaign import CampaignResult
+from venturi.model.scaling import ScalingStudy
 
 _NO_NAME = re.compile(r"[^A-Za-z0-9_]")
 
 
 def open_metrics_text(result: CampaignResult) -> str:
-    """A line for each metric of each point; the point's parameters are labels."""
+    """A line for each metric of each point; the point's parameters are labels.
+
+    Of a study, one for each speed-up and efficiency, too.
+    """
     lines: dict[str, list[str]] = {}
     for row in result.rows:
         for metric in row.metrics:
@@ -21,8 +25,23 @@ def open_metrics_text(result: CampaignResult) -> str:
                 labels["unit"] = metric.unit
             name = f"venturi_{_word(metric.name)}"
             lines.setdefault(name, []).append(f"{name}{labels_text(labels)} {metric.median!r}")
+    if result.study is not None:
+        for name, line in _study_lines(result, result.study):
+            lines.setdefault(name, []).append(line)
     texts = [line for name, own in lines.items() for line in (f"# TYPE {name} gauge", *own)]
     return "\n".join([*texts, "# EOF"]) + "\n"
+
+
+def _study_lines(result: CampaignResult, study: ScalingStudy) -> Iterator[tuple[str, str]]:
+    """The name and the line of each speed-up and efficiency."""
+    for curve in study.curves:
+        labels = {"campaign": result.name, "machine": result.machine, "step": curve.step}
+        labels |= {_word(name): str(value) for name, value in curve.parameters.items()}
+        for point in curve.points:
+            labels[_word(study.over)] = f"{point.size:g}"
+            for what, ratio in (("speedup", point.speedup), ("efficiency", point.efficiency)):
+                name = f"venturi_{_word(curve.metric)}_{what}"
+                yield name, f"{name}{labels_text(labels)} {ratio.value!r}"
 
 
 def labels_text(labels: Mapping[str, str]) -> str:
