@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +13,15 @@ from click.testing import CliRunner, Result
 
 from probe.conftest import Place
 from probe.history import BEGIN_NS, put, samples_of
-from report.record_factory import record
+from report.record_factory import environment, record
 from venturi.cli import report as report_command
 from venturi.cli.probe import command
+from venturi.model.document import parse_json
 from venturi.model.error import UserError
 from venturi.model.host_sample import HostSample
 from venturi.model.probe import ProbeOperation
 from venturi.model.probe_history import ProbeHistory, ProbeSeries, UsualSource
+from venturi.model.record import Record
 from venturi.probe.columns import Array
 from venturi.probe.history import extent_of, history_of
 from venturi.probe.ring import FAILED, MISSED
@@ -29,6 +32,8 @@ from venturi.probe.thin import MOST_OUTLIERS, PART, Thinning
 from venturi.report.figure.probe_response import every
 from venturi.report.figure.svg import draw
 from venturi.report.render import render_document
+from venturi.store.result import result_of
+from venturi.store.seal import seal
 
 STEP_NS = 15 * 10**9
 A_DAY = 5760
@@ -216,6 +221,57 @@ def test_phases_stand_where_the_clock_of_their_host_says() -> None:
     assert first.path == row.path
     assert first.begin_ns == pytest.approx((1_700_000_000.5 + row.at_s) * 1e9, abs=1000)
     assert first.end_ns - first.begin_ns == pytest.approx(row.seconds.total * 1e9, abs=1000)
+
+
+def kept(place: Place, name: str, mount: str, at_ns: int) -> Record:
+    """A run in the store that said hello at a time."""
+    here = environment()
+    system = here.file_system.model_copy(update={"mount": mount})
+    sample = HostSample(
+        at_s=0.0, wall_s=at_ns / 1e9, cpus=1, user_s=0, system_s=0, io_wait_s=0, steal_s=0,
+        running=0, own_processes=1, own_user_s=0, own_system_s=0,
+    )  # fmt: skip
+    found = record(
+        id=name,
+        started=datetime.fromtimestamp(at_ns / 1e9, UTC).isoformat(),
+        environment=here.model_copy(update={"file_system": system}),
+        host_samples=[sample],
+    )
+    folder = place.store / "runs" / name
+    folder.mkdir(parents=True)
+    (folder / "record.json").write_text(found.to_json())
+    (folder / "result.json").write_text(result_of(found).to_json())
+    seal(folder)
+    return found
+
+
+def test_runs_of_the_store_are_shaded_where_they_worked(slow: Place, tmp_path: Path) -> None:
+    put(slow, constant(400, MS))
+    mount = mount_of(str(slow.directory))
+    begin_ns = BEGIN_NS + 40 * 60 * 10**9
+    here = kept(slow, "run-here", mount, begin_ns)
+    kept(slow, "run-elsewhere", "/elsewhere", begin_ns)
+    kept(slow, "run-later", mount, begin_ns + HOUR_NS * 20)
+    path = tmp_path / "p.json"
+    words = ["t", "-o", str(path), "--store", str(slow.store)]
+
+    def phases(*more: str) -> set[str]:
+        done = call(*words, *more)
+        assert done.exit_code == 0, done.output
+        found = parse_json(ProbeHistory, path.read_bytes())
+        return {found.phases[place].run for place in found.targets[0].phases}
+
+    assert phases() == {"run-here"}
+    assert phases("--run", "run-elsewhere") == {"run-here", "run-elsewhere"}
+    found = parse_json(ProbeHistory, path.read_bytes())
+    first = next(one for one in found.phases if one.run == "run-here")
+    assert first.path == here.phases[0].path
+    assert first.begin_s == pytest.approx(2400 + here.phases[0].at_s, abs=0.01)
+    page = tmp_path / "p.html"
+    done = CliRunner().invoke(report_command.command, [str(slow.folder), "-o", str(page)])
+    assert done.exit_code == 0, done.output
+    assert "run-here" in page.read_text()
+    assert "run-elsewhere" not in page.read_text()
 
 
 def call(*words: str) -> Result:
