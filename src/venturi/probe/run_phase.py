@@ -9,10 +9,9 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from venturi.model.error import UserError
-from venturi.model.host_sample import HostSample
 from venturi.model.record import Record
-from venturi.model.statistic import median
 from venturi.store.archive import find, load_record
+from venturi.store.background import hello_s
 from venturi.store.index import UNREADABLE, entries
 
 _MOUNTS = Path("/proc/self/mountinfo")
@@ -40,16 +39,6 @@ class TimedRun:
     is_named: bool
     """It was asked for by name, so it is shown for every target."""
     phases: Sequence[TimedPhase]
-
-
-def hello_s(samples: Sequence[HostSample], started: str) -> float:
-    """Return the wall clock at the moment from which a run's times count.
-
-    `started` (ISO 8601) stands in where the host was not sampled; it is some moments early.
-    """
-    if samples:
-        return median([one.wall_s - one.at_s for one in samples])
-    return datetime.fromisoformat(started).timestamp()
 
 
 def timed_run(record: Record, is_named: bool = False) -> TimedRun:
