@@ -122,6 +122,22 @@ def test_a_page_says_what_a_phase_did_by_the_baseline(slow: Place) -> None:
                      r"(7\.9|8\.0)\d? times its usual time", page)  # fmt: skip
 
 
+def test_a_phase_with_two_measurements_is_not_what_the_page_speaks_of(slow: Place) -> None:
+    samples = constant(2 * A_DAY, MS)
+    samples["response_ns"][-80:] = 3 * MS
+    samples["response_ns"][-8:] = 90 * MS
+    put(slow, samples)
+    first, last = (int(samples["scheduled_ns"][at]) for at in (-80, -8))
+    long_run = run_of(first, last, "long")
+    short_run = run_of(last, last + 8 * STEP_NS, "short")
+    page = render_document(history(slow, long_run, short_run), "md").replace("\\", "")
+    assert "Most during long of run-1" in page
+    names = re.findall(r"^\| run-1 \| (\w+) ", page, re.M)
+    assert names == ["long"] * 4 + ["short"] * 4
+    alone = render_document(history(slow, short_run), "md")
+    assert "The phases were too short for the probe" in alone
+
+
 def test_while_the_baseline_is_learned_the_page_says_what_it_compares_with(slow: Place) -> None:
     samples = constant(400, MS)
     samples["response_ns"][100:] = 4 * MS

@@ -44,7 +44,7 @@ _TITLES = {
 }
 """By the name of a section's figure."""
 _FEWEST = 3
-"""Operations in a phase from which a sentence may be made."""
+"""Measurements in a phase from which on something may be said of it."""
 
 
 def page_of(history: ProbeHistory, units: Units) -> Page:
@@ -173,7 +173,7 @@ def _during(history: ProbeHistory, target: ProbeTargetHistory) -> Section | None
     effects = [(row, one) for one in target.series for row in one.during]
     if not effects:
         return None
-    effects.sort(key=lambda pair: -_effect(pair))
+    effects.sort(key=lambda pair: (pair[0].samples < _FEWEST, -_effect(pair)))
     blocks: list[Block] = [_during_table(history, effects)]
     lead = _during_sentence(history, effects)
     return Section("during", "While runs went on", lead, tuple(blocks))
@@ -185,7 +185,9 @@ def _effect(pair: Effect) -> float:
 
 
 def _during_sentence(history: ProbeHistory, effects: Sequence[Effect]) -> str:
-    row, series = next((one for one in effects if one[0].samples >= _FEWEST), effects[0])
+    row, series = effects[0]
+    if row.samples < _FEWEST:
+        return "The phases were too short for the probe: it measured twice in them at most."
     phase = history.phases[row.phase]
     took = f"{quantity.seconds(row.p50_s)}"
     if row.slowdown is not None:
