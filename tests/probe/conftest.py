@@ -47,9 +47,10 @@ class Place:
     @property
     def target(self) -> ProbeTarget:
         small = {"pool_files": 8, "data": "1 MiB", "block_bytes": 65536, "interval_s": 0.02}
-        return ProbeTarget.model_validate_json(
-            json.dumps({"name": "t", "directory": str(self.directory)} | small | self.settings)
-        )
+        said = {"name": "t", "directory": str(self.directory)} | small | self.settings
+        if said["interval_s"] < 1:
+            said["ring_days"] = 0.005
+        return ProbeTarget.model_validate_json(json.dumps(said))
 
     @property
     def folder(self) -> Path:

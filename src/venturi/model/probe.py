@@ -71,8 +71,8 @@ class ProbeTarget(Document):
     """`auto`: direct where the file system has it, else fdatasync."""
     back_off: bool = True
     """A tenth of the rate while every operation is late or fails for more than a minute."""
-    ring_days: Annotated[int, Field(ge=1, le=60)] = 7
-    """How many days of samples the ring on local disk holds."""
+    ring_days: Annotated[float, Field(gt=0, le=60)] = 7
+    """How many days of samples the ring on local disk holds; `0.5` is half a day."""
     keep_days: Positive = 90
     """How long single samples are kept; minutes are kept for two years, hours for ever."""
 

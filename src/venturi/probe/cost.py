@@ -60,7 +60,8 @@ def cost_of(target: ProbeTarget, store: Path) -> ProbeCost:
         free_bytes=system.free_bytes,
         free_inodes=inodes_of(space)[0],
         filesystem=system.type,
-        local_bytes=len(target.kinds) * HEADER_BYTES + a_day * target.ring_days * SAMPLE.size,
+        local_bytes=len(target.kinds) * HEADER_BYTES
+        + round(a_day * target.ring_days) * SAMPLE.size,
         shares_disk=_nearest(store).stat().st_dev == directory.stat().st_dev,
         calls={one: _calls(one, target.durability) for one in operations},
     )

@@ -104,7 +104,7 @@ def make_ring(
     """
     interval_ns = round(target.interval_s * 1e9)
     a_day = round(86_400 / target.interval_s) * _OPERATIONS[kind]
-    capacity = max(1024, a_day * target.ring_days)
+    capacity = max(1024, round(a_day * target.ring_days))
     settings = _SETTINGS.pack(
         _MAGIC,
         HEADER_BYTES,
