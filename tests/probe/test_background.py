@@ -33,7 +33,7 @@ from venturi.model.background import (
 from venturi.model.probe import ProbeKind, ProbeOperation
 from venturi.model.record import Level
 from venturi.model.verdict import SuspicionCause
-from venturi.probe.background import STORES, background_of, reader_beside
+from venturi.probe.background import STORES, background_of, patience_of, reader_beside
 from venturi.probe.columns import Array
 from venturi.probe.ring import FAILED
 from venturi.probe.rollup import HOUR_NS
@@ -223,6 +223,16 @@ def test_only_a_probe_that_runs_on_the_same_file_system_is_found(
     (place.folder / "target.json").write_text("{")
     assert reader_beside(place.store, other, none) is None
     place.stop(worker)
+
+
+@pytest.mark.parametrize(
+    ("intervals_s", "patience_s"),
+    [([1.0], 5.0), ([0.1, 1.0], 5.0), ([3.0], 10.0), ([60.0], 0.0), ([60.0, 0.2], 1.0)],
+)
+def test_nobody_waits_for_a_probe_that_measures_seldom(
+    intervals_s: list[float], patience_s: float
+) -> None:
+    assert patience_of(intervals_s) == patience_s
 
 
 @pytest.fixture

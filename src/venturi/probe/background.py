@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from venturi.model.background import (
+    FEWEST_SAMPLES,
     Background,
     BackgroundOperation,
     BackgroundWhen,
@@ -74,7 +75,7 @@ def _read(
 ) -> list[Background]:
     targets = [target_of(folder) for folder in folders]
     end_s = times.hello_s + times.repetitions[-1].end_s
-    patience_s = min(MOST_AFTER_S, AFTER_INTERVALS * max(one.interval_s for one in targets))
+    patience_s = patience_of([one.interval_s for one in targets])
     give_up_s = time.monotonic() + patience_s
     while time.time() < end_s + patience_s and time.monotonic() < give_up_s and not is_hurried():
         time.sleep(_POLL_S)
@@ -82,6 +83,12 @@ def _read(
         background_of(folder, target, times, time.time())
         for folder, target in zip(folders, targets, strict=True)
     ]
+
+
+def patience_of(intervals_s: Sequence[float]) -> float:
+    """Return how long to wait for what comes after a run; 0 for probes that measure too seldom."""
+    useful = [one for one in intervals_s if FEWEST_SAMPLES * one <= MOST_AFTER_S]
+    return min(MOST_AFTER_S, AFTER_INTERVALS * max(useful, default=0.0))
 
 
 def background_of(folder: Path, target: ProbeTarget, times: RunTimes, now_s: float) -> Background:
