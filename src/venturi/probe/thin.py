@@ -35,11 +35,24 @@ class Thinning:
         rows = np.stack((at_ns.astype(np.int64), value_ns.astype(np.int64)))
         self._count += rows.shape[1]
         self._above += int(np.count_nonzero(rows[1] > OUTLIER_NS))
+        self._keep_longest(rows)
+        self._keep_part(rows)
+
+    def _keep_longest(self, rows: Array) -> None:
+        if self._longest.shape[1] > MOST_OUTLIERS:
+            rows = rows[:, rows[1] > self._longest[1, -1]]
         longest = np.concatenate((self._longest, rows), axis=1)
         order = np.argsort(-longest[1], kind="stable")[: MOST_OUTLIERS + 1]
         self._longest = longest[:, order]
+
+    def _keep_part(self, rows: Array) -> None:
+        """A random part of all so far: the rows with the lowest of random priorities."""
+        priority = self._random.random(rows.shape[1])
+        if len(self._priority) == PART:
+            low = priority < self._priority[-1]
+            rows, priority = rows[:, low], priority[low]
         part = np.concatenate((self._part, rows), axis=1)
-        priority = np.concatenate((self._priority, self._random.random(rows.shape[1])))
+        priority = np.concatenate((self._priority, priority))
         chosen = np.argsort(priority, kind="stable")[:PART]
         self._part, self._priority = part[:, chosen], priority[chosen]
 
