@@ -16,7 +16,7 @@ from rich.console import Console
 
 from analyse.test_verdict import GOOD, metric
 from cli.conftest import Cli, cli, told  # noqa: F401
-from probe.conftest import Place
+from probe.conftest import Place, SickStorage, hold
 from probe.history import BEGIN_NS, put, samples_of
 from report.record_factory import record
 from venturi.analyse.background import background_notes, background_suspicions, first_suspect
@@ -275,6 +275,26 @@ def test_a_run_beside_a_probe_keeps_what_that_felt(
     again = cli.json("run", "ior", "-d", str(watched.directory), "--repeat", "1",
                      "--store", str(watched.store))  # fmt: skip
     assert again["background"] == []
+
+
+@pytest.mark.needs("root")
+def test_what_hangs_when_the_run_is_over_is_said(tmp_path: Path, sick: SickStorage) -> None:
+    settings = {"interval_s": 0.1, "ring_days": 1, "kinds": ["metadata"]}
+    place = Place(tmp_path / "store", sick.mount, settings)
+    place.start(ProbeKind.METADATA)
+    hold(lambda: place.header(ProbeKind.METADATA).state == "running")
+    run = RunTimes(time.time(), [RepetitionTime(0, 0.0, 0.5)])
+    assert background_of(place.folder, place.target, run, time.time()).hanging is None
+    sick.say({"operation": "unlink", "hang": True})
+    try:
+        hold(lambda: place.header(ProbeKind.METADATA).in_flight_s() > 1.2)
+        found = background_of(place.folder, place.target, run, time.time())
+        assert found.hanging is ProbeOperation.MD_DELETE
+        assert found.hanging_s > 1.2
+        assert "md_delete of the probe of t had not been answered" in background_notes([found])[-1]
+    finally:
+        sick.say()
+        place.end()
 
 
 def test_a_probe_that_cannot_be_read_is_a_warning_of_the_run(
