@@ -47,7 +47,7 @@ class Thinning:
 
     def _keep_part(self, rows: Array) -> None:
         """A random part of all so far: the rows with the lowest of random priorities."""
-        priority = self._random.random(rows.shape[1])
+        priority: Array = np.asarray(self._random.random(rows.shape[1]))
         if len(self._priority) == PART:
             low = priority < self._priority[-1]
             rows, priority = rows[:, low], priority[low]
