@@ -201,7 +201,7 @@ def test_pages_show_the_windows_and_numbers_with_and_without_what_was_disturbed(
 def test_only_a_probe_that_runs_on_the_same_file_system_is_found(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place.settings |= {"interval_s": 0.1, "ring_days": 1}
+    place.settings |= {"interval_s": 0.1}
     other = tmp_path / "run"
     other.mkdir()
     none = tmp_path / "none"
@@ -238,7 +238,7 @@ def test_nobody_waits_for_a_probe_that_measures_seldom(
 @pytest.fixture
 def watched(cli: Cli) -> Iterator[Place]:  # noqa: F811
     """A target in the store and directory of the command line."""
-    found = Place(cli.store, cli.target, {"interval_s": 0.1, "ring_days": 1, "kinds": ["metadata"]})
+    found = Place(cli.store, cli.target, {"interval_s": 0.1, "kinds": ["metadata"]})
     yield found
     found.end()
 
@@ -248,7 +248,7 @@ def test_a_run_beside_a_probe_keeps_what_that_felt(
     watched: Place,
 ) -> None:
     now_ns = time.time_ns()
-    past = samples_of(0, 26 * 240, now_ns - 26 * HOUR_NS, STEP_NS, 1e6)
+    past = samples_of(0, 26 * 60, now_ns - 26 * HOUR_NS, 4 * STEP_NS, 1e6)
     put(watched, past)
     worker = watched.start(ProbeKind.METADATA)
     watched.wait_for_samples(ProbeKind.METADATA, 40)
@@ -279,7 +279,7 @@ def test_a_run_beside_a_probe_keeps_what_that_felt(
 
 @pytest.mark.needs("root")
 def test_what_hangs_when_the_run_is_over_is_said(tmp_path: Path, sick: SickStorage) -> None:
-    settings = {"interval_s": 0.1, "ring_days": 1, "kinds": ["metadata"]}
+    settings = {"interval_s": 0.1, "kinds": ["metadata"]}
     place = Place(tmp_path / "store", sick.mount, settings)
     place.start(ProbeKind.METADATA)
     hold(lambda: place.header(ProbeKind.METADATA).state == "running")

@@ -20,11 +20,12 @@ from probe.conftest import Place, hold
 from probe.history import put, samples_of
 from venturi.model.probe import ProbeKind
 from venturi.probe.metrics import families
+from venturi.probe.place import ring_path
 from venturi.probe.ring import read_header
 from venturi.probe.rollup import HOUR_NS
 
 BOARD = Path(__file__).parents[2] / "packaging" / "probe" / "grafana.json"
-STEP_NS = 15 * 10**9
+STEP_NS = 60 * 10**9
 
 
 def board() -> dict[str, Any]:
@@ -136,10 +137,10 @@ class Prometheus:
 @pytest.fixture
 def scraped(cli: Cli, tmp_path: Path) -> Iterator[Prometheus]:  # noqa: F811
     """A probe with a day behind it, so that its baseline is known, and what scrapes it."""
-    place = Place(cli.store, cli.target, {"interval_s": 0.2, "ring_days": 1, "pool_files": 50})
+    place = Place(cli.store, cli.target, {"interval_s": 0.2, "pool_files": 50})
     for kind in ProbeKind:
         place.make(kind)
-    past = samples_of(0, 26 * 240, time.time_ns() - 26 * HOUR_NS, STEP_NS, 1e6)
+    past = samples_of(0, 26 * 60, time.time_ns() - 26 * HOUR_NS, STEP_NS, 1e6)
     put(place, past)
     config = tmp_path / "probe.yaml"
     config.write_text(
@@ -147,7 +148,12 @@ def scraped(cli: Cli, tmp_path: Path) -> Iterator[Prometheus]:  # noqa: F811
     )
     port = _free_port()
     probe = cli.start("probe", "run", "--config", str(config), "--listen", f"127.0.0.1:{port}")
-    hold(lambda: read_header(place.make(ProbeKind.DATA)).done > 5)
+
+    def is_measuring() -> bool:
+        assert probe.poll() is None, probe.communicate()[1]
+        return read_header(ring_path(place.folder, ProbeKind.DATA)).done > 5
+
+    hold(is_measuring)
     prometheus = Prometheus(tmp_path, port)
     try:
         yield prometheus
