@@ -71,6 +71,7 @@ DOCUMENTS = (
     DocumentKind("history", "History"),
     DocumentKind("series", "SeriesWindow"),
     DocumentKind("health", "Health"),
+    DocumentKind("probe_history", "ProbeHistory"),
 )
 
 

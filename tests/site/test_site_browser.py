@@ -10,6 +10,8 @@ from browser import Browser
 from site_factory import io500_list, result, scaling_study, sessions, store_of
 from test_site_build import made
 
+from probe.conftest import Place
+from probe.history import BEGIN_NS, put, samples_of
 from venturi.compat.io500.list_csv import read_list
 from venturi.model.published import Io500Result
 from venturi.report.site import address
@@ -29,6 +31,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for one in read_list(io500_list(40).encode(), "list.csv"):
         assert isinstance(one, Io500Result)
         save(store, one)
+    (home / "target").mkdir()
+    probe = Place(store, home / "target", {"interval_s": 60.0, "kinds": ["metadata"]})
+    put(probe, samples_of(0, 2 * 5760, BEGIN_NS, 15 * 10**9, 1e6))
     made(home / "public", store)
     return home / "public"
 
@@ -42,7 +47,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 def kinds(site: Path) -> list[str]:
     """A page of each kind."""
-    folders = ("run", "compare", "explore", "machine", "workload")
+    folders = ("run", "compare", "explore", "machine", "workload", "probe")
     some = [next((site / name).glob("*.html")).relative_to(site).as_posix() for name in folders]
     system = next((site / "io500").glob("system-*.html")).relative_to(site).as_posix()
     top = [path.name for path in site.glob("*.html")]

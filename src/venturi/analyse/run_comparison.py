@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from venturi.analyse.background import first_suspect
 from venturi.analyse.contrast_row import MetricPair, headline_of, rows_of
 from venturi.model.comparison import COMPARISON_SCHEMA, Difference, RunComparison
 from venturi.model.error import UserError
@@ -60,6 +61,7 @@ def compared_runs(first: Record, second: Record) -> RunComparison:
         headline=headline_of(rows),
         judged=found.judged,
         serial=found.serial,
+        suspect=first_suspect(first.background, second.background),
     )
 
 

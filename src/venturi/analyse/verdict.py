@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from venturi.analyse.background import background_notes, background_suspicions
 from venturi.analyse.detectable import FEWEST_IN_ORDER
 from venturi.analyse.kernel import kernel_failures
 from venturi.analyse.label import (
@@ -15,6 +16,7 @@ from venturi.analyse.label import (
 )
 from venturi.analyse.neighbour import ObservedLoad, suspicions_of
 from venturi.analyse.threshold import Measured, judged
+from venturi.model.background import Background
 from venturi.model.event import CacheState, StoppedBy
 from venturi.model.machine import Bound
 from venturi.model.record import Level, MetricValue, PhaseRow, Verdict
@@ -59,6 +61,8 @@ class VerdictFacts:
     rules: int = 0
     broken_rules: Sequence[str] = ()
     thresholds: Mapping[str, Threshold] = field(default_factory=dict)
+    background: Sequence[Background] = ()
+    """What probes felt on the file system meanwhile."""
 
 
 def verdict_of(facts: VerdictFacts) -> Verdict:
@@ -80,7 +84,11 @@ def verdict_of(facts: VerdictFacts) -> Verdict:
         level=level,
         reasons=reasons or [_what_was_checked(facts)],
         suspicions=suspicions,
-        notes=[*facts.unobserved, *([] if wrong else _serial(facts))],
+        notes=[
+            *facts.unobserved,
+            *background_notes(facts.background),
+            *([] if wrong else _serial(facts)),
+        ],
         use=_uses(facts, level),
         thresholds=judged(facts.thresholds, measured, doubt),
     )
@@ -174,6 +182,7 @@ def _few_repetitions(facts: VerdictFacts) -> list[str]:
 def _suspicions(facts: VerdictFacts) -> list[Suspicion]:
     """Other causes than the storage, all of them."""
     found = [*_of_caches(facts), *_of_bounds(facts), *facts.noticed]
+    found += background_suspicions(facts.background)
     if facts.observed is not None:
         found += suspicions_of(facts.phases, facts.observed)
     return found

@@ -17,8 +17,8 @@ _HEAD_BYTES = 200
 def open_document(name: str) -> tuple[str, Document] | None:
     """The title and the document at a path, None where it is none of them.
 
-    A folder of `venturi predict --against`, `tune` or `campaign`, a machine file (YAML), or a
-    forecast or a comparison of runs (JSON).
+    A folder of `venturi predict --against`, `tune`, `campaign` or of a probe's target, a machine
+    file (YAML), or a forecast, a comparison of runs or a probe's history (JSON).
     Raises UserError where it is damaged, or a machine that was not profiled.
     """
     path = Path(name)
@@ -45,10 +45,27 @@ def _in_folder(folder: Path) -> tuple[str, Document] | None:
     }
     if (folder / "record.json").is_file() or (folder / "SHA256SUMS").is_file():
         return None  # a run of the archive
+    if (folder / "target.json").is_file():
+        return _probe(folder)
     for name, model in kinds.items():
         if (folder / name).is_file():
             return folder.resolve().stem, _parsed(folder / name, model)
     return None
+
+
+def _probe(folder: Path) -> tuple[str, Document] | None:
+    """The last 60 days of a target, with the runs of its own store."""
+    from venturi.probe.history import extent_of, history_of
+    from venturi.probe.place import is_target
+    from venturi.probe.run_phase import runs_between
+    from venturi.probe.span import Span
+
+    place = folder.absolute()
+    if not is_target(place):
+        return None
+    span = extent_of([place], Span())
+    runs = runs_between(place.parents[1], span.begin_ns, span.end_ns)
+    return place.name, history_of([place], span, runs)
 
 
 def _machine(path: Path) -> tuple[str, Document]:
@@ -68,6 +85,7 @@ def _written(path: Path) -> tuple[str, Document] | None:
     from venturi.model.comparison import ComparisonSet, RunComparison
     from venturi.model.forecast import Forecast
     from venturi.model.forecasts import Forecasts
+    from venturi.model.probe_history import ProbeHistory
 
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
@@ -76,6 +94,7 @@ def _written(path: Path) -> tuple[str, Document] | None:
         b'"venturi.forecast/': Forecast,
         b'"venturi.run-comparison/': RunComparison,
         b'"venturi.comparison-set/': ComparisonSet,
+        b'"venturi.probe-history/': ProbeHistory,
     }
     model = next((kinds[word] for word in kinds if word in head), None)
     if model is None:

@@ -267,6 +267,54 @@ def export(
 
 
 @command.command()
+@click.argument("targets", metavar="[TARGET]...", nargs=-1)
+@click.option(
+    "-o", "--output", metavar="FILE", help="HTML, Markdown or JSON (default: probe.html)."
+)
+@click.option("--run", "runs", metavar="RUN", multiple=True, help="Shade this run in any case.")
+@click.option("--begin", metavar="TIME", help="From this time on (2026-11-25T08:00, UTC).")
+@click.option("--end", metavar="TIME", help="Up to this time.")
+@store_option
+def plot(
+    targets: tuple[str, ...],
+    output: str | None,
+    runs: tuple[str, ...],
+    begin: str | None,
+    end: str | None,
+    store: str | None,
+) -> int:
+    """Draw every measurement, means of 60 s and statistics of four hours as a page.
+
+    TARGET is a name, or the path of a target's folder (STORE/probe/NAME); default: all of the
+    store, the last 60 days. Shaded are the phases of the store's runs on the same file system.
+
+    \b
+    Examples:
+      venturi probe plot scratch home -o night.html --begin 2026-11-25T20:00
+      venturi probe plot scratch --run @last
+    """
+    from venturi.cli.option import write_text
+    from venturi.probe.history import extent_of, history_of
+    from venturi.probe.place import targets_at
+    from venturi.probe.run_phase import runs_between
+    from venturi.probe.span import span_between
+    from venturi.report.render import render_document
+    from venturi.store.place import store_directory
+
+    path = Path(output or "probe.html")
+    form = path.suffix.lstrip(".")
+    if form not in ("html", "md", "json"):
+        raise UserError(f"{path}: there is no format '{form}'", "one of html, md, json")
+    place = store_directory(store)
+    folders = targets_at(place, targets)
+    span = extent_of(folders, span_between(begin, end))
+    found = history_of(folders, span, runs_between(place, span.begin_ns, span.end_ns, runs))
+    write_text(path, render_document(found, form))
+    click.echo(str(path))
+    return ExitCode.FINE
+
+
+@command.command()
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @store_option
 def keep(names: tuple[str, ...], store: str | None) -> int:

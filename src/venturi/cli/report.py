@@ -46,7 +46,8 @@ def command(
     hurts, and its proxy. Of one prediction (NAME.prediction): application and proxy in turn, and
     the error. Of one validation (NAME.validation): such errors by application and file system.
     Of one tuning (NAME.tune): what would make it faster. Of one machine that was
-    profiled (YAML), or of one forecast (JSON): its page.
+    profiled (YAML), of one forecast (JSON), or of one target of a probe (STORE/probe/NAME): its
+    page.
 
     \b
     Examples:

@@ -125,6 +125,7 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
     from venturi.compat.io500.adapt import adapted
     from venturi.compat.io500.arguments import refuse_obstacles
     from venturi.execute.launcher import machine_named
+    from venturi.probe.background import reader_beside
     from venturi.store.place import store_directory
     from venturi.store.run import Request
 
@@ -141,6 +142,7 @@ def command(workload: str, directory: str, as_json: bool, **options: Any) -> int
         command=["venturi", *sys.argv[1:]],
         warnings=tuple(io500.notes),
         aim=aim_of(options),
+        background=reader_beside(store_directory(options["store"]), Path(directory)),
     )
     return _report(_perform(request, options), request.store, as_json, options)
 

@@ -24,6 +24,7 @@ from venturi.model.machine import Machine
 from venturi.model.record import Level, PhaseRow, Record
 from venturi.plan.make import PlanResult, make_plan
 from venturi.plan.setting import RunSettings
+from venturi.probe.background import reader_beside
 from venturi.store.archive import find_stored, load_record, remove_files
 from venturi.store.place import OPERATIONS_NAME
 from venturi.store.run import Prepared, Request, perform, prepare
@@ -130,6 +131,7 @@ def run_test(ready: Ready, choices: Choices, watch: Watch) -> IorRun:
         store=choices.store,
         command=choices.command,
         warnings=tuple(ready.lowered.warnings),
+        background=reader_beside(choices.store, ready.directory),
     )
     try:
         prepared = prepare(request)

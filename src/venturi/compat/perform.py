@@ -16,6 +16,7 @@ from venturi.model.record import Level, Record
 from venturi.model.workload import Workload
 from venturi.plan.make import PlanResult, make_plan
 from venturi.plan.setting import RunSettings
+from venturi.probe.background import reader_beside
 from venturi.store.run import Request, perform, prepare
 
 Watch = Callable[[PlanResult], AbstractContextManager[Callable[[Event], None]]]
@@ -92,6 +93,7 @@ def perform_trials(
                     store=stage.store,
                     command=stage.command,
                     warnings=trial.warnings,
+                    background=reader_beside(stage.store, stage.target),
                 )
             )
             with watch(prepared.made) as feed:

@@ -133,6 +133,9 @@ class RunComparison(Document):
     then taken 3 times as large as those of independent repetitions, else 1.5 times."""
     parameters: dict[str, Scalar] = {}
     """The point, where several are compared."""
+    suspect: str = ""
+    """What else can explain differences before all: the storage was busier in one of the runs, as
+    a probe felt. Empty: no probe was beside both, or it felt the same."""
 
 
 class ComparisonSet(Document):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from venturi.model.background import Background
 from venturi.model.command import CommandRun
 from venturi.model.document import (
     Count,
@@ -280,5 +281,7 @@ class Record(Document):
     host_samples: list[HostSample] = []
     """Counters of the host that started the run, in time order; empty: they were not read."""
     host_limits: HostLimits | None = None
+    background: list[Background] = []
+    """What probes felt on the file system before, during and after; empty: none ran there."""
     workload: dict[str, Any]
     """The workload as it was run."""

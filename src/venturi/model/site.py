@@ -11,6 +11,7 @@ from venturi.model.document import Count, Document, Positive, Real, Seconds
 from venturi.model.health import HealthState
 from venturi.model.history import ChangePoint, KnownChange, Series, Trend
 from venturi.model.output import Better
+from venturi.model.probe import ProbeOperation
 from venturi.model.published import Io500Result
 from venturi.model.result import Result
 from venturi.model.workload import Scalar
@@ -99,6 +100,36 @@ class SiteHealth(Document):
     figures: dict[str, str] = {}
 
 
+class SiteNightRow(Document):
+    """One operation of a probe in one night."""
+
+    operation: ProbeOperation
+    samples: Count
+    usual_s: Seconds | None
+    """The baseline; None while it is learned."""
+    p50_s: Seconds
+    p95_s: Seconds
+    slowdown: Real | None
+    word: str
+    slowest: str
+    """When its slowest hour began, by the median."""
+    slowest_s: Seconds
+    hours_s: list[Seconds]
+    """Medians of the hours."""
+
+
+class SiteProbe(Document):
+    """One target of a probe, and how it did last night."""
+
+    machine: str
+    target: str
+    node_class: str
+    begin: str
+    """Of the night, 20:00 UTC; `end` is 8:00 UTC, or the newest measurement."""
+    end: str
+    rows: list[SiteNightRow]
+
+
 class SiteStatus(Document):
     """The first page."""
 
@@ -106,6 +137,7 @@ class SiteStatus(Document):
     runs: Count
     subjects: list[SiteSubject]
     health: list[SiteHealth]
+    probes: list[SiteProbe] = []
     newest: str = ""
     """When the newest run began: the site's own now, so that it says the same whenever built."""
     unreadable: Count = 0
@@ -121,6 +153,7 @@ class SiteMachine(Document):
     subjects: list[SiteSubject]
     health: list[SiteHealth]
     known: list[KnownChange]
+    probes: list[SiteProbe] = []
 
 
 class SiteBest(Document):

@@ -33,6 +33,8 @@ class SuspicionCause(StrEnum):
     STOPPED = "stopped"
     GAP = "gap"
     CLOCK = "clock"
+    BACKGROUND = "background"
+    """Others used the storage, as a probe felt."""
     OTHER = "other"
 
 

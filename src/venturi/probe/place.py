@@ -58,6 +58,21 @@ def known_targets(store: Path, names: tuple[str, ...] = ()) -> list[Path]:
     return [known[name] for name in names] if names else folders
 
 
+def targets_at(store: Path, words: tuple[str, ...]) -> list[Path]:
+    """Return the folders of targets by name in a store or by path, of all if none is named.
+
+    Raises UserError for what is neither.
+    """
+    paths = [Path(word) for word in words if is_target(Path(word))]
+    names = tuple(word for word in words if not is_target(Path(word)))
+    return [*paths, *(known_targets(store, names) if names or not paths else ())]
+
+
+def is_target(folder: Path) -> bool:
+    """Whether a path is the folder of a target."""
+    return (folder / TARGET_NAME).is_file() and folder.parent.name == "probe"
+
+
 def read_reference(folder: Path, name: str) -> ProbeReference | None:
     """Return expected values that were kept; None where there are none."""
     path = folder / name

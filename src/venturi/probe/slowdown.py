@@ -12,7 +12,7 @@ from venturi.probe.columns import Array
 
 WINDOWS_S = (60, 600, 14_400)
 STALLED_AFTER_S = 10.0
-_CACHE_BELOW = 0.8
+CACHE_BELOW = 0.8
 _CACHED_SHARE = 0.01
 _WORDS = ((1.5, "normal"), (3.0, "busy"), (10.0, "slow"), (100.0, "very slow"))
 
@@ -44,10 +44,14 @@ def word_of(
     if in_flight_s > limit_s:
         return "STALLED"
     known = [one for one in slowdowns if one is not None]
-    is_low = len(known) == len(slowdowns) and all(one < _CACHE_BELOW for one in known[1:])
+    is_low = len(known) == len(slowdowns) and all(one < CACHE_BELOW for one in known[1:])
     if (cached is not None and cached > _CACHED_SHARE) or is_low:
         return "cache?"
     if not known:
         return "learning" if expected_s is None else "no samples"
-    current = slowdowns[0] if slowdowns[0] is not None else known[0]
-    return next((word for limit, word in _WORDS if current < limit), "stalled")
+    return level_of(slowdowns[0] if slowdowns[0] is not None else known[0])
+
+
+def level_of(slowdown: float) -> str:
+    """Return the word for a slowdown that no cache explains."""
+    return next((word for limit, word in _WORDS if slowdown < limit), "stalled")

@@ -28,7 +28,7 @@ def page_of(found: RunComparison | ComparisonSet, units: Units) -> Page:
         title=title,
         about=found.headline,
         tone="bad" if worse else "plain",
-        remarks=_remarks(parts, len(parts) - len(shown)),
+        remarks=_suspects(parts) + _remarks(parts, len(parts) - len(shown)),
         sections=tuple(sections),
         facts=_facts(found),
     )
@@ -50,6 +50,12 @@ def _facts(found: RunComparison | ComparisonSet) -> str:
             ("second", found.second, found.second_on),
         ]
     return " · ".join(f"{side}: {run}" + (f" on {on}" if on else "") for side, run, on in sides)
+
+
+def _suspects(parts: list[RunComparison]) -> tuple[Paragraph, ...]:
+    """What else can explain differences before all, as probes felt."""
+    said = dict.fromkeys(part.suspect for part in parts if part.suspect)
+    return tuple(Paragraph(f"{text[0].upper()}{text[1:]}.", "fair") for text in said)
 
 
 def _remarks(parts: list[RunComparison], left_out: int) -> tuple[Paragraph, ...]:

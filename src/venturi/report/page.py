@@ -8,6 +8,7 @@ from venturi.model.record import Record
 from venturi.model.review import Io500Review
 from venturi.report import (
     application,
+    background,
     caveat,
     command,
     fidelity,
@@ -51,6 +52,7 @@ def chapter(
         kernel.section(record, units),
         service.section(record, units),
         server.section(record, units),
+        background.section(record, units),
         command.section(record, units),
         provenance.environment(record, units),
         provenance.making(record),

@@ -16,6 +16,7 @@ from venturi.model.health import Health
 from venturi.model.history import History
 from venturi.model.machine import Machine
 from venturi.model.prediction import Prediction
+from venturi.model.probe_history import ProbeHistory
 from venturi.model.record import Record
 from venturi.model.review import Io500Review
 from venturi.model.tuning import Tuning
@@ -32,6 +33,7 @@ _PAGES: Final[dict[type[Document], str]] = {
     Machine: "machine",
     Characterization: "characterization",
     Prediction: "prediction",
+    ProbeHistory: "probe_history",
     RunComparison: "comparison",
     Tuning: "tuning",
     Validation: "validation",

@@ -40,6 +40,8 @@ def print_run_comparison(
     ranks = quantity.counted(comparison.ranks, "rank")
     out.line((f" {comparison.name}", "bold"), f" on {ranks}")
     out.wrapped("", comparison.headline)
+    if comparison.suspect:
+        out.wrapped("- ", comparison.suspect, "bold yellow")
     out.line()
     out.unbroken(" first   ", _run_text(comparison.first, comparison.first_on))
     out.unbroken(" second  ", _run_text(comparison.second, comparison.second_on))

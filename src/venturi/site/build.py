@@ -19,11 +19,12 @@ from venturi.site.contrast import contrasts_of
 from venturi.site.health import sessions_of
 from venturi.site.output import SiteFolder
 from venturi.site.page import SitePages
+from venturi.site.probe import FoundProbe, probes_of
 from venturi.site.scan import Scan, SiteContent
 from venturi.site.source import Source
 from venturi.store.published import load_all, richest
 
-_SOURCES_OF_PAGES = ("report", "site", "analyse")
+_SOURCES_OF_PAGES = ("report", "site", "analyse", "probe")
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,11 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
         if source.is_store
         for session in sessions_of(source.path, lines)
     ]
+    probes = _probes(sources, content)
     pages = SitePages(request.title, request.units, folder)
-    contrasts = _draw(pages, scan, content, health, known, _published(sources))
+    contrasts = _draw(
+        pages, scan, content, _SiteSurroundings(health, probes, known, _published(sources))
+    )
     state = SiteState(
         schema_="venturi.site-state/1",
         program=program,
@@ -103,13 +107,34 @@ def _build(request: SiteRequest, sources: Sequence[Source], folder: SiteFolder) 
     )
 
 
+@dataclass(frozen=True)
+class _SiteSurroundings:
+    """What a site shows beside its runs."""
+
+    health: Sequence[SiteHealth]
+    probes: Sequence[FoundProbe]
+    known: Sequence[KnownChange]
+    published: Sequence[Io500Result]
+
+
+def _probes(sources: Sequence[Source], content: SiteContent) -> list[FoundProbe]:
+    """The probes of all stores; what is not shown goes to the problems."""
+    found: list[FoundProbe] = []
+    for number, source in enumerate(sources):
+        if source.is_store:
+            lines = [
+                run.line
+                for place, run in content.runs.items()
+                if run.line and place.startswith(f"{number}/")
+            ]
+            own, problems = probes_of(source.path, lines)
+            found += own
+            content.problems += problems
+    return found
+
+
 def _draw(
-    pages: SitePages,
-    scan: Scan,
-    content: SiteContent,
-    health: Sequence[SiteHealth],
-    known: Sequence[KnownChange],
-    published: Sequence[Io500Result],
+    pages: SitePages, scan: Scan, content: SiteContent, beside: _SiteSurroundings
 ) -> dict[str, list[SiteContrast]]:
     """All pages; the comparisons that have one, by workload."""
     pages.assets()
@@ -130,17 +155,23 @@ def _draw(
             contrasts[name].append(contrast)
             pages.comparison(contrast, found)
         pages.workload(name, loaded, contrasts[name])
-    for machine in sorted({one.machine for one in subjects}):
+    nights = [one.night for one in beside.probes]
+    shown = {line.id for line in lines}
+    for one in beside.probes:
+        pages.probe(one.night, one.history(shown))
+    machines = {one.machine for one in subjects} | {one.machine for one in nights}
+    for machine in sorted(machines):
         pages.machine(
             machine,
             [one for one in subjects if one.machine == machine],
-            [one for one in health if one.machine == machine],
-            known,
+            [one for one in beside.health if one.machine == machine],
+            beside.known,
+            [one for one in nights if one.machine == machine],
         )
     pages.overviews(subjects, [one for own in contrasts.values() for one in own])
-    pages.io500(published)
+    pages.io500(beside.published)
     whys = [run.why for run in content.runs.values()]
-    pages.status(len(lines), subjects, health, whys, len(published))
+    pages.status(len(lines), subjects, beside.health, nights, whys, len(beside.published))
     return contrasts
 
 

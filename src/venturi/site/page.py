@@ -10,6 +10,7 @@ from typing import Any
 from venturi.model.comparison import ComparisonSet
 from venturi.model.document import Document
 from venturi.model.history import KnownChange, Series, Trend
+from venturi.model.probe_history import ProbeHistory
 from venturi.model.published import Io500Result
 from venturi.model.result import Result
 from venturi.model.site import (
@@ -17,6 +18,7 @@ from venturi.model.site import (
     SiteGroup,
     SiteHealth,
     SiteMachine,
+    SiteProbe,
     SiteRun,
     SiteRunList,
     SiteRunPage,
@@ -28,7 +30,7 @@ from venturi.report import comparison
 from venturi.report.block import Block, Figure, Page
 from venturi.report.html import STYLE_NAME, Frame, explore_script, site_css, site_html, site_script
 from venturi.report.quantity import Units
-from venturi.report.site import address, io500, machine, overview, run, status, workload
+from venturi.report.site import address, io500, machine, overview, probe, run, status, workload
 from venturi.site.io500 import lists_of, systems_of
 from venturi.site.output import SiteFolder
 from venturi.site.scan import DAMAGED, PRIVATE
@@ -129,11 +131,18 @@ class SitePages:
         subjects: list[SiteSubject],
         health: list[SiteHealth],
         known: Sequence[KnownChange],
+        probes: list[SiteProbe],
     ) -> None:
         """The page of a machine."""
         own = [change for change in known if change.machine in ("", name)]
-        found = SiteMachine(machine=name, subjects=subjects, health=health, known=own)
+        found = SiteMachine(
+            machine=name, subjects=subjects, health=health, known=own, probes=probes
+        )
         self._draw(address.machine(name), found, machine.page_of)
+
+    def probe(self, night: SiteProbe, found: ProbeHistory) -> None:
+        """The page of one target."""
+        self._draw(address.probe(night.machine, night.target), found, probe.page_of)
 
     def overviews(self, subjects: Sequence[SiteSubject], contrasts: Sequence[SiteContrast]) -> None:
         """The pages that list machines, workloads and comparisons."""
@@ -167,6 +176,7 @@ class SitePages:
         runs: int,
         subjects: list[SiteSubject],
         health: Sequence[SiteHealth],
+        probes: Sequence[SiteProbe],
         whys: Sequence[str],
         published: int,
     ) -> None:
@@ -176,6 +186,7 @@ class SitePages:
             runs=runs,
             subjects=subjects,
             health=list(health),
+            probes=list(probes),
             newest=max((one.last for one in subjects), default=""),
             unreadable=sum(why == DAMAGED for why in whys),
             withheld=sum(why == PRIVATE for why in whys),

@@ -25,6 +25,7 @@ from venturi.analyse.straggler import stragglers_of
 from venturi.analyse.verdict import VerdictFacts, verdict_of
 from venturi.execute.engine import Left
 from venturi.execute.target import identity_of
+from venturi.model.background import Background
 from venturi.model.command import CommandRun
 from venturi.model.document import Count, Document, Positive, Real
 from venturi.model.event import (
@@ -117,6 +118,8 @@ class RunEnd:
     """Counters of the host that started the run."""
     disturbed: tuple[str, ...] = ()
     """What else happened to the run that is not the storage's doing, in words."""
+    background: Sequence[Background] = ()
+    """What probes felt on the file system meanwhile."""
 
 
 @dataclass(frozen=True)
@@ -198,6 +201,7 @@ def _judged(facts: RunFacts, events: Sequence[Event], ending: RunEnd, ran: _Ran)
             rules=len(rules),
             broken_rules=[row.says for row in rules if not row.holds],
             thresholds=ran.workload.thresholds,
+            background=ending.background,
         )
     )
     return _Judged(rules, metrics, labels, run_labels, failure, verdict)
@@ -243,6 +247,7 @@ def assemble(facts: RunFacts, events: Sequence[Event], left: Left, ending: RunEn
         run_labels=judged.run_labels,
         host_samples=list(ending.samples),
         host_limits=facts.host_limits,
+        background=list(ending.background),
         workload=facts.workload,
     )
 

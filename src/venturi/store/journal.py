@@ -30,6 +30,7 @@ from venturi.model.event import (
 from venturi.model.host_sample import HostSample
 from venturi.model.plan import Plan
 from venturi.store.assemble import RunEnd, RunFacts, assemble
+from venturi.store.background import read_backgrounds
 from venturi.store.command import COMMANDS_NAME, remove_folders, runs_in
 from venturi.store.log import merge_logs
 from venturi.store.place import (
@@ -176,6 +177,7 @@ def conclude(store: Path, folder: Path, interrupted: bool = False) -> Path | Non
         enough=_text_in(folder / ENOUGH_NAME),
         samples=tuple(read_samples(folder)),
         disturbed=tuple(filter(None, [_text_in(folder / STRANGE_NAME)])),
+        background=tuple(read_backgrounds(folder)),
     )
     record = assemble(facts, events, left, ending)
     final = store / "runs" / record.id

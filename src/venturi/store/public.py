@@ -75,8 +75,12 @@ def _fits(text: str) -> bool:
 
 
 def _names_somebody(text: str, result: Result) -> bool:
-    """Whether a text holds a path, or as a word of its own the name of this user or host."""
-    hosts = {socket.gethostname(), result.facts.get("host", "")}
+    return names_somebody(text, result.facts.get("host", ""))
+
+
+def names_somebody(text: str, host: str = "") -> bool:
+    """Whether a text holds a path, or as a word of its own the name of this user or a host."""
+    hosts = {socket.gethostname(), host}
     private = {word.casefold() for word in (user_name(), *hosts) if word}
     private |= {host.partition(".")[0].casefold() for host in hosts if host}
     words = {word.casefold() for word in re.split(r"[^A-Za-z0-9.-]+", text)}

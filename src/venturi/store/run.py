@@ -29,7 +29,7 @@ from venturi.execute.target import (
 )
 from venturi.model.aim import Aim
 from venturi.model.error import ExitCode, RunFailed, TargetProblem, UserError, VenturiError
-from venturi.model.event import Event, Failed, Finished, Hello, PhaseFinished
+from venturi.model.event import Event, Failed, Finished, Hello, PhaseFinished, Warning
 from venturi.model.machine import Machine
 from venturi.model.plan import For, Phase, Plan, Step, When
 from venturi.model.record import Record
@@ -39,8 +39,9 @@ from venturi.plan.make import PlanResult, make_plan
 from venturi.plan.setting import RunSettings
 from venturi.store.archive import load_record
 from venturi.store.assemble import RunFacts
+from venturi.store.background import BACKGROUND_NAME, BackgroundReader, lines_of, times_of
 from venturi.store.command import Commands
-from venturi.store.journal import RunJournal, conclude
+from venturi.store.journal import RunJournal, conclude, read_events, read_samples
 from venturi.store.pacing import Pacing, Patience
 from venturi.store.place import ENOUGH_NAME, make_store
 from venturi.store.result import read_run_of
@@ -61,6 +62,8 @@ class Request:
     """What is known beforehand that the reader of the result must know."""
     aim: Aim | None = None
     """When repetitions are enough; None: as many as the settings or the workload say."""
+    background: BackgroundReader | None = None
+    """Knows what was felt on the file system meanwhile; None: nobody watched it."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +77,8 @@ class Prepared:
     pacing: Pacing | Patience | None = None
     clocks: Clocks | None = None
     """The clocks that are watched for steps; None: those of this host."""
+    background: BackgroundReader | None = None
+    """As in the request."""
 
 
 def prepare(request: Request) -> Prepared:
@@ -90,7 +95,14 @@ def prepare(request: Request) -> Prepared:
     except BaseException:
         journal.discard()
         raise
-    return Prepared(made, journal, line, request.store, _pacing(request, made))
+    return Prepared(
+        made,
+        journal,
+        line,
+        request.store,
+        _pacing(request, made),
+        background=request.background,
+    )
 
 
 def _pacing(request: Request, made: PlanResult) -> Pacing | Patience | None:
@@ -138,6 +150,7 @@ def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Sto
                     failed = event
                     job.failed()
                 fine = isinstance(event, Finished) and event.errors == 0
+        _keep_background(prepared, lambda: stopping.asked)
     finally:
         code, errors = job.returncode, job.stderr()
         if fine and code and not job.interrupts:
@@ -149,6 +162,21 @@ def _performed(prepared: Prepared, watch: Callable[[Event], None], stopping: Sto
             raise KeyboardInterrupt
         raise _refusal(failed, code, errors)
     return load_record(folder)
+
+
+def _keep_background(prepared: Prepared, is_hurried: Callable[[], bool]) -> None:
+    """Ask what was felt on the file system, and keep it; a run does not fail for want of it."""
+    journal = prepared.journal
+    if prepared.background is None:
+        return
+    times = times_of(read_events(journal.folder), list(read_samples(journal.folder)))
+    if times is None:
+        return
+    try:
+        journal.keep_text(BACKGROUND_NAME, lines_of(prepared.background(times, is_hurried)))
+    except (UserError, OSError) as error:
+        what = f"what the probe beside the run felt could not be read: {error}"
+        journal.note(Warning(what=what).model_dump_json())
 
 
 def _observe(monitor: Monitor, event: Event, pid: int, plan: Path) -> None:

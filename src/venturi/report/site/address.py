@@ -69,6 +69,11 @@ def system(owner: Sequence[str]) -> str:
     return f"io500/system-{plain(' '.join(owner))}.html"
 
 
+def probe(machine_name: str, target: str) -> str:
+    """The page of a probe's target."""
+    return f"probe/{plain(f'{machine_name} {target}')}.html"
+
+
 def group(machine_name: str, name: str) -> str:
     """What the data of a subject are called."""
     return plain(f"{machine_name} {name}")

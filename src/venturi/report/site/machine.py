@@ -11,6 +11,7 @@ from venturi.report.figure import run_days
 from venturi.report.health import TONES
 from venturi.report.quantity import Units
 from venturi.report.site import address
+from venturi.report.site.probe import night_table
 from venturi.report.site.run import level_of
 from venturi.report.site.status import cell_of, change_cells
 
@@ -26,6 +27,10 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
         sections.append(Section("subjects", "What runs here", "", (_subjects(subjects, units),)))
     if machine.health:
         sections.append(Section("health", "Health", "", tuple(_health(machine.health))))
+    if machine.probes:
+        block = night_table(machine.probes)
+        lead = "How long small operations take, by what they usually take (the median of 30 days)."
+        sections.append(Section("probes", "What users felt", lead, (block,)))
     if subjects:
         picture = run_days.figure(subjects, machine.known)
         changes = _changes(subjects, units)
@@ -36,8 +41,8 @@ def page_of(machine: SiteMachine, units: Units) -> Page:
         sections.append(Section("runs", "Newest runs", "", (run_table(runs, units),)))
     facts = next((one.facts for one in sorted(subjects, key=_last, reverse=True) if one.facts), {})
     if facts:
-        block = Facts(tuple(facts.items()))
-        sections.append(Section("facts", "What it is", "As its newest run says.", (block,)))
+        about = Facts(tuple(facts.items()))
+        sections.append(Section("facts", "What it is", "As its newest run says.", (about,)))
     worse = sum(one.worse for one in subjects)
     runs_text = quantity.counted(sum(one.runs for one in subjects), "run")
     chapter = Chapter(

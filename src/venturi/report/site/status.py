@@ -25,6 +25,7 @@ from venturi.report.block import (
 from venturi.report.health import TONES
 from venturi.report.quantity import Units
 from venturi.report.site import address
+from venturi.report.site.probe import night_cells
 
 _WEEK = timedelta(days=7)
 _LATE = 3.0
@@ -39,11 +40,12 @@ TREND_TONES: dict[Trend, Tone] = {Trend.WORSE: "bad", Trend.BETTER: "good"}
 def page_of(status: SiteStatus, units: Units) -> Page:
     """The whole page."""
     worse = [one for one in status.subjects if one.worse]
-    machines = sorted({one.machine for one in status.subjects})
+    probed = {one.machine for one in status.probes if one.rows}
+    machines = sorted({one.machine for one in status.subjects} | probed)
     sections = []
     if worse:
         sections.append(Section("worse", "Got worse", "", (_worse(worse, units),)))
-    if status.subjects or status.health:
+    if status.subjects or status.health or probed:
         matrix = _matrices(status, machines, units)
         lead = (
             "The latest session of each, against those before it, with the line of the last ones."
@@ -161,6 +163,10 @@ def _matrix(status: SiteStatus, machines: list[str], units: Units) -> TableBlock
         row = [health.get(name, "–") for name in machines]
         if set(row) != {"–"}:
             rows.append(("health", *row))
+    if nights := night_cells(status.probes):
+        row = [nights.get(name, "–") for name in machines]
+        if set(row) != {"–"}:
+            rows.append(("probes", *row))
     for name in names:
         row = [cells.get((name, machine), "–") for machine in machines]
         rows.append((Cell(name, address.workload(name)), *row))

@@ -1,0 +1,141 @@
+"""Probes of a store as a site shows them: last night by the baseline, and a page for each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from venturi.model.error import UserError
+from venturi.model.probe import OPERATIONS, ProbeTarget
+from venturi.model.probe_history import ProbeHistory
+from venturi.model.result import digest_of
+from venturi.model.site import SiteNightRow, SiteProbe, SiteRun
+from venturi.probe.baseline import learn
+from venturi.probe.columns import Array
+from venturi.probe.history import extent_of, history_of
+from venturi.probe.keep import HOURS, rows_between
+from venturi.probe.place import TARGET_NAME, probe_folder, target_of
+from venturi.probe.rollup import DAY_NS, HOUR_NS, quantile_of
+from venturi.probe.run_phase import runs_between
+from venturi.probe.slowdown import CACHE_BELOW, level_of
+from venturi.probe.span import Span
+from venturi.store.public import names_somebody
+
+_NIGHT_BEGINS_H, _NIGHT_H = 20, 12
+_UNKNOWN_MACHINE = "local"
+_HOST_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class FoundProbe:
+    """A target of a store, and where its page gets its data."""
+
+    store: Path
+    folder: Path
+    night: SiteProbe
+
+    def history(self, shown: Collection[str]) -> ProbeHistory:
+        """60 days of minutes, a day of single measurements, and the runs that the site shows."""
+        span = extent_of([self.folder], Span())
+        single_ns = span.end_ns - DAY_NS
+        runs = [run for run in runs_between(self.store, single_ns, span.end_ns) if run.run in shown]
+        return history_of([self.folder], span, runs, single_ns)
+
+
+def probes_of(store: Path, runs: Sequence[SiteRun]) -> tuple[list[FoundProbe], list[str]]:
+    """Return the probes of a store, and a sentence for each that is not shown.
+
+    They belong to the machine on which most runs of the store were made.
+    """
+    machines = Counter(run.machine for run in runs)
+    most = sorted(machines.items(), key=lambda one: (-one[1], one[0]))
+    machine = most[0][0] if most else _own_machine()
+    found, problems = [], []
+    for path in sorted(probe_folder(store).glob(f"*/{TARGET_NAME}")):
+        folder = path.parent
+        try:
+            target = target_of(folder)
+            if any(map(names_somebody, (target.name, target.node_class))):
+                problems.append(f"probe/{folder.name}: private: its name names a host or a user")
+                continue
+            found.append(FoundProbe(store, folder, _night(folder, target, machine)))
+        except UserError as error:
+            problems.append(f"probe/{folder.name}: {error.message}")
+    return found, problems
+
+
+def _own_machine() -> str:
+    """What runs of this host would be called: probes of a store without runs are its own."""
+    import socket
+
+    return f"{_UNKNOWN_MACHINE}-{digest_of(socket.gethostname())[:_HOST_DIGITS]}"
+
+
+def _night(folder: Path, target: ProbeTarget, machine: str) -> SiteProbe:
+    """The last night, from 20:00 to 8:00 UTC, before the newest measurement or up to it."""
+    newest_ns = extent_of([folder], Span()).end_ns
+    shift_ns = _NIGHT_BEGINS_H * HOUR_NS
+    begin_ns = (newest_ns - 1 - shift_ns) // DAY_NS * DAY_NS + shift_ns
+    end_ns = min(begin_ns + _NIGHT_H * HOUR_NS, newest_ns)
+    learned = learn(folder, target, newest_ns)
+    rows = []
+    for kind in target.kinds:
+        hours = rows_between(folder, HOURS, kind, begin_ns, end_ns)
+        for number in np.unique(hours["operation"]):
+            own = {name: values[hours["operation"] == number] for name, values in hours.items()}
+            operation = OPERATIONS[int(number)]
+            expected, _ = learned[operation]
+            usual_s = expected.value_s if expected is not None else None
+            rows.append(_row(own, int(number), usual_s))
+    return SiteProbe(
+        machine=machine,
+        target=target.name,
+        node_class=target.node_class,
+        begin=_text(begin_ns),
+        end=_text(end_ns),
+        rows=rows,
+    )
+
+
+def _row(hours: dict[str, Array], number: int, usual_s: float | None) -> SiteNightRow:
+    """One operation: its night, and its slowest hour by the median."""
+    p50_s, p95_s = (_quantile_s(hours["bin"], hours["felt"], share) for share in (0.5, 0.95))
+    by_hour = []
+    for begin_ns in np.unique(hours["begin_ns"]):
+        mine = hours["begin_ns"] == begin_ns
+        value_s = _quantile_s(hours["bin"][mine], hours["felt"][mine], 0.5)
+        by_hour.append((value_s, int(begin_ns)))
+    slowest_s, slowest_ns = max(by_hour)
+    slowdown = p50_s / usual_s if usual_s else None
+    return SiteNightRow(
+        operation=OPERATIONS[number],
+        samples=int(hours["felt"].sum()),
+        usual_s=usual_s,
+        p50_s=p50_s,
+        p95_s=p95_s,
+        slowdown=slowdown,
+        word=_word(slowdown),
+        slowest=_text(slowest_ns),
+        slowest_s=slowest_s,
+        hours_s=[value_s for value_s, _ in by_hour],
+    )
+
+
+def _word(slowdown: float | None) -> str:
+    """A whole night below the usual time means that a cache answered."""
+    if slowdown is None:
+        return "learning"
+    return "cache?" if slowdown < CACHE_BELOW else level_of(slowdown)
+
+
+def _quantile_s(bins: Array, counts: Array, share: float) -> float:
+    return (quantile_of(bins, counts, share) or 0.0) / 1e9
+
+
+def _text(at_ns: int) -> str:
+    return datetime.fromtimestamp(at_ns / 1e9, UTC).isoformat(timespec="minutes")
