@@ -180,6 +180,7 @@ APPLICATIONS = {
         ("git",),
         near={
             "stat operations": 0.1,  # its 8 looks at a link; the engine looks at what it removes
+            "link operations": 1.0,  # its one link is left out, and named
             "unlink operations": 1.0,  # of three at most: one removes the link
         },
     ),

@@ -94,10 +94,12 @@ def test_files_without_a_common_name_that_begin_alike_are_a_family() -> None:
         run.close(0, f"objects/{name[:2]}/tmp")
         run.rename(0, f"objects/{name[:2]}/tmp", f"objects/{name[:2]}/{name[2:]}")
     check_one_by_one(run, derived(run))
-    calls = calls_of(table_of(run.captured()), by_use=True)
+    table = table_of(run.captured())
+    known_as = [""] * len(table.paths)
+    calls = calls_of(table, known_as, by_use=True)
     assert calls is not None
     assert [len(family.files) for family in calls.families] == [12, 12, 12]
-    steps = next(nested(table_of(run.captured()), calls, [""] * 36)).steps
+    steps = next(nested(table, calls, known_as)).steps
     assert len(list(walked(steps))) == 7  # a phase, a loop, and its five calls
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -105,9 +105,12 @@ class RankCalls:
         return len(self.kind)
 
 
-def calls_of(table: Table, by_use: bool = False) -> RankCalls | None:
+def calls_of(table: Table, known_as: Sequence[str], by_use: bool = False) -> RankCalls | None:
     """The calls of a table, whose files are families by their names, or `by_use` as well; None
-    where there are too many, or some of other kinds."""
+    where there are too many, or some of other kinds.
+
+    `known_as` holds for each file of the table what its stream is called.
+    """
     if not len(table) > 0 or table.ranks > MOST_RANKS or not _can_be_told(table):
         return None
     order = np.lexsort((np.arange(len(table)), table.start_ns, table.rank))
@@ -120,7 +123,7 @@ def calls_of(table: Table, by_use: bool = False) -> RankCalls | None:
     is_aside = table.is_aside[order]
     if _is_renamed_on(kind, file, is_aside):
         return None
-    used = slots_of(rank, kind, file, is_aside, table.paths, by_use)
+    used = slots_of(rank, kind, file, is_aside, table.paths, known_as, by_use)
     slot, families = used.slot, used.families
     offset, size = table.offset[order].astype(np.int64), table.bytes[order].astype(np.int64)
     gaps = _gaps_ns(table, order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,9 +53,11 @@ def slots_of(
     file: Column,
     is_aside: Column,
     paths: list[str],
+    known_as: Sequence[str],
     by_use: bool = False,
 ) -> FileUse:
-    """The families of files. The calls of each rank stand together, in order.
+    """The families of files, each of one stream, whose name `known_as` has for each file. The calls
+    of each rank stand together, in order.
 
     Files whose names differ in digits are one family, unless they are open at the same time.
     Families of different ranks are one where their names differ in digits only. Under the names
@@ -70,7 +72,8 @@ def slots_of(
         np.insert(rank, renames + 1, rank[renames]),
         np.insert(kind, renames + 1, kind[renames]),
         np.insert(named, renames + 1, file[renames]),
-        [*paths, *paths],
+        paths,
+        known_as,
         by_use,
     )
     for family in families:
@@ -82,13 +85,21 @@ def slots_of(
 
 
 def _by_family(
-    rank: Column, kind: Column, file: Column, paths: list[str], by_use: bool
+    rank: Column,
+    kind: Column,
+    file: Column,
+    paths: list[str],
+    known_as: Sequence[str],
+    by_use: bool,
 ) -> tuple[Column, Column, list[FileFamily]]:
     """The family of each call's file, which of its rank's files of the family it is, and the
-    families. The second half of `paths` are the files of the first under another name.
+    families. Numbers from that of `paths` on are the same files under another name.
     """
-    masks = [_DIGITS.sub("#", path) for path in paths]
-    masks[len(paths) // 2 :] = [f"{mask} aside" for mask in masks[len(paths) // 2 :]]
+    masks = [
+        f"{_DIGITS.sub('#', path)} of {known}" for path, known in zip(paths, known_as, strict=True)
+    ]
+    masks += [f"{mask} aside" for mask in masks]
+    paths, known_as = [*paths, *paths], [*known_as, *known_as]
     users: dict[int, set[int]] = defaultdict(set)
     for who, which in zip(rank.tolist(), file.tolist(), strict=True):
         users[which].add(who)
@@ -101,7 +112,7 @@ def _by_family(
         numbers: Counter[str] = Counter()
         found = _families(kind[rows], file[rows], paths, masks)
         if by_use:
-            found = _joined(found, kind[rows], file[rows], paths, masks)
+            found = _joined(found, kind[rows], file[rows], paths, known_as, masks)
         for files in found:
             if one_shares:
                 files.sort(key=lambda which: _natural(paths[which]))
@@ -137,7 +148,12 @@ def _families(kind: Column, file: Column, paths: list[str], masks: list[str]) ->
 
 
 def _joined(
-    families: list[list[int]], kind: Column, file: Column, paths: list[str], masks: list[str]
+    families: list[list[int]],
+    kind: Column,
+    file: Column,
+    paths: list[str],
+    known_as: Sequence[str],
+    masks: list[str],
 ) -> list[list[int]]:
     """The same with families that begin alike as one: in folders that are alike, with one ending,
     by the same first call. `masks` get a name for them."""
@@ -153,7 +169,7 @@ def _joined(
             ending = name[name.rfind(".") :] if "." in name else ""
             keys.add(f"{below.get(folder, folder)}/*{ending} {kind[first[which]]}")
         key = keys.pop() if len(keys) == 1 else masks[family[0]]
-        key += " aside" * (family[0] >= len(paths) // 2)
+        key += f" of {known_as[family[0]]}" + " aside" * (family[0] >= len(paths) // 2)
         groups[key].append(family)
         below |= {paths[which]: key for which in family if which < len(paths) // 2}
     found: list[list[int]] = []

@@ -142,13 +142,6 @@ class _Entries:
             self.makers[slot].append(name)
         return name
 
-    def _about(self, files: list[int]) -> str:
-        """What the stream of files is called. Raises Unsaid where they are of several."""
-        found = {self.known_as[one] for one in files}
-        if len(found) > 1:
-            raise Unsaid("files of several streams")
-        return found.pop()
-
     def _common_name(self, family: FileFamily) -> str:
         """What the names of files have in common, or else the folder that all are in."""
         paths = [self.table.paths[one] for one in family.files]
@@ -196,7 +189,7 @@ class _Entries:
             made_by = makers[:1] if size is None and name not in makers else []
             found[name] = FileSpec(
                 path=path,
-                about=self._about(files),
+                about=self.known_as[files[0]],
                 interface=interface,
                 options=opening_options(ways, interface, True, size is None),
                 shared="all" if family.is_shared else "rank",

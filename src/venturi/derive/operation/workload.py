@@ -137,11 +137,11 @@ def _call_by_call(table: Table, streams: Streams, workload: Workload) -> _Exact 
         name = known_name([table.paths[file] for file in stream.files])
         for file in stream.files.tolist():
             known_as[file] = name
-    by_use = calls_of(table, by_use=True)
+    by_use = calls_of(table, known_as, by_use=True)
     if by_use is None:
         return None
     found = _first_sound(table, workload, by_use, known_as)
-    by_name = calls_of(table) if found is None else None
+    by_name = calls_of(table, known_as) if found is None else None
     if by_name is None or np.array_equal(by_use.slot, by_name.slot):
         return found
     return _first_sound(table, workload, by_name, known_as)
